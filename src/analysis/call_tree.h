@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call_tree.h - how often each call path ran and how long: what every profile, tree, flame graph and list of
+ * stacks is made from.
+ *
+ * It comes from a finished trace, for any range and tracks (tv_call_tree_of_trace), or straight from a reader
+ * without a model (tree_sink.h).  Node numbers of a tree of a trace are those of its paths.
+ */
+#ifndef TV_ANALYSIS_CALL_TREE_H
+#define TV_ANALYSIS_CALL_TREE_H
+
+#include "model/trace.h"
+
+/* What a question is about. */
+struct tv_selection {
+    tv_ns from, to;         /* [from, to) on the trace's axis; from == INT64_MIN, to == INT64_MAX: everything */
+    const uint32_t *tracks; /* NULL: all */
+    uint32_t track_count;
+};
+
+/* The whole trace. */
+#define TV_SELECT_ALL ((struct tv_selection){INT64_MIN, INT64_MAX, NULL, 0})
+
+/* Figures of one node: its calls that overlap the range, clipped to it. */
+struct tv_path_cost {
+    uint64_t calls;
+    int64_t wall, cpu; /* nanoseconds, inclusive: of the calls themselves */
+};
+
+struct tv_call_tree {
+    const struct tv_head *head; /* for the names; not owned */
+    unsigned clocks;            /* enum tv_clocks */
+    uint32_t count;
+    const uint32_t *parent; /* [count]; parents before children; node 0 is the root */
+    const uint32_t *frame;  /* [count] */
+    struct tv_path_cost *cost;
+    int64_t *self_wall, *self_cpu; /* [count]: inclusive less the children's; never negative */
+    struct tv_path_cost waits;     /* "(context switch)": calls, wall; calls 0 and wall 0 when unknown */
+    void *storage;
+};
+
+/* The tree for a selection. `workers` threads share the work (0: one a processor). */
+struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace, const struct tv_selection *selection,
+                                           unsigned workers);
+void tv_call_tree_free(struct tv_call_tree *tree);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * head.h - everything a trace says apart from its events: inputs, processes, threads, frames, metadata,
+ * diagnostics.
+ *
+ * A reader fills the head before it delivers events (a thread or frame index in an event stands in the
+ * head already).  Several inputs read as one trace share one head; threads and metadata know their input.
+ * Strings are numbers of `strings`.
+ */
+#ifndef TV_MODEL_HEAD_H
+#define TV_MODEL_HEAD_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/types.h"
+#include "model/diagnostic.h"
+
+enum tv_clocks {
+    TV_CLOCK_WALL = 1, /* "real": one axis for all threads */
+    TV_CLOCK_CPU = 2,  /* each thread's own CPU time */
+};
+
+/* One file. */
+struct tv_input {
+    uint32_t name;          /* as the user gave it */
+    const char *format;     /* "Android method trace" */
+    uint32_t version;       /* "3", "0xF3", ... */
+    unsigned clocks;        /* enum tv_clocks; never 0 */
+    int64_t tick_ns;        /* event times are multiples of this: 1000 or 1 */
+    int64_t recorded_us;    /* since 1970; 0: the file does not say */
+    int64_t boot_us;        /* since the device's boot, where the file has that instead; else 0 */
+    int64_t elapsed_ns;     /* as the file states; -1: it does not */
+    int64_t announced;      /* records, as the file states; -1: it does not */
+    bool overflow;
+    tv_ns sampled_ns;       /* interval, inferred, when the trace was sampled; 0: not sampled */
+    bool timeless;          /* stacks with weights (collapsed stacks): the axis is an order, not a time */
+    uint64_t bytes;         /* unpacked */
+    /* Set while events pass: */
+    uint64_t records;
+    uint64_t unrolls;
+    int64_t last_wall, last_cpu; /* largest seen, ticks; 0 without events */
+};
+
+struct tv_process {
+    uint64_t id;
+    uint32_t name; /* TV_EMPTY_STRING: unknown */
+};
+
+struct tv_thread {
+    uint64_t id;      /* as in the file */
+    uint32_t name;
+    uint32_t process; /* index */
+    uint32_t input;   /* index */
+    bool listed;      /* false: only its records are there */
+};
+
+/* What can stand on a stack. */
+struct tv_frame {
+    uint32_t class_name; /* dots, not slashes; TV_EMPTY_STRING: none */
+    uint32_t name;
+    uint32_t signature;
+    uint32_t file;
+    int32_t line; /* 0: unknown; -2: native */
+};
+
+struct tv_metadata {
+    uint32_t input;
+    uint32_t key;
+    uint32_t value;
+};
+
+struct tv_head {
+    struct tv_interner *strings;
+    struct tv_input *inputs;
+    struct tv_process *processes;
+    struct tv_thread *threads;
+    struct tv_frame *frames;
+    struct tv_metadata *metadata;
+    uint32_t input_count, process_count, thread_count, frame_count, metadata_count;
+    size_t input_capacity, process_capacity, thread_capacity, frame_capacity, metadata_capacity;
+    struct tv_map frame_index; /* hash of a frame -> its index */
+    struct tv_diagnostics diagnostics;
+};
+
+struct tv_head *tv_head_new(void);
+void tv_head_free(struct tv_head *head);
+
+/* Each adds one and returns its index. Texts are copied. */
+uint32_t tv_head_add_input(struct tv_head *head, const char *name, const char *format);
+uint32_t tv_head_add_process(struct tv_head *head, uint64_t id, struct tv_bytes name);
+uint32_t tv_head_add_thread(struct tv_head *head, const struct tv_thread *thread);
+void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes key, struct tv_bytes value);
+
+/* The index of a frame that equals *frame; added when there is none. */
+uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame);
+
+/* The number of a string, added when new. */
+static inline uint32_t tv_head_string(struct tv_head *head, struct tv_bytes text)
+{
+    return tv_interner_add(head->strings, text);
+}
+
+/* The bytes of a string number, with a NUL behind them. */
+static inline struct tv_bytes tv_head_text(const struct tv_head *head, uint32_t string)
+{
+    return tv_interner_get(head->strings, string);
+}
+
+/* The metadata value of a key of an input, or an empty view with data NULL. */
+struct tv_bytes tv_head_find_metadata(const struct tv_head *head, uint32_t input, const char *key);
+
+/* The clocks that any input has. */
+unsigned tv_head_clocks(const struct tv_head *head);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - a finished trace: rows of packed columns and one tree of call paths (decision P2).
+ *
+ * A trace is immutable: any number of threads may read it.  A track is a line of the time line (here: a thread
+ * with events); its calls lie in rows, one for each depth.  A slice (a call) is named (row, index).  Slices
+ * of a row are sorted by start and do not overlap.
+ *
+ * Columns hold 32 bits a time: the low half of the start in ticks, decoded against the 64-bit base of the
+ * slice's block of 1024.  A block whose times do not fit holds 64 bits in a side table.  Only
+ * tv_slices_read and tv_slice_get know this.
+ */
+#ifndef TV_MODEL_TRACE_H
+#define TV_MODEL_TRACE_H
+
+#include "base/types.h"
+#include "model/head.h"
+#include "model/paths.h"
+
+#define TV_BLOCK_SLICES 1024u
+
+enum tv_slice_flags {
+    TV_SLICE_UNROLLED = 1,       /* left by an exception */
+    TV_SLICE_ENTERED_BEFORE = 2, /* supplied for an exit without an entry: began before the trace */
+    TV_SLICE_OPEN = 4,           /* still open at the end */
+    TV_SLICE_MISSING_EXIT = 8,   /* closed by the exit of a caller */
+    TV_SLICE_HAS_CHILDREN = 16,
+    TV_SLICE_FIRST_CHILD = 32, /* the first of its parent's children */
+};
+
+struct tv_slice_block {
+    int64_t wall_base; /* start of the block's first slice, ticks */
+    int64_t cpu_base;
+    uint32_t wide;           /* index of a struct tv_wide_block, or TV_NONE */
+    uint32_t first_children; /* slices with TV_SLICE_FIRST_CHILD in this row before this block */
+    uint32_t parents;        /* slices with TV_SLICE_HAS_CHILDREN in this row before this block */
+};
+
+struct tv_wide_block {
+    int64_t wall[TV_BLOCK_SLICES], wall_length[TV_BLOCK_SLICES];
+    int64_t cpu[TV_BLOCK_SLICES], cpu_length[TV_BLOCK_SLICES];
+};
+
+/* The columns of one input's slices; row r holds [row.first, row.first + row.count). */
+struct tv_columns {
+    uint64_t count;
+    uint32_t *start, *length;         /* wall clock; NULL when the input has none */
+    uint32_t *cpu_start, *cpu_length; /* CPU clock; NULL when the input has none */
+    uint32_t *path;
+    uint8_t *flags;
+    struct tv_slice_block *blocks;
+    uint64_t block_count;
+    struct tv_wide_block *wide;
+    uint32_t wide_count;
+    size_t wide_capacity;
+};
+
+struct tv_row {
+    uint64_t first;       /* in the columns of the row's input */
+    uint64_t first_block; /* the same */
+    uint32_t count;
+    uint32_t track;
+    uint32_t depth;
+    uint32_t input;
+};
+
+/* A time in which a call did not run: wall time passed, the thread's CPU clock stood (method-trace.md section
+ * 9, "(context switch)"). */
+struct tv_wait {
+    int64_t start, length; /* ticks of the wall clock */
+    uint32_t depth;        /* of the call that waited */
+    uint32_t path;
+};
+
+struct tv_track {
+    uint32_t thread; /* in the head */
+    uint32_t input;
+    uint32_t first_row;
+    uint32_t row_count;
+    uint64_t slice_count;
+    uint64_t record_count;
+    int64_t first_wall, last_wall; /* of its records, ticks */
+    int64_t first_cpu, last_cpu;
+    const struct tv_wait *waits; /* sorted by start */
+    uint32_t wait_count;
+};
+
+struct tv_trace {
+    struct tv_head *head;
+    struct tv_paths paths;
+    struct tv_columns *columns; /* one for each input of the head */
+    struct tv_row *rows;
+    uint32_t row_count;
+    struct tv_track *tracks; /* threads that have events, in the order of the head's threads */
+    uint32_t track_count;
+    tv_ns *offset;      /* of each input's clock, added to its times: 0 unless moved */
+    tv_ns start, end;   /* of everything on the axis */
+    uint64_t slice_count;
+    uint64_t recorded_calls;  /* entries in the inputs: slices but for the supplied ones */
+    uint64_t unmatched_exits; /* slices that were supplied */
+    uint64_t open_calls;
+    uint32_t max_depth; /* levels of recorded entries: one call alone is 1 */
+    bool cpu_axis;      /* there is no wall clock: starts and ends are on each thread's CPU clock */
+    void *storage;      /* the builder's */
+};
+
+/* One slice, decoded to nanoseconds. `start` and `length` are on the trace's axis. */
+struct tv_slice {
+    tv_ns start, length;
+    tv_ns cpu_start, cpu_length; /* 0 without a CPU clock */
+    uint32_t path;
+    uint32_t flags;
+};
+
+/* Gives back the trace, its head included. */
+void tv_trace_free(struct tv_trace *trace);
+
+/* Decodes slices [first, first + count) of a row; they must exist. */
+void tv_slices_read(const struct tv_trace *trace, uint32_t row, uint32_t first, uint32_t count,
+                    struct tv_slice *slices);
+struct tv_slice tv_slice_get(const struct tv_trace *trace, uint32_t row, uint32_t index);
+
+/* The start and end alone, for searching. */
+tv_ns tv_slice_start(const struct tv_trace *trace, uint32_t row, uint32_t index);
+tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index);
+
+/* The first slice of the row that ends after `time` (row.count when none does). */
+uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time);
+/* The first slice of the row that starts at or after `time` (row.count when none does). */
+uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time);
+
+/* The call that this one was made from: its index in the row above (row - 1), or TV_NONE at depth 0. */
+uint32_t tv_slice_parent(const struct tv_trace *trace, uint32_t row, uint32_t index);
+
+/* The calls made by this one: indices [*first, *first + *count) in the row below (row + 1). */
+void tv_slice_children(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t *first,
+                       uint32_t *count);
+
+/* CPU time of a track at a wall time, nanoseconds: on the straight line between the thread's records around it,
+ * rounded down (decision P3); before the first record its CPU time, after the last the last. */
+tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall);
+
+/* Nanoseconds a tick of the track's input. */
+static inline int64_t tv_track_tick(const struct tv_trace *trace, uint32_t track)
+{
+    return trace->head->inputs[trace->tracks[track].input].tick_ns;
+}
+
+static inline const struct tv_frame *tv_path_frame(const struct tv_trace *trace, uint32_t path)
+{
+    return &trace->head->frames[trace->paths.nodes[path].frame];
+}
+
+#endif
