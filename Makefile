@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front for Meson.  `make help` lists what there is.
+
+SHELL = /bin/sh
+prefix = /usr/local
+TRACE = build/release/tools/example/example.trace
+FUZZ_SECONDS = 60
+# Warnings are errors where nobody looks at them.
+STRICT = $(if $(filter true,$(CI)),--werror)
+
+.PHONY: all help view check bench fuzz format install clean
+
+all: ## build the program for development, in build/dev
+	@test -f build/dev/build.ninja || meson setup $(STRICT) build/dev
+	ninja -C build/dev
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 16
+
+view: ## install what is missing, build, open the viewer; TRACE=file for one of your own
+	tools/install-packages build view
+	$(MAKE) --no-print-directory build/release
+	build/release/src/traceview $(TRACE)
+
+check: ## install what is missing, build in every way, run every test
+	tools/install-packages build view check
+	tools/check
+
+bench: build/release ## measure speed and memory; see docs/performance.md
+	tests/bench/run build/release
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS
+	tools/fuzz $(FUZZ_SECONDS)
+
+format: ## put the C into its form
+	git ls-files -co --exclude-standard '*.[ch]' | xargs clang-format-14 -i
+
+install: build/release ## install into prefix, below DESTDIR
+	meson install -C build/release --no-rebuild $(if $(DESTDIR),--destdir "$(DESTDIR)")
+
+clean: ## remove everything that was built
+	rm -rf build
+
+.PHONY: build/release
+build/release:
+	@test -f $@/build.ninja || meson setup --buildtype=release $@
+	@meson configure $@ -Dprefix=$(abspath $(prefix))
+	ninja -C $@
