@@ -7,7 +7,7 @@
  *     UNIT_TESTS(x, cmocka_unit_test(keeps_order), cmocka_unit_test(grows));
  *
  * and is registered by the line 'x' in tests/unit/R/meson.build.  All files of a room make one
- * program.
+ * program.  Do not use cmocka's skip(): the line it prints counts as a failure.
  */
 #ifndef TV_TESTS_UNIT_H
 #define TV_TESTS_UNIT_H
@@ -28,7 +28,7 @@ struct unit_group {
 #define UNIT_TESTS(name, ...)                                                                      \
     static const struct CMUnitTest unit_##name##_tests[] = {__VA_ARGS__};                          \
     extern const struct unit_group unit_##name;                                                    \
-    const struct unit_group unit_##name = {                                                        \
-        unit_##name##_tests, sizeof unit_##name##_tests / sizeof unit_##name##_tests[0]}
+    const struct unit_group unit_##name = {unit_##name##_tests, sizeof unit_##name##_tests /       \
+                                                                    sizeof unit_##name##_tests[0]}
 
 #endif
