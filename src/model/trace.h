@@ -31,14 +31,14 @@ enum tv_slice_flags {
 struct tv_slice_block {
     int64_t wall_base; /* start of the block's first slice, ticks */
     int64_t cpu_base;
-    uint32_t wide;           /* index of a struct tv_wide_block, or TV_NONE */
+    uint32_t wide;           /* index of the first slice's struct tv_wide_time, or TV_NONE */
     uint32_t first_children; /* slices with TV_SLICE_FIRST_CHILD in this row before this block */
     uint32_t parents;        /* slices with TV_SLICE_HAS_CHILDREN in this row before this block */
 };
 
-struct tv_wide_block {
-    int64_t wall[TV_BLOCK_SLICES], wall_length[TV_BLOCK_SLICES];
-    int64_t cpu[TV_BLOCK_SLICES], cpu_length[TV_BLOCK_SLICES];
+/* The times of one slice of a block that does not fit, ticks. */
+struct tv_wide_time {
+    int64_t start, length, cpu_start, cpu_length;
 };
 
 /* The columns of one input's slices; row r holds [row.first, row.first + row.count). */
@@ -50,9 +50,8 @@ struct tv_columns {
     uint8_t *flags;
     struct tv_slice_block *blocks;
     uint64_t block_count;
-    struct tv_wide_block *wide;
-    uint32_t wide_count;
-    size_t wide_capacity;
+    struct tv_wide_time *wide;
+    size_t wide_count, wide_capacity;
 };
 
 struct tv_row {
@@ -89,6 +88,7 @@ struct tv_trace {
     struct tv_head *head;
     struct tv_paths paths;
     struct tv_columns *columns; /* one for each input of the head */
+    uint32_t columns_count;
     struct tv_row *rows;
     uint32_t row_count;
     struct tv_track *tracks; /* threads that have events, in the order of the head's threads */
@@ -101,7 +101,6 @@ struct tv_trace {
     uint64_t open_calls;
     uint32_t max_depth; /* levels of recorded entries: one call alone is 1 */
     bool cpu_axis;      /* there is no wall clock: starts and ends are on each thread's CPU clock */
-    void *storage;      /* the builder's */
 };
 
 /* One slice, decoded to nanoseconds. `start` and `length` are on the trace's axis. */

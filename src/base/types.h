@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * types.h - the scalars that every room shares.
+ *
+ * base is the lowest room: it knows nothing of traces and includes nothing of the other rooms.
+ */
+#ifndef TV_BASE_TYPES_H
+#define TV_BASE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Nanoseconds, a point in time from the trace's origin or a length. */
+typedef int64_t tv_ns;
+
+/* "None" for every index and id of 32 bits. */
+#define TV_NONE UINT32_MAX
+
+/* A view of bytes that somebody else owns. */
+struct tv_bytes {
+    const uint8_t *data;
+    size_t length;
+};
+
+#define TV_BYTES(literal) ((struct tv_bytes){(const uint8_t *)("" literal), sizeof(literal) - 1})
+
+#if defined(__GNUC__) || defined(__clang__)
+#define TV_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define TV_MUST_CHECK __attribute__((warn_unused_result))
+#define TV_LIKELY(x) __builtin_expect(!!(x), 1)
+#define TV_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TV_INLINE static inline __attribute__((always_inline))
+#define TV_NOINLINE __attribute__((noinline))
+#else
+#define TV_PRINTF(text, first)
+#define TV_MUST_CHECK
+#define TV_LIKELY(x) (x)
+#define TV_UNLIKELY(x) (x)
+#define TV_INLINE static inline
+#define TV_NOINLINE
+#endif
+
+#define TV_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

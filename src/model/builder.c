@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The builder joins the two passes (count.c, place.c):
+ *
+ *     pass 0   every part counts its calls by (thread, level)
+ *     splice   seam.h finds each part's true start; sums of the counts give every row its size and every part
+ *              its first free place in every row
+ *     pass 1   every part writes its slices, with a path tree of its own
+ *     splice   what a part could not write itself (ends of calls of earlier parts), path trees into one,
+ *              open calls closed, flags counted
+ *
+ * A part's path numbers follow the order of first appearance, so merging the parts' trees in order gives the
+ * numbers of a serial reading.
+ */
+#include "model/builder.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/workers.h"
+#include "model/builder_parts.h"
+
+/* Waits are longer than this (method-trace.md section 9, "(context switch)"). */
+#define WAIT_THRESHOLD_NS 100000
+
+struct tv_builder {
+    struct tv_sink sink;
+    struct tv_trace *trace;
+    uint32_t input;
+    unsigned part_count;
+    struct tv_part *parts;
+    struct tv_seam seam;
+    bool seamed;
+    uint32_t first_track;   /* of this input */
+    uint32_t *track_of;     /* [threads] of this input, or TV_NONE */
+    struct tv_place *places; /* [parts][rows of this input] */
+};
+
+static void release_input(struct tv_builder *builder)
+{
+    for (unsigned i = 0; i < builder->part_count; i++)
+        tv_part_release(&builder->parts[i]);
+    tv_free(builder->parts);
+    tv_free(builder->track_of);
+    tv_free(builder->places);
+    if (builder->seamed)
+        tv_seam_release(&builder->seam);
+    builder->parts = NULL;
+    builder->part_count = 0;
+    builder->track_of = NULL;
+    builder->places = NULL;
+    builder->seamed = false;
+}
+
+static struct tv_builder *of_sink(struct tv_sink *sink)
+{
+    return (struct tv_builder *)sink;
+}
+
+static void builder_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+{
+    struct tv_builder *builder = of_sink(sink);
+    assert(head == builder->trace->head && parts > 0);
+    release_input(builder);
+    builder->input = input;
+    builder->part_count = parts;
+    builder->parts = tv_alloc(parts, sizeof *builder->parts);
+    for (unsigned i = 0; i < parts; i++) {
+        struct tv_part *part = &builder->parts[i];
+        tv_walk_init(&part->walk, head->thread_count, i == 0, &part->diagnostics);
+        part->levels = tv_alloc(head->thread_count, sizeof *part->levels);
+    }
+}
+
+static void builder_take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
+{
+    struct tv_part *p = &of_sink(sink)->parts[part];
+    if (pass == 0)
+        tv_part_count(p, batch);
+    else
+        tv_part_place(p, batch);
+}
+
+/* --- Between the passes ------------------------------------------------------------------------------ */
+
+static struct tv_input *input_of(const struct tv_builder *builder)
+{
+    return &builder->trace->head->inputs[builder->input];
+}
+
+/* Whether every distance between two times of a thread fits 32 bits. */
+static bool times_fit(const struct tv_builder *builder)
+{
+    const struct tv_input *input = input_of(builder);
+    int64_t end = input->elapsed_ns / input->tick_ns;
+    for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++) {
+        const struct tv_walk_start *last = tv_seam_start(&builder->seam, builder->part_count, thread);
+        int64_t first_wall = builder->seam.first_wall[thread];
+        int64_t last_wall = last->last_wall;
+        if (input->sampled_ns && end > last_wall)
+            last_wall = end;
+        if (last->seen && (last_wall - first_wall > UINT32_MAX ||
+                           last->last_cpu - builder->seam.first_cpu[thread] > UINT32_MAX))
+            return false;
+    }
+    return true;
+}
+
+/* Calls of a thread at a depth in one part. */
+static uint32_t calls_at(const struct tv_builder *builder, unsigned part, uint32_t thread, uint32_t depth)
+{
+    int64_t level = (int64_t)depth - tv_seam_start(&builder->seam, part, thread)->depth;
+    return tv_levels_get(&builder->parts[part].levels[thread], level);
+}
+
+static uint32_t row_size(const struct tv_builder *builder, uint32_t thread, uint32_t depth)
+{
+    uint32_t count = depth < builder->seam.supplied[thread];
+    for (unsigned part = 0; part < builder->part_count; part++)
+        count += calls_at(builder, part, thread, depth);
+    return count;
+}
+
+static void add_track(struct tv_builder *builder, uint32_t thread, size_t *row_capacity)
+{
+    struct tv_trace *trace = builder->trace;
+    const struct tv_walk_start *last = tv_seam_start(&builder->seam, builder->part_count, thread);
+    struct tv_track *track = &trace->tracks[trace->track_count];
+    *track = (struct tv_track){
+        .thread = thread,
+        .input = builder->input,
+        .first_row = trace->row_count,
+        .first_wall = builder->seam.first_wall[thread],
+        .first_cpu = builder->seam.first_cpu[thread],
+        .last_wall = last->last_wall,
+        .last_cpu = last->last_cpu,
+    };
+    for (unsigned part = 0; part < builder->part_count; part++)
+        track->record_count += builder->parts[part].walk.threads[thread].records;
+    uint32_t count;
+    for (uint32_t depth = 0; (count = row_size(builder, thread, depth)) > 0; depth++) {
+        struct tv_columns *columns = &trace->columns[builder->input];
+        trace->rows =
+            tv_array_reserve(trace->rows, row_capacity, (size_t)trace->row_count + 1, sizeof *trace->rows);
+        trace->rows[trace->row_count++] = (struct tv_row){
+            .first = columns->count,
+            .first_block = columns->block_count,
+            .count = count,
+            .track = trace->track_count,
+            .depth = depth,
+            .input = builder->input,
+        };
+        columns->count += count;
+        columns->block_count += tv_blocks_for(count);
+        track->row_count++;
+        track->slice_count += count;
+    }
+    builder->track_of[thread] = trace->track_count++;
+}
+
+/* Columns for every input of the head; those of inputs without events stay empty. */
+static void reserve_columns(struct tv_trace *trace)
+{
+    uint32_t count = trace->head->input_count;
+    trace->columns = tv_realloc(trace->columns, count, sizeof *trace->columns);
+    for (; trace->columns_count < count; trace->columns_count++)
+        memset(&trace->columns[trace->columns_count], 0, sizeof *trace->columns);
+}
+
+/* Makes the tracks and rows of the input and allocates its columns. */
+static void lay_out(struct tv_builder *builder)
+{
+    struct tv_trace *trace = builder->trace;
+    uint32_t threads = builder->seam.thread_count;
+    size_t row_capacity = trace->row_count;
+    reserve_columns(trace);
+    trace->tracks = tv_realloc(trace->tracks, (size_t)trace->track_count + builder->seam.threads_with_events + 1,
+                               sizeof *trace->tracks);
+    builder->first_track = trace->track_count;
+    builder->track_of = tv_alloc(threads, sizeof *builder->track_of);
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        builder->track_of[thread] = TV_NONE;
+        if (tv_seam_start(&builder->seam, builder->part_count, thread)->seen)
+            add_track(builder, thread, &row_capacity);
+    }
+    struct tv_columns *columns = &trace->columns[builder->input];
+    trace->slice_count += columns->count;
+    tv_columns_init(columns, columns->count, columns->block_count, input_of(builder)->clocks);
+}
+
+static uint32_t path_frame(const struct tv_builder *builder, uint32_t frame)
+{
+    return frame == TV_ANY_FRAME ? tv_seam_unknown_frame(builder->trace->head) : frame;
+}
+
+/* Gives a part the thread's open calls, as paths of its own tree, and its free places. */
+static void start_thread(struct tv_builder *builder, unsigned number, uint32_t thread,
+                         struct tv_place *places)
+{
+    struct tv_part *part = &builder->parts[number];
+    const struct tv_walk_start *start = tv_seam_start(&builder->seam, number, thread);
+    const struct tv_track *track = &builder->trace->tracks[builder->track_of[thread]];
+    const struct tv_row *rows = &builder->trace->rows[track->first_row];
+    tv_walk_begin_known(&part->walk, thread, start);
+    struct tv_open *stack = part->walk.threads[thread].stack;
+    uint32_t path = TV_ROOT_PATH;
+    for (uint32_t i = 0; i < start->depth; i++) {
+        path = tv_paths_child(&part->paths, path, path_frame(builder, stack[i].frame));
+        stack[i].tag = path | (stack[i].tag ? TV_TAG_PARENT : 0);
+    }
+    part->places[thread] = places;
+    part->inherited[thread] = start->depth;
+    for (uint32_t depth = 0; depth < track->row_count; depth++) {
+        uint32_t next = depth < builder->seam.supplied[thread];
+        for (unsigned before = 0; before < number; before++)
+            next += calls_at(builder, before, thread, depth);
+        places[depth] = (struct tv_place){rows[depth].first, rows[depth].first_block, next, rows[depth].count};
+    }
+}
+
+static void start_part(struct tv_builder *builder, unsigned number, struct tv_place *places, bool wide)
+{
+    struct tv_part *part = &builder->parts[number];
+    const struct tv_input *input = input_of(builder);
+    uint32_t threads = builder->seam.thread_count;
+    tv_walk_release(&part->walk);
+    tv_walk_init(&part->walk, threads, number == 0, NULL);
+    tv_paths_init(&part->paths);
+    part->columns = &builder->trace->columns[builder->input];
+    part->places = tv_alloc(threads, sizeof *part->places);
+    part->inherited = tv_alloc(threads, sizeof *part->inherited);
+    part->wide = wide;
+    part->wait_threshold =
+        input->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? WAIT_THRESHOLD_NS / input->tick_ns : INT64_MAX;
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        if (builder->track_of[thread] == TV_NONE)
+            continue;
+        start_thread(builder, number, thread, places);
+        places += builder->trace->tracks[builder->track_of[thread]].row_count;
+    }
+}
+
+/* Writes the starts of the calls that began before the trace: the first slice of each of their rows. */
+static void place_supplied(struct tv_builder *builder, uint32_t thread)
+{
+    struct tv_part *part = &builder->parts[0];
+    const struct tv_open *stack = part->walk.threads[thread].stack;
+    uint32_t count = builder->seam.supplied[thread];
+    for (uint32_t depth = 0; depth < count; depth++) {
+        struct tv_place place = part->places[thread][depth];
+        unsigned flags = TV_SLICE_ENTERED_BEFORE | (depth ? TV_SLICE_FIRST_CHILD : 0u) |
+                         (depth + 1 < count ? TV_SLICE_HAS_CHILDREN : 0u);
+        place.next = 0;
+        tv_place_start(part->columns, &place, stack[depth].wall, stack[depth].cpu,
+                       stack[depth].tag & ~TV_TAG_PARENT, flags);
+    }
+}
+
+static enum tv_splice splice_counts(struct tv_builder *builder)
+{
+    struct tv_walk *walks = tv_alloc(builder->part_count, sizeof *walks);
+    for (unsigned i = 0; i < builder->part_count; i++)
+        walks[i] = builder->parts[i].walk;
+    struct tv_diagnostics before = builder->trace->head->diagnostics;
+    enum tv_splice splice = tv_seam_init(&builder->seam, walks, builder->part_count, builder->trace->head);
+    tv_free(walks);
+    if (splice != TV_SPLICE_DONE)
+        return splice;
+    builder->seamed = true;
+    bool wide = !times_fit(builder);
+    if (wide && builder->part_count > 1) { /* blocks of 64 bits are written in order */
+        builder->trace->head->diagnostics = before;
+        return TV_SPLICE_SERIAL;
+    }
+    uint32_t rows_before = builder->trace->row_count;
+    lay_out(builder);
+    size_t rows = builder->trace->row_count - rows_before;
+    builder->places = tv_alloc(tv_size_mul(builder->part_count, rows), sizeof *builder->places);
+    for (unsigned i = 0; i < builder->part_count; i++)
+        start_part(builder, i, builder->places + i * rows, wide);
+    for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++)
+        if (builder->track_of[thread] != TV_NONE)
+            place_supplied(builder, thread);
+    return TV_SPLICE_DONE;
+}
+
+/* --- After the passes -------------------------------------------------------------------------------- */
+
+static void apply_deferred(struct tv_builder *builder)
+{
+    struct tv_columns *columns = &builder->trace->columns[builder->input];
+    const struct tv_part *last = &builder->parts[builder->part_count - 1];
+    for (unsigned i = 0; i < builder->part_count; i++)
+        for (size_t j = 0; j < builder->parts[i].deferred_count; j++) {
+            const struct tv_deferred *deferred = &builder->parts[i].deferred[j];
+            const struct tv_place *place = &last->places[deferred->thread][deferred->depth];
+            columns->flags[place->first + deferred->index] |= (uint8_t)deferred->flags;
+            if (deferred->ends)
+                tv_place_wide_length(columns, place, deferred->index, deferred->wall, deferred->cpu);
+        }
+}
+
+/* Ends what is open: at the thread's last record; in a sampled trace at the trace's end, for a thread whose
+ * stack did not change says nothing (method-trace.md sections 7 and 8, rule 4). */
+static void close_open_calls(struct tv_builder *builder)
+{
+    const struct tv_input *input = input_of(builder);
+    const struct tv_part *last = &builder->parts[builder->part_count - 1];
+    struct tv_columns *columns = &builder->trace->columns[builder->input];
+    for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++) {
+        const struct tv_walk_thread *t = &last->walk.threads[thread];
+        int64_t end = t->last_wall;
+        if (input->sampled_ns) {
+            int64_t elapsed = input->elapsed_ns / input->tick_ns;
+            end = elapsed > input->last_wall ? elapsed : input->last_wall;
+        }
+        for (uint32_t depth = 0; depth < t->depth; depth++) {
+            const struct tv_place *place = &last->places[thread][depth];
+            columns->flags[place->first + place->next - 1] |= TV_SLICE_OPEN;
+            tv_place_wide_length(columns, place, place->next - 1, end - t->stack[depth].wall,
+                                 t->last_cpu - t->stack[depth].cpu);
+        }
+    }
+}
+
+/* The rows of the input shared between workers, each renaming the paths that parts wrote. */
+struct renaming {
+    struct tv_builder *builder;
+    uint32_t **maps; /* of each part; NULL: its numbers stand */
+};
+
+static void rename_thread(const struct renaming *renaming, uint32_t thread, uint32_t depth)
+{
+    struct tv_builder *builder = renaming->builder;
+    uint32_t *path = builder->trace->columns[builder->input].path;
+    uint32_t from = 0; /* supplied calls have paths of part 0 */
+    for (unsigned part = 0; part < builder->part_count; part++) {
+        const struct tv_place *place = &builder->parts[part].places[thread][depth];
+        const uint32_t *map = renaming->maps[part];
+        for (uint32_t i = from; map && i < place->next; i++)
+            path[place->first + i] = map[path[place->first + i]];
+        from = place->next;
+    }
+}
+
+static void rename_rows(void *context, unsigned worker)
+{
+    const struct renaming *renaming = context;
+    struct tv_builder *builder = renaming->builder;
+    struct tv_trace *trace = builder->trace;
+    struct tv_columns *columns = &trace->columns[builder->input];
+    for (uint32_t track = builder->first_track; track < trace->track_count; track++)
+        for (uint32_t depth = 0; depth < trace->tracks[track].row_count; depth++) {
+            const struct tv_row *row = &trace->rows[trace->tracks[track].first_row + depth];
+            if ((row->first_block + track) % builder->part_count != worker)
+                continue;
+            rename_thread(renaming, trace->tracks[track].thread, depth);
+            tv_columns_rank(columns, row);
+        }
+}
+
+/* Joins the parts' path trees; renames the paths in the columns and in the waits. */
+static void merge_paths(struct tv_builder *builder)
+{
+    struct tv_paths *paths = &builder->trace->paths;
+    uint32_t **maps = tv_alloc(builder->part_count, sizeof *maps);
+    for (unsigned i = 0; i < builder->part_count; i++) {
+        struct tv_part *part = &builder->parts[i];
+        if (i == 0 && paths->count == 1) {
+            struct tv_paths empty = *paths;
+            *paths = part->paths;
+            part->paths = empty;
+            continue;
+        }
+        maps[i] = tv_alloc(part->paths.count, sizeof **maps);
+        tv_paths_merge(paths, &part->paths, maps[i]);
+        for (size_t j = 0; j < part->wait_count; j++)
+            part->waits[j].wait.path = maps[i][part->waits[j].wait.path];
+    }
+    struct renaming renaming = {builder, maps};
+    tv_workers_run(builder->part_count, rename_rows, &renaming);
+    for (unsigned i = 0; i < builder->part_count; i++)
+        tv_free(maps[i]);
+    tv_free(maps);
+}
+
+static void gather_waits(struct tv_builder *builder)
+{
+    struct tv_trace *trace = builder->trace;
+    for (int filling = 0; filling <= 1; filling++) {
+        for (unsigned i = 0; i < builder->part_count; i++)
+            for (size_t j = 0; j < builder->parts[i].wait_count; j++) {
+                const struct tv_part_wait *wait = &builder->parts[i].waits[j];
+                struct tv_track *track = &trace->tracks[builder->track_of[wait->thread]];
+                if (filling)
+                    ((struct tv_wait *)(uintptr_t)track->waits)[track->wait_count] = wait->wait;
+                track->wait_count++;
+            }
+        for (uint32_t i = builder->first_track; !filling && i < trace->track_count; i++) {
+            trace->tracks[i].waits = tv_alloc(trace->tracks[i].wait_count, sizeof(struct tv_wait));
+            trace->tracks[i].wait_count = 0;
+        }
+    }
+}
+
+static enum tv_splice builder_splice(struct tv_sink *sink, unsigned pass)
+{
+    struct tv_builder *builder = of_sink(sink);
+    struct tv_trace *trace = builder->trace;
+    if (pass == 0)
+        return splice_counts(builder);
+    close_open_calls(builder);
+    apply_deferred(builder);
+    merge_paths(builder);
+    gather_waits(builder);
+    trace->recorded_calls += builder->seam.entries;
+    trace->unmatched_exits += builder->seam.unmatched_exits;
+    trace->open_calls += builder->seam.open_calls;
+    for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++)
+        if (builder->seam.max_depth[thread] > trace->max_depth)
+            trace->max_depth = builder->seam.max_depth[thread];
+    return TV_SPLICE_DONE;
+}
+
+static void builder_end(struct tv_sink *sink)
+{
+    release_input(of_sink(sink));
+}
+
+static const struct tv_sink_ops builder_ops = {
+    .passes = 2,
+    .begin = builder_begin,
+    .take = builder_take,
+    .splice = builder_splice,
+    .end = builder_end,
+};
+
+struct tv_builder *tv_builder_new(struct tv_head *head)
+{
+    struct tv_builder *builder = tv_alloc(1, sizeof *builder);
+    builder->sink.ops = &builder_ops;
+    builder->trace = tv_alloc(1, sizeof *builder->trace);
+    builder->trace->head = head;
+    tv_paths_init(&builder->trace->paths);
+    return builder;
+}
+
+struct tv_sink *tv_builder_sink(struct tv_builder *builder)
+{
+    return &builder->sink;
+}
+
+/* The trace begins with its first record and ends with the last end of a call. */
+static void find_span(struct tv_trace *trace)
+{
+    trace->cpu_axis = !(tv_head_clocks(trace->head) & TV_CLOCK_WALL);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        const struct tv_input *input = &trace->head->inputs[track->input];
+        bool wall = input->clocks & TV_CLOCK_WALL;
+        tv_ns start = (wall ? track->first_wall : track->first_cpu) * input->tick_ns;
+        tv_ns end = (wall ? track->last_wall : track->last_cpu) * input->tick_ns;
+        if (track->row_count) {
+            const struct tv_row *row = &trace->rows[track->first_row];
+            tv_ns last = tv_slice_end(trace, track->first_row, row->count - 1);
+            end = last > end ? last : end;
+        }
+        if (i == 0 || start < trace->start)
+            trace->start = start;
+        if (i == 0 || end > trace->end)
+            trace->end = end;
+    }
+}
+
+struct tv_trace *tv_builder_finish(struct tv_builder *builder)
+{
+    struct tv_trace *trace = builder->trace;
+    release_input(builder);
+    tv_paths_finish(&trace->paths);
+    reserve_columns(trace);
+    trace->offset = tv_alloc(trace->head->input_count, sizeof *trace->offset);
+    find_span(trace);
+    tv_free(builder);
+    return trace;
+}
+
+void tv_builder_free(struct tv_builder *builder)
+{
+    if (builder)
+        tv_trace_free(tv_builder_finish(builder));
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder_parts.h - what the builder keeps for each part of an input while it passes twice.
+ *
+ * count.c is pass 0: how many calls each (thread, level) has.  place.c is pass 1: each slice to its place.
+ * builder.c joins them.  For these files alone.
+ */
+#ifndef TV_MODEL_BUILDER_PARTS_H
+#define TV_MODEL_BUILDER_PARTS_H
+
+#include "model/builder_store.h"
+#include "model/seam.h"
+#include "model/walk.h"
+
+/* Calls of one thread in one part by level: depth against the part's start, so that levels below it are
+ * negative. */
+struct tv_levels {
+    uint32_t *counts; /* of level l: counts[l + bias] */
+    uint32_t bias, size;
+};
+
+/* Something to do to a slice of an earlier part when all parts have come through. */
+struct tv_deferred {
+    uint32_t thread, depth, index;
+    unsigned flags; /* to be added */
+    bool ends;      /* the lengths are to be written */
+    int64_t wall, cpu;
+};
+
+struct tv_part_wait {
+    uint32_t thread;
+    struct tv_wait wait;
+};
+
+struct tv_part {
+    struct tv_walk walk;
+    struct tv_diagnostics diagnostics;
+    struct tv_levels *levels; /* of each thread */
+
+    struct tv_columns *columns;
+    struct tv_paths paths;
+    struct tv_place **places; /* of each thread, by depth */
+    uint32_t *inherited;      /* of each thread: calls still open from earlier parts */
+    struct tv_deferred *deferred;
+    size_t deferred_count, deferred_capacity;
+    struct tv_part_wait *waits;
+    size_t wait_count, wait_capacity;
+    int64_t wait_threshold; /* ticks that a wait is longer than; INT64_MAX: there are no two clocks */
+    bool wide;              /* times may need 64 bits */
+};
+
+/* In the tag of an open call of pass 1, beside its path: it has made calls. */
+#define TV_TAG_PARENT 0x80000000u
+
+void tv_part_count(struct tv_part *part, const struct tv_batch *batch);
+
+/* Calls of the thread at the level. */
+uint32_t tv_levels_get(const struct tv_levels *levels, int64_t level);
+
+void tv_part_place(struct tv_part *part, const struct tv_batch *batch);
+
+/* Puts off what is to happen to the slice of an open call of an earlier part. */
+void tv_part_defer(struct tv_part *part, const struct tv_deferred *deferred);
+
+void tv_part_release(struct tv_part *part);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/builder_store.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static uint32_t *times(uint64_t count)
+{
+    return tv_pages_alloc(tv_size_mul((size_t)count, sizeof(uint32_t)));
+}
+
+void tv_columns_init(struct tv_columns *columns, uint64_t count, uint64_t blocks, unsigned clocks)
+{
+    memset(columns, 0, sizeof *columns);
+    columns->count = count;
+    columns->block_count = blocks;
+    if (clocks & TV_CLOCK_WALL) {
+        columns->start = times(count);
+        columns->length = times(count);
+    }
+    if (clocks & TV_CLOCK_CPU) {
+        columns->cpu_start = times(count);
+        columns->cpu_length = times(count);
+    }
+    columns->path = times(count);
+    columns->flags = tv_pages_alloc((size_t)count);
+    columns->blocks = tv_pages_alloc(tv_size_mul((size_t)blocks, sizeof *columns->blocks));
+}
+
+static void free_times(uint32_t *column, uint64_t count)
+{
+    if (column)
+        tv_pages_free(column, (size_t)count * sizeof *column);
+}
+
+void tv_columns_release(struct tv_columns *columns)
+{
+    if (!columns->flags)
+        return;
+    free_times(columns->start, columns->count);
+    free_times(columns->length, columns->count);
+    free_times(columns->cpu_start, columns->count);
+    free_times(columns->cpu_length, columns->count);
+    free_times(columns->path, columns->count);
+    tv_pages_free(columns->flags, (size_t)columns->count);
+    tv_pages_free(columns->blocks, (size_t)columns->block_count * sizeof *columns->blocks);
+    tv_free(columns->wide);
+    memset(columns, 0, sizeof *columns);
+}
+
+static bool fits(int64_t distance)
+{
+    return distance >= 0 && distance <= UINT32_MAX;
+}
+
+/* Gives the block of slice `index` 64 bits a time, filled from the 32 bits of its slices up to `written`. */
+static struct tv_wide_time *widen(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                                  uint32_t written)
+{
+    uint32_t first = index - index % TV_BLOCK_SLICES;
+    struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
+    if (block->wide != TV_NONE)
+        return &columns->wide[block->wide + index % TV_BLOCK_SLICES];
+    uint32_t size = place->count - first < TV_BLOCK_SLICES ? place->count - first : TV_BLOCK_SLICES;
+    columns->wide = tv_array_reserve(columns->wide, &columns->wide_capacity, columns->wide_count + size,
+                                     sizeof *columns->wide);
+    struct tv_wide_time *wide = columns->wide + columns->wide_count;
+    memset(wide, 0, size * sizeof *wide);
+    block->wide = (uint32_t)columns->wide_count;
+    columns->wide_count += size;
+    for (uint32_t i = 0; i < written - first && i < size; i++) {
+        uint64_t at = place->first + first + i;
+        if (columns->start) {
+            wide[i].start = block->wall_base + (uint32_t)(columns->start[at] - (uint32_t)block->wall_base);
+            wide[i].length = columns->length[at];
+        }
+        if (columns->cpu_start) {
+            wide[i].cpu_start =
+                block->cpu_base + (uint32_t)(columns->cpu_start[at] - (uint32_t)block->cpu_base);
+            wide[i].cpu_length = columns->cpu_length[at];
+        }
+    }
+    return &wide[index - first];
+}
+
+void tv_place_wide_start(struct tv_columns *columns, const struct tv_place *place, int64_t wall, int64_t cpu)
+{
+    uint32_t index = place->next - 1;
+    const struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
+    if (block->wide == TV_NONE && fits(wall - block->wall_base) && fits(cpu - block->cpu_base))
+        return;
+    struct tv_wide_time *time = widen(columns, place, index, index);
+    time->start = wall;
+    time->cpu_start = cpu;
+}
+
+void tv_place_wide_length(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                          int64_t wall, int64_t cpu)
+{
+    const struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
+    tv_place_length(columns, place->first + index, wall, cpu);
+    if (block->wide == TV_NONE && fits(wall) && fits(cpu))
+        return;
+    struct tv_wide_time *time = widen(columns, place, index, place->next);
+    time->length = wall;
+    time->cpu_length = cpu;
+}
+
+void tv_columns_rank(struct tv_columns *columns, const struct tv_row *row)
+{
+    const uint8_t *flags = columns->flags + row->first;
+    uint32_t parents = 0, first_children = 0;
+    for (uint32_t i = 0; i < row->count; i++) {
+        if (i % TV_BLOCK_SLICES == 0) {
+            struct tv_slice_block *block = &columns->blocks[row->first_block + i / TV_BLOCK_SLICES];
+            block->parents = parents;
+            block->first_children = first_children;
+        }
+        parents += (flags[i] & TV_SLICE_HAS_CHILDREN) != 0;
+        first_children += (flags[i] & TV_SLICE_FIRST_CHILD) != 0;
+    }
+}

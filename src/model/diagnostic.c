@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/diagnostic.h"
+
+#include <assert.h>
+
+#include "base/error.h"
+
+enum severity { N, W };
+
+static const struct {
+    const char *name;
+    const char *text;
+    enum severity severity;
+} kinds[TV_DIAGNOSTIC_COUNT] = {
+#define KIND(id, name, severity, text) {name, text, severity},
+    TV_DIAGNOSTIC_KINDS(KIND)
+#undef KIND
+};
+
+const char *tv_diagnostic_name(enum tv_diagnostic_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *tv_diagnostic_text(enum tv_diagnostic_kind kind)
+{
+    return kinds[kind].text;
+}
+
+bool tv_diagnostic_is_warning(enum tv_diagnostic_kind kind)
+{
+    return kinds[kind].severity == W;
+}
+
+static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset)
+{
+    if (offset != TV_NO_OFFSET && diagnostic->offset_count < TV_DIAGNOSTIC_OFFSETS)
+        diagnostic->offsets[diagnostic->offset_count++] = offset;
+}
+
+void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind, uint64_t offset)
+{
+    struct tv_diagnostic *diagnostic = &all->kinds[kind];
+    assert(kind < TV_DIAGNOSTIC_COUNT);
+    diagnostic->count++;
+    keep_offset(diagnostic, offset);
+}
+
+void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from)
+{
+    for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
+        const struct tv_diagnostic *added = &from->kinds[kind];
+        to->kinds[kind].count += added->count;
+        for (uint32_t i = 0; i < added->offset_count; i++)
+            keep_offset(&to->kinds[kind], added->offsets[i]);
+    }
+}

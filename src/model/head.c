@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/head.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/memory.h"
+
+struct tv_head *tv_head_new(void)
+{
+    struct tv_head *head = tv_alloc(1, sizeof *head);
+    head->strings = tv_interner_new();
+    tv_map_init(&head->frame_index);
+    return head;
+}
+
+void tv_head_free(struct tv_head *head)
+{
+    if (!head)
+        return;
+    tv_interner_free(head->strings);
+    tv_map_release(&head->frame_index);
+    tv_free(head->inputs);
+    tv_free(head->processes);
+    tv_free(head->threads);
+    tv_free(head->frames);
+    tv_free(head->metadata);
+    tv_free(head);
+}
+
+/* Room for one more in a table of the head. */
+#define RESERVE(head, table, count, capacity)                                                              \
+    ((head)->table = tv_array_reserve((head)->table, &(head)->capacity, (size_t)(head)->count + 1,         \
+                                      sizeof *(head)->table))
+
+uint32_t tv_head_add_input(struct tv_head *head, const char *name, const char *format)
+{
+    RESERVE(head, inputs, input_count, input_capacity);
+    head->inputs[head->input_count] = (struct tv_input){
+        .name = tv_head_string(head, tv_bytes_of(name)),
+        .format = format,
+        .clocks = TV_CLOCK_WALL,
+        .tick_ns = 1,
+        .elapsed_ns = -1,
+        .announced = -1,
+    };
+    return head->input_count++;
+}
+
+uint32_t tv_head_add_process(struct tv_head *head, uint64_t id, struct tv_bytes name)
+{
+    RESERVE(head, processes, process_count, process_capacity);
+    head->processes[head->process_count] = (struct tv_process){id, tv_head_string(head, name)};
+    return head->process_count++;
+}
+
+uint32_t tv_head_add_thread(struct tv_head *head, const struct tv_thread *thread)
+{
+    RESERVE(head, threads, thread_count, thread_capacity);
+    head->threads[head->thread_count] = *thread;
+    return head->thread_count++;
+}
+
+void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes key, struct tv_bytes value)
+{
+    RESERVE(head, metadata, metadata_count, metadata_capacity);
+    head->metadata[head->metadata_count++] =
+        (struct tv_metadata){input, tv_head_string(head, key), tv_head_string(head, value)};
+}
+
+static bool same_frame(const struct tv_frame *a, const struct tv_frame *b)
+{
+    return a->class_name == b->class_name && a->name == b->name && a->signature == b->signature &&
+           a->file == b->file && a->line == b->line;
+}
+
+static uint64_t hash_frame(const struct tv_frame *frame)
+{
+    uint64_t hash = tv_hash_u64((uint64_t)frame->class_name << 32 | frame->name);
+    hash = tv_hash_u64(hash ^ ((uint64_t)frame->signature << 32 | frame->file));
+    return tv_hash_u64(hash ^ (uint32_t)frame->line);
+}
+
+uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame)
+{
+    /* Frames whose hashes are equal stand under the following keys. */
+    uint64_t key = hash_frame(frame);
+    for (;; key++) {
+        uint32_t found = tv_map_add(&head->frame_index, key, head->frame_count);
+        if (found == head->frame_count)
+            break;
+        if (same_frame(&head->frames[found], frame))
+            return found;
+    }
+    RESERVE(head, frames, frame_count, frame_capacity);
+    head->frames[head->frame_count] = *frame;
+    return head->frame_count++;
+}
+
+struct tv_bytes tv_head_find_metadata(const struct tv_head *head, uint32_t input, const char *key)
+{
+    uint32_t string = tv_interner_find(head->strings, tv_bytes_of(key));
+    for (uint32_t i = 0; string != TV_NONE && i < head->metadata_count; i++)
+        if (head->metadata[i].input == input && head->metadata[i].key == string)
+            return tv_head_text(head, head->metadata[i].value);
+    return (struct tv_bytes){NULL, 0};
+}
+
+unsigned tv_head_clocks(const struct tv_head *head)
+{
+    unsigned clocks = 0;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        clocks |= head->inputs[i].clocks;
+    return clocks;
+}

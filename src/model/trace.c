@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/trace.h"
+
+#include <assert.h>
+
+#include "base/memory.h"
+#include "model/builder_store.h"
+
+void tv_trace_free(struct tv_trace *trace)
+{
+    if (!trace)
+        return;
+    tv_paths_release(&trace->paths);
+    for (uint32_t i = 0; i < trace->columns_count; i++)
+        tv_columns_release(&trace->columns[i]);
+    tv_free(trace->columns);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        tv_free((void *)(uintptr_t)trace->tracks[i].waits);
+    tv_free(trace->tracks);
+    tv_free(trace->rows);
+    tv_free(trace->offset);
+    tv_head_free(trace->head);
+    tv_free(trace);
+}
+
+/* What decoding a row's slices takes. */
+struct decoder {
+    const struct tv_columns *columns;
+    const struct tv_row *row;
+    const struct tv_slice_block *blocks; /* the row's */
+    int64_t tick;
+    tv_ns offset;
+    bool cpu_axis;
+};
+
+static struct decoder decoder_for(const struct tv_trace *trace, uint32_t row)
+{
+    const struct tv_row *r = &trace->rows[row];
+    const struct tv_columns *columns = &trace->columns[r->input];
+    return (struct decoder){columns,
+                            r,
+                            columns->blocks + r->first_block,
+                            trace->head->inputs[r->input].tick_ns,
+                            trace->offset[r->input],
+                            columns->start == NULL};
+}
+
+static struct tv_wide_time read_ticks(const struct decoder *d, uint32_t index)
+{
+    const struct tv_columns *c = d->columns;
+    const struct tv_slice_block *block = &d->blocks[index / TV_BLOCK_SLICES];
+    uint64_t at = d->row->first + index;
+    struct tv_wide_time ticks = {0};
+    if (TV_UNLIKELY(block->wide != TV_NONE))
+        return c->wide[block->wide + index % TV_BLOCK_SLICES];
+    if (c->start) {
+        ticks.start = block->wall_base + (uint32_t)(c->start[at] - (uint32_t)block->wall_base);
+        ticks.length = c->length[at];
+    }
+    if (c->cpu_start) {
+        ticks.cpu_start = block->cpu_base + (uint32_t)(c->cpu_start[at] - (uint32_t)block->cpu_base);
+        ticks.cpu_length = c->cpu_length[at];
+    }
+    return ticks;
+}
+
+static struct tv_slice decode(const struct decoder *d, uint32_t index)
+{
+    struct tv_wide_time ticks = read_ticks(d, index);
+    struct tv_slice slice = {
+        .cpu_start = ticks.cpu_start * d->tick,
+        .cpu_length = ticks.cpu_length * d->tick,
+        .path = d->columns->path[d->row->first + index],
+        .flags = d->columns->flags[d->row->first + index],
+    };
+    slice.start = (d->cpu_axis ? ticks.cpu_start : ticks.start) * d->tick + d->offset;
+    slice.length = (d->cpu_axis ? ticks.cpu_length : ticks.length) * d->tick;
+    return slice;
+}
+
+void tv_slices_read(const struct tv_trace *trace, uint32_t row, uint32_t first, uint32_t count,
+                    struct tv_slice *slices)
+{
+    struct decoder d = decoder_for(trace, row);
+    assert(first <= d.row->count && count <= d.row->count - first);
+    for (uint32_t i = 0; i < count; i++)
+        slices[i] = decode(&d, first + i);
+}
+
+struct tv_slice tv_slice_get(const struct tv_trace *trace, uint32_t row, uint32_t index)
+{
+    struct decoder d = decoder_for(trace, row);
+    assert(index < d.row->count);
+    return decode(&d, index);
+}
+
+static tv_ns start_of(const struct decoder *d, uint32_t index)
+{
+    struct tv_wide_time ticks = read_ticks(d, index);
+    return (d->cpu_axis ? ticks.cpu_start : ticks.start) * d->tick + d->offset;
+}
+
+static tv_ns end_of(const struct decoder *d, uint32_t index)
+{
+    struct tv_wide_time ticks = read_ticks(d, index);
+    tv_ns end = d->cpu_axis ? ticks.cpu_start + ticks.cpu_length : ticks.start + ticks.length;
+    return end * d->tick + d->offset;
+}
+
+tv_ns tv_slice_start(const struct tv_trace *trace, uint32_t row, uint32_t index)
+{
+    struct decoder d = decoder_for(trace, row);
+    return start_of(&d, index);
+}
+
+tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index)
+{
+    struct decoder d = decoder_for(trace, row);
+    return end_of(&d, index);
+}
+
+uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time)
+{
+    struct decoder d = decoder_for(trace, row);
+    uint32_t low = 0, count = d.row->count;
+    while (count) {
+        uint32_t half = count / 2;
+        if (end_of(&d, low + half) <= time) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time)
+{
+    struct decoder d = decoder_for(trace, row);
+    uint32_t low = 0, count = d.row->count;
+    while (count) {
+        uint32_t half = count / 2;
+        if (start_of(&d, low + half) < time) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+/*
+ * The i-th call with children of a row made the i-th first child of the row below: parents and children are
+ * found by counting the one flag and selecting the other.
+ */
+
+static uint32_t counted_before(const struct tv_slice_block *block, unsigned flag)
+{
+    return flag == TV_SLICE_FIRST_CHILD ? block->first_children : block->parents;
+}
+
+/* Slices with the flag among [0, index]. */
+static uint32_t rank(const struct decoder *d, unsigned flag, uint32_t index)
+{
+    uint32_t block = index / TV_BLOCK_SLICES;
+    const uint8_t *flags = d->columns->flags + d->row->first;
+    uint32_t count = counted_before(&d->blocks[block], flag);
+    for (uint32_t i = block * TV_BLOCK_SLICES; i <= index; i++)
+        count += (flags[i] & flag) != 0;
+    return count;
+}
+
+/* The index of the number-th slice (from 1) with the flag; row.count when there are fewer. */
+static uint32_t select_slice(const struct decoder *d, unsigned flag, uint32_t number)
+{
+    uint32_t low = 0, blocks = (d->row->count + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
+    while (blocks) {
+        uint32_t half = blocks / 2;
+        if (counted_before(&d->blocks[low + half], flag) < number) {
+            low += half + 1;
+            blocks -= half + 1;
+        } else {
+            blocks = half;
+        }
+    }
+    if (!low)
+        return d->row->count;
+    uint32_t first = (low - 1) * TV_BLOCK_SLICES;
+    uint32_t count = counted_before(&d->blocks[low - 1], flag);
+    const uint8_t *flags = d->columns->flags + d->row->first;
+    for (uint32_t i = first; i < d->row->count; i++) {
+        count += (flags[i] & flag) != 0;
+        if (count == number)
+            return i;
+    }
+    return d->row->count;
+}
+
+uint32_t tv_slice_parent(const struct tv_trace *trace, uint32_t row, uint32_t index)
+{
+    if (trace->rows[row].depth == 0)
+        return TV_NONE;
+    struct decoder below = decoder_for(trace, row), above = decoder_for(trace, row - 1);
+    return select_slice(&above, TV_SLICE_HAS_CHILDREN, rank(&below, TV_SLICE_FIRST_CHILD, index));
+}
+
+void tv_slice_children(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t *first,
+                       uint32_t *count)
+{
+    struct decoder above = decoder_for(trace, row);
+    *first = *count = 0;
+    if (!(above.columns->flags[above.row->first + index] & TV_SLICE_HAS_CHILDREN))
+        return;
+    struct decoder below = decoder_for(trace, row + 1);
+    uint32_t number = rank(&above, TV_SLICE_HAS_CHILDREN, index);
+    *first = select_slice(&below, TV_SLICE_FIRST_CHILD, number);
+    *count = select_slice(&below, TV_SLICE_FIRST_CHILD, number + 1) - *first;
+}
+
+/* The records of a track around a wall time. */
+struct around {
+    tv_ns wall_before, cpu_before, wall_after, cpu_after;
+};
+
+static void consider(struct around *around, tv_ns at, tv_ns wall, tv_ns cpu)
+{
+    if (wall <= at && (wall > around->wall_before ||
+                       (wall == around->wall_before && cpu > around->cpu_before))) {
+        around->wall_before = wall;
+        around->cpu_before = cpu;
+    }
+    if (wall > at && (wall < around->wall_after ||
+                      (wall == around->wall_after && cpu < around->cpu_after))) {
+        around->wall_after = wall;
+        around->cpu_after = cpu;
+    }
+}
+
+static void consider_slice(struct around *around, tv_ns at, const struct tv_slice *slice)
+{
+    consider(around, at, slice->start, slice->cpu_start);
+    if (!(slice->flags & TV_SLICE_OPEN))
+        consider(around, at, slice->start + slice->length, slice->cpu_start + slice->cpu_length);
+}
+
+__extension__ typedef unsigned __int128 wide_product;
+
+/* before + (after - before) * part / whole, rounded down, for 0 <= part < whole. */
+static tv_ns on_line(tv_ns before, tv_ns after, tv_ns part, tv_ns whole)
+{
+    uint64_t rise = (uint64_t)(after - before);
+    uint64_t quotient = rise / (uint64_t)whole, rest = rise % (uint64_t)whole;
+    wide_product product = (wide_product)rest * (uint64_t)part;
+    return before + (tv_ns)(quotient * (uint64_t)part + (uint64_t)(product / (uint64_t)whole));
+}
+
+tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall)
+{
+    const struct tv_track *t = &trace->tracks[track];
+    int64_t tick = tv_track_tick(trace, track);
+    tv_ns offset = trace->offset[t->input];
+    struct around around = {t->first_wall * tick + offset, t->first_cpu * tick,
+                            t->last_wall * tick + offset, t->last_cpu * tick};
+    if (wall < around.wall_before)
+        return around.cpu_before;
+    if (wall >= around.wall_after)
+        return around.cpu_after;
+    for (uint32_t row = t->first_row; row < t->first_row + t->row_count; row++) {
+        uint32_t next = tv_row_find_start(trace, row, wall + 1);
+        struct decoder d = decoder_for(trace, row);
+        for (uint32_t i = next ? next - 1 : 0; i <= next && i < d.row->count; i++) {
+            struct tv_slice slice = decode(&d, i);
+            consider_slice(&around, wall, &slice);
+        }
+    }
+    return on_line(around.cpu_before, around.cpu_after, wall - around.wall_before,
+                   around.wall_after - around.wall_before);
+}
