@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One table of methods for each thread of each part.  A part does not know the calls that were open at its
+ * start, so it takes a call for outermost when none of its method is open in the part itself.  That is wrong
+ * only for methods on the stack at the start, a handful: at each exit set aside ("below") the part notes
+ * the sums of the method so far, and the splice moves them to the recursive calls.
+ *
+ * Exclusive time is credited record by record to the method on top.  Time with nothing of the part open
+ * belongs to the call at the top of the start's stack, whose method the splice knows.
+ */
+#include "analysis/profile_sink.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/seam.h"
+
+#define WAIT_THRESHOLD_NS 100000
+
+struct sums {
+    uint64_t calls;
+    int64_t wall, cpu; /* ticks */
+};
+
+/* One method in one thread of a part: a cache line. */
+struct method {
+    uint64_t active; /* its open calls */
+    struct sums outer;
+    uint64_t recursive_calls;
+    int64_t excl_wall, excl_cpu;
+    uint64_t unused;
+};
+
+/* Time with nothing of the part open, between two exits set aside. */
+struct level {
+    int64_t wall, cpu;
+    struct sums waits;
+};
+
+/* What was noted at an exit set aside; its number is the below's tag. */
+struct note {
+    struct sums outer; /* of the exit's method, so far */
+    struct level level;
+};
+
+struct part {
+    struct tv_walk walk;
+    struct tv_diagnostics diagnostics;
+    struct method **methods; /* of each thread: a table over all frames, or NULL */
+    struct level *levels;    /* of each thread */
+    struct note *notes;
+    size_t note_count, note_capacity;
+    struct sums waits;
+    int64_t wait_threshold;
+    size_t table_size;
+};
+
+struct tv_profile_sink {
+    struct tv_sink sink;
+    bool (*wanted)(const struct tv_head *head, uint32_t thread, void *context);
+    void *context;
+    struct tv_head *head;
+    uint32_t input;
+    bool *skip;
+    unsigned part_count;
+    struct part *parts;
+    struct tv_method_cost *methods; /* by frame, nanoseconds; of the inputs that are done */
+    size_t method_capacity;
+    uint32_t method_count;
+    struct tv_path_cost waits;
+    struct tv_walk_facts facts;
+};
+
+/* --- While events come ------------------------------------------------------------------------------- */
+
+static TV_NOINLINE struct method *make_table(struct part *part, uint32_t thread)
+{
+    part->methods[thread] = tv_alloc(part->table_size, 1);
+    return part->methods[thread];
+}
+
+TV_INLINE struct method *method_of(struct part *part, uint32_t thread, uint32_t frame)
+{
+    return &part->methods[thread][frame];
+}
+
+TV_INLINE void add_wait(struct sums *waits, int64_t length)
+{
+    waits->calls++;
+    waits->wall += length;
+}
+
+TV_INLINE void profile_gap(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
+                           int64_t cpu)
+{
+    struct part *part = context;
+    bool waited = wall - cpu > part->wait_threshold;
+    if (TV_LIKELY(t->depth)) {
+        struct method *top = method_of(part, thread, t->stack[t->depth - 1].frame);
+        top->excl_wall += wall;
+        top->excl_cpu += cpu;
+        if (TV_UNLIKELY(waited))
+            add_wait(&part->waits, wall - cpu);
+        return;
+    }
+    struct level *level = &part->levels[thread];
+    level->wall += wall;
+    level->cpu += cpu;
+    if (waited)
+        add_wait(&level->waits, wall - cpu);
+}
+
+TV_INLINE uint32_t profile_enter(void *context, uint32_t thread, struct tv_walk_thread *t,
+                                 const struct tv_event *event)
+{
+    struct part *part = context;
+    (void)t;
+    if (TV_UNLIKELY(!part->methods[thread]))
+        make_table(part, thread);
+    return method_of(part, thread, event->frame)->active++ != 0;
+}
+
+TV_INLINE void profile_leave(void *context, uint32_t thread, struct tv_walk_thread *t,
+                             const struct tv_event *event, unsigned flags)
+{
+    struct part *part = context;
+    const struct tv_open *open = &t->stack[t->depth];
+    struct method *method = method_of(part, thread, open->frame);
+    (void)flags;
+    method->active--;
+    if (open->tag) {
+        method->recursive_calls++;
+        return;
+    }
+    method->outer.calls++;
+    method->outer.wall += event->wall - open->wall;
+    method->outer.cpu += event->cpu - open->cpu;
+}
+
+static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_walk_thread *t,
+                                      struct tv_below *below)
+{
+    struct part *part = context;
+    struct note note = {.level = part->levels[thread]};
+    (void)t;
+    if (below->frame == TV_ANY_FRAME)
+        part->walk.undecided |= !part->walk.first; /* of what it is shows only at the splice: too late */
+    else if (part->methods[thread])
+        note.outer = method_of(part, thread, below->frame)->outer;
+    memset(&part->levels[thread], 0, sizeof part->levels[thread]);
+    part->notes = tv_array_reserve(part->notes, &part->note_capacity, part->note_count + 1, sizeof note);
+    below->tag = (uint32_t)part->note_count;
+    part->notes[part->note_count++] = note;
+}
+
+static void profile_take(struct tv_sink *sink, unsigned pass, unsigned number, const struct tv_batch *batch)
+{
+    static const struct tv_walk_calls calls = {profile_gap, profile_enter, profile_leave, profile_below};
+    struct part *part = &((struct tv_profile_sink *)sink)->parts[number];
+    (void)pass;
+    tv_walk_batch(&part->walk, batch, &calls, part);
+}
+
+/* --- Before and after -------------------------------------------------------------------------------- */
+
+static void release_parts(struct tv_profile_sink *sink)
+{
+    for (unsigned i = 0; i < sink->part_count; i++) {
+        struct part *part = &sink->parts[i];
+        for (uint32_t thread = 0; thread < part->walk.thread_count; thread++)
+            tv_free(part->methods[thread]);
+        tv_free(part->methods);
+        tv_free(part->levels);
+        tv_free(part->notes);
+        tv_walk_release(&part->walk);
+    }
+    tv_free(sink->parts);
+    tv_free(sink->skip);
+    sink->parts = NULL;
+    sink->skip = NULL;
+    sink->part_count = 0;
+}
+
+static bool *find_skipped(const struct tv_profile_sink *sink)
+{
+    if (!sink->wanted)
+        return NULL;
+    bool *skip = tv_alloc(sink->head->thread_count, sizeof *skip);
+    for (uint32_t i = 0; i < sink->head->thread_count; i++)
+        skip[i] = !sink->wanted(sink->head, i, sink->context);
+    return skip;
+}
+
+static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t input, unsigned parts)
+{
+    struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
+    const struct tv_input *facts = &head->inputs[input];
+    release_parts(sink);
+    sink->head = head;
+    sink->input = input;
+    sink->skip = find_skipped(sink);
+    sink->part_count = parts;
+    sink->parts = tv_alloc(parts, sizeof *sink->parts);
+    for (unsigned i = 0; i < parts; i++) {
+        struct part *part = &sink->parts[i];
+        tv_walk_init(&part->walk, head->thread_count, i == 0, &part->diagnostics);
+        part->walk.skip = sink->skip;
+        part->methods = tv_alloc(head->thread_count, sizeof *part->methods);
+        part->levels = tv_alloc(head->thread_count, sizeof *part->levels);
+        part->table_size = tv_size_mul((size_t)head->frame_count + 1, sizeof **part->methods);
+        part->wait_threshold = facts->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU)
+                                   ? WAIT_THRESHOLD_NS / facts->tick_ns
+                                   : INT64_MAX;
+    }
+}
+
+/* --- The splice -------------------------------------------------------------------------------------- */
+
+/* One thread, its parts in order. */
+struct splice {
+    struct tv_profile_sink *sink;
+    int64_t tick;
+    uint32_t unknown; /* the frame for calls whose exit does not say */
+    uint32_t thread;
+    uint32_t *lowest; /* [frames] lowest place on the start's stack, or TV_NONE */
+};
+
+static struct tv_method_cost *cost_of(const struct splice *splice, uint32_t frame)
+{
+    return &splice->sink->methods[frame == TV_ANY_FRAME ? splice->unknown : frame];
+}
+
+static void add_exclusive(const struct splice *splice, uint32_t frame, int64_t wall, int64_t cpu)
+{
+    struct tv_method_cost *cost = cost_of(splice, frame);
+    cost->excl_wall += wall * splice->tick;
+    cost->excl_cpu += cpu * splice->tick;
+}
+
+/* A whole call: outermost, or within another of its method. */
+static void add_call(const struct splice *splice, uint32_t frame, bool outermost, int64_t wall, int64_t cpu)
+{
+    struct tv_method_cost *cost = cost_of(splice, frame);
+    if (!outermost) {
+        cost->recursive_calls++;
+        return;
+    }
+    cost->calls++;
+    cost->incl_wall += wall * splice->tick;
+    cost->incl_cpu += cpu * splice->tick;
+}
+
+/* Time with nothing of the part open: of the call at stack[depth - 1], if any. */
+static void add_level(const struct splice *splice, const struct tv_walk_start *start, uint32_t depth,
+                      const struct level *level)
+{
+    if (!depth)
+        return;
+    add_exclusive(splice, start->stack[depth - 1].frame, level->wall, level->cpu);
+    splice->sink->waits.calls += level->waits.calls;
+    splice->sink->waits.wall += level->waits.wall * splice->tick;
+}
+
+/* Calls that the part took for outermost were made within a call of their method. */
+static void move_to_recursive(const struct splice *splice, uint32_t frame, const struct sums *outer)
+{
+    struct tv_method_cost *cost = cost_of(splice, frame);
+    cost->calls -= outer->calls;
+    cost->recursive_calls += outer->calls;
+    cost->incl_wall -= outer->wall * splice->tick;
+    cost->incl_cpu -= outer->cpu * splice->tick;
+}
+
+static void add_table(const struct splice *splice, const struct part *part)
+{
+    const struct method *table = part->methods[splice->thread];
+    size_t count = part->table_size / sizeof *table;
+    for (uint32_t frame = 0; table && frame < count && frame < splice->sink->method_count; frame++) {
+        const struct method *method = &table[frame];
+        struct tv_method_cost *cost = &splice->sink->methods[frame];
+        cost->calls += method->outer.calls;
+        cost->recursive_calls += method->recursive_calls;
+        cost->incl_wall += method->outer.wall * splice->tick;
+        cost->incl_cpu += method->outer.cpu * splice->tick;
+        cost->excl_wall += method->excl_wall * splice->tick;
+        cost->excl_cpu += method->excl_cpu * splice->tick;
+    }
+}
+
+static void correct_recursion(const struct splice *splice, const struct part *part,
+                              const struct tv_walk_start *start)
+{
+    const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
+    uint32_t stays = start->depth - t->below_count;
+    for (uint32_t i = 0; i < start->depth; i++) {
+        uint32_t frame = start->stack[i].frame;
+        if (frame == TV_ANY_FRAME || splice->lowest[frame] != i)
+            continue;
+        if (i >= stays)
+            move_to_recursive(splice, frame, &part->notes[t->below[start->depth - 1 - i].tag].outer);
+        else if (part->methods[splice->thread])
+            move_to_recursive(splice, frame, &part->methods[splice->thread][frame].outer);
+    }
+}
+
+/* Fills (or clears) the lowest places of the frames on a stack. */
+static void note_lowest(const struct splice *splice, const struct tv_walk_start *start, bool clear)
+{
+    for (uint32_t i = start->depth; i > 0; i--)
+        if (start->stack[i - 1].frame != TV_ANY_FRAME)
+            splice->lowest[start->stack[i - 1].frame] = clear ? TV_NONE : i - 1;
+}
+
+static bool is_outermost(const struct splice *splice, const struct tv_walk_start *start, uint32_t place)
+{
+    uint32_t frame = start->stack[place].frame;
+    if (frame != TV_ANY_FRAME)
+        return splice->lowest[frame] == place;
+    for (uint32_t i = 0; i < place; i++)
+        if (start->stack[i].frame == TV_ANY_FRAME)
+            return false;
+    return true;
+}
+
+static void splice_part(const struct splice *splice, const struct part *part,
+                        const struct tv_walk_start *start)
+{
+    const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
+    note_lowest(splice, start, false);
+    add_table(splice, part);
+    correct_recursion(splice, part, start);
+    for (uint32_t i = 0; i < t->below_count; i++) {
+        const struct tv_below *below = &t->below[i];
+        uint32_t place = start->depth - 1 - i;
+        const struct tv_open *open = &start->stack[place];
+        add_level(splice, start, place + 1, &part->notes[below->tag].level);
+        add_call(splice, open->frame, is_outermost(splice, start, place), below->wall - open->wall,
+                 below->cpu - open->cpu);
+    }
+    add_level(splice, start, start->depth - t->below_count, &part->levels[splice->thread]);
+    note_lowest(splice, start, true);
+}
+
+/* Calls open at the end, as the builder closes them. */
+static void splice_open(const struct splice *splice, const struct tv_walk_start *last)
+{
+    const struct tv_input *input = &splice->sink->head->inputs[splice->sink->input];
+    int64_t end = last->last_wall;
+    if (input->sampled_ns) {
+        int64_t elapsed = input->elapsed_ns / input->tick_ns;
+        end = elapsed > input->last_wall ? elapsed : input->last_wall;
+    }
+    note_lowest(splice, last, false);
+    for (uint32_t i = 0; i < last->depth; i++)
+        add_call(splice, last->stack[i].frame, is_outermost(splice, last, i), end - last->stack[i].wall,
+                 last->last_cpu - last->stack[i].cpu);
+    if (last->depth)
+        add_exclusive(splice, last->stack[last->depth - 1].frame, end - last->last_wall, 0);
+    note_lowest(splice, last, true);
+}
+
+static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *seam)
+{
+    struct splice splice = {
+        .sink = sink,
+        .tick = sink->head->inputs[sink->input].tick_ns,
+        .unknown = tv_seam_unknown_frame(sink->head),
+    };
+    splice.lowest = tv_alloc(sink->head->frame_count, sizeof *splice.lowest);
+    memset(splice.lowest, 0xff, sink->head->frame_count * sizeof *splice.lowest);
+    sink->methods = tv_array_reserve(sink->methods, &sink->method_capacity, sink->head->frame_count,
+                                     sizeof *sink->methods);
+    for (; sink->method_count < sink->head->frame_count; sink->method_count++)
+        sink->methods[sink->method_count] = (struct tv_method_cost){.frame = sink->method_count};
+    for (splice.thread = 0; splice.thread < seam->thread_count; splice.thread++) {
+        for (unsigned i = 0; i < sink->part_count; i++)
+            splice_part(&splice, &sink->parts[i], tv_seam_start(seam, i, splice.thread));
+        splice_open(&splice, tv_seam_start(seam, sink->part_count, splice.thread));
+    }
+    for (unsigned i = 0; i < sink->part_count; i++) {
+        sink->waits.calls += sink->parts[i].waits.calls;
+        sink->waits.wall += sink->parts[i].waits.wall * splice.tick;
+    }
+    tv_free(splice.lowest);
+}
+
+static void add_facts(struct tv_walk_facts *facts, const struct tv_seam *seam)
+{
+    facts->calls += seam->entries;
+    facts->unmatched_exits += seam->unmatched_exits;
+    facts->open_calls += seam->open_calls;
+    facts->threads_with_events += seam->threads_with_events;
+    for (uint32_t i = 0; i < seam->thread_count; i++)
+        if (seam->max_depth[i] > facts->max_depth)
+            facts->max_depth = seam->max_depth[i];
+}
+
+static enum tv_splice profile_splice(struct tv_sink *base, unsigned pass)
+{
+    struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
+    struct tv_seam seam;
+    (void)pass;
+    struct tv_walk *walks = tv_alloc(sink->part_count, sizeof *walks);
+    for (unsigned i = 0; i < sink->part_count; i++)
+        walks[i] = sink->parts[i].walk;
+    enum tv_splice result = tv_seam_init(&seam, walks, sink->part_count, sink->head);
+    tv_free(walks);
+    if (result != TV_SPLICE_DONE)
+        return result;
+    splice_threads(sink, &seam);
+    add_facts(&sink->facts, &seam);
+    tv_seam_release(&seam);
+    return TV_SPLICE_DONE;
+}
+
+static void profile_end(struct tv_sink *base)
+{
+    release_parts((struct tv_profile_sink *)base);
+}
+
+static const struct tv_sink_ops profile_ops = {
+    .passes = 1,
+    .begin = profile_begin,
+    .take = profile_take,
+    .splice = profile_splice,
+    .end = profile_end,
+};
+
+struct tv_profile_sink *tv_profile_sink_new(bool (*wanted)(const struct tv_head *head, uint32_t thread,
+                                                           void *context),
+                                            void *context)
+{
+    struct tv_profile_sink *sink = tv_alloc(1, sizeof *sink);
+    sink->sink.ops = &profile_ops;
+    sink->wanted = wanted;
+    sink->context = context;
+    return sink;
+}
+
+struct tv_sink *tv_profile_sink_sink(struct tv_profile_sink *sink)
+{
+    return &sink->sink;
+}
+
+void tv_profile_sink_facts(const struct tv_profile_sink *sink, struct tv_walk_facts *facts)
+{
+    *facts = sink->facts;
+}
+
+struct tv_profile *tv_profile_sink_finish(struct tv_profile_sink *sink, const struct tv_head *head)
+{
+    struct tv_profile *profile = tv_alloc(1, sizeof *profile);
+    profile->head = head;
+    profile->clocks = tv_head_clocks(head);
+    profile->waits = sink->waits;
+    profile->methods = tv_alloc(sink->method_count, sizeof *profile->methods);
+    for (uint32_t i = 0; i < sink->method_count; i++) {
+        const struct tv_method_cost *cost = &sink->methods[i];
+        if (!cost->calls && !cost->recursive_calls)
+            continue;
+        profile->methods[profile->count++] = *cost;
+        profile->total_wall += cost->excl_wall;
+        profile->total_cpu += cost->excl_cpu;
+    }
+    release_parts(sink);
+    tv_free(sink->methods);
+    tv_free(sink);
+    return profile;
+}
