@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_tree.h - how often each call path ran and how long: what every profile, tree, flame graph and list of
- * stacks is made from.
+ * call_tree.h - how often each call path ran and how long: what every profile, tree, flame graph
+ * and list of stacks is made from.
  *
- * It comes from a finished trace, for any range and tracks (tv_call_tree_of_trace), or straight from a reader
- * without a model (tree_sink.h).  Node numbers of a tree of a trace are those of its paths.
+ * It comes from a finished trace, for any range and tracks (tv_call_tree_of_trace), or straight
+ * from a reader without a model (tree_sink.h).  Node numbers of a tree of a trace are those of its
+ * paths.
  */
 #ifndef TV_ANALYSIS_CALL_TREE_H
 #define TV_ANALYSIS_CALL_TREE_H
@@ -13,7 +14,8 @@
 
 /* What a question is about. */
 struct tv_selection {
-    tv_ns from, to;         /* [from, to) on the trace's axis; from == INT64_MIN, to == INT64_MAX: everything */
+    tv_ns from,
+        to; /* [from, to) on the trace's axis; from == INT64_MIN, to == INT64_MAX: everything */
     const uint32_t *tracks; /* NULL: all */
     uint32_t track_count;
 };
@@ -35,13 +37,35 @@ struct tv_call_tree {
     const uint32_t *frame;  /* [count] */
     struct tv_path_cost *cost;
     int64_t *self_wall, *self_cpu; /* [count]: inclusive less the children's; never negative */
-    struct tv_path_cost waits;     /* "(context switch)": calls, wall; calls 0 and wall 0 when unknown */
+    struct tv_path_cost
+        waits; /* "(context switch)": calls, wall; calls 0 and wall 0 when unknown */
     void *storage;
 };
 
 /* The tree for a selection. `workers` threads share the work (0: one a processor). */
-struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace, const struct tv_selection *selection,
-                                           unsigned workers);
+struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
+                                           const struct tv_selection *selection, unsigned workers);
 void tv_call_tree_free(struct tv_call_tree *tree);
+
+/* For whoever fills a tree: nodes as in `paths`, every figure 0. */
+struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct tv_paths *paths);
+
+/* Computes self_wall and self_cpu from cost. */
+void tv_call_tree_settle(struct tv_call_tree *tree);
+
+/* Whether a node stands for calls of a frame of the head: not the root, not a thread's node. */
+static inline bool tv_call_tree_is_call(const struct tv_call_tree *tree, uint32_t node)
+{
+    return node != TV_ROOT_PATH && tree->frame[node] < tree->head->frame_count;
+}
+
+/* The slices of a row that belong to [from, to): those that overlap it, and those without length at
+ * a time t with from <= t < to. */
+void tv_row_overlap(const struct tv_trace *trace, uint32_t row, tv_ns from, tv_ns to,
+                    uint32_t *first, uint32_t *end);
+
+/* wanted[track] for the tracks of a selection; numbers that are no track are passed over. To be
+ * given back with tv_free. */
+bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selection *selection);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * profile.h - the method table: inclusive and exclusive, CPU and real, calls and recursions.
  *
- * Inclusive time counts only the outermost activation of a recursive method.  It comes from a call tree, or
- * straight from a reader (profile_sink.h); the two are equal.
+ * Inclusive time counts only the outermost activation of a recursive method.  It comes from a call
+ * tree, or straight from a reader (profile_sink.h); the two are equal.
  */
 #ifndef TV_ANALYSIS_PROFILE_H
 #define TV_ANALYSIS_PROFILE_H
@@ -12,8 +12,8 @@
 
 struct tv_method_cost {
     uint32_t frame;
-    uint64_t calls;           /* outermost */
-    uint64_t recursive_calls; /* the others */
+    uint64_t calls;                                   /* outermost */
+    uint64_t recursive_calls;                         /* the others */
     int64_t incl_wall, excl_wall, incl_cpu, excl_cpu; /* nanoseconds; 0 without that clock */
 };
 
@@ -38,15 +38,19 @@ enum tv_profile_order {
     TV_ORDER_EXCL_CPU,
 };
 
-/* Sorts the methods: numbers descending, ties (and TV_ORDER_NAME) by name ascending, then by frame. */
+/* Sorts the methods: numbers descending, ties (and TV_ORDER_NAME) by name ascending, then by frame.
+ */
 void tv_profile_sort(struct tv_profile *profile, enum tv_profile_order order);
 
 /* The order that says most: inclusive CPU, or real where there is no CPU clock. */
 enum tv_profile_order tv_profile_default_order(const struct tv_profile *profile);
 
-/* rank[frame] for each of head->frame_count frames: place by tv_profile_default_order from 1; 0: not called.
- * To be given back with tv_free. */
+/* rank[frame] for each of head->frame_count frames: place by tv_profile_default_order from 1; 0:
+ * not called. To be given back with tv_free. */
 uint32_t *tv_profile_ranks(const struct tv_profile *profile);
+
+/* By class, name, signature, then number: below 0, 0 (the same frame) or above 0. */
+int tv_frame_compare_names(const struct tv_head *head, uint32_t a, uint32_t b);
 
 /* One parent or child of a method. */
 struct tv_edge_cost {
@@ -61,11 +65,11 @@ struct tv_edges {
     uint32_t count;
 };
 
-/* Parents and children of one method.  An edge is "recursive" when the method's own activation is not the
- * outermost (method-trace.md section 8, rule 7). */
+/* Parents and children of one method.  An edge is "recursive" when the method's own activation is
+ * not the outermost (method-trace.md section 8, rule 7). */
 struct tv_relations {
     struct tv_edges parents, children, recursive_parents, recursive_children;
-    int64_t self_wall, self_cpu;                     /* exclusive time of the outermost activations */
+    int64_t self_wall, self_cpu; /* exclusive time of the outermost activations */
     int64_t recursive_self_wall, recursive_self_cpu; /* of the others */
 };
 
