@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.c - memory from the C library and, for the big tables, whole pages from the system.
+ */
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef __wasm__
+#include <sys/mman.h>
+#endif
+
+/* A growing array starts with this many elements. */
+#define FIRST_CAPACITY 16
+
+/* No atexit handlers: this may be any thread, with anything half done. */
+void tv_memory_exhausted(void)
+{
+    fputs("traceview: out of memory\n", stderr);
+    _Exit(1);
+}
+
+size_t tv_size_mul(size_t a, size_t b)
+{
+    if (b != 0 && a > SIZE_MAX / b)
+        tv_memory_exhausted();
+    return a * b;
+}
+
+void *tv_alloc(size_t count, size_t size)
+{
+    size_t bytes = tv_size_mul(count, size);
+    void *memory = calloc(bytes == 0 ? 1 : bytes, 1);
+    if (memory == NULL)
+        tv_memory_exhausted();
+    return memory;
+}
+
+void *tv_realloc(void *memory, size_t count, size_t size)
+{
+    size_t bytes = tv_size_mul(count, size);
+    void *moved = realloc(memory, bytes == 0 ? 1 : bytes);
+    if (moved == NULL)
+        tv_memory_exhausted();
+    return moved;
+}
+
+void tv_free(void *memory)
+{
+    free(memory);
+}
+
+void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return array;
+    size_t wanted = *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
+    if (wanted < FIRST_CAPACITY)
+        wanted = FIRST_CAPACITY;
+    if (wanted < needed)
+        wanted = needed;
+    array = tv_realloc(array, wanted, size);
+    *capacity = wanted;
+    return array;
+}
+
+#ifdef __wasm__
+
+void *tv_pages_alloc(size_t size)
+{
+    return tv_alloc(size, 1);
+}
+
+void tv_pages_free(void *memory, size_t size)
+{
+    (void)size;
+    tv_free(memory);
+}
+
+#else
+
+/* The size of a huge page on x86-64 and of the usual one on arm64. */
+#define HUGE_PAGE ((size_t)2 * 1024 * 1024)
+
+/* A multiple of every ordinary page size. */
+#define SMALL_STEP ((size_t)64 * 1024)
+
+static size_t pages_size(size_t size)
+{
+    size_t step = size >= HUGE_PAGE ? HUGE_PAGE : SMALL_STEP;
+    if (size > SIZE_MAX - 2 * HUGE_PAGE)
+        tv_memory_exhausted();
+    return size == 0 ? step : (size + step - 1) / step * step;
+}
+
+static void *map_pages(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        tv_memory_exhausted();
+    return memory;
+}
+
+void *tv_pages_alloc(size_t size)
+{
+    size = pages_size(size);
+    if (size < HUGE_PAGE)
+        return map_pages(size);
+
+    /* Only an aligned stretch can be huge pages: ask for one page more, give back both ends. */
+    uint8_t *mapped = map_pages(size + HUGE_PAGE);
+    size_t before = (HUGE_PAGE - (uintptr_t)mapped % HUGE_PAGE) % HUGE_PAGE;
+    if (before > 0)
+        munmap(mapped, before);
+    if (before < HUGE_PAGE)
+        munmap(mapped + before + size, HUGE_PAGE - before);
+#ifdef MADV_HUGEPAGE
+    madvise(mapped + before, size, MADV_HUGEPAGE); /* a wish: small pages will do */
+#endif
+    return mapped + before;
+}
+
+void tv_pages_free(void *memory, size_t size)
+{
+    if (memory != NULL)
+        munmap(memory, pages_size(size));
+}
+
+#endif
