@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bytes.h - a cursor over bytes that cannot leave them.
+ *
+ * The tv_cursor_take_* functions are the only code that moves a pointer through input.  Each
+ * returns false and moves nothing when the bytes do not suffice (or, for LEB128, do not end within
+ * 64 bits).
+ */
+#ifndef TV_BASE_BYTES_H
+#define TV_BASE_BYTES_H
+
+#include <string.h>
+
+#include "base/types.h"
+
+struct tv_cursor {
+    const uint8_t *start;
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+static inline struct tv_cursor tv_cursor_over(struct tv_bytes bytes)
+{
+    /* No bytes may come as NULL, to which nothing may be added. */
+    const uint8_t *end = bytes.length == 0 ? bytes.data : bytes.data + bytes.length;
+    return (struct tv_cursor){bytes.data, bytes.data, end};
+}
+
+static inline size_t tv_cursor_left(const struct tv_cursor *cursor)
+{
+    return (size_t)(cursor->end - cursor->at);
+}
+
+/* Bytes already taken. */
+static inline size_t tv_cursor_position(const struct tv_cursor *cursor)
+{
+    return (size_t)(cursor->at - cursor->start);
+}
+
+static inline bool tv_cursor_take_u8(struct tv_cursor *cursor, uint8_t *value)
+{
+    if (TV_UNLIKELY(cursor->at == cursor->end))
+        return false;
+    *value = *cursor->at++;
+    return true;
+}
+
+/* Little-endian, as all below. */
+static inline bool tv_cursor_take_u16(struct tv_cursor *cursor, uint16_t *value)
+{
+    const uint8_t *at = cursor->at;
+    if (TV_UNLIKELY(tv_cursor_left(cursor) < 2))
+        return false;
+    *value = (uint16_t)((uint32_t)at[0] | (uint32_t)at[1] << 8);
+    cursor->at += 2;
+    return true;
+}
+
+static inline bool tv_cursor_take_u24(struct tv_cursor *cursor, uint32_t *value)
+{
+    const uint8_t *at = cursor->at;
+    if (TV_UNLIKELY(tv_cursor_left(cursor) < 3))
+        return false;
+    *value = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
+    cursor->at += 3;
+    return true;
+}
+
+static inline bool tv_cursor_take_u32(struct tv_cursor *cursor, uint32_t *value)
+{
+    const uint8_t *at = cursor->at;
+    if (TV_UNLIKELY(tv_cursor_left(cursor) < 4))
+        return false;
+    *value = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    cursor->at += 4;
+    return true;
+}
+
+static inline bool tv_cursor_take_u64(struct tv_cursor *cursor, uint64_t *value)
+{
+    const uint8_t *at = cursor->at;
+    if (TV_UNLIKELY(tv_cursor_left(cursor) < 8))
+        return false;
+    *value = (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
+             (uint64_t)at[3] << 24 | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 |
+             (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;
+    cursor->at += 8;
+    return true;
+}
+
+/* What does not fit into one byte of LEB128. */
+bool tv_cursor_take_long_uleb(struct tv_cursor *cursor, uint64_t *value);
+bool tv_cursor_take_long_sleb(struct tv_cursor *cursor, int64_t *value);
+
+static inline bool tv_cursor_take_uleb(struct tv_cursor *cursor, uint64_t *value)
+{
+    if (TV_LIKELY(cursor->at != cursor->end && *cursor->at < 0x80)) {
+        *value = *cursor->at++;
+        return true;
+    }
+    return tv_cursor_take_long_uleb(cursor, value);
+}
+
+static inline bool tv_cursor_take_sleb(struct tv_cursor *cursor, int64_t *value)
+{
+    if (TV_LIKELY(cursor->at != cursor->end && *cursor->at < 0x80)) {
+        /* Bit 6 is the sign. */
+        int byte = *cursor->at++;
+        *value = byte < 0x40 ? byte : byte - 0x80;
+        return true;
+    }
+    return tv_cursor_take_long_sleb(cursor, value);
+}
+
+static inline bool tv_cursor_take_bytes(struct tv_cursor *cursor, size_t length,
+                                        struct tv_bytes *bytes)
+{
+    if (TV_UNLIKELY(tv_cursor_left(cursor) < length))
+        return false;
+    *bytes = (struct tv_bytes){cursor->at, length};
+    if (length > 0)
+        cursor->at += length;
+    return true;
+}
+
+/* The next line without its '\n' (a '\r' before it stays). False at the end; a last line without
+ * '\n' is a line. */
+bool tv_cursor_take_line(struct tv_cursor *cursor, struct tv_bytes *line);
+
+/* Splits at the first `separator`: *head gets what is before it, *bytes what is behind. False, with
+ * all of *bytes in *head and *bytes empty, when there is none. */
+bool tv_bytes_split(struct tv_bytes *bytes, uint8_t separator, struct tv_bytes *head);
+
+bool tv_bytes_equal(struct tv_bytes a, struct tv_bytes b);
+bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix);
+int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b); /* bytewise, as memcmp; shorter first */
+
+/* The bytes of a C string, without its NUL. */
+static inline struct tv_bytes tv_bytes_of(const char *text)
+{
+    return (struct tv_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+#endif
