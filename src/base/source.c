@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source.c - sources over memory and over other sources, and the window that slides over any.
+ */
+#include "base/source.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+struct tv_source {
+    struct tv_source_reads reads;
+    void *context;
+    uint64_t size;
+    char *name;
+};
+
+static char *copy_name(const char *name)
+{
+    size_t size = strlen(name) + 1;
+    return memcpy(tv_alloc(size, 1), name, size);
+}
+
+struct tv_source *tv_source_from_reads(const struct tv_source_reads *reads, void *context,
+                                       uint64_t size, const char *name)
+{
+    struct tv_source *source = tv_alloc(1, sizeof *source);
+    *source = (struct tv_source){*reads, context, size, copy_name(name)};
+    return source;
+}
+
+void tv_source_free(struct tv_source *source)
+{
+    if (source == NULL)
+        return;
+    if (source->reads.close != NULL)
+        source->reads.close(source->context);
+    tv_free(source->name);
+    tv_free(source);
+}
+
+const char *tv_source_name(const struct tv_source *source)
+{
+    return source->name;
+}
+
+uint64_t tv_source_size(const struct tv_source *source)
+{
+    return source->size;
+}
+
+enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,
+                              size_t *got, struct tv_error *err)
+{
+    uint64_t left = offset < source->size ? source->size - offset : 0;
+    if (size > left)
+        size = (size_t)left;
+    if (size > 0) {
+        enum tv_status status = source->reads.read(source->context, offset, buffer, size, err);
+        if (status != TV_OK)
+            return status;
+    }
+    *got = size;
+    return TV_OK;
+}
+
+/* A source over memory. */
+
+static enum tv_status read_memory(void *context, uint64_t offset, void *buffer, size_t size,
+                                  struct tv_error *err)
+{
+    (void)err;
+    memcpy(buffer, (const uint8_t *)context + offset, size);
+    return TV_OK;
+}
+
+struct tv_source *tv_source_from_memory(struct tv_bytes bytes, const char *name)
+{
+    static const struct tv_source_reads reads = {.read = read_memory};
+    void *context;
+    /* The context is not const, as other sources own theirs; nothing is written through it. */
+    memcpy(&context, &bytes.data, sizeof context);
+    return tv_source_from_reads(&reads, context, bytes.length, name);
+}
+
+/* Sources one behind the other. */
+
+struct join {
+    struct tv_source **parts;
+    size_t count;
+};
+
+static enum tv_status read_join(void *context, uint64_t offset, void *buffer, size_t size,
+                                struct tv_error *err)
+{
+    const struct join *join = context;
+    uint8_t *to = buffer;
+    for (size_t i = 0; i < join->count && size > 0; i++) {
+        uint64_t part_size = join->parts[i]->size;
+        if (offset >= part_size) {
+            offset -= part_size;
+            continue;
+        }
+        size_t got;
+        enum tv_status status = tv_source_read(join->parts[i], offset, to, size, &got, err);
+        if (status != TV_OK)
+            return status;
+        to += got;
+        size -= got;
+        offset = 0;
+    }
+    return TV_OK;
+}
+
+static void close_join(void *context)
+{
+    struct join *join = context;
+    for (size_t i = 0; i < join->count; i++)
+        tv_source_free(join->parts[i]);
+    tv_free(join->parts);
+    tv_free(join);
+}
+
+struct tv_source *tv_source_join(struct tv_source **parts, size_t count, const char *name)
+{
+    static const struct tv_source_reads reads = {.read = read_join, .close = close_join};
+    struct join *join = tv_alloc(1, sizeof *join);
+    join->parts = tv_alloc(count, sizeof(struct tv_source *));
+    join->count = count;
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        join->parts[i] = parts[i];
+        /* What lies behind the largest offset cannot be asked for. */
+        uint64_t room = UINT64_MAX - size;
+        size += parts[i]->size < room ? parts[i]->size : room;
+    }
+    return tv_source_from_reads(&reads, join, size, name);
+}
+
+/* The window. */
+
+void tv_window_init(struct tv_window *window, struct tv_source *source)
+{
+    *window = (struct tv_window){.source = source};
+}
+
+void tv_window_release(struct tv_window *window)
+{
+    tv_free(window->buffer);
+    *window = (struct tv_window){0};
+}
+
+/* Makes the buffer hold `want` bytes.  At first it is no larger than the source: many are small. */
+static void make_room(struct tv_window *window, size_t want)
+{
+    uint64_t most = window->source->size > want ? window->source->size : want;
+    size_t capacity = TV_WINDOW_SIZE;
+    if (want > window->capacity && window->capacity > capacity / 2)
+        capacity = tv_size_mul(window->capacity, 2);
+    if (capacity > most)
+        capacity = (size_t)most;
+    if (capacity < want)
+        capacity = want;
+    if (window->buffer != NULL && capacity <= window->capacity)
+        return;
+    if (capacity > SIZE_MAX - TV_WINDOW_SLACK)
+        tv_memory_exhausted();
+    window->buffer = tv_realloc(window->buffer, capacity + TV_WINDOW_SLACK, 1);
+    window->capacity = capacity;
+}
+
+/* How many of the buffer's bytes lie at `offset` and behind. */
+static size_t held_from(const struct tv_window *window, uint64_t offset)
+{
+    uint64_t skip = offset - window->offset;
+    bool inside = offset >= window->offset && skip < window->length;
+    return inside ? window->length - (size_t)skip : 0;
+}
+
+/* Moves what is held from `offset` on to the front and reads on behind it. */
+static enum tv_status fill(struct tv_window *window, uint64_t offset, size_t want,
+                           struct tv_error *err)
+{
+    size_t held = held_from(window, offset);
+    if (held > 0)
+        memmove(window->buffer, window->buffer + window->length - held, held);
+    window->offset = offset;
+    window->length = held;
+    make_room(window, want);
+
+    size_t got = 0;
+    enum tv_status status = tv_source_read(window->source, offset + held, window->buffer + held,
+                                           window->capacity - held, &got, err);
+    window->length += got;
+    memset(window->buffer + window->length, 0, TV_WINDOW_SLACK);
+    return status;
+}
+
+enum tv_status tv_window_move(struct tv_window *window, uint64_t offset, size_t want,
+                              struct tv_bytes *bytes, struct tv_error *err)
+{
+    uint64_t size = window->source->size;
+    uint64_t left = offset < size ? size - offset : 0;
+    if (want == 0)
+        want = 1;
+    if (want > left)
+        want = (size_t)left;
+
+    size_t held = held_from(window, offset);
+    if (held < want || held == 0) {
+        enum tv_status status = fill(window, offset, want, err);
+        if (status != TV_OK)
+            return status;
+        held = window->length;
+    }
+    *bytes = (struct tv_bytes){window->buffer + window->length - held, held};
+    return TV_OK;
+}

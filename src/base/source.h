@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source.h - where a reader's bytes come from (decision P1).
+ *
+ * A source has a size that is known (what cannot be read again, a pipe or a packed file, is spooled
+ * first) and answers reads at any 64-bit offset, from any number of threads at once.  Readers see
+ * it through windows and never hold a pointer to the whole file.
+ */
+#ifndef TV_BASE_SOURCE_H
+#define TV_BASE_SOURCE_H
+
+#include "base/error.h"
+#include "base/types.h"
+
+struct tv_source;
+
+/* Readable bytes behind the end of every window (their values are 0). */
+#define TV_WINDOW_SLACK 64
+
+/* A source over bytes that the caller keeps alive. */
+struct tv_source *tv_source_from_memory(struct tv_bytes bytes, const char *name);
+
+/* The pieces one behind the other as one source (a split trace: key + data). Takes the parts over,
+ * not the array that lists them. */
+struct tv_source *tv_source_join(struct tv_source **parts, size_t count, const char *name);
+
+/* What a platform or an unpacker supplies. */
+struct tv_source_reads {
+    /* Fills `buffer` with exactly `size` bytes from `offset` (the range lies within the size given
+     * to tv_source_from_reads).  Called from several threads at once. */
+    enum tv_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
+                           struct tv_error *err);
+    void (*close)(void *context); /* or NULL */
+};
+struct tv_source *tv_source_from_reads(const struct tv_source_reads *reads, void *context,
+                                       uint64_t size, const char *name);
+
+void tv_source_free(struct tv_source *source);
+
+const char *tv_source_name(const struct tv_source *source); /* as the user knows it, for messages */
+uint64_t tv_source_size(const struct tv_source *source);
+
+/* Reads up to `size` bytes from `offset`; *got is less only at the end. */
+enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,
+                              size_t *got, struct tv_error *err) TV_MUST_CHECK;
+
+/* A buffer that slides over a source. One thread uses it. */
+struct tv_window {
+    struct tv_source *source;
+    uint8_t *buffer;
+    size_t capacity;
+    uint64_t offset; /* of the buffer's first byte */
+    size_t length;
+};
+
+#define TV_WINDOW_SIZE ((size_t)256 * 1024)
+
+void tv_window_init(struct tv_window *window, struct tv_source *source);
+void tv_window_release(struct tv_window *window);
+
+/* What tv_window_at does when the bytes are not in the buffer. */
+enum tv_status tv_window_move(struct tv_window *window, uint64_t offset, size_t want,
+                              struct tv_bytes *bytes, struct tv_error *err) TV_MUST_CHECK;
+
+/* The bytes from `offset`: at least `want` (0 counts as 1) of them unless the source ends before
+ * (then what is left, maybe nothing), usually up to a whole window.  Valid until the next call.
+ * `want` may be as large as the caller's own ceiling allows: the buffer grows to it. */
+TV_MUST_CHECK static inline enum tv_status tv_window_at(struct tv_window *window, uint64_t offset,
+                                                        size_t want, struct tv_bytes *bytes,
+                                                        struct tv_error *err)
+{
+    uint64_t skip = offset - window->offset; /* huge when offset is the smaller */
+    if (TV_UNLIKELY(skip >= window->length || window->length - skip < want))
+        return tv_window_move(window, offset, want, bytes, err);
+    *bytes = (struct tv_bytes){window->buffer + (size_t)skip, window->length - (size_t)skip};
+    return TV_OK;
+}
+
+#endif
