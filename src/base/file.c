@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.c - files read in place, and the spool for what comes only once.
+ */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+/* Linux moves at most 2 GiB - 4 KiB a call. */
+#define LARGEST_IO ((size_t)1 << 30)
+
+/* A pipe gives at most 64 KiB at a time unless somebody made it larger. */
+#define PIPE_CHUNK ((size_t)256 * 1024)
+
+static enum tv_status fail_errno(struct tv_error *err, const char *what)
+{
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(errno));
+}
+
+/* A file that is read in place. */
+
+struct file {
+    int fd;
+    bool ours; /* a spool's: nobody else can change it */
+    struct stat opened;
+};
+
+static bool same_time(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static enum tv_status check_unchanged(const struct file *file, struct tv_error *err)
+{
+    struct stat now;
+    if (fstat(file->fd, &now) != 0)
+        return fail_errno(err, "cannot look at the file");
+    if (now.st_size != file->opened.st_size)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "the file changed since it was opened: it had %" PRIdMAX
+                       " bytes, now it has %" PRIdMAX,
+                       (intmax_t)file->opened.st_size, (intmax_t)now.st_size);
+    if (!same_time(&now, &file->opened))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the file was written to since it was opened");
+    return TV_OK;
+}
+
+/* *got is less than size only at the end of the file. */
+static enum tv_status read_at(int fd, uint64_t offset, uint8_t *buffer, size_t size, size_t *got,
+                              struct tv_error *err)
+{
+    size_t done = 0;
+    while (done < size) {
+        size_t part = size - done < LARGEST_IO ? size - done : LARGEST_IO;
+        ssize_t n = pread(fd, buffer + done, part, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return tv_fail(err, TV_ERR_IO, offset + done, "cannot read: %s", strerror(errno));
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    *got = done;
+    return TV_OK;
+}
+
+static enum tv_status read_file(void *context, uint64_t offset, void *buffer, size_t size,
+                                struct tv_error *err)
+{
+    const struct file *file = context;
+    size_t got = 0;
+    enum tv_status status = read_at(file->fd, offset, buffer, size, &got, err);
+    /* Looked at after reading, so that no change before the read goes unseen. */
+    if (status == TV_OK && !file->ours)
+        status = check_unchanged(file, err);
+    if (status == TV_OK && got < size)
+        status = tv_fail(err, TV_ERR_IO, offset + got, "the file ends before its size");
+    return status;
+}
+
+static void close_file(void *context)
+{
+    struct file *file = context;
+    close(file->fd);
+    tv_free(file);
+}
+
+static struct tv_source *source_over_file(struct file file, uint64_t size, const char *name)
+{
+    static const struct tv_source_reads reads = {.read = read_file, .close = close_file};
+    struct file *context = tv_alloc(1, sizeof *context);
+    *context = file;
+    return tv_source_from_reads(&reads, context, size, name);
+}
+
+/* The spool. */
+
+struct tv_spool {
+    char *name;
+    uint8_t *memory;
+    size_t length;
+    size_t capacity;
+    int fd; /* -1: still in memory */
+    uint64_t size;
+};
+
+struct tv_spool *tv_spool_new(const char *name)
+{
+    struct tv_spool *spool = tv_alloc(1, sizeof *spool);
+    size_t name_size = strlen(name) + 1;
+    spool->name = memcpy(tv_alloc(name_size, 1), name, name_size);
+    spool->fd = -1;
+    return spool;
+}
+
+void tv_spool_free(struct tv_spool *spool)
+{
+    if (spool == NULL)
+        return;
+    if (spool->fd >= 0)
+        close(spool->fd);
+    tv_free(spool->memory);
+    tv_free(spool->name);
+    tv_free(spool);
+}
+
+/* A file without a name; -1 with errno set when the folder takes none. */
+static int unnamed_file(const char *folder)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/traceview-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return -1;
+    unlink(path);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+}
+
+/* TMPDIR if it is set, else where big temporary files belong, which /tmp (often memory) is not. */
+static enum tv_status open_temporary(int *fd, struct tv_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    if (folder == NULL || folder[0] == '\0')
+        folder = "/var/tmp";
+    *fd = unnamed_file(folder);
+    if (*fd < 0)
+        *fd = unnamed_file("/tmp");
+    if (*fd < 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot make a temporary file in %s: %s",
+                       folder, strerror(errno));
+    return TV_OK;
+}
+
+static enum tv_status write_all(int fd, struct tv_bytes bytes, struct tv_error *err)
+{
+    while (bytes.length > 0) {
+        size_t part = bytes.length < LARGEST_IO ? bytes.length : LARGEST_IO;
+        ssize_t n = write(fd, bytes.data, part);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(err, "cannot write to the temporary file (TMPDIR says where)");
+        bytes.data += n;
+        bytes.length -= (size_t)n;
+    }
+    return TV_OK;
+}
+
+static enum tv_status move_to_file(struct tv_spool *spool, struct tv_error *err)
+{
+    enum tv_status status = open_temporary(&spool->fd, err);
+    if (status != TV_OK)
+        return status;
+    status = write_all(spool->fd, (struct tv_bytes){spool->memory, spool->length}, err);
+    tv_free(spool->memory);
+    spool->memory = NULL;
+    spool->length = spool->capacity = 0;
+    return status;
+}
+
+enum tv_status tv_spool_add(struct tv_spool *spool, struct tv_bytes bytes, struct tv_error *err)
+{
+    if (bytes.length == 0)
+        return TV_OK;
+    if (spool->fd < 0 && bytes.length > TV_SPOOL_MEMORY - spool->length) {
+        enum tv_status status = move_to_file(spool, err);
+        if (status != TV_OK)
+            return status;
+    }
+    if (spool->fd >= 0) {
+        spool->size += bytes.length;
+        return write_all(spool->fd, bytes, err);
+    }
+    spool->memory =
+        tv_array_reserve(spool->memory, &spool->capacity, spool->length + bytes.length, 1);
+    memcpy(spool->memory + spool->length, bytes.data, bytes.length);
+    spool->length += bytes.length;
+    spool->size += bytes.length;
+    return TV_OK;
+}
+
+static enum tv_status read_spooled(void *context, uint64_t offset, void *buffer, size_t size,
+                                   struct tv_error *err)
+{
+    const struct tv_spool *spool = context;
+    (void)err;
+    memcpy(buffer, spool->memory + offset, size);
+    return TV_OK;
+}
+
+static void close_spooled(void *context)
+{
+    tv_spool_free(context);
+}
+
+struct tv_source *tv_spool_finish(struct tv_spool *spool)
+{
+    static const struct tv_source_reads in_memory = {.read = read_spooled, .close = close_spooled};
+    if (spool->fd < 0)
+        return tv_source_from_reads(&in_memory, spool, spool->size, spool->name);
+    struct file file = {.fd = spool->fd, .ours = true};
+    struct tv_source *source = source_over_file(file, spool->size, spool->name);
+    spool->fd = -1; /* the source's now */
+    tv_spool_free(spool);
+    return source;
+}
+
+/* Opening. */
+
+static enum tv_status spool_all(int fd, struct tv_spool *spool, struct tv_error *err)
+{
+    uint8_t *chunk = tv_alloc(PIPE_CHUNK, 1);
+    enum tv_status status = TV_OK;
+    while (status == TV_OK) {
+        ssize_t n = read(fd, chunk, PIPE_CHUNK);
+        if (n == 0)
+            break;
+        if (n > 0)
+            status = tv_spool_add(spool, (struct tv_bytes){chunk, (size_t)n}, err);
+        else if (errno != EINTR)
+            status = fail_errno(err, "cannot read");
+    }
+    tv_free(chunk);
+    return status;
+}
+
+/* Takes `fd` over. */
+static enum tv_status open_spooled(int fd, const char *name, struct tv_source **source,
+                                   struct tv_error *err)
+{
+    struct tv_spool *spool = tv_spool_new(name);
+    enum tv_status status = spool_all(fd, spool, err);
+    close(fd);
+    if (status == TV_OK)
+        *source = tv_spool_finish(spool);
+    else
+        tv_spool_free(spool);
+    return status;
+}
+
+/* Files of proc and sys say that they are empty and are not: only what has a size is read in place,
+ * and standard input only if nobody has read a part of it. */
+static bool is_readable_in_place(int fd, const struct stat *info)
+{
+    return S_ISREG(info->st_mode) && info->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0;
+}
+
+enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
+                                   struct tv_error *err)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    const char *name = standard_input ? "standard input" : path;
+    int fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return fail_errno(err, "cannot open");
+
+    struct stat info;
+    bool known = fstat(fd, &info) == 0;
+    if (known && S_ISDIR(info.st_mode))
+        errno = EISDIR;
+    if (!known || S_ISDIR(info.st_mode)) {
+        enum tv_status status = fail_errno(err, "cannot open");
+        close(fd);
+        return status;
+    }
+    if (!is_readable_in_place(fd, &info))
+        return open_spooled(fd, name, source, err);
+    struct file file = {.fd = fd, .opened = info};
+    *source = source_over_file(file, (uint64_t)info.st_size, name);
+    return TV_OK;
+}

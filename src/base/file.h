@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.h - sources over files, pipes and spools. A platform file: POSIX, not compiled for
+ * WebAssembly.  Errors do not name the file: the caller, who knows it, puts it in front.
+ */
+#ifndef TV_BASE_FILE_H
+#define TV_BASE_FILE_H
+
+#include "base/error.h"
+#include "base/source.h"
+
+/* A regular file is read in place by pread; a later read checks that its size and time are
+ * unchanged and says so when not.  Anything else (a pipe, standard input, which is "-") is spooled
+ * first. */
+enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
+/*
+ * A spool keeps bytes that come only once so that they can be read again: in memory up to
+ * TV_SPOOL_MEMORY, then in an unlinked temporary file.
+ */
+struct tv_spool;
+#define TV_SPOOL_MEMORY ((size_t)64 * 1024 * 1024)
+
+struct tv_spool *tv_spool_new(const char *name);
+enum tv_status tv_spool_add(struct tv_spool *spool, struct tv_bytes bytes,
+                            struct tv_error *err) TV_MUST_CHECK;
+/* The spooled bytes as a source; the spool is gone. */
+struct tv_source *tv_spool_finish(struct tv_spool *spool);
+void tv_spool_free(struct tv_spool *spool);
+
+#endif
