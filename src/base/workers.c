@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * workers.c - threads of the system, or a loop where there are none.
+ */
+#ifdef __linux__
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "base/workers.h"
+
+#ifdef __wasm__
+
+unsigned tv_workers_available(void)
+{
+    return 1;
+}
+
+void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), void *context)
+{
+    for (unsigned i = 0; i < count; i++)
+        job(context, i);
+}
+
+#else
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+unsigned tv_workers_available(void)
+{
+#ifdef __linux__
+    /* What taskset and cpusets leave us. Fails on machines with more than 1024 processors. */
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}
+
+struct worker {
+    pthread_t thread;
+    void (*job)(void *context, unsigned index);
+    void *context;
+    unsigned index;
+    bool started;
+};
+
+static void *run_worker(void *argument)
+{
+    struct worker *worker = argument;
+    worker->job(worker->context, worker->index);
+    return NULL;
+}
+
+void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), void *context)
+{
+    if (count == 0)
+        return;
+    struct worker *workers = tv_alloc(count, sizeof *workers);
+    for (unsigned i = 1; i < count; i++) {
+        workers[i] = (struct worker){.job = job, .context = context, .index = i};
+        int error = pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]);
+        workers[i].started = error == 0;
+    }
+    job(context, 0);
+    for (unsigned i = 1; i < count; i++) {
+        if (workers[i].started)
+            pthread_join(workers[i].thread, NULL);
+        else
+            job(context, i);
+    }
+    tv_free(workers);
+}
+
+#endif
