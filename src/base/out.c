@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * out.c - the buffer behind an out, numbers, and the escapes of JSON, XML and CSV.
+ */
+#include "base/out.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* Large enough that handing it on costs nothing beside filling it, small enough for the cache. */
+#define BUFFER_SIZE ((size_t)128 * 1024)
+_Static_assert(BUFFER_SIZE > TV_OUT_ROOM, "an empty buffer has room for any piece");
+
+void tv_out_init_memory(struct tv_out *out)
+{
+    *out = (struct tv_out){0};
+}
+
+void tv_out_init(struct tv_out *out,
+                 enum tv_status (*write)(void *context, struct tv_bytes bytes,
+                                         struct tv_error *err),
+                 void *context)
+{
+    *out = (struct tv_out){.write = write, .context = context, .capacity = BUFFER_SIZE};
+    out->buffer = tv_realloc(NULL, BUFFER_SIZE, 1);
+}
+
+void tv_out_release(struct tv_out *out)
+{
+    tv_free(out->buffer);
+    *out = (struct tv_out){0};
+}
+
+static void hand_on(struct tv_out *out, struct tv_bytes bytes)
+{
+    if (out->error.status != TV_OK || bytes.length == 0)
+        return;
+    struct tv_error error = {.offset = TV_NO_OFFSET};
+    enum tv_status status = out->write(out->context, bytes, &error);
+    if (status != TV_OK) {
+        out->error = error;
+        out->error.status = status;
+        return;
+    }
+    out->total += bytes.length;
+}
+
+/* After an error the buffer is emptied all the same: what comes is dropped. */
+static void flush(struct tv_out *out)
+{
+    hand_on(out, (struct tv_bytes){out->buffer, out->length});
+    out->length = 0;
+}
+
+enum tv_status tv_out_finish(struct tv_out *out, struct tv_error *err)
+{
+    if (out->write != NULL)
+        flush(out);
+    if (out->error.status != TV_OK && err != NULL)
+        *err = out->error;
+    return out->error.status;
+}
+
+static void grow_memory(struct tv_out *out, size_t size)
+{
+    if (size > SIZE_MAX - out->length)
+        tv_memory_exhausted();
+    out->buffer = tv_array_reserve(out->buffer, &out->capacity, out->length + size, 1);
+}
+
+void tv_out_make_room(struct tv_out *out, size_t size)
+{
+    assert(size <= TV_OUT_ROOM);
+    if (out->write == NULL)
+        grow_memory(out, size);
+    else
+        flush(out);
+}
+
+void tv_out_more_bytes(struct tv_out *out, struct tv_bytes bytes)
+{
+    if (out->write == NULL)
+        grow_memory(out, bytes.length);
+    else
+        flush(out);
+    if (bytes.length > out->capacity - out->length) {
+        hand_on(out, bytes); /* larger than the whole buffer */
+        return;
+    }
+    if (bytes.length > 0)
+        memcpy(out->buffer + out->length, bytes.data, bytes.length);
+    out->length += bytes.length;
+}
+
+/* Numbers. */
+
+static const char digit_pairs[] = "00010203040506070809"
+                                  "10111213141516171819"
+                                  "20212223242526272829"
+                                  "30313233343536373839"
+                                  "40414243444546474849"
+                                  "50515253545556575859"
+                                  "60616263646566676869"
+                                  "70717273747576777879"
+                                  "80818283848586878889"
+                                  "90919293949596979899";
+
+static size_t count_digits(uint64_t value)
+{
+    size_t count = 1;
+    while (value >= 10000) {
+        value /= 10000;
+        count += 4;
+    }
+    if (value >= 100)
+        return count + (value >= 1000 ? 3 : 2);
+    return count + (value >= 10 ? 1 : 0);
+}
+
+/* Exactly `count` digits, zeros in front. */
+static void put_digits(uint8_t *to, uint64_t value, size_t count)
+{
+    while (count >= 2) {
+        count -= 2;
+        memcpy(to + count, digit_pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (count == 1)
+        to[0] = (uint8_t)('0' + value % 10);
+}
+
+size_t tv_digits_u64(uint8_t *to, uint64_t value)
+{
+    size_t count = count_digits(value);
+    put_digits(to, value, count);
+    return count;
+}
+
+static uint64_t magnitude_of(int64_t value)
+{
+    return value < 0 ? (uint64_t) - (value + 1) + 1 : (uint64_t)value;
+}
+
+void tv_out_i64(struct tv_out *out, int64_t value)
+{
+    if (value < 0)
+        tv_out_char(out, '-');
+    tv_out_u64(out, magnitude_of(value));
+}
+
+void tv_out_format(struct tv_out *out, const char *format, ...)
+{
+    uint8_t *to = tv_out_room(out, TV_OUT_ROOM);
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf((char *)to, TV_OUT_ROOM, format, args);
+    va_end(args);
+    assert(length >= 0 && length < TV_OUT_ROOM);
+    if (length > 0)
+        out->length += length < TV_OUT_ROOM ? (size_t)length : TV_OUT_ROOM - 1;
+}
+
+/* More digits than these are zeros in any unit. */
+#define TIME_DIGITS 9
+
+static const uint32_t power_of_ten[TIME_DIGITS + 1] = {
+    1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+};
+
+void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals)
+{
+    assert(unit_ns > 0 && unit_ns <= 1000000000 && decimals >= 0);
+    uint64_t unit = (uint64_t)unit_ns;
+    uint64_t magnitude = magnitude_of(value);
+    int digits = decimals < TIME_DIGITS ? decimals : TIME_DIGITS;
+    uint32_t scale = power_of_ten[digits];
+
+    uint64_t whole = magnitude / unit;
+    /* Up is towards zero below it: there the exact half goes the other way. */
+    uint64_t half = (value < 0 ? unit - 1 : unit) / 2;
+    uint64_t fraction = (magnitude % unit * scale + half) / unit;
+    if (fraction == scale) {
+        whole++;
+        fraction = 0;
+    }
+    if (value < 0 && (whole != 0 || fraction != 0))
+        tv_out_char(out, '-');
+    tv_out_u64(out, whole);
+    if (decimals == 0)
+        return;
+    tv_out_char(out, '.');
+    put_digits(tv_out_room(out, TIME_DIGITS), fraction, (size_t)digits);
+    out->length += (size_t)digits;
+    for (int i = digits; i < decimals; i++)
+        tv_out_char(out, '0');
+}
+
+/* Escapes. */
+
+#define REPLACEMENT TV_BYTES("\xef\xbf\xbd") /* U+FFFD */
+
+/* Length of the UTF-8 sequence at the beginning of the bytes, 0 if there is none (table 3-7 of the
+ * Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF). */
+static size_t utf8_length(struct tv_bytes bytes)
+{
+    uint8_t lead = bytes.data[0];
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (bytes.length < length)
+        return 0;
+    uint8_t lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    uint8_t highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (bytes.data[1] < lowest || bytes.data[1] > highest)
+        return 0;
+    for (size_t i = 2; i < length; i++) {
+        if ((bytes.data[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}
+
+/*
+ * Copies the text, and gives each byte at which `plain_length` finds no character that may be
+ * copied to `put_escaped`.  In line, so that both are as well.
+ */
+TV_INLINE void put_text(struct tv_out *out, struct tv_bytes text,
+                        size_t (*plain_length)(struct tv_bytes rest),
+                        void (*put_escaped)(struct tv_out *out, uint8_t c))
+{
+    struct tv_bytes rest = text; /* where we are */
+    size_t run = 0;              /* plain bytes before it that are not yet copied */
+    while (rest.length > 0) {
+        size_t length = plain_length(rest);
+        if (length == 0) {
+            tv_out_bytes(out, (struct tv_bytes){rest.data - run, run});
+            put_escaped(out, rest.data[0]);
+            run = 0;
+            length = 1;
+        } else {
+            run += length;
+        }
+        rest.data += length;
+        rest.length -= length;
+    }
+    if (run > 0)
+        tv_out_bytes(out, (struct tv_bytes){rest.data - run, run});
+}
+
+static size_t json_plain_length(struct tv_bytes rest)
+{
+    uint8_t c = rest.data[0];
+    if (c >= 0x80)
+        return utf8_length(rest);
+    return c >= 0x20 && c != '"' && c != '\\' && c != '<';
+}
+
+static void put_json_escape(struct tv_out *out, uint8_t c)
+{
+    if (c >= 0x80) {
+        tv_out_bytes(out, REPLACEMENT);
+        return;
+    }
+    switch (c) {
+    case '"':
+        tv_out_text(out, "\\\"");
+        return;
+    case '\\':
+        tv_out_text(out, "\\\\");
+        return;
+    case '\n':
+        tv_out_text(out, "\\n");
+        return;
+    case '\t':
+        tv_out_text(out, "\\t");
+        return;
+    case '\r':
+        tv_out_text(out, "\\r");
+        return;
+    default:
+        tv_out_format(out, "\\u%04x", c);
+    }
+}
+
+void tv_out_json(struct tv_out *out, struct tv_bytes text)
+{
+    tv_out_char(out, '"');
+    put_text(out, text, json_plain_length, put_json_escape);
+    tv_out_char(out, '"');
+}
+
+static size_t xml_plain_length(struct tv_bytes rest)
+{
+    uint8_t c = rest.data[0];
+    if (c < 0x80)
+        return c >= 0x20 && c != '&' && c != '<' && c != '>' && c != '"' && c != '\'' && c != 0x7f;
+    size_t length = utf8_length(rest);
+    /* XML excludes U+FFFE and U+FFFF. */
+    bool excluded = length == 3 && c == 0xef && rest.data[1] == 0xbf && rest.data[2] >= 0xbe;
+    return excluded ? 0 : length;
+}
+
+static void put_xml_escape(struct tv_out *out, uint8_t c)
+{
+    switch (c) {
+    case '&':
+        tv_out_text(out, "&amp;");
+        return;
+    case '<':
+        tv_out_text(out, "&lt;");
+        return;
+    case '>':
+        tv_out_text(out, "&gt;");
+        return;
+    case '"':
+        tv_out_text(out, "&quot;");
+        return;
+    case '\t':
+    case '\n':
+    case '\r':
+    case '\'': /* &apos; is not HTML 4 */
+    case 0x7f:
+        tv_out_format(out, "&#%u;", c);
+        return;
+    default: /* not UTF-8, or a control character that XML 1.0 cannot hold in any form */
+        tv_out_bytes(out, REPLACEMENT);
+    }
+}
+
+void tv_out_xml(struct tv_out *out, struct tv_bytes text)
+{
+    put_text(out, text, xml_plain_length, put_xml_escape);
+}
+
+static bool needs_csv_quotes(struct tv_bytes text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        uint8_t c = text.data[i];
+        if (c == ',' || c == '"' || c == '\n' || c == '\r')
+            return true;
+    }
+    return false;
+}
+
+void tv_out_csv(struct tv_out *out, struct tv_bytes text)
+{
+    if (!needs_csv_quotes(text)) {
+        tv_out_bytes(out, text);
+        return;
+    }
+    tv_out_char(out, '"');
+    struct tv_bytes part;
+    while (tv_bytes_split(&text, '"', &part)) {
+        tv_out_bytes(out, part);
+        tv_out_text(out, "\"\"");
+    }
+    tv_out_bytes(out, part);
+    tv_out_char(out, '"');
+}
+
+/* Binary. */
+
+static void put_le(struct tv_out *out, uint64_t value, size_t size)
+{
+    uint8_t *to = tv_out_room(out, size);
+    for (size_t i = 0; i < size; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+    out->length += size;
+}
+
+void tv_out_le32(struct tv_out *out, uint32_t value)
+{
+    put_le(out, value, 4);
+}
+
+void tv_out_f64(struct tv_out *out, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_le(out, bits, 8);
+}
+
+void tv_out_align(struct tv_out *out, size_t alignment)
+{
+    assert(alignment > 0);
+    while ((out->total + out->length) % alignment != 0)
+        tv_out_char(out, '\0');
+}
