@@ -451,6 +451,11 @@ struct tv_sink *tv_builder_sink(struct tv_builder *builder)
     return &builder->sink;
 }
 
+struct tv_head *tv_builder_head(const struct tv_builder *builder)
+{
+    return builder->trace->head;
+}
+
 /* The trace begins with its first record and ends with the last end of a call. */
 static void find_span(struct tv_trace *trace)
 {

@@ -18,6 +18,9 @@ struct tv_builder *tv_builder_new(struct tv_head *head);
 
 struct tv_sink *tv_builder_sink(struct tv_builder *builder);
 
+/* The head given to tv_builder_new. */
+struct tv_head *tv_builder_head(const struct tv_builder *builder);
+
 /* The finished trace; the builder is gone. */
 struct tv_trace *tv_builder_finish(struct tv_builder *builder);
 
