@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine behind HTTP: the addresses of docs/view-protocol.md, relative to the page's own.
+
+import {
+  EngineError, isAbort,
+  type Activity, type Call, type CallDetails, type Engine, type Extents, type FlameGraph,
+  type FlameQuestion, type FrameRow, type ProfileAnswer, type Relations, type Scope, type Status,
+  type Tile, type TileLane, type TraceFacts,
+} from '../model/engine';
+import { decodeActivity, decodeFlame, decodeTiles } from '../model/decode';
+
+type Query = Record<string, string | number | undefined>;
+
+function address(path: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  const text = search.toString().replaceAll('%2C', ',');
+  return text ? `${path}?${text}` : path;
+}
+
+function scopeQuery(scope: Scope): Query {
+  return { from: scope.from, to: scope.to, tracks: scope.tracks?.join(',') };
+}
+
+async function refusal(response: Response): Promise<EngineError> {
+  let message = `${response.status} ${response.statusText}`;
+  try {
+    const body = await response.json() as { error?: unknown };
+    if (typeof body.error === 'string') message = body.error;
+  } catch {
+    // No sentence of the engine's own: the status has to do.
+  }
+  return new EngineError(message, false);
+}
+
+async function ask(path: string, query: Query, signal?: AbortSignal, method = 'GET'): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(address(path, query), { method, ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new EngineError('the program does not answer', true);
+  }
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+async function json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
+  return await (await ask(path, query, signal)).json() as T;
+}
+
+async function bytes(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
+  return await (await ask(path, query, signal)).arrayBuffer();
+}
+
+export class HttpEngine implements Engine {
+  status(signal?: AbortSignal): Promise<Status> {
+    return json('api/status', {}, signal);
+  }
+
+  trace(): Promise<TraceFacts> {
+    return json('api/trace', {});
+  }
+
+  async frames(): Promise<FrameRow[]> {
+    return (await json<{ frames: FrameRow[] }>('api/frames', {})).frames;
+  }
+
+  profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer> {
+    return json('api/profile', scopeQuery(scope), signal);
+  }
+
+  relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations> {
+    return json('api/relations', { frame, ...scopeQuery(scope) }, signal);
+  }
+
+  slice(call: Call, signal?: AbortSignal): Promise<CallDetails> {
+    return json('api/slice', { row: call.row, index: call.index }, signal);
+  }
+
+  async step(frame: number, time: number, direction: 1 | -1, tracks: readonly number[] | undefined,
+    signal?: AbortSignal): Promise<Call | null> {
+    const query = { frame, t: time, direction, tracks: tracks?.join(',') };
+    const found = await json<[number, number] | null>('api/step', query, signal);
+    return found && { row: found[0], index: found[1] };
+  }
+
+  extents(frame: number, scope: Scope, pixels: number, signal?: AbortSignal): Promise<Extents> {
+    return json('api/extents', { frame, pixels, ...scopeQuery(scope) }, signal);
+  }
+
+  async tiles(res: number, from: number, to: number, lanes: readonly TileLane[],
+    signal?: AbortSignal): Promise<Tile[]> {
+    return decodeTiles(await bytes('api/tiles', { res, from, to, rows: laneList(lanes) }, signal));
+  }
+
+  async flame(q: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph> {
+    const query = {
+      ...scopeQuery(q), clock: q.clock, order: q.order, inverted: q.inverted ? 1 : 0, root: q.root, min: q.min,
+    };
+    return decodeFlame(await bytes('api/flame', query, signal));
+  }
+
+  async activity(buckets: number): Promise<Activity> {
+    return decodeActivity(await bytes('api/activity', { buckets }));
+  }
+
+  async quit(): Promise<void> {
+    await ask('api/quit', {}, undefined, 'POST');
+  }
+}
+
+/** r5-9,r12,i0: runs of neighbouring rows are written once. */
+export function laneList(lanes: readonly TileLane[]): string {
+  const words: string[] = [];
+  for (let i = 0; i < lanes.length; i++) {
+    const first = lanes[i];
+    if (!first) break;
+    let last = first.row;
+    while (lanes[i + 1]?.kind === first.kind && lanes[i + 1]?.row === last + 1) {
+      last++;
+      i++;
+    }
+    words.push(first.kind + (last > first.row ? `${first.row}-${last}` : first.row));
+  }
+  return words.join(',');
+}

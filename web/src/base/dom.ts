@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements made from data.  Text is only ever set as text: there is no way from here to the HTML
+// parser, so names out of a trace cannot become markup.
+
+export type Child = Node | string | null | false | undefined;
+
+export interface Attributes {
+  class?: string;
+  title?: string;
+  id?: string;
+  tabIndex?: number;
+  hidden?: boolean;
+  /** aria-*, role and other plain attributes; null leaves one out. */
+  attrs?: Record<string, string | number | boolean | null>;
+  /** Styles, set through the object model, which a strict content policy allows. */
+  style?: Record<string, string>;
+  on?: { [E in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[E]) => void };
+}
+
+export function setAttribute(element: Element, name: string, value: string | number | boolean | null): void {
+  if (value === null) element.removeAttribute(name);
+  else element.setAttribute(name, String(value));
+}
+
+function apply(element: HTMLElement, a: Attributes): void {
+  if (a.class) element.className = a.class;
+  if (a.title !== undefined) element.title = a.title;
+  if (a.id) element.id = a.id;
+  if (a.tabIndex !== undefined) element.tabIndex = a.tabIndex;
+  if (a.hidden !== undefined) element.hidden = a.hidden;
+  for (const [name, value] of Object.entries(a.attrs ?? {})) setAttribute(element, name, value);
+  for (const [name, value] of Object.entries(a.style ?? {})) element.style.setProperty(name, value);
+  for (const [name, listener] of Object.entries(a.on ?? {})) {
+    element.addEventListener(name, listener as EventListener);
+  }
+}
+
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K, attributes: Attributes | null, ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  if (attributes) apply(element, attributes);
+  append(element, children);
+  return element;
+}
+
+export function append(parent: Element, children: Child[]): void {
+  for (const child of children) {
+    if (child !== null && child !== false && child !== undefined) parent.append(child);
+  }
+}
+
+/** Put these children in the place of all there are. */
+export function fill(parent: Element, ...children: Child[]): void {
+  parent.replaceChildren();
+  append(parent, children);
+}
+
+/** Set text only when it differs, so that a screen reader and the layout are left in peace. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+const ICONS = {
+  warning: 'M8 2.5L14.5 13.5H1.5zM8 6.5v3.2M8 11.6v.2',
+  error: 'M5.2 1.5h5.6l3.7 3.7v5.6l-3.7 3.7H5.2l-3.7-3.7V5.2zM8 4.8v4M8 10.9v.2',
+  close: 'M4 4l8 8M12 4l-8 8',
+  up: 'M4 10l4-4 4 4',
+  down: 'M4 6l4 4 4-4',
+  right: 'M6 4l4 4-4 4',
+  lens: 'M11.2 7a4.2 4.2 0 1 1-8.4 0 4.2 4.2 0 1 1 8.4 0M10.2 10.2L14 14',
+  eye: 'M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM10 8a2 2 0 1 1-4 0 2 2 0 1 1 4 0',
+  contrast: 'M13.5 8a5.5 5.5 0 1 1-11 0 5.5 5.5 0 1 1 11 0M8 2.5v11M9.8 3.4v9.2M11.6 4.6v6.8',
+  rows: 'M2.5 3.5h11M2.5 6.5h11M2.5 9.5h11M2.5 12.5h11',
+  save: 'M8 2.5v7.5M4.8 7.2L8 10.4l3.2-3.2M2.5 13.5h11',
+  power: 'M8 1.8v6M4.7 3.6a5.5 5.5 0 1 0 6.6 0',
+} as const;
+
+export type IconName = keyof typeof ICONS;
+
+export function icon(name: IconName, className = ''): SVGSVGElement {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('viewBox', '0 0 16 16');
+  svg.setAttribute('class', `icon ${className}`.trim());
+  svg.setAttribute('aria-hidden', 'true');
+  const path = document.createElementNS(SVG, 'path');
+  path.setAttribute('d', ICONS[name]);
+  svg.append(path);
+  return svg;
+}
+
+/** A button that is a picture needs a name in words. */
+export function iconButton(name: IconName, label: string, click: () => void): HTMLButtonElement {
+  return h('button', { class: 'icon-button', title: label, attrs: { type: 'button', 'aria-label': label },
+    on: { click } }, icon(name));
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as text.  Times are whole nanoseconds below 2^53.
+
+export type Unit = 'ns' | 'us' | 'ms' | 's';
+export const UNITS: readonly Unit[] = ['ns', 'us', 'ms', 's'];
+
+const NS_PER: Record<Unit, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+/** Digits behind the point: three, but a nanosecond has no parts and a second has more of them. */
+const DIGITS: Record<Unit, number> = { ns: 0, us: 3, ms: 3, s: 6 };
+
+export function unitLabel(unit: Unit): string {
+  return unit === 'us' ? 'µs' : unit;
+}
+
+/** 1234567 becomes 1,234,567. */
+export function groupDigits(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+}
+
+export function formatCount(n: number): string {
+  return groupDigits(String(n));
+}
+
+/**
+ * A time in a unit, without the unit's name.  Half a last digit is rounded up, from the whole
+ * number of nanoseconds and not from a quotient, so that the text is the same everywhere.
+ */
+export function formatTime(ns: number, unit: Unit): string {
+  const sign = ns < 0 ? '-' : '';
+  const digits = DIGITS[unit];
+  const step = NS_PER[unit] / 10 ** digits;
+  const whole = String(Math.floor((Math.abs(ns) + step / 2) / step)).padStart(digits + 1, '0');
+  const cut = whole.length - digits;
+  return sign + groupDigits(whole.slice(0, cut)) + (digits ? '.' + whole.slice(cut) : '');
+}
+
+export function formatTimeUnit(ns: number, unit: Unit): string {
+  return `${formatTime(ns, unit)} ${unitLabel(unit)}`;
+}
+
+/** A length for reading, not for comparing: the unit that suits it, about four digits. */
+export function formatShort(ns: number): string {
+  const a = Math.abs(ns);
+  if (a >= 1e9) return `${(ns / 1e9).toFixed(a >= 1e10 ? 1 : 3)} s`;
+  if (a >= 1e6) return `${(ns / 1e6).toFixed(a >= 1e8 ? 1 : 3)} ms`;
+  if (a >= 1e3) return `${(ns / 1e3).toFixed(3)} µs`;
+  return `${ns} ns`;
+}
+
+export function formatSeconds(ns: number): string {
+  if (ns >= 1e8) return `${(ns / 1e9).toFixed(1)} s`;
+  if (ns >= 1e5) return `${(ns / 1e6).toFixed(1)} ms`;
+  return `${(ns / 1e3).toFixed(1)} µs`;
+}
+
+/** One decimal; nothing to take a share of gives 0.0. */
+export function formatPercent(part: number, whole: number): string {
+  return (whole > 0 ? (100 * part) / whole : 0).toFixed(1);
+}
+
+export function formatBytes(n: number): string {
+  if (n >= 1e9) return `${(n / 1e9).toFixed(2)} GB`;
+  if (n >= 1e6) return `${(n / 1e6).toFixed(1)} MB`;
+  if (n >= 1e3) return `${(n / 1e3).toFixed(1)} kB`;
+  return `${n} bytes`;
+}
+
+export function formatBig(n: number): string {
+  if (n >= 1e6) return `${(n / 1e6).toFixed(1)} M`;
+  if (n >= 1e4) return `${(n / 1e3).toFixed(1)} k`;
+  return formatCount(n);
+}
+
+/** 1 thread, 2 threads. */
+export function plural(n: number, one: string, many = one + 's'): string {
+  return `${formatCount(n)} ${n === 1 ? one : many}`;
+}
+
+/** A mark of the ruler: in the unit of the step, with no more digits than the step asks for. */
+export function formatTick(ns: number, step: number): string {
+  const unit: Unit = step >= 1e8 || Math.abs(ns) >= 1e9 ? 's' : step >= 1e5 ? 'ms' : step >= 1e2 ? 'us' : 'ns';
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(NS_PER[unit] / step) - 1e-9)));
+  return `${groupDigitsBeforePoint((ns / NS_PER[unit]).toFixed(digits))} ${unitLabel(unit)}`;
+}
+
+function groupDigitsBeforePoint(text: string): string {
+  const [whole = '', rest] = text.split('.');
+  return groupDigits(whole) + (rest === undefined ? '' : '.' + rest);
+}

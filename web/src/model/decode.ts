@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The binary answers of docs/view-protocol.md as typed arrays over the bytes that came.
+
+import { ByteReader } from '../base/bytes';
+import type { Activity, FlameGraph, Tile, TileKind } from './engine';
+
+/** A tile is so many pixels wide. */
+export const TILE_PIXELS = 512;
+
+const KINDS: readonly TileKind[] = ['r', 'i', 'w'];
+
+function paddedU32s(reader: ByteReader, n: number): Uint32Array {
+  const array = reader.u32s(n);
+  reader.align(8);
+  return array;
+}
+
+function decodeTile(reader: ByteReader): Tile {
+  reader.align(8);
+  const kind = KINDS[reader.u32()];
+  if (!kind) throw new Error('answer holds a tile of an unknown kind');
+  const row = reader.u32();
+  const res = reader.u32();
+  const n = reader.u32();
+  const number = reader.f64();
+  const hasStrip = reader.u32() !== 0;
+  reader.u32();
+  const start = reader.f64s(n);
+  const length = reader.f64s(n);
+  const rows = paddedU32s(reader, n);
+  const index = paddedU32s(reader, n);
+  const frame = paddedU32s(reader, n);
+  const flags = paddedU32s(reader, n);
+  const strip = hasStrip
+    ? { frame: reader.u32s(TILE_PIXELS), height: reader.u8s(TILE_PIXELS) }
+    : null;
+  return { kind, row, res, number, start, length, rows, index, frame, flags, strip };
+}
+
+export function decodeTiles(bytes: ArrayBuffer): Tile[] {
+  const reader = new ByteReader(bytes);
+  reader.magic('TVT1');
+  const tiles: Tile[] = [];
+  for (let n = reader.u32(); n > 0; n--) tiles.push(decodeTile(reader));
+  return tiles;
+}
+
+export function decodeFlame(bytes: ArrayBuffer): FlameGraph {
+  const reader = new ByteReader(bytes);
+  reader.magic('TVF1');
+  const n = reader.u32();
+  return {
+    total: reader.f64(),
+    leftOut: reader.f64(),
+    start: reader.f64s(n),
+    width: reader.f64s(n),
+    self: reader.f64s(n),
+    depth: paddedU32s(reader, n),
+    frame: paddedU32s(reader, n),
+    path: paddedU32s(reader, n),
+    calls: paddedU32s(reader, n),
+  };
+}
+
+export function decodeActivity(bytes: ArrayBuffer): Activity {
+  const reader = new ByteReader(bytes);
+  reader.magic('TVA1');
+  const n = reader.u32();
+  const buckets = reader.u32();
+  reader.u32();
+  const from = reader.f64();
+  const to = reader.f64();
+  const lanes: Activity['lanes'] = [];
+  for (let i = 0; i < n; i++) {
+    const track = reader.u32();
+    const height = reader.u8s(buckets);
+    reader.align(4);
+    lanes.push({ track, height });
+  }
+  return { buckets, from, to, lanes };
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page asks and what it gets: the questions of docs/view-protocol.md as functions.  The
+// rest of the page knows this interface only, not how an answer travels.
+
+export type Clock = 'real' | 'cpu';
+
+export interface Status {
+  state: 'loading' | 'ready' | 'error';
+  name: string;
+  bytes: number;
+  total_bytes: number;
+  records: number;
+  error?: { message: string; offset?: number };
+}
+
+export interface Track {
+  track: number;
+  thread_id: number;
+  name: string;
+  process: number;
+  first_row: number;
+  rows: number;
+  calls: number;
+  start_ns: number;
+  end_ns: number;
+  real_ns: number | null;
+  cpu_ns: number | null;
+  waits: number;
+}
+
+export interface Diagnostic {
+  kind: string;
+  text: string;
+  severity: 'note' | 'warning';
+  count: number;
+  offsets: number[];
+}
+
+export interface TraceFacts {
+  protocol: number;
+  name: string;
+  format: string;
+  version: string;
+  clocks: Clock[];
+  axis: Clock;
+  start_ns: number;
+  end_ns: number;
+  recorded: string | null;
+  records: number;
+  calls: number;
+  max_depth: number;
+  overflow: boolean;
+  sampled: { interval_ns: number } | null;
+  metadata: [string, string][];
+  files: string[];
+  processes: { id: number; name: string }[];
+  tracks: Track[];
+  idle_threads: { thread_id: number; name: string }[];
+  diagnostics: Diagnostic[];
+  frames: number;
+}
+
+/** class, method, signature, file, line, rank */
+export type FrameRow = [string, string, string, string, number, number];
+
+export interface Scope {
+  from?: number;
+  to?: number;
+  tracks?: readonly number[];
+}
+
+/** frame, calls, recursive calls, inclusive real, exclusive real, inclusive CPU, exclusive CPU */
+export type ProfileRow = [number, number, number, number | null, number | null, number | null, number | null];
+
+export interface ProfileAnswer {
+  total_real_ns: number | null;
+  total_cpu_ns: number | null;
+  rows: ProfileRow[];
+  waits: { calls: number; real_ns: number } | null;
+}
+
+/** frame (-1: called from nowhere), calls along this edge, all calls of the child, real, CPU */
+export type RelationRow = [number, number, number, number | null, number | null];
+export type Times = [number | null, number | null];
+
+export interface Relations {
+  parents: RelationRow[];
+  children: RelationRow[];
+  recursive_parents: RelationRow[];
+  recursive_children: RelationRow[];
+  self: Times;
+  recursive_self: Times;
+}
+
+export interface Call {
+  row: number;
+  index: number;
+}
+
+export interface CallDetails extends Call {
+  track: number;
+  depth: number;
+  frame: number;
+  start_ns: number;
+  length_ns: number;
+  cpu_start_ns: number | null;
+  cpu_length_ns: number | null;
+  excl_real_ns: number | null;
+  excl_cpu_ns: number | null;
+  wait_ns: number | null;
+  children: number;
+  unrolled: boolean;
+  entered_before: boolean;
+  open_at_end: boolean;
+  missing_exit: boolean;
+  recursion: number;
+  path: [number, number, number][];
+  first_child: [number, number] | null;
+  previous: [number, number] | null;
+  next: [number, number] | null;
+  nth: number;
+  of: number;
+}
+
+export type TileKind = 'r' | 'i' | 'w';
+
+export const FLAG = { unrolled: 1, enteredBefore: 2, openAtEnd: 4, missingExit: 8, hasChildren: 16 } as const;
+
+export interface Tile {
+  kind: TileKind;
+  row: number;
+  res: number;
+  number: number;
+  start: Float64Array;
+  length: Float64Array;
+  rows: Uint32Array;
+  index: Uint32Array;
+  frame: Uint32Array;
+  flags: Uint32Array;
+  strip: { frame: Uint32Array; height: Uint8Array } | null;
+}
+
+export interface TileLane {
+  kind: TileKind;
+  row: number;
+}
+
+export interface FlameQuestion extends Scope {
+  clock: Clock;
+  order: 'left-heavy' | 'by-name';
+  inverted: boolean;
+  root?: number;
+  min?: number;
+}
+
+export interface FlameGraph {
+  total: number;
+  leftOut: number;
+  start: Float64Array;
+  width: Float64Array;
+  self: Float64Array;
+  depth: Uint32Array;
+  frame: Uint32Array;
+  path: Uint32Array;
+  calls: Uint32Array;
+}
+
+export interface Activity {
+  buckets: number;
+  from: number;
+  to: number;
+  lanes: { track: number; height: Uint8Array }[];
+}
+
+export type Extents = { tracks: [number, number[]][] };
+
+export interface Engine {
+  status(signal?: AbortSignal): Promise<Status>;
+  trace(): Promise<TraceFacts>;
+  frames(): Promise<FrameRow[]>;
+  profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer>;
+  relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations>;
+  slice(call: Call, signal?: AbortSignal): Promise<CallDetails>;
+  step(frame: number, time: number, direction: 1 | -1, tracks: readonly number[] | undefined,
+    signal?: AbortSignal): Promise<Call | null>;
+  extents(frame: number, scope: Scope, pixels: number, signal?: AbortSignal): Promise<Extents>;
+  tiles(res: number, from: number, to: number, lanes: readonly TileLane[], signal?: AbortSignal): Promise<Tile[]>;
+  flame(question: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;
+  activity(buckets: number): Promise<Activity>;
+  quit(): Promise<void>;
+}
+
+/** Thrown for an answer that says no (a wrong question); `gone` when there is nobody to answer. */
+export class EngineError extends Error {
+  constructor(message: string, readonly gone: boolean) {
+    super(message);
+    this.name = 'EngineError';
+  }
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}

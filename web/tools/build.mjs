@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles the page into dist/index.html: one file with script and style inside, which loads
+// nothing from anywhere.  Its own Content-Security-Policy names the two by their hashes, so that
+// no text of a trace can ever become script.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const web = fileURLToPath(new URL('..', import.meta.url));
+
+async function bundle(entry) {
+  const result = await build({
+    entryPoints: [web + entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  return result.outputFiles[0].text.trim();
+}
+
+const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+// "</script" inside the script would end it for the HTML parser.
+const script = (await bundle('src/app/main.ts')).replaceAll('</script', '<\\/script');
+const style = await bundle('src/app/page.css');
+const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
+  "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
+
+const fill = { POLICY: policy, STYLE: style, SCRIPT: script };
+const page = readFileSync(web + 'src/app/index.html', 'utf8')
+  .replace(/@(POLICY|STYLE|SCRIPT)@/g, (_, name) => fill[name]);
+
+mkdirSync(web + 'dist', { recursive: true });
+writeFileSync(web + 'dist/index.html', page);
+console.log(`dist/index.html: ${Buffer.byteLength(page)} bytes`);
