@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "analysis/profile.h"
+#include "analysis/visit.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+/* A list of edges that grows. */
+struct gathering {
+    struct tv_edges *edges;
+    size_t capacity;
+    struct tv_map index; /* frame -> place in the list */
+};
+
+enum { PARENTS, CHILDREN, RECURSIVE_PARENTS, RECURSIVE_CHILDREN, LIST_COUNT };
+
+static void gather(struct gathering *list, uint32_t frame, const struct tv_path_cost *cost)
+{
+    struct tv_edges *edges = list->edges;
+    if (cost->calls == 0)
+        return;
+    uint32_t place = tv_map_add(&list->index, frame, edges->count);
+    if (place == edges->count) {
+        edges->edges = tv_array_reserve(edges->edges, &list->capacity, (size_t)place + 1,
+                                        sizeof *edges->edges);
+        edges->edges[edges->count++] = (struct tv_edge_cost){.frame = frame};
+    }
+    edges->edges[place].calls += cost->calls;
+    edges->edges[place].wall += cost->wall;
+    edges->edges[place].cpu += cost->cpu;
+}
+
+static uint32_t frame_of(const struct tv_call_tree *tree, uint32_t node)
+{
+    return tv_call_tree_is_call(tree, node) ? tree->frame[node] : TV_NONE;
+}
+
+/* The current node is a call of the opened method. */
+static void add_activation(struct tv_relations *relations, struct gathering *lists,
+                           const struct tv_visit *visit)
+{
+    const struct tv_call_tree *tree = visit->tree;
+    uint32_t node = visit->node, parent = frame_of(tree, tree->parent[node]);
+    if (tv_visit_is_recursive(visit)) {
+        gather(&lists[RECURSIVE_PARENTS], parent, &tree->cost[node]);
+        relations->recursive_self_wall += tree->self_wall[node];
+        relations->recursive_self_cpu += tree->self_cpu[node];
+    } else {
+        gather(&lists[PARENTS], parent, &tree->cost[node]);
+        relations->self_wall += tree->self_wall[node];
+        relations->self_cpu += tree->self_cpu[node];
+    }
+}
+
+/* The current node was called by the opened method. */
+static void add_child(struct gathering *lists, const struct tv_visit *visit, uint32_t opened)
+{
+    uint32_t node = visit->node, frame = visit->tree->frame[node];
+    uint32_t activations = visit->active[opened] - (frame == opened);
+    gather(&lists[activations > 1 ? RECURSIVE_CHILDREN : CHILDREN], frame,
+           &visit->tree->cost[node]);
+}
+
+static uint64_t *count_calls(const struct tv_call_tree *tree)
+{
+    uint64_t *calls = tv_alloc(tree->head->frame_count, sizeof *calls);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        if (tv_call_tree_is_call(tree, i))
+            calls[tree->frame[i]] += tree->cost[i].calls;
+    }
+    return calls;
+}
+
+static int compare_wall(const void *left, const void *right)
+{
+    const struct tv_edge_cost *a = left, *b = right;
+    if (a->wall != b->wall)
+        return a->wall > b->wall ? -1 : 1;
+    return (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+static int compare_cpu(const void *left, const void *right)
+{
+    const struct tv_edge_cost *a = left, *b = right;
+    if (a->cpu != b->cpu)
+        return a->cpu > b->cpu ? -1 : 1;
+    return (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+static void sort_edges(struct tv_edges *edges, unsigned clocks)
+{
+    if (edges->count)
+        qsort(edges->edges, edges->count, sizeof *edges->edges,
+              clocks & TV_CLOCK_WALL ? compare_wall : compare_cpu);
+}
+
+static void finish_lists(struct tv_relations *relations, struct gathering *lists,
+                         const struct tv_call_tree *tree, uint32_t opened)
+{
+    uint64_t *calls = count_calls(tree);
+    for (int i = 0; i < LIST_COUNT; i++) {
+        struct tv_edges *edges = lists[i].edges;
+        bool children = edges == &relations->children || edges == &relations->recursive_children;
+        for (uint32_t k = 0; k < edges->count; k++)
+            edges->edges[k].total_calls = calls[children ? edges->edges[k].frame : opened];
+        sort_edges(edges, tree->clocks);
+        tv_map_release(&lists[i].index);
+    }
+    tv_free(calls);
+}
+
+struct tv_relations *tv_relations_of(const struct tv_call_tree *tree, uint32_t frame)
+{
+    struct tv_relations *relations = tv_alloc(1, sizeof *relations);
+    struct gathering lists[LIST_COUNT] = {
+        [PARENTS] = {.edges = &relations->parents},
+        [CHILDREN] = {.edges = &relations->children},
+        [RECURSIVE_PARENTS] = {.edges = &relations->recursive_parents},
+        [RECURSIVE_CHILDREN] = {.edges = &relations->recursive_children},
+    };
+    struct tv_visit visit;
+    if (frame >= tree->head->frame_count)
+        return relations;
+    for (int i = 0; i < LIST_COUNT; i++)
+        tv_map_init(&lists[i].index);
+    tv_visit_init(&visit, tree);
+    while (tv_visit_next(&visit)) {
+        if (tree->frame[visit.node] == frame)
+            add_activation(relations, lists, &visit);
+        if (frame_of(tree, visit.node) != TV_NONE &&
+            frame_of(tree, tree->parent[visit.node]) == frame)
+            add_child(lists, &visit, frame);
+    }
+    tv_visit_release(&visit);
+    finish_lists(relations, lists, tree, frame);
+    return relations;
+}
+
+void tv_relations_free(struct tv_relations *relations)
+{
+    if (!relations)
+        return;
+    tv_free(relations->parents.edges);
+    tv_free(relations->children.edges);
+    tv_free(relations->recursive_parents.edges);
+    tv_free(relations->recursive_children.edges);
+    tv_free(relations);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "analysis/call_tree.h"
+
+#include "analysis/reference.h"
+#include "base/memory.h"
+
+/* The node of a chain of letters, as "ABC". */
+static uint32_t node_of(const struct tv_call_tree *tree, const char *letters)
+{
+    uint32_t node = TV_ROOT_PATH;
+    for (; *letters; letters++) {
+        uint32_t child = 1;
+        while (tree->parent[child] != node || tree->frame[child] != FIXTURE_FRAME(*letters))
+            assert_true(++child < tree->count);
+        node = child;
+    }
+    return node;
+}
+
+#define assert_node(tree, letters, calls_, wall_, cpu_, self_wall_, self_cpu_)                     \
+    do {                                                                                           \
+        uint32_t node_ = node_of(tree, letters);                                                   \
+        assert_int_equal((tree)->cost[node_].calls, calls_);                                       \
+        assert_int_equal((tree)->cost[node_].wall, (wall_)*1000);                                  \
+        assert_int_equal((tree)->cost[node_].cpu, (cpu_)*1000);                                    \
+        assert_int_equal((tree)->self_wall[node_], (self_wall_)*1000);                             \
+        assert_int_equal((tree)->self_cpu[node_], (self_cpu_)*1000);                               \
+    } while (0)
+
+static const struct fixture_thread two_threads[] = {
+    {"main", "9999 0000 ", {"AAAAAA BBB", " CCD cc B "}},
+    {"other", NULL, {"AAAA", "CCCC"}},
+};
+
+static void whole_trace(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(two_threads, 2);
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &all, 1);
+    /* microseconds; main's CPU: 900 a column, 1000 in the blank fifth, then four of nothing, 1000
+     */
+    assert_node(tree, "A", 2, 10000, 3600 + 1000 + 4000, 2000, 900 + 1000);
+    assert_node(tree, "AC", 3, 7000, 1800 + 0 + 4000, 7000, 5800);
+    assert_node(tree, "AD", 1, 1000, 900, 1000, 900);
+    assert_node(tree, "B", 1, 3000, 1000, 2000, 1000);
+    assert_node(tree, "BB", 1, 1000, 0, 1000, 0);
+    assert_int_equal(tree->count, 6);
+    assert_int_equal(tree->clocks, TV_CLOCK_WALL | TV_CLOCK_CPU);
+    tv_call_tree_free(tree);
+    fixture_free(&f);
+}
+
+static void range_clips_and_counts_what_overlaps(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(two_threads, 2);
+    uint32_t main_track[] = {0, 17};
+    /* from the middle of the second column to the middle of the fourth */
+    struct tv_selection part = {1500000, 3500000, main_track, 2};
+    struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &part, 1);
+    assert_node(tree, "A", 1, 2000, 1800, 0, 0);
+    assert_node(tree, "AC", 1, 1500, 1350, 1500, 1350);
+    assert_node(tree, "AD", 1, 500, 450, 500, 450);
+    assert_node(tree, "B", 0, 0, 0, 0, 0);
+    tv_call_tree_free(tree);
+    fixture_free(&f);
+}
+
+static void empty_range_has_nothing(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(two_threads, 2);
+    struct tv_selection nothing[] = {{2000000, 2000000, NULL, 0}, {3000000, 1000000, NULL, 0}};
+    for (size_t k = 0; k < TV_COUNT(nothing); k++) {
+        struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &nothing[k], 2);
+        for (uint32_t i = 0; i < tree->count; i++)
+            assert_int_equal(tree->cost[i].calls, 0);
+        tv_call_tree_free(tree);
+    }
+    fixture_free(&f);
+}
+
+static void waits_are_clipped(void **state)
+{
+    (void)state;
+    /* 2 ms in which 0.2 ms ran: a wait of 1.8 ms in the middle of it, from 1.1 ms to 2.9 ms */
+    struct fixture_thread thread = {"main", " 11   ", {"AAAAAA", "B  B  "}};
+    struct fixture f = fixture_draw(&thread, 1);
+    assert_int_equal(f.trace->tracks[0].wait_count, 1);
+    struct tv_selection parts[] = {
+        TV_SELECT_ALL, {2000000, 9000000, NULL, 0}, {3000000, 9000000, NULL, 0}};
+    const int64_t calls[] = {1, 1, 0}, wall[] = {1800000, 900000, 0};
+    for (size_t k = 0; k < TV_COUNT(parts); k++) {
+        struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &parts[k], 1);
+        assert_int_equal(tree->waits.calls, calls[k]);
+        assert_int_equal(tree->waits.wall, wall[k]);
+        tv_call_tree_free(tree);
+    }
+    fixture_free(&f);
+}
+
+/* --- Random traces
+ * ----------------------------------------------------------------------------------- */
+
+static void compare_with_reference(const struct reference *r, const struct tv_selection *selection,
+                                   const struct tv_call_tree *tree)
+{
+    struct tv_path_cost *expected = tv_alloc(tree->count, sizeof *expected), cost;
+    bool *wanted = tv_selection_wanted(r->fixture->trace, selection);
+    for (uint32_t i = 0; i < r->count; i++) {
+        /* every thread of a random trace has events: track and thread numbers agree */
+        if (!wanted[r->calls[i].thread] ||
+            !reference_cost(r, i, selection->from, selection->to, &cost))
+            continue;
+        struct tv_path_cost *sum = &expected[reference_node(r, tree, i)];
+        sum->calls += cost.calls;
+        sum->wall += cost.wall;
+        sum->cpu += cost.cpu;
+    }
+    for (uint32_t i = 0; i < tree->count; i++) {
+        assert_int_equal(tree->cost[i].calls, expected[i].calls);
+        assert_int_equal(tree->cost[i].wall, expected[i].wall);
+        assert_int_equal(tree->cost[i].cpu, expected[i].cpu);
+    }
+    tv_free(wanted);
+    tv_free(expected);
+}
+
+static const struct fixture_dice dice[] = {
+    {1, 3, 4, 6, 600, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 0, 1},
+    {2, 2, 9, 20, 900, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 3000, 3},
+    {3, 4, 3, 5, 500, TV_CLOCK_WALL, 1000, 100, 2},
+    {4, 2, 5, 8, 500, TV_CLOCK_CPU, 1000, 100, 1},
+    {5, 2, 3, 5, 5000, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 90000000000, 1}, /* blocks of 64 bits */
+};
+
+static struct tv_selection roll_selection(uint32_t *state, const struct tv_trace *trace,
+                                          uint32_t tracks[2])
+{
+    uint32_t span = 1000;
+    tv_ns from = trace->start + (trace->end - trace->start) / span * fixture_roll(state, span + 1);
+    tv_ns to = trace->start + (trace->end - trace->start) / span * fixture_roll(state, span + 1);
+    if (fixture_roll(state, 2)) /* at a record */
+        from = tv_slice_start(trace, 0, fixture_roll(state, trace->rows[0].count));
+    tracks[0] = fixture_roll(state, trace->track_count);
+    tracks[1] = fixture_roll(state, trace->track_count);
+    return (struct tv_selection){from < to ? from : to, from < to ? to : from,
+                                 fixture_roll(state, 2) ? tracks : NULL, 2};
+}
+
+static void random_ranges_equal_the_reference(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < TV_COUNT(dice); k++) {
+        struct fixture f = fixture_random(&dice[k]);
+        struct reference r = reference_of(&f);
+        uint32_t seed = 77, tracks[2];
+        assert_int_equal(r.count, f.trace->slice_count);
+        for (int i = 0; i < 40; i++) {
+            struct tv_selection selection = TV_SELECT_ALL;
+            if (i > 0)
+                selection = roll_selection(&seed, f.trace, tracks);
+            struct tv_call_tree *tree =
+                tv_call_tree_of_trace(f.trace, &selection, 1 + (unsigned)i % 3);
+            compare_with_reference(&r, &selection, tree);
+            tv_call_tree_free(tree);
+        }
+        reference_release(&r);
+        fixture_free(&f);
+    }
+}
+
+static void adjacent_ranges_add_up(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_random(&dice[1]);
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_call_tree *whole = tv_call_tree_of_trace(f.trace, &all, 2);
+    uint32_t seed = 5;
+    for (int i = 0; i < 50; i++) {
+        tv_ns cut = f.trace->start + fixture_roll(&seed, (uint32_t)(f.trace->end - f.trace->start));
+        struct tv_selection before = {INT64_MIN, cut, NULL, 0}, after = {cut, INT64_MAX, NULL, 0};
+        struct tv_call_tree *a = tv_call_tree_of_trace(f.trace, &before, 1);
+        struct tv_call_tree *b = tv_call_tree_of_trace(f.trace, &after, 1);
+        for (uint32_t k = 0; k < whole->count; k++) {
+            assert_int_equal(a->cost[k].wall + b->cost[k].wall, whole->cost[k].wall);
+            assert_int_equal(a->cost[k].cpu + b->cost[k].cpu, whole->cost[k].cpu);
+        }
+        tv_call_tree_free(a);
+        tv_call_tree_free(b);
+    }
+    tv_call_tree_free(whole);
+    fixture_free(&f);
+}
+
+static void self_is_what_children_leave(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_random(&dice[0]);
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &all, 1);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        int64_t wall = tree->cost[i].wall, cpu = tree->cost[i].cpu;
+        for (uint32_t k = 1; k < tree->count; k++) {
+            wall -= tree->parent[k] == i ? tree->cost[k].wall : 0;
+            cpu -= tree->parent[k] == i ? tree->cost[k].cpu : 0;
+        }
+        assert_int_equal(tree->self_wall[i], wall);
+        assert_int_equal(tree->self_cpu[i], cpu);
+    }
+    tv_call_tree_free(tree);
+    fixture_free(&f);
+}
+
+UNIT_TESTS(call_tree, cmocka_unit_test(whole_trace),
+           cmocka_unit_test(range_clips_and_counts_what_overlaps),
+           cmocka_unit_test(empty_range_has_nothing), cmocka_unit_test(waits_are_clipped),
+           cmocka_unit_test(random_ranges_equal_the_reference),
+           cmocka_unit_test(adjacent_ranges_add_up), cmocka_unit_test(self_is_what_children_leave));

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sinks that need no model, the model, and sums found the plain way: all three must agree, in
+ * any split. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "analysis/profile_sink.h"
+#include "analysis/tree_sink.h"
+#include "base/memory.h"
+#include "feed.h"
+#include "model/builder.h"
+
+#define BOTH (TV_CLOCK_WALL | TV_CLOCK_CPU)
+
+static bool within_same_method(const struct feed_call *calls, uint32_t call)
+{
+    for (uint32_t at = calls[call].parent; at != TV_NONE; at = calls[at].parent)
+        if (calls[at].frame == calls[call].frame)
+            return true;
+    return false;
+}
+
+/* costs[frame], nanoseconds. */
+static struct tv_method_cost *plain_profile(const struct feed *feed)
+{
+    struct tv_method_cost *costs = tv_alloc(feed->frames, sizeof *costs);
+    for (uint32_t thread = 0; thread < feed->threads; thread++) {
+        uint32_t count;
+        struct feed_call *calls = feed_calls(feed, thread, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            struct tv_method_cost *cost = &costs[calls[i].frame];
+            int64_t wall = feed->clocks & TV_CLOCK_WALL ? (calls[i].end - calls[i].start) * 1000 : 0;
+            int64_t cpu = (calls[i].cpu_end - calls[i].cpu_start) * 1000;
+            bool recursive = within_same_method(calls, i);
+            cost->calls += !recursive;
+            cost->recursive_calls += recursive;
+            cost->incl_wall += recursive ? 0 : wall;
+            cost->incl_cpu += recursive ? 0 : cpu;
+            cost->excl_wall += wall;
+            cost->excl_cpu += cpu;
+            if (calls[i].parent != TV_NONE) {
+                costs[calls[calls[i].parent].frame].excl_wall -= wall;
+                costs[calls[calls[i].parent].frame].excl_cpu -= cpu;
+            }
+        }
+        tv_free(calls);
+    }
+    return costs;
+}
+
+static void assert_profile(const struct tv_profile *profile, const struct tv_method_cost *want,
+                           uint32_t frames)
+{
+    uint32_t at = 0;
+    for (uint32_t frame = 0; frame < frames; frame++) {
+        if (!want[frame].calls && !want[frame].recursive_calls)
+            continue;
+        assert_in_range(at, 0, profile->count - 1);
+        const struct tv_method_cost *got = &profile->methods[at++];
+        assert_int_equal(got->frame, frame);
+        assert_int_equal(got->calls, want[frame].calls);
+        assert_int_equal(got->recursive_calls, want[frame].recursive_calls);
+        assert_int_equal(got->incl_wall, want[frame].incl_wall);
+        assert_int_equal(got->excl_wall, want[frame].excl_wall);
+        assert_int_equal(got->incl_cpu, want[frame].incl_cpu);
+        assert_int_equal(got->excl_cpu, want[frame].excl_cpu);
+    }
+    assert_int_equal(at, profile->count);
+}
+
+static struct tv_trace *build(const struct feed *feed)
+{
+    struct tv_builder *builder = tv_builder_new(feed_head(feed));
+    feed_to(feed, tv_builder_head(builder), tv_builder_sink(builder), NULL, 1);
+    return tv_builder_finish(builder);
+}
+
+static void check_profile_sink(const struct feed *feed, const size_t *starts, unsigned parts,
+                               const struct tv_method_cost *want, const struct tv_profile *model)
+{
+    struct tv_head *head = feed_head(feed);
+    struct tv_profile_sink *sink = tv_profile_sink_new(NULL, NULL);
+    assert_int_not_equal(feed_to(feed, head, tv_profile_sink_sink(sink), starts, parts), 0);
+    struct tv_profile *profile = tv_profile_sink_finish(sink, head);
+    assert_profile(profile, want, feed->frames);
+    assert_int_equal(profile->total_wall, model->total_wall);
+    assert_int_equal(profile->total_cpu, model->total_cpu);
+    assert_int_equal(profile->waits.calls, model->waits.calls);
+    assert_int_equal(profile->waits.wall, model->waits.wall);
+    tv_profile_free(profile);
+    tv_head_free(head);
+}
+
+/* Order-free fingerprint of a tree: each path by its frames, with its figures. */
+static uint64_t fingerprint(const struct tv_call_tree *tree)
+{
+    uint64_t sum = 0;
+    uint64_t *hash = tv_alloc(tree->count, sizeof *hash);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        hash[i] = (hash[tree->parent[i]] * 31 + tree->frame[i] + 7) * UINT64_C(0x9E3779B97F4A7C15);
+        if (tree->cost[i].calls)
+            sum += hash[i] * (tree->cost[i].calls + 3 * (uint64_t)tree->cost[i].wall +
+                              5 * (uint64_t)tree->cost[i].cpu + 7 * (uint64_t)tree->self_wall[i] +
+                              11 * (uint64_t)tree->self_cpu[i] + 1);
+    }
+    tv_free(hash);
+    return sum;
+}
+
+static void check_tree_sink(const struct feed *feed, const size_t *starts, unsigned parts,
+                            const struct tv_call_tree *model)
+{
+    struct tv_head *head = feed_head(feed);
+    struct tv_tree_sink *sink = tv_tree_sink_new(&(struct tv_tree_sink_options){0});
+    assert_int_not_equal(feed_to(feed, head, tv_tree_sink_sink(sink), starts, parts), 0);
+    struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
+    assert_int_equal(fingerprint(tree), fingerprint(model));
+    assert_int_equal(tree->waits.calls, model->waits.calls);
+    assert_int_equal(tree->waits.wall, model->waits.wall);
+    tv_call_tree_free(tree);
+    tv_head_free(head);
+}
+
+static void check(const struct feed_style *style, uint32_t seeds)
+{
+    for (uint32_t seed = 0; seed < seeds; seed++) {
+        struct feed *feed = feed_random(seed, style);
+        feed->sampled = seed % 4 == 0;
+        struct tv_method_cost *want = plain_profile(feed);
+        struct tv_trace *trace = build(feed);
+        struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+        struct tv_profile *model = tv_profile_of_tree(tree);
+        assert_profile(model, want, feed->frames);
+        for (unsigned parts = 1; parts <= 13; parts += 1 + seed % 3) {
+            size_t starts[13] = {0};
+            for (unsigned i = 1; i < parts; i++)
+                starts[i] = feed->count * i / parts + (seed * 7 + i) % 5;
+            check_profile_sink(feed, starts, parts, want, model);
+            check_tree_sink(feed, starts, parts, tree);
+        }
+        tv_profile_free(model);
+        tv_call_tree_free(tree);
+        tv_trace_free(trace);
+        tv_free(want);
+        feed_free(feed);
+    }
+}
+
+static void balanced_calls(void **state)
+{
+    (void)state;
+    check(&(struct feed_style){600, 3, 5, 0, 0, 40, BOTH}, 30);
+}
+
+static void exits_without_entries(void **state)
+{
+    (void)state;
+    check(&(struct feed_style){400, 3, 4, 60, 0, 300, BOTH}, 60);
+}
+
+static void mismatched_exits(void **state)
+{
+    (void)state;
+    check(&(struct feed_style){400, 2, 4, 20, 60, 300, BOTH}, 40);
+}
+
+static void one_clock_alone(void **state)
+{
+    (void)state;
+    check(&(struct feed_style){300, 2, 4, 20, 0, 300, TV_CLOCK_CPU}, 12);
+    check(&(struct feed_style){300, 2, 4, 20, 0, 300, TV_CLOCK_WALL}, 12);
+}
+
+static void exits_that_do_not_say_of_what(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        struct feed *feed = feed_random(seed, &(struct feed_style){300, 2, 4, 20, 0, 300, BOTH});
+        struct feed *named = feed_random(seed, &(struct feed_style){300, 2, 4, 20, 0, 300, BOTH});
+        struct tv_trace *trace = build(named);
+        struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+        for (size_t i = 0; i < feed->count; i++)
+            if (feed->events[i].action != TV_ENTER)
+                feed->events[i].frame = TV_ANY_FRAME;
+        struct tv_head *head = feed_head(feed);
+        struct tv_profile_sink *sink = tv_profile_sink_new(NULL, NULL);
+        size_t starts[2] = {0, feed->count / 2};
+        assert_int_not_equal(feed_to(feed, head, tv_profile_sink_sink(sink), starts, 2), 0);
+        struct tv_walk_facts facts;
+        tv_profile_sink_facts(sink, &facts);
+        assert_int_equal(facts.unmatched_exits, trace->unmatched_exits);
+        assert_int_equal(facts.calls, trace->recorded_calls);
+        assert_int_equal(facts.max_depth, trace->max_depth);
+        tv_profile_free(tv_profile_sink_finish(sink, head));
+        tv_head_free(head);
+        tv_call_tree_free(tree);
+        tv_trace_free(trace);
+        feed_free(feed);
+        feed_free(named);
+    }
+}
+
+UNIT_TESTS(streaming, cmocka_unit_test(balanced_calls), cmocka_unit_test(exits_without_entries),
+           cmocka_unit_test(mismatched_exits), cmocka_unit_test(one_clock_alone),
+           cmocka_unit_test(exits_that_do_not_say_of_what));

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fixture.h - small traces for tests: drawn by hand, or random.
+ *
+ * A drawing has a line of text for each depth and a column for each millisecond; a letter is a
+ * method, its capital and small form the same method in calls that touch each other:
+ *
+ *     {"main", NULL, {"AAAAaa BBB",
+ *                     " CCD   BB "}}
+ *
+ * is A calling C for two milliseconds and D for one, A again, nothing, then B, which calls itself.
+ * A '<' in the first column says that the call of the letter behind it began before the trace, a
+ * '>' in the last that the call before it is still open at the end.  The CPU clock advances as the
+ * digits of `cpu` say, in tenths of a millisecond a column (NULL, or a blank: all of it).
+ */
+#ifndef TV_TESTS_FIXTURE_H
+#define TV_TESTS_FIXTURE_H
+
+#include "model/event.h"
+#include "model/trace.h"
+
+#define FIXTURE_DEPTH 8
+
+struct fixture_thread {
+    const char *name;
+    const char *cpu;
+    const char *rows[FIXTURE_DEPTH];
+};
+
+struct fixture {
+    struct tv_trace *trace;
+    struct tv_event *events; /* as the builder got them */
+    size_t event_count;
+};
+
+/* Frame numbers of a drawing: those of its letters. */
+#define FIXTURE_FRAME(letter) ((uint32_t)((letter) - 'A'))
+
+/* Both clocks, ticks of a microsecond, 26 frames "demo.A.a()V" to "demo.Z.z()V". */
+struct fixture fixture_draw(const struct fixture_thread *threads, unsigned count);
+
+struct fixture_dice {
+    uint32_t seed;
+    unsigned threads, frames, depth;
+    size_t events;
+    unsigned clocks; /* enum tv_clocks */
+    int64_t tick_ns;
+    int64_t long_gap; /* ticks: one step in fifty is up to that long, the others up to 40 */
+    unsigned parts;   /* the builder gets the events in that many parts */
+};
+struct fixture fixture_random(const struct fixture_dice *dice);
+
+void fixture_free(struct fixture *fixture);
+
+/* The next number of a fixed sequence (xorshift). */
+uint32_t fixture_roll(uint32_t *state, uint32_t below);
+
+#endif
