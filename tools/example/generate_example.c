@@ -53,7 +53,7 @@ static struct options read_options(int count, char **arguments)
     struct options options = {
         .scenario = EXAMPLE_SCENARIO,
         .version = TV_MT_V3,
-        .seed = 2714,
+        .seed = 7,
     };
 
     for (int i = 1; i < count; i++) {
