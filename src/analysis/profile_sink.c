@@ -323,10 +323,23 @@ static bool is_outermost(const struct splice *splice, const struct tv_walk_start
     return true;
 }
 
+/* Time between the parts belongs to the top of the start's stack. */
+static void add_seam_gap(const struct splice *splice, const struct part *part,
+                         const struct tv_walk_start *start)
+{
+    struct level level = {0};
+    if (!tv_seam_gap(start, &part->walk.threads[splice->thread], &level.wall, &level.cpu))
+        return;
+    if (level.wall - level.cpu > part->wait_threshold)
+        add_wait(&level.waits, level.wall - level.cpu);
+    add_level(splice, start, start->depth, &level);
+}
+
 static void splice_part(const struct splice *splice, const struct part *part,
                         const struct tv_walk_start *start)
 {
     const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
+    add_seam_gap(splice, part, start);
     note_lowest(splice, start, false);
     add_table(splice, part);
     correct_recursion(splice, part, start);
@@ -346,11 +359,7 @@ static void splice_part(const struct splice *splice, const struct part *part,
 static void splice_open(const struct splice *splice, const struct tv_walk_start *last)
 {
     const struct tv_input *input = &splice->sink->head->inputs[splice->sink->input];
-    int64_t end = last->last_wall;
-    if (input->sampled_ns) {
-        int64_t elapsed = input->elapsed_ns / input->tick_ns;
-        end = elapsed > input->last_wall ? elapsed : input->last_wall;
-    }
+    int64_t end = tv_seam_open_end(input, last->last_wall);
     note_lowest(splice, last, false);
     for (uint32_t i = 0; i < last->depth; i++)
         add_call(splice, last->stack[i].frame, is_outermost(splice, last, i), end - last->stack[i].wall,

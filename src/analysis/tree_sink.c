@@ -227,6 +227,13 @@ static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t inpu
 
 /* --- The splice -------------------------------------------------------------------------------------- */
 
+static void reserve_costs(struct tv_tree_sink *sink)
+{
+    size_t before = sink->cost_capacity;
+    sink->costs = tv_array_reserve(sink->costs, &sink->cost_capacity, sink->paths.count, sizeof *sink->costs);
+    memset(sink->costs + before, 0, (sink->cost_capacity - before) * sizeof *sink->costs);
+}
+
 static uint32_t whole_child(struct tv_tree_sink *sink, uint32_t parent, uint32_t frame)
 {
     if (frame == TV_ANY_FRAME)
@@ -234,9 +241,8 @@ static uint32_t whole_child(struct tv_tree_sink *sink, uint32_t parent, uint32_t
     if (sink->fold && frame < sink->parts[0].fold_count)
         frame = sink->fold[frame];
     uint32_t path = tv_paths_child(&sink->paths, parent, frame);
-    size_t before = sink->cost_capacity;
-    sink->costs = tv_array_reserve(sink->costs, &sink->cost_capacity, sink->paths.count, sizeof *sink->costs);
-    memset(sink->costs + before, 0, (sink->cost_capacity - before) * sizeof *sink->costs);
+    if (TV_UNLIKELY(path >= sink->cost_capacity))
+        reserve_costs(sink);
     return path;
 }
 
@@ -286,20 +292,36 @@ static void splice_part(struct tv_tree_sink *sink, const struct tv_seam *seam, u
     sink->waits.wall += part->waits.wall * tick;
 }
 
+/* Time between two parts belongs to the top of the stack there. */
+static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number, uint32_t thread)
+{
+    const struct part *part = &sink->parts[number];
+    const struct tv_walk_start *start = tv_seam_start(seam, number, thread);
+    int64_t wall, cpu, tick = sink->head->inputs[sink->input].tick_ns;
+    if (!tv_seam_gap(start, &part->walk.threads[thread], &wall, &cpu) || !start->depth)
+        return;
+    struct tv_path_cost *cost = &sink->costs[whole_path(sink, thread, start, start->depth)];
+    cost->wall += wall * tick;
+    cost->cpu += cpu * tick;
+    if (wall - cpu > part->wait_threshold) {
+        sink->waits.calls++;
+        sink->waits.wall += (wall - cpu) * tick;
+    }
+}
+
 /* Calls that began before the trace count as calls; calls open at the end of a sampled trace last to it. */
 static void splice_edges(struct tv_tree_sink *sink, const struct tv_seam *seam, uint32_t thread)
 {
     const struct tv_input *input = &sink->head->inputs[sink->input];
     const struct tv_walk_start *first = tv_seam_start(seam, 0, thread);
     const struct tv_walk_start *last = tv_seam_start(seam, sink->part_count, thread);
+    for (unsigned part = 1; part < sink->part_count; part++)
+        splice_gap(sink, seam, part, thread);
     for (uint32_t depth = 1; depth <= first->depth; depth++)
         sink->costs[whole_path(sink, thread, first, depth)].calls++;
-    if (!input->sampled_ns || !last->depth)
-        return;
-    int64_t elapsed = input->elapsed_ns / input->tick_ns;
-    int64_t end = elapsed > input->last_wall ? elapsed : input->last_wall;
-    uint32_t path = whole_path(sink, thread, last, last->depth);
-    sink->costs[path].wall += (end - last->last_wall) * input->tick_ns;
+    int64_t rest = tv_seam_open_end(input, last->last_wall) - last->last_wall;
+    if (last->depth && rest)
+        sink->costs[whole_path(sink, thread, last, last->depth)].wall += rest * input->tick_ns;
 }
 
 static enum tv_splice tree_splice(struct tv_sink *base, unsigned pass)
@@ -341,6 +363,7 @@ struct tv_tree_sink *tv_tree_sink_new(const struct tv_tree_sink_options *options
     sink->sink.ops = &tree_ops;
     sink->options = *options;
     tv_paths_init(&sink->paths);
+    reserve_costs(sink);
     return sink;
 }
 
@@ -360,7 +383,7 @@ struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct
     struct tv_call_tree *tree = tv_call_tree_new(head, &sink->paths);
     tree->waits = sink->waits;
     for (uint32_t i = tree->count; i-- > 0;) {
-        struct tv_path_cost self = i < sink->cost_capacity ? sink->costs[i] : (struct tv_path_cost){0};
+        struct tv_path_cost self = sink->costs[i];
         if (is_nobody(&sink->paths.nodes[i], i))
             self.wall = self.cpu = 0;
         tree->self_wall[i] = self.wall;

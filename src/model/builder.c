@@ -92,14 +92,10 @@ static struct tv_input *input_of(const struct tv_builder *builder)
 /* Whether every distance between two times of a thread fits 32 bits. */
 static bool times_fit(const struct tv_builder *builder)
 {
-    const struct tv_input *input = input_of(builder);
-    int64_t end = input->elapsed_ns / input->tick_ns;
     for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++) {
         const struct tv_walk_start *last = tv_seam_start(&builder->seam, builder->part_count, thread);
         int64_t first_wall = builder->seam.first_wall[thread];
-        int64_t last_wall = last->last_wall;
-        if (input->sampled_ns && end > last_wall)
-            last_wall = end;
+        int64_t last_wall = tv_seam_open_end(input_of(builder), last->last_wall);
         if (last->seen && (last_wall - first_wall > UINT32_MAX ||
                            last->last_cpu - builder->seam.first_cpu[thread] > UINT32_MAX))
             return false;
@@ -301,20 +297,13 @@ static void apply_deferred(struct tv_builder *builder)
         }
 }
 
-/* Ends what is open: at the thread's last record; in a sampled trace at the trace's end, for a thread whose
- * stack did not change says nothing (method-trace.md sections 7 and 8, rule 4). */
 static void close_open_calls(struct tv_builder *builder)
 {
-    const struct tv_input *input = input_of(builder);
     const struct tv_part *last = &builder->parts[builder->part_count - 1];
     struct tv_columns *columns = &builder->trace->columns[builder->input];
     for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++) {
         const struct tv_walk_thread *t = &last->walk.threads[thread];
-        int64_t end = t->last_wall;
-        if (input->sampled_ns) {
-            int64_t elapsed = input->elapsed_ns / input->tick_ns;
-            end = elapsed > input->last_wall ? elapsed : input->last_wall;
-        }
+        int64_t end = tv_seam_open_end(input_of(builder), t->last_wall);
         for (uint32_t depth = 0; depth < t->depth; depth++) {
             const struct tv_place *place = &last->places[thread][depth];
             columns->flags[place->first + place->next - 1] |= TV_SLICE_OPEN;

@@ -200,6 +200,21 @@ void tv_seam_release(struct tv_seam *seam)
     memset(seam, 0, sizeof *seam);
 }
 
+bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread *t, int64_t *wall, int64_t *cpu)
+{
+    *wall = t->first_wall - start->last_wall;
+    *cpu = t->first_cpu - start->last_cpu;
+    return start->seen && t->seen;
+}
+
+int64_t tv_seam_open_end(const struct tv_input *input, int64_t last_wall)
+{
+    int64_t elapsed = input->elapsed_ns / input->tick_ns;
+    if (!input->sampled_ns || !(input->clocks & TV_CLOCK_WALL))
+        return last_wall;
+    return elapsed > input->last_wall ? elapsed : input->last_wall;
+}
+
 uint32_t tv_seam_unknown_frame(struct tv_head *head)
 {
     struct tv_frame frame = {.name = tv_head_string(head, TV_BYTES("(unknown)"))};

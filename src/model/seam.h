@@ -38,6 +38,13 @@ static inline struct tv_walk_start *tv_seam_start(const struct tv_seam *seam, un
     return &seam->starts[(size_t)part * seam->thread_count + thread];
 }
 
+/* Time between a thread's last record before a part and its first in the part; false when there is none. */
+bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread *t, int64_t *wall, int64_t *cpu);
+
+/* When the calls end, in wall ticks, that are open after a thread's last record: with it; in a sampled trace with
+ * the trace, for a stack that did not change leaves no record (method-trace.md section 7). */
+int64_t tv_seam_open_end(const struct tv_input *input, int64_t last_wall);
+
 /* The frame "(unknown)": of supplied calls whose exit does not say of what it is. */
 uint32_t tv_seam_unknown_frame(struct tv_head *head);
 
