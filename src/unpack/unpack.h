@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unpack.h - gzip, zstd, zip and tar into sources.
+ *
+ * Nothing here trusts its input: formats are an explicit list, what comes out has a ceiling, and
+ * members are looked at in their order without ever writing a file by the archive's names.
+ */
+#ifndef TV_UNPACK_UNPACK_H
+#define TV_UNPACK_UNPACK_H
+
+#include "base/source.h"
+
+/* Unpacked bytes may be so many, plus TV_UNPACK_RATIO for each packed one. */
+#define TV_UNPACK_FREE (UINT64_C(1) << 30)
+#define TV_UNPACK_RATIO 256
+
+/* At most so many members are taken, and so many looked at. */
+#define TV_UNPACK_MEMBERS 64
+#define TV_UNPACK_LOOKS 65536
+
+struct tv_unpack_question {
+    /* Is a member that begins with these bytes (up to 4096) wanted? */
+    bool (*wanted)(void *context, struct tv_bytes head);
+    void *context;
+};
+
+/* Do these first bytes belong to a container that tv_unpack opens? */
+bool tv_unpack_knows(struct tv_bytes head);
+
+/* Takes every wanted member of the container, each spooled into a source of its own that is named
+ * after the container and, in an archive, the member.  members[] has TV_UNPACK_MEMBERS places.  A
+ * container that ends early gives what was there before, with *cut_off set. No wanted member is an
+ * error. */
+enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,
+                         struct tv_source **members, size_t *count, bool *cut_off,
+                         struct tv_error *err) TV_MUST_CHECK;
+
+#endif
