@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mapping.c - the file stays in memory as it is; classes and methods are views of it.
+ */
+#include "symbols/mapping.h"
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+struct class_entry {
+    struct tv_bytes original, obfuscated, file;
+    uint32_t first, count; /* its methods */
+    uint32_t next;         /* class with the same hash, or TV_NONE */
+};
+
+struct method_entry {
+    struct tv_bytes obfuscated;
+    struct tv_bytes owner; /* class of the original when it is another one; else empty */
+    struct tv_bytes name, result, arguments;
+    struct tv_bytes residual; /* descriptor in the obfuscated program, or empty */
+    uint64_t from, to;        /* lines in the obfuscated program; 0, 0: none */
+};
+
+struct tv_mapping {
+    uint8_t *text;
+    struct class_entry *classes;
+    struct method_entry *methods;
+    size_t class_count, class_capacity, method_count, method_capacity;
+    struct tv_map by_name; /* hash of the obfuscated name -> the last class with it */
+};
+
+/* ---- Reading ---- */
+
+static struct tv_bytes trim(struct tv_bytes text)
+{
+    while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text.data++;
+        text.length--;
+    }
+    while (text.length > 0 &&
+           (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\r'))
+        text.length--;
+    return text;
+}
+
+/* Splits at " -> ". */
+static bool split_arrow(struct tv_bytes line, struct tv_bytes *left, struct tv_bytes *right)
+{
+    for (size_t i = 0; i + 4 <= line.length; i++) {
+        if (memcmp(line.data + i, " -> ", 4) != 0)
+            continue;
+        *left = trim((struct tv_bytes){line.data, i});
+        *right = trim((struct tv_bytes){line.data + i + 4, line.length - i - 4});
+        return true;
+    }
+    return false;
+}
+
+/* The value of "key":"value" in a comment that holds JSON; empty when it has none. */
+static struct tv_bytes find_value(struct tv_bytes line, struct tv_bytes key)
+{
+    for (size_t i = 0; i + key.length <= line.length; i++) {
+        if (memcmp(line.data + i, key.data, key.length) != 0)
+            continue;
+        struct tv_bytes rest = {line.data + i + key.length, line.length - i - key.length}, value;
+        rest = trim(rest);
+        if (rest.length == 0 || rest.data[0] != ':')
+            continue;
+        rest = trim((struct tv_bytes){rest.data + 1, rest.length - 1});
+        if (rest.length == 0 || rest.data[0] != '"')
+            continue;
+        rest = (struct tv_bytes){rest.data + 1, rest.length - 1};
+        if (tv_bytes_split(&rest, '"', &value))
+            return value;
+    }
+    return (struct tv_bytes){NULL, 0};
+}
+
+static void read_comment(struct tv_mapping *m, struct tv_bytes line)
+{
+    struct tv_bytes id = find_value(line, TV_BYTES("\"id\""));
+    if (m->class_count == 0)
+        return;
+    struct class_entry *owner = &m->classes[m->class_count - 1];
+    if (tv_bytes_equal(id, TV_BYTES("sourceFile")))
+        owner->file = find_value(line, TV_BYTES("\"fileName\""));
+    else if (tv_bytes_equal(id, TV_BYTES("com.android.tools.r8.residualsignature")) &&
+             owner->count > 0)
+        m->methods[m->method_count - 1].residual = find_value(line, TV_BYTES("\"signature\""));
+}
+
+static bool read_class(struct tv_mapping *m, struct tv_bytes line)
+{
+    struct tv_bytes original, obfuscated;
+    if (!split_arrow(line, &original, &obfuscated) || obfuscated.length < 2 ||
+        obfuscated.data[obfuscated.length - 1] != ':')
+        return false;
+    obfuscated.length--;
+    uint64_t hash = tv_hash_bytes(obfuscated);
+    uint32_t previous = tv_map_find(&m->by_name, hash);
+    m->classes =
+        tv_array_reserve(m->classes, &m->class_capacity, m->class_count + 1, sizeof *m->classes);
+    m->classes[m->class_count] = (struct class_entry){
+        .original = original,
+        .obfuscated = obfuscated,
+        .file = {NULL, 0},
+        .first = (uint32_t)m->method_count,
+        .next = previous,
+    };
+    tv_map_set(&m->by_name, hash, (uint32_t)m->class_count++);
+    return true;
+}
+
+/* Takes "12:" off the front. */
+static bool take_number(struct tv_bytes *text, uint64_t *number)
+{
+    struct tv_bytes rest = *text, head;
+    if (!tv_bytes_split(&rest, ':', &head) || !tv_parse_u64(head, number))
+        return false;
+    *text = rest;
+    return true;
+}
+
+/* Parts "com.other.Class.name" behind its last dot. */
+static void split_owner(struct tv_bytes qualified, struct method_entry *method)
+{
+    size_t dot = qualified.length;
+    while (dot > 0 && qualified.data[dot - 1] != '.')
+        dot--;
+    method->name = (struct tv_bytes){qualified.data + dot, qualified.length - dot};
+    method->owner = (struct tv_bytes){qualified.data, dot > 0 ? dot - 1 : 0};
+}
+
+/* A member line without its leading blanks. Fields and what is inlined elsewhere make no entry of
+ * their own. */
+static bool read_member(struct tv_mapping *m, struct tv_bytes line)
+{
+    struct method_entry method = {.residual = {NULL, 0}};
+    struct tv_bytes left, qualified;
+    if (m->class_count == 0 || !split_arrow(line, &left, &method.obfuscated))
+        return false;
+    if (take_number(&left, &method.from) && !take_number(&left, &method.to))
+        return false;
+    if (!tv_bytes_split(&left, ' ', &method.result))
+        return false;
+    if (!tv_bytes_split(&left, '(', &qualified))
+        return true; /* a field */
+    if (!tv_bytes_split(&left, ')', &method.arguments))
+        return false;
+    split_owner(qualified, &method);
+
+    struct class_entry *owner = &m->classes[m->class_count - 1];
+    struct method_entry *last = owner->count > 0 ? &m->methods[m->method_count - 1] : NULL;
+    if (last && last->to > 0 && last->from == method.from && last->to == method.to &&
+        tv_bytes_equal(last->obfuscated, method.obfuscated)) {
+        *last = method; /* what stood there was inlined into this one */
+        return true;
+    }
+    if (m->method_count >= TV_NONE - 1)
+        return false;
+    m->methods =
+        tv_array_reserve(m->methods, &m->method_capacity, m->method_count + 1, sizeof *m->methods);
+    m->methods[m->method_count++] = method;
+    owner->count++;
+    return true;
+}
+
+static bool read_line(struct tv_mapping *m, struct tv_bytes line)
+{
+    struct tv_bytes text = trim(line);
+    if (text.length == 0)
+        return true;
+    if (text.data[0] == '#') {
+        read_comment(m, text);
+        return true;
+    }
+    bool indented = line.data[0] == ' ' || line.data[0] == '\t';
+    return indented ? read_member(m, text) : read_class(m, text);
+}
+
+static enum tv_status read_lines(struct tv_mapping *m, struct tv_bytes text, struct tv_error *err)
+{
+    struct tv_cursor cursor = tv_cursor_over(text);
+    struct tv_bytes line;
+    size_t at = 0;
+    while (tv_cursor_take_line(&cursor, &line)) {
+        if (!read_line(m, line))
+            return tv_fail(err, TV_ERR_SYNTAX, at,
+                           "expected a line of a mapping file (\"original -> obfuscated\"), found "
+                           "'%.*s'",
+                           (int)(line.length < 60 ? line.length : 60), (const char *)line.data);
+        at = tv_cursor_position(&cursor);
+    }
+    if (m->class_count == 0)
+        return tv_fail(err, TV_ERR_SYNTAX, 0, "expected a mapping file, found no class in it");
+    return TV_OK;
+}
+
+enum tv_status tv_mapping_read(struct tv_source *source, struct tv_mapping **mapping,
+                               struct tv_error *err)
+{
+    uint64_t size = tv_source_size(source);
+    if (size > TV_MAPPING_LIMIT)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "a mapping file of %llu bytes is too large",
+                       (unsigned long long)size);
+    struct tv_mapping *m = tv_alloc(1, sizeof *m);
+    tv_map_init(&m->by_name);
+    m->text = tv_alloc((size_t)size + 1, 1);
+    size_t got = 0;
+    enum tv_status status = tv_source_read(source, 0, m->text, (size_t)size, &got, err);
+    if (status == TV_OK)
+        status = read_lines(m, (struct tv_bytes){m->text, got}, err);
+    if (status != TV_OK) {
+        tv_error_prefix(err, "%s", tv_source_name(source));
+        tv_mapping_free(m);
+        return status;
+    }
+    *mapping = m;
+    return TV_OK;
+}
+
+void tv_mapping_free(struct tv_mapping *mapping)
+{
+    if (!mapping)
+        return;
+    tv_map_release(&mapping->by_name);
+    tv_free(mapping->classes);
+    tv_free(mapping->methods);
+    tv_free(mapping->text);
+    tv_free(mapping);
+}
+
+/* ---- Asking ---- */
+
+static const struct class_entry *find_class(const struct tv_mapping *m, struct tv_bytes obfuscated)
+{
+    uint32_t i = tv_map_find(&m->by_name, tv_hash_bytes(obfuscated));
+    for (; i != TV_NONE; i = m->classes[i].next) {
+        if (tv_bytes_equal(m->classes[i].obfuscated, obfuscated))
+            return &m->classes[i];
+    }
+    return NULL;
+}
+
+/* Text that grows; it may be as long as the ceiling of one descriptor. */
+struct text {
+    char *bytes;
+    size_t length, capacity;
+};
+
+static void add(struct text *text, struct tv_bytes bytes)
+{
+    text->bytes =
+        tv_array_reserve(text->bytes, &text->capacity, text->length + bytes.length + 1, 1);
+    if (bytes.length > 0)
+        memcpy(text->bytes + text->length, bytes.data, bytes.length);
+    text->length += bytes.length;
+}
+
+static void add_replacing(struct text *text, struct tv_bytes bytes, char from, char to)
+{
+    size_t start = text->length;
+    add(text, bytes);
+    for (size_t i = start; i < text->length; i++) {
+        if (text->bytes[i] == from)
+            text->bytes[i] = to;
+    }
+}
+
+static struct tv_bytes keep(struct text *text, struct tv_arena *arena)
+{
+    struct tv_bytes kept = {(const uint8_t *)"", text->length};
+    if (text->length > 0)
+        kept.data = (const uint8_t *)tv_arena_text(
+            arena, (struct tv_bytes){(const uint8_t *)text->bytes, text->length});
+    tv_free(text->bytes);
+    return kept;
+}
+
+/* A descriptor with every class name put back. */
+static struct tv_bytes map_descriptor(const struct tv_mapping *m, struct tv_bytes descriptor,
+                                      struct tv_arena *arena)
+{
+    struct text result = {NULL, 0, 0};
+    struct tv_bytes rest = descriptor, name;
+    while (rest.length > 0) {
+        struct tv_bytes one = {rest.data, 1};
+        rest = (struct tv_bytes){rest.data + 1, rest.length - 1};
+        add(&result, one);
+        if (one.data[0] != 'L' || !tv_bytes_split(&rest, ';', &name))
+            continue;
+        struct text dotted = {NULL, 0, 0};
+        add_replacing(&dotted, name, '/', '.');
+        const struct class_entry *entry =
+            find_class(m, (struct tv_bytes){(const uint8_t *)dotted.bytes, dotted.length});
+        tv_free(dotted.bytes);
+        add_replacing(&result, entry ? entry->original : name, '.', '/');
+        add(&result, TV_BYTES(";"));
+    }
+    return keep(&result, arena);
+}
+
+static const struct {
+    const char *java;
+    char letter;
+} primitives[] = {
+    {"void", 'V'}, {"boolean", 'Z'}, {"byte", 'B'},  {"char", 'C'},   {"short", 'S'},
+    {"int", 'I'},  {"long", 'J'},    {"float", 'F'}, {"double", 'D'},
+};
+
+/* "int[]" as "[I", "java.lang.String" as "Ljava/lang/String;". */
+static void add_type(struct text *text, struct tv_bytes type)
+{
+    type = trim(type);
+    while (type.length > 2 && type.data[type.length - 2] == '[') {
+        add(text, TV_BYTES("["));
+        type.length -= 2;
+    }
+    for (size_t i = 0; i < TV_COUNT(primitives); i++) {
+        if (!tv_bytes_equal(type, tv_bytes_of(primitives[i].java)))
+            continue;
+        add(text, (struct tv_bytes){(const uint8_t *)&primitives[i].letter, 1});
+        return;
+    }
+    add(text, TV_BYTES("L"));
+    add_replacing(text, type, '.', '/');
+    add(text, TV_BYTES(";"));
+}
+
+/* The descriptor of an original method, from its Java types. */
+static struct tv_bytes describe(const struct method_entry *method, struct tv_arena *arena)
+{
+    struct text text = {NULL, 0, 0};
+    struct tv_bytes rest = method->arguments, type;
+    add(&text, TV_BYTES("("));
+    while (trim(rest).length > 0) {
+        tv_bytes_split(&rest, ',', &type);
+        add_type(&text, type);
+    }
+    add(&text, TV_BYTES(")"));
+    add_type(&text, method->result);
+    return keep(&text, arena);
+}
+
+/* How well a method fits what was asked: more is better, 0 is not at all. */
+static unsigned score(const struct method_entry *entry, const struct tv_mapped_method *asked,
+                      struct tv_bytes mapped, struct tv_bytes described)
+{
+    if (!tv_bytes_equal(entry->obfuscated, asked->name))
+        return 0;
+    unsigned points = 1;
+    if (asked->signature.length > 0 && entry->residual.length > 0 &&
+        tv_bytes_equal(entry->residual, asked->signature))
+        points += 4;
+    else if (asked->signature.length > 0 && entry->residual.length == 0 &&
+             tv_bytes_equal(described, mapped))
+        points += 4;
+    if (asked->line > 0 && entry->to > 0 && (uint64_t)asked->line >= entry->from &&
+        (uint64_t)asked->line <= entry->to)
+        points += 2;
+    return points;
+}
+
+static struct tv_bytes owner_of(const struct class_entry *class, const struct method_entry *method)
+{
+    return method->owner.length > 0 ? method->owner : class->original;
+}
+
+/* Adds a method to what was found: the first as it is, others by their names alone. */
+static void add_candidate(const struct class_entry *class, const struct method_entry *method,
+                          struct text *names, struct tv_mapped_method *original)
+{
+    if (names->length == 0) {
+        add(names, method->name);
+        original->class_name = owner_of(class, method);
+        return;
+    }
+    struct tv_bytes rest = {(const uint8_t *)names->bytes, names->length}, name;
+    while (rest.length > 0) {
+        tv_bytes_split(&rest, '|', &name);
+        if (tv_bytes_equal(name, method->name))
+            return;
+    }
+    add(names, TV_BYTES("|"));
+    add(names, method->name);
+}
+
+static void find_method(const struct tv_mapping *m, const struct class_entry *class,
+                        const struct tv_mapped_method *asked, struct tv_arena *arena,
+                        struct tv_mapped_method *original)
+{
+    struct text names = {NULL, 0, 0};
+    struct tv_bytes mapped = original->signature;
+    unsigned best = 0;
+    for (uint32_t i = 0; i < class->count; i++) {
+        const struct method_entry *method = &m->methods[class->first + i];
+        if (!tv_bytes_equal(method->obfuscated, asked->name))
+            continue;
+        struct tv_bytes described = describe(method, arena);
+        unsigned points = score(method, asked, mapped, described);
+        if (points < best)
+            continue;
+        if (points > best) {
+            names.length = 0;
+            best = points;
+            original->signature = asked->signature.length > 0 ? described : asked->signature;
+        } else if (!tv_bytes_equal(original->signature, described)) {
+            original->signature = mapped; /* several overloads: only the classes are certain */
+        }
+        add_candidate(class, method, &names, original);
+    }
+    if (names.length > 0)
+        original->name = keep(&names, arena);
+}
+
+bool tv_mapping_find(const struct tv_mapping *mapping, const struct tv_mapped_method *method,
+                     struct tv_arena *arena, struct tv_mapped_method *original)
+{
+    *original = *method;
+    original->signature = map_descriptor(mapping, method->signature, arena);
+    const struct class_entry *class = find_class(mapping, method->class_name);
+    if (class) {
+        original->class_name = class->original;
+        if (class->file.length > 0)
+            original->file = class->file;
+        find_method(mapping, class, method, arena, original);
+    }
+    return !tv_bytes_equal(original->class_name, method->class_name) ||
+           !tv_bytes_equal(original->name, method->name) ||
+           !tv_bytes_equal(original->signature, method->signature) ||
+           !tv_bytes_equal(original->file, method->file);
+}
