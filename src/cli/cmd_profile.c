@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_profile.c - the method table.
+ */
+#include "analysis/profile_sink.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "cli/selection.h"
+#include "writers/relations_text.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format, "how (default: text)"),
+    TV_OPTION("sort", "default|name|calls|incl-real|excl-real|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
+              sort, "by what (default: incl-cpu, or incl-real without a CPU clock)"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "only the first N methods"),
+    TV_OPTION_THREADS,
+    TV_OPTION_RANGE,
+    TV_OPTION("callers-callees", NULL, TV_OPTION_FLAG, callers_callees,
+              "each method between its callers and callees (text or json)"),
+    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
+              "clock of --callers-callees (default: cpu where there is one)"),
+    TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, context_switch,
+              "a row \"(context switch)\" for the time threads waited"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* What is printed, and what it lives in. */
+struct table {
+    struct tv_measured measured; /* with a tree only where one is needed */
+    struct tv_head *head;        /* of a profile without a tree; else NULL */
+    struct tv_profile *profile;
+};
+
+static void release_table(struct table *table)
+{
+    tv_profile_free(table->profile);
+    tv_measured_release(&table->measured);
+    if (table->head)
+        tv_head_free(table->head);
+}
+
+/* The fast way: methods of a whole file need neither a trace nor a tree. */
+static enum tv_status make_streaming(const struct tv_settings *settings, struct table *table,
+                                     struct tv_error *err)
+{
+    struct tv_settings own = *settings;
+    table->head = tv_head_new();
+    struct tv_profile_sink *sink =
+        tv_profile_sink_new(settings->threads.count > 0 ? tv_thread_is_wanted : NULL, &own);
+    enum tv_status status =
+        tv_load_sink(settings, table->head, tv_profile_sink_sink(sink), NULL, err);
+    table->profile = tv_profile_sink_finish(sink, table->head);
+    if (status == TV_OK)
+        status = tv_threads_check(table->head, &settings->threads, err);
+    if (status == TV_OK)
+        tv_load_report(settings, table->head);
+    return status;
+}
+
+static enum tv_status make_table(const struct tv_settings *settings, struct table *table,
+                                 struct tv_error *err)
+{
+    *table = (struct table){.profile = NULL};
+    if (!settings->range && !settings->callers_callees)
+        return make_streaming(settings, table, err);
+    enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
+    if (status == TV_OK)
+        table->profile = tv_profile_of_tree(table->measured.tree);
+    return status;
+}
+
+static enum tv_profile_order order_of(const struct tv_settings *settings,
+                                      const struct tv_profile *profile)
+{
+    static const enum tv_profile_order orders[] = {
+        TV_ORDER_NAME,      TV_ORDER_NAME,     TV_ORDER_CALLS,    TV_ORDER_INCL_WALL,
+        TV_ORDER_EXCL_WALL, TV_ORDER_INCL_CPU, TV_ORDER_EXCL_CPU,
+    };
+    return settings->sort == 0 ? tv_profile_default_order(profile) : orders[settings->sort];
+}
+
+static enum tv_status check_wishes(const struct tv_settings *settings, unsigned clocks,
+                                   struct tv_error *err)
+{
+    bool wants_cpu = settings->sort >= 5, wants_wall = settings->sort == 3 || settings->sort == 4;
+    if ((wants_cpu && !(clocks & TV_CLOCK_CPU)) || (wants_wall && !(clocks & TV_CLOCK_WALL)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--sort: the trace has no %s clock",
+                       wants_cpu ? "CPU" : "real");
+    return TV_OK;
+}
+
+static enum tv_status write_table(const struct tv_settings *settings, struct table *table,
+                                  struct tv_error *err)
+{
+    struct tv_settings own = *settings;
+    bool cpu = false;
+    if (own.clock == TV_CHOICE_ANY && (table->profile->clocks & TV_CLOCK_CPU))
+        own.clock = TV_CHOICE_CPU;
+    enum tv_status status = check_wishes(settings, table->profile->clocks, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(&own, table->profile->clocks, &cpu, err);
+    struct tv_output output;
+    if (status == TV_OK)
+        status = tv_output_open(&output, settings->output, err);
+    if (status != TV_OK)
+        return status;
+
+    struct tv_profile_rows rows;
+    struct tv_relations_options relations = {cpu, settings->format == TV_TABLE_JSON};
+    tv_profile_rows_init(&rows, table->profile, order_of(settings, table->profile),
+                         settings->context_switch, settings->limit);
+    if (settings->callers_callees)
+        tv_relations_write(&output.out, table->measured.tree, table->profile, &rows, &relations);
+    else
+        tv_profile_table_write(&output.out, table->profile, &rows,
+                               (enum tv_table_format)settings->format);
+    tv_profile_rows_release(&rows);
+    return tv_output_close(&output, err);
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct table table;
+    if (settings->callers_callees && settings->format != TV_TABLE_TEXT &&
+        settings->format != TV_TABLE_JSON) {
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--callers-callees is text or json");
+        return tv_command_usage(command, &err);
+    }
+    enum tv_status status = make_table(settings, &table, &err);
+    if (status == TV_OK)
+        status = write_table(settings, &table, &err);
+    release_table(&table);
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_profile = {
+    .name = "profile",
+    .summary = "methods with inclusive and exclusive times and calls",
+    .arguments = "[OPTION]... FILE...",
+    .details =
+        "Several files are read as one trace.  Tracing distorts absolute times: compare them\n"
+        "with those of another trace.",
+    .options = options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .run = run,
+};

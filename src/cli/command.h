@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - what a command is.
+ *
+ * A command is one file, cmd_NAME.c, with one const struct tv_command; commands.c lists them all.
+ * Its options are a table (options.h).  run() returns the exit code.
+ */
+#ifndef TV_CLI_COMMAND_H
+#define TV_CLI_COMMAND_H
+
+#include "cli/options.h"
+
+enum tv_exit {
+    TV_EXIT_OK = 0,    /* also when something of the input was repaired: that is a diagnostic */
+    TV_EXIT_INPUT = 1, /* an input could not be read, or the output not be written */
+    TV_EXIT_USAGE = 2, /* wrong usage */
+};
+
+struct tv_command {
+    const char *name;
+    const char *summary;   /* one line */
+    const char *arguments; /* "[OPTION]... FILE" */
+    const char *details;   /* more for --help, or NULL */
+    const struct tv_option *options;
+    size_t min_files, max_files;
+    int (*run)(const struct tv_command *command, const struct tv_settings *settings);
+};
+
+#define TV_ANY_FILES SIZE_MAX
+
+/* "traceview profile: --sort: expected ...", to standard error. Returns TV_EXIT_USAGE. */
+int tv_command_usage(const struct tv_command *command, const struct tv_error *err);
+
+/* "traceview: app.trace: byte 12: ...", to standard error. Returns the exit code that fits. */
+int tv_command_failed(const struct tv_command *command, const struct tv_error *err);
+
+/* The whole program but for its name: dispatches to a command. */
+int tv_commands_main(int argc, char **argv);
+
+/* The command's --help to standard output. The exit code. */
+int tv_command_print_help(const struct tv_command *command);
+
+/* The command of that name, or NULL. */
+const struct tv_command *tv_commands_find(const char *name);
+
+/* Every command in the order of --help; ends with NULL. */
+extern const struct tv_command *const tv_commands[];
+
+extern const struct tv_command tv_command_view;       /* `traceview FILE` */
+extern const struct tv_command tv_command_regression; /* `traceview -r FILE` */
+extern const struct tv_command tv_command_info;
+extern const struct tv_command tv_command_profile;
+extern const struct tv_command tv_command_tree;
+extern const struct tv_command tv_command_dump;
+extern const struct tv_command tv_command_callgraph;
+extern const struct tv_command tv_command_collapse;
+extern const struct tv_command tv_command_flamegraph;
+extern const struct tv_command tv_command_convert;
+extern const struct tv_command tv_command_diff;
+extern const struct tv_command tv_command_help;
+extern const struct tv_command tv_command_version;
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands.c - the table of commands, and which of them a command line means.
+ */
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "cli/output.h"
+
+const struct tv_command *const tv_commands[] = {
+    &tv_command_info,      &tv_command_profile,  &tv_command_tree,       &tv_command_dump,
+    &tv_command_callgraph, &tv_command_collapse, &tv_command_flamegraph, &tv_command_convert,
+    &tv_command_diff,      &tv_command_help,     &tv_command_version,    NULL,
+};
+
+const struct tv_command *tv_commands_find(const char *name)
+{
+    for (const struct tv_command *const *command = tv_commands; *command; command++) {
+        if (strcmp((*command)->name, name) == 0)
+            return *command;
+    }
+    return NULL;
+}
+
+/* What the two forms without a command word are called in messages: the program alone. */
+static bool is_named(const struct tv_command *command)
+{
+    return command != &tv_command_view && command != &tv_command_regression;
+}
+
+static void print_name(char *buffer, size_t size, const struct tv_command *command)
+{
+    snprintf(buffer, size, "traceview%s%s", is_named(command) ? " " : "",
+             is_named(command) ? command->name : "");
+}
+
+int tv_command_usage(const struct tv_command *command, const struct tv_error *err)
+{
+    char name[64], text[512];
+    print_name(name, sizeof name, command);
+    fprintf(stderr, "%s: %s; '%s --help' tells more\n", name, tv_error_text(err, text, sizeof text),
+            name);
+    return TV_EXIT_USAGE;
+}
+
+int tv_command_failed(const struct tv_command *command, const struct tv_error *err)
+{
+    if (err->status == TV_ERR_USAGE)
+        return tv_command_usage(command, err);
+    char text[512];
+    fprintf(stderr, "traceview: %s\n", tv_error_text(err, text, sizeof text));
+    return TV_EXIT_INPUT;
+}
+
+static void print_overview(struct tv_out *out)
+{
+    tv_out_text(out, "usage: traceview [OPTION]... FILE...        open the viewer\n"
+                     "       traceview -r [OPTION]... FILE        print everything as text\n"
+                     "       traceview COMMAND [OPTION]... FILE   one of:\n\n");
+    for (const struct tv_command *const *command = tv_commands; *command; command++)
+        tv_out_format(out, "  %-12s%s\n", (*command)->name, (*command)->summary);
+    tv_out_text(out, "\noptions of the viewer:\n");
+    tv_options_help(out, tv_command_view.options);
+    tv_out_text(
+        out, "\noptions without a command:\n"
+             "  -r\n        Traceview's regression text\n"
+             "  --version\n        the version\n\n"
+             "FILE is a trace, \"-\" for standard input, or a name x for which x.trace, or x.key\n"
+             "with x.data, exist. Packed files (gzip, zstd, zip, tar) are unpacked on the fly.\n"
+             "'traceview COMMAND --help' and the manual page traceview(1) tell more.\n");
+}
+
+static void print_command(struct tv_out *out, const struct tv_command *command)
+{
+    tv_out_format(out, "usage: traceview %s %s\n\n%s\n", command->name, command->arguments,
+                  command->summary);
+    if (command->details)
+        tv_out_format(out, "\n%s\n", command->details);
+    if (command->options->name)
+        tv_out_text(out, "\noptions:\n");
+    tv_options_help(out, command->options);
+}
+
+int tv_command_print_help(const struct tv_command *command)
+{
+    struct tv_output output;
+    struct tv_error err = {0};
+    if (tv_output_open(&output, NULL, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    if (is_named(command))
+        print_command(&output.out, command);
+    else
+        print_overview(&output.out);
+    if (tv_output_close(&output, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return TV_EXIT_OK;
+}
+
+static bool right_number_of_files(const struct tv_command *command, size_t count,
+                                  struct tv_error *err)
+{
+    if (count < command->min_files)
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "expected %s",
+                command->min_files > 1 ? "two files" : "a file");
+    else if (count > command->max_files)
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "too many arguments");
+    else
+        return true;
+    return false;
+}
+
+static int run_command(const struct tv_command *command, int argc, char **argv)
+{
+    struct tv_settings settings;
+    struct tv_error err = {0};
+    tv_settings_init(&settings);
+    int code;
+    if (tv_options_parse(command->options, argc, argv, &settings, &err) != TV_OK)
+        code = tv_command_usage(command, &err);
+    else if (settings.help)
+        code = tv_command_print_help(command);
+    else if (!right_number_of_files(command, settings.files.count, &err))
+        code = tv_command_usage(command, &err);
+    else
+        code = command->run(command, &settings);
+    tv_settings_release(&settings);
+    return code;
+}
+
+/* Does one of the arguments say so, before a "--"? */
+static bool has_word(int argc, char **argv, const char *word)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+int tv_commands_main(int argc, char **argv)
+{
+    const struct tv_command *command = argc > 1 ? tv_commands_find(argv[1]) : NULL;
+    if (command)
+        return run_command(command, argc - 2, argv + 2);
+    if (has_word(argc - 1, argv + 1, "--version"))
+        return tv_command_version.run(&tv_command_version, NULL);
+    bool text = has_word(argc - 1, argv + 1, "-r");
+    return run_command(text ? &tv_command_regression : &tv_command_view, argc - 1, argv + 1);
+}

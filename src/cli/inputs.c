@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "readers/reader.h"
+#include "unpack/unpack.h"
+
+/* A container inside a container inside a container is as far as it goes. */
+#define NESTING 3
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
+                                    struct tv_error *err)
+{
+    struct stat info;
+    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s: expected a file, found a folder",
+                       path);
+    return tv_source_open_file(path, source, err);
+}
+
+static enum tv_status open_split(const char *key, const char *data, struct tv_source **source,
+                                 struct tv_error *err)
+{
+    struct tv_source *parts[2];
+    enum tv_status status = tv_inputs_open_plain(key, &parts[0], err);
+    if (status != TV_OK)
+        return status;
+    status = tv_inputs_open_plain(data, &parts[1], err);
+    if (status != TV_OK) {
+        tv_source_free(parts[0]);
+        return status;
+    }
+    *source = tv_source_join(parts, 2, key);
+    return TV_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* x with another ending, or longer. False when the name would be too long. */
+static bool make_name(char *buffer, size_t size, const char *stem, size_t length, const char *end)
+{
+    int n = snprintf(buffer, size, "%.*s%s", (int)length, stem, end);
+    return n > 0 && (size_t)n < size;
+}
+
+/* The stem of the two halves of a split trace, when the name (or name + endings) means one. */
+static bool find_split(const char *path, char *key, char *data, size_t size)
+{
+    size_t length = strlen(path);
+    if (length > size)
+        return false;
+    bool half = exists(path) && (ends_with(path, ".key") || ends_with(path, ".data"));
+    if (half)
+        length = (size_t)(strrchr(path, '.') - path);
+    else if (exists(path))
+        return false;
+    return make_name(key, size, path, length, ".key") &&
+           make_name(data, size, path, length, ".data") && exists(key) && exists(data);
+}
+
+static enum tv_status open_argument(const char *path, struct tv_source **source,
+                                    struct tv_error *err)
+{
+    char key[4096], data[4096];
+    if (strcmp(path, "-") == 0)
+        return tv_inputs_open_plain(path, source, err);
+    if (!exists(path) && strlen(path) < sizeof key &&
+        make_name(key, sizeof key, path, strlen(path), ".trace") && exists(key))
+        return tv_inputs_open_plain(key, source, err);
+    if (find_split(path, key, data, sizeof key))
+        return open_split(key, data, source, err);
+    if (!exists(path))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "%s: no such file, nor %s.trace, nor %s.key with %s.data", path, path, path,
+                       path);
+    return tv_inputs_open_plain(path, source, err);
+}
+
+static void add_source(struct tv_inputs *inputs, struct tv_source *source)
+{
+    inputs->sources = tv_array_reserve(inputs->sources, &inputs->capacity, inputs->count + 1,
+                                       sizeof *inputs->sources);
+    inputs->sources[inputs->count++] = source;
+}
+
+static bool reader_knows(struct tv_bytes head, uint64_t size)
+{
+    for (const struct tv_reader *const *reader = tv_readers; *reader; reader++) {
+        if ((*reader)->sniff(head, size) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* A member is wanted when a reader knows it, or when it is a container itself. */
+static bool is_wanted(void *context, struct tv_bytes head)
+{
+    (void)context;
+    return reader_knows(head, UINT64_MAX) || tv_unpack_knows(head);
+}
+
+/* What waits to be looked at: a small stack, so that nesting costs no recursion. */
+struct pending {
+    struct tv_source *source;
+    unsigned nesting;
+};
+
+static enum tv_status unpack_one(struct tv_source *packed, unsigned nesting, struct pending *stack,
+                                 size_t *depth, struct tv_error *err)
+{
+    struct tv_source *members[TV_UNPACK_MEMBERS];
+    struct tv_unpack_question question = {is_wanted, NULL};
+    size_t count;
+    bool cut_off;
+    enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);
+    if (status != TV_OK)
+        return tv_error_prefix(err, "%s", tv_source_name(packed)), status;
+    if (cut_off)
+        fprintf(stderr,
+                "%s: warning: the container ends early or is damaged: what came before is "
+                "read\n",
+                tv_source_name(packed));
+    while (count > 0)
+        stack[(*depth)++] = (struct pending){members[--count], nesting + 1};
+    return TV_OK;
+}
+
+/* Adds a source, or the traces inside it when it is a container. */
+static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *source,
+                                   struct tv_error *err)
+{
+    struct pending stack[TV_UNPACK_MEMBERS * (NESTING + 1)];
+    size_t depth = 0;
+    enum tv_status status = TV_OK;
+    stack[depth++] = (struct pending){source, 0};
+    while (depth > 0) {
+        struct pending next = stack[--depth];
+        uint8_t head[TV_SNIFF_SIZE];
+        size_t got = 0;
+        if (status == TV_OK)
+            status = tv_source_read(next.source, 0, head, sizeof head, &got, err);
+        struct tv_bytes bytes = {head, got};
+        bool packed = next.nesting < NESTING && tv_unpack_knows(bytes) &&
+                      !reader_knows(bytes, tv_source_size(next.source));
+        if (status == TV_OK && !packed) {
+            add_source(inputs, next.source);
+            continue;
+        }
+        if (status == TV_OK)
+            status = unpack_one(next.source, next.nesting, stack, &depth, err);
+        tv_source_free(next.source);
+    }
+    return status;
+}
+
+enum tv_status tv_inputs_open(struct tv_inputs *inputs, const char *const *files, size_t count,
+                              struct tv_error *err)
+{
+    *inputs = (struct tv_inputs){NULL, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        struct tv_source *source;
+        enum tv_status status = open_argument(files[i], &source, err);
+        if (status == TV_OK)
+            status = add_unpacked(inputs, source, err);
+        if (status != TV_OK) {
+            tv_inputs_release(inputs);
+            return status;
+        }
+    }
+    return TV_OK;
+}
+
+void tv_inputs_release(struct tv_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        tv_source_free(inputs->sources[i]);
+    tv_free(inputs->sources);
+    *inputs = (struct tv_inputs){NULL, 0, 0};
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inputs.h - from FILE arguments to sources a reader knows.
+ *
+ * As Traceview did, an argument x means x, else x.trace, else x.key joined with x.data.  "-" is
+ * standard input.  What no reader knows but unpack does is unpacked, every trace in it becoming an
+ * input.
+ */
+#ifndef TV_CLI_INPUTS_H
+#define TV_CLI_INPUTS_H
+
+#include "base/source.h"
+#include "cli/options.h"
+
+struct tv_inputs {
+    struct tv_source **sources;
+    size_t count, capacity;
+};
+
+/* Opens every argument. On failure nothing stays open. */
+enum tv_status tv_inputs_open(struct tv_inputs *inputs, const char *const *files, size_t count,
+                              struct tv_error *err) TV_MUST_CHECK;
+void tv_inputs_release(struct tv_inputs *inputs);
+
+/* Opens one file, "-" included, without asking readers: a mapping file. */
+enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
+#endif

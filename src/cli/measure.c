@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/measure.h"
+
+#include "analysis/tree_sink.h"
+#include "base/memory.h"
+#include "cli/load.h"
+#include "cli/selection.h"
+
+static unsigned worker_count(const struct tv_settings *settings)
+{
+    return settings->jobs > 1024 ? 1024 : (unsigned)settings->jobs;
+}
+
+static enum tv_status measure_trace(const struct tv_settings *settings,
+                                    struct tv_measured *measured, struct tv_error *err)
+{
+    enum tv_status status = tv_load_trace(settings, settings->files.items, settings->files.count,
+                                          NULL, &measured->trace, err);
+    if (status != TV_OK)
+        return status;
+    const struct tv_trace *trace = measured->trace;
+    struct tv_selection selection;
+    uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
+    measured->head = trace->head;
+    status = tv_selection_make(settings, trace, tracks, &selection, err);
+    if (status == TV_OK)
+        measured->tree = tv_call_tree_of_trace(trace, &selection, worker_count(settings));
+    tv_free(tracks);
+    return status;
+}
+
+/* The sinks ask with a context that they do not change. */
+static enum tv_status measure_stream(struct tv_settings *settings, unsigned flags,
+                                     struct tv_measured *measured, struct tv_error *err)
+{
+    struct tv_tree_sink_options options = {
+        .wanted = settings->threads.count > 0 ? tv_thread_is_wanted : NULL,
+        .context = settings,
+        .split_threads = flags & TV_MEASURE_SPLIT_THREADS,
+        .fold_names = flags & TV_MEASURE_FOLD_NAMES,
+    };
+    measured->head = tv_head_new();
+    struct tv_tree_sink *sink = tv_tree_sink_new(&options);
+    enum tv_status status =
+        tv_load_sink(settings, measured->head, tv_tree_sink_sink(sink), NULL, err);
+    measured->tree = tv_tree_sink_finish(sink, measured->head);
+    if (status == TV_OK)
+        status = tv_threads_check(measured->head, &settings->threads, err);
+    return status;
+}
+
+enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
+                               struct tv_measured *measured, struct tv_error *err)
+{
+    tv_ns from, to;
+    struct tv_settings own = *settings;
+    *measured = (struct tv_measured){NULL, NULL, NULL};
+    if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
+        return err->status;
+    enum tv_status status = settings->range ? measure_trace(settings, measured, err)
+                                            : measure_stream(&own, flags, measured, err);
+    if (status == TV_OK)
+        tv_load_report(settings, measured->head);
+    else
+        tv_measured_release(measured);
+    return status;
+}
+
+void tv_measured_release(struct tv_measured *measured)
+{
+    tv_call_tree_free(measured->tree);
+    if (measured->trace)
+        tv_trace_free(measured->trace);
+    else if (measured->head)
+        tv_head_free(measured->head);
+    *measured = (struct tv_measured){NULL, NULL, NULL};
+}

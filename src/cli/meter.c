@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/meter.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#define FIRST_MS 1000
+#define STEP_MS 200
+
+struct tv_meter {
+    struct tv_progress *progress;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    struct timespec start;
+    bool stop, drawn;
+};
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static void draw(struct tv_meter *meter)
+{
+    uint64_t bytes = atomic_load(&meter->progress->bytes);
+    uint64_t total = atomic_load(&meter->progress->total_bytes);
+    double records = (double)atomic_load(&meter->progress->records);
+    double seconds = seconds_since(&meter->start);
+    meter->drawn = true;
+    if (bytes < total)
+        fprintf(stderr, "\rreading %3.0f%%  %.1f M records  %.1f M/s  %.0f s\033[K",
+                100.0 * (double)bytes / (double)total, records / 1e6, records / 1e6 / seconds,
+                seconds);
+    else
+        fprintf(stderr, "\rworking  %.0f s\033[K", seconds);
+    fflush(stderr);
+}
+
+static struct timespec in_ms(long ms)
+{
+    struct timespec when;
+    clock_gettime(CLOCK_MONOTONIC, &when);
+    when.tv_sec += ms / 1000;
+    when.tv_nsec += ms % 1000 * 1000000;
+    when.tv_sec += when.tv_nsec / 1000000000;
+    when.tv_nsec %= 1000000000;
+    return when;
+}
+
+static void *watch(void *context)
+{
+    struct tv_meter *meter = context;
+    struct timespec next = in_ms(FIRST_MS);
+    pthread_mutex_lock(&meter->mutex);
+    while (!meter->stop) {
+        if (pthread_cond_timedwait(&meter->wake, &meter->mutex, &next) != ETIMEDOUT)
+            continue;
+        draw(meter);
+        next = in_ms(STEP_MS);
+    }
+    pthread_mutex_unlock(&meter->mutex);
+    return NULL;
+}
+
+struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet)
+{
+    if (quiet || !isatty(STDERR_FILENO))
+        return NULL;
+    struct tv_meter *meter = tv_alloc(1, sizeof *meter);
+    pthread_condattr_t attributes;
+    meter->progress = progress;
+    clock_gettime(CLOCK_MONOTONIC, &meter->start);
+    pthread_mutex_init(&meter->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&meter->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&meter->thread, NULL, watch, meter) == 0)
+        return meter;
+    pthread_cond_destroy(&meter->wake);
+    pthread_mutex_destroy(&meter->mutex);
+    tv_free(meter);
+    return NULL;
+}
+
+void tv_meter_stop(struct tv_meter *meter)
+{
+    if (!meter)
+        return;
+    pthread_mutex_lock(&meter->mutex);
+    meter->stop = true;
+    pthread_cond_signal(&meter->wake);
+    pthread_mutex_unlock(&meter->mutex);
+    pthread_join(meter->thread, NULL);
+    if (meter->drawn)
+        fputs("\r\033[K", stderr);
+    pthread_cond_destroy(&meter->wake);
+    pthread_mutex_destroy(&meter->mutex);
+    tv_free(meter);
+}

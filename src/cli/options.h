@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.h - a command's options as a table: parsing and --help both come from it, and
+ * tools/check-docs holds the man page against that help.
+ *
+ * Every option writes one member of struct tv_settings.  An option that several commands know is
+ * one macro at the end of this file, so that it is called and described the same everywhere.
+ */
+#ifndef TV_CLI_OPTIONS_H
+#define TV_CLI_OPTIONS_H
+
+#include "base/error.h"
+#include "base/types.h"
+
+/* Words given one by one, in their order. They live as long as the program's arguments. */
+struct tv_words {
+    const char **items;
+    size_t count, capacity;
+};
+
+enum tv_option_kind {
+    TV_OPTION_FLAG,    /* bool */
+    TV_OPTION_TEXT,    /* const char *; NULL when not given */
+    TV_OPTION_LIST,    /* struct tv_words: may be given again */
+    TV_OPTION_COUNT,   /* uint64_t: a decimal number */
+    TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
+    TV_OPTION_CHOICE,  /* unsigned: which of the words that `argument` lists, from 0 */
+};
+
+struct tv_option {
+    const char *name; /* without the dashes: one letter is -x, more are --xxx; NULL ends a table */
+    const char *argument; /* as --help shows it; of a choice "text|json"; NULL for a flag */
+    const char *help;     /* one line */
+    enum tv_option_kind kind;
+    size_t place; /* of its member in struct tv_settings */
+};
+
+/* Clocks as --clock names them: its place among "real|cpu". */
+enum tv_clock_choice {
+    TV_CHOICE_REAL,
+    TV_CHOICE_CPU,
+    TV_CHOICE_ANY, /* not given */
+};
+
+/* What the user asked for. Members that the command does not offer keep their defaults. */
+struct tv_settings {
+    bool help, quiet;
+    struct tv_words files;
+    const char *mapping;
+    const char *output;
+    uint64_t jobs;
+    struct tv_words threads;
+    const char *range;
+    uint64_t limit; /* 0: no limit */
+    unsigned clock; /* enum tv_clock_choice */
+    unsigned format, sort, colors, to;
+    bool callers_callees, context_switch, bottom_up, split_threads, inverted, hash;
+    uint64_t threshold, min_percent, min_width, depth;
+    const char *title, *countname;
+    bool no_browser;
+    uint64_t port;
+};
+
+/* The defaults; release gives back the lists. */
+void tv_settings_init(struct tv_settings *settings);
+void tv_settings_release(struct tv_settings *settings);
+
+/* Fills `settings` from the arguments: options of the table anywhere, "--" before arguments that
+ * begin with a dash, "-" is a file.  TV_ERR_USAGE with a sentence in *err. */
+enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
+                                struct tv_settings *settings, struct tv_error *err) TV_MUST_CHECK;
+
+struct tv_out;
+
+/* The options, a line each, as --help shows them. */
+void tv_options_help(struct tv_out *out, const struct tv_option *table);
+
+#define TV_OPTION(name_, argument_, kind_, member, help_)                                          \
+    {                                                                                              \
+        name_, argument_, help_, kind_, offsetof(struct tv_settings, member)                       \
+    }
+#define TV_OPTIONS_END                                                                             \
+    {                                                                                              \
+        NULL, NULL, NULL, TV_OPTION_FLAG, 0                                                        \
+    }
+
+/* What every command that reads a trace knows. */
+#define TV_OPTIONS_READING                                                                         \
+    TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,                                          \
+              "give back original names from an R8 or ProGuard mapping file"),                     \
+        TV_OPTION("jobs", "N", TV_OPTION_COUNT, jobs,                                              \
+                  "threads that read and compute (default: one a processor)"),                     \
+        TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "no diagnostics and no progress"),             \
+        TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text")
+
+#define TV_OPTION_OUTPUT                                                                           \
+    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output")
+#define TV_OPTION_THREADS                                                                          \
+    TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads, "only this thread (may be given again)")
+#define TV_OPTION_RANGE                                                                            \
+    TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
+              "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
+#define TV_OPTION_CLOCK                                                                            \
+    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock, "which clock (default: real)")
+
+#endif

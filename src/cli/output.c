@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *name_of(const struct tv_output *output)
+{
+    return output->path ? output->path : "standard output";
+}
+
+static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    struct tv_output *output = context;
+    while (bytes.length > 0) {
+        ssize_t written = write(output->descriptor, bytes.data, bytes.length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", name_of(output),
+                           strerror(errno));
+        bytes.data += written;
+        bytes.length -= (size_t)written;
+    }
+    return TV_OK;
+}
+
+enum tv_status tv_output_open(struct tv_output *output, const char *path, struct tv_error *err)
+{
+    output->path = path && strcmp(path, "-") != 0 ? path : NULL;
+    output->descriptor = STDOUT_FILENO;
+    if (output->path)
+        output->descriptor = open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (output->descriptor < 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    tv_out_init(&output->out, write_all, output);
+    return TV_OK;
+}
+
+enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
+                                     struct tv_error *err)
+{
+    if ((!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "standard output is a terminal: name a file with --output");
+    return tv_output_open(output, path, err);
+}
+
+enum tv_status tv_output_close(struct tv_output *output, struct tv_error *err)
+{
+    enum tv_status status = tv_out_finish(&output->out, err);
+    tv_out_release(&output->out);
+    if (!output->path)
+        return status;
+    if (close(output->descriptor) != 0 && status == TV_OK)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output->path, strerror(errno));
+    return status;
+}

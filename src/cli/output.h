@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output.h - where a command's result goes: standard output or a file.
+ */
+#ifndef TV_CLI_OUTPUT_H
+#define TV_CLI_OUTPUT_H
+
+#include "base/out.h"
+
+struct tv_output {
+    struct tv_out out;
+    int descriptor;
+    const char *path; /* NULL: standard output */
+};
+
+/* `path` NULL or "-": standard output. */
+enum tv_status tv_output_open(struct tv_output *output, const char *path,
+                              struct tv_error *err) TV_MUST_CHECK;
+
+/* As tv_output_open, but refuses to send bytes that are no text to a terminal. */
+enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
+                                     struct tv_error *err) TV_MUST_CHECK;
+
+/* Writes what is left and closes. The first error that happened. */
+enum tv_status tv_output_close(struct tv_output *output, struct tv_error *err) TV_MUST_CHECK;
+
+#endif
