@@ -101,7 +101,7 @@ static int compare_sortable(const void *left, const void *right)
     return tv_frame_compare_names(a->head, a->method.frame, b->method.frame);
 }
 
-static int64_t sort_key(const struct tv_method_cost *method, enum tv_profile_order order)
+int64_t tv_method_figure(const struct tv_method_cost *method, enum tv_profile_order order)
 {
     switch (order) {
     case TV_ORDER_CALLS:
@@ -125,7 +125,7 @@ void tv_profile_sort(struct tv_profile *profile, enum tv_profile_order order)
     struct sortable *all = tv_alloc(profile->count, sizeof *all);
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct tv_method_cost *method = &profile->methods[i];
-        all[i] = (struct sortable){profile->head, sort_key(method, order), *method};
+        all[i] = (struct sortable){profile->head, tv_method_figure(method, order), *method};
     }
     qsort(all, profile->count, sizeof *all, compare_sortable);
     for (uint32_t i = 0; i < profile->count; i++)

@@ -38,6 +38,9 @@ enum tv_profile_order {
     TV_ORDER_EXCL_CPU,
 };
 
+/* The figure that an order goes by; 0 for TV_ORDER_NAME. */
+int64_t tv_method_figure(const struct tv_method_cost *method, enum tv_profile_order order);
+
 /* Sorts the methods: numbers descending, ties (and TV_ORDER_NAME) by name ascending, then by frame.
  */
 void tv_profile_sort(struct tv_profile *profile, enum tv_profile_order order);

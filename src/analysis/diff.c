@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* A method of one table, with what comparing it takes. */
+struct entry {
+    const struct tv_head *head;
+    struct tv_method_cost method;
+};
+
+static int compare_text(const struct tv_head *head_a, uint32_t a, const struct tv_head *head_b,
+                        uint32_t b)
+{
+    return tv_bytes_compare(tv_head_text(head_a, a), tv_head_text(head_b, b));
+}
+
+static int compare_methods(const struct entry *a, const struct entry *b)
+{
+    const struct tv_frame *fa = &a->head->frames[a->method.frame];
+    const struct tv_frame *fb = &b->head->frames[b->method.frame];
+    int order = compare_text(a->head, fa->class_name, b->head, fb->class_name);
+    if (order == 0)
+        order = compare_text(a->head, fa->name, b->head, fb->name);
+    if (order == 0)
+        order = compare_text(a->head, fa->signature, b->head, fb->signature);
+    return order;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = compare_methods(a, b);
+    return order ? order
+                 : (a->method.frame > b->method.frame) - (a->method.frame < b->method.frame);
+}
+
+static void add_method(struct tv_method_cost *sum, const struct tv_method_cost *method)
+{
+    sum->calls += method->calls;
+    sum->recursive_calls += method->recursive_calls;
+    sum->incl_wall += method->incl_wall;
+    sum->excl_wall += method->excl_wall;
+    sum->incl_cpu += method->incl_cpu;
+    sum->excl_cpu += method->excl_cpu;
+}
+
+/* The methods of a table by name, equal ones added up. */
+static struct entry *sort_by_name(const struct tv_profile *profile, uint32_t *count)
+{
+    struct entry *entries = tv_alloc(profile->count, sizeof *entries);
+    for (uint32_t i = 0; i < profile->count; i++)
+        entries[i] = (struct entry){profile->head, profile->methods[i]};
+    qsort(entries, profile->count, sizeof *entries, compare_entries);
+    *count = 0;
+    for (uint32_t i = 0; i < profile->count; i++) {
+        if (*count > 0 && compare_methods(&entries[*count - 1], &entries[i]) == 0)
+            add_method(&entries[*count - 1].method, &entries[i].method);
+        else
+            entries[(*count)++] = entries[i];
+    }
+    return entries;
+}
+
+/* One pass over both tables, by name. Counts when `methods` is NULL, else fills the three parts. */
+static void join(struct tv_diff *diff, const struct entry *a, uint32_t count_a,
+                 const struct entry *b, uint32_t count_b)
+{
+    static const struct tv_method_cost none = {.frame = TV_NONE};
+    struct tv_diff_method *methods = diff->methods;
+    uint32_t both = 0, only_a = 0, only_b = 0;
+    for (uint32_t i = 0, k = 0; i < count_a || k < count_b;) {
+        int order = i == count_a ? 1 : k == count_b ? -1 : compare_methods(&a[i], &b[k]);
+        struct tv_diff_method pair = {order <= 0 ? a[i].method : none,
+                                      order >= 0 ? b[k].method : none};
+        uint32_t place = order == 0  ? both
+                         : order < 0 ? diff->both + only_a
+                                     : diff->both + diff->only_a + only_b;
+        if (methods)
+            methods[place] = pair;
+        both += order == 0;
+        only_a += order < 0;
+        only_b += order > 0;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    diff->both = both;
+    diff->only_a = only_a;
+    diff->only_b = only_b;
+}
+
+struct tv_diff *tv_diff_of(const struct tv_profile *a, const struct tv_profile *b)
+{
+    struct tv_diff *diff = tv_alloc(1, sizeof *diff);
+    uint32_t count_a, count_b;
+    struct entry *by_name_a = sort_by_name(a, &count_a), *by_name_b = sort_by_name(b, &count_b);
+    diff->a = a;
+    diff->b = b;
+    diff->clocks = a->clocks & b->clocks;
+    join(diff, by_name_a, count_a, by_name_b, count_b);
+    diff->methods =
+        tv_alloc((size_t)diff->both + diff->only_a + diff->only_b, sizeof *diff->methods);
+    join(diff, by_name_a, count_a, by_name_b, count_b);
+    tv_free(by_name_a);
+    tv_free(by_name_b);
+    tv_diff_sort(diff, diff->clocks & TV_CLOCK_CPU ? TV_ORDER_INCL_CPU : TV_ORDER_INCL_WALL);
+    return diff;
+}
+
+void tv_diff_free(struct tv_diff *diff)
+{
+    if (!diff)
+        return;
+    tv_free(diff->methods);
+    tv_free(diff);
+}
+
+struct sortable {
+    const struct tv_head *head;
+    uint32_t frame;
+    int64_t change;
+    struct tv_diff_method method;
+};
+
+static int compare_sortable(const void *left, const void *right)
+{
+    const struct sortable *a = left, *b = right;
+    if (a->change != b->change)
+        return a->change > b->change ? -1 : 1;
+    return tv_frame_compare_names(a->head, a->frame, b->frame);
+}
+
+static void sort_part(const struct tv_diff *diff, uint32_t first, uint32_t count,
+                      enum tv_profile_order order)
+{
+    struct tv_diff_method *methods = diff->methods + first;
+    struct sortable *all = tv_alloc(count, sizeof *all);
+    for (uint32_t i = 0; i < count; i++) {
+        bool in_a = methods[i].a.frame != TV_NONE;
+        int64_t change =
+            tv_method_figure(&methods[i].b, order) - tv_method_figure(&methods[i].a, order);
+        all[i].head = in_a ? diff->a->head : diff->b->head;
+        all[i].frame = in_a ? methods[i].a.frame : methods[i].b.frame;
+        all[i].change = change < 0 ? -change : change;
+        all[i].method = methods[i];
+    }
+    qsort(all, count, sizeof *all, compare_sortable);
+    for (uint32_t i = 0; i < count; i++)
+        methods[i] = all[i].method;
+    tv_free(all);
+}
+
+void tv_diff_sort(struct tv_diff *diff, enum tv_profile_order order)
+{
+    sort_part(diff, 0, diff->both, order);
+    sort_part(diff, diff->both, diff->only_a, order);
+    sort_part(diff, diff->both + diff->only_a, diff->only_b, order);
+}
+
+double tv_diff_ratio(int64_t a, int64_t b)
+{
+    if (a == b)
+        return 1;
+    return a == 0 ? (double)INFINITY : (double)b / (double)a;
+}
