@@ -5,8 +5,9 @@
  * only for methods on the stack at the start, a handful: at each exit set aside ("below") the part notes
  * the sums of the method so far, and the splice moves them to the recursive calls.
  *
- * Exclusive time is credited record by record to the method on top.  Time with nothing of the part open
- * belongs to the call at the top of the start's stack, whose method the splice knows.
+ * A call's exclusive time is its length less that of the calls it made, which each adds to its caller's entry
+ * on the stack.  Time with nothing of the part open belongs to the call at the top of the start's stack, whose
+ * method the splice knows.
  */
 #include "analysis/profile_sink.h"
 
@@ -23,13 +24,18 @@ struct sums {
     int64_t wall, cpu; /* ticks */
 };
 
-/* One method in one thread of a part: a cache line. */
+/* One method in one thread of a part, in a cache line of its own. */
 struct method {
-    uint64_t active; /* its open calls */
     struct sums outer;
     uint64_t recursive_calls;
     int64_t excl_wall, excl_cpu;
-    uint64_t unused;
+    uint64_t unused[2];
+};
+
+/* A thread's methods.  How many calls of each are open stands apart: every entry asks for it. */
+struct table {
+    struct method *methods; /* by frame; NULL before the thread's first entry */
+    uint32_t *open;
 };
 
 /* Time with nothing of the part open, between two exits set aside. */
@@ -47,13 +53,13 @@ struct note {
 struct part {
     struct tv_walk walk;
     struct tv_diagnostics diagnostics;
-    struct method **methods; /* of each thread: a table over all frames, or NULL */
+    struct table *tables;    /* of each thread */
     struct level *levels;    /* of each thread */
     struct note *notes;
     size_t note_count, note_capacity;
     struct sums waits;
     int64_t wait_threshold;
-    size_t table_size;
+    uint32_t frame_count;
 };
 
 struct tv_profile_sink {
@@ -74,15 +80,15 @@ struct tv_profile_sink {
 
 /* --- While events come ------------------------------------------------------------------------------- */
 
-static TV_NOINLINE struct method *make_table(struct part *part, uint32_t thread)
+static size_t methods_size(const struct part *part)
 {
-    part->methods[thread] = tv_alloc(part->table_size, 1);
-    return part->methods[thread];
+    return tv_size_mul(part->frame_count, sizeof(struct method));
 }
 
-TV_INLINE struct method *method_of(struct part *part, uint32_t thread, uint32_t frame)
+static TV_NOINLINE void make_table(struct part *part, uint32_t thread)
 {
-    return &part->methods[thread][frame];
+    part->tables[thread].methods = tv_pages_alloc(methods_size(part));
+    part->tables[thread].open = tv_alloc(part->frame_count, sizeof(uint32_t));
 }
 
 TV_INLINE void add_wait(struct sums *waits, int64_t length)
@@ -97,9 +103,6 @@ TV_INLINE void profile_gap(void *context, uint32_t thread, struct tv_walk_thread
     struct part *part = context;
     bool waited = wall - cpu > part->wait_threshold;
     if (TV_LIKELY(t->depth)) {
-        struct method *top = method_of(part, thread, t->stack[t->depth - 1].frame);
-        top->excl_wall += wall;
-        top->excl_cpu += cpu;
         if (TV_UNLIKELY(waited))
             add_wait(&part->waits, wall - cpu);
         return;
@@ -116,9 +119,11 @@ TV_INLINE uint32_t profile_enter(void *context, uint32_t thread, struct tv_walk_
 {
     struct part *part = context;
     (void)t;
-    if (TV_UNLIKELY(!part->methods[thread]))
+    struct table *table = &part->tables[thread];
+    if (TV_UNLIKELY(!table->methods))
         make_table(part, thread);
-    return method_of(part, thread, event->frame)->active++ != 0;
+    TV_PREFETCH(&table->methods[event->frame]); /* for the call's end */
+    return table->open[event->frame]++ != 0;
 }
 
 TV_INLINE void profile_leave(void *context, uint32_t thread, struct tv_walk_thread *t,
@@ -126,16 +131,24 @@ TV_INLINE void profile_leave(void *context, uint32_t thread, struct tv_walk_thre
 {
     struct part *part = context;
     const struct tv_open *open = &t->stack[t->depth];
-    struct method *method = method_of(part, thread, open->frame);
+    const struct table *table = &part->tables[thread];
+    struct method *method = &table->methods[open->frame];
+    int64_t wall = event->wall - open->wall, cpu = event->cpu - open->cpu;
     (void)flags;
-    method->active--;
+    if (TV_LIKELY(t->depth)) {
+        t->stack[t->depth - 1].inner_wall += wall;
+        t->stack[t->depth - 1].inner_cpu += cpu;
+    }
+    table->open[open->frame]--;
+    method->excl_wall += wall - open->inner_wall;
+    method->excl_cpu += cpu - open->inner_cpu;
     if (open->tag) {
         method->recursive_calls++;
         return;
     }
     method->outer.calls++;
-    method->outer.wall += event->wall - open->wall;
-    method->outer.cpu += event->cpu - open->cpu;
+    method->outer.wall += wall;
+    method->outer.cpu += cpu;
 }
 
 static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_walk_thread *t,
@@ -146,8 +159,8 @@ static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_
     (void)t;
     if (below->frame == TV_ANY_FRAME)
         part->walk.undecided |= !part->walk.first; /* of what it is shows only at the splice: too late */
-    else if (part->methods[thread])
-        note.outer = method_of(part, thread, below->frame)->outer;
+    else if (part->tables[thread].methods)
+        note.outer = part->tables[thread].methods[below->frame].outer;
     memset(&part->levels[thread], 0, sizeof part->levels[thread]);
     part->notes = tv_array_reserve(part->notes, &part->note_capacity, part->note_count + 1, sizeof note);
     below->tag = (uint32_t)part->note_count;
@@ -168,9 +181,12 @@ static void release_parts(struct tv_profile_sink *sink)
 {
     for (unsigned i = 0; i < sink->part_count; i++) {
         struct part *part = &sink->parts[i];
-        for (uint32_t thread = 0; thread < part->walk.thread_count; thread++)
-            tv_free(part->methods[thread]);
-        tv_free(part->methods);
+        for (uint32_t thread = 0; thread < part->walk.thread_count; thread++) {
+            if (part->tables[thread].methods)
+                tv_pages_free(part->tables[thread].methods, methods_size(part));
+            tv_free(part->tables[thread].open);
+        }
+        tv_free(part->tables);
         tv_free(part->levels);
         tv_free(part->notes);
         tv_walk_release(&part->walk);
@@ -206,9 +222,9 @@ static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t i
         struct part *part = &sink->parts[i];
         tv_walk_init(&part->walk, head->thread_count, i == 0, &part->diagnostics);
         part->walk.skip = sink->skip;
-        part->methods = tv_alloc(head->thread_count, sizeof *part->methods);
+        part->tables = tv_alloc(head->thread_count, sizeof *part->tables);
         part->levels = tv_alloc(head->thread_count, sizeof *part->levels);
-        part->table_size = tv_size_mul((size_t)head->frame_count + 1, sizeof **part->methods);
+        part->frame_count = head->frame_count;
         part->wait_threshold = facts->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU)
                                    ? WAIT_THRESHOLD_NS / facts->tick_ns
                                    : INT64_MAX;
@@ -274,9 +290,8 @@ static void move_to_recursive(const struct splice *splice, uint32_t frame, const
 
 static void add_table(const struct splice *splice, const struct part *part)
 {
-    const struct method *table = part->methods[splice->thread];
-    size_t count = part->table_size / sizeof *table;
-    for (uint32_t frame = 0; table && frame < count && frame < splice->sink->method_count; frame++) {
+    const struct method *table = part->tables[splice->thread].methods;
+    for (uint32_t frame = 0; table && frame < part->frame_count; frame++) {
         const struct method *method = &table[frame];
         struct tv_method_cost *cost = &splice->sink->methods[frame];
         cost->calls += method->outer.calls;
@@ -299,8 +314,8 @@ static void correct_recursion(const struct splice *splice, const struct part *pa
             continue;
         if (i >= stays)
             move_to_recursive(splice, frame, &part->notes[t->below[start->depth - 1 - i].tag].outer);
-        else if (part->methods[splice->thread])
-            move_to_recursive(splice, frame, &part->methods[splice->thread][frame].outer);
+        else if (part->tables[splice->thread].methods)
+            move_to_recursive(splice, frame, &part->tables[splice->thread].methods[frame].outer);
     }
 }
 
@@ -335,6 +350,19 @@ static void add_seam_gap(const struct splice *splice, const struct part *part,
     add_level(splice, start, start->depth, &level);
 }
 
+/* What the calls still open at the part's end spent in themselves so far. */
+static void add_open(const struct splice *splice, const struct tv_walk_thread *t)
+{
+    for (uint32_t i = 0; i < t->depth; i++) {
+        const struct tv_open *open = &t->stack[i];
+        bool top = i + 1 == t->depth;
+        int64_t wall = top ? t->last_wall : t->stack[i + 1].wall;
+        int64_t cpu = top ? t->last_cpu : t->stack[i + 1].cpu;
+        add_exclusive(splice, open->frame, wall - open->wall - open->inner_wall,
+                      cpu - open->cpu - open->inner_cpu);
+    }
+}
+
 static void splice_part(const struct splice *splice, const struct part *part,
                         const struct tv_walk_start *start)
 {
@@ -352,6 +380,7 @@ static void splice_part(const struct splice *splice, const struct part *part,
                  below->cpu - open->cpu);
     }
     add_level(splice, start, start->depth - t->below_count, &part->levels[splice->thread]);
+    add_open(splice, t);
     note_lowest(splice, start, true);
 }
 

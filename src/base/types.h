@@ -32,6 +32,7 @@ struct tv_bytes {
 #define TV_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TV_INLINE static inline __attribute__((always_inline))
 #define TV_NOINLINE __attribute__((noinline))
+#define TV_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define TV_PRINTF(text, first)
 #define TV_MUST_CHECK
@@ -39,6 +40,7 @@ struct tv_bytes {
 #define TV_UNLIKELY(x) (x)
 #define TV_INLINE static inline
 #define TV_NOINLINE
+#define TV_PREFETCH(address) ((void)(address))
 #endif
 
 #define TV_COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -132,8 +132,6 @@ static void add_track(struct tv_builder *builder, uint32_t thread, size_t *row_c
         .last_wall = last->last_wall,
         .last_cpu = last->last_cpu,
     };
-    for (unsigned part = 0; part < builder->part_count; part++)
-        track->record_count += builder->parts[part].walk.threads[thread].records;
     uint32_t count;
     for (uint32_t depth = 0; (count = row_size(builder, thread, depth)) > 0; depth++) {
         struct tv_columns *columns = &trace->columns[builder->input];

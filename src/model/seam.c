@@ -94,8 +94,10 @@ static void fit_thread(struct tv_seam *seam, const struct tv_walk *parts, uint32
 {
     struct fit fit = {0};
     for (uint32_t i = unmatched->depth; i > 0; i--)
-        push(&fit, (struct tv_open){seam->first_wall[thread], seam->first_cpu[thread],
-                                    unmatched->stack[i - 1].frame, i > 1});
+        push(&fit, (struct tv_open){.wall = seam->first_wall[thread],
+                                    .cpu = seam->first_cpu[thread],
+                                    .frame = unmatched->stack[i - 1].frame,
+                                    .tag = i > 1});
     fit.floor = fit.depth;
     fit.last_wall = seam->first_wall[thread];
     fit.last_cpu = seam->first_cpu[thread];

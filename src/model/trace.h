@@ -77,7 +77,6 @@ struct tv_track {
     uint32_t first_row;
     uint32_t row_count;
     uint64_t slice_count;
-    uint64_t record_count;
     int64_t first_wall, last_wall; /* of its records, ticks */
     int64_t first_cpu, last_cpu;
     const struct tv_wait *waits; /* sorted by start */

@@ -29,9 +29,10 @@
 #define TV_UNWIND_LIMIT 1024u
 
 struct tv_open {
-    int64_t wall, cpu; /* of the entry, ticks */
-    uint32_t frame;    /* TV_ANY_FRAME: a supplied call whose exit did not say */
-    uint32_t tag;      /* the sink's */
+    int64_t wall, cpu;             /* of the entry, ticks */
+    uint32_t frame;                /* TV_ANY_FRAME: a supplied call whose exit did not say */
+    uint32_t tag;                  /* the sink's */
+    int64_t inner_wall, inner_cpu; /* the sink's: 0 at the entry */
 };
 
 /* An exit set aside. */
@@ -58,7 +59,6 @@ struct tv_walk_thread {
     bool seen;
     bool had_child; /* as in tv_below, for the exit that did not come */
     int64_t first_wall, first_cpu, last_wall, last_cpu; /* of the part's records, ticks */
-    uint64_t records;
     uint64_t entries;
 };
 
@@ -152,7 +152,7 @@ TV_INLINE void tv_walk_enter(struct tv_walk *walk, struct tv_walk_thread *t,
     if (TV_UNLIKELY(t->depth == t->capacity))
         tv_walk_grow_stack(t);
     uint32_t tag = calls->enter(part, event->thread, t, event);
-    t->stack[t->depth++] = (struct tv_open){event->wall, event->cpu, event->frame, tag};
+    t->stack[t->depth++] = (struct tv_open){event->wall, event->cpu, event->frame, tag, 0, 0};
     t->entries++;
     if (t->depth > t->max_depth)
         t->max_depth = t->depth;
@@ -175,7 +175,6 @@ TV_INLINE void tv_walk_batch(struct tv_walk *walk, const struct tv_batch *batch,
         calls->gap(part, event->thread, t, event->wall - t->last_wall, event->cpu - t->last_cpu);
         t->last_wall = event->wall;
         t->last_cpu = event->cpu;
-        t->records++;
         if (event->action == TV_ENTER)
             tv_walk_enter(walk, t, calls, part, event, batch, i);
         else
