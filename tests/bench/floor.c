@@ -28,7 +28,7 @@ void *floor_new(size_t count, size_t size)
     return block;
 }
 
-uint32_t floor_add_method(struct floor_trace *trace, uint32_t key, struct floor_method method)
+static void add_method(struct floor_trace *trace, uint32_t key, struct floor_method method)
 {
     uint32_t slot = floor_hash(key);
 
@@ -39,7 +39,6 @@ uint32_t floor_add_method(struct floor_trace *trace, uint32_t key, struct floor_
     trace->keys[slot] = key;
     trace->methods[trace->method_count] = method;
     trace->indices[slot] = ++trace->method_count;
-    return trace->method_count - 1;
 }
 
 /* 0x1234, tab, class, tab, name, tab, ... */
@@ -51,7 +50,7 @@ static void read_method_line(struct floor_trace *trace, const char *line)
 
     if (!end || !(end = strchr(end + 1, '\t')))
         floor_fail("a method line without its fields");
-    floor_add_method(trace, id >> 2, (struct floor_method){text, (uint32_t)(end - text)});
+    add_method(trace, id >> 2, (struct floor_method){text, (uint32_t)(end - text)});
 }
 
 static void read_methods(struct floor_trace *trace, const char *end)

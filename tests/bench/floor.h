@@ -43,9 +43,6 @@ void floor_open(struct floor_trace *trace, const char *path);
 /* Fills `block` with up to FLOOR_BLOCK bytes of whole records; 0 at the end. */
 size_t floor_read(struct floor_trace *trace, uint8_t *block);
 
-/* Gives an id that the header does not list its index. */
-uint32_t floor_add_method(struct floor_trace *trace, uint32_t key, struct floor_method method);
-
 _Noreturn void floor_fail(const char *what);
 
 /* `count` elements of `size` zeroed bytes, or the program ends. */
@@ -66,7 +63,7 @@ static inline uint32_t floor_method(struct floor_trace *trace, uint32_t word)
             return trace->indices[slot] - 1;
         slot = (slot + 1) % FLOOR_SLOTS;
     }
-    return floor_add_method(trace, key, (struct floor_method){"unlisted\tmethod", 15});
+    floor_fail("a method that the header does not list");
 }
 
 static inline uint32_t floor_thread(struct floor_trace *trace, uint16_t tid)

@@ -162,10 +162,39 @@ static void read_records(struct tree *tree)
             leave(tree, tree->threads[i]);
 }
 
-/* class.name of each frame from the root, joined by semicolons. */
+/* "class\tname" to "class.name". */
+static void join_names(struct floor_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->method_count; i++) {
+        struct floor_method *method = &trace->methods[i];
+        char *text = trace->header + (method->text - trace->header);
+
+        for (uint32_t at = 0; at < method->length; at++)
+            if (text[at] == '\t')
+                text[at] = '.';
+        if (method->length > LINE_ROOM - 1)
+            method->length = LINE_ROOM - 1;
+    }
+}
+
+static size_t print_number(char *at, uint64_t number)
+{
+    char digits[20];
+    size_t count = 0;
+
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    for (size_t i = 0; i < count; i++)
+        at[i] = digits[count - 1 - i];
+    return count;
+}
+
+/* class.name of each frame from the root, joined by semicolons, a blank, own time. */
 static void print_path(const struct tree *tree, uint32_t node)
 {
-    static char line[MAX_DEPTH * LINE_ROOM];
+    static char line[(MAX_DEPTH + 1) * LINE_ROOM];
     uint32_t path[MAX_DEPTH];
     uint32_t depth = 0;
     size_t length = 0;
@@ -174,18 +203,14 @@ static void print_path(const struct tree *tree, uint32_t node)
         path[depth++] = tree->nodes[i].method;
     while (depth--) {
         const struct floor_method *method = &tree->trace.methods[path[depth]];
-        uint32_t room = method->length < LINE_ROOM ? method->length : LINE_ROOM - 1;
-        char *tab;
 
-        memcpy(line + length, method->text, room);
-        tab = memchr(line + length, '\t', room);
-        if (tab)
-            *tab = '.';
-        length += room;
+        memcpy(line + length, method->text, method->length);
+        length += method->length;
         line[length++] = depth ? ';' : ' ';
     }
+    length += print_number(line + length, tree->nodes[node].self_us);
+    line[length++] = '\n';
     fwrite(line, 1, length, stdout);
-    printf("%" PRIu64 "\n", tree->nodes[node].self_us);
 }
 
 int main(int argument_count, char **arguments)
@@ -202,6 +227,7 @@ int main(int argument_count, char **arguments)
     tree.slot_mask = (1u << 16) - 1;
     rehash(&tree);
     read_records(&tree);
+    join_names(&tree.trace);
     for (uint32_t i = 1; i < tree.node_count; i++) {
         if (!tree.nodes[i].self_us)
             continue;
