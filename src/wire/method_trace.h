@@ -35,7 +35,8 @@
 #define TV_MT_KEY_ELAPSED_US "elapsed-time-usec"         /* wall time from start to stop */
 #define TV_MT_KEY_ELAPSED_NS "elapsed-time-nsec"         /* the same in packet files since 2025 */
 #define TV_MT_KEY_RECORDS "num-method-calls"             /* counts records, not calls */
-#define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec" /* mean cost of reading the clocks once */
+#define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec" /* mean cost of reading the clocks once   \
+                                                          */
 #define TV_MT_KEY_VM "vm"                                /* dalvik, art */
 #define TV_MT_KEY_PID "pid"
 #define TV_MT_KEY_ALLOC_COUNT "alloc-count" /* the last three only when allocations are counted */
