@@ -29,17 +29,20 @@
 #define TV_MT_SECTION_METHODS "*methods"
 #define TV_MT_SECTION_END "*end"
 
-/* Keys of the version section, in the order in which ART writes them. */
-#define TV_MT_KEY_OVERFLOW "data-file-overflow"          /* true, false */
-#define TV_MT_KEY_CLOCK "clock"                          /* one of the values below */
-#define TV_MT_KEY_ELAPSED_US "elapsed-time-usec"         /* wall time from start to stop */
-#define TV_MT_KEY_ELAPSED_NS "elapsed-time-nsec"         /* the same in packet files since 2025 */
-#define TV_MT_KEY_RECORDS "num-method-calls"             /* counts records, not calls */
-#define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec" /* mean cost of reading the clocks once   \
-                                                          */
-#define TV_MT_KEY_VM "vm"                                /* dalvik, art */
+/*
+ * Keys of the version section, in the order in which ART writes them.  The elapsed time is wall
+ * time from start to stop, in nanoseconds only in packet files since 2025; the overhead is the mean
+ * cost of reading the clocks once; the last three are there only when allocations are counted.
+ */
+#define TV_MT_KEY_OVERFLOW "data-file-overflow" /* true, false */
+#define TV_MT_KEY_CLOCK "clock"                 /* one of the values below */
+#define TV_MT_KEY_ELAPSED_US "elapsed-time-usec"
+#define TV_MT_KEY_ELAPSED_NS "elapsed-time-nsec"
+#define TV_MT_KEY_RECORDS "num-method-calls" /* counts records, not calls */
+#define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec"
+#define TV_MT_KEY_VM "vm" /* dalvik, art */
 #define TV_MT_KEY_PID "pid"
-#define TV_MT_KEY_ALLOC_COUNT "alloc-count" /* the last three only when allocations are counted */
+#define TV_MT_KEY_ALLOC_COUNT "alloc-count"
 #define TV_MT_KEY_ALLOC_SIZE "alloc-size"
 #define TV_MT_KEY_GC_COUNT "gc-count"
 
