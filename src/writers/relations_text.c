@@ -6,144 +6,22 @@
  */
 #include "writers/relations_text.h"
 
-#include <stdlib.h>
-
-#include "analysis/visit.h"
-#include "base/map.h"
 #include "base/memory.h"
+#include "writers/edges.h"
 #include "writers/names.h"
-
-/* The groups of a block, in the order in which they are printed. */
-enum group {
-    RECURSIVE_PARENTS,
-    PARENTS,
-    CHILDREN,
-    RECURSIVE_CHILDREN,
-};
-
-struct edge {
-    uint32_t context; /* the method whose block it stands in */
-    uint32_t frame;   /* the other; TV_NONE: called from nowhere */
-    enum group group;
-    uint64_t calls;
-    int64_t wall, cpu;
-    int64_t key; /* what it is sorted by */
-};
-
-struct edges {
-    struct edge *edges;
-    size_t count, capacity;
-    struct tv_map index;           /* a hash of context, frame and group -> the edge */
-    uint64_t *calls;               /* [frame_count] of each method, from everywhere */
-    int64_t *self_wall, *self_cpu; /* [frame_count] */
-    size_t *first;                 /* [frame_count + 1] where a method's edges begin */
-};
-
-/* Frames have 30 bits, so that a key holds the whole edge. */
-static uint64_t key_of(uint32_t context, uint32_t frame, enum group group)
-{
-    return (uint64_t)context << 34 | (uint64_t)group << 32 | frame;
-}
-
-static void add_edge(struct edges *edges, uint32_t context, uint32_t frame, enum group group,
-                     const struct tv_path_cost *cost)
-{
-    uint32_t place =
-        tv_map_add(&edges->index, key_of(context, frame, group), (uint32_t)edges->count);
-    if (place == edges->count) {
-        edges->edges = tv_array_reserve(edges->edges, &edges->capacity, edges->count + 1,
-                                        sizeof *edges->edges);
-        edges->edges[edges->count++] =
-            (struct edge){.context = context, .frame = frame, .group = group};
-    }
-    edges->edges[place].calls += cost->calls;
-    edges->edges[place].wall += cost->wall;
-    edges->edges[place].cpu += cost->cpu;
-}
-
-static void add_node(struct edges *edges, const struct tv_visit *visit)
-{
-    const struct tv_call_tree *tree = visit->tree;
-    uint32_t node = visit->node, frame = tree->frame[node], parent = tree->parent[node];
-    const struct tv_path_cost *cost = &tree->cost[node];
-    bool recursive = tv_visit_is_recursive(visit);
-    edges->calls[frame] += cost->calls;
-    edges->self_wall[frame] += tree->self_wall[node];
-    edges->self_cpu[frame] += tree->self_cpu[node];
-    if (cost->calls == 0)
-        return;
-    if (!tv_call_tree_is_call(tree, parent)) {
-        add_edge(edges, frame, TV_NONE, recursive ? RECURSIVE_PARENTS : PARENTS, cost);
-        return;
-    }
-    /* The parent's own activation is the outermost when it stands on the path once, itself apart.
-     */
-    uint32_t caller = tree->frame[parent];
-    bool again = visit->active[caller] - (caller == frame) > 1;
-    add_edge(edges, frame, caller, recursive ? RECURSIVE_PARENTS : PARENTS, cost);
-    add_edge(edges, caller, frame, again ? RECURSIVE_CHILDREN : CHILDREN, cost);
-}
-
-static int compare_edges(const void *left, const void *right)
-{
-    const struct edge *a = left, *b = right;
-    if (a->context != b->context)
-        return a->context < b->context ? -1 : 1;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    return (a->frame > b->frame) - (a->frame < b->frame);
-}
-
-static void edges_init(struct edges *edges, const struct tv_call_tree *tree, bool cpu)
-{
-    uint32_t frames = tree->head->frame_count;
-    struct tv_visit visit;
-    *edges = (struct edges){0};
-    tv_map_init(&edges->index);
-    edges->calls = tv_alloc(frames, sizeof *edges->calls);
-    edges->self_wall = tv_alloc(frames, sizeof *edges->self_wall);
-    edges->self_cpu = tv_alloc(frames, sizeof *edges->self_cpu);
-    edges->first = tv_alloc((size_t)frames + 1, sizeof *edges->first);
-    tv_visit_init(&visit, tree);
-    while (tv_visit_next(&visit)) {
-        if (tv_call_tree_is_call(tree, visit.node))
-            add_node(edges, &visit);
-    }
-    tv_visit_release(&visit);
-    for (size_t i = 0; i < edges->count; i++)
-        edges->edges[i].key = cpu ? edges->edges[i].cpu : edges->edges[i].wall;
-    if (edges->count > 0)
-        qsort(edges->edges, edges->count, sizeof *edges->edges, compare_edges);
-    for (size_t i = 0; i < edges->count; i++)
-        edges->first[edges->edges[i].context + 1]++;
-    for (uint32_t i = 0; i < frames; i++)
-        edges->first[i + 1] += edges->first[i];
-}
-
-static void edges_release(struct edges *edges)
-{
-    tv_map_release(&edges->index);
-    tv_free(edges->edges);
-    tv_free(edges->calls);
-    tv_free(edges->self_wall);
-    tv_free(edges->self_cpu);
-    tv_free(edges->first);
-}
 
 struct writing {
     struct tv_out *out;
     const struct tv_profile *profile;
-    const struct edges *edges;
+    const struct tv_method_edges *edges;
     const uint32_t *index; /* [frame_count] the row of a method from 1; 0: it has none */
     bool cpu;
 };
 
 /* The calls of an edge are n of all calls of the method that is its child. */
-static uint64_t total_calls(const struct writing *w, const struct edge *edge)
+static uint64_t total_calls(const struct writing *w, const struct tv_method_edge *edge)
 {
-    bool child = edge->group == CHILDREN || edge->group == RECURSIVE_CHILDREN;
+    bool child = edge->group == TV_EDGE_CHILD || edge->group == TV_EDGE_RECURSIVE_CHILD;
     return w->edges->calls[child ? edge->frame : edge->context];
 }
 
@@ -165,7 +43,7 @@ static void write_index(struct tv_out *out, int width, uint32_t index)
     tv_out_format(out, "%*.*s", width, (int)length, text);
 }
 
-static void write_edge(const struct writing *w, const struct edge *edge, int64_t whole)
+static void write_edge(const struct writing *w, const struct tv_method_edge *edge, int64_t whole)
 {
     struct tv_out *out = w->out;
     int64_t time = w->cpu ? edge->cpu : edge->wall;
@@ -223,22 +101,22 @@ static void write_exclusive(const struct writing *w, const struct tv_method_cost
 
 static void write_block(const struct writing *w, const struct tv_method_cost *row)
 {
-    const struct edge *edge = &w->edges->edges[w->edges->first[row->frame]];
-    const struct edge *end = &w->edges->edges[w->edges->first[row->frame + 1]];
+    const struct tv_method_edge *edge = &w->edges->edges[w->edges->first[row->frame]];
+    const struct tv_method_edge *end = &w->edges->edges[w->edges->first[row->frame + 1]];
     int64_t incl = w->cpu ? row->incl_cpu : row->incl_wall;
-    bool mark = edge < end && edge->group == RECURSIVE_PARENTS;
+    bool mark = edge < end && edge->group == TV_EDGE_RECURSIVE_PARENT;
     tv_out_text(w->out, "----------------------------------------------------\n");
-    for (; edge < end && edge->group == RECURSIVE_PARENTS; edge++)
+    for (; edge < end && edge->group == TV_EDGE_RECURSIVE_PARENT; edge++)
         write_edge(w, edge, incl);
     if (mark)
         tv_out_text(
             w->out,
             "                    ++++++++++++++++++++++++ (callers while recursive above)\n");
-    for (; edge < end && edge->group == PARENTS; edge++)
+    for (; edge < end && edge->group == TV_EDGE_PARENT; edge++)
         write_edge(w, edge, incl);
     write_method(w, row, w->cpu ? w->profile->total_cpu : w->profile->total_wall);
     write_exclusive(w, row, incl);
-    for (; edge < end && edge->group == CHILDREN; edge++)
+    for (; edge < end && edge->group == TV_EDGE_CHILD; edge++)
         write_edge(w, edge, incl);
     if (edge < end)
         tv_out_text(
@@ -259,7 +137,7 @@ static void write_text(const struct writing *w, const struct tv_profile_rows *ro
 
 /* ---- JSON ---- */
 
-static void json_edge(const struct writing *w, const struct edge *edge)
+static void json_edge(const struct writing *w, const struct tv_method_edge *edge)
 {
     struct tv_out *out = w->out;
     struct tv_method_cost row = {
@@ -295,7 +173,8 @@ static void json_edge(const struct writing *w, const struct edge *edge)
     tv_out_char(out, '}');
 }
 
-static void json_group(const struct writing *w, uint32_t context, enum group group, const char *key)
+static void json_group(const struct writing *w, uint32_t context, enum tv_edge_group group,
+                       const char *key)
 {
     bool any = false;
     tv_out_format(w->out, ",\n   \"%s\": [", key);
@@ -317,10 +196,10 @@ static void write_json(const struct writing *w, const struct tv_profile_rows *ro
         tv_out_text(w->out, i == 0 ? "\n  {" : ",\n  {");
         tv_profile_row_json(w->out, w->profile, &rows->rows[i]);
         if (frame != TV_NONE) {
-            json_group(w, frame, PARENTS, "parents");
-            json_group(w, frame, CHILDREN, "children");
-            json_group(w, frame, RECURSIVE_PARENTS, "recursive_parents");
-            json_group(w, frame, RECURSIVE_CHILDREN, "recursive_children");
+            json_group(w, frame, TV_EDGE_PARENT, "parents");
+            json_group(w, frame, TV_EDGE_CHILD, "children");
+            json_group(w, frame, TV_EDGE_RECURSIVE_PARENT, "recursive_parents");
+            json_group(w, frame, TV_EDGE_RECURSIVE_CHILD, "recursive_children");
         }
         tv_out_char(w->out, '}');
     }
@@ -331,9 +210,9 @@ void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
                         const struct tv_profile *profile, const struct tv_profile_rows *rows,
                         const struct tv_relations_options *options)
 {
-    struct edges edges;
+    struct tv_method_edges edges;
     uint32_t *index = tv_alloc(tree->head->frame_count, sizeof *index);
-    edges_init(&edges, tree, options->cpu);
+    tv_method_edges_init(&edges, tree, options->cpu);
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->rows[i].frame != TV_NONE)
             index[rows->rows[i].frame] = i + 1;
@@ -343,6 +222,6 @@ void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
         write_json(&w, rows);
     else
         write_text(&w, rows);
-    edges_release(&edges);
+    tv_method_edges_release(&edges);
     tv_free(index);
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.h - the entries and exits of a finished trace, one after the other: of one track, or of all
+ * tracks in the order of time.
+ */
+#ifndef TV_WRITERS_CALLS_H
+#define TV_WRITERS_CALLS_H
+
+#include "model/trace.h"
+
+struct tv_call_event {
+    bool exit;
+    uint32_t track, depth, row, index;
+    tv_ns time; /* on the trace's axis */
+    tv_ns cpu;
+    const struct tv_slice *slice; /* the call; valid until the next step */
+};
+
+/* Walks one track. */
+struct tv_call_cursor;
+struct tv_call_cursor *tv_call_cursor_new(const struct tv_trace *trace, uint32_t track);
+void tv_call_cursor_free(struct tv_call_cursor *cursor);
+
+/* The next event of the track; false after the last. */
+bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *event);
+
+/* Walks all tracks: earlier events first, at equal times those of the earlier track. */
+struct tv_call_merge;
+struct tv_call_merge *tv_call_merge_new(const struct tv_trace *trace);
+void tv_call_merge_free(struct tv_call_merge *merge);
+
+/* The next event of the trace; false after the last. */
+bool tv_call_merge_next(struct tv_call_merge *merge, struct tv_call_event *event);
+
+#endif

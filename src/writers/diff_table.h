@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diff_table.h - two method tables side by side, as text, CSV and JSON.
+ *
+ * Columns and keys are defined in traceview(1), diff; those of CSV and JSON are a contract.
+ */
+#ifndef TV_WRITERS_DIFF_TABLE_H
+#define TV_WRITERS_DIFF_TABLE_H
+
+#include "analysis/diff.h"
+#include "base/out.h"
+
+enum tv_diff_format {
+    TV_DIFF_TEXT,
+    TV_DIFF_CSV,
+    TV_DIFF_JSON,
+};
+
+/* At most `limit` methods of each part, 0: all. */
+void tv_diff_table_write(struct tv_out *out, const struct tv_diff *diff, enum tv_diff_format format,
+                         uint64_t limit);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/dump.h"
+
+#include "base/memory.h"
+#include "writers/names.h"
+
+/* dmtracedump begins so deep: it has room for two exits without their entries. */
+#define FIRST_DEPTH 2
+
+/* Deeper calls are printed, but what ends them is not looked up. */
+#define STACK_LIMIT 65536u
+
+/* No line is indented further; the number of dots is all that is lost. */
+#define DOTS_LIMIT 1000
+
+struct dump_thread {
+    uint32_t *stack; /* frames of open calls */
+    size_t capacity;
+    uint32_t open;
+    int64_t depth; /* as printed */
+    bool skip;
+};
+
+struct tv_dump {
+    struct tv_sink sink;
+    struct tv_out *out;
+    struct tv_dump_options options;
+    struct tv_head *head;
+    struct dump_thread *threads;
+    uint32_t thread_count;
+    int64_t tick;
+    bool cpu;
+};
+
+static void release_threads(struct tv_dump *dump)
+{
+    for (uint32_t i = 0; i < dump->thread_count; i++)
+        tv_free(dump->threads[i].stack);
+    tv_free(dump->threads);
+    dump->threads = NULL;
+    dump->thread_count = 0;
+}
+
+static void write_head(struct tv_dump *dump, uint32_t input)
+{
+    const struct tv_head *head = dump->head;
+    struct tv_out *out = dump->out;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        count += head->threads[i].input == input;
+    tv_out_text(out, "VERSION: ");
+    tv_names_line(out, tv_head_text(head, head->inputs[input].version));
+    tv_out_format(out, "\nThreads (%u):\n", count);
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        if (head->threads[i].input != input)
+            continue;
+        tv_out_format(out, "%2llu ", (unsigned long long)head->threads[i].id);
+        tv_names_thread(out, head, i);
+        tv_out_char(out, '\n');
+    }
+    tv_out_text(out, "Trace (threadID action usecs class.method signature):\n");
+}
+
+static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+{
+    struct tv_dump *dump = (struct tv_dump *)sink;
+    const struct tv_input *in = &head->inputs[input];
+    (void)parts;
+    release_threads(dump);
+    dump->head = head;
+    dump->tick = in->tick_ns;
+    dump->cpu = dump->options.clock == TV_DUMP_CPU ||
+                (dump->options.clock == TV_DUMP_FIRST && (in->clocks & TV_CLOCK_CPU));
+    dump->threads = tv_alloc(head->thread_count, sizeof *dump->threads);
+    dump->thread_count = head->thread_count;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        dump->threads[i].depth = FIRST_DEPTH;
+        dump->threads[i].skip =
+            dump->options.wanted && !dump->options.wanted(head, i, dump->options.context);
+    }
+    write_head(dump, input);
+}
+
+/* Takes the call that ends off the stack, with those above it whose exits are missing. Its frame.
+ */
+static uint32_t take_off(struct dump_thread *t, uint32_t frame)
+{
+    uint32_t limit = t->open < 1024 ? t->open : 1024;
+    if (frame == TV_ANY_FRAME)
+        return t->open > 0 ? t->stack[--t->open] : TV_NONE;
+    for (uint32_t i = 1; i <= limit; i++) {
+        if (t->stack[t->open - i] != frame)
+            continue;
+        t->open -= i;
+        t->depth -= i - 1;
+        break;
+    }
+    return frame;
+}
+
+static void put_on(struct dump_thread *t, uint32_t frame)
+{
+    if (t->open >= STACK_LIMIT)
+        return;
+    t->stack = tv_array_reserve(t->stack, &t->capacity, (size_t)t->open + 1, sizeof *t->stack);
+    t->stack[t->open++] = frame;
+}
+
+static void write_dots(struct tv_out *out, int64_t depth)
+{
+    tv_out_char(out, depth < 0 ? '-' : ' ');
+    for (int64_t i = 0; i < depth && i < DOTS_LIMIT; i++)
+        tv_out_char(out, '.');
+}
+
+/* Whole microseconds as dmtracedump has them; finer clocks with their fraction. */
+static void write_time(struct tv_dump *dump, const struct tv_event *event)
+{
+    tv_ns time = (dump->cpu ? event->cpu : event->wall) * dump->tick;
+    tv_names_time_column(dump->out, 10, time, 1000, dump->tick % 1000 == 0 ? 0 : 3);
+}
+
+static void write_event(struct tv_dump *dump, const struct tv_event *event)
+{
+    static const char *const actions[] = {" ent", " xit", " unr", " ???"};
+    struct dump_thread *t = &dump->threads[event->thread];
+    struct tv_out *out = dump->out;
+    uint32_t frame = event->frame;
+    if (t->skip)
+        return;
+    if (event->action == TV_ENTER) {
+        t->depth++;
+        put_on(t, frame);
+    } else {
+        frame = take_off(t, frame);
+    }
+    tv_out_format(out, "%2llu", (unsigned long long)dump->head->threads[event->thread].id);
+    tv_out_text(out, actions[event->action]);
+    write_time(dump, event);
+    write_dots(out, t->depth);
+    if (frame == TV_NONE)
+        tv_out_text(out, "(unknown)");
+    else
+        tv_names_full(out, dump->head, &dump->head->frames[frame]);
+    tv_out_char(out, '\n');
+    if (event->action != TV_ENTER)
+        t->depth--;
+}
+
+static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
+{
+    struct tv_dump *dump = (struct tv_dump *)sink;
+    (void)pass;
+    (void)part;
+    for (size_t i = 0; i < batch->count; i++)
+        write_event(dump, &batch->events[i]);
+}
+
+static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+{
+    (void)sink;
+    (void)pass;
+    return TV_SPLICE_DONE;
+}
+
+static void end(struct tv_sink *sink)
+{
+    release_threads((struct tv_dump *)sink);
+}
+
+static const struct tv_sink_ops ops = {
+    .passes = 1,
+    .writes = true,
+    .begin = begin,
+    .take = take,
+    .splice = splice,
+    .end = end,
+};
+
+struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *options)
+{
+    struct tv_dump *dump = tv_alloc(1, sizeof *dump);
+    dump->sink.ops = &ops;
+    dump->out = out;
+    dump->options = *options;
+    return dump;
+}
+
+struct tv_sink *tv_dump_sink(struct tv_dump *dump)
+{
+    return &dump->sink;
+}
+
+void tv_dump_free(struct tv_dump *dump)
+{
+    if (!dump)
+        return;
+    release_threads(dump);
+    tv_free(dump);
+}

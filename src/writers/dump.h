@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump.h - a sink that prints each event on a line while the file is read, as dmtracedump -o does.
+ *
+ *     VERSION: 3
+ *     Threads (2):
+ *      1 main
+ *      2 Worker-1
+ *     Trace (threadID action usecs class.method signature):
+ *      1 ent         0 ...com.ex.A.run ()V
+ *
+ * The dots show the depth, from two at the thread's first event; below none stands a '-' instead of
+ * the blank.
+ */
+#ifndef TV_WRITERS_DUMP_H
+#define TV_WRITERS_DUMP_H
+
+#include "base/out.h"
+#include "model/sink.h"
+
+enum tv_dump_clock {
+    TV_DUMP_FIRST, /* the CPU clock where the input has one: what dmtracedump prints */
+    TV_DUMP_REAL,
+    TV_DUMP_CPU,
+};
+
+struct tv_dump;
+
+struct tv_dump_options {
+    enum tv_dump_clock clock;
+    /* Whether a thread's events are printed; NULL: all are. Called once a thread. */
+    bool (*wanted)(const struct tv_head *head, uint32_t thread, void *context);
+    void *context;
+};
+
+/* `out` must live as long. */
+struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *options);
+struct tv_sink *tv_dump_sink(struct tv_dump *dump);
+void tv_dump_free(struct tv_dump *dump);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/info.h"
+
+#include "base/bytes.h"
+#include "writers/names.h"
+
+/* What several inputs have together. */
+struct sums {
+    uint64_t records, unrolls;
+    bool overflow, sampled;
+    tv_ns interval; /* the shortest of the sampled inputs */
+    tv_ns last_wall, last_cpu;
+    unsigned clocks;
+    uint32_t listed;
+};
+
+static struct sums sum_up(const struct tv_head *head)
+{
+    struct sums sums = {.clocks = tv_head_clocks(head)};
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        const struct tv_input *input = &head->inputs[i];
+        tv_ns wall = input->last_wall * input->tick_ns, cpu = input->last_cpu * input->tick_ns;
+        sums.records += input->records;
+        sums.unrolls += input->unrolls;
+        sums.overflow |= input->overflow;
+        if (input->sampled_ns > 0 && (!sums.sampled || input->sampled_ns < sums.interval))
+            sums.interval = input->sampled_ns;
+        sums.sampled |= input->sampled_ns > 0;
+        sums.last_wall = wall > sums.last_wall ? wall : sums.last_wall;
+        sums.last_cpu = cpu > sums.last_cpu ? cpu : sums.last_cpu;
+    }
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        sums.listed += head->threads[i].listed;
+    return sums;
+}
+
+/* ---- Dates ---- */
+
+struct date {
+    int64_t year;
+    int month, day;
+};
+
+/* The proleptic Gregorian calendar from days since 1970: years begin in March, so that the leap day
+ * is the last, and 400 of them have 146097 days. */
+static struct date date_of(int64_t days)
+{
+    int64_t shifted = days + 719468; /* since 0000-03-01 */
+    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    int64_t of_era = shifted - era * 146097;
+    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * of_year + 2) / 153; /* 0: March */
+    struct date date = {
+        .year = year + era * 400 + (month >= 10 ? 1 : 0),
+        .month = (int)(month < 10 ? month + 3 : month - 9),
+        .day = (int)(of_year - (153 * month + 2) / 5 + 1),
+    };
+    return date;
+}
+
+/* "2026-11-20T10:11:12.000345Z" */
+static void add_date(struct tv_out *out, int64_t us)
+{
+    int64_t seconds = us / 1000000, days = seconds / 86400, rest = seconds % 86400;
+    struct date date = date_of(days);
+    tv_out_format(out, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ", (long long)date.year, date.month,
+                  date.day, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60),
+                  (int)(us % 1000000));
+}
+
+/* ---- JSON ---- */
+
+static void json_key(struct tv_out *out, const char *key)
+{
+    tv_out_format(out, ",\n  \"%s\": ", key);
+}
+
+static void json_number(struct tv_out *out, const char *key, uint64_t value)
+{
+    json_key(out, key);
+    tv_out_u64(out, value);
+}
+
+static void json_time(struct tv_out *out, const char *key, bool there, int64_t value)
+{
+    json_key(out, key);
+    if (there)
+        tv_out_i64(out, value);
+    else
+        tv_out_text(out, "null");
+}
+
+static void json_recorded(struct tv_out *out, const struct tv_input *input)
+{
+    if (input->recorded_us > 0) {
+        tv_out_char(out, '"');
+        add_date(out, input->recorded_us);
+        tv_out_char(out, '"');
+    } else {
+        tv_out_text(out, "null");
+    }
+}
+
+/* One member for each key: of a key that stands twice, the last value. */
+static void json_metadata(struct tv_out *out, const struct tv_head *head, uint32_t input)
+{
+    struct tv_map last;
+    bool any = false;
+    tv_map_init(&last);
+    for (uint32_t i = 0; i < head->metadata_count; i++) {
+        if (head->metadata[i].input == input)
+            tv_map_set(&last, head->metadata[i].key, i);
+    }
+    tv_out_char(out, '{');
+    for (uint32_t i = 0; i < head->metadata_count; i++) {
+        const struct tv_metadata *m = &head->metadata[i];
+        if (m->input != input || tv_map_find(&last, m->key) != i)
+            continue;
+        tv_out_text(out, any ? ", " : "");
+        tv_out_json(out, tv_head_text(head, m->key));
+        tv_out_text(out, ": ");
+        tv_out_json(out, tv_head_text(head, m->value));
+        any = true;
+    }
+    tv_out_char(out, '}');
+    tv_map_release(&last);
+}
+
+static void json_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
+{
+    const struct tv_input *input = &head->inputs[index];
+    tv_out_text(out, "{\"name\": ");
+    tv_out_json(out, tv_head_text(head, input->name));
+    tv_out_text(out, ", \"format\": ");
+    tv_out_json(out, tv_bytes_of(input->format));
+    tv_out_text(out, ", \"version\": ");
+    tv_out_json(out, tv_head_text(head, input->version));
+    tv_out_format(out, ", \"clock\": \"%s\", \"recorded\": ", tv_names_clocks(input->clocks));
+    json_recorded(out, input);
+    tv_out_text(out, ", \"bytes\": ");
+    tv_out_u64(out, input->bytes);
+    tv_out_text(out, ", \"records\": ");
+    tv_out_u64(out, input->records);
+    tv_out_text(out, ",\n     \"metadata\": ");
+    json_metadata(out, head, index);
+    tv_out_char(out, '}');
+}
+
+static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
+{
+    bool any = false;
+    json_key(out, "diagnostics");
+    tv_out_char(out, '[');
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        const struct tv_diagnostic *one = &all->kinds[i];
+        if (one->count == 0)
+            continue;
+        tv_out_format(out, "%s\n    {\"kind\": \"%s\", \"severity\": \"%s\", \"count\": ",
+                      any ? "," : "", tv_diagnostic_name((enum tv_diagnostic_kind)i),
+                      tv_diagnostic_is_warning((enum tv_diagnostic_kind)i) ? "warning" : "note");
+        tv_out_u64(out, one->count);
+        tv_out_text(out, ", \"first_offset\": ");
+        if (one->offset_count > 0)
+            tv_out_u64(out, one->offsets[0]);
+        else
+            tv_out_text(out, "null");
+        tv_out_char(out, '}');
+        any = true;
+    }
+    tv_out_text(out, any ? "\n  ]" : "]");
+}
+
+/* What the first file says stands for all where they differ; "inputs" has each one's. */
+static void json_first_input(struct tv_out *out, const struct tv_head *head, unsigned clocks)
+{
+    const struct tv_input *input = &head->inputs[0];
+    tv_out_text(out, "{\n  \"format\": ");
+    tv_out_json(out, tv_bytes_of(input->format));
+    json_key(out, "version");
+    tv_out_json(out, tv_head_text(head, input->version));
+    json_key(out, "clock");
+    tv_out_format(out, "\"%s\"", tv_names_clocks(clocks));
+    json_key(out, "recorded");
+    json_recorded(out, input);
+    json_time(out, "boot_ns", input->boot_us > 0, input->boot_us * 1000);
+    json_time(out, "elapsed_ns", input->elapsed_ns >= 0, input->elapsed_ns);
+    json_time(out, "announced_records", input->announced >= 0, input->announced);
+    json_key(out, "metadata");
+    json_metadata(out, head, 0);
+}
+
+static void json_counts(struct tv_out *out, const struct tv_info *info, const struct sums *sums)
+{
+    const struct tv_head *head = info->head;
+    json_time(out, "span_ns", true, info->span);
+    json_number(out, "processes", head->process_count);
+    json_number(out, "threads", head->thread_count);
+    json_number(out, "threads_listed", sums->listed);
+    json_number(out, "threads_with_events", info->facts.threads_with_events);
+    json_number(out, "methods", head->frame_count);
+    json_number(out, "records", sums->records);
+    json_number(out, "calls", info->facts.calls);
+    json_number(out, "unmatched_exits", info->facts.unmatched_exits);
+    json_number(out, "open_calls", info->facts.open_calls);
+    json_number(out, "unrolls", sums->unrolls);
+    json_number(out, "max_depth", info->facts.max_depth);
+}
+
+void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
+{
+    const struct tv_head *head = info->head;
+    struct sums sums = sum_up(head);
+    json_first_input(out, head, sums.clocks);
+    json_counts(out, info, &sums);
+    json_key(out, "overflow");
+    tv_out_text(out, sums.overflow ? "true" : "false");
+    json_key(out, "sampled");
+    if (sums.sampled)
+        tv_out_format(out, "{\"interval_ns\": %lld}", (long long)sums.interval);
+    else
+        tv_out_text(out, "null");
+    json_time(out, "last_real_ns", sums.clocks & TV_CLOCK_WALL, sums.last_wall);
+    json_time(out, "last_cpu_ns", sums.clocks & TV_CLOCK_CPU, sums.last_cpu);
+    json_diagnostics(out, &head->diagnostics);
+    json_key(out, "inputs");
+    tv_out_char(out, '[');
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        tv_out_text(out, i > 0 ? ",\n    " : "\n    ");
+        json_input(out, head, i);
+    }
+    tv_out_text(out, "\n  ]\n}\n");
+}
+
+/* ---- Text ---- */
+
+static void label(struct tv_out *out, const char *text)
+{
+    tv_out_format(out, "%-22s", text);
+}
+
+static void text_number(struct tv_out *out, const char *text, uint64_t value)
+{
+    label(out, text);
+    tv_out_u64(out, value);
+    tv_out_char(out, '\n');
+}
+
+static void text_time(struct tv_out *out, const char *text, bool there, tv_ns value)
+{
+    if (!there)
+        return;
+    label(out, text);
+    tv_out_time(out, value, 1000000, 3);
+    tv_out_text(out, " ms\n");
+}
+
+static void text_recorded(struct tv_out *out, const struct tv_input *input)
+{
+    if (input->recorded_us > 0) {
+        label(out, "recorded");
+        add_date(out, input->recorded_us);
+        tv_out_char(out, '\n');
+    } else if (input->boot_us > 0) {
+        label(out, "recorded");
+        tv_out_time(out, input->boot_us * 1000, 1000000000, 3);
+        tv_out_text(out, " s after the device had started\n");
+    }
+}
+
+static void text_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
+{
+    const struct tv_input *input = &head->inputs[index];
+    label(out, "file");
+    tv_names_line(out, tv_head_text(head, input->name));
+    tv_out_char(out, '\n');
+    label(out, "format");
+    tv_out_format(out, "%s, version ", input->format);
+    tv_names_line(out, tv_head_text(head, input->version));
+    tv_out_char(out, '\n');
+    text_recorded(out, input);
+    label(out, "clock");
+    tv_out_format(out, "%s\n", tv_names_clocks(input->clocks));
+    if (input->sampled_ns > 0) {
+        label(out, "sampled");
+        tv_out_text(out, "yes (inferred), about every ");
+        tv_out_time(out, input->sampled_ns, 1000000, 3);
+        tv_out_text(out, " ms: calls are no call counts\n");
+    }
+    for (uint32_t i = 0; i < head->metadata_count; i++) {
+        if (head->metadata[i].input != index)
+            continue;
+        tv_out_text(out, "  ");
+        tv_names_line(out, tv_head_text(head, head->metadata[i].key));
+        tv_out_char(out, '=');
+        tv_names_line(out, tv_head_text(head, head->metadata[i].value));
+        tv_out_char(out, '\n');
+    }
+}
+
+static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
+{
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        const struct tv_diagnostic *one = &all->kinds[i];
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        if (one->count == 0)
+            continue;
+        label(out, tv_diagnostic_is_warning(kind) ? "warning" : "note");
+        tv_out_u64(out, one->count);
+        tv_out_format(out, " %s: %s", tv_diagnostic_name(kind), tv_diagnostic_text(kind));
+        if (one->offset_count > 0)
+            tv_out_format(out, " (first at byte %llu)", (unsigned long long)one->offsets[0]);
+        tv_out_char(out, '\n');
+    }
+}
+
+void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
+{
+    const struct tv_head *head = info->head;
+    struct sums sums = sum_up(head);
+    for (uint32_t i = 0; i < head->input_count; i++)
+        text_input(out, head, i);
+    text_time(out, "span", true, info->span);
+    text_time(out, "last real time", sums.clocks & TV_CLOCK_WALL, sums.last_wall);
+    text_time(out, "last CPU time", sums.clocks & TV_CLOCK_CPU, sums.last_cpu);
+    text_number(out, "processes", head->process_count);
+    text_number(out, "threads", head->thread_count);
+    text_number(out, "threads with events", info->facts.threads_with_events);
+    text_number(out, "methods", head->frame_count);
+    text_number(out, "records", sums.records);
+    text_number(out, "calls", info->facts.calls);
+    text_number(out, "unmatched exits", info->facts.unmatched_exits);
+    text_number(out, "open at the end", info->facts.open_calls);
+    text_number(out, "left by exceptions", sums.unrolls);
+    text_number(out, "deepest", info->facts.max_depth);
+    label(out, "overflow");
+    tv_out_text(out, sums.overflow ? "yes: the buffer was full, what came later was not recorded\n"
+                                   : "no\n");
+    text_diagnostics(out, &head->diagnostics);
+}

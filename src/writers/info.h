@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * info.h - what a trace says about itself, as text and as JSON.
+ *
+ * The JSON keys are a contract, defined in traceview(1), info.
+ */
+#ifndef TV_WRITERS_INFO_H
+#define TV_WRITERS_INFO_H
+
+#include "analysis/profile_sink.h"
+#include "base/out.h"
+
+struct tv_info {
+    const struct tv_head *head;
+    struct tv_walk_facts facts;
+    tv_ns span; /* from the earliest record to the latest, on the trace's axis */
+};
+
+/* For people. */
+void tv_info_write_text(struct tv_out *out, const struct tv_info *info);
+
+/* One object. */
+void tv_info_write_json(struct tv_out *out, const struct tv_info *info);
+
+#endif

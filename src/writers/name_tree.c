@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/name_tree.h"
+
+#include <string.h>
+
+#include "analysis/tree_sink.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "model/paths.h"
+#include "writers/names.h"
+
+static struct tv_name_tree *allocate(uint32_t count)
+{
+    struct tv_name_tree *tree = tv_alloc(1, sizeof *tree);
+    tree->count = count;
+    tree->parent = tv_alloc(count, sizeof *tree->parent);
+    tree->name = tv_alloc(count, sizeof *tree->name);
+    tree->self = tv_alloc(count, sizeof *tree->self);
+    return tree;
+}
+
+void tv_name_tree_free(struct tv_name_tree *tree)
+{
+    if (!tree)
+        return;
+    tv_free(tree->parent);
+    tv_free(tree->name);
+    tv_free(tree->self);
+    tv_interner_free(tree->names);
+    tv_free(tree);
+}
+
+static void name_thread(struct tv_out *text, const struct tv_head *head, uint32_t thread)
+{
+    tv_names_thread(text, head, thread);
+    if (head->threads[thread].name != TV_EMPTY_STRING)
+        tv_out_format(text, " [%llu]", (unsigned long long)head->threads[thread].id);
+}
+
+static uint32_t intern_frame(struct tv_interner *names, const struct tv_call_tree *tree,
+                             uint32_t frame)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    if (frame & TV_THREAD_FRAME)
+        name_thread(&text, tree->head, frame & ~TV_THREAD_FRAME);
+    else
+        tv_names_method(&text, tree->head, &tree->head->frames[frame]);
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.buffer[i] == ';')
+            text.buffer[i] = ':';
+    }
+    uint32_t name = tv_interner_add(names, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+    return name;
+}
+
+/* The printed name of each frame, TV_NONE until it is needed. */
+struct naming {
+    const struct tv_call_tree *tree;
+    const struct tv_name_tree_options *options;
+    struct tv_interner *names;
+    uint32_t *of_frame;
+};
+
+static uint32_t name_of(struct naming *naming, uint32_t frame)
+{
+    if (frame & TV_THREAD_FRAME)
+        return intern_frame(naming->names, naming->tree, frame);
+    if (naming->of_frame[frame] == TV_NONE)
+        naming->of_frame[frame] = intern_frame(naming->names, naming->tree, frame);
+    return naming->of_frame[frame];
+}
+
+/* map[i]: the place of the tree's node i among the paths, TV_NONE outside the wanted thread. */
+static void map_nodes(struct naming *naming, struct tv_paths *paths, uint32_t *map)
+{
+    const struct tv_call_tree *tree = naming->tree;
+    uint32_t thread = naming->options->thread;
+    map[TV_ROOT_PATH] = thread == TV_NONE ? TV_ROOT_PATH : TV_NONE;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t above = map[tree->parent[i]];
+        if (thread != TV_NONE && tree->frame[i] == (TV_THREAD_FRAME | thread))
+            map[i] = TV_ROOT_PATH;
+        else if (above == TV_NONE)
+            map[i] = TV_NONE;
+        else
+            map[i] = tv_paths_child(paths, above, name_of(naming, tree->frame[i]));
+    }
+}
+
+static void add_costs(struct tv_name_tree *names, const struct tv_call_tree *tree,
+                      const uint32_t *map, bool cpu)
+{
+    const int64_t *self = cpu ? tree->self_cpu : tree->self_wall;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        if (map[i] != TV_NONE && map[i] != TV_ROOT_PATH)
+            names->self[map[i]] += self[i];
+    }
+}
+
+static struct tv_name_tree *from_paths(const struct tv_paths *paths)
+{
+    struct tv_name_tree *tree = allocate(paths->count);
+    for (uint32_t i = 1; i < paths->count; i++) {
+        tree->parent[i] = paths->nodes[i].parent;
+        tree->name[i] = paths->nodes[i].frame;
+    }
+    return tree;
+}
+
+struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
+                                      const struct tv_name_tree_options *options)
+{
+    struct naming naming = {tree, options, tv_interner_new(), NULL};
+    struct tv_paths paths;
+    uint32_t *map = tv_alloc(tree->count, sizeof *map);
+    naming.of_frame = tv_alloc(tree->head->frame_count, sizeof *naming.of_frame);
+    memset(naming.of_frame, 0xff, tree->head->frame_count * sizeof *naming.of_frame);
+    tv_paths_init(&paths);
+    map_nodes(&naming, &paths, map);
+    struct tv_name_tree *names = from_paths(&paths);
+    names->names = naming.names;
+    tv_paths_release(&paths);
+    add_costs(names, tree, map, options->cpu);
+    tv_free(naming.of_frame);
+    tv_free(map);
+    return names;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/regression.h"
+
+#include "base/memory.h"
+#include "writers/calls.h"
+#include "writers/names.h"
+#include "writers/profile_table.h"
+
+#define US 1000
+
+struct clocks {
+    bool wall, cpu;
+};
+
+static struct clocks clocks_of(const struct tv_trace *trace, uint32_t track)
+{
+    unsigned clocks = trace->head->inputs[trace->tracks[track].input].clocks;
+    return (struct clocks){clocks & TV_CLOCK_WALL, clocks & TV_CLOCK_CPU};
+}
+
+static void add_time(struct tv_out *out, int width, bool there, tv_ns time)
+{
+    tv_out_char(out, ' ');
+    if (there)
+        tv_names_time_column(out, width, time, US, 0);
+    else
+        tv_out_format(out, "%*s", width, "-");
+}
+
+static void write_totals(struct tv_out *out, const struct tv_profile *profile)
+{
+    tv_out_text(out, "totalCpuTime ");
+    tv_out_time(out, profile->total_cpu, US, 0);
+    tv_out_text(out, "us\ntotalRealTime ");
+    tv_out_time(out, profile->total_wall, US, 0);
+    tv_out_text(out, "us\n");
+}
+
+static unsigned long long thread_id(const struct tv_trace *trace, uint32_t track)
+{
+    return (unsigned long long)trace->head->threads[trace->tracks[track].thread].id;
+}
+
+/* ---- Thread Times ---- */
+
+static void write_threads(struct tv_out *out, const struct tv_trace *trace)
+{
+    tv_out_text(out, "\nThread Times\nid  t-start    t-end  g-start    g-end  name\n");
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        struct clocks clocks = clocks_of(trace, i);
+        int64_t tick = tv_track_tick(trace, i);
+        tv_ns offset = trace->offset[track->input];
+        tv_out_format(out, "%2llu", thread_id(trace, i));
+        add_time(out, 8, clocks.cpu, track->first_cpu * tick);
+        add_time(out, 8, clocks.cpu, track->last_cpu * tick);
+        add_time(out, 8, clocks.wall, track->first_wall * tick + offset);
+        add_time(out, 8, clocks.wall, track->last_wall * tick + offset);
+        tv_out_text(out, "  ");
+        tv_names_thread(out, trace->head, track->thread);
+        tv_out_char(out, '\n');
+    }
+}
+
+/* ---- Call Times ---- */
+
+/* The figure that excl. and incl. are of: CPU time, real time where there is no CPU clock. */
+static tv_ns figure_of(const struct tv_trace *trace, uint32_t track, const struct tv_slice *slice)
+{
+    return clocks_of(trace, track).cpu ? slice->cpu_length : slice->length;
+}
+
+static void write_call(struct tv_out *out, const struct tv_trace *trace, uint32_t track,
+                       const struct tv_slice *slice, tv_ns exclusive)
+{
+    struct clocks clocks = clocks_of(trace, track);
+    tv_out_format(out, "%2llu", thread_id(trace, track));
+    add_time(out, 8, clocks.cpu, slice->cpu_start);
+    add_time(out, 8, clocks.cpu, slice->cpu_start + slice->cpu_length);
+    add_time(out, 8, clocks.wall, slice->start);
+    add_time(out, 8, clocks.wall, slice->start + slice->length);
+    add_time(out, 8, true, exclusive);
+    add_time(out, 8, true, figure_of(trace, track, slice));
+    tv_out_text(out, "  ");
+    tv_names_full(out, trace->head, tv_path_frame(trace, slice->path));
+    tv_out_char(out, '\n');
+}
+
+/* Exclusive time is known when a call ends, its line stands where it began: so two walks, the
+ * second printing with what the first found. */
+static tv_ns *find_exclusive(const struct tv_trace *trace, uint32_t track)
+{
+    const struct tv_track *t = &trace->tracks[track];
+    tv_ns *exclusive = tv_alloc((size_t)t->slice_count, sizeof *exclusive);
+    uint64_t *number = tv_alloc(t->row_count, sizeof *number);
+    struct tv_call_cursor *cursor = tv_call_cursor_new(trace, track);
+    struct tv_call_event event;
+    uint64_t count = 0;
+    while (tv_call_cursor_next(cursor, &event)) {
+        tv_ns figure = figure_of(trace, track, event.slice);
+        if (event.exit)
+            continue;
+        number[event.depth] = count;
+        exclusive[count++] += figure;
+        if (event.depth > 0)
+            exclusive[number[event.depth - 1]] -= figure;
+    }
+    tv_call_cursor_free(cursor);
+    tv_free(number);
+    return exclusive;
+}
+
+static void write_track_calls(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
+{
+    tv_ns *exclusive = find_exclusive(trace, track);
+    struct tv_call_cursor *cursor = tv_call_cursor_new(trace, track);
+    struct tv_call_event event;
+    uint64_t count = 0;
+    while (tv_call_cursor_next(cursor, &event)) {
+        if (event.exit)
+            continue;
+        tv_ns self = exclusive[count++];
+        write_call(out, trace, track, event.slice, self > 0 ? self : 0);
+    }
+    tv_call_cursor_free(cursor);
+    tv_free(exclusive);
+}
+
+static void write_calls(struct tv_out *out, const struct tv_trace *trace)
+{
+    tv_out_text(out, "\nCall Times\n"
+                     "id  t-start    t-end  g-start    g-end    excl.    incl.  method\n");
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        write_track_calls(out, trace, i);
+}
+
+/* ---- Method Stats ---- */
+
+static void write_methods(struct tv_out *out, struct tv_profile *profile)
+{
+    bool wall = profile->clocks & TV_CLOCK_WALL, cpu = profile->clocks & TV_CLOCK_CPU;
+    struct tv_profile_rows rows;
+    struct tv_out calls;
+    tv_out_text(out, "\nMethod Stats\n"
+                     " Excl Cpu  Incl Cpu Excl Real Incl Real     Calls  Method\n");
+    tv_profile_rows_init(&rows, profile, tv_profile_default_order(profile), true, 0);
+    tv_out_init_memory(&calls);
+    for (uint32_t i = 0; i < rows.count; i++) {
+        const struct tv_method_cost *row = &rows.rows[i];
+        /* The column's blank stands in front of every time. */
+        add_time(out, 8, cpu, row->excl_cpu);
+        add_time(out, 9, cpu, row->incl_cpu);
+        add_time(out, 9, wall, row->excl_wall);
+        add_time(out, 9, wall, row->incl_wall);
+        calls.length = 0;
+        tv_out_u64(&calls, row->calls);
+        tv_out_char(&calls, '+');
+        tv_out_u64(&calls, row->recursive_calls);
+        tv_out_format(out, " %9.*s  ", (int)calls.length, (const char *)calls.buffer);
+        tv_profile_row_name(out, profile->head, row->frame);
+        tv_out_char(out, '\n');
+    }
+    tv_out_release(&calls);
+    tv_profile_rows_release(&rows);
+}
+
+/* ---- Time Records ---- */
+
+struct record {
+    tv_ns start, end;
+    const char *pseudo; /* the name when it is no method's */
+    uint32_t track, path;
+};
+
+static void write_record(struct tv_out *out, const struct tv_trace *trace,
+                         const struct record *record)
+{
+    tv_out_format(out, "%2llu", thread_id(trace, record->track));
+    add_time(out, 8, true, record->start);
+    add_time(out, 8, true, record->end);
+    tv_out_text(out, "  ");
+    if (record->pseudo)
+        tv_out_text(out, record->pseudo);
+    else
+        tv_names_full(out, trace->head, tv_path_frame(trace, record->path));
+    tv_out_char(out, '\n');
+}
+
+/* Where a track's waits have been printed up to. */
+struct waits {
+    const struct tv_trace *trace;
+    uint32_t *next; /* [track_count] */
+};
+
+/* Prints the waits of a track that begin before `time`. */
+static void write_waits(struct tv_out *out, struct waits *waits, uint32_t track, tv_ns time)
+{
+    const struct tv_trace *trace = waits->trace;
+    const struct tv_track *t = &trace->tracks[track];
+    int64_t tick = tv_track_tick(trace, track);
+    for (; waits->next[track] < t->wait_count; waits->next[track]++) {
+        const struct tv_wait *wait = &t->waits[waits->next[track]];
+        tv_ns start = wait->start * tick + trace->offset[t->input];
+        if (start >= time)
+            return;
+        write_record(out, trace,
+                     &(struct record){start, start + wait->length * tick, "(context switch)", track,
+                                      TV_ROOT_PATH});
+    }
+}
+
+/* The whole of a track, in front of its first call, as the time line's row for it has it. */
+static void write_toplevel(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
+{
+    const struct tv_track *t = &trace->tracks[track];
+    int64_t tick = tv_track_tick(trace, track);
+    struct clocks clocks = clocks_of(trace, track);
+    tv_ns offset = trace->offset[t->input];
+    struct record record = {.pseudo = "(toplevel)", .track = track};
+    record.start = (clocks.wall ? t->first_wall : t->first_cpu) * tick + offset;
+    record.end = (clocks.wall ? t->last_wall : t->last_cpu) * tick + offset;
+    write_record(out, trace, &record);
+}
+
+static void write_records(struct tv_out *out, const struct tv_trace *trace)
+{
+    struct waits waits = {trace, tv_alloc(trace->track_count, sizeof *waits.next)};
+    bool *begun = tv_alloc(trace->track_count, sizeof *begun);
+    struct tv_call_merge *merge = tv_call_merge_new(trace);
+    struct tv_call_event event;
+    tv_out_text(out, "\nTime Records\nid    start      end  method\n");
+    while (tv_call_merge_next(merge, &event)) {
+        if (!begun[event.track])
+            write_toplevel(out, trace, event.track);
+        begun[event.track] = true;
+        write_waits(out, &waits, event.track, event.time);
+        if (event.exit)
+            continue;
+        write_record(out, trace,
+                     &(struct record){event.time, event.time + event.slice->length, NULL,
+                                      event.track, event.slice->path});
+    }
+    tv_call_merge_free(merge);
+    tv_free(begun);
+    tv_free(waits.next);
+}
+
+void tv_regression_write(struct tv_out *out, const struct tv_trace *trace,
+                         struct tv_profile *profile)
+{
+    write_totals(out, profile);
+    write_threads(out, trace);
+    write_calls(out, trace);
+    write_methods(out, profile);
+    write_records(out, trace);
+}

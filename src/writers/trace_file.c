@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/trace_file.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "wire/method_trace.h"
+#include "writers/calls.h"
+
+#define US 1000
+
+/* Lengths of names in packets have 16 bits. */
+#define NAME_LIMIT 60000u
+
+struct file {
+    struct tv_out *out;
+    const struct tv_trace *trace;
+    enum tv_trace_target target;
+    bool cpu; /* of a target with one clock */
+    struct tv_trace_losses *losses;
+    uint32_t *id;         /* [thread_count] in the file */
+    bool *thread_written; /* streaming: its packet stands in the file */
+    bool *frame_written;
+    uint64_t records;
+};
+
+static bool is_streaming(enum tv_trace_target target)
+{
+    return target == TV_TRACE_STREAM_1 || target == TV_TRACE_STREAM_2;
+}
+
+static bool has_both_clocks(enum tv_trace_target target)
+{
+    return target == TV_TRACE_V3 || target == TV_TRACE_STREAM_2;
+}
+
+static uint16_t version_of(enum tv_trace_target target)
+{
+    static const uint16_t versions[] = {TV_MT_V1, TV_MT_V2, TV_MT_V3, TV_MT_V2, TV_MT_V3};
+    return versions[target];
+}
+
+/* ---- Ids ---- */
+
+/* Thread ids as they are where they fit and are free, else the lowest free numbers. */
+static enum tv_status number_threads(struct file *f, struct tv_error *err)
+{
+    const struct tv_head *head = f->trace->head;
+    uint32_t places = f->target == TV_TRACE_V1 ? 256 : 65536;
+    uint32_t lowest = is_streaming(f->target) ? 1 : 0; /* there 0 announces a packet */
+    if (head->thread_count > places - lowest)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "%u threads do not fit in version %u, which numbers %u", head->thread_count,
+                       version_of(f->target), places - lowest);
+    bool *taken = tv_alloc(places, sizeof *taken);
+    bool *kept = tv_alloc(head->thread_count, sizeof *kept);
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        uint64_t id = head->threads[i].id;
+        if (id >= places || id < lowest || taken[id])
+            continue;
+        taken[id] = kept[i] = true;
+        f->id[i] = (uint32_t)id;
+    }
+    uint32_t next = 1 % places;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        if (kept[i])
+            continue;
+        while (taken[next])
+            next = next + 1 < places ? next + 1 : lowest;
+        taken[next] = true;
+        f->id[i] = next;
+        f->losses->renumbered++;
+    }
+    tv_free(taken);
+    tv_free(kept);
+    return TV_OK;
+}
+
+/* Methods are numbered densely, as ART does; the low two bits are the action's. */
+static uint32_t method_id(uint32_t frame)
+{
+    return frame << 2;
+}
+
+/* ---- Text ---- */
+
+/* A name in a line whose fields tabs part. */
+static void add_name(struct file *f, struct tv_out *out, struct tv_bytes text, bool tabs)
+{
+    bool changed = text.length > NAME_LIMIT;
+    size_t length = changed ? NAME_LIMIT : text.length;
+    for (size_t i = 0; i < length; i++) {
+        char c = (char)text.data[i];
+        bool bad = c == '\n' || (c == '\t' && !tabs);
+        tv_out_char(out, bad ? ' ' : c);
+        changed |= bad;
+    }
+    f->losses->renamed += changed;
+}
+
+/* "0x10\tclass\tname\tsignature\tfile[\tline]\n", or with two fields where there is only a name. */
+static void add_method(struct file *f, struct tv_out *out, uint32_t frame)
+{
+    const struct tv_head *head = f->trace->head;
+    const struct tv_frame *m = &head->frames[frame];
+    bool bare = m->class_name == TV_EMPTY_STRING && m->signature == TV_EMPTY_STRING &&
+                m->file == TV_EMPTY_STRING;
+    tv_out_format(out, frame == 0 ? "0" : "0x%x", method_id(frame));
+    tv_out_char(out, '\t');
+    if (!bare) {
+        add_name(f, out, tv_head_text(head, m->class_name), false);
+        tv_out_char(out, '\t');
+    }
+    add_name(f, out, tv_head_text(head, m->name), false);
+    if (!bare) {
+        tv_out_char(out, '\t');
+        add_name(f, out, tv_head_text(head, m->signature), false);
+        tv_out_char(out, '\t');
+        add_name(f, out, tv_head_text(head, m->file), false);
+    }
+    if (!bare && m->line != 0)
+        tv_out_format(out, "\t%d", (int)m->line);
+    tv_out_char(out, '\n');
+}
+
+static bool is_key(struct tv_bytes key, const char *name)
+{
+    return tv_bytes_equal(key, tv_bytes_of(name));
+}
+
+static bool is_written_by_us(struct tv_bytes key)
+{
+    return is_key(key, TV_MT_KEY_OVERFLOW) || is_key(key, TV_MT_KEY_CLOCK) ||
+           is_key(key, TV_MT_KEY_ELAPSED_US) || is_key(key, TV_MT_KEY_ELAPSED_NS) ||
+           is_key(key, TV_MT_KEY_RECORDS);
+}
+
+static const char *clock_name(const struct file *f)
+{
+    if (has_both_clocks(f->target))
+        return TV_MT_CLOCK_DUAL;
+    return f->cpu ? TV_MT_CLOCK_THREAD_CPU : TV_MT_CLOCK_WALL;
+}
+
+/* The version section: our own keys, then those of the first input that say something else. */
+static void add_keys(struct file *f, struct tv_out *out)
+{
+    const struct tv_head *head = f->trace->head;
+    bool overflow = false;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        overflow |= head->inputs[i].overflow;
+    tv_out_format(out, TV_MT_SECTION_VERSION "\n%u\n", version_of(f->target));
+    tv_out_format(out, TV_MT_KEY_OVERFLOW "=%s\n", overflow ? "true" : "false");
+    tv_out_format(out, TV_MT_KEY_CLOCK "=%s\n", clock_name(f));
+    if (head->inputs[0].elapsed_ns >= 0)
+        tv_out_format(out, TV_MT_KEY_ELAPSED_US "=%lld\n",
+                      (long long)(head->inputs[0].elapsed_ns / US));
+    if (!is_streaming(f->target))
+        tv_out_format(out, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)f->records);
+    for (uint32_t i = 0; i < head->metadata_count; i++) {
+        const struct tv_metadata *m = &head->metadata[i];
+        struct tv_bytes key = tv_head_text(head, m->key);
+        if (m->input != 0 || is_written_by_us(key))
+            continue;
+        add_name(f, out, key, true);
+        tv_out_char(out, '=');
+        add_name(f, out, tv_head_text(head, m->value), true);
+        tv_out_char(out, '\n');
+    }
+}
+
+static void add_threads(struct file *f, struct tv_out *out)
+{
+    const struct tv_head *head = f->trace->head;
+    tv_out_text(out, TV_MT_SECTION_THREADS "\n");
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        if (!head->threads[i].listed)
+            continue;
+        tv_out_format(out, "%u\t", f->id[i]);
+        add_name(f, out, tv_head_text(head, head->threads[i].name), true);
+        tv_out_char(out, '\n');
+    }
+}
+
+static void add_head(struct file *f, struct tv_out *out)
+{
+    add_keys(f, out);
+    add_threads(f, out);
+    tv_out_text(out, TV_MT_SECTION_METHODS "\n");
+    for (uint32_t i = 0; !is_streaming(f->target) && i < f->trace->head->frame_count; i++)
+        add_method(f, out, i);
+    tv_out_text(out, TV_MT_SECTION_END "\n");
+}
+
+/* ---- Binary ---- */
+
+static void add_bytes(struct tv_out *out, const uint8_t *bytes, size_t length)
+{
+    tv_out_bytes(out, (struct tv_bytes){bytes, length});
+}
+
+static void add_data_header(struct file *f)
+{
+    const struct tv_input *input = &f->trace->head->inputs[0];
+    uint8_t bytes[TV_MT_HEADER_SIZE];
+    uint16_t version = version_of(f->target);
+    struct tv_mt_header header = {
+        .version = version,
+        .data_offset = TV_MT_HEADER_SIZE,
+        .start = (uint64_t)(input->recorded_us > 0 ? input->recorded_us : input->boot_us),
+    };
+    if (is_streaming(f->target))
+        header.version |= TV_MT_STREAMING;
+    /* Writers state the size from version 3 on; with the mark of streaming every version is. */
+    if (version >= TV_MT_V3 || is_streaming(f->target))
+        header.record_size = tv_mt_record_size(version);
+    tv_mt_put_header(bytes, &header);
+    add_bytes(f->out, bytes, sizeof bytes);
+}
+
+static void add_packet(struct file *f, const uint8_t *head, size_t length, struct tv_out *text)
+{
+    add_bytes(f->out, head, length);
+    tv_out_bytes(f->out, (struct tv_bytes){text->buffer, text->length});
+    tv_out_release(text);
+}
+
+static void announce_thread(struct file *f, uint32_t thread)
+{
+    const struct tv_head *head = f->trace->head;
+    uint8_t bytes[TV_MT_STREAM_THREAD_HEAD] = {0, 0, TV_MT_STREAM_THREAD};
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    add_name(f, &text, tv_head_text(head, head->threads[thread].name), true);
+    tv_le_put_u16(bytes + 3, (uint16_t)f->id[thread]);
+    tv_le_put_u16(bytes + 5, (uint16_t)text.length);
+    add_packet(f, bytes, sizeof bytes, &text);
+    f->thread_written[thread] = true;
+}
+
+/* A method's line may be longer than 16 bits say: then its names are cut by the packet's limit. */
+static void announce_method(struct file *f, uint32_t frame)
+{
+    uint8_t bytes[TV_MT_STREAM_METHOD_HEAD] = {0, 0, TV_MT_STREAM_METHOD};
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    add_method(f, &text, frame);
+    if (text.length > UINT16_MAX) {
+        text.length = UINT16_MAX;
+        text.buffer[text.length - 1] = '\n';
+        f->losses->renamed++;
+    }
+    tv_le_put_u16(bytes + 3, (uint16_t)text.length);
+    add_packet(f, bytes, sizeof bytes, &text);
+    f->frame_written[frame] = true;
+}
+
+static void add_summary(struct file *f)
+{
+    uint8_t bytes[TV_MT_STREAM_SUMMARY_HEAD] = {0, 0, TV_MT_STREAM_SUMMARY};
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    add_head(f, &text);
+    tv_le_put_u32(bytes + 3, (uint32_t)text.length);
+    add_packet(f, bytes, sizeof bytes, &text);
+}
+
+/* The clocks of the format wrap around 2^32; readers put that right. */
+static uint32_t ticks_of(tv_ns time)
+{
+    return (uint32_t)(uint64_t)(time / US);
+}
+
+static void add_record(struct file *f, const struct tv_call_event *event, uint32_t thread,
+                       uint32_t word)
+{
+    uint8_t bytes[TV_MT_RECORD_SIZE_V3], *end;
+    bool cpu_axis = f->trace->cpu_axis;
+    tv_ns wall = cpu_axis ? 0 : event->time, cpu = event->cpu;
+    uint32_t one = ticks_of(f->cpu ? cpu : wall);
+    bool uneven = has_both_clocks(f->target) ? wall % US != 0 || cpu % US != 0
+                                             : (f->cpu ? cpu : wall) % US != 0;
+    if (f->target == TV_TRACE_V1)
+        end = tv_mt_put_record_v1(bytes, (uint8_t)f->id[thread], word, one);
+    else if (!has_both_clocks(f->target))
+        end = tv_mt_put_record_v2(bytes, (uint16_t)f->id[thread], word, one);
+    else
+        end = tv_mt_put_record_v3(bytes, (uint16_t)f->id[thread], word, ticks_of(cpu),
+                                  ticks_of(wall));
+    add_bytes(f->out, bytes, (size_t)(end - bytes));
+    f->losses->rounded += uneven;
+}
+
+/* Whether the event stood in the source as a record of its own. */
+static bool is_recorded(const struct tv_call_event *event)
+{
+    uint32_t without =
+        event->exit ? TV_SLICE_OPEN | TV_SLICE_MISSING_EXIT : TV_SLICE_ENTERED_BEFORE;
+    return !(event->slice->flags & without);
+}
+
+static void count_records(struct file *f)
+{
+    for (uint32_t i = 0; i < f->trace->track_count; i++) {
+        struct tv_call_cursor *cursor = tv_call_cursor_new(f->trace, i);
+        struct tv_call_event event;
+        while (tv_call_cursor_next(cursor, &event))
+            f->records += is_recorded(&event);
+        tv_call_cursor_free(cursor);
+    }
+}
+
+static void write_event(struct file *f, const struct tv_call_event *event)
+{
+    uint32_t thread = f->trace->tracks[event->track].thread;
+    uint32_t frame = f->trace->paths.nodes[event->slice->path].frame;
+    enum tv_mt_action action = TV_MT_ENTER;
+    if (event->exit)
+        action = event->slice->flags & TV_SLICE_UNROLLED ? TV_MT_UNROLL : TV_MT_EXIT;
+    if (is_streaming(f->target) && !f->thread_written[thread])
+        announce_thread(f, thread);
+    if (is_streaming(f->target) && !f->frame_written[frame])
+        announce_method(f, frame);
+    add_record(f, event, thread, tv_mt_word(method_id(frame), action));
+}
+
+static void write_records(struct file *f)
+{
+    struct tv_call_merge *merge = tv_call_merge_new(f->trace);
+    struct tv_call_event event;
+    while (tv_call_merge_next(merge, &event)) {
+        if (is_recorded(&event))
+            write_event(f, &event);
+    }
+    tv_call_merge_free(merge);
+}
+
+static void note_clocks(struct file *f)
+{
+    unsigned clocks = tv_head_clocks(f->trace->head);
+    bool both = has_both_clocks(f->target);
+    f->losses->cpu_clock = (clocks & TV_CLOCK_CPU) && !both && !f->cpu;
+    f->losses->wall_clock = (clocks & TV_CLOCK_WALL) && !both && f->cpu;
+    f->losses->invented_clock = both && clocks != (TV_CLOCK_CPU | TV_CLOCK_WALL);
+    f->losses->inputs = f->trace->head->input_count;
+}
+
+enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *trace,
+                                   enum tv_trace_target target, bool cpu,
+                                   struct tv_trace_losses *losses, struct tv_error *err)
+{
+    const struct tv_head *head = trace->head;
+    struct file f = {.out = out, .trace = trace, .target = target, .cpu = cpu, .losses = losses};
+    *losses = (struct tv_trace_losses){.inputs = 0};
+    f.id = tv_alloc(head->thread_count, sizeof *f.id);
+    f.thread_written = tv_alloc(head->thread_count, sizeof *f.thread_written);
+    f.frame_written = tv_alloc(head->frame_count, sizeof *f.frame_written);
+    enum tv_status status = number_threads(&f, err);
+    if (status == TV_OK) {
+        note_clocks(&f);
+        if (!is_streaming(target)) {
+            count_records(&f);
+            add_head(&f, out);
+        }
+        add_data_header(&f);
+        write_records(&f);
+        if (is_streaming(target))
+            add_summary(&f);
+    }
+    tv_free(f.id);
+    tv_free(f.thread_written);
+    tv_free(f.frame_written);
+    return status;
+}

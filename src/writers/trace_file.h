@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_file.h - a finished trace as an Android method trace: versions 1, 2 and 3, and streaming
+ * 0xF2 and 0xF3.
+ *
+ * Records are written in the order of time.  Calls that began before the trace get an exit only,
+ * calls open at the end an entry only, so that reading back gives the same calls.  What the target
+ * cannot hold is counted for the caller to say.
+ */
+#ifndef TV_WRITERS_TRACE_FILE_H
+#define TV_WRITERS_TRACE_FILE_H
+
+#include "base/out.h"
+#include "model/trace.h"
+
+enum tv_trace_target {
+    TV_TRACE_V1,
+    TV_TRACE_V2,
+    TV_TRACE_V3,
+    TV_TRACE_STREAM_1, /* 0xF2: one clock */
+    TV_TRACE_STREAM_2, /* 0xF3: both clocks */
+};
+
+struct tv_trace_losses {
+    bool cpu_clock, wall_clock; /* the source has it, the target not */
+    bool invented_clock;        /* the target has a clock that the source lacks: its times are 0 */
+    uint64_t rounded;           /* records whose times were no whole microseconds */
+    uint64_t renumbered;        /* threads whose id was too large, or taken */
+    uint64_t renamed;           /* names whose tabs or line breaks became blanks */
+    uint64_t inputs;            /* more than one: they became one */
+};
+
+/* `cpu` says which clock a target with one clock gets. Fills *losses. TV_ERR_LIMIT when the target
+ * cannot number all threads or methods; nothing is written then. */
+enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *trace,
+                                   enum tv_trace_target target, bool cpu,
+                                   struct tv_trace_losses *losses,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
+#endif

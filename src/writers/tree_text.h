@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree_text.h - a call tree as indented text or as JSON.
+ */
+#ifndef TV_WRITERS_TREE_TEXT_H
+#define TV_WRITERS_TREE_TEXT_H
+
+#include "analysis/flame.h"
+#include "base/out.h"
+
+struct tv_tree_text_options {
+    uint64_t depth; /* levels that are printed; 0: all */
+    bool json;
+};
+
+/* The layout's frames, depth first. */
+void tv_tree_text_write(struct tv_out *out, const struct tv_head *head,
+                        const struct tv_flame *flame, const struct tv_tree_text_options *options);
+
+#endif
