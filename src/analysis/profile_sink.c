@@ -5,9 +5,8 @@
  * only for methods on the stack at the start, a handful: at each exit set aside ("below") the part notes
  * the sums of the method so far, and the splice moves them to the recursive calls.
  *
- * A call's exclusive time is its length less that of the calls it made, which each adds to its caller's entry
- * on the stack.  Time with nothing of the part open belongs to the call at the top of the start's stack, whose
- * method the splice knows.
+ * A call's exclusive time is its length less that of the calls it made.  Time with nothing of the part open
+ * belongs to the call at the top of the start's stack, whose method the splice knows.
  */
 #include "analysis/profile_sink.h"
 
@@ -16,8 +15,6 @@
 
 #include "base/memory.h"
 #include "model/seam.h"
-
-#define WAIT_THRESHOLD_NS 100000
 
 struct sums {
     uint64_t calls;
@@ -38,27 +35,20 @@ struct table {
     uint32_t *open;
 };
 
-/* Time with nothing of the part open, between two exits set aside. */
-struct level {
-    int64_t wall, cpu;
-    struct sums waits;
-};
-
 /* What was noted at an exit set aside; its number is the below's tag. */
 struct note {
     struct sums outer; /* of the exit's method, so far */
-    struct level level;
+    struct sums waits; /* with nothing of the part open, since the previous one */
 };
 
 struct part {
     struct tv_walk walk;
     struct tv_diagnostics diagnostics;
     struct table *tables;    /* of each thread */
-    struct level *levels;    /* of each thread */
+    struct sums *level_waits; /* of each thread: with nothing of the part open */
     struct note *notes;
     size_t note_count, note_capacity;
     struct sums waits;
-    int64_t wait_threshold;
     uint32_t frame_count;
 };
 
@@ -85,83 +75,57 @@ static size_t methods_size(const struct part *part)
     return tv_size_mul(part->frame_count, sizeof(struct method));
 }
 
-static TV_NOINLINE void make_table(struct part *part, uint32_t thread)
+TV_INLINE uint32_t profile_step(void *context, const struct tv_step *step)
 {
+    struct part *part = context;
+    const struct table *table = &part->tables[step->thread];
+    struct method *method = &table->methods[step->frame];
+    uint32_t *open = &table->open[step->frame];
+    int64_t within = -(int64_t)(step->call->tag != 0);
+    int64_t outer = step->exit & ~within;
+    method->outer.calls -= (uint64_t)outer;
+    method->outer.wall += step->wall & outer;
+    method->outer.cpu += step->cpu & outer;
+    method->recursive_calls -= (uint64_t)(step->exit & within);
+    method->excl_wall += step->wall - (step->call->inner_wall & step->exit);
+    method->excl_cpu += step->cpu - (step->call->inner_cpu & step->exit);
+    uint32_t before = *open;
+    *open = before + 1 + 2 * (uint32_t)step->exit;
+    return before != 0;
+}
+
+static void profile_first(void *context, uint32_t thread, struct tv_walk_thread *t)
+{
+    struct part *part = context;
+    (void)t;
     part->tables[thread].methods = tv_pages_alloc(methods_size(part));
     part->tables[thread].open = tv_alloc(part->frame_count, sizeof(uint32_t));
 }
 
-TV_INLINE void add_wait(struct sums *waits, int64_t length)
+static void add_wait(struct sums *waits, int64_t length)
 {
     waits->calls++;
     waits->wall += length;
 }
 
-TV_INLINE void profile_gap(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
-                           int64_t cpu)
+static TV_NOINLINE void profile_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
+                                     int64_t cpu)
 {
     struct part *part = context;
-    bool waited = wall - cpu > part->wait_threshold;
-    if (TV_LIKELY(t->depth)) {
-        if (TV_UNLIKELY(waited))
-            add_wait(&part->waits, wall - cpu);
-        return;
-    }
-    struct level *level = &part->levels[thread];
-    level->wall += wall;
-    level->cpu += cpu;
-    if (waited)
-        add_wait(&level->waits, wall - cpu);
-}
-
-TV_INLINE uint32_t profile_enter(void *context, uint32_t thread, struct tv_walk_thread *t,
-                                 const struct tv_event *event)
-{
-    struct part *part = context;
-    (void)t;
-    struct table *table = &part->tables[thread];
-    if (TV_UNLIKELY(!table->methods))
-        make_table(part, thread);
-    TV_PREFETCH(&table->methods[event->frame]); /* for the call's end */
-    return table->open[event->frame]++ != 0;
-}
-
-TV_INLINE void profile_leave(void *context, uint32_t thread, struct tv_walk_thread *t,
-                             const struct tv_event *event, unsigned flags)
-{
-    struct part *part = context;
-    const struct tv_open *open = &t->stack[t->depth];
-    const struct table *table = &part->tables[thread];
-    struct method *method = &table->methods[open->frame];
-    int64_t wall = event->wall - open->wall, cpu = event->cpu - open->cpu;
-    (void)flags;
-    if (TV_LIKELY(t->depth)) {
-        t->stack[t->depth - 1].inner_wall += wall;
-        t->stack[t->depth - 1].inner_cpu += cpu;
-    }
-    table->open[open->frame]--;
-    method->excl_wall += wall - open->inner_wall;
-    method->excl_cpu += cpu - open->inner_cpu;
-    if (open->tag) {
-        method->recursive_calls++;
-        return;
-    }
-    method->outer.calls++;
-    method->outer.wall += wall;
-    method->outer.cpu += cpu;
+    add_wait(t->depth ? &part->waits : &part->level_waits[thread], wall - cpu);
 }
 
 static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_walk_thread *t,
                                       struct tv_below *below)
 {
     struct part *part = context;
-    struct note note = {.level = part->levels[thread]};
+    struct note note = {.waits = part->level_waits[thread]};
     (void)t;
     if (below->frame == TV_ANY_FRAME)
         part->walk.undecided |= !part->walk.first; /* of what it is shows only at the splice: too late */
-    else if (part->tables[thread].methods)
+    else
         note.outer = part->tables[thread].methods[below->frame].outer;
-    memset(&part->levels[thread], 0, sizeof part->levels[thread]);
+    part->level_waits[thread] = (struct sums){0};
     part->notes = tv_array_reserve(part->notes, &part->note_capacity, part->note_count + 1, sizeof note);
     below->tag = (uint32_t)part->note_count;
     part->notes[part->note_count++] = note;
@@ -169,7 +133,7 @@ static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_
 
 static void profile_take(struct tv_sink *sink, unsigned pass, unsigned number, const struct tv_batch *batch)
 {
-    static const struct tv_walk_calls calls = {profile_gap, profile_enter, profile_leave, profile_below};
+    static const struct tv_walk_calls calls = {profile_step, profile_first, profile_below, profile_wait};
     struct part *part = &((struct tv_profile_sink *)sink)->parts[number];
     (void)pass;
     tv_walk_batch(&part->walk, batch, &calls, part);
@@ -187,7 +151,7 @@ static void release_parts(struct tv_profile_sink *sink)
             tv_free(part->tables[thread].open);
         }
         tv_free(part->tables);
-        tv_free(part->levels);
+        tv_free(part->level_waits);
         tv_free(part->notes);
         tv_walk_release(&part->walk);
     }
@@ -211,7 +175,6 @@ static bool *find_skipped(const struct tv_profile_sink *sink)
 static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t input, unsigned parts)
 {
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
-    const struct tv_input *facts = &head->inputs[input];
     release_parts(sink);
     sink->head = head;
     sink->input = input;
@@ -220,14 +183,11 @@ static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t i
     sink->parts = tv_alloc(parts, sizeof *sink->parts);
     for (unsigned i = 0; i < parts; i++) {
         struct part *part = &sink->parts[i];
-        tv_walk_init(&part->walk, head->thread_count, i == 0, &part->diagnostics);
+        tv_walk_init(&part->walk, head, input, i == 0, &part->diagnostics);
         part->walk.skip = sink->skip;
         part->tables = tv_alloc(head->thread_count, sizeof *part->tables);
-        part->levels = tv_alloc(head->thread_count, sizeof *part->levels);
+        part->level_waits = tv_alloc(head->thread_count, sizeof *part->level_waits);
         part->frame_count = head->frame_count;
-        part->wait_threshold = facts->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU)
-                                   ? WAIT_THRESHOLD_NS / facts->tick_ns
-                                   : INT64_MAX;
     }
 }
 
@@ -269,13 +229,13 @@ static void add_call(const struct splice *splice, uint32_t frame, bool outermost
 
 /* Time with nothing of the part open: of the call at stack[depth - 1], if any. */
 static void add_level(const struct splice *splice, const struct tv_walk_start *start, uint32_t depth,
-                      const struct level *level)
+                      int64_t wall, int64_t cpu, const struct sums *waits)
 {
     if (!depth)
         return;
-    add_exclusive(splice, start->stack[depth - 1].frame, level->wall, level->cpu);
-    splice->sink->waits.calls += level->waits.calls;
-    splice->sink->waits.wall += level->waits.wall * splice->tick;
+    add_exclusive(splice, start->stack[depth - 1].frame, wall, cpu);
+    splice->sink->waits.calls += waits->calls;
+    splice->sink->waits.wall += waits->wall * splice->tick;
 }
 
 /* Calls that the part took for outermost were made within a call of their method. */
@@ -342,22 +302,29 @@ static bool is_outermost(const struct splice *splice, const struct tv_walk_start
 static void add_seam_gap(const struct splice *splice, const struct part *part,
                          const struct tv_walk_start *start)
 {
-    struct level level = {0};
-    if (!tv_seam_gap(start, &part->walk.threads[splice->thread], &level.wall, &level.cpu))
+    struct sums waits = {0};
+    int64_t wall, cpu;
+    if (!tv_seam_gap(start, &part->walk.threads[splice->thread], &wall, &cpu))
         return;
-    if (level.wall - level.cpu > part->wait_threshold)
-        add_wait(&level.waits, level.wall - level.cpu);
-    add_level(splice, start, start->depth, &level);
+    if (wall - cpu > part->walk.wait_threshold)
+        add_wait(&waits, wall - cpu);
+    add_level(splice, start, start->depth, wall, cpu, &waits);
 }
 
 /* What the calls still open at the part's end spent in themselves so far. */
-static void add_open(const struct splice *splice, const struct tv_walk_thread *t)
+static void add_rest(const struct splice *splice, const struct part *part, const struct tv_walk_start *start)
 {
+    const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
+    int64_t wall, cpu;
+    if (!t->seen)
+        return;
+    tv_walk_level(t, t->last_wall, t->last_cpu, &wall, &cpu);
+    add_level(splice, start, start->depth - t->below_count, wall, cpu, &part->level_waits[splice->thread]);
     for (uint32_t i = 0; i < t->depth; i++) {
         const struct tv_open *open = &t->stack[i];
         bool top = i + 1 == t->depth;
-        int64_t wall = top ? t->last_wall : t->stack[i + 1].wall;
-        int64_t cpu = top ? t->last_cpu : t->stack[i + 1].cpu;
+        wall = top ? t->last_wall : t->stack[i + 1].wall;
+        cpu = top ? t->last_cpu : t->stack[i + 1].cpu;
         add_exclusive(splice, open->frame, wall - open->wall - open->inner_wall,
                       cpu - open->cpu - open->inner_cpu);
     }
@@ -375,12 +342,12 @@ static void splice_part(const struct splice *splice, const struct part *part,
         const struct tv_below *below = &t->below[i];
         uint32_t place = start->depth - 1 - i;
         const struct tv_open *open = &start->stack[place];
-        add_level(splice, start, place + 1, &part->notes[below->tag].level);
+        add_level(splice, start, place + 1, below->level_wall, below->level_cpu,
+                  &part->notes[below->tag].waits);
         add_call(splice, open->frame, is_outermost(splice, start, place), below->wall - open->wall,
                  below->cpu - open->cpu);
     }
-    add_level(splice, start, start->depth - t->below_count, &part->levels[splice->thread]);
-    add_open(splice, t);
+    add_rest(splice, part, start);
     note_lowest(splice, start, true);
 }
 

@@ -5,7 +5,8 @@
  * its number.  The splice knows the true stack there, and with it the path in the whole tree that the
  * stand-in is.
  *
- * Own time is credited record by record to the path on top; inclusive times are sums over the tree at the end.
+ * A call's own time is its length less that of the calls it made; inclusive times are sums over the tree at the
+ * end.
  */
 #include "analysis/tree_sink.h"
 
@@ -15,7 +16,6 @@
 #include "base/memory.h"
 #include "model/seam.h"
 
-#define WAIT_THRESHOLD_NS 100000
 #define STAND_IN 0xC0000000u
 
 struct cost {
@@ -25,7 +25,8 @@ struct cost {
 
 struct stand_in {
     uint32_t thread;
-    uint32_t below; /* exits set aside before it */
+    uint32_t below;   /* exits set aside before it */
+    struct cost own;  /* time with nothing of the part open */
     struct cost waits;
 };
 
@@ -37,11 +38,9 @@ struct part {
     struct tv_paths paths;
     struct cost *costs; /* of each path */
     size_t cost_capacity;
-    uint32_t *bottom; /* of each thread: the stand-in's path, or TV_NONE before it is needed */
     struct stand_in *stand_ins;
     size_t stand_in_count, stand_in_capacity;
     struct cost waits;
-    int64_t wait_threshold;
 };
 
 struct tv_tree_sink {
@@ -79,69 +78,59 @@ TV_INLINE uint32_t child_path(struct part *part, uint32_t parent, uint32_t frame
     return path;
 }
 
-static TV_NOINLINE uint32_t make_bottom(struct part *part, uint32_t thread, uint32_t below)
+/* Hangs the thread's calls of depth 0 on a new stand-in. */
+static TV_NOINLINE void set_stand_in(struct part *part, uint32_t thread, struct tv_walk_thread *t)
 {
     assert(part->stand_in_count < UINT32_MAX - STAND_IN);
     part->stand_ins = tv_array_reserve(part->stand_ins, &part->stand_in_capacity,
                                        part->stand_in_count + 1, sizeof *part->stand_ins);
-    part->stand_ins[part->stand_in_count] = (struct stand_in){.thread = thread, .below = below};
-    uint32_t frame = STAND_IN + (uint32_t)part->stand_in_count++;
-    return part->bottom[thread] = child_path(part, TV_ROOT_PATH, frame);
+    part->stand_ins[part->stand_in_count] = (struct stand_in){.thread = thread, .below = t->below_count};
+    t->stack[-1].tag = child_path(part, TV_ROOT_PATH, STAND_IN + (uint32_t)part->stand_in_count++);
 }
 
-/* The path that was on top. */
-TV_INLINE uint32_t top_path(struct part *part, uint32_t thread, const struct tv_walk_thread *t)
+static struct stand_in *stand_in_of(struct part *part, const struct tv_walk_thread *t)
 {
-    if (TV_LIKELY(t->depth))
-        return t->stack[t->depth - 1].tag;
-    uint32_t path = part->bottom[thread];
-    return path != TV_NONE ? path : make_bottom(part, thread, t->below_count);
+    return &part->stand_ins[part->paths.nodes[t->stack[-1].tag].frame - STAND_IN];
 }
 
-static TV_NOINLINE void add_wait(struct part *part, const struct tv_walk_thread *t, uint32_t path,
-                                 int64_t length)
-{
-    struct cost *waits = &part->waits;
-    if (!t->depth)
-        waits = &part->stand_ins[part->paths.nodes[path].frame - STAND_IN].waits;
-    waits->calls++;
-    waits->wall += length;
-}
-
-TV_INLINE void tree_gap(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu)
+TV_INLINE uint32_t tree_step(void *context, const struct tv_step *step)
 {
     struct part *part = context;
-    uint32_t path = top_path(part, thread, t);
-    part->costs[path].wall += wall;
-    part->costs[path].cpu += cpu;
-    if (TV_UNLIKELY(wall - cpu > part->wait_threshold))
-        add_wait(part, t, path, wall - cpu);
-}
-
-TV_INLINE uint32_t tree_enter(void *context, uint32_t thread, struct tv_walk_thread *t,
-                              const struct tv_event *event)
-{
-    struct part *part = context;
-    uint32_t path = child_path(part, top_path(part, thread, t), event->frame);
-    part->costs[path].calls++;
+    uint32_t path = child_path(part, step->caller->tag, step->frame);
+    struct cost *cost = &part->costs[path];
+    cost->calls += (uint64_t)(1 + step->exit);
+    cost->wall += step->wall - (step->call->inner_wall & step->exit);
+    cost->cpu += step->cpu - (step->call->inner_cpu & step->exit);
     return path;
 }
 
-TV_INLINE void tree_leave(void *context, uint32_t thread, struct tv_walk_thread *t,
-                          const struct tv_event *event, unsigned flags)
+static void tree_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 {
-    (void)context, (void)thread, (void)t, (void)event, (void)flags;
+    set_stand_in(context, thread, t);
 }
 
 static void tree_below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
 {
-    (void)t, (void)below;
-    ((struct part *)context)->bottom[thread] = TV_NONE;
+    struct part *part = context;
+    struct stand_in *before = &part->stand_ins[part->paths.nodes[below->tag].frame - STAND_IN];
+    before->own.wall = below->level_wall;
+    before->own.cpu = below->level_cpu;
+    set_stand_in(part, thread, t);
+}
+
+static TV_NOINLINE void tree_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
+                                  int64_t cpu)
+{
+    struct part *part = context;
+    struct cost *waits = t->depth ? &part->waits : &stand_in_of(part, t)->waits;
+    (void)thread;
+    waits->calls++;
+    waits->wall += wall - cpu;
 }
 
 static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number, const struct tv_batch *batch)
 {
-    static const struct tv_walk_calls calls = {tree_gap, tree_enter, tree_leave, tree_below};
+    static const struct tv_walk_calls calls = {tree_step, tree_first, tree_below, tree_wait};
     struct part *part = &((struct tv_tree_sink *)sink)->parts[number];
     (void)pass;
     tv_walk_batch(&part->walk, batch, &calls, part);
@@ -155,7 +144,6 @@ static void release_parts(struct tv_tree_sink *sink)
         struct part *part = &sink->parts[i];
         tv_paths_release(&part->paths);
         tv_free(part->costs);
-        tv_free(part->bottom);
         tv_free(part->stand_ins);
         tv_walk_release(&part->walk);
     }
@@ -195,20 +183,13 @@ static uint32_t *find_folds(const struct tv_tree_sink *sink)
 
 static void init_part(struct tv_tree_sink *sink, unsigned number)
 {
-    const struct tv_input *input = &sink->head->inputs[sink->input];
     struct part *part = &sink->parts[number];
-    uint32_t threads = sink->head->thread_count;
-    tv_walk_init(&part->walk, threads, number == 0, &part->diagnostics);
+    tv_walk_init(&part->walk, sink->head, sink->input, number == 0, &part->diagnostics);
     part->walk.skip = sink->skip;
     part->fold = sink->fold;
     part->fold_count = sink->head->frame_count;
     tv_paths_init(&part->paths);
     grow_costs(part);
-    part->bottom = tv_alloc(threads, sizeof *part->bottom);
-    memset(part->bottom, 0xff, threads * sizeof *part->bottom);
-    part->wait_threshold = input->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU)
-                               ? WAIT_THRESHOLD_NS / input->tick_ns
-                               : INT64_MAX;
 }
 
 static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t input, unsigned parts)
@@ -258,16 +239,39 @@ static uint32_t whole_path(struct tv_tree_sink *sink, uint32_t thread, const str
     return path;
 }
 
+/* The path that a stand-in is; its own time becomes the part's cost of node `i`. */
 static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number,
-                               const struct stand_in *stand_in)
+                               uint32_t i)
 {
+    struct part *part = &sink->parts[number];
+    const struct stand_in *stand_in = &part->stand_ins[part->paths.nodes[i].frame - STAND_IN];
     const struct tv_walk_start *start = tv_seam_start(seam, number, stand_in->thread);
     uint32_t depth = start->depth - stand_in->below;
     if (depth) {
         sink->waits.calls += stand_in->waits.calls;
         sink->waits.wall += stand_in->waits.wall * sink->head->inputs[sink->input].tick_ns;
     }
+    part->costs[i] = stand_in->own;
     return whole_path(sink, stand_in->thread, start, depth);
+}
+
+/* Own times, up to the part's end, of what is still open there. */
+static void add_rest(struct part *part)
+{
+    for (uint32_t thread = 0; thread < part->walk.thread_count; thread++) {
+        const struct tv_walk_thread *t = &part->walk.threads[thread];
+        if (!t->seen)
+            continue;
+        struct stand_in *bottom = stand_in_of(part, t);
+        tv_walk_level(t, t->last_wall, t->last_cpu, &bottom->own.wall, &bottom->own.cpu);
+        for (uint32_t i = 0; i < t->depth; i++) {
+            const struct tv_open *open = &t->stack[i];
+            bool top = i + 1 == t->depth;
+            struct cost *cost = &part->costs[open->tag];
+            cost->wall += (top ? t->last_wall : t->stack[i + 1].wall) - open->wall - open->inner_wall;
+            cost->cpu += (top ? t->last_cpu : t->stack[i + 1].cpu) - open->cpu - open->inner_cpu;
+        }
+    }
 }
 
 /* Adds a part's tree to the whole. */
@@ -275,11 +279,12 @@ static void splice_part(struct tv_tree_sink *sink, const struct tv_seam *seam, u
 {
     struct part *part = &sink->parts[number];
     int64_t tick = sink->head->inputs[sink->input].tick_ns;
+    add_rest(part);
     uint32_t *map = tv_alloc(part->paths.count, sizeof *map);
     for (uint32_t i = 1; i < part->paths.count; i++) {
         const struct tv_path_node *node = &part->paths.nodes[i];
         if (node->frame >= STAND_IN)
-            map[i] = place_stand_in(sink, seam, number, &part->stand_ins[node->frame - STAND_IN]);
+            map[i] = place_stand_in(sink, seam, number, i);
         else
             map[i] = whole_child(sink, map[node->parent], node->frame);
         struct tv_path_cost *cost = &sink->costs[map[i]];
@@ -303,7 +308,7 @@ static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, un
     struct tv_path_cost *cost = &sink->costs[whole_path(sink, thread, start, start->depth)];
     cost->wall += wall * tick;
     cost->cpu += cpu * tick;
-    if (wall - cpu > part->wait_threshold) {
+    if (wall - cpu > part->walk.wait_threshold) {
         sink->waits.calls++;
         sink->waits.wall += (wall - cpu) * tick;
     }

@@ -21,9 +21,6 @@
 #include "base/workers.h"
 #include "model/builder_parts.h"
 
-/* Waits are longer than this (method-trace.md section 9, "(context switch)"). */
-#define WAIT_THRESHOLD_NS 100000
-
 struct tv_builder {
     struct tv_sink sink;
     struct tv_trace *trace;
@@ -68,7 +65,7 @@ static void builder_begin(struct tv_sink *sink, struct tv_head *head, uint32_t i
     builder->parts = tv_alloc(parts, sizeof *builder->parts);
     for (unsigned i = 0; i < parts; i++) {
         struct tv_part *part = &builder->parts[i];
-        tv_walk_init(&part->walk, head->thread_count, i == 0, &part->diagnostics);
+        tv_walk_init(&part->walk, head, input, i == 0, &part->diagnostics);
         part->levels = tv_alloc(head->thread_count, sizeof *part->levels);
     }
 }
@@ -183,11 +180,6 @@ static void lay_out(struct tv_builder *builder)
     tv_columns_init(columns, columns->count, columns->block_count, input_of(builder)->clocks);
 }
 
-static uint32_t path_frame(const struct tv_builder *builder, uint32_t frame)
-{
-    return frame == TV_ANY_FRAME ? tv_seam_unknown_frame(builder->trace->head) : frame;
-}
-
 /* Gives a part the thread's open calls, as paths of its own tree, and its free places. */
 static void start_thread(struct tv_builder *builder, unsigned number, uint32_t thread,
                          struct tv_place *places)
@@ -199,12 +191,13 @@ static void start_thread(struct tv_builder *builder, unsigned number, uint32_t t
     tv_walk_begin_known(&part->walk, thread, start);
     struct tv_open *stack = part->walk.threads[thread].stack;
     uint32_t path = TV_ROOT_PATH;
+    stack[-1].tag = TV_ROOT_PATH | TV_TAG_PARENT; /* calls of depth 0 are nobody's children */
     for (uint32_t i = 0; i < start->depth; i++) {
-        path = tv_paths_child(&part->paths, path, path_frame(builder, stack[i].frame));
+        uint32_t frame = stack[i].frame == TV_ANY_FRAME ? part->unknown_frame : stack[i].frame;
+        path = tv_paths_child(&part->paths, path, frame);
         stack[i].tag = path | (stack[i].tag ? TV_TAG_PARENT : 0);
     }
     part->places[thread] = places;
-    part->inherited[thread] = start->depth;
     for (uint32_t depth = 0; depth < track->row_count; depth++) {
         uint32_t next = depth < builder->seam.supplied[thread];
         for (unsigned before = 0; before < number; before++)
@@ -216,17 +209,15 @@ static void start_thread(struct tv_builder *builder, unsigned number, uint32_t t
 static void start_part(struct tv_builder *builder, unsigned number, struct tv_place *places, bool wide)
 {
     struct tv_part *part = &builder->parts[number];
-    const struct tv_input *input = input_of(builder);
+    struct tv_head *head = builder->trace->head;
     uint32_t threads = builder->seam.thread_count;
     tv_walk_release(&part->walk);
-    tv_walk_init(&part->walk, threads, number == 0, NULL);
+    tv_walk_init(&part->walk, head, builder->input, number == 0, NULL);
     tv_paths_init(&part->paths);
     part->columns = &builder->trace->columns[builder->input];
     part->places = tv_alloc(threads, sizeof *part->places);
-    part->inherited = tv_alloc(threads, sizeof *part->inherited);
     part->wide = wide;
-    part->wait_threshold =
-        input->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? WAIT_THRESHOLD_NS / input->tick_ns : INT64_MAX;
+    part->unknown_frame = tv_seam_unknown_frame(head);
     for (uint32_t thread = 0; thread < threads; thread++) {
         if (builder->track_of[thread] == TV_NONE)
             continue;
@@ -240,22 +231,26 @@ static void place_supplied(struct tv_builder *builder, uint32_t thread)
 {
     struct tv_part *part = &builder->parts[0];
     const struct tv_open *stack = part->walk.threads[thread].stack;
-    uint32_t count = builder->seam.supplied[thread];
-    for (uint32_t depth = 0; depth < count; depth++) {
-        struct tv_place place = part->places[thread][depth];
-        unsigned flags = TV_SLICE_ENTERED_BEFORE | (depth ? TV_SLICE_FIRST_CHILD : 0u) |
-                         (depth + 1 < count ? TV_SLICE_HAS_CHILDREN : 0u);
-        place.next = 0;
-        tv_place_start(part->columns, &place, stack[depth].wall, stack[depth].cpu,
-                       stack[depth].tag & ~TV_TAG_PARENT, flags);
+    for (uint32_t depth = 0; depth < builder->seam.supplied[thread]; depth++) {
+        const struct tv_place *place = &part->places[thread][depth];
+        struct tv_columns *columns = part->columns;
+        tv_place_block(columns, place, 0, stack[depth].wall, stack[depth].cpu);
+        if (columns->start)
+            columns->start[place->first] = (uint32_t)stack[depth].wall;
+        if (columns->cpu_start)
+            columns->cpu_start[place->first] = (uint32_t)stack[depth].cpu;
+        columns->path[place->first] = stack[depth].tag & ~TV_TAG_PARENT;
+        columns->flags[place->first] = TV_SLICE_ENTERED_BEFORE | (depth ? TV_SLICE_FIRST_CHILD : 0);
     }
 }
 
 static enum tv_splice splice_counts(struct tv_builder *builder)
 {
     struct tv_walk *walks = tv_alloc(builder->part_count, sizeof *walks);
-    for (unsigned i = 0; i < builder->part_count; i++)
+    for (unsigned i = 0; i < builder->part_count; i++) {
+        tv_part_counted(&builder->parts[i]);
         walks[i] = builder->parts[i].walk;
+    }
     struct tv_diagnostics before = builder->trace->head->diagnostics;
     enum tv_splice splice = tv_seam_init(&builder->seam, walks, builder->part_count, builder->trace->head);
     tv_free(walks);
@@ -290,8 +285,7 @@ static void apply_deferred(struct tv_builder *builder)
             const struct tv_deferred *deferred = &builder->parts[i].deferred[j];
             const struct tv_place *place = &last->places[deferred->thread][deferred->depth];
             columns->flags[place->first + deferred->index] |= (uint8_t)deferred->flags;
-            if (deferred->ends)
-                tv_place_wide_length(columns, place, deferred->index, deferred->wall, deferred->cpu);
+            tv_place_length(columns, place, deferred->index, deferred->wall, deferred->cpu);
         }
 }
 
@@ -304,9 +298,10 @@ static void close_open_calls(struct tv_builder *builder)
         int64_t end = tv_seam_open_end(input_of(builder), t->last_wall);
         for (uint32_t depth = 0; depth < t->depth; depth++) {
             const struct tv_place *place = &last->places[thread][depth];
-            columns->flags[place->first + place->next - 1] |= TV_SLICE_OPEN;
-            tv_place_wide_length(columns, place, place->next - 1, end - t->stack[depth].wall,
-                                 t->last_cpu - t->stack[depth].cpu);
+            uint32_t parent = t->stack[depth].tag & TV_TAG_PARENT ? TV_SLICE_HAS_CHILDREN : 0;
+            columns->flags[place->first + place->next - 1] |= (uint8_t)(TV_SLICE_OPEN | parent);
+            tv_place_length(columns, place, place->next - 1, end - t->stack[depth].wall,
+                            t->last_cpu - t->stack[depth].cpu);
         }
     }
 }

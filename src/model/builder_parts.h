@@ -19,11 +19,10 @@ struct tv_levels {
     uint32_t bias, size;
 };
 
-/* Something to do to a slice of an earlier part when all parts have come through. */
+/* The end of a slice of an earlier part, to be written when all parts have come through. */
 struct tv_deferred {
     uint32_t thread, depth, index;
-    unsigned flags; /* to be added */
-    bool ends;      /* the lengths are to be written */
+    uint32_t flags; /* to be added */
     int64_t wall, cpu;
 };
 
@@ -40,12 +39,11 @@ struct tv_part {
     struct tv_columns *columns;
     struct tv_paths paths;
     struct tv_place **places; /* of each thread, by depth */
-    uint32_t *inherited;      /* of each thread: calls still open from earlier parts */
     struct tv_deferred *deferred;
     size_t deferred_count, deferred_capacity;
     struct tv_part_wait *waits;
     size_t wait_count, wait_capacity;
-    int64_t wait_threshold; /* ticks that a wait is longer than; INT64_MAX: there are no two clocks */
+    uint32_t unknown_frame;
     bool wide;              /* times may need 64 bits */
 };
 
@@ -53,14 +51,13 @@ struct tv_part {
 #define TV_TAG_PARENT 0x80000000u
 
 void tv_part_count(struct tv_part *part, const struct tv_batch *batch);
+/* After the last batch: prepares for the seam. */
+void tv_part_counted(struct tv_part *part);
 
 /* Calls of the thread at the level. */
 uint32_t tv_levels_get(const struct tv_levels *levels, int64_t level);
 
 void tv_part_place(struct tv_part *part, const struct tv_batch *batch);
-
-/* Puts off what is to happen to the slice of an open call of an earlier part. */
-void tv_part_defer(struct tv_part *part, const struct tv_deferred *deferred);
 
 void tv_part_release(struct tv_part *part);
 

@@ -84,27 +84,34 @@ static struct tv_wide_time *widen(struct tv_columns *columns, const struct tv_pl
     return &wide[index - first];
 }
 
-void tv_place_wide_start(struct tv_columns *columns, const struct tv_place *place, int64_t wall, int64_t cpu)
+void tv_place_block(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
+                    int64_t cpu)
 {
-    uint32_t index = place->next - 1;
-    const struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
-    if (block->wide == TV_NONE && fits(wall - block->wall_base) && fits(cpu - block->cpu_base))
-        return;
-    struct tv_wide_time *time = widen(columns, place, index, index);
-    time->start = wall;
-    time->cpu_start = cpu;
+    columns->blocks[place->first_block + index / TV_BLOCK_SLICES] =
+        (struct tv_slice_block){.wall_base = wall, .cpu_base = cpu, .wide = TV_NONE};
 }
 
-void tv_place_wide_length(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
-                          int64_t wall, int64_t cpu)
+void tv_place_wide(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
+                   int64_t cpu, bool length)
 {
     const struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
-    tv_place_length(columns, place->first + index, wall, cpu);
-    if (block->wide == TV_NONE && fits(wall) && fits(cpu))
+    int64_t wall_base = length ? 0 : block->wall_base, cpu_base = length ? 0 : block->cpu_base;
+    if (block->wide == TV_NONE && fits(wall - wall_base) && fits(cpu - cpu_base))
         return;
     struct tv_wide_time *time = widen(columns, place, index, place->next);
-    time->length = wall;
-    time->cpu_length = cpu;
+    *(length ? &time->length : &time->start) = wall;
+    *(length ? &time->cpu_length : &time->cpu_start) = cpu;
+}
+
+void tv_place_length(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
+                     int64_t cpu)
+{
+    uint64_t at = place->first + index;
+    if (columns->start)
+        columns->length[at] = (uint32_t)wall;
+    if (columns->cpu_start)
+        columns->cpu_length[at] = (uint32_t)cpu;
+    tv_place_wide(columns, place, index, wall, cpu, true);
 }
 
 void tv_columns_rank(struct tv_columns *columns, const struct tv_row *row)

@@ -28,40 +28,42 @@ uint32_t tv_levels_get(const struct tv_levels *levels, int64_t level)
     return at >= 0 && at < levels->size ? levels->counts[at] : 0;
 }
 
-TV_INLINE uint32_t count_enter(void *context, uint32_t thread, struct tv_walk_thread *t,
-                               const struct tv_event *event)
+TV_INLINE uint32_t count_step(void *context, const struct tv_step *step)
 {
-    struct tv_levels *levels = &((struct tv_part *)context)->levels[thread];
-    (void)event;
-    if (t->depth)
-        t->stack[t->depth - 1].tag = 1;
-    else
-        t->had_child = true;
-    size_t at = (size_t)levels->bias + t->depth - t->below_count;
+    struct tv_levels *levels = &((struct tv_part *)context)->levels[step->thread];
+    size_t at = (size_t)levels->bias + step->depth - step->t->below_count;
     if (TV_UNLIKELY(at >= levels->size))
-        at = grow_levels(levels, t->depth, t->below_count);
-    levels->counts[at]++;
+        at = grow_levels(levels, step->depth, step->t->below_count);
+    levels->counts[at] += (uint32_t)(1 + step->exit);
+    step->caller->tag = 1; /* it has made calls */
     return 0;
 }
 
-TV_INLINE void count_gap(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu)
+static void count_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 {
-    (void)context, (void)thread, (void)t, (void)wall, (void)cpu;
+    (void)context, (void)thread, (void)t;
 }
 
-TV_INLINE void count_leave(void *context, uint32_t thread, struct tv_walk_thread *t,
-                           const struct tv_event *event, unsigned flags)
-{
-    (void)context, (void)thread, (void)t, (void)event, (void)flags;
-}
-
-TV_INLINE void count_below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
+static void count_below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
 {
     (void)context, (void)thread, (void)t, (void)below;
 }
 
+static void count_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu)
+{
+    (void)context, (void)thread, (void)t, (void)wall, (void)cpu;
+}
+
 void tv_part_count(struct tv_part *part, const struct tv_batch *batch)
 {
-    static const struct tv_walk_calls calls = {count_gap, count_enter, count_leave, count_below};
+    static const struct tv_walk_calls calls = {count_step, count_first, count_below, count_wait};
     tv_walk_batch(&part->walk, batch, &calls, part);
+}
+
+void tv_part_counted(struct tv_part *part)
+{
+    for (uint32_t i = 0; i < part->walk.thread_count; i++) {
+        struct tv_walk_thread *t = &part->walk.threads[i];
+        t->had_child = t->seen && t->stack[-1].tag;
+    }
 }

@@ -6,12 +6,15 @@
 
 #include "base/memory.h"
 
-void tv_walk_init(struct tv_walk *walk, uint32_t thread_count, bool first,
+void tv_walk_init(struct tv_walk *walk, const struct tv_head *head, uint32_t input, bool first,
                   struct tv_diagnostics *diagnostics)
 {
+    const struct tv_input *facts = &head->inputs[input];
+    bool both = facts->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU);
     *walk = (struct tv_walk){
-        .threads = tv_alloc(thread_count, sizeof *walk->threads),
-        .thread_count = thread_count,
+        .threads = tv_alloc(head->thread_count, sizeof *walk->threads),
+        .thread_count = head->thread_count,
+        .wait_threshold = both ? TV_WAIT_NS / facts->tick_ns : INT64_MAX,
         .first = first,
         .diagnostics = diagnostics,
     };
@@ -20,33 +23,69 @@ void tv_walk_init(struct tv_walk *walk, uint32_t thread_count, bool first,
 void tv_walk_release(struct tv_walk *walk)
 {
     for (uint32_t i = 0; i < walk->thread_count; i++) {
-        tv_free(walk->threads[i].stack);
+        if (walk->threads[i].stack)
+            tv_free(walk->threads[i].stack - 1);
         tv_free(walk->threads[i].below);
     }
     tv_free(walk->threads);
     memset(walk, 0, sizeof *walk);
 }
 
-void tv_walk_grow_stack(struct tv_walk_thread *t)
+/* Which events are ordinary now. */
+static void set_limits(struct tv_walk_thread *t)
 {
-    size_t capacity = t->capacity;
-    t->stack = tv_array_reserve(t->stack, &capacity, capacity + 1, sizeof *t->stack);
-    t->capacity = (uint32_t)capacity;
+    uint32_t deepest = t->floor + TV_DEPTH_LIMIT;
+    t->low = t->inherited > t->floor ? t->inherited : t->floor;
+    t->room = t->capacity < deepest ? t->capacity : deepest;
+    if (t->too_deep) {
+        t->low = UINT32_MAX;
+        t->room = 0;
+    }
+}
+
+static void reserve_stack(struct tv_walk_thread *t, uint32_t needed)
+{
+    size_t before = t->stack ? (size_t)t->capacity + 1 : 0, capacity = before;
+    struct tv_open *slots =
+        tv_array_reserve(before ? t->stack - 1 : NULL, &capacity, (size_t)needed + 1, sizeof *slots);
+    memset(slots + before, 0, (capacity - before) * sizeof *slots); /* entries look at free slots too */
+    if (!before)
+        slots[0].frame = TV_NONE;
+    t->stack = slots + 1;
+    t->capacity = (uint32_t)(capacity - 1);
+    set_limits(t);
+}
+
+void tv_walk_see(struct tv_walk_thread *t, const struct tv_event *event)
+{
+    reserve_stack(t, 1);
+    t->seen = true;
+    t->first_wall = t->last_wall = t->stack[-1].wall = event->wall;
+    t->first_cpu = t->last_cpu = t->stack[-1].cpu = event->cpu;
 }
 
 void tv_walk_begin_known(struct tv_walk *walk, uint32_t thread, const struct tv_walk_start *start)
 {
     struct tv_walk_thread *t = &walk->threads[thread];
     walk->known = true;
-    while (t->capacity < start->depth)
-        tv_walk_grow_stack(t);
+    reserve_stack(t, start->depth + 1);
     if (start->depth)
         memcpy(t->stack, start->stack, start->depth * sizeof *t->stack);
-    t->depth = start->depth;
+    t->depth = t->inherited = start->depth;
     t->floor = start->floor;
     t->seen = start->seen;
     t->last_wall = start->last_wall;
     t->last_cpu = start->last_cpu;
+    set_limits(t);
+}
+
+void tv_walk_popped(struct tv_walk_thread *t)
+{
+    if (t->floor > t->depth)
+        t->floor = t->depth;
+    if (t->inherited > t->depth)
+        t->inherited = t->depth;
+    set_limits(t);
 }
 
 static void count(struct tv_walk *walk, enum tv_diagnostic_kind kind, uint64_t offset)
@@ -55,10 +94,16 @@ static void count(struct tv_walk *walk, enum tv_diagnostic_kind kind, uint64_t o
         tv_diagnostics_add(walk->diagnostics, kind, offset);
 }
 
-void tv_walk_too_deep(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t offset)
+bool tv_walk_make_room(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t offset)
 {
+    if (t->depth - t->floor < TV_DEPTH_LIMIT && !t->too_deep) {
+        reserve_stack(t, t->depth + 1);
+        return true;
+    }
     t->too_deep++;
+    set_limits(t);
     count(walk, TV_DIAGNOSTIC_TOO_DEEP, offset);
+    return false;
 }
 
 /* How many calls to take off so that the nearest open call of the frame goes; 0 when none is open. */
@@ -89,6 +134,7 @@ TV_NOINLINE uint32_t tv_walk_resolve_exit(struct tv_walk *walk, struct tv_walk_t
 {
     if (t->too_deep) {
         t->too_deep--;
+        set_limits(t);
         return 0;
     }
     if (t->depth == t->floor)
@@ -118,10 +164,11 @@ struct tv_below *tv_walk_set_aside(struct tv_walk_thread *t, const struct tv_eve
         .offset = offset,
         .frame = event->frame,
         .max_depth = t->max_depth,
+        .tag = t->stack[-1].tag,
         .unrolled = event->action == TV_UNROLL,
-        .had_child = t->had_child,
     };
+    tv_walk_level(t, event->wall, event->cpu, &below->level_wall, &below->level_cpu);
     t->max_depth = 0;
-    t->had_child = false;
+    t->stack[-1] = (struct tv_open){.wall = event->wall, .cpu = event->cpu, .frame = TV_NONE};
     return below;
 }

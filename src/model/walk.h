@@ -13,14 +13,17 @@
  * whole stack is known: a part that is not the first then gives up (`undecided`) and the input is read again
  * as one part.
  *
- * The sink's own work is four small functions in a const struct, which the compiler inlines into
- * tv_walk_batch.
+ * An ordinary event is taken without asking which it is: the slot of the call that begins or ends, its caller's
+ * slot and a mask (0 at an entry, -1 at an exit) serve both, since nothing predicts which comes next and a
+ * wrong guess costs more than the work.  Whatever is not ordinary goes the slow way.  The sink's own work
+ * is a few small functions in a const struct, which the compiler inlines into tv_walk_batch.
  */
 #ifndef TV_MODEL_WALK_H
 #define TV_MODEL_WALK_H
 
 #include "model/diagnostic.h"
 #include "model/event.h"
+#include "model/head.h"
 
 /* Recorded calls may be nested so deep, and so many exits may lack their entry, in one thread. */
 #define TV_DEPTH_LIMIT 65536u
@@ -28,28 +31,35 @@
 /* How far down the stack the entry for an exit is looked for. */
 #define TV_UNWIND_LIMIT 1024u
 
+/* A time in which a thread's wall clock ran ahead of its CPU clock by more than this is a wait (method-trace.md
+ * section 9, "(context switch)"). */
+#define TV_WAIT_NS 100000
+
 struct tv_open {
     int64_t wall, cpu;             /* of the entry, ticks */
+    int64_t inner_wall, inner_cpu; /* time of the calls that it made */
     uint32_t frame;                /* TV_ANY_FRAME: a supplied call whose exit did not say */
     uint32_t tag;                  /* the sink's */
-    int64_t inner_wall, inner_cpu; /* the sink's: 0 at the entry */
 };
 
 /* An exit set aside. */
 struct tv_below {
     int64_t wall, cpu;
+    int64_t level_wall, level_cpu; /* time with nothing of the part open, since the previous one */
     uint64_t offset;
     uint32_t frame;
-    uint32_t max_depth; /* of the part's own stack before it, since the previous one set aside */
-    uint32_t tag;       /* the sink's */
+    uint32_t max_depth; /* of the part's own stack before it, since the previous one */
+    uint32_t tag;       /* the sink's: stack[-1]'s at first */
     bool unrolled;
-    bool had_child; /* the call that it ends made calls in this part */
 };
 
 struct tv_walk_thread {
-    struct tv_open *stack;
-    uint32_t depth;    /* open calls */
-    uint32_t floor;    /* the lowest of them, that began before the trace */
+    struct tv_open *stack; /* stack[-1] stands for what is below the part's own calls */
+    uint32_t depth;        /* open calls */
+    uint32_t low;          /* exits above this depth, */
+    uint32_t room;         /* and entries below this one, are ordinary */
+    uint32_t floor;        /* the lowest calls, that began before the trace */
+    uint32_t inherited;    /* the lowest calls, that began before the part */
     uint32_t capacity;
     uint32_t too_deep; /* entries beyond the limit, still open */
     uint32_t max_depth;
@@ -57,7 +67,7 @@ struct tv_walk_thread {
     size_t below_capacity;
     struct tv_below *below;
     bool seen;
-    bool had_child; /* as in tv_below, for the exit that did not come */
+    bool had_child; /* calls were made with nothing of the part open, since the last exit set aside; the sink's */
     int64_t first_wall, first_cpu, last_wall, last_cpu; /* of the part's records, ticks */
     uint64_t entries;
 };
@@ -65,27 +75,42 @@ struct tv_walk_thread {
 struct tv_walk {
     struct tv_walk_thread *threads; /* of all threads of the head */
     uint32_t thread_count;
-    const bool *skip; /* threads that do not count, or NULL */
-    bool first;       /* the part begins where the input begins */
-    bool known;       /* the stacks at the start were given */
+    const bool *skip;       /* threads that do not count, or NULL */
+    int64_t wait_threshold; /* ticks; INT64_MAX when the input has not both clocks */
+    bool first;             /* the part begins where the input begins */
+    bool known;             /* the stacks at the start were given */
     bool undecided;
     struct tv_diagnostics *diagnostics; /* NULL: counted already */
 };
 
-struct tv_walk_calls {
-    /* Time passed since the thread's last record; t->stack is as it was in between. */
-    void (*gap)(void *part, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu);
-    /* A call begins on top of t->stack[0 .. depth). Returns its tag. */
-    uint32_t (*enter)(void *part, uint32_t thread, struct tv_walk_thread *t, const struct tv_event *event);
-    /* The call that stood at t->stack[depth] (already taken off) ends; `flags` are tv_slice_flags. */
-    void (*leave)(void *part, uint32_t thread, struct tv_walk_thread *t, const struct tv_event *event,
-                  unsigned flags);
-    /* An exit was set aside. Sets its tag. */
-    void (*below)(void *part, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below);
+/* A call begins or ends. */
+struct tv_step {
+    uint32_t thread;
+    uint32_t frame;
+    uint32_t depth; /* of the call */
+    struct tv_walk_thread *t;
+    struct tv_open *call;   /* its slot: as it was at an exit, to be filled by the walk at an entry */
+    struct tv_open *caller; /* call - 1 */
+    int64_t exit;           /* -1: it ends; 0: it begins */
+    int64_t at_wall, at_cpu;
+    int64_t wall, cpu; /* its length when it ends, else 0 */
+    uint32_t flags;    /* tv_slice_flags of its end */
+    bool slow;         /* a constant where it is false */
 };
 
-/* `diagnostics` is the part's own. */
-void tv_walk_init(struct tv_walk *walk, uint32_t thread_count, bool first,
+struct tv_walk_calls {
+    /* Returns the call's tag. */
+    uint32_t (*step)(void *part, const struct tv_step *step);
+    /* The thread's first record in the part: stack[-1] is there. */
+    void (*first)(void *part, uint32_t thread, struct tv_walk_thread *t);
+    /* An exit was set aside; t->stack[-1] begins anew. */
+    void (*below)(void *part, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below);
+    /* The thread waited so long since its last record, on top of t->stack[0 .. depth). */
+    void (*wait)(void *part, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu);
+};
+
+/* For the threads and clocks of an input. `diagnostics` is the part's own. */
+void tv_walk_init(struct tv_walk *walk, const struct tv_head *head, uint32_t input, bool first,
                   struct tv_diagnostics *diagnostics);
 void tv_walk_release(struct tv_walk *walk);
 
@@ -98,64 +123,72 @@ struct tv_walk_start {
 };
 void tv_walk_begin_known(struct tv_walk *walk, uint32_t thread, const struct tv_walk_start *start);
 
-/* What to do with an exit that is not of the top: how many calls to take off. Sets aside, counts and gives up
- * as above. */
+/* Time with nothing of the part open, since the last exit set aside, up to a time. */
+static inline void tv_walk_level(const struct tv_walk_thread *t, int64_t wall, int64_t cpu, int64_t *level_wall,
+                                 int64_t *level_cpu)
+{
+    const struct tv_open *bottom = &t->stack[-1];
+    *level_wall = (t->depth ? t->stack[0].wall : wall) - bottom->wall - bottom->inner_wall;
+    *level_cpu = (t->depth ? t->stack[0].cpu : cpu) - bottom->cpu - bottom->inner_cpu;
+}
+
+/* For tv_walk_batch: how many calls an exit that is not ordinary ends, what it counts and gives up. */
 #define TV_POP_BELOW UINT32_MAX
 uint32_t tv_walk_resolve_exit(struct tv_walk *walk, struct tv_walk_thread *t, const struct tv_event *event,
                               uint64_t offset);
 struct tv_below *tv_walk_set_aside(struct tv_walk_thread *t, const struct tv_event *event, uint64_t offset);
-void tv_walk_grow_stack(struct tv_walk_thread *t);
-
-/* Counts an entry beyond the limit. */
-void tv_walk_too_deep(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t offset);
+/* Whether an entry that is not ordinary has room after all. */
+bool tv_walk_make_room(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t offset);
+void tv_walk_see(struct tv_walk_thread *t, const struct tv_event *event);
+void tv_walk_popped(struct tv_walk_thread *t);
 
 enum { TV_FLAG_UNROLLED = 1, TV_FLAG_MISSING_EXIT = 8 }; /* = enum tv_slice_flags (trace.h) */
 
-TV_INLINE void tv_walk_pop(struct tv_walk_thread *t, const struct tv_walk_calls *calls, void *part,
-                           const struct tv_event *event, unsigned flags)
+/* Does what an entry or exit does to the stack, and tells the sink. */
+TV_INLINE void tv_walk_step(struct tv_walk_thread *t, const struct tv_walk_calls *calls, void *part,
+                            const struct tv_event *event, uint32_t frame, int64_t exit, uint32_t flags,
+                            bool slow)
 {
-    t->depth--;
-    if (t->floor > t->depth)
-        t->floor = t->depth;
-    calls->leave(part, event->thread, t, event, flags);
+    struct tv_open *call = t->stack + ((int64_t)t->depth + exit);
+    struct tv_step step = {
+        .thread = event->thread,
+        .frame = frame,
+        .depth = t->depth + (uint32_t)exit,
+        .t = t,
+        .call = call,
+        .caller = call - 1,
+        .exit = exit,
+        .at_wall = event->wall,
+        .at_cpu = event->cpu,
+        .wall = (event->wall - call->wall) & exit,
+        .cpu = (event->cpu - call->cpu) & exit,
+        .flags = flags,
+        .slow = slow,
+    };
+    uint32_t tag = calls->step(part, &step);
+    step.caller->inner_wall += step.wall;
+    step.caller->inner_cpu += step.cpu;
+    *call = (struct tv_open){event->wall, event->cpu, 0, 0, frame, tag};
+    t->depth = step.depth + 1 + (uint32_t)exit;
+    t->entries += (uint64_t)(1 + exit);
+    t->max_depth = t->depth > t->max_depth ? t->depth : t->max_depth;
 }
 
-TV_INLINE void tv_walk_exit(struct tv_walk *walk, struct tv_walk_thread *t,
-                            const struct tv_walk_calls *calls, void *part, const struct tv_event *event,
-                            const struct tv_batch *batch, size_t i)
+TV_INLINE void tv_walk_exit_slowly(struct tv_walk *walk, struct tv_walk_thread *t,
+                                   const struct tv_walk_calls *calls, void *part,
+                                   const struct tv_event *event, uint64_t offset)
 {
-    unsigned flags = event->action == TV_UNROLL ? TV_FLAG_UNROLLED : 0;
-    if (TV_LIKELY(t->depth > t->floor && t->stack[t->depth - 1].frame == event->frame && !t->too_deep)) {
-        t->depth--;
-        calls->leave(part, event->thread, t, event, flags);
-        return;
-    }
-    uint32_t count = tv_walk_resolve_exit(walk, t, event, tv_batch_offset(batch, i));
+    uint32_t flags = event->action == TV_UNROLL ? TV_FLAG_UNROLLED : 0;
+    uint32_t count = tv_walk_resolve_exit(walk, t, event, offset);
     if (count == TV_POP_BELOW) {
-        calls->below(part, event->thread, t, tv_walk_set_aside(t, event, tv_batch_offset(batch, i)));
+        calls->below(part, event->thread, t, tv_walk_set_aside(t, event, offset));
         return;
     }
-    for (; count > 1; count--)
-        tv_walk_pop(t, calls, part, event, TV_FLAG_MISSING_EXIT);
-    if (count)
-        tv_walk_pop(t, calls, part, event, flags);
-}
-
-TV_INLINE void tv_walk_enter(struct tv_walk *walk, struct tv_walk_thread *t,
-                             const struct tv_walk_calls *calls, void *part, const struct tv_event *event,
-                             const struct tv_batch *batch, size_t i)
-{
-    if (TV_UNLIKELY(t->depth - t->floor >= TV_DEPTH_LIMIT || t->too_deep)) {
-        tv_walk_too_deep(walk, t, tv_batch_offset(batch, i));
-        return;
+    for (; count; count--) {
+        tv_walk_step(t, calls, part, event, t->stack[t->depth - 1].frame, -1,
+                     count > 1 ? TV_FLAG_MISSING_EXIT : flags, true);
+        tv_walk_popped(t);
     }
-    if (TV_UNLIKELY(t->depth == t->capacity))
-        tv_walk_grow_stack(t);
-    uint32_t tag = calls->enter(part, event->thread, t, event);
-    t->stack[t->depth++] = (struct tv_open){event->wall, event->cpu, event->frame, tag, 0, 0};
-    t->entries++;
-    if (t->depth > t->max_depth)
-        t->max_depth = t->depth;
 }
 
 /* Walks a batch. `calls` must be a constant where this is called. */
@@ -168,17 +201,24 @@ TV_INLINE void tv_walk_batch(struct tv_walk *walk, const struct tv_batch *batch,
         if (walk->skip && walk->skip[event->thread])
             continue;
         if (TV_UNLIKELY(!t->seen)) {
-            t->seen = true;
-            t->first_wall = t->last_wall = event->wall;
-            t->first_cpu = t->last_cpu = event->cpu;
+            tv_walk_see(t, event);
+            calls->first(part, event->thread, t);
         }
-        calls->gap(part, event->thread, t, event->wall - t->last_wall, event->cpu - t->last_cpu);
+        int64_t wall = event->wall - t->last_wall, cpu = event->cpu - t->last_cpu;
+        if (TV_UNLIKELY(wall - cpu > walk->wait_threshold))
+            calls->wait(part, event->thread, t, wall, cpu);
         t->last_wall = event->wall;
         t->last_cpu = event->cpu;
-        if (event->action == TV_ENTER)
-            tv_walk_enter(walk, t, calls, part, event, batch, i);
-        else
-            tv_walk_exit(walk, t, calls, part, event, batch, i);
+        bool entry = event->action == TV_ENTER;
+        bool ordinary_entry = entry & (t->depth < t->room);
+        bool ordinary_exit =
+            !entry & (t->depth > t->low) & (t->stack[(int64_t)t->depth - 1].frame == event->frame);
+        if (TV_LIKELY(ordinary_entry | ordinary_exit))
+            tv_walk_step(t, calls, part, event, event->frame, (int64_t)entry - 1, event->action >> 1, false);
+        else if (!entry)
+            tv_walk_exit_slowly(walk, t, calls, part, event, tv_batch_offset(batch, i));
+        else if (tv_walk_make_room(walk, t, tv_batch_offset(batch, i)))
+            tv_walk_step(t, calls, part, event, event->frame, 0, 0, true);
     }
 }
 
