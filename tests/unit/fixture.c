@@ -212,7 +212,8 @@ static struct tv_event next_event(const struct fixture_dice *dice, uint32_t *sta
 {
     struct tv_event event = {.action = TV_ENTER};
     bool deep = actor->depth >= dice->depth;
-    if (!deep && (actor->depth == 0 ? fixture_roll(state, 20) : fixture_roll(state, 9) < 5)) {
+    bool stray = !dice->no_strays && fixture_roll(state, 20) == 0;
+    if (!deep && (actor->depth == 0 ? !stray : fixture_roll(state, 9) < 5)) {
         event.frame = fixture_roll(state, dice->frames) & TV_ANY_FRAME;
         actor->stack[actor->depth++] = event.frame;
         return event;

@@ -47,6 +47,7 @@ struct fixture_dice {
     int64_t tick_ns;
     int64_t long_gap; /* ticks: one step in fifty is up to that long, the others up to 40 */
     unsigned parts;   /* the builder gets the events in that many parts */
+    bool no_strays;   /* no exits without an entry */
 };
 struct fixture fixture_random(const struct fixture_dice *dice);
 

@@ -130,11 +130,12 @@ static void compare_with_reference(const struct reference *r, const struct tv_se
 }
 
 static const struct fixture_dice dice[] = {
-    {1, 3, 4, 6, 600, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 0, 1},
-    {2, 2, 9, 20, 900, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 3000, 3},
-    {3, 4, 3, 5, 500, TV_CLOCK_WALL, 1000, 100, 2},
-    {4, 2, 5, 8, 500, TV_CLOCK_CPU, 1000, 100, 1},
-    {5, 2, 3, 5, 5000, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 90000000000, 1}, /* blocks of 64 bits */
+    {1, 3, 4, 6, 600, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 0, 1, false},
+    {2, 2, 9, 20, 900, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 3000, 3, false},
+    {3, 4, 3, 5, 500, TV_CLOCK_WALL, 1000, 100, 2, false},
+    {4, 2, 5, 8, 500, TV_CLOCK_CPU, 1000, 100, 1, false},
+    {5, 2, 3, 5, 5000, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 90000000000, 1,
+     false}, /* blocks of 64 bits */
 };
 
 static struct tv_selection roll_selection(uint32_t *state, const struct tv_trace *trace,

@@ -211,7 +211,8 @@ static void check_roots(const struct tv_call_tree *tree, struct tv_flame_options
 static void random_trees_equal_the_reference(void **state)
 {
     (void)state;
-    const struct fixture_dice dice = {31, 2, 4, 9, 1500, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 50, 1};
+    const struct fixture_dice dice = {31,   2,  4, 9,    1500, TV_CLOCK_WALL | TV_CLOCK_CPU,
+                                      1000, 50, 1, false};
     const double shares[] = {0, 0.003, 0.05};
     struct fixture f = fixture_random(&dice);
     struct tv_call_tree *tree = tree_of(&f);

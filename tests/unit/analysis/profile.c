@@ -92,9 +92,9 @@ static void ranks_follow_inclusive_cpu(void **state)
 }
 
 static const struct fixture_dice dice[] = {
-    {11, 3, 4, 9, 700, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 0, 1},
-    {12, 2, 2, 30, 700, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 3000, 2},
-    {13, 2, 6, 12, 700, TV_CLOCK_CPU, 1000, 3000, 2},
+    {11, 3, 4, 9, 700, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 0, 1, false},
+    {12, 2, 2, 30, 700, TV_CLOCK_WALL | TV_CLOCK_CPU, 1, 3000, 2, false},
+    {13, 2, 6, 12, 700, TV_CLOCK_CPU, 1000, 3000, 2, false},
 };
 
 static void random_traces_equal_the_reference(void **state)

@@ -117,7 +117,8 @@ static void compare_list(const struct reference *r, const struct tv_edges *edges
 static void random_traces_equal_the_reference(void **state)
 {
     (void)state;
-    const struct fixture_dice dice = {21, 2, 4, 12, 600, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 50, 1};
+    const struct fixture_dice dice = {21,   2,  4, 12,   600, TV_CLOCK_WALL | TV_CLOCK_CPU,
+                                      1000, 50, 1, false};
     struct fixture f = fixture_random(&dice);
     struct reference r = reference_of(&f);
     struct tv_selection all = TV_SELECT_ALL;

@@ -30,7 +30,8 @@ static struct tv_method_cost *plain_profile(const struct feed *feed)
         struct feed_call *calls = feed_calls(feed, thread, &count);
         for (uint32_t i = 0; i < count; i++) {
             struct tv_method_cost *cost = &costs[calls[i].frame];
-            int64_t wall = feed->clocks & TV_CLOCK_WALL ? (calls[i].end - calls[i].start) * 1000 : 0;
+            int64_t wall =
+                feed->clocks & TV_CLOCK_WALL ? (calls[i].end - calls[i].start) * 1000 : 0;
             int64_t cpu = (calls[i].cpu_end - calls[i].cpu_start) * 1000;
             bool recursive = within_same_method(calls, i);
             cost->calls += !recursive;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/search.h"
+
+#include "base/memory.h"
+
+void tv_search_init(struct tv_search *search, const struct tv_trace *trace, uint32_t frame)
+{
+    const struct tv_paths *paths = &trace->paths;
+    uint32_t *depth = tv_alloc(paths->count, sizeof *depth); /* the root has 0 */
+    search->trace = trace;
+    search->nodes = tv_alloc((size_t)paths->count / 64 + 1, sizeof *search->nodes);
+    search->depth_count = 0;
+    for (uint32_t i = 1; i < paths->count; i++) {
+        depth[i] = depth[paths->nodes[i].parent] + 1;
+        if (paths->nodes[i].frame != frame)
+            continue;
+        search->nodes[i / 64] |= UINT64_C(1) << i % 64;
+        if (depth[i] > search->depth_count)
+            search->depth_count = depth[i];
+    }
+    search->depths = tv_alloc(search->depth_count, sizeof *search->depths);
+    for (uint32_t i = 1; i < paths->count; i++) {
+        if (paths->nodes[i].frame == frame)
+            search->depths[depth[i] - 1] = true;
+    }
+    tv_free(depth);
+}
+
+void tv_search_release(struct tv_search *search)
+{
+    tv_free(search->nodes);
+    tv_free(search->depths);
+}
+
+bool tv_search_in_row(const struct tv_search *search, uint32_t row)
+{
+    uint32_t depth = search->trace->rows[row].depth;
+    return depth < search->depth_count && search->depths[depth];
+}
+
+static const uint32_t *paths_of(const struct tv_search *search, uint32_t row)
+{
+    const struct tv_row *r = &search->trace->rows[row];
+    return search->trace->columns[r->input].path + r->first;
+}
+
+TV_INLINE bool is_found(const uint64_t *nodes, uint32_t path)
+{
+    return nodes[path / 64] >> path % 64 & 1;
+}
+
+uint32_t tv_search_next(const struct tv_search *search, uint32_t row, uint32_t first, uint32_t end)
+{
+    const uint32_t *path = paths_of(search, row);
+    const uint64_t *nodes = search->nodes;
+    while (first < end && !is_found(nodes, path[first]))
+        first++;
+    return first;
+}
+
+/* The last call of the frame in [first, end), or TV_NONE. */
+static uint32_t find_last(const struct tv_search *search, uint32_t row, uint32_t first,
+                          uint32_t end)
+{
+    const uint32_t *path = paths_of(search, row);
+    while (end > first) {
+        if (is_found(search->nodes, path[--end]))
+            return end;
+    }
+    return TV_NONE;
+}
+
+uint32_t tv_search_count(const struct tv_search *search, uint32_t row, uint32_t first, uint32_t end)
+{
+    const uint32_t *path = paths_of(search, row);
+    const uint64_t *nodes = search->nodes;
+    uint32_t count = 0;
+    for (uint32_t i = first; i < end; i++)
+        count += is_found(nodes, path[i]);
+    return count;
+}
+
+/* The best call so far. */
+struct best {
+    uint32_t row, index;
+    tv_ns start;
+};
+
+static void consider(const struct tv_search *search, struct best *best, uint32_t row,
+                     uint32_t index, int direction)
+{
+    tv_ns start = tv_slice_start(search->trace, row, index);
+    if (best->row == TV_NONE || (direction < 0 ? start > best->start : start < best->start))
+        *best = (struct best){row, index, start};
+}
+
+static void step_forward(const struct tv_search *search, struct best *best, uint32_t row,
+                         tv_ns time)
+{
+    const struct tv_trace *trace = search->trace;
+    uint32_t count = trace->rows[row].count;
+    if (time == INT64_MAX)
+        return;
+    uint32_t first = tv_row_find_start(trace, row, time + 1);
+    uint32_t end = best->row == TV_NONE ? count : tv_row_find_start(trace, row, best->start);
+    if (first >= end)
+        return;
+    uint32_t found = tv_search_next(search, row, first, end);
+    if (found < end)
+        consider(search, best, row, found, 1);
+}
+
+static void step_back(const struct tv_search *search, struct best *best, uint32_t row, tv_ns time)
+{
+    const struct tv_trace *trace = search->trace;
+    uint32_t end = tv_row_find_start(trace, row, time);
+    uint32_t first = best->row == TV_NONE ? 0 : tv_row_find_start(trace, row, best->start);
+    uint32_t found = find_last(search, row, first, end);
+    if (found != TV_NONE)
+        consider(search, best, row, found, -1);
+}
+
+bool tv_search_step(const struct tv_search *search, const bool *wanted, tv_ns time, int direction,
+                    uint32_t *row, uint32_t *index)
+{
+    const struct tv_trace *trace = search->trace;
+    struct best best = {TV_NONE, TV_NONE, 0};
+    for (uint32_t i = 0; i < trace->row_count; i++) {
+        if (!wanted[trace->rows[i].track] || !tv_search_in_row(search, i))
+            continue;
+        if (direction < 0)
+            step_back(search, &best, i, time);
+        else
+            step_forward(search, &best, i, time);
+    }
+    *row = best.row;
+    *index = best.index;
+    return best.row != TV_NONE;
+}
+
+uint64_t tv_search_place(const struct tv_search *search, uint32_t row, uint32_t index, uint64_t *of)
+{
+    const struct tv_trace *trace = search->trace;
+    const struct tv_track *track = &trace->tracks[trace->rows[row].track];
+    tv_ns start = tv_slice_start(trace, row, index);
+    uint64_t before = 0;
+    *of = 0;
+    for (uint32_t i = track->first_row; i < track->first_row + track->row_count; i++) {
+        if (!tv_search_in_row(search, i))
+            continue;
+        /* Calls that start at the same time stand before it in the rows above. */
+        uint32_t mine = i == row  ? index
+                        : i < row ? tv_row_find_start(trace, i, start + 1)
+                                  : tv_row_find_start(trace, i, start);
+        uint32_t first_part = tv_search_count(search, i, 0, mine);
+        before += first_part;
+        *of += first_part + tv_search_count(search, i, mine, trace->rows[i].count);
+    }
+    return before + 1;
+}
