@@ -191,6 +191,16 @@ TV_INLINE void tv_walk_exit_slowly(struct tv_walk *walk, struct tv_walk_thread *
     }
 }
 
+/* Whether an entry finds room, or an exit its own call on top: in sums and masks, for compilers turn a choice
+ * into a jump. */
+TV_INLINE bool tv_walk_is_ordinary(const struct tv_walk_thread *t, const struct tv_event *event, int64_t exit)
+{
+    int64_t room = (int64_t)t->room - t->depth - 1, above = (int64_t)t->depth - t->low - 1;
+    int64_t lacking = ((room & ~exit) | (above & exit)) >> 63;
+    int64_t other = (int64_t)(t->stack[(int64_t)t->depth - 1].frame ^ event->frame) & exit;
+    return (lacking | other) == 0;
+}
+
 /* Walks a batch. `calls` must be a constant where this is called. */
 TV_INLINE void tv_walk_batch(struct tv_walk *walk, const struct tv_batch *batch,
                              const struct tv_walk_calls *calls, void *part)
@@ -209,13 +219,10 @@ TV_INLINE void tv_walk_batch(struct tv_walk *walk, const struct tv_batch *batch,
             calls->wait(part, event->thread, t, wall, cpu);
         t->last_wall = event->wall;
         t->last_cpu = event->cpu;
-        bool entry = event->action == TV_ENTER;
-        bool ordinary_entry = entry & (t->depth < t->room);
-        bool ordinary_exit =
-            !entry & (t->depth > t->low) & (t->stack[(int64_t)t->depth - 1].frame == event->frame);
-        if (TV_LIKELY(ordinary_entry | ordinary_exit))
-            tv_walk_step(t, calls, part, event, event->frame, (int64_t)entry - 1, event->action >> 1, false);
-        else if (!entry)
+        int64_t exit = -(int64_t)(event->action != TV_ENTER);
+        if (TV_LIKELY(tv_walk_is_ordinary(t, event, exit)))
+            tv_walk_step(t, calls, part, event, event->frame, exit, event->action >> 1, false);
+        else if (exit)
             tv_walk_exit_slowly(walk, t, calls, part, event, tv_batch_offset(batch, i));
         else if (tv_walk_make_room(walk, t, tv_batch_offset(batch, i)))
             tv_walk_step(t, calls, part, event, event->frame, 0, 0, true);
