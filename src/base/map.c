@@ -93,7 +93,8 @@ static size_t take_place(struct tv_map *map, uint64_t key)
 void tv_map_set(struct tv_map *map, uint64_t key, uint32_t value)
 {
     assert(value != TV_NONE);
-    map->values[take_place(map, key)] = value;
+    size_t place = take_place(map, key); /* may move the columns */
+    map->values[place] = value;
 }
 
 uint32_t tv_map_add(struct tv_map *map, uint64_t key, uint32_t value)
