@@ -1,13 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page begins here.
+// The page begins here: wait for the trace, then put the page together.
 
+import { effect } from '../base/signal';
 import { h } from '../base/dom';
+import type { Engine, Status } from '../model/engine';
+import { Frames } from '../model/names';
+import { Viewer } from '../model/viewer';
+import { HelpDialog } from '../views/helpDialog';
+import { Page } from '../views/page';
+import { EndedScreen, ErrorScreen, LoadingScreen } from '../views/screens';
+import { Settings } from '../views/settings';
+import { lookButtons } from '../views/topBar';
+import { History } from './history';
 import { HttpEngine } from './httpEngine';
+import { Keys } from './keys';
 
-async function start(): Promise<void> {
-  const engine = new HttpEngine();
-  const status = await engine.status();
-  document.body.append(h('h1', null, status.name), h('p', null, status.state));
+const POLL = 200;
+
+function wait(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }
 
-void start();
+class App {
+  private readonly engine: Engine = new HttpEngine();
+  private readonly settings = new Settings();
+  private readonly help = new HelpDialog();
+  private name = '';
+  private ended = false;
+
+  private readonly quit = async (): Promise<void> => {
+    this.ended = true;
+    try {
+      await this.engine.quit();
+    } catch {
+      // It may end before it has answered; that is what was asked for.
+    }
+    this.show(new EndedScreen(this.name, true).element);
+  };
+
+  private show(...elements: HTMLElement[]): void {
+    document.body.replaceChildren(...elements);
+  }
+
+  async start(): Promise<void> {
+    try {
+      const status = await this.load();
+      if (!status || this.ended) return;
+      if (status.state === 'error') {
+        const screen = new ErrorScreen(status, lookButtons(this.settings, () => this.help.toggle()), () => void this.quit());
+        return this.show(screen.element, this.help.element);
+      }
+      await this.open();
+    } catch {
+      if (!this.ended) this.show(new EndedScreen(this.name, false).element);
+    }
+  }
+
+  /** Ask until it is read, or cannot be; the screen comes only when that takes a while. */
+  private async load(): Promise<Status | null> {
+    let screen: LoadingScreen | null = null;
+    for (;;) {
+      const status = await this.engine.status();
+      this.name = status.name;
+      document.title = `${status.name} – traceview`;
+      if (status.state !== 'loading') return status;
+      if (!screen) {
+        screen = new LoadingScreen(status.name, lookButtons(this.settings, () => this.help.toggle()), () => void this.quit());
+        this.show(screen.element, this.help.element);
+      }
+      screen.show(status, performance.now());
+      await wait(POLL);
+      if (this.ended) return null;
+    }
+  }
+
+  private async open(): Promise<void> {
+    const [facts, frames] = await Promise.all([this.engine.trace(), this.engine.frames()]);
+    const viewer = new Viewer(this.engine, facts, new Frames(frames));
+    const page = new Page(viewer, this.settings, () => void this.quit());
+    this.show(page.element);
+    new Keys(page, new History(viewer, page.views.mover));
+    effect(() => {
+      if (viewer.gone.get() && !this.ended) this.show(h('div', null), new EndedScreen(this.name, false).element);
+    });
+  }
+}
+
+void new App().start();

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys that work anywhere on the page.  Views with keys of their own (table, flame graph, boxes)
+// keep theirs from coming here.
+
+import type { CallDetails } from '../model/engine';
+import { framing, length, wholeView } from '../model/span';
+import { goToCall, spanOf } from '../views/context';
+import type { Page } from '../views/page';
+import type { History } from './history';
+
+const ZOOM = 1.5;
+const PAN = 0.15;
+const FASTER = 3;
+
+export class Keys {
+  constructor(private readonly page: Page, private readonly history: History) {
+    addEventListener('keydown', (e) => {
+      if (this.handle(e)) e.preventDefault();
+    });
+    document.addEventListener('copy', (e) => this.copy(e));
+  }
+
+  private static typing(target: EventTarget | null): boolean {
+    return target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+  }
+
+  private handle(e: KeyboardEvent): boolean {
+    if (e.ctrlKey || e.metaKey) return this.withControl(e);
+    if (Keys.typing(e.target) || e.altKey) return false;
+    return this.move(e) || this.walk(e.key) || this.act(e) || this.typeToFind(e);
+  }
+
+  private withControl(e: KeyboardEvent): boolean {
+    const key = e.key.toLowerCase();
+    if (key === 'f') {
+      this.page.top.searchInput.focus();
+      this.page.top.searchInput.select();
+      return true;
+    }
+    if (key !== 'z' || Keys.typing(e.target)) return false;
+    if (e.shiftKey) this.history.redo();
+    else this.history.undo();
+    return true;
+  }
+
+  /** By physical key, so that the hand finds them on every layout. */
+  private move(e: KeyboardEvent): boolean {
+    // In the table letters are typed to find; moving there needs the time line's focus.
+    if (this.inTable(e.target)) return false;
+    const fast = e.shiftKey ? FASTER : 1;
+    if (e.code === 'KeyW') this.zoom(1 / (1 + (ZOOM - 1) * fast));
+    else if (e.code === 'KeyS') this.zoom(1 + (ZOOM - 1) * fast);
+    else if (e.key === '+' || e.key === '=') this.zoom(1 / ZOOM);
+    else if (e.key === '-' || e.key === '_') this.zoom(ZOOM);
+    else if (e.code === 'KeyA') this.pan(-PAN * fast);
+    else if (e.code === 'KeyD') this.pan(PAN * fast);
+    else return false;
+    return true;
+  }
+
+  private inTable(target: EventTarget | null): boolean {
+    return target === this.page.lower.table.scroller;
+  }
+
+  private zoom(factor: number): void {
+    const { viewer, mover } = this.page.views;
+    const { from, to } = mover.goal;
+    const pointer = viewer.pointer.peek();
+    mover.zoom(factor, pointer !== null && pointer > from && pointer < to ? pointer : (from + to) / 2, true);
+  }
+
+  private pan(share: number): void {
+    const { mover } = this.page.views;
+    mover.pan(length(mover.goal) * share, true);
+  }
+
+  private get selected(): CallDetails | null {
+    const { viewer, selection } = this.page.views;
+    return viewer.call.peek() ? selection.details.peek() : null;
+  }
+
+  /** Along the row, to the first call inside, to the caller. */
+  private walk(key: string): boolean {
+    const call = this.selected;
+    const along = { ArrowRight: 1, '.': 1, ArrowLeft: -1, ',': -1 }[key];
+    if (!call) {
+      if (key !== 'ArrowRight' && key !== 'ArrowLeft') return false;
+      this.pan(key === 'ArrowRight' ? PAN : -PAN);
+      return true;
+    }
+    const parent = call.path[call.path.length - 1];
+    const to = along === 1 ? call.next : along === -1 ? call.previous : key === 'ArrowDown' ? call.first_child
+      : key === 'ArrowUp' ? parent : undefined;
+    if (to === undefined) return key === 'ArrowUp';
+    if (to) void goToCall(this.page.views, { row: to[0], index: to[1] });
+    return true;
+  }
+
+  private act(e: KeyboardEvent): boolean {
+    const { viewer, mover } = this.page.views;
+    const { lower, top, help } = this.page;
+    if (this.inTable(e.target) && e.key !== 'Escape' && e.key !== '/' && e.key !== '?') return false;
+    switch (e.key) {
+      case '0': mover.glide(wholeView(viewer.bounds)); return true;
+      case 'f': case 'F': this.zoomToSelection(); return true;
+      case 'm': case 'M': this.rangeFromSelection(); return true;
+      case 'q': case 'Q': lower.toggle(); return true;
+      case '2': this.flame('left-heavy'); return true;
+      case '4': this.flame('inverted'); return true;
+      case '/': top.searchInput.focus(); top.searchInput.select(); return true;
+      case '?': help.toggle(); return true;
+      case 'Escape': this.escape(); return true;
+      default: return false;
+    }
+  }
+
+  private zoomToSelection(): void {
+    const { viewer, mover } = this.page.views;
+    const call = this.selected;
+    const span = call ? spanOf(call) : viewer.range.peek();
+    if (span) mover.glide(framing(span, viewer.bounds));
+  }
+
+  private rangeFromSelection(): void {
+    const call = this.selected;
+    if (call) this.page.views.viewer.setRange(spanOf(call));
+  }
+
+  private flame(order: 'left-heavy' | 'inverted'): void {
+    this.page.views.viewer.flameOrder.set(order);
+    this.page.lower.choose('flame');
+  }
+
+  private escape(): void {
+    const { viewer } = this.page.views;
+    if (viewer.notice.peek()) viewer.notice.set(null);
+    else if (viewer.range.peek() || viewer.tracks.peek().length > 0) {
+      viewer.setRange(null);
+      viewer.tracks.set([]);
+    } else viewer.clearSelection();
+  }
+
+  /** Typing in the table goes to its find box. */
+  private typeToFind(e: KeyboardEvent): boolean {
+    if (!this.inTable(e.target) || e.key.length !== 1 || e.key === ' ') return false;
+    const { findInput } = this.page.lower;
+    findInput.focus();
+    findInput.value = e.key;
+    findInput.dispatchEvent(new Event('input'));
+    return true;
+  }
+
+  private copy(e: ClipboardEvent): void {
+    const chosen = document.getSelection();
+    if (Keys.typing(document.activeElement) || (chosen && !chosen.isCollapsed)) return;
+    const { viewer } = this.page.views;
+    const frame = viewer.frame.peek();
+    const fromTable = this.inTable(document.activeElement) ? this.page.lower.table.copyText() : null;
+    const text = fromTable ?? (frame === null ? null : viewer.frames.full(frame));
+    if (text === null) return;
+    e.clipboardData?.setData('text/plain', text);
+    e.preventDefault();
+  }
+}

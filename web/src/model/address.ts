@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the state that stands in the page's address, so that Back, Forward, reload and a
+// copied link work.  What has its usual value is left out.
+
+import { UNITS, type Unit } from '../base/format';
+import { isColumn } from './columns';
+import type { Call, Clock } from './engine';
+import type { Sort } from './profileRows';
+import type { Span } from './span';
+
+export type Tab = 'profile' | 'flame' | 'selection' | 'info';
+export const TABS: readonly Tab[] = ['profile', 'flame', 'selection', 'info'];
+export type FlameOrder = 'left-heavy' | 'by-name' | 'inverted';
+const ORDERS: readonly FlameOrder[] = ['left-heavy', 'by-name', 'inverted'];
+
+export interface Place {
+  view: Span | null;
+  range: Span | null;
+  tracks: readonly number[];
+  frame: number | null;
+  call: Call | null;
+  tab: Tab;
+  clock: Clock | null;
+  sort: Sort | null;
+  unit: Unit;
+  find: string;
+  search: string;
+  flame: FlameOrder;
+  expanded: readonly number[] | null;
+}
+
+function spanText(span: Span): string {
+  return `${Math.round(span.from)}-${Math.round(span.to)}`;
+}
+
+export function writePlace(place: Place): string {
+  const words: string[] = [];
+  const put = (name: string, value: string | null): void => {
+    if (value !== null && value !== '') words.push(`${name}=${encodeURIComponent(value).replaceAll('%2C', ',')}`);
+  };
+  put('view', place.view && spanText(place.view));
+  put('range', place.range && spanText(place.range));
+  put('threads', place.tracks.join(','));
+  put('method', place.frame === null ? null : String(place.frame));
+  put('call', place.call && `${place.call.row}.${place.call.index}`);
+  put('tab', place.tab === 'profile' ? null : place.tab);
+  put('clock', place.clock);
+  put('sort', place.sort && `${place.sort.column}.${place.sort.descending ? 'down' : 'up'}`);
+  put('unit', place.unit === 'ms' ? null : place.unit);
+  put('find', place.find);
+  put('search', place.search);
+  put('flame', place.flame === 'left-heavy' ? null : place.flame);
+  put('open', place.expanded && (place.expanded.join(',') || 'none'));
+  return words.join('&');
+}
+
+function readSpan(text: string | null): Span | null {
+  const found = /^(-?\d+)-(-?\d+)$/.exec(text ?? '');
+  if (!found) return null;
+  const span = { from: Number(found[1]), to: Number(found[2]) };
+  return span.to > span.from ? span : null;
+}
+
+function readNumbers(text: string | null): number[] {
+  return (text ?? '').split(',').filter((word) => /^\d+$/.test(word)).map(Number);
+}
+
+function oneOf<T extends string>(text: string | null, words: readonly T[], otherwise: T): T {
+  return words.find((word) => word === text) ?? otherwise;
+}
+
+function readSort(text: string | null): Sort | null {
+  const [column = '', direction] = (text ?? '').split('.');
+  return isColumn(column) ? { column, descending: direction !== 'up' } : null;
+}
+
+function readCall(text: string | null): Call | null {
+  const found = /^(\d+)\.(\d+)$/.exec(text ?? '');
+  return found && { row: Number(found[1]), index: Number(found[2]) };
+}
+
+/** Whatever is missing or makes no sense gets its usual value: a link is never an error. */
+export function readPlace(text: string): Place {
+  const q = new URLSearchParams(text);
+  const clock = q.get('clock');
+  const open = q.get('open');
+  const method = q.get('method');
+  return {
+    view: readSpan(q.get('view')),
+    range: readSpan(q.get('range')),
+    tracks: readNumbers(q.get('threads')),
+    frame: method !== null && /^\d+$/.test(method) ? Number(method) : null,
+    call: readCall(q.get('call')),
+    tab: oneOf(q.get('tab'), TABS, 'profile'),
+    clock: clock === 'real' || clock === 'cpu' ? clock : null,
+    sort: readSort(q.get('sort')),
+    unit: oneOf(q.get('unit'), UNITS, 'ms'),
+    find: q.get('find') ?? '',
+    search: q.get('search') ?? '',
+    flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
+    expanded: open === null ? null : readNumbers(open),
+  };
+}

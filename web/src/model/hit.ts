@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies under a point of a lane, found in the tiles that are there.
+
+import { TILE_PIXELS } from './decode';
+import type { Call, Engine, Tile, TileLane } from './engine';
+import { tileRange, tileSpan, type TileCache } from './tileCache';
+
+export interface Hit {
+  frame: number;
+  /** Known for a bar; a strip pixel knows only the frame of its longest call. */
+  call: Call | null;
+  start: number;
+  length: number;
+  flags: number;
+}
+
+/** The innermost of the tile's slices that contain t (a lane of innermost calls may nest). */
+function sliceAt(tile: Tile, t: number, slop: number): Hit | null {
+  let best = -1;
+  for (let i = 0; i < tile.start.length; i++) {
+    const start = tile.start[i] ?? 0;
+    if (start > t + slop) break;
+    if (t > start + (tile.length[i] ?? 0) + slop) continue;
+    if (best < 0 || (tile.rows[i] ?? 0) >= (tile.rows[best] ?? 0)) best = i;
+  }
+  return best < 0 ? null : {
+    frame: tile.frame[best] ?? 0,
+    call: { row: tile.rows[best] ?? 0, index: tile.index[best] ?? 0 },
+    start: tile.start[best] ?? 0,
+    length: tile.length[best] ?? 0,
+    flags: tile.flags[best] ?? 0,
+  };
+}
+
+function stripAt(tile: Tile, t: number): Hit | null {
+  if (!tile.strip) return null;
+  const pixel = 2 ** tile.res;
+  const at = Math.floor(t / pixel) - tile.number * TILE_PIXELS;
+  // Half a screen pixel may belong to the neighbour.
+  for (const p of [at, at - 1, at + 1]) {
+    if (p < 0 || p >= TILE_PIXELS || !tile.strip.height[p]) continue;
+    const start = (tile.number * TILE_PIXELS + p) * pixel;
+    return { frame: tile.strip.frame[p] ?? 0, call: null, start, length: pixel, flags: 0 };
+  }
+  return null;
+}
+
+export function hitLane(cache: TileCache, lane: TileLane, res: number, t: number): Hit | null {
+  const number = tileRange({ from: t, to: t }, res).first;
+  const exact = cache.get(lane.kind, lane.row, res, number);
+  const tiles = exact ? [exact] : cache.standIns(lane.kind, lane.row, res, number);
+  for (const tile of tiles) {
+    const found = sliceAt(tile, t, 0) ?? stripAt(tile, t);
+    if (found) return found;
+  }
+  return null;
+}
+
+/**
+ * The call behind a strip pixel: look at a finer resolution, where the pixel is four tiles' worth
+ * of detail, and take the longest call there.
+ */
+export async function resolveStrip(engine: Engine, lane: TileLane, res: number, hit: Hit): Promise<Call | null> {
+  const fine = Math.max(0, res - 8);
+  const size = tileSpan(fine);
+  const first = Math.floor(hit.start / size);
+  const last = Math.floor((hit.start + hit.length - 1) / size);
+  let best: Call | null = null;
+  let longest = -1;
+  for (const tile of await engine.tiles(fine, first, last, [lane])) {
+    for (let i = 0; i < tile.start.length; i++) {
+      const start = tile.start[i] ?? 0;
+      if (start < hit.start || start >= hit.start + hit.length) continue;
+      const length = tile.length[i] ?? 0;
+      if (tile.frame[i] === hit.frame && length > longest) {
+        longest = length;
+        best = { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 };
+      }
+    }
+  }
+  return best;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
+
+import type { TileLane, Track } from './engine';
+
+export interface Heights {
+  /** A row of calls and the bar in it. */
+  row: number;
+  bar: number;
+  /** The lane for brackets under the rows. */
+  foot: number;
+  collapsed: number;
+}
+
+export interface TrackBox {
+  track: Track;
+  expanded: boolean;
+  top: number;
+  height: number;
+}
+
+export const TRACK_PADDING = 3;
+/** A collapsed track's bar keeps this distance from its neighbours. */
+export const COLLAPSED_PADDING = 3;
+
+export function layoutTracks(tracks: readonly Track[], expanded: ReadonlySet<number>, h: Heights): TrackBox[] {
+  let top = 0;
+  return tracks.map((track) => {
+    const open = expanded.has(track.track);
+    const height = open ? TRACK_PADDING + track.rows * h.row + h.foot + 3 : h.collapsed;
+    const box = { track, expanded: open, top, height };
+    top += height;
+    return box;
+  });
+}
+
+export function totalHeight(boxes: readonly TrackBox[]): number {
+  const last = boxes[boxes.length - 1];
+  return last ? last.top + last.height : 0;
+}
+
+export function boxAt(boxes: readonly TrackBox[], y: number): TrackBox | null {
+  let low = 0;
+  let high = boxes.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const box = boxes[middle];
+    if (!box) break;
+    if (y < box.top) high = middle - 1;
+    else if (y >= box.top + box.height) low = middle + 1;
+    else return box;
+  }
+  return null;
+}
+
+export interface LaneBox {
+  lane: TileLane;
+  top: number;
+  height: number;
+  /** Row of the call chart, -1 for the one lane of a collapsed track. */
+  depth: number;
+}
+
+/** The lanes of a track that touch [top, bottom). */
+export function lanesOf(box: TrackBox, h: Heights, top: number, bottom: number): LaneBox[] {
+  if (!box.expanded) {
+    const lane: TileLane = { kind: 'i', row: box.track.track };
+    return [{ lane, top: box.top + COLLAPSED_PADDING, height: box.height - 2 * COLLAPSED_PADDING, depth: -1 }];
+  }
+  const first = Math.max(0, Math.floor((top - box.top - TRACK_PADDING) / h.row));
+  const last = Math.min(box.track.rows - 1, Math.floor((bottom - box.top - TRACK_PADDING) / h.row));
+  const lanes: LaneBox[] = [];
+  for (let depth = first; depth <= last; depth++) {
+    lanes.push({
+      lane: { kind: 'r', row: box.track.first_row + depth },
+      top: box.top + TRACK_PADDING + depth * h.row,
+      height: h.bar,
+      depth,
+    });
+  }
+  return lanes;
+}
+
+export function laneAt(box: TrackBox, h: Heights, y: number): LaneBox | null {
+  const lanes = lanesOf(box, h, y, y);
+  return lanes.find((lane) => y >= lane.top && y < lane.top + lane.height + 1) ?? null;
+}
+
+/** Expand busiest tracks first while they fit; the first one always. */
+export function firstExpanded(tracks: readonly Track[], h: Heights, room: number): Set<number> {
+  const open = new Set<number>();
+  let left = room - tracks.length * h.collapsed;
+  for (const track of tracks) {
+    const more = TRACK_PADDING + track.rows * h.row + h.foot + 3 - h.collapsed;
+    if (open.size > 0 && more > left) break;
+    open.add(track.track);
+    left -= more;
+  }
+  return open;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of methods as people read them.
+
+import type { FrameRow } from './engine';
+
+const PRIMITIVES: Record<string, string> = {
+  B: 'byte', C: 'char', D: 'double', F: 'float', I: 'int', J: 'long', S: 'short', V: 'void', Z: 'boolean',
+};
+
+/** One type of a JVM descriptor from `at` on: its short name and where the next one begins. */
+function readType(text: string, at: number): [string, number] | null {
+  let arrays = 0;
+  while (text[at + arrays] === '[') arrays++;
+  const first = at + arrays;
+  const suffix = '[]'.repeat(arrays);
+  const primitive = PRIMITIVES[text[first] ?? ''];
+  if (primitive) return [primitive + suffix, first + 1];
+  const end = text.indexOf(';', first);
+  if (text[first] !== 'L' || end < 0) return null;
+  const name = text.slice(first + 1, end);
+  return [name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('.')) + 1) + suffix, end + 1];
+}
+
+/** (Landroid/os/Bundle;I)V becomes (Bundle, int) void; what is no descriptor stays as it is. */
+export function readableSignature(text: string): string {
+  const close = text.indexOf(')');
+  if (text[0] !== '(' || close < 0) return text;
+  const types: string[] = [];
+  for (let at = 1; at < close;) {
+    const type = readType(text, at);
+    if (!type || type[1] > close) return text;
+    types.push(type[0]);
+    at = type[1];
+  }
+  const result = readType(text, close + 1);
+  if (!result || result[1] !== text.length) return text;
+  return `(${types.join(', ')}) ${result[0]}`;
+}
+
+/** Every frame's names, worked out when first asked for. */
+export class Frames {
+  private readonly texts: (string | undefined)[];
+  private readonly shorts: (string | undefined)[];
+
+  constructor(private readonly rows: readonly FrameRow[]) {
+    this.texts = new Array<string | undefined>(rows.length);
+    this.shorts = new Array<string | undefined>(rows.length);
+  }
+
+  get count(): number {
+    return this.rows.length;
+  }
+
+  private row(frame: number): FrameRow {
+    return this.rows[frame] ?? ['', `method ${frame}`, '', '', 0, 0];
+  }
+
+  className(frame: number): string {
+    return this.row(frame)[0].replaceAll('/', '.');
+  }
+
+  method(frame: number): string {
+    return this.row(frame)[1];
+  }
+
+  rawSignature(frame: number): string {
+    return this.row(frame)[2];
+  }
+
+  signature(frame: number): string {
+    return readableSignature(this.row(frame)[2]);
+  }
+
+  source(frame: number): string {
+    const [, , , file, line] = this.row(frame);
+    return file && line > 0 ? `${file}:${line}` : file;
+  }
+
+  rank(frame: number): number {
+    return this.row(frame)[5];
+  }
+
+  /** 0 to 15, dealt by rank in the whole trace, so that no selection changes a colour. */
+  colour(frame: number): number {
+    const rank = this.rank(frame);
+    return rank > 0 ? (rank - 1) % 16 : 15;
+  }
+
+  /** Class.method without the package. */
+  short(frame: number): string {
+    return this.shorts[frame] ??= this.className(frame)
+      ? `${this.simpleClass(frame)}.${this.method(frame)}` : this.method(frame);
+  }
+
+  simpleClass(frame: number): string {
+    const name = this.className(frame);
+    return name.slice(name.lastIndexOf('.') + 1);
+  }
+
+  /** With its last point: "android.view.", or nothing. */
+  packagePrefix(frame: number): string {
+    const name = this.className(frame);
+    return name.slice(0, name.lastIndexOf('.') + 1);
+  }
+
+  full(frame: number): string {
+    const name = this.className(frame);
+    return name ? `${name}.${this.method(frame)}` : this.method(frame);
+  }
+
+  /** What searching looks at: the name and the signature, as shown and as written. */
+  searchText(frame: number): string {
+    let text = this.texts[frame];
+    if (text === undefined) {
+      const raw = this.rawSignature(frame);
+      const readable = readableSignature(raw);
+      text = `${this.full(frame)} ${readable}${readable === raw ? '' : `\n${this.full(frame)} ${raw}`}`;
+      this.texts[frame] = text;
+    }
+    return text;
+  }
+}
+
+/** Substring; capitals count only when the query holds one. */
+export function matcher(query: string): (text: string) => boolean {
+  if (query !== query.toLowerCase()) return (text) => text.includes(query);
+  return (text) => text.toLowerCase().includes(query);
+}
+
+/** Where the query stands in a text, or -1. */
+export function matchAt(text: string, query: string): number {
+  if (query === '') return -1;
+  return query !== query.toLowerCase() ? text.indexOf(query) : text.toLowerCase().indexOf(query);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the profile's figures to the lines of the table: sorted methods, and under an opened one its
+// parents and children.  Pure functions; the table only draws what stands here.
+
+import type { Clock, ProfileAnswer, RelationRow, Relations, Times } from './engine';
+import { figure, figuresOf, figuresOfWaits, type ColumnId, type Figures } from './columns';
+import type { Frames } from './names';
+
+/** The line of the time in which threads waited is no method and has a number of its own. */
+export const WAITS = -2;
+export const WAITS_NAME = '(context switch)';
+export const TOP_LEVEL_NAME = '(top level)';
+
+export interface Sort {
+  column: ColumnId;
+  descending: boolean;
+}
+
+export type GroupId = 'parents' | 'children' | 'recursive_parents' | 'recursive_children';
+
+export interface MethodLine {
+  kind: 'method';
+  frame: number;
+  figures: Figures;
+  rank: number;
+  opened: boolean;
+}
+
+export interface GroupLine {
+  kind: 'group';
+  group: GroupId;
+  owner: number;
+}
+
+export interface RelationLine {
+  kind: 'relation' | 'self';
+  group: GroupId;
+  owner: number;
+  /** -1: called from nowhere. For 'self' the owner. */
+  frame: number;
+  calls: number;
+  total: number;
+  real: number | null;
+  cpu: number | null;
+  /** The opened method's inclusive times, of which the line shows its share. */
+  ownerFigures: Figures;
+}
+
+export interface PendingLine {
+  kind: 'pending';
+  owner: number;
+}
+
+export type Line = MethodLine | GroupLine | RelationLine | PendingLine;
+
+export interface Method {
+  frame: number;
+  figures: Figures;
+  /** By inclusive time in this profile, from 1; 0 for the waits. */
+  rank: number;
+}
+
+export function methodName(frame: number, frames: Frames): string {
+  if (frame === WAITS) return WAITS_NAME;
+  return frame < 0 ? TOP_LEVEL_NAME : frames.full(frame);
+}
+
+/** Every method with its rank by inclusive time: CPU, or real where there is no CPU. */
+export function rankedMethods(answer: ProfileAnswer): Method[] {
+  const methods: Method[] = answer.rows.map((row) => ({ frame: row[0], figures: figuresOf(row), rank: 0 }));
+  const clock: Clock = answer.total_cpu_ns === null ? 'real' : 'cpu';
+  const time = (m: Method): number => figure(m.figures, clock === 'cpu' ? 'incl_cpu' : 'incl_real') ?? 0;
+  [...methods].sort((a, b) => time(b) - time(a) || a.frame - b.frame).forEach((m, i) => { m.rank = i + 1; });
+  if (answer.waits) methods.push({ frame: WAITS, figures: figuresOfWaits(answer.waits), rank: 0 });
+  return methods;
+}
+
+/** Ties, and the column of names, go by name; a name sorts upwards when `descending` is false. */
+export function sortMethods(methods: readonly Method[], sort: Sort, frames: Frames): Method[] {
+  const sign = sort.descending ? -1 : 1;
+  const keyed = methods.map((method) => ({
+    method, value: figure(method.figures, sort.column) ?? -1, name: methodName(method.frame, frames),
+  }));
+  const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+  keyed.sort((a, b) => {
+    if (sort.column === 'name') return sign * byName(a.name, b.name);
+    return sign * (a.value - b.value) || byName(a.name, b.name);
+  });
+  return keyed.map((k) => k.method);
+}
+
+const GROUPS: readonly [GroupId, keyof Relations, keyof Relations | null][] = [
+  ['parents', 'parents', null],
+  ['children', 'children', 'self'],
+  ['recursive_parents', 'recursive_parents', null],
+  ['recursive_children', 'recursive_children', 'recursive_self'],
+];
+
+function relationLine(group: GroupId, owner: Method, row: RelationRow): RelationLine {
+  const [frame, calls, total, real, cpu] = row;
+  return { kind: 'relation', group, owner: owner.frame, frame, calls, total, real, cpu, ownerFigures: owner.figures };
+}
+
+function selfLine(group: GroupId, owner: Method, times: Times): RelationLine {
+  const line: RelationRow = [owner.frame, 0, 0, times[0], times[1]];
+  return { ...relationLine(group, owner, line), kind: 'self' };
+}
+
+function someTime(times: Times): boolean {
+  return (times[0] ?? 0) !== 0 || (times[1] ?? 0) !== 0;
+}
+
+export function relationLines(owner: Method, relations: Relations): Line[] {
+  const lines: Line[] = [];
+  for (const [group, list, self] of GROUPS) {
+    const rows = relations[list] as RelationRow[];
+    const own = self ? relations[self] as Times : null;
+    // A method that never recurses has no groups for it.
+    if (rows.length === 0 && !(own && (group === 'children' || someTime(own)))) continue;
+    lines.push({ kind: 'group', group, owner: owner.frame });
+    if (own) lines.push(selfLine(group, owner, own));
+    for (const row of rows) lines.push(relationLine(group, owner, row));
+  }
+  return lines;
+}
+
+export function tableLines(sorted: readonly Method[], opened: ReadonlyMap<number, Relations | null>): Line[] {
+  const lines: Line[] = [];
+  for (const method of sorted) {
+    const isOpen = opened.has(method.frame);
+    lines.push({ kind: 'method', ...method, opened: isOpen });
+    if (!isOpen) continue;
+    const relations = opened.get(method.frame);
+    if (relations) lines.push(...relationLines(method, relations));
+    else lines.push({ kind: 'pending', owner: method.frame });
+  }
+  return lines;
+}

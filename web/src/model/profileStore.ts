@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile of the selected range and threads, and the relations of the methods opened in it.
+
+import { Latest } from '../base/latest';
+import { computed, effect, signal, untracked, type ReadSignal } from '../base/signal';
+import type { ProfileAnswer, Relations, Scope } from './engine';
+import { matcher } from './names';
+import { methodName, rankedMethods, sortMethods, tableLines, WAITS, type Line, type Method } from './profileRows';
+import type { Viewer } from './viewer';
+
+export class ProfileStore {
+  readonly answer = signal<ProfileAnswer | null>(null);
+  /** True from a new question to its answer; the old figures stay until then. */
+  readonly pending = signal(true);
+  readonly opened = signal<ReadonlyMap<number, Relations | null>>(new Map());
+  readonly sorted: ReadSignal<readonly Method[]>;
+  readonly lines: ReadSignal<readonly Line[]>;
+  /** Frames that the text in the table's find box matches, in the order of the table. */
+  readonly found: ReadSignal<readonly number[]>;
+  private readonly asking: Latest;
+  private scope: Scope = {};
+  /** Opened because it was selected elsewhere: closes again when another one is. */
+  private openedBySelection: number | null = null;
+
+  constructor(private readonly viewer: Viewer) {
+    this.asking = new Latest((error) => {
+      this.pending.set(false);
+      viewer.failed(error);
+    });
+    const methods = computed(() => {
+      const answer = this.answer.get();
+      return answer ? rankedMethods(answer) : [];
+    });
+    this.sorted = computed(() => sortMethods(methods.get(), viewer.sort.get(), viewer.frames));
+    this.lines = computed(() => tableLines(this.sorted.get(), this.opened.get()));
+    this.found = computed(() => this.findAll(viewer.find.get()));
+    effect(() => this.ask(viewer.scope()));
+    effect(() => this.openSelected(viewer.frame.get()));
+  }
+
+  private ask(scope: Scope): void {
+    this.pending.set(true);
+    this.asking.run((signal) => this.viewer.engine.profile(scope, signal), (answer) => {
+      this.scope = scope;
+      this.answer.set(answer);
+      this.pending.set(false);
+      untracked(() => this.reopen());
+    });
+  }
+
+  /** Opened methods stay open in another range, with its figures. */
+  private reopen(): void {
+    const called = new Set(this.answer.peek()?.rows.map((row) => row[0]));
+    const frames = [...this.opened.peek().keys()].filter((frame) => called.has(frame));
+    this.opened.set(new Map(frames.map((frame) => [frame, null])));
+    for (const frame of frames) this.load(frame);
+    const selected = this.viewer.frame.peek();
+    if (selected !== null && called.has(selected)) this.openSelected(selected);
+  }
+
+  private load(frame: number): void {
+    const scope = this.scope;
+    this.viewer.engine.relations(frame, scope).then((relations) => {
+      if (scope !== this.scope || !this.opened.peek().has(frame)) return;
+      this.opened.update((old) => new Map(old).set(frame, relations));
+    }).catch(this.viewer.failed);
+  }
+
+  isOpen(frame: number): boolean {
+    return this.opened.peek().has(frame);
+  }
+
+  open(frame: number): void {
+    if (frame < 0 || this.isOpen(frame) || !this.isCalled(frame)) return;
+    this.opened.update((old) => new Map(old).set(frame, null));
+    this.load(frame);
+  }
+
+  close(frame: number): void {
+    if (!this.isOpen(frame)) return;
+    if (this.openedBySelection === frame) this.openedBySelection = null;
+    this.opened.update((old) => {
+      const next = new Map(old);
+      next.delete(frame);
+      return next;
+    });
+  }
+
+  private isCalled(frame: number): boolean {
+    return this.answer.peek()?.rows.some((row) => row[0] === frame) ?? false;
+  }
+
+  private openSelected(frame: number | null): void {
+    untracked(() => {
+      if (frame === this.openedBySelection) return;
+      const old = this.openedBySelection;
+      this.openedBySelection = null;
+      if (old !== null) this.close(old);
+      if (frame === null || this.isOpen(frame) || !this.isCalled(frame)) return;
+      this.openedBySelection = frame;
+      this.open(frame);
+    });
+  }
+
+  private findAll(query: string): readonly number[] {
+    if (query === '') return [];
+    const matches = matcher(query);
+    const { frames } = this.viewer;
+    return this.sorted.get().map((m) => m.frame).filter((frame) =>
+      matches(frame === WAITS ? methodName(frame, frames) : frames.searchText(frame)));
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search of the top bar: which methods match, how many calls they have, and the way from one
+// hit to the next.  Few methods are walked call by call; many are walked method by method.
+
+import { Latest, debounce } from '../base/latest';
+import { computed, effect, signal, type ReadSignal } from '../base/signal';
+import type { Call, CallDetails } from './engine';
+import { matcher } from './names';
+import type { Viewer } from './viewer';
+
+/** Up to so many methods their calls are the hits: each one is a question when going on. */
+const FEW = 40;
+/** Ticks in the overview are asked for method by method too. */
+const TICKED = 16;
+
+export interface Hits {
+  /** Matching methods, the one with most time first. */
+  frames: readonly number[];
+  /** By frame, for the painter. */
+  matches: Uint8Array;
+  byCall: boolean;
+}
+
+export interface Current {
+  position: number;
+  call: Call | null;
+  start: number | null;
+}
+
+export class SearchStore {
+  readonly hits: ReadSignal<Hits | null>;
+  readonly total = signal(0);
+  readonly current = signal<Current | null>(null);
+  /** Starts and ends of hits over the whole trace, for the overview. */
+  readonly ticks = signal<readonly number[]>([]);
+  readonly focused = signal(false);
+  private callsOf: ReadonlyMap<number, number> | null = null;
+  private readonly walking: Latest;
+  private readonly ticking: Latest;
+
+  constructor(private readonly viewer: Viewer, private readonly reveal: (found: CallDetails) => void) {
+    this.walking = new Latest(viewer.failed);
+    this.ticking = new Latest(viewer.failed);
+    this.hits = computed(() => this.match(viewer.search.get()));
+    const loadTicks = debounce(120, () => this.loadTicks());
+    effect(() => {
+      const hits = this.hits.get();
+      this.current.set(null);
+      this.ticks.set([]);
+      this.walking.cancel();
+      this.ticking.cancel();
+      this.total.set(hits && !hits.byCall ? hits.frames.length : 0);
+      if (hits && hits.frames.length > 0) loadTicks();
+    });
+  }
+
+  private match(query: string): Hits | null {
+    if (query === '') return null;
+    const { frames } = this.viewer;
+    const test = matcher(query);
+    const matches = new Uint8Array(frames.count);
+    const found: number[] = [];
+    for (let frame = 0; frame < frames.count; frame++) {
+      if (frames.rank(frame) === 0 || !test(frames.searchText(frame))) continue;
+      matches[frame] = 1;
+      found.push(frame);
+    }
+    found.sort((a, b) => frames.rank(a) - frames.rank(b));
+    return { frames: found, matches, byCall: found.length <= FEW };
+  }
+
+  private async counts(signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
+    if (!this.callsOf) {
+      const answer = await this.viewer.engine.profile({}, signal);
+      this.callsOf = new Map(answer.rows.map((row) => [row[0], row[1] + row[2]]));
+    }
+    return this.callsOf;
+  }
+
+  private loadTicks(): void {
+    const hits = this.hits.peek();
+    if (!hits) return;
+    this.ticking.run(async (signal) => {
+      const counts = await this.counts(signal);
+      const lists = await Promise.all(hits.frames.slice(0, TICKED).map(async (frame) =>
+        (await this.viewer.engine.extents(frame, {}, 1600, signal)).tracks.flatMap(([, times]) => times)));
+      return { total: hits.frames.reduce((sum, frame) => sum + (counts.get(frame) ?? 0), 0), ticks: lists.flat() };
+    }, ({ total, ticks }) => {
+      if (hits.byCall) this.total.set(total);
+      this.ticks.set(ticks);
+    });
+  }
+
+  /** To the next hit (1) or the one before (-1); from the selected call, else from what is visible. */
+  step(direction: 1 | -1): void {
+    const hits = this.hits.peek();
+    if (!hits || hits.frames.length === 0) return;
+    if (hits.byCall) this.stepCall(hits, direction);
+    else this.stepMethod(hits, direction);
+  }
+
+  private stepMethod(hits: Hits, direction: 1 | -1): void {
+    const n = hits.frames.length;
+    const at = this.current.peek()?.position ?? (direction === 1 ? 0 : 1);
+    const position = ((at - 1 + direction + n) % n) + 1;
+    this.current.set({ position, call: null, start: null });
+    this.viewer.selectFrame(hits.frames[position - 1] ?? null);
+  }
+
+  private stepCall(hits: Hits, direction: 1 | -1): void {
+    const view = this.viewer.view.peek();
+    const edge = direction === 1 ? view.from - 1 : view.to;
+    const from = Math.round(this.current.peek()?.start ?? edge);
+    this.walking.run(async (signal) => {
+      const call = await this.nearest(hits, from, direction, signal)
+        // From the last hit on to the first one again, and back.
+        ?? await this.nearest(hits, direction === 1 ? this.viewer.bounds.from - 1 : this.viewer.bounds.to + 1, direction, signal);
+      return call && { call, position: await this.positionOf(hits, call, signal) };
+    }, (found) => {
+      if (!found) return;
+      this.current.set({ position: found.position, call: found.call, start: found.call.start_ns });
+      this.viewer.selectCall(found.call, found.call.frame);
+      this.reveal(found.call);
+    });
+  }
+
+  private async nearest(hits: Hits, t: number, direction: 1 | -1, signal: AbortSignal): Promise<CallDetails | null> {
+    const { engine } = this.viewer;
+    const calls = await Promise.all(hits.frames.map(async (frame) => {
+      const call = await engine.step(frame, t, direction, undefined, signal);
+      return call && await engine.slice(call, signal);
+    }));
+    let best: CallDetails | null = null;
+    for (const call of calls) {
+      if (call && (!best || direction * (call.start_ns - best.start_ns) < 0)) best = call;
+    }
+    return best;
+  }
+
+  /** Calls that overlap [start of the trace, start of this one] are those up to and with it. */
+  private async positionOf(hits: Hits, call: CallDetails, signal: AbortSignal): Promise<number> {
+    const scope = { from: this.viewer.bounds.from, to: call.start_ns + 1 };
+    const answer = await this.viewer.engine.profile(scope, signal);
+    let n = 0;
+    for (const row of answer.rows) if (hits.matches[row[0]]) n += row[1] + row[2];
+    return n;
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles by (kind, row, resolution, number).  The painter says each frame what it wants to see and
+// draws what is there; this asks for the rest, in one question where it can, drops questions that
+// nobody waits for any more, and then fetches the neighbours so that panning finds them.
+
+import { TILE_PIXELS } from './decode';
+import { isAbort, type Engine, type Tile, type TileKind, type TileLane } from './engine';
+import type { Span } from './span';
+
+/** About 120 MB at the worst; a screen needs a few hundred. */
+const KEEP = 6000;
+/** The engine answers at most this many at once. */
+const MOST_AT_ONCE = 2048;
+const FINEST = 0;
+const COARSEST = 52;
+
+export interface Want {
+  lanes: readonly TileLane[];
+  res: number;
+  first: number;
+  last: number;
+}
+
+interface Question {
+  res: number;
+  first: number;
+  last: number;
+  lanes: TileLane[];
+}
+
+/** The resolution at which a tile's pixel is between half a screen pixel and a whole one. */
+export function resolutionFor(nsPerPixel: number): number {
+  return Math.min(COARSEST, Math.max(FINEST, Math.floor(Math.log2(Math.max(1, nsPerPixel)))));
+}
+
+/** How long a tile is. */
+export function tileSpan(res: number): number {
+  return TILE_PIXELS * 2 ** res;
+}
+
+export function tileRange(view: Span, res: number): { first: number; last: number } {
+  const size = tileSpan(res);
+  return { first: Math.floor(view.from / size), last: Math.floor(view.to / size) };
+}
+
+export function tileKey(kind: TileKind, row: number, res: number, number: number): string {
+  return `${kind}${row}/${res}/${number}`;
+}
+
+/** Lanes that miss the same tiles are asked for together. */
+export function questionsFor(want: Want, has: (key: string) => boolean): Question[] {
+  const byRange = new Map<string, Question>();
+  for (const lane of want.lanes) {
+    let first = want.first;
+    let last = want.last;
+    while (first <= last && has(tileKey(lane.kind, lane.row, want.res, first))) first++;
+    while (last >= first && has(tileKey(lane.kind, lane.row, want.res, last))) last--;
+    if (first > last) continue;
+    const most = Math.max(1, Math.floor(MOST_AT_ONCE / (last - first + 1)));
+    const open = byRange.get(`${first}-${last}`);
+    if (open && open.lanes.length < most) open.lanes.push(lane);
+    else byRange.set(`${first}-${last}`, { res: want.res, first, last, lanes: [lane] });
+  }
+  return [...byRange.values()];
+}
+
+export class TileCache {
+  private readonly tiles = new Map<string, Tile>();
+  private want: Want | null = null;
+  private asked: { want: Want; controller: AbortController } | null = null;
+  private failedFor: Want | null = null;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly bounds: Span,
+    private readonly arrived: () => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  get(kind: TileKind, row: number, res: number, number: number): Tile | undefined {
+    const key = tileKey(kind, row, res, number);
+    const tile = this.tiles.get(key);
+    if (tile) {
+      // A Map keeps the order of insertion: what is used moves to the end, what is old falls out.
+      this.tiles.delete(key);
+      this.tiles.set(key, tile);
+    }
+    return tile;
+  }
+
+  /** Any tile that covers tile `number` at `res`: a coarser one, else those finer ones there are. */
+  standIns(kind: TileKind, row: number, res: number, number: number): Tile[] {
+    for (let up = 1; up <= 10; up++) {
+      const tile = this.tiles.get(tileKey(kind, row, res + up, Math.floor(number / 2 ** up)));
+      if (tile) return [tile];
+    }
+    const found: Tile[] = [];
+    for (let i = 0; i < 2; i++) {
+      const tile = this.tiles.get(tileKey(kind, row, res - 1, number * 2 + i));
+      if (tile) found.push(tile);
+    }
+    return found;
+  }
+
+  /** What the screen shows now. */
+  show(want: Want): void {
+    this.want = want;
+    this.pump();
+  }
+
+  /** True when every tile of the last `show` is here. */
+  get complete(): boolean {
+    return this.want !== null && questionsFor(this.inside(this.want), this.has).length === 0;
+  }
+
+  private readonly has = (key: string): boolean => this.tiles.has(key);
+
+  /** Where the trace is not there are no tiles to ask for. */
+  private inside(want: Want): Want {
+    const size = tileSpan(want.res);
+    return {
+      ...want,
+      first: Math.max(want.first, Math.floor(this.bounds.from / size)),
+      last: Math.min(want.last, Math.floor(this.bounds.to / size)),
+    };
+  }
+
+  private pump(): void {
+    const want = this.want;
+    if (!want || want === this.failedFor) return;
+    if (this.asked) {
+      const old = this.asked.want;
+      const useful = old.res === want.res && old.first <= want.last && old.last >= want.first;
+      if (useful) return;
+      this.asked.controller.abort();
+      this.asked = null;
+    }
+    let questions = questionsFor(this.inside(want), this.has);
+    if (questions.length === 0) {
+      const around = { ...want, first: want.first - 1, last: want.last + 1 };
+      questions = questionsFor(this.inside(around), this.has);
+    }
+    if (questions.length > 0) void this.ask(want, questions);
+  }
+
+  private async ask(want: Want, questions: Question[]): Promise<void> {
+    const controller = new AbortController();
+    const mine = { want, controller };
+    this.asked = mine;
+    try {
+      await Promise.all(questions.map(async (q) => {
+        this.keep(await this.engine.tiles(q.res, q.first, q.last, q.lanes, controller.signal));
+      }));
+    } catch (error) {
+      if (!isAbort(error)) {
+        this.failedFor = this.want;
+        this.failed(error);
+      }
+    }
+    if (this.asked === mine) {
+      this.asked = null;
+      this.pump();
+    }
+  }
+
+  private keep(tiles: Tile[]): void {
+    for (const tile of tiles) this.tiles.set(tileKey(tile.kind, tile.row, tile.res, tile.number), tile);
+    for (const key of this.tiles.keys()) {
+      if (this.tiles.size <= KEEP) break;
+      this.tiles.delete(key);
+    }
+    this.arrived();
+  }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the page: what is shown, what is selected, in which clock.  Views read the signals
+// and call the functions; nothing here knows elements or pixels.
+
+import { signal, type Signal } from '../base/signal';
+import type { Unit } from '../base/format';
+import type { FlameOrder, Place, Tab } from './address';
+import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
+import { EngineError } from './engine';
+import type { Hit } from './hit';
+import type { Frames } from './names';
+import type { Sort } from './profileRows';
+import { clampView, sameSpan, wholeView, type Span } from './span';
+
+export interface Hover {
+  track: Track;
+  hit: Hit;
+}
+
+function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((n, i) => n === b[i]);
+}
+
+export function sameCall(a: Call | null, b: Call | null): boolean {
+  return a === b || (a !== null && b !== null && a.row === b.row && a.index === b.index);
+}
+
+export class Viewer {
+  readonly bounds: Span;
+  readonly view: Signal<Span>;
+  readonly range = signal<Span | null>(null, sameSpan);
+  /** Chosen tracks; none chosen means all. */
+  readonly tracks = signal<readonly number[]>([], sameNumbers);
+  readonly frame = signal<number | null>(null);
+  readonly call = signal<Call | null>(null, sameCall);
+  readonly tab = signal<Tab>('profile');
+  readonly clock: Signal<Clock>;
+  readonly sort: Signal<Sort>;
+  readonly unit = signal<Unit>('ms');
+  readonly find = signal('');
+  readonly search = signal('');
+  readonly flameOrder = signal<FlameOrder>('left-heavy');
+  readonly expanded = signal<ReadonlySet<number>>(new Set());
+  readonly hover = signal<Hover | null>(null);
+  /** Time under the pointer, anywhere over the time line. */
+  readonly pointer = signal<number | null>(null);
+  /** One line about something that went wrong; null when all is well. */
+  readonly notice = signal<string | null>(null);
+  readonly gone = signal(false);
+
+  constructor(readonly engine: Engine, readonly facts: TraceFacts, readonly frames: Frames) {
+    this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
+    this.view = signal<Span>(wholeView(this.bounds), sameSpan);
+    this.clock = signal<Clock>(this.usualClock());
+    this.sort = signal<Sort>(this.usualSort());
+  }
+
+  /** What lower panels are computed for. */
+  scope(): Scope {
+    const range = this.range.get();
+    const tracks = this.tracks.get();
+    return {
+      ...(range ? { from: range.from, to: range.to } : {}),
+      ...(tracks.length > 0 ? { tracks } : {}),
+    };
+  }
+
+  has(clock: Clock): boolean {
+    return this.facts.clocks.includes(clock);
+  }
+
+  usualClock(): Clock {
+    return this.has('real') ? 'real' : 'cpu';
+  }
+
+  usualSort(): Sort {
+    return { column: this.has('cpu') ? 'incl_cpu' : 'incl_real', descending: true };
+  }
+
+  setClock(clock: Clock): void {
+    if (!this.has(clock)) return;
+    this.clock.set(clock);
+    // Who asks for a clock wants the table in its order as well, in the same kind of column.
+    const { column, descending } = this.sort.peek();
+    const other = column.replace(clock === 'cpu' ? 'real' : 'cpu', clock) as Sort['column'];
+    this.sort.set({ column: other, descending });
+  }
+
+  setRange(range: Span | null): void {
+    if (range === null) return this.range.set(null);
+    const from = Math.max(Math.round(range.from), this.bounds.from);
+    const to = Math.min(Math.round(range.to), this.bounds.to);
+    this.range.set(to > from ? { from, to } : null);
+  }
+
+  selectCall(call: Call, frame: number): void {
+    this.frame.set(frame);
+    this.call.set(call);
+  }
+
+  selectFrame(frame: number | null): void {
+    if (frame !== this.frame.peek()) this.call.set(null);
+    this.frame.set(frame);
+  }
+
+  clearSelection(): void {
+    this.frame.set(null);
+    this.call.set(null);
+  }
+
+  toggleTrack(track: number, add: boolean): void {
+    const old = this.tracks.peek();
+    const has = old.includes(track);
+    if (add) this.tracks.set(has ? old.filter((t) => t !== track) : [...old, track].sort((a, b) => a - b));
+    else this.tracks.set(has && old.length === 1 ? [] : [track]);
+  }
+
+  toggleExpanded(track: number): void {
+    const next = new Set(this.expanded.peek());
+    if (!next.delete(track)) next.add(track);
+    this.expanded.set(next);
+  }
+
+  expandAll(open: boolean): void {
+    this.expanded.set(new Set(open ? this.facts.tracks.map((t) => t.track) : []));
+  }
+
+  trackOfRow(row: number): Track | undefined {
+    return this.facts.tracks.find((t) => row >= t.first_row && row < t.first_row + t.rows);
+  }
+
+  failed = (error: unknown): void => {
+    if (error instanceof EngineError && error.gone) this.gone.set(true);
+    this.notice.set(error instanceof Error ? error.message : String(error));
+  };
+
+  place(): Place {
+    const whole = wholeView(this.bounds);
+    const view = this.view.get();
+    const sort = this.sort.get();
+    const usual = this.usualSort();
+    const clock = this.clock.get();
+    return {
+      view: sameSpan(view, whole) ? null : view,
+      range: this.range.get(),
+      tracks: this.tracks.get(),
+      frame: this.frame.get(),
+      call: this.call.get(),
+      tab: this.tab.get(),
+      clock: clock === this.usualClock() ? null : clock,
+      sort: sort.column === usual.column && sort.descending === usual.descending ? null : sort,
+      unit: this.unit.get(),
+      find: this.find.get(),
+      search: this.search.get(),
+      flame: this.flameOrder.get(),
+      expanded: [...this.expanded.get()].sort((a, b) => a - b),
+    };
+  }
+
+  /** Everything but the visible range, which the caller moves to. */
+  goTo(place: Place): Span {
+    this.setRange(place.range);
+    const known = new Set(this.facts.tracks.map((t) => t.track));
+    this.tracks.set(place.tracks.filter((t) => known.has(t)));
+    this.frame.set(place.frame !== null && place.frame < this.frames.count ? place.frame : null);
+    this.call.set(place.call);
+    this.tab.set(place.tab);
+    this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());
+    this.sort.set(place.sort ?? this.usualSort());
+    this.unit.set(place.unit);
+    this.find.set(place.find);
+    this.search.set(place.search);
+    this.flameOrder.set(place.flame);
+    if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
+    return place.view ? clampView(place.view, this.bounds) : wholeView(this.bounds);
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flame graph, growing downwards like the call chart above it.
+
+import { formatPercent } from '../base/format';
+import type { FlameGraph } from '../model/engine';
+import type { Frames } from '../model/names';
+import { bar, CLOSED, ring, thinOutline, type Box, type Context } from './shapes';
+import type { TextMeter } from './text';
+import type { Theme } from './theme';
+
+export interface FlameScene {
+  theme: Theme;
+  frames: Frames;
+  meter: TextMeter;
+  graph: FlameGraph;
+  width: number;
+  height: number;
+  scroll: number;
+  frame: number | null;
+  hovered: number;
+  matches: Uint8Array | null;
+  dimmed: boolean;
+  /** Over everything: "All threads  762.058 ms". */
+  title: string;
+}
+
+/** Frames under so many pixels become one grey stub. */
+const LEAST = 2;
+const LEAST_LABEL = 22;
+
+export function flameBox(s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>, i: number): Box {
+  const { row, bar: high } = flameHeights(s.theme);
+  const perUnit = s.width / Math.max(1, s.graph.total);
+  return {
+    x: (s.graph.start[i] ?? 0) * perUnit,
+    y: ((s.graph.depth[i] ?? 0) + 1) * row - s.scroll,
+    w: (s.graph.width[i] ?? 0) * perUnit,
+    h: high,
+  };
+}
+
+export function flameHeights(theme: Theme): { row: number; bar: number } {
+  return { row: theme.heights.frame, bar: theme.heights.frame - 1 };
+}
+
+export function flameDepth(graph: FlameGraph): number {
+  let deepest = -1;
+  for (const depth of graph.depth) if (depth > deepest) deepest = depth;
+  return deepest + 1;
+}
+
+/** The frame at a point, or -1. */
+export function flameAt(s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>, x: number, y: number): number {
+  const { row } = flameHeights(s.theme);
+  const depth = Math.floor((y + s.scroll) / row) - 1;
+  const t = (x / s.width) * s.graph.total;
+  for (let i = 0; i < s.graph.depth.length; i++) {
+    if (s.graph.depth[i] !== depth) continue;
+    const start = s.graph.start[i] ?? 0;
+    if (t >= start && t < start + (s.graph.width[i] ?? 0)) return i;
+  }
+  return -1;
+}
+
+export function paintFlame(g: Context, s: FlameScene): void {
+  g.fillStyle = s.theme.colour.bg;
+  g.fillRect(0, 0, s.width, s.height);
+  g.font = s.theme.barFont;
+  g.textBaseline = 'middle';
+  paintTitle(g, s);
+  const stubs = new Map<number, { from: number; to: number }>();
+  for (let i = 0; i < s.graph.depth.length; i++) {
+    const b = flameBox(s, i);
+    if (b.y > s.height || b.y + b.h < 0) continue;
+    if (b.w >= LEAST) paintFrame(g, s, i, b);
+    else paintStub(g, s, b, stubs);
+  }
+  for (const [y, stub] of stubs) flushStub(g, s, y, stub);
+  paintMarks(g, s);
+}
+
+function paintTitle(g: Context, s: FlameScene): void {
+  const { bar: high } = flameHeights(s.theme);
+  if (s.scroll > high) return;
+  g.fillStyle = s.theme.colour.well;
+  g.fillRect(0, -s.scroll, s.width, high);
+  g.fillStyle = s.theme.colour.text;
+  g.fillText(s.title, 4, high / 2 + 0.5 - s.scroll);
+}
+
+function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
+  const frame = s.graph.frame[i] ?? 0;
+  const dim = s.dimmed && s.matches !== null && !s.matches[frame];
+  const number = dim ? -1 : s.frames.colour(frame);
+  bar(g, s.theme, { ...b, w: Math.max(1, b.w - 0.5) }, number, CLOSED);
+  if (s.dimmed && !dim && s.matches) {
+    g.fillStyle = s.theme.colour.hit;
+    g.fillRect(b.x, b.y, b.w, 2);
+  }
+  if (b.w < LEAST_LABEL) return;
+  const share = `  ${formatPercent(s.graph.width[i] ?? 0, s.graph.total)} %`;
+  const name = s.frames.short(frame);
+  const room = b.w - 8;
+  const whole = name + share;
+  const text = s.meter.width(whole) <= room ? whole : s.meter.label(name, s.frames.method(frame), room);
+  if (text === '') return;
+  if (number >= 0 && s.theme.hatched[number]) {
+    g.fillStyle = s.theme.bars[number] ?? '';
+    g.fillRect(b.x + 2, b.y + 1, s.meter.width(text) + 4, b.h - 2);
+  }
+  g.fillStyle = dim ? s.theme.colour['bar-dim-text'] : s.theme.colour['bar-text'];
+  g.fillText(text, b.x + 4, b.y + b.h / 2 + 0.5);
+}
+
+/** Narrow neighbours grow into one grey piece. */
+function paintStub(g: Context, s: FlameScene, b: Box, stubs: Map<number, { from: number; to: number }>): void {
+  const open = stubs.get(b.y);
+  if (open && b.x <= open.to + 1) {
+    open.to = Math.max(open.to, b.x + b.w);
+    return;
+  }
+  if (open) flushStub(g, s, b.y, open);
+  stubs.set(b.y, { from: b.x, to: b.x + b.w });
+}
+
+function flushStub(g: Context, s: FlameScene, y: number, stub: { from: number; to: number }): void {
+  g.fillStyle = s.theme.colour['line-strong'];
+  g.fillRect(stub.from, y, Math.max(1, stub.to - stub.from - 0.5), flameHeights(s.theme).bar);
+}
+
+/** A ring on the outermost frames of the selected method, a line on those inside them. */
+function paintMarks(g: Context, s: FlameScene): void {
+  const insideUntil: number[] = [];
+  for (let i = 0; i < s.graph.depth.length; i++) {
+    if (s.graph.frame[i] !== s.frame) continue;
+    const start = s.graph.start[i] ?? 0;
+    const inside = insideUntil.some((end, k) => k % 2 === 1 && start >= (insideUntil[k - 1] ?? 0) && start < end);
+    const b = flameBox(s, i);
+    if (!inside) insideUntil.push(start, start + (s.graph.width[i] ?? 0));
+    if (b.y > s.height || b.y + b.h < 0) continue;
+    if (inside || b.w < 6) thinOutline(g, s.theme.colour.select, b);
+    else ring(g, s.theme, { ...b, x: b.x + 1, w: b.w - 2.5 });
+  }
+  if (s.hovered >= 0 && s.hovered < s.graph.depth.length) thinOutline(g, s.theme.colour.text, flameBox(s, s.hovered));
+}

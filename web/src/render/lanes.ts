@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lane shows: the slices and strips of the tiles that are there, coarser or finer ones in the
+// place of those still on their way.
+
+import { TILE_PIXELS } from '../model/decode';
+import type { Tile, TileLane } from '../model/engine';
+import { tileRange, tileSpan, type TileCache } from '../model/tileCache';
+import type { TimeScale } from './timeScale';
+
+/** A tile, and the part of the time for which it is used. */
+export interface Piece {
+  tile: Tile;
+  from: number;
+  to: number;
+}
+
+export function piecesOf(cache: TileCache, lane: TileLane, res: number, scale: TimeScale): Piece[] {
+  const size = tileSpan(res);
+  const { first, last } = tileRange(scale.view, res);
+  const pieces: Piece[] = [];
+  for (let n = first; n <= last; n++) {
+    const from = n * size;
+    const to = from + size;
+    const exact = cache.get(lane.kind, lane.row, res, n);
+    if (exact) {
+      pieces.push({ tile: exact, from, to });
+      continue;
+    }
+    for (const tile of cache.standIns(lane.kind, lane.row, res, n)) {
+      const own = tileSpan(tile.res);
+      pieces.push({ tile, from: Math.max(from, tile.number * own), to: Math.min(to, (tile.number + 1) * own) });
+    }
+  }
+  return pieces;
+}
+
+export type VisitSlice = (tile: Tile, i: number, x0: number, x1: number) => void;
+
+/**
+ * Every visible slice once, in the order of the row: a slice that touches several tiles is in each.
+ * Indices grow along a row, so what has been visited lies below the last index.
+ */
+export function visitRow(pieces: readonly Piece[], scale: TimeScale, visit: VisitSlice): void {
+  let done = -1;
+  for (const { tile, from, to } of pieces) {
+    for (let i = 0; i < tile.start.length; i++) {
+      const start = tile.start[i] ?? 0;
+      if (start >= to || start >= scale.view.to) break;
+      const end = start + (tile.length[i] ?? 0);
+      const index = tile.index[i] ?? 0;
+      if (end <= from || end <= scale.view.from || index <= done) continue;
+      done = index;
+      visit(tile, i, scale.x(start), scale.x(end));
+    }
+  }
+}
+
+/** A lane of innermost calls: pieces of several rows, deeper ones over those that called them. */
+export function visitInnermost(pieces: readonly Piece[], scale: TimeScale, visit: VisitSlice): void {
+  const seen = new Set<string>();
+  const slices: { tile: Tile; i: number; row: number; x0: number; x1: number }[] = [];
+  for (const { tile, from, to } of pieces) {
+    for (let i = 0; i < tile.start.length; i++) {
+      const start = tile.start[i] ?? 0;
+      const end = start + (tile.length[i] ?? 0);
+      if (start >= to || end <= from || end <= scale.view.from || start >= scale.view.to) continue;
+      const row = tile.rows[i] ?? 0;
+      const key = `${row}.${tile.index[i] ?? 0}.${start}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      slices.push({ tile, i, row, x0: scale.x(start), x1: scale.x(end) });
+    }
+  }
+  slices.sort((a, b) => a.row - b.row);
+  for (const s of slices) visit(s.tile, s.i, s.x0, s.x1);
+}
+
+export type VisitStrip = (tile: Tile, firstPixel: number, pixels: number, x: number, width: number) => void;
+
+/** The parts of strips that are in view, joined where one tile stands in for several. */
+export function visitStrips(pieces: readonly Piece[], scale: TimeScale, visit: VisitStrip): void {
+  for (let k = 0; k < pieces.length; k++) {
+    const piece = pieces[k];
+    if (!piece?.tile.strip) continue;
+    let { to } = piece;
+    while (pieces[k + 1]?.tile === piece.tile) to = pieces[++k]?.to ?? to;
+    const pixel = 2 ** piece.tile.res;
+    const origin = piece.tile.number * TILE_PIXELS;
+    const first = Math.max(0, Math.floor(Math.max(piece.from, scale.view.from) / pixel) - origin);
+    const last = Math.min(TILE_PIXELS, Math.ceil(Math.min(to, scale.view.to) / pixel) - origin);
+    if (last <= first) continue;
+    const x = scale.x((origin + first) * pixel);
+    visit(piece.tile, first, last - first, x, scale.x((origin + last) * pixel) - x);
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ruler: marks of time, the selected range with its handles and length, the pointer's time.
+
+import { formatTick, formatTime, unitLabel, type Unit } from '../base/format';
+import { tickStep, type Span } from '../model/span';
+import type { Context } from './shapes';
+import type { TextMeter } from './text';
+import type { Theme } from './theme';
+import type { TimeScale } from './timeScale';
+
+export interface RulerScene {
+  theme: Theme;
+  meter: TextMeter;
+  scale: TimeScale;
+  height: number;
+  bounds: Span;
+  range: Span | null;
+  /** A span being dragged out to zoom to. */
+  zoom: Span | null;
+  pointer: number | null;
+  unit: Unit;
+}
+
+export const HANDLE_WIDTH = 9;
+const HANDLE_HEIGHT = 17;
+const PIXELS_PER_TICK = 110;
+
+/** Intervals that are taken: labels of marks do not run into them. */
+type Taken = [number, number][];
+
+export function paintRuler(g: Context, s: RulerScene): void {
+  g.fillStyle = s.theme.colour.bg;
+  g.fillRect(0, 0, s.scale.width, s.height);
+  g.textBaseline = 'middle';
+  g.font = s.theme.font;
+  const taken: Taken = [];
+  const pill = placePill(s, taken);
+  if (s.range) paintRange(g, s, s.range, taken, pill);
+  if (s.zoom) paintZoom(g, s, s.zoom);
+  if (pill) paintPill(g, s, pill);
+  paintTicks(g, s, taken);
+}
+
+interface Pill {
+  x: number;
+  left: number;
+  width: number;
+  text: string;
+}
+
+/** The pointer's time stands at the right of its line, at the left near the right edge. */
+function placePill(s: RulerScene, taken: Taken): Pill | null {
+  if (s.pointer === null) return null;
+  const text = `${formatTime(Math.round(s.pointer - s.bounds.from), s.unit)} ${unitLabel(s.unit)}`;
+  const width = s.meter.width(text) + 12;
+  const x = Math.round(s.scale.x(s.pointer));
+  const left = x + width > s.scale.width ? x - width : x;
+  taken.push([left - 6, left + width + 6]);
+  return { x, left, width, text };
+}
+
+function paintPill(g: Context, s: RulerScene, pill: Pill): void {
+  const flipped = pill.left < pill.x;
+  g.fillStyle = s.theme.colour.tip;
+  g.beginPath();
+  g.roundRect(pill.left, 3, pill.width, 17, flipped ? [3, 0, 0, 3] : [0, 3, 3, 0]);
+  g.fill();
+  g.fillStyle = s.theme.colour['tip-text'];
+  g.fillText(pill.text, pill.left + 6, 12);
+  g.fillStyle = s.theme.colour.cursor;
+  g.fillRect(pill.x, 0, 1, s.height);
+}
+
+function paintRange(g: Context, s: RulerScene, range: Span, taken: Taken, pill: Pill | null): void {
+  const a = s.scale.x(range.from);
+  const b = s.scale.x(range.to);
+  const bottom = s.height;
+  g.fillStyle = s.theme.colour['range-tint'];
+  g.fillRect(a, 0, b - a, bottom);
+  g.fillStyle = s.theme.colour.range;
+  g.fillRect(a, bottom - 3, b - a, 3);
+  for (const [x, side] of [[a, -1], [b, 1]] as const) {
+    g.fillStyle = s.theme.colour.range;
+    g.beginPath();
+    g.roundRect(side < 0 ? x - HANDLE_WIDTH : x, bottom - HANDLE_HEIGHT, HANDLE_WIDTH, HANDLE_HEIGHT,
+      side < 0 ? [3, 0, 0, 3] : [0, 3, 3, 0]);
+    g.fill();
+    g.fillStyle = s.theme.colour['on-accent'];
+    const grip = x + side * 4.5;
+    g.fillRect(grip - 1.5, bottom - 12, 1, 7);
+    g.fillRect(grip + 0.5, bottom - 12, 1, 7);
+  }
+  taken.push([a - 12, a + 4], [b - 4, b + 12]);
+  paintLength(g, s, range, a, b, taken, pill);
+}
+
+/** In the middle of what is visible of the range, out of the pointer's way. */
+function paintLength(g: Context, s: RulerScene, range: Span, a: number, b: number, taken: Taken, pill: Pill | null): void {
+  const text = `${formatTime(range.to - range.from, s.unit)} ${unitLabel(s.unit)}`;
+  const left = Math.max(a, 0);
+  const right = Math.min(b, s.scale.width);
+  if (right < 0 || left > s.scale.width) return;
+  const half = s.meter.width(text) * 0.54;
+  let middle = (left + right) / 2;
+  if (right - left < 2 * half + 8) middle = right + HANDLE_WIDTH + half + 6;
+  if (pill && pill.left + pill.width > middle - half - 8 && pill.left < middle + half + 8) {
+    middle = pill.left - left > 2 * half + 24 ? (left + pill.left) / 2 : Math.max(pill.left + pill.width, right + HANDLE_WIDTH) + half + 8;
+  }
+  taken.push([middle - half - 12, middle + half + 12]);
+  g.fillStyle = s.theme.colour.text;
+  g.font = `600 ${s.theme.font}`;
+  g.textAlign = 'center';
+  g.fillText(text, middle, s.height / 2 - 1);
+  g.textAlign = 'left';
+  g.font = s.theme.font;
+}
+
+function paintZoom(g: Context, s: RulerScene, zoom: Span): void {
+  const a = s.scale.x(zoom.from);
+  g.fillStyle = s.theme.colour.cursor;
+  g.globalAlpha = 0.25;
+  g.fillRect(a, 0, s.scale.x(zoom.to) - a, s.height);
+  g.globalAlpha = 1;
+}
+
+function paintTicks(g: Context, s: RulerScene, taken: Taken): void {
+  const step = tickStep(s.scale.nsPerPixel, PIXELS_PER_TICK);
+  const origin = s.bounds.from;
+  const small = step / 5;
+  const first = Math.ceil((s.scale.view.from - origin) / small);
+  const last = Math.floor((s.scale.view.to - origin) / small);
+  for (let k = first; k <= last; k++) {
+    const x = Math.round(s.scale.x(origin + k * small));
+    const major = k % 5 === 0;
+    g.fillStyle = major ? s.theme.colour['strip-edge'] : s.theme.colour['line-strong'];
+    g.fillRect(x, major ? s.height - 8 : s.height - 4, 1, 8);
+    if (!major || k < 0 || origin + k * small > s.bounds.to) continue;
+    const text = formatTick((k / 5) * step, step);
+    const from = x + 4;
+    const to = from + s.meter.width(text);
+    if (to > s.scale.width || taken.some(([a, b]) => from < b && to > a)) continue;
+    g.fillStyle = s.theme.colour['text-2'];
+    g.fillText(text, from, s.height / 2 - 2);
+  }
+}

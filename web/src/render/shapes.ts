@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shapes the time line and the flame graph are made of.
+
+import type { Theme } from './theme';
+
+export type Context = CanvasRenderingContext2D;
+
+export interface Box {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+const TOOTH = 4;
+const TEETH = 4;
+const SLANT = 8;
+
+export interface BarEdges {
+  openLeft: boolean;
+  openRight: boolean;
+  unrolled: boolean;
+}
+
+export const CLOSED: BarEdges = { openLeft: false, openRight: false, unrolled: false };
+
+let hatchPattern: { of: number; pattern: CanvasPattern | null } = { of: -1, pattern: null };
+
+/** Lines at 45 degrees, 7 px apart, drawn once a theme. */
+function hatch(g: Context, theme: Theme): CanvasPattern | null {
+  if (hatchPattern.of === theme.generation) return hatchPattern.pattern;
+  let pattern: CanvasPattern | null = null;
+  if (typeof OffscreenCanvas !== 'undefined') {
+    const tile = new OffscreenCanvas(14, 14);
+    const c = tile.getContext('2d');
+    if (c) {
+      c.scale(2, 2);
+      c.strokeStyle = theme.colour.hatch;
+      c.globalAlpha = 0.45;
+      c.lineWidth = 1.5;
+      c.beginPath();
+      for (let i = -7; i <= 7; i += 7) {
+        c.moveTo(i - 1, 8);
+        c.lineTo(i + 8, -1);
+      }
+      c.stroke();
+      pattern = g.createPattern(tile, 'repeat');
+      pattern?.setTransform(new DOMMatrix([0.5, 0, 0, 0.5, 0, 0]));
+    }
+  }
+  hatchPattern = { of: theme.generation, pattern };
+  return pattern;
+}
+
+function teeth(g: Context, x: number, y: number, h: number, inward: number): void {
+  for (let i = 0; i <= TEETH; i++) g.lineTo(x + (i % 2 ? inward * TOOTH : 0), y + (h * i) / TEETH);
+}
+
+function outline(g: Context, b: Box, edges: BarEdges): void {
+  g.beginPath();
+  if (edges.openLeft) teeth(g, b.x, b.y, b.h, 1);
+  else {
+    g.moveTo(b.x, b.y);
+    g.lineTo(b.x, b.y + b.h);
+  }
+  const right = b.x + b.w;
+  if (edges.openRight) {
+    for (let i = TEETH; i >= 0; i--) g.lineTo(right - (i % 2 ? TOOTH : 0), b.y + (b.h * i) / TEETH);
+  } else {
+    g.lineTo(right - (edges.unrolled ? SLANT : 0), b.y + b.h);
+    g.lineTo(right, b.y);
+  }
+  g.closePath();
+}
+
+/** An open edge has teeth with a line; an unrolled call is cut off at a slant with a thick one. */
+function brokenBar(g: Context, theme: Theme, b: Box, colour: string, edges: BarEdges): void {
+  g.save();
+  outline(g, b, edges);
+  g.fillStyle = colour;
+  g.fill();
+  g.clip();
+  if (edges.unrolled) {
+    g.strokeStyle = theme.colour.error;
+    g.lineWidth = 5;
+    g.beginPath();
+    g.moveTo(b.x + b.w - SLANT, b.y + b.h);
+    g.lineTo(b.x + b.w, b.y);
+    g.stroke();
+  }
+  g.strokeStyle = theme.colour['strip-edge'];
+  g.lineWidth = 2;
+  for (const [open, x, inward] of [[edges.openLeft, b.x, 1], [edges.openRight, b.x + b.w, -1]] as const) {
+    if (!open) continue;
+    g.beginPath();
+    teeth(g, x, b.y, b.h, inward);
+    g.stroke();
+  }
+  g.restore();
+}
+
+/** `number` is the method's colour, -1 a dimmed bar. */
+export function bar(g: Context, theme: Theme, b: Box, number: number, edges: BarEdges): void {
+  const colour = number < 0 ? theme.colour['bar-dim'] : theme.bars[number] ?? theme.colour['bar-dim'];
+  const wide = b.w > 10;
+  if (wide && (edges.openLeft || edges.openRight || edges.unrolled)) {
+    brokenBar(g, theme, b, colour, edges);
+  } else {
+    g.fillStyle = colour;
+    g.fillRect(b.x, b.y, b.w, b.h);
+  }
+  if (number >= 0 && theme.hatched[number] && b.w >= 3) {
+    const pattern = hatch(g, theme);
+    if (pattern) {
+      g.fillStyle = pattern;
+      g.fillRect(b.x, b.y, b.w, b.h);
+    }
+  }
+  if (b.w >= 3 && !(wide && edges.openLeft)) {
+    g.fillStyle = theme.colour['bar-edge'];
+    g.fillRect(b.x, b.y, 1, b.h);
+  }
+  if (theme.outlined && b.w >= 3) {
+    g.strokeStyle = theme.colour.text;
+    g.lineWidth = 1;
+    g.strokeRect(b.x + 0.5, b.y + 0.5, b.w - 1, b.h - 1);
+  }
+}
+
+/** The foot of the bar is cut out to the background: the bar has no ground here. */
+export function wait(g: Context, theme: Theme, b: Box): void {
+  if (b.w < 2) return;
+  const foot = b.y + b.h;
+  g.fillStyle = theme.colour.bg;
+  g.fillRect(b.x, foot - 4, b.w, 4);
+  g.fillStyle = theme.colour.wait;
+  g.fillRect(b.x, foot - 2, b.w, 2);
+  g.fillRect(b.x, foot - 4, 1, 4);
+  g.fillRect(b.x + b.w - 1, foot - 4, 1, 4);
+}
+
+/** The selected call: ink, with a line of the background's colour inside, so that it is seen on any hue. */
+export function ring(g: Context, theme: Theme, b: Box): void {
+  g.lineWidth = 1;
+  g.strokeStyle = theme.colour['select-halo'];
+  if (b.w > 5) g.strokeRect(b.x + 1.5, b.y + 1.5, b.w - 3, b.h - 3);
+  g.lineWidth = 2;
+  g.strokeStyle = theme.colour.select;
+  g.strokeRect(b.x, b.y, Math.max(2, b.w), b.h);
+}
+
+export function thinOutline(g: Context, colour: string, b: Box): void {
+  g.strokeStyle = colour;
+  g.lineWidth = 1;
+  g.strokeRect(b.x + 0.5, b.y + 0.5, Math.max(1, b.w - 1), b.h - 1);
+}
+
+/** A bracket lying under calls, open upwards; where it leaves the view an arrow head stands. */
+export function bracket(g: Context, colour: string, from: number, to: number, y: number, width: number,
+  thick: 1 | 2): void {
+  if (to < 0 || from > width) return;
+  const a = Math.max(0, from);
+  const b = Math.min(width, Math.max(to, from + 2));
+  const rise = thick === 2 ? 5 : 4;
+  const base = y + rise - thick;
+  g.fillStyle = colour;
+  g.fillRect(a, base, b - a, thick);
+  if (from >= 0) g.fillRect(a, y, thick, rise);
+  else if (thick === 2) arrow(g, 0, base + 1, 1);
+  if (to <= width) g.fillRect(b - thick, y, thick, rise);
+  else if (thick === 2) arrow(g, width, base + 1, -1);
+}
+
+function arrow(g: Context, x: number, y: number, direction: 1 | -1): void {
+  g.beginPath();
+  g.moveTo(x, y);
+  g.lineTo(x + direction * 7, y - 4.5);
+  g.lineTo(x + direction * 7, y + 4.5);
+  g.closePath();
+  g.fill();
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Widths of text, summed from widths of letters: measuring whole names for every bar of every frame
+// would cost more than drawing them.
+
+export type Measure = (text: string) => number;
+
+const ELLIPSIS = '…';
+
+export class TextMeter {
+  private readonly letters = new Map<string, number>();
+  private readonly widths = new Map<string, number>();
+
+  constructor(private readonly measure: Measure) {}
+
+  private letter(c: string): number {
+    let width = this.letters.get(c);
+    if (width === undefined) {
+      width = this.measure(c);
+      this.letters.set(c, width);
+    }
+    return width;
+  }
+
+  width(text: string): number {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      width = 0;
+      for (const c of text) width += this.letter(c);
+      if (this.widths.size > 20000) this.widths.clear();
+      this.widths.set(text, width);
+    }
+    return width;
+  }
+
+  /** The text, or as much of its start as fits before an ellipsis; '' when that is under 3 letters. */
+  fit(text: string, room: number): string {
+    if (this.width(text) <= room) return text;
+    let left = room - this.letter(ELLIPSIS);
+    let n = 0;
+    for (const c of text) {
+      left -= this.letter(c);
+      if (left < 0) break;
+      n += c.length;
+    }
+    return n > 2 ? text.slice(0, n) + ELLIPSIS : '';
+  }
+
+  /** Class.method, else method, else as much of the method as fits. */
+  label(name: string, method: string, room: number): string {
+    if (this.width(name) <= room) return name;
+    // Of a short or a special name ("<init>") the class says more.
+    const special = method.length < 4 || method.startsWith('<');
+    return this.fit(special ? name : method, room);
+  }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the tracks that are in view: bars, strips, waits, the marks of selection and search.
+
+import type { Call, CallDetails, Tile } from '../model/engine';
+import { FLAG } from '../model/engine';
+import { lanesOf, TRACK_PADDING, type LaneBox, type TrackBox } from '../model/layout';
+import type { Frames } from '../model/names';
+import type { ExtentsOfFrame } from '../model/selectionStore';
+import { tickStep, type Span } from '../model/span';
+import type { TileCache } from '../model/tileCache';
+import { piecesOf, visitInnermost, visitRow, visitStrips, type Piece } from './lanes';
+import { bar, bracket, CLOSED, ring, thinOutline, wait, type Box, type Context } from './shapes';
+import type { StripImages } from './strips';
+import type { TextMeter } from './text';
+import type { Theme } from './theme';
+import type { TimeScale } from './timeScale';
+
+export interface Scene {
+  theme: Theme;
+  frames: Frames;
+  meter: TextMeter;
+  strips: StripImages;
+  cache: TileCache;
+  scale: TimeScale;
+  res: number;
+  ratio: number;
+  bounds: Span;
+  range: Span | null;
+  pointer: number | null;
+  frame: number | null;
+  call: CallDetails | null;
+  extents: ExtentsOfFrame | null;
+  hovered: Call | null;
+  /** Matches of the search; everything else is dimmed while `dimmed`. */
+  matches: Uint8Array | null;
+  dimmed: boolean;
+  hit: Call | null;
+}
+
+/** Bars are drawn a little past the edges, so that no edge shows that is none. */
+const PAST = 8;
+const LEAST_LABEL = 22;
+
+interface Lane extends LaneBox {
+  y: number;
+}
+
+/** A wait in one row: from x0 to x1. */
+type Waits = Map<number, [number, number][]>;
+
+export function paintTracks(g: Context, s: Scene, boxes: readonly TrackBox[], scroll: number, height: number): void {
+  paintGround(g, s, height);
+  for (const box of boxes) {
+    if (box.top + box.height < scroll || box.top > scroll + height) continue;
+    paintTrack(g, s, box, scroll, height);
+  }
+  paintRange(g, s, height);
+  if (s.pointer !== null) {
+    g.fillStyle = s.theme.colour.cursor;
+    g.fillRect(snap(s, s.scale.x(s.pointer)), 0, 1, height);
+  }
+}
+
+function snap(s: Scene, x: number): number {
+  return Math.round(x * s.ratio) / s.ratio;
+}
+
+function paintGround(g: Context, s: Scene, height: number): void {
+  const { scale, theme } = s;
+  g.fillStyle = theme.colour.bg;
+  g.fillRect(0, 0, scale.width, height);
+  g.fillStyle = theme.colour.grid;
+  const step = tickStep(scale.nsPerPixel, 110);
+  for (let t = Math.ceil(scale.view.from / step) * step; t <= scale.view.to; t += step) {
+    g.fillRect(snap(s, scale.x(t)), 0, 1, height);
+  }
+  beyond(g, s, 0, scale.x(s.bounds.from), height);
+  beyond(g, s, scale.x(s.bounds.to), scale.width, height);
+  if (s.range) {
+    const x = scale.x(s.range.from);
+    g.fillStyle = theme.colour['range-tint'];
+    g.fillRect(x, 0, scale.x(s.range.to) - x, height);
+  }
+}
+
+/** Time outside the trace never looks like time without data. */
+function beyond(g: Context, s: Scene, from: number, to: number, height: number): void {
+  const a = Math.max(0, from);
+  const b = Math.min(s.scale.width, to);
+  if (b <= a) return;
+  g.fillStyle = s.theme.colour.beyond;
+  g.fillRect(a, 0, b - a, height);
+  g.fillStyle = s.theme.colour['line-strong'];
+  g.fillRect(from > 0 ? a : b - 1, 0, 1, height);
+}
+
+function paintRange(g: Context, s: Scene, height: number): void {
+  if (!s.range) return;
+  g.fillStyle = s.theme.colour.range;
+  g.fillRect(snap(s, s.scale.x(s.range.from)) - 1, 0, 1, height);
+  g.fillRect(snap(s, s.scale.x(s.range.to)), 0, 1, height);
+}
+
+function paintTrack(g: Context, s: Scene, box: TrackBox, scroll: number, height: number): void {
+  if (box.top > 0) {
+    g.fillStyle = s.theme.colour.line;
+    g.fillRect(0, box.top - scroll, s.scale.width, 1);
+  }
+  const waits = waitsOf(s, box);
+  for (const lane of lanesOf(box, s.theme.heights, scroll, scroll + height)) {
+    paintLane(g, s, box, { ...lane, y: lane.top - scroll }, waits);
+  }
+  paintExtents(g, s, box, scroll);
+  paintSelectedCall(g, s, box, scroll);
+}
+
+function waitsOf(s: Scene, box: TrackBox): Waits {
+  const waits: Waits = new Map();
+  if (box.track.waits === 0) return waits;
+  const pieces = piecesOf(s.cache, { kind: 'w', row: box.track.track }, s.res, s.scale);
+  visitRow(pieces, s.scale, (tile, i, x0, x1) => {
+    const row = tile.rows[i] ?? 0;
+    const list = waits.get(row);
+    if (list) list.push([x0, x1]);
+    else waits.set(row, [[x0, x1]]);
+  });
+  return waits;
+}
+
+function paintLane(g: Context, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
+  const pieces = piecesOf(s.cache, lane.lane, s.res, s.scale);
+  g.font = s.theme.barFont;
+  g.textBaseline = 'middle';
+  if (lane.depth < 0) {
+    visitInnermost(pieces, s.scale, (tile, i, x0, x1) => paintSlice(g, s, lane, tile, i, x0, x1, []));
+    paintStrips(g, s, lane, pieces);
+    for (const list of waits.values()) paintWaits(g, s, lane, list);
+    return;
+  }
+  const inRow = waits.get(box.track.first_row + lane.depth) ?? [];
+  paintStrips(g, s, lane, pieces);
+  visitRow(pieces, s.scale, (tile, i, x0, x1) => paintSlice(g, s, lane, tile, i, x0, x1, inRow));
+  paintWaits(g, s, lane, inRow);
+}
+
+function paintStrips(g: Context, s: Scene, lane: Lane, pieces: readonly Piece[]): void {
+  const look = { height: lane.height, ratio: s.ratio, only: s.dimmed ? s.matches : null, flat: lane.depth < 0 };
+  visitStrips(pieces, s.scale, (tile, first, pixels, x, width) => {
+    const image = s.strips.get(tile, s.theme, s.frames, look);
+    if (image) g.drawImage(image, first, 0, pixels, Math.round(lane.height * s.ratio), x, lane.y, width, lane.height);
+  });
+}
+
+function paintWaits(g: Context, s: Scene, lane: Lane, list: readonly [number, number][]): void {
+  for (const [x0, x1] of list) {
+    const x = snap(s, Math.max(-PAST, x0));
+    const w = snap(s, Math.min(s.scale.width + PAST, x1)) - x;
+    wait(g, s.theme, { x, y: lane.y, w, h: lane.height });
+  }
+}
+
+function edgesOf(flags: number): typeof CLOSED {
+  const open = FLAG.unrolled | FLAG.enteredBefore | FLAG.openAtEnd | FLAG.missingExit;
+  if ((flags & open) === 0) return CLOSED;
+  return {
+    openLeft: (flags & FLAG.enteredBefore) !== 0,
+    openRight: (flags & (FLAG.openAtEnd | FLAG.missingExit)) !== 0,
+    unrolled: (flags & FLAG.unrolled) !== 0,
+  };
+}
+
+/** `waits` of this row lift the label off the foot of the bar. */
+function paintSlice(g: Context, s: Scene, lane: Lane, tile: Tile, i: number, x0: number, x1: number,
+  waits: readonly [number, number][]): void {
+  const frame = tile.frame[i] ?? 0;
+  const matches = s.matches !== null && s.matches[frame] === 1;
+  const dim = s.dimmed && s.matches !== null && !matches;
+  const x = snap(s, Math.max(-PAST, x0));
+  const right = snap(s, Math.min(s.scale.width + PAST, x1));
+  const b: Box = { x, y: lane.y, w: Math.max(1, right - x), h: lane.height };
+  const edges = edgesOf(tile.flags[i] ?? 0);
+  const number = dim ? -1 : s.frames.colour(frame);
+  bar(g, s.theme, b, number, edges);
+  if (b.w >= LEAST_LABEL) {
+    const waiting = waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
+    paintLabel(g, s, frame, b, { left: edges.openLeft ? 4 : 0, right: edges.openRight || edges.unrolled ? 6 : 0, lift: waiting ? 2 : 0, number });
+  }
+  markSlice(g, s, lane, { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 }, frame, b, matches && s.dimmed);
+}
+
+interface LabelLook {
+  left: number;
+  right: number;
+  lift: number;
+  number: number;
+}
+
+/** From the bar's visible left edge, so that it stays in view while panning. */
+export function paintLabel(g: Context, s: Pick<Scene, 'theme' | 'frames' | 'meter' | 'scale'>, frame: number, b: Box,
+  look: LabelLook): void {
+  const left = Math.max(b.x, 0) + look.left;
+  const room = Math.min(b.x + b.w, s.scale.width + PAST) - left - look.right - 8;
+  if (room < LEAST_LABEL - 8) return;
+  const text = s.meter.label(s.frames.short(frame), s.frames.method(frame), room);
+  if (text === '') return;
+  if (look.number >= 0 && s.theme.hatched[look.number]) {
+    g.fillStyle = s.theme.bars[look.number] ?? '';
+    g.fillRect(left + 2, b.y + 1, s.meter.width(text) + 4, b.h - 2);
+  }
+  g.fillStyle = look.number < 0 ? s.theme.colour['bar-dim-text'] : s.theme.colour['bar-text'];
+  g.fillText(text, left + 4, b.y + b.h / 2 + 0.5 - look.lift);
+}
+
+function markSlice(g: Context, s: Scene, lane: Lane, call: Call, frame: number, b: Box, hit: boolean): void {
+  if (hit) {
+    g.fillStyle = s.theme.colour.hit;
+    g.fillRect(b.x, b.y, b.w, 2);
+  }
+  const same = (other: Call | null): boolean => other !== null && other.row === call.row && other.index === call.index;
+  if (s.dimmed && same(s.hit)) {
+    g.strokeStyle = s.theme.colour.hit;
+    g.lineWidth = 2;
+    g.strokeRect(b.x, b.y, b.w, b.h);
+  }
+  if (frame === s.frame && b.w > 3 && lane.depth >= 0) thinOutline(g, s.theme.colour.select, b);
+  else if (same(s.hovered)) thinOutline(g, s.theme.colour.text, b);
+}
+
+/** Every call of the selected method, in the lane under the track's rows. */
+function paintExtents(g: Context, s: Scene, box: TrackBox, scroll: number): void {
+  const times = s.extents?.tracks.get(box.track.track);
+  if (!times || s.frame === null) return;
+  const y = footOf(s, box) - scroll;
+  let drawn = -10;
+  for (let i = 0; i + 1 < times.length; i += 2) {
+    const from = snap(s, s.scale.x(times[i] ?? 0));
+    const to = snap(s, s.scale.x(times[i + 1] ?? 0));
+    // Brackets that would stand within one pixel of each other are one.
+    if (to < drawn + 1 || to < 0 || from > s.scale.width) continue;
+    drawn = to;
+    if (box.expanded) bracket(g, s.theme.colour['text-2'], from, Math.max(to, from + 2), y, s.scale.width, 1);
+    else {
+      g.fillStyle = s.theme.colour['text-2'];
+      g.fillRect(from, y, Math.max(2, to - from), 1);
+    }
+  }
+}
+
+function footOf(s: Scene, box: TrackBox): number {
+  const h = s.theme.heights;
+  return box.expanded ? box.top + TRACK_PADDING + box.track.rows * h.row + 1 : box.top + box.height - 2;
+}
+
+function paintSelectedCall(g: Context, s: Scene, box: TrackBox, scroll: number): void {
+  const call = s.call;
+  if (!call || call.track !== box.track.track) return;
+  const from = s.scale.x(call.start_ns);
+  const to = Math.max(s.scale.x(call.start_ns + call.length_ns), from + 2);
+  const foot = footOf(s, box) - scroll;
+  if (!box.expanded) return bracket(g, s.theme.colour.select, from, to, foot - 4, s.scale.width, 2);
+  const h = s.theme.heights;
+  const y = box.top + TRACK_PADDING + call.depth * h.row - scroll;
+  g.save();
+  g.strokeStyle = s.theme.colour.select;
+  g.globalAlpha = 0.55;
+  g.setLineDash([1, 2]);
+  g.lineWidth = 1;
+  g.beginPath();
+  for (const x of [Math.round(from) + 0.5, Math.round(to) - 0.5]) {
+    if (x < 0 || x > s.scale.width) continue;
+    g.moveTo(x, y + h.bar + 2);
+    g.lineTo(x, foot);
+  }
+  g.stroke();
+  g.restore();
+  bracket(g, s.theme.colour.select, snap(s, from), snap(s, to), foot - 1, s.scale.width, 2);
+  const x = Math.max(-PAST, from);
+  ring(g, s.theme, { x, y, w: Math.min(s.scale.width + PAST, to) - x, h: h.bar });
+}

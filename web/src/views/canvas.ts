@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A canvas that keeps the size of its place in device pixels, and is drawn at most once a frame.
+
+import { h } from '../base/dom';
+import type { Context } from '../render/shapes';
+
+export class Canvas {
+  readonly element: HTMLCanvasElement;
+  width = 0;
+  height = 0;
+  ratio = 1;
+  private readonly context: Context;
+  private waiting = 0;
+
+  /** As wide as `place`, and as high as `frame`: another element where `place` scrolls inside it. */
+  constructor(place: HTMLElement, frame: HTMLElement, label: string, private readonly draw: (g: Context) => void,
+    resized?: () => void) {
+    this.element = h('canvas', { attrs: { role: 'img', 'aria-label': label } });
+    const context = this.element.getContext('2d');
+    if (!context) throw new Error('this browser cannot draw on a canvas');
+    this.context = context;
+    const observer = new ResizeObserver(() => {
+      if (this.width === place.clientWidth && this.height === frame.clientHeight) return;
+      this.width = place.clientWidth;
+      this.height = frame.clientHeight;
+      resized?.();
+      // At once, not in the next frame: a resized canvas is blank until it is drawn.
+      this.paint();
+    });
+    for (const element of new Set([place, frame])) observer.observe(element);
+  }
+
+  invalidate = (): void => {
+    if (this.waiting === 0) this.waiting = requestAnimationFrame(() => this.paint());
+  };
+
+  private paint(): void {
+    cancelAnimationFrame(this.waiting);
+    this.waiting = 0;
+    if (this.width === 0 || this.height === 0) return;
+    this.ratio = window.devicePixelRatio || 1;
+    const width = Math.round(this.width * this.ratio);
+    const height = Math.round(this.height * this.ratio);
+    if (this.element.width !== width || this.element.height !== height) {
+      this.element.width = width;
+      this.element.height = height;
+      this.element.style.width = `${this.width}px`;
+      this.element.style.height = `${this.height}px`;
+    }
+    this.context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    this.draw(this.context);
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every view is given: the state, the stores beside it, and the means to move.
+
+import type { ProfileStore } from '../model/profileStore';
+import type { SearchStore } from '../model/searchStore';
+import type { SelectionStore } from '../model/selectionStore';
+import { framing, revealing, type Span } from '../model/span';
+import type { Call, CallDetails } from '../model/engine';
+import type { Viewer } from '../model/viewer';
+import { TextMeter } from '../render/text';
+import type { Mover } from './mover';
+import type { Settings } from './settings';
+
+export interface Views {
+  viewer: Viewer;
+  profile: ProfileStore;
+  selection: SelectionStore;
+  search: SearchStore;
+  settings: Settings;
+  mover: Mover;
+  meters: Meters;
+  /** Words for a screen reader, spoken once. */
+  announce: (text: string) => void;
+}
+
+/** Widths of letters in a font are measured once for all canvases. */
+export class Meters {
+  private readonly byFont = new Map<string, TextMeter>();
+  private readonly context = document.createElement('canvas').getContext('2d');
+
+  get(font: string): TextMeter {
+    let meter = this.byFont.get(font);
+    if (!meter) {
+      meter = new TextMeter((text) => {
+        if (!this.context) return text.length * 6;
+        this.context.font = font;
+        return this.context.measureText(text).width;
+      });
+      this.byFont.set(font, meter);
+    }
+    return meter;
+  }
+}
+
+export function spanOf(call: CallDetails): Span {
+  return { from: call.start_ns, to: call.start_ns + Math.max(1, call.length_ns) };
+}
+
+/** Select a call wherever it is, and bring it into view. */
+export async function goToCall(v: Views, call: Call): Promise<void> {
+  try {
+    const details = await v.viewer.engine.slice(call);
+    v.viewer.selectCall(details, details.frame);
+    reveal(v, details);
+  } catch (error) {
+    v.viewer.failed(error);
+  }
+}
+
+export function reveal(v: Views, call: CallDetails): void {
+  v.mover.glide(revealing(v.mover.goal, spanOf(call), v.viewer.bounds));
+  v.announce(describe(v, call));
+}
+
+export function zoomToCall(v: Views, call: CallDetails): void {
+  v.mover.glide(framing(spanOf(call), v.viewer.bounds));
+}
+
+function describe(v: Views, call: CallDetails): string {
+  const track = v.viewer.trackOfRow(call.row);
+  return `${v.viewer.frames.short(call.frame)}, call ${call.nth} of ${call.of} in ${track?.name ?? 'thread'}, `
+    + `depth ${call.depth}, ${Math.round(call.length_ns / 1000)} microseconds`;
+}

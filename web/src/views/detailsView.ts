@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything about the selected call, or, where only a method is selected, about that.
+
+import { fill, h } from '../base/dom';
+import { formatCount, formatPercent, formatTime, plural, unitLabel } from '../base/format';
+import { effect } from '../base/signal';
+import type { CallDetails } from '../model/engine';
+import { figuresOf, type Figures } from '../model/columns';
+import { goToCall, spanOf, zoomToCall, type Views } from './context';
+import { swatch } from './swatch';
+
+const CALLERS_SHOWN = 12;
+
+type Row = [string, number | null, number | null];
+
+export class DetailsView {
+  constructor(private readonly v: Views, readonly element: HTMLElement) {
+    effect(() => this.show());
+  }
+
+  private show(): void {
+    const { viewer, selection, profile } = this.v;
+    const frame = viewer.frame.get();
+    const call = selection.details.get();
+    this.v.settings.theme.get();
+    viewer.unit.get();
+    if (frame === null) {
+      return fill(this.element, h('p', { class: 'nothing' }, 'Nothing is selected. Click on a call in the time line, or on a '
+        + 'method in the table: its details stand here.'));
+    }
+    const row = profile.answer.get()?.rows.find((r) => r[0] === frame);
+    if (call && call.frame === frame && viewer.call.get()) this.showCall(call);
+    else this.showMethod(frame, row ? figuresOf(row) : null);
+  }
+
+  private head(frame: number): HTMLElement[] {
+    const { frames } = this.v.viewer;
+    return [
+      h('h2', null, swatch(frames, frame, this.v.settings.theme.peek()), frames.short(frame)),
+      h('p', { class: 'signature' }, h('span', { class: 'dim' }, frames.packagePrefix(frame)),
+        `${frames.short(frame)} ${frames.signature(frame)} `, h('span', { class: 'dim' }, frames.source(frame))),
+    ];
+  }
+
+  /** Two columns of times; a clock the trace lacks has none. */
+  private times(rows: readonly Row[], more: HTMLElement[]): HTMLElement {
+    const { viewer } = this.v;
+    const unit = viewer.unit.peek();
+    const clocks = (['real', 'cpu'] as const).filter((clock) => viewer.has(clock));
+    const cell = (ns: number | null): HTMLElement => h('td', { class: 'number' }, ns === null ? '' : formatTime(ns, unit));
+    return h('table', null,
+      h('thead', null, h('tr', null, h('th', null), ...clocks.map((clock) =>
+        h('th', { class: 'number' }, `${clock === 'cpu' ? 'CPU' : 'Real'} ${unitLabel(unit)}`)))),
+      h('tbody', null, ...rows.map(([what, real, cpu]) => h('tr', null, h('th', null, what),
+        ...clocks.map((clock) => cell(clock === 'cpu' ? cpu : real)))), ...more));
+  }
+
+  private showMethod(frame: number, f: Figures | null): void {
+    const { viewer } = this.v;
+    const scoped = viewer.range.get() || viewer.tracks.get().length > 0 ? 'in what is selected' : 'in the whole trace';
+    if (!f) return fill(this.element, ...this.head(frame), h('p', { class: 'second' }, `Not called ${scoped}.`));
+    const n = f.calls + f.recursive;
+    const per = (ns: number | null): number | null => (ns === null || n === 0 ? null : ns / n);
+    fill(this.element, ...this.head(frame),
+      this.times([['Inclusive', f.incl_real, f.incl_cpu], ['Exclusive', f.excl_real, f.excl_cpu],
+        ['Per call', per(f.incl_real), per(f.incl_cpu)]], []),
+      h('p', { class: 'second' }, `${plural(f.calls, 'call')}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`),
+      h('div', { class: 'actions' },
+        this.link('First call', () => void this.step(frame, viewer.bounds.from - 1, 1)),
+        this.link('Last call', () => void this.step(frame, viewer.bounds.to + 1, -1))));
+  }
+
+  private showCall(call: CallDetails): void {
+    const { viewer } = this.v;
+    const unit = viewer.unit.peek();
+    const realAxis = viewer.facts.axis === 'real';
+    const track = viewer.trackOfRow(call.row);
+    const share = call.wait_ns !== null && call.length_ns > 0
+      ? `${formatPercent(call.wait_ns, call.length_ns)} %` : '';
+    const single = (what: string, ns: number, className = ''): HTMLElement => h('tr', { class: className }, h('th', null, what),
+      h('td', { class: 'number' }, formatTime(ns, unit)));
+    const waiting = call.wait_ns === null ? [] : [h('tr', null, h('th', null, 'Waiting'),
+      h('td', { class: 'number' }, formatTime(call.wait_ns, unit)), h('td', { class: 'number dim' }, share))];
+    fill(this.element, ...this.head(call.frame), ...this.notes(call),
+      this.times([['Inclusive', realAxis ? call.length_ns : null, call.cpu_length_ns ?? (realAxis ? null : call.length_ns)],
+        ['Exclusive', call.excl_real_ns, call.excl_cpu_ns]],
+      [...waiting, single('Start', call.start_ns - viewer.bounds.from, 'ruled'),
+        single('End', call.start_ns + call.length_ns - viewer.bounds.from)]),
+      h('table', null, h('tbody', null,
+        this.fact('Call', `${formatCount(call.nth)} of ${formatCount(call.of)} in this thread`),
+        this.fact('', h('div', { class: 'actions' },
+          this.link('‹ previous', () => void this.step(call.frame, call.start_ns, -1, call.track)),
+          this.link('next ›', () => void this.step(call.frame, call.start_ns, 1, call.track)))),
+        this.fact('Thread', `[${track?.thread_id ?? '?'}] ${track?.name ?? ''}, depth ${call.depth}`),
+        call.recursion > 0 ? this.fact('Recursion', `${plural(call.recursion, 'call')} of this method above it`) : null,
+        this.fact('Calls inside', call.children === 0 ? 'none' : formatCount(call.children)))),
+      h('div', { class: 'actions' },
+        this.link('Zoom to it', () => zoomToCall(this.v, call)),
+        this.link('Use as range', () => viewer.setRange(spanOf(call))),
+        call.first_child && this.link('First call inside', () => void this.goTo(call.first_child))),
+      ...this.callers(call));
+  }
+
+  private fact(what: string, value: string | HTMLElement): HTMLElement {
+    return h('tr', null, h('th', null, what), h('td', null, value));
+  }
+
+  private notes(call: CallDetails): HTMLElement[] {
+    const notes: string[] = [];
+    if (call.entered_before) notes.push('Entered before the trace began: its start is not known.');
+    if (call.open_at_end) notes.push('Still running when the trace ended.');
+    if (call.missing_exit) notes.push('Its exit is missing; it ends where its caller goes on.');
+    if (call.unrolled) notes.push('Left by an exception (unrolled).');
+    return notes.map((text) => h('p', { class: 'state-note' }, text));
+  }
+
+  private link(text: string, act: () => void): HTMLElement {
+    return h('button', { class: 'link', attrs: { type: 'button' }, on: { click: act } }, text);
+  }
+
+  private async goTo(call: [number, number] | null): Promise<void> {
+    if (call) await goToCall(this.v, { row: call[0], index: call[1] });
+  }
+
+  private async step(frame: number, time: number, direction: 1 | -1, track?: number): Promise<void> {
+    const { viewer } = this.v;
+    try {
+      const found = await viewer.engine.step(frame, time, direction, track === undefined ? undefined : [track]);
+      if (found) await goToCall(this.v, found);
+    } catch (error) {
+      viewer.failed(error);
+    }
+  }
+
+  private callers(call: CallDetails): HTMLElement[] {
+    if (call.path.length === 0) return [h('h3', null, 'Called from nowhere in the trace')];
+    const { frames } = this.v.viewer;
+    const nearest = [...call.path].reverse();
+    const rest = nearest.length - CALLERS_SHOWN;
+    return [
+      h('h3', null, 'Called from'),
+      h('ul', null, ...nearest.slice(0, CALLERS_SHOWN).map(([row, index, frame]) => h('li', null,
+        this.link(frames.short(frame), () => void this.goTo([row, index])))),
+      rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`)),
+    ];
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table as a file, or on the clipboard.
+
+import { h } from '../base/dom';
+import { toCsv, toJson, toMarkdown, type ExportFormat } from '../model/exportTable';
+import type { ProfileTable } from './profileTable';
+import type { Views } from './context';
+
+const FORMATS: readonly [ExportFormat, string, string, string][] = [
+  ['csv', 'CSV', 'csv', 'text/csv'],
+  ['json', 'JSON', 'json', 'application/json'],
+  ['markdown', 'Markdown', 'md', 'text/markdown'],
+];
+
+function tableText(v: Views, table: ProfileTable, format: ExportFormat): string | null {
+  const answer = v.profile.answer.peek();
+  const methods = v.profile.sorted.peek();
+  const { frames } = v.viewer;
+  if (!answer) return null;
+  if (format === 'csv') return toCsv(methods, frames);
+  if (format === 'json') return toJson(methods, frames);
+  return toMarkdown(methods, table.shownColumns, answer, frames, v.viewer.unit.peek());
+}
+
+function download(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = h('a', { attrs: { href: address, download: name } });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+export function exportButton(v: Views, table: ProfileTable): HTMLElement {
+  const button = h('button', { class: 'text-button', title: 'Save the table as CSV, JSON or Markdown',
+    attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false } }, 'Export');
+  const menu = h('div', { class: 'menu', attrs: { role: 'menu', 'aria-label': 'Export the table' }, hidden: true },
+    ...FORMATS.map(([format, name, ending, type]) => h('button', { attrs: { type: 'button', role: 'menuitem' },
+      on: { click: () => {
+        const text = tableText(v, table, format);
+        if (text !== null) download(`${v.viewer.facts.name}.profile.${ending}`, type, text);
+        show(false);
+      } } }, name)));
+  const show = (open: boolean): void => {
+    menu.hidden = !open;
+    button.setAttribute('aria-expanded', String(open));
+    if (!open) return;
+    document.body.append(menu);
+    const box = button.getBoundingClientRect();
+    menu.style.right = `${innerWidth - box.right}px`;
+    menu.style.top = `${box.bottom + 4}px`;
+    menu.querySelector('button')?.focus();
+  };
+  button.addEventListener('click', () => show(menu.hidden !== false));
+  menu.addEventListener('keydown', (e) => {
+    const items = [...menu.querySelectorAll('button')];
+    const at = items.indexOf(document.activeElement as HTMLButtonElement);
+    if (e.key === 'Escape') {
+      show(false);
+      button.focus();
+    } else if (e.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
+    else if (e.key === 'ArrowUp') items[(at - 1 + items.length) % items.length]?.focus();
+    e.stopPropagation();
+  });
+  document.addEventListener('pointerdown', (e) => {
+    if (!menu.hidden && !menu.contains(e.target as Node) && !button.contains(e.target as Node)) show(false);
+  });
+  return button;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flame graph of the selected range and threads, in the chosen clock.
+
+import { fill, h, setAttribute } from '../base/dom';
+import { formatPercent, formatTime, plural, unitLabel } from '../base/format';
+import { Latest } from '../base/latest';
+import { effect, signal } from '../base/signal';
+import type { FlameOrder } from '../model/address';
+import type { FlameGraph, FlameQuestion } from '../model/engine';
+import { flameAt, flameDepth, flameHeights, paintFlame } from '../render/flamePainter';
+import type { Context } from '../render/shapes';
+import { Canvas } from './canvas';
+import type { Views } from './context';
+
+/** Narrower than that of the whole a frame is not asked for: less than half a pixel. */
+const LEAST = 0.0003;
+
+interface Crumb {
+  path: number;
+  frame: number;
+}
+
+const ORDERS: readonly [FlameOrder, string, string, string][] = [
+  ['left-heavy', '2', 'Left heavy', 'Equal chains of calls merged, the longest at the left'],
+  ['by-name', '', 'By name', 'Equal chains of calls merged, in the order of their names'],
+  ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
+];
+
+export class FlameView {
+  readonly element: HTMLElement;
+  private readonly place = h('div', { class: 'canvas scroller', tabIndex: 0 });
+  private readonly inner = h('div', null);
+  private readonly crumbs = h('div', { class: 'crumbs' });
+  private readonly about = h('span', { class: 'about' });
+  private readonly canvas: Canvas;
+  private readonly graph = signal<FlameGraph | null>(null);
+  private readonly root = signal<readonly Crumb[]>([]);
+  private readonly hovered = signal(-1);
+  private readonly asking: Latest;
+
+  constructor(private readonly v: Views, active: () => boolean) {
+    const { viewer } = v;
+    this.asking = new Latest(viewer.failed);
+    this.canvas = new Canvas(this.inner, this.place, 'Flame graph', (g) => this.draw(g));
+    this.inner.append(this.canvas.element);
+    this.canvas.element.style.top = '0';
+    this.place.append(this.inner);
+    this.element = h('div', { class: 'flame' },
+      h('div', { class: 'bar' }, this.orderSwitch(), this.crumbs, this.about), this.place);
+    this.listen();
+    // A root names a node of one graph only.
+    effect(() => {
+      viewer.range.get();
+      viewer.tracks.get();
+      viewer.flameOrder.get();
+      viewer.clock.get();
+      this.root.set([]);
+    });
+    effect(() => { if (active()) this.ask(); });
+    effect(() => this.showText());
+    effect(() => {
+      const graph = this.graph.get();
+      viewer.frame.get();
+      v.search.hits.get();
+      v.search.focused.get();
+      this.hovered.get();
+      const theme = v.settings.theme.get();
+      viewer.unit.get();
+      this.inner.style.height = graph ? `${(flameDepth(graph) + 2) * flameHeights(theme).row}px` : '100%';
+      this.canvas.invalidate();
+    });
+  }
+
+  private orderSwitch(): HTMLElement {
+    const { viewer } = this.v;
+    return h('div', { class: 'segments', attrs: { role: 'group', 'aria-label': 'Order' } }, ...ORDERS.map(([order, key, text, title]) => {
+      const button = h('button', { title, attrs: { type: 'button' }, on: { click: () => viewer.flameOrder.set(order) } },
+        key !== '' && h('kbd', null, key), text);
+      effect(() => setAttribute(button, 'aria-pressed', viewer.flameOrder.get() === order));
+      return button;
+    }));
+  }
+
+  private ask(): void {
+    const { viewer } = this.v;
+    const order = viewer.flameOrder.get();
+    const root = this.root.get().at(-1);
+    const question: FlameQuestion = {
+      ...viewer.scope(), clock: viewer.clock.get(), order: order === 'by-name' ? 'by-name' : 'left-heavy',
+      inverted: order === 'inverted', min: LEAST, ...(root ? { root: root.path } : {}),
+    };
+    this.asking.run((signal) => viewer.engine.flame(question, signal), (graph) => {
+      this.hovered.set(-1);
+      this.graph.set(graph);
+    });
+  }
+
+  private scene(graph: FlameGraph): Parameters<typeof paintFlame>[1] {
+    const { viewer, settings, search, meters } = this.v;
+    const theme = settings.theme.peek();
+    const unit = viewer.unit.peek();
+    const rooted = this.root.peek().length > 0;
+    return {
+      theme, frames: viewer.frames, meter: meters.get(theme.barFont), graph,
+      width: this.canvas.width, height: this.canvas.height, scroll: this.place.scrollTop,
+      frame: viewer.frame.peek(), hovered: this.hovered.peek(),
+      matches: search.hits.peek()?.matches ?? null, dimmed: search.focused.peek() && search.hits.peek() !== null,
+      title: `${rooted ? 'Zoomed in' : 'All threads'}   ${formatTime(graph.total, unit)} ${unitLabel(unit)}   100 %`,
+    };
+  }
+
+  private draw(g: Context): void {
+    const graph = this.graph.peek();
+    const theme = this.v.settings.theme.peek();
+    if (graph) return paintFlame(g, this.scene(graph));
+    g.fillStyle = theme.colour.bg;
+    g.fillRect(0, 0, this.canvas.width, this.canvas.height);
+  }
+
+  private at(e: MouseEvent): number {
+    const graph = this.graph.peek();
+    const box = this.canvas.element.getBoundingClientRect();
+    return graph ? flameAt(this.scene(graph), e.clientX - box.left, e.clientY - box.top) : -1;
+  }
+
+  private listen(): void {
+    const { viewer } = this.v;
+    const canvas = this.canvas.element;
+    this.place.addEventListener('scroll', this.canvas.invalidate);
+    canvas.addEventListener('pointermove', (e) => this.hovered.set(this.at(e)));
+    canvas.addEventListener('pointerleave', () => this.hovered.set(-1));
+    canvas.addEventListener('click', (e) => {
+      const i = this.at(e);
+      viewer.selectFrame(i < 0 ? null : this.graph.peek()?.frame[i] ?? null);
+    });
+    canvas.addEventListener('dblclick', (e) => this.zoomTo(this.at(e)));
+    this.place.addEventListener('keydown', (e) => this.key(e));
+  }
+
+  private zoomTo(i: number): void {
+    const graph = this.graph.peek();
+    if (!graph) return;
+    const path = graph.path[i];
+    const frame = graph.frame[i];
+    if (path === undefined || frame === undefined) return this.root.update((crumbs) => crumbs.slice(0, -1));
+    if (this.root.peek().at(-1)?.path !== path) this.root.update((crumbs) => [...crumbs, { path, frame }]);
+  }
+
+  /** The widest frame of the selected method, or the widest of all. */
+  private selected(): number {
+    const graph = this.graph.peek();
+    const frame = this.v.viewer.frame.peek();
+    let best = -1;
+    for (let i = 0; graph && i < graph.frame.length; i++) {
+      if (graph.frame[i] === frame && (best < 0 || (graph.width[i] ?? 0) > (graph.width[best] ?? 0))) best = i;
+    }
+    return best;
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const page = this.place.clientHeight / 3;
+    if (e.key === '+' || e.key === '=' || e.key === 'Enter') this.zoomTo(this.selected());
+    else if (e.key === '-' || e.key === 'Backspace') this.root.update((crumbs) => crumbs.slice(0, -1));
+    else if (e.key === '0') this.root.set([]);
+    else if (e.code === 'KeyW' || e.key === 'PageUp') this.place.scrollTop -= page;
+    else if (e.code === 'KeyS' || e.key === 'PageDown') this.place.scrollTop += page;
+    else if (!this.walk(e.key)) return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  /** Arrows go from frame to frame: down to the widest callee, up to the caller, along the row. */
+  private walk(key: string): boolean {
+    const graph = this.graph.peek();
+    if (!graph || !key.startsWith('Arrow')) return false;
+    const from = this.hovered.peek() >= 0 ? this.hovered.peek() : this.selected();
+    const next = from < 0 ? 0 : neighbour(graph, from, key);
+    if (next >= 0 && next < graph.frame.length) {
+      this.hovered.set(next);
+      this.v.viewer.selectFrame(graph.frame[next] ?? null);
+      this.v.announce(this.words(graph, next));
+    }
+    return true;
+  }
+
+  private words(graph: FlameGraph, i: number): string {
+    const { viewer } = this.v;
+    const unit = viewer.unit.peek();
+    const width = graph.width[i] ?? 0;
+    return `${viewer.frames.short(graph.frame[i] ?? 0)} inclusive ${formatTime(width, unit)} ${unitLabel(unit)}, `
+      + `${formatPercent(width, graph.total)} %, exclusive ${formatTime(graph.self[i] ?? 0, unit)} ${unitLabel(unit)}, ${plural(graph.calls[i] ?? 0, 'call')}`;
+  }
+
+  private showText(): void {
+    const { viewer } = this.v;
+    const graph = this.graph.get();
+    const i = this.hovered.get();
+    const clock = viewer.clock.get() === 'cpu' ? 'CPU' : 'real';
+    viewer.unit.get();
+    const crumbs = this.root.get();
+    fill(this.crumbs, ...(crumbs.length === 0 ? [h('span', null, `width is ${viewer.flameOrder.get() === 'inverted' ? 'exclusive' : 'inclusive'} ${clock} time; double click zooms`)] : [
+      h('button', { class: 'link', attrs: { type: 'button' }, on: { click: () => this.root.set([]) } }, 'All threads'),
+      ...crumbs.flatMap((crumb, k) => [h('span', null, '›'), h('button', { class: 'link', attrs: { type: 'button' },
+        on: { click: () => this.root.set(crumbs.slice(0, k + 1)) } }, viewer.frames.short(crumb.frame))]),
+    ]));
+    if (!graph || i < 0 || i >= graph.frame.length) {
+      return fill(this.about, graph && graph.leftOut > 0
+        ? `${formatPercent(graph.leftOut, graph.total)} % in frames too narrow to draw` : '');
+    }
+    const text = this.words(graph, i);
+    const name = viewer.frames.short(graph.frame[i] ?? 0);
+    fill(this.about, h('b', null, name), text.slice(name.length));
+  }
+}
+
+function neighbour(graph: FlameGraph, from: number, key: string): number {
+  const depth = graph.depth[from] ?? 0;
+  const start = graph.start[from] ?? 0;
+  const end = start + (graph.width[from] ?? 0);
+  const wanted = depth + (key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0);
+  let best = -1;
+  for (let i = 0; i < graph.depth.length; i++) {
+    if (graph.depth[i] !== wanted || i === from) continue;
+    const a = graph.start[i] ?? 0;
+    const b = a + (graph.width[i] ?? 0);
+    if (key === 'ArrowDown' && (a < start || b > end + 1e-6)) continue;
+    if (key === 'ArrowUp' && (a > start || b < end - 1e-6)) continue;
+    if (key === 'ArrowRight' && a < end - 1e-6) continue;
+    if (key === 'ArrowLeft' && b > start + 1e-6) continue;
+    const better = best < 0 || (key === 'ArrowRight' ? a < (graph.start[best] ?? 0)
+      : key === 'ArrowLeft' ? a > (graph.start[best] ?? 0) : (graph.width[i] ?? 0) > (graph.width[best] ?? 0));
+    if (better) best = i;
+  }
+  return best;
+}

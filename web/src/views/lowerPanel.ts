@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lower panel: tabs, what it is computed for, the splitter above it, the details beside it.
+
+import { fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
+import { formatCount, formatTime, plural, unitLabel, UNITS, type Unit } from '../base/format';
+import { effect } from '../base/signal';
+import { TABS, type Tab } from '../model/address';
+import { DetailsView } from './detailsView';
+import { exportButton } from './exportMenu';
+import { FlameView } from './flameView';
+import { infoView } from './infoView';
+import { ProfileTable } from './profileTable';
+import type { Views } from './context';
+
+const NAMES: Record<Tab, string> = { profile: 'Profile', flame: 'Flame', selection: 'Selection', info: 'Info' };
+const LEAST_HEIGHT = 120;
+const KEY_STEP = 24;
+
+export class LowerPanel {
+  readonly element: HTMLElement;
+  readonly splitter: HTMLElement;
+  readonly table: ProfileTable;
+  readonly findInput: HTMLInputElement;
+  private readonly panes = h('div', { class: 'panes' });
+  private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
+  private page: HTMLElement | null = null;
+  private height = 0;
+
+  constructor(private readonly v: Views) {
+    this.table = new ProfileTable(v);
+    this.findInput = h('input', { attrs: { type: 'text', 'aria-label': 'Find in table', placeholder: 'Find in table',
+      spellcheck: false, autocomplete: 'off' } });
+    this.splitter = this.makeSplitter();
+    const aside = h('aside', { class: 'details scroller', attrs: { 'aria-label': 'Details of the selection' } });
+    new DetailsView(v, aside);
+    const panes = this.makePanes();
+    this.panes.append(...panes.values(), aside);
+    this.element = h('section', { class: 'lower', attrs: { 'aria-label': 'Tables' } }, this.makeTabRow(), this.panes);
+    effect(() => {
+      const tab = v.viewer.tab.get();
+      for (const [name, pane] of panes) pane.hidden = name !== tab;
+      const beside = tab === 'profile' || tab === 'flame';
+      aside.hidden = !beside;
+      this.panes.classList.toggle('with-details', beside);
+    });
+  }
+
+  private makePanes(): Map<Tab, HTMLElement> {
+    const { viewer } = this.v;
+    const pane = (tab: Tab, className: string, ...content: HTMLElement[]): HTMLElement => h('div', { class: `pane ${className}`, id: `pane-${tab}`,
+      attrs: { role: 'tabpanel', 'aria-labelledby': `tab-${tab}` } }, ...content);
+    const selection = h('div', { class: 'details' });
+    new DetailsView(this.v, selection);
+    const info = pane('info', 'scrolls scroller');
+    info.tabIndex = 0;
+    infoView(info, viewer.facts);
+    return new Map<Tab, HTMLElement>([
+      ['profile', pane('profile', '', this.table.element)],
+      ['flame', pane('flame', '', new FlameView(this.v, () => viewer.tab.get() === 'flame').element)],
+      ['selection', pane('selection', 'scrolls scroller', selection)],
+      ['info', info],
+    ]);
+  }
+
+  private makeTabRow(): HTMLElement {
+    const { viewer } = this.v;
+    const tabs = h('div', { class: 'tabs', attrs: { role: 'tablist', 'aria-label': 'Lower panel' } });
+    for (const tab of TABS) {
+      const button = h('button', { id: `tab-${tab}`, attrs: { type: 'button', role: 'tab', 'aria-controls': `pane-${tab}` },
+        on: { click: () => this.choose(tab) } }, NAMES[tab]);
+      this.tabButtons.set(tab, button);
+      tabs.append(button);
+      effect(() => {
+        const on = viewer.tab.get() === tab;
+        setAttribute(button, 'aria-selected', on);
+        button.tabIndex = on ? 0 : -1;
+      });
+    }
+    tabs.addEventListener('keydown', (e) => this.tabKey(e));
+    return h('div', { class: 'tab-row' }, tabs, this.makeScope());
+  }
+
+  choose(tab: Tab): void {
+    this.v.viewer.tab.set(tab);
+    this.page?.classList.remove('closed');
+  }
+
+  private tabKey(e: KeyboardEvent): void {
+    const at = TABS.indexOf(this.v.viewer.tab.peek());
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 }[e.key];
+    const tab = to === undefined ? undefined : TABS[(to + TABS.length) % TABS.length];
+    if (!tab) return;
+    e.preventDefault();
+    e.stopPropagation();
+    this.choose(tab);
+    this.tabButtons.get(tab)?.focus();
+  }
+
+  private makeScope(): HTMLElement {
+    const { viewer } = this.v;
+    const words = h('span', null);
+    const chips = h('span', { class: 'chips' });
+    const unit = h('select', { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
+      ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name))));
+    unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
+    effect(() => { unit.value = viewer.unit.get(); });
+    const tools = h('div', { class: 'table-tools' }, this.makeFind(), exportButton(this.v, this.table));
+    effect(() => { tools.hidden = viewer.tab.get() !== 'profile'; });
+    effect(() => this.showScope(words, chips));
+    return h('div', { class: 'scope' }, words, chips, unit, tools);
+  }
+
+  private showScope(words: HTMLElement, chips: HTMLElement): void {
+    const { viewer } = this.v;
+    const range = viewer.range.get();
+    const tracks = viewer.tracks.get();
+    const unit = viewer.unit.get();
+    const time = (ns: number): string => formatTime(ns, unit);
+    const threads = plural(tracks.length || viewer.facts.tracks.length, 'thread');
+    words.className = 'wide';
+    if (!range && tracks.length === 0) {
+      setText(words, `Computed for the whole trace, ${threads}`);
+      return fill(chips);
+    }
+    const start = viewer.bounds.from;
+    setText(words, `Computed for ${range ? `${time(range.from - start)} to ${time(range.to - start)} ${unitLabel(unit)}` : 'the whole trace'}, ${threads}`);
+    const chip = (text: string, label: string, clear: () => void): HTMLElement => h('span', { class: 'chip' },
+      h('span', null, text), iconButton('close', label, clear));
+    const names = tracks.map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '').join(', ');
+    fill(chips,
+      range && chip(`${time(range.to - range.from)} ${unitLabel(unit)}`, 'Clear the range (Esc)', () => viewer.setRange(null)),
+      tracks.length > 0 && chip(tracks.length > 2 ? `${formatCount(tracks.length)} threads` : names, 'All threads again', () => viewer.tracks.set([])));
+  }
+
+  private makeFind(): HTMLElement {
+    const { viewer, profile } = this.v;
+    const input = this.findInput;
+    const count = h('span', { class: 'count', attrs: { 'aria-live': 'polite' } });
+    const box = h('label', { class: 'find' }, icon('lens'), input, count);
+    input.addEventListener('input', () => {
+      viewer.find.set(input.value);
+      this.jump(0);
+    });
+    input.addEventListener('keydown', (e) => this.findKey(e));
+    effect(() => {
+      const query = viewer.find.get();
+      const found = profile.found.get();
+      viewer.frame.get();
+      if (input.value !== query) input.value = query;
+      box.classList.toggle('miss', query !== '' && found.length === 0 && profile.answer.get() !== null);
+      const at = found.indexOf(this.table.cursorMethod ?? -1);
+      setText(count, query === '' ? '' : found.length === 0 ? '0 of 0' : `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}`);
+    });
+    return box;
+  }
+
+  /** To the match under the cursor or the first after it (0), the next (1), the one before (-1). */
+  private jump(direction: 0 | 1 | -1): number | null {
+    const found = this.v.profile.found.peek();
+    if (found.length === 0) return null;
+    const order = this.v.profile.sorted.peek().map((m) => m.frame);
+    const cursor = order.indexOf(this.table.cursorMethod ?? -1);
+    const at = found.indexOf(order[cursor] ?? NaN);
+    let next: number;
+    if (at >= 0) next = (at + direction + found.length) % found.length;
+    else {
+      const after = found.findIndex((frame) => order.indexOf(frame) > cursor);
+      next = direction === -1 ? (after <= 0 ? found.length : after) - 1 : Math.max(0, after);
+    }
+    const frame = found[next] ?? null;
+    if (frame !== null) this.table.showMethod(frame);
+    const count = this.findInput.parentElement?.querySelector('.count');
+    if (count) setText(count, `${formatCount(next + 1)} of ${formatCount(found.length)}`);
+    return frame;
+  }
+
+  /** Enter selects the match; on the selected one it goes to the next. */
+  private findKey(e: KeyboardEvent): void {
+    const { viewer } = this.v;
+    if (e.key === 'Escape') {
+      if (this.findInput.value === '') this.table.scroller.focus();
+      viewer.find.set('');
+    } else if (e.key === 'Enter' || e.key === 'ArrowDown' || e.key === 'ArrowUp') {
+      const back = e.key === 'ArrowUp' || e.shiftKey;
+      const here = this.jump(0);
+      const frame = here !== null && here === viewer.frame.peek() ? this.jump(back ? -1 : 1) : here;
+      if (frame !== null && frame >= 0) viewer.selectFrame(frame);
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  /** The page's grid holds the heights. */
+  attach(page: HTMLElement): void {
+    this.page = page;
+  }
+
+  toggle(): void {
+    this.page?.classList.toggle('closed');
+  }
+
+  private makeSplitter(): HTMLElement {
+    const splitter = h('div', { class: 'splitter', tabIndex: 0,
+      attrs: { role: 'separator', 'aria-orientation': 'horizontal', 'aria-label': 'Height of the lower panel' } }, h('i', null));
+    let from: { y: number; height: number } | null = null;
+    splitter.addEventListener('pointerdown', (e) => {
+      splitter.setPointerCapture(e.pointerId);
+      from = { y: e.clientY, height: this.element.clientHeight };
+    });
+    splitter.addEventListener('pointermove', (e) => { if (from) this.setHeight(from.height + from.y - e.clientY); });
+    splitter.addEventListener('pointerup', () => { from = null; });
+    splitter.addEventListener('dblclick', () => this.toggle());
+    splitter.addEventListener('keydown', (e) => {
+      if (e.key !== 'ArrowUp' && e.key !== 'ArrowDown') return;
+      this.setHeight(this.element.clientHeight + (e.key === 'ArrowUp' ? KEY_STEP : -KEY_STEP));
+      e.preventDefault();
+      e.stopPropagation();
+    });
+    return splitter;
+  }
+
+  private setHeight(height: number): void {
+    this.height = Math.max(LEAST_HEIGHT, Math.min(height, innerHeight - 260));
+    this.page?.classList.remove('closed');
+    this.page?.style.setProperty('--lower', `${Math.round(this.height)}px`);
+  }
+}

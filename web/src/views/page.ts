@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page with a trace: all views put together.
+
+import { h, setText } from '../base/dom';
+import { effect } from '../base/signal';
+import { firstExpanded } from '../model/layout';
+import { ProfileStore } from '../model/profileStore';
+import { SearchStore } from '../model/searchStore';
+import { SelectionStore } from '../model/selectionStore';
+import type { Viewer } from '../model/viewer';
+import { Meters, reveal, type Views } from './context';
+import { HelpDialog } from './helpDialog';
+import { LowerPanel } from './lowerPanel';
+import { Mover } from './mover';
+import { OverviewView } from './overviewView';
+import { Readout } from './readout';
+import type { Settings } from './settings';
+import { TimelineGestures } from './timelineGestures';
+import { TimelineView } from './timelineView';
+import { Tip } from './tip';
+import { TopBar } from './topBar';
+
+export class Page {
+  readonly element: HTMLElement;
+  readonly views: Views;
+  readonly lower: LowerPanel;
+  readonly top: TopBar;
+  readonly help = new HelpDialog();
+  readonly line: TimelineView;
+
+  constructor(readonly viewer: Viewer, settings: Settings, quit: () => void) {
+    const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
+    const mover = new Mover(viewer.view, viewer.bounds);
+    const views: Views = {
+      viewer, settings, mover,
+      profile: new ProfileStore(viewer),
+      selection: new SelectionStore(viewer),
+      search: new SearchStore(viewer, (call) => {
+        if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
+        reveal(views, call);
+      }),
+      meters: new Meters(),
+      announce: (text) => setText(spoken, text),
+    };
+    this.views = views;
+    // Half the window is a guess at the room for tracks before there is a layout.
+    const heights = settings.theme.peek().heights;
+    viewer.expanded.set(firstExpanded(viewer.facts.tracks, heights, Math.max(200, innerHeight - 560)));
+
+    this.line = new TimelineView(views);
+    this.lower = new LowerPanel(views);
+    this.top = new TopBar(views, { help: () => this.help.toggle(), quit, health: () => this.showHealth() });
+    const tip = new Tip(viewer.frames, settings);
+    new TimelineGestures(views, this.line, tip);
+    this.element = h('div', { class: 'page' },
+      this.top.element, new OverviewView(views).element, new Readout(views).element,
+      this.line.ruler, this.line.tracks, this.lower.splitter, this.lower.element, tip.element, spoken, this.help.element);
+    this.lower.attach(this.element);
+    this.matchScrollbar();
+    this.followSelection();
+  }
+
+  /** Overview and ruler end where the tracks end: beside the scroll bar, however wide it is. */
+  private matchScrollbar(): void {
+    const { tracks } = this.line;
+    new ResizeObserver(() => {
+      this.element.style.setProperty('--w-scrollbar', `${tracks.offsetWidth - tracks.clientWidth}px`);
+    }).observe(tracks);
+  }
+
+  private followSelection(): void {
+    effect(() => {
+      const call = this.views.selection.details.get();
+      if (call) this.line.showRow(call.track, call.depth);
+    });
+  }
+
+  private showHealth(): void {
+    this.lower.choose('info');
+    const health = this.element.querySelector<HTMLElement>('#health');
+    health?.scrollIntoView({ block: 'nearest' });
+    health?.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line under the overview: name and times of the call under the pointer, else of the selected
+// one.  It has a fixed place, so it covers nothing and the eye learns it.
+
+import { fill, h, setText } from '../base/dom';
+import { formatTime, unitLabel } from '../base/format';
+import { effect } from '../base/signal';
+import type { CallDetails } from '../model/engine';
+import type { Views } from './context';
+import { swatch } from './swatch';
+
+export class Readout {
+  readonly element: HTMLElement;
+  private readonly name = h('span', { class: 'name' });
+  private readonly values = h('span', { class: 'value' });
+  private readonly hint: HTMLElement;
+
+  constructor(private readonly v: Views) {
+    this.hint = h('span', { class: 'hint' }, 'drag selects a range  ', h('kbd', null, 'W'), ' ', h('kbd', null, 'S'),
+      ' zoom  ', h('kbd', null, 'A'), ' ', h('kbd', null, 'D'), ' pan');
+    const notice = h('span', { class: 'notice', attrs: { role: 'status' } });
+    this.element = h('div', { class: 'readout' }, this.name, this.values, notice, this.hint);
+    effect(() => this.show());
+    effect(() => setText(notice, v.viewer.notice.get() ?? ''));
+  }
+
+  private show(): void {
+    const { viewer, selection } = this.v;
+    const hover = viewer.hover.get();
+    const details = hover ? selection.hovered.get() : selection.details.get();
+    const frame = hover?.hit.frame ?? details?.frame ?? viewer.frame.get();
+    const unit = viewer.unit.get();
+    if (frame === null) {
+      fill(this.name, h('span', { class: 'dim' }, 'Point at a call'));
+      return fill(this.values);
+    }
+    const { frames } = viewer;
+    fill(this.name, swatch(frames, frame, this.v.settings.theme.get()),
+      h('span', null, frames.short(frame), h('span', { class: 'dim' }, `  ${frames.packagePrefix(frame).replace(/\.$/, '')}`)));
+    if (details) return fill(this.values, ...this.times(details));
+    // A bar's own length is known at once; its other times are on their way.
+    const clock = viewer.facts.axis === 'real' ? 'incl real' : 'incl CPU';
+    if (hover?.hit.call) fill(this.values, `${clock}`, h('b', null, `${formatTime(hover.hit.length, unit)} ${unitLabel(unit)}`));
+    else fill(this.values);
+  }
+
+  private times(call: CallDetails): HTMLElement[] {
+    const { viewer } = this.v;
+    const unit = viewer.unit.get();
+    const inclReal = viewer.facts.axis === 'real' ? call.length_ns : null;
+    const values: [string, number | null][] = [
+      ['excl CPU', call.excl_cpu_ns], ['incl CPU', call.cpu_length_ns], ['excl real', call.excl_real_ns], ['incl real', inclReal],
+    ];
+    const known = values.filter((pair): pair is [string, number] => pair[1] !== null);
+    return known.map(([what, ns], i) => h('span', { class: 'value', style: { 'margin-right': '16px' } }, what,
+      h('b', null, formatTime(ns, unit) + (i === known.length - 1 ? ` ${unitLabel(unit)}` : ''))));
+  }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracks and the ruler over them: keeps the tiles asked for, draws them, and knows what lies
+// under a point.  How hands move it stands in timelineGestures.ts.
+
+import { fill, h, icon, setAttribute } from '../base/dom';
+import { formatSeconds, plural } from '../base/format';
+import { computed, effect, signal, type ReadSignal } from '../base/signal';
+import type { TileLane } from '../model/engine';
+import { hitLane, type Hit } from '../model/hit';
+import { boxAt, laneAt, lanesOf, layoutTracks, totalHeight, type LaneBox, type TrackBox } from '../model/layout';
+import type { Span } from '../model/span';
+import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
+import { paintRuler } from '../render/rulerPainter';
+import type { Context } from '../render/shapes';
+import { StripImages } from '../render/strips';
+import { TimeScale } from '../render/timeScale';
+import { paintTracks, type Scene } from '../render/trackPainter';
+import { Canvas } from './canvas';
+import type { Views } from './context';
+
+/** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
+const AHEAD = 120;
+
+export interface Under {
+  box: TrackBox;
+  lane: LaneBox | null;
+  hit: Hit | null;
+}
+
+export class TimelineView {
+  readonly ruler: HTMLElement;
+  readonly tracks: HTMLElement;
+  readonly lanes: HTMLElement;
+  readonly rulerPlace: HTMLElement;
+  /** A span being dragged on the ruler, to zoom to. */
+  readonly zooming = signal<Span | null>(null);
+  readonly boxes: ReadSignal<readonly TrackBox[]>;
+  readonly cache: TileCache;
+  readonly canvas: Canvas;
+  private readonly rulerCanvas: Canvas;
+  private readonly strips = new StripImages();
+  private readonly body: HTMLElement;
+  private readonly labels: HTMLElement;
+
+  constructor(private readonly v: Views) {
+    const { viewer, settings } = v;
+    this.cache = new TileCache(viewer.engine, viewer.bounds, () => this.canvas.invalidate(), viewer.failed);
+    this.boxes = computed(() => layoutTracks(viewer.facts.tracks, viewer.expanded.get(), settings.theme.get().heights));
+    this.labels = h('div', { class: 'labels' });
+    this.lanes = h('div', { class: 'lanes' });
+    this.body = h('div', { class: 'body' }, this.labels, this.lanes);
+    this.tracks = h('section', { class: 'tracks', id: 'tracks', attrs: { 'aria-label': 'Time line' },
+      on: { scroll: () => this.canvas.invalidate() } }, this.body);
+    this.canvas = new Canvas(this.lanes, this.tracks, 'Calls of each thread over time', (g) => this.drawTracks(g),
+      () => this.v.selection.setWidth(this.canvas.width));
+    this.canvas.element.tabIndex = 0;
+    this.lanes.append(this.canvas.element);
+
+    this.rulerPlace = h('div', { class: 'canvas' });
+    this.rulerCanvas = new Canvas(this.rulerPlace, this.rulerPlace, 'Ruler', (g) => this.drawRuler(g));
+    this.rulerPlace.append(this.rulerCanvas.element);
+    this.ruler = h('section', { class: 'strip ruler', attrs: { 'aria-label': 'Ruler' } }, this.rulerKey(), this.rulerPlace);
+    effect(() => this.layLabels());
+    effect(() => this.watch());
+    effect(() => {
+      viewer.unit.get();
+      this.zooming.get();
+      this.watchShared();
+      this.rulerCanvas.invalidate();
+    });
+  }
+
+  private rulerKey(): HTMLElement {
+    const { viewer } = this.v;
+    const all = viewer.facts.tracks.length + viewer.facts.idle_threads.length;
+    const text = `${viewer.facts.tracks.length} of ${plural(all, 'thread')}`;
+    const toggle = h('button', { class: 'icon-button', attrs: { type: 'button' } });
+    toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
+    effect(() => {
+      const open = viewer.expanded.get().size > 0;
+      const label = open ? 'Collapse all threads to the innermost call' : 'Expand all threads to their call charts';
+      toggle.title = label;
+      setAttribute(toggle, 'aria-label', label);
+      fill(toggle, icon(open ? 'down' : 'right'));
+    });
+    return h('div', { class: 'key' }, toggle, h('span', { title: text }, text), h('span', { class: 'dim push' }, 'busiest first'));
+  }
+
+  private watchShared(): void {
+    const { viewer, settings } = this.v;
+    viewer.view.get();
+    viewer.range.get();
+    viewer.pointer.get();
+    settings.theme.get();
+  }
+
+  private watch(): void {
+    const { viewer, selection, search } = this.v;
+    this.watchShared();
+    this.boxes.get();
+    viewer.frame.get();
+    viewer.hover.get();
+    viewer.call.get();
+    selection.details.get();
+    selection.extents.get();
+    search.hits.get();
+    search.focused.get();
+    search.current.get();
+    this.canvas.invalidate();
+  }
+
+  private layLabels(): void {
+    const boxes = this.boxes.get();
+    const { viewer, selection } = this.v;
+    const chosen = viewer.tracks.get();
+    const clock = viewer.clock.get();
+    const holds = selection.details.get()?.track;
+    this.body.style.height = `${totalHeight(boxes) + 8}px`;
+    const focused = document.activeElement?.getAttribute('data-key');
+    fill(this.labels, ...boxes.map((box) => this.label(box, chosen.includes(box.track.track), box.track.track === holds,
+      clock === 'cpu' ? box.track.cpu_ns : box.track.real_ns)));
+    // The labels are new elements: the keyboard's place must not be lost with the old ones.
+    if (focused) this.labels.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  private label(box: TrackBox, chosen: boolean, holds: boolean, busy: number | null): HTMLElement {
+    const { viewer } = this.v;
+    const { track } = box;
+    const process = viewer.facts.processes.length > 1 ? viewer.facts.processes[track.process] : undefined;
+    const name = `[${track.thread_id}] ${track.name}`;
+    const title = `${name}${process ? `, process ${process.id} ${process.name}` : ''}: ${plural(track.calls, 'call')}, `
+      + `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
+    const twist = h('button', { class: 'twist', title: box.expanded ? 'Show the innermost call only' : 'Show every level',
+      attrs: { type: 'button', 'aria-expanded': box.expanded, 'aria-label': `Levels of ${name}`, 'data-key': `t${track.track}` },
+      on: { click: () => viewer.toggleExpanded(track.track) } }, icon(box.expanded ? 'down' : 'right'));
+    const pick = h('button', { class: 'pick', title, attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
+      on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) } },
+    h('span', { class: 'tid' }, `[${track.thread_id}] `), track.name);
+    return h('div', { class: `label${chosen ? ' selected' : ''}${holds ? ' holds' : ''}`,
+      style: { top: `${box.top}px`, height: `${box.height}px` },
+      on: { dblclick: () => viewer.toggleExpanded(track.track) } },
+    twist, pick, busy === null ? null : h('span', { class: 'side', title: 'busy time' }, formatSeconds(busy)));
+  }
+
+  get scale(): TimeScale {
+    return new TimeScale(this.v.viewer.view.peek(), this.canvas.width);
+  }
+
+  private get res(): number {
+    return resolutionFor(this.scale.nsPerPixel);
+  }
+
+  private scene(scale: TimeScale): Scene {
+    const { viewer, selection, search, settings, meters } = this.v;
+    const theme = settings.theme.peek();
+    return {
+      theme,
+      frames: viewer.frames,
+      meter: meters.get(theme.barFont),
+      strips: this.strips,
+      cache: this.cache,
+      scale,
+      res: resolutionFor(scale.nsPerPixel),
+      ratio: this.canvas.ratio,
+      bounds: viewer.bounds,
+      range: viewer.range.peek(),
+      pointer: viewer.pointer.peek(),
+      frame: viewer.frame.peek(),
+      call: selection.details.peek(),
+      extents: selection.extents.peek(),
+      hovered: viewer.hover.peek()?.hit.call ?? null,
+      matches: search.hits.peek()?.matches ?? null,
+      dimmed: search.focused.peek() && search.hits.peek() !== null,
+      hit: search.current.peek()?.call ?? null,
+    };
+  }
+
+  private drawTracks(g: Context): void {
+    const boxes = this.boxes.peek();
+    const scroll = this.tracks.scrollTop;
+    const scene = this.scene(this.scale);
+    this.want(boxes, scroll, scene);
+    paintTracks(g, scene, boxes, scroll, this.canvas.height);
+  }
+
+  private want(boxes: readonly TrackBox[], scroll: number, scene: Scene): void {
+    const top = scroll - AHEAD;
+    const bottom = scroll + this.canvas.height + AHEAD;
+    const lanes: TileLane[] = [];
+    for (const box of boxes) {
+      if (box.top + box.height < top || box.top > bottom) continue;
+      for (const lane of lanesOf(box, scene.theme.heights, top, bottom)) lanes.push(lane.lane);
+      if (box.track.waits > 0) lanes.push({ kind: 'w', row: box.track.track });
+    }
+    this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
+  }
+
+  private drawRuler(g: Context): void {
+    const { viewer, settings, meters } = this.v;
+    const theme = settings.theme.peek();
+    paintRuler(g, {
+      theme,
+      meter: meters.get(theme.font),
+      scale: new TimeScale(viewer.view.peek(), this.rulerCanvas.width),
+      height: this.rulerCanvas.height,
+      bounds: viewer.bounds,
+      range: viewer.range.peek(),
+      zoom: this.zooming.peek(),
+      pointer: viewer.pointer.peek(),
+      unit: viewer.unit.peek(),
+    });
+  }
+
+  /** What lies under a point of the canvas. */
+  under(x: number, y: number): Under | null {
+    const at = y + this.tracks.scrollTop;
+    const box = boxAt(this.boxes.peek(), at);
+    if (!box) return null;
+    const lane = laneAt(box, this.v.settings.theme.peek().heights, at);
+    return { box, lane, hit: lane && hitLane(this.cache, lane.lane, this.res, this.scale.t(x)) };
+  }
+
+  get resolution(): number {
+    return this.res;
+  }
+
+  /** Scroll as little as shows a row. */
+  showRow(track: number, depth: number): void {
+    const box = this.boxes.peek().find((b) => b.track.track === track);
+    if (!box) return;
+    const { row } = this.v.settings.theme.peek().heights;
+    const top = box.expanded ? box.top + depth * row : box.top;
+    const bottom = top + 3 * row;
+    const { scrollTop, clientHeight } = this.tracks;
+    if (top < scrollTop) this.tracks.scrollTop = Math.max(0, top - row);
+    else if (bottom > scrollTop + clientHeight) this.tracks.scrollTop = bottom - clientHeight;
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tooltip: after a rest, right under the pointer, flipped at the edges, never over what it tells of.
+
+import { fill, h } from '../base/dom';
+import type { Frames } from '../model/names';
+import type { Settings } from './settings';
+import { swatch } from './swatch';
+
+const REST = 300;
+
+export class Tip {
+  readonly element = h('div', { class: 'tip', attrs: { role: 'tooltip' }, hidden: true });
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly frames: Frames, private readonly settings: Settings) {}
+
+  show(x: number, y: number, frame: number, text: string): void {
+    clearTimeout(this.timer);
+    this.element.hidden = true;
+    this.timer = setTimeout(() => {
+      fill(this.element,
+        h('div', { class: 'title' }, swatch(this.frames, frame, this.settings.theme.peek()), this.frames.short(frame)),
+        h('div', { class: 'line' }, text));
+      this.element.hidden = false;
+      const { width, height } = this.element.getBoundingClientRect();
+      const left = x + 12 + width > innerWidth ? x - 12 - width : x + 12;
+      const top = y + 14 + height > innerHeight ? y - 14 - height : y + 14;
+      this.element.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+    }, REST);
+  }
+
+  hide(): void {
+    clearTimeout(this.timer);
+    this.element.hidden = true;
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The top bar: which file, which clock, the search, the health of the trace, how the page looks.
+
+import { append, fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
+import { formatCount, formatShort, plural } from '../base/format';
+import { effect } from '../base/signal';
+import type { Clock, TraceFacts } from '../model/engine';
+import type { Views } from './context';
+import type { Settings } from './settings';
+
+/** Facts in a few words; the Info tab has them all. */
+export function factWords(facts: TraceFacts): string[] {
+  const clocks = facts.clocks.length === 2 ? 'two clocks' : facts.clocks[0] === 'cpu' ? 'CPU clock only' : 'real clock only';
+  const threads = facts.tracks.length + facts.idle_threads.length;
+  return [
+    `${facts.format.replace(/^Android /, '')} v${facts.version.replace(/^v/, '')}, ${clocks}`,
+    formatShort(facts.end_ns - facts.start_ns),
+    plural(threads, 'thread'),
+    plural(facts.calls, 'call'),
+  ];
+}
+
+export function sampledWords(facts: TraceFacts): string | null {
+  return facts.sampled && `sampled (inferred), ~${formatShort(facts.sampled.interval_ns)}`;
+}
+
+/** Theme, palette, row height and help: on the screens without a trace as well. */
+export function lookButtons(settings: Settings, help: () => void): HTMLElement {
+  const safe = iconButton('eye', 'Colour-blind-safe palette', () => settings.togglePalette());
+  const rows = iconButton('rows', 'Compact rows', () => settings.toggleDensity());
+  const shade = iconButton('contrast', 'Light or dark', () => settings.toggleShade());
+  effect(() => {
+    setAttribute(safe, 'aria-pressed', settings.palette.get() === 'safe');
+    setAttribute(rows, 'aria-pressed', settings.density.get() === 'compact');
+  });
+  const question = h('button', { class: 'icon-button', title: 'Keys and help (?)',
+    attrs: { type: 'button', 'aria-label': 'Keys and help' }, on: { click: help } }, h('b', null, '?'));
+  return h('div', { class: 'tools' }, safe, rows, shade, question);
+}
+
+export class TopBar {
+  readonly element: HTMLElement;
+  readonly searchInput: HTMLInputElement;
+
+  constructor(private readonly v: Views, actions: { help: () => void; quit: () => void; health: () => void }) {
+    const { viewer } = v;
+    this.searchInput = h('input', { attrs: { type: 'text', 'aria-label': 'Search method names', placeholder: 'Search method names',
+      spellcheck: false, autocomplete: 'off' } });
+    const facts = h('span', { class: 'facts', title: factWords(viewer.facts).join(', ') },
+      ...factWords(viewer.facts).map((word) => h('span', null, word)));
+    const sampled = sampledWords(viewer.facts);
+    if (sampled) append(facts, [h('span', { class: 'note' }, sampled)]);
+    const tools = lookButtons(v.settings, actions.help);
+    tools.append(iconButton('power', 'Quit traceview', actions.quit));
+    this.element = h('header', { class: 'top' },
+      h('span', { class: 'file', title: viewer.facts.files.join(', ') }, viewer.facts.name), facts, h('span', { class: 'grow' }),
+      this.clockSwitch(), this.searchBox(), h('span', { class: 'grow' }), this.health(actions.health), tools);
+  }
+
+  private clockSwitch(): HTMLElement | null {
+    const { viewer } = this.v;
+    if (viewer.facts.clocks.length < 2) return null;
+    const button = (clock: Clock, text: string, title: string): HTMLButtonElement => {
+      const made = h('button', { title, attrs: { type: 'button' }, on: { click: () => viewer.setClock(clock) } }, text);
+      effect(() => setAttribute(made, 'aria-pressed', viewer.clock.get() === clock));
+      return made;
+    };
+    return h('div', { class: 'segments', attrs: { role: 'group', 'aria-label': 'Clock' } },
+      button('real', 'Real', 'Time on the wall, with all waiting'), button('cpu', 'CPU', 'Time the thread was running'));
+  }
+
+  private searchBox(): HTMLElement {
+    const { viewer, search } = this.v;
+    const input = this.searchInput;
+    const count = h('span', { class: 'count', attrs: { 'aria-live': 'polite' } });
+    const previous = iconButton('up', 'Previous match (Shift+Enter)', () => search.step(-1));
+    const next = iconButton('down', 'Next match (Enter)', () => search.step(1));
+    const key = h('kbd', null, '/');
+    const box = h('label', { class: 'search' }, icon('lens'), input, count, previous, next, key);
+    input.addEventListener('input', () => viewer.search.set(input.value));
+    input.addEventListener('focus', () => search.focused.set(true));
+    input.addEventListener('blur', () => search.focused.set(false));
+    input.addEventListener('keydown', (e) => this.searchKey(e));
+    effect(() => {
+      const query = viewer.search.get();
+      const hits = search.hits.get();
+      const current = search.current.get();
+      const total = search.total.get();
+      if (input.value !== query) input.value = query;
+      for (const element of [count, previous, next]) element.hidden = query === '';
+      key.hidden = query !== '';
+      box.classList.toggle('miss', hits !== null && hits.frames.length === 0);
+      setText(count, hits === null ? '' : this.countText(hits.frames.length, hits.byCall, current?.position ?? 0, total));
+    });
+    return box;
+  }
+
+  private countText(methods: number, byCall: boolean, position: number, total: number): string {
+    if (methods === 0) return '0 of 0';
+    if (byCall && total === 0) return '…';
+    if (!byCall) return position > 0 ? `${position} of ${plural(methods, 'method')}` : plural(methods, 'method');
+    return position > 0 ? `${formatCount(position)} of ${formatCount(total)}` : `${formatCount(total)} in ${plural(methods, 'method')}`;
+  }
+
+  private searchKey(e: KeyboardEvent): void {
+    const { viewer, search } = this.v;
+    if (e.key === 'Enter') search.step(e.shiftKey ? -1 : 1);
+    else if (e.key === 'ArrowDown') search.step(1);
+    else if (e.key === 'ArrowUp') search.step(-1);
+    else if (e.key === 'Escape') {
+      if (this.searchInput.value === '') this.searchInput.blur();
+      viewer.search.set('');
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  private health(open: () => void): HTMLElement {
+    const { facts } = this.v.viewer;
+    const n = facts.diagnostics.reduce((sum, d) => sum + d.count, 0) + (facts.overflow ? 1 : 0);
+    const warning = facts.overflow || facts.diagnostics.some((d) => d.severity === 'warning');
+    const button = h('button', { class: `text-button${warning ? ' warning' : ''}`,
+      title: n === 0 ? 'The file was read without anything to repair' : 'What the reader repaired, moved or skipped',
+      attrs: { type: 'button' }, on: { click: open } });
+    fill(button, warning && icon('warning'), h('span', null, 'Health'), h('b', null, n === 0 ? 'good' : formatCount(n)));
+    return button;
+  }
+}
+
