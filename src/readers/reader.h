@@ -2,10 +2,10 @@
 /*
  * reader.h - how a file format plugs in.
  *
- * A reader turns the bytes of a source into a head (model/head.h) and events for a sink (model/sink.h).  It
- * trusts nothing; what it repairs or skips becomes a diagnostic in the head.  A file cut off in the middle
- * gives everything before the cut.  Adding a format is: one .c file (or small family) with one const struct
- * tv_reader, one line in readers.c, one page in docs/formats.
+ * A reader turns the bytes of a source into a head (model/head.h) and events for a sink
+ * (model/sink.h).  It trusts nothing; what it repairs or skips becomes a diagnostic in the head.  A
+ * file cut off in the middle gives everything before the cut.  Adding a format is: one .c file (or
+ * small family) with one const struct tv_reader, one line in readers.c, one page in docs/formats.
  */
 #ifndef TV_READERS_READER_H
 #define TV_READERS_READER_H
@@ -25,8 +25,8 @@ struct tv_reader {
     const char *name;    /* as shown in errors and by --format: "android-trace" */
     const char *summary; /* one line: "Android method trace (.trace), versions 1 to 5" */
 
-    /* How sure are we that a source that begins with these bytes is ours?  0 no ... 100 a magic number.  `size`
-     * is that of the whole source. */
+    /* How sure are we that a source that begins with these bytes is ours?  0 no ... 100 a magic
+     * number.  `size` is that of the whole source. */
     int (*sniff)(struct tv_bytes head, uint64_t size);
 
     /* Reads all of the source.  On failure fills *err; head and sink keep what they got. */
@@ -40,8 +40,8 @@ struct tv_reader {
 /* All readers, in the order in which they are asked; ends with NULL. */
 extern const struct tv_reader *const tv_readers[];
 
-/* The reader that is surest of the source, or NULL with *err saying what the file is if that is known ("a
- * Perfetto trace (protobuf)"), or what its first bytes are. */
+/* The reader that is surest of the source, or NULL with *err saying what the file is if that is
+ * known ("a Perfetto trace (protobuf)"), or what its first bytes are. */
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err);
 
 /* Finds the reader and reads. */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mt_deliver.h - hands the records of a walked file to a sink, in parts read side by side.
+ *
+ * Parts need not know what came before them, but for two things that are looked at where parts
+ * meet: whether times go back there, and whether a 32-bit clock may have wrapped.  If so all is
+ * read again as one part.
+ */
+#ifndef TV_READERS_MT_DELIVER_H
+#define TV_READERS_MT_DELIVER_H
+
+#include "readers/mt_file.h"
+#include "readers/reader.h"
+
+enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
+                             const struct tv_read_options *options,
+                             struct tv_error *err) TV_MUST_CHECK;
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/mt_header.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+/* Microseconds since 1970 are greater by now, and will not be reached since any device's boot. */
+#define EPOCH_US ((uint64_t)1000000000000000)
+
+void tv_mt_header_start(struct tv_mt_file *file, uint64_t start_us)
+{
+    struct tv_input *input = tv_mt_input(file);
+    if (start_us > INT64_MAX / 1000)
+        return;
+    if (start_us > EPOCH_US)
+        input->recorded_us = (int64_t)start_us;
+    else if (!file->facts.dalvik)
+        input->boot_us = (int64_t)start_us;
+}
+
+void tv_mt_header_settle(struct tv_mt_file *file, unsigned inferred)
+{
+    struct tv_input *input = tv_mt_input(file);
+    const unsigned dual = TV_CLOCK_WALL | TV_CLOCK_CPU;
+    char text[16];
+    snprintf(text, sizeof text, file->streaming ? "0x%X" : "%u",
+             file->streaming ? file->version | TV_MT_STREAMING : file->version);
+    input->version = tv_head_string(file->head, tv_bytes_of(text));
+    input->overflow = file->facts.overflow;
+    if (input->overflow)
+        tv_mt_warn(file, TV_DIAGNOSTIC_OVERFLOW, TV_NO_OFFSET);
+
+    file->clocks = file->facts.clocks ? file->facts.clocks : inferred;
+    if (file->version == TV_MT_V3 || file->version == TV_MT_PACKETS_2)
+        file->clocks = dual;
+    if (file->clocks == 0 ||
+        (file->clocks == dual && file->version != TV_MT_V3 && file->version != TV_MT_PACKETS_2)) {
+        tv_mt_warn(file, TV_DIAGNOSTIC_CLOCK_UNKNOWN, TV_NO_OFFSET);
+        file->clocks = TV_CLOCK_CPU;
+    }
+    input->clocks = file->clocks;
+}
+
+/* The length of a UTF-8 sequence of two or three bytes, 0 when there is none. */
+static size_t sequence_length(const uint8_t *at, size_t left)
+{
+    size_t length = at[0] >= 0xC2 && at[0] <= 0xDF ? 2 : at[0] >= 0xE0 && at[0] <= 0xEF ? 3 : 0;
+    if (length == 0 || left < length)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    return length;
+}
+
+bool tv_mt_header_recoded(struct tv_bytes bytes)
+{
+    size_t sequences = 0, others = 0, controls = 0, i = 0;
+    while (i < bytes.length) {
+        size_t length = sequence_length(bytes.data + i, bytes.length - i);
+        uint8_t byte = bytes.data[i];
+        if (length > 0)
+            sequences++;
+        else if (byte >= 0x80)
+            others++;
+        else if (byte < ' ' && byte != '\n' && byte != '\r' && byte != '\t')
+            controls++;
+        i += length > 0 ? length : 1;
+    }
+    /* Either all that is not ASCII is UTF-8, the last sequence perhaps cut off, or it is plain
+     * text. */
+    return sequences > 0 ? others <= 2 : others == 0 && controls == 0;
+}
+
+/* Binary records with so many bytes from 0x80 on are never UTF-8 by chance. */
+#define RECODED_EVIDENCE 16
+
+static bool records_recoded(struct tv_bytes bytes)
+{
+    size_t high = 0;
+    for (size_t i = 0; i < bytes.length; i++)
+        high += bytes.data[i] >= 0x80;
+    return high >= 2 * RECODED_EVIDENCE && tv_mt_header_recoded(bytes);
+}
+
+/* What is wrong with the header, or NULL. */
+static const char *find_fault(const struct tv_mt_file *file, const uint8_t *at,
+                              const struct tv_mt_header *header)
+{
+    uint16_t size = tv_mt_record_size(header->version);
+    if (memcmp(at, TV_MT_MAGIC_TEXT, 4) != 0)
+        return "magic";
+    if (size == 0 || (file->facts.version != 0 && header->version != file->facts.version))
+        return "version";
+    if (header->data_offset < TV_MT_HEADER_RECORD_SIZE + 2)
+        return "offset of the records";
+    if (header->record_size < size && (header->record_size != 0 || header->version == TV_MT_V3))
+        return "record size";
+    return NULL;
+}
+
+static void lose_records(struct tv_mt_file *file, enum tv_diagnostic_kind kind, uint64_t offset)
+{
+    file->version = file->facts.version;
+    tv_mt_warn(file, kind, offset);
+    tv_mt_header_settle(file, 0);
+}
+
+/* The header is not whole: cut off, or words stand in its place. */
+static void take_stub(struct tv_mt_file *file, struct tv_bytes stub, uint64_t offset)
+{
+    static const uint8_t magic[] = {'S', 'L', 'O', 'W'};
+    size_t length = stub.length < 4 ? stub.length : 4;
+    bool cut = length == 0 || memcmp(stub.data, magic, length) == 0;
+    if (cut && stub.length >= TV_MT_HEADER_DATA_OFFSET)
+        cut = tv_mt_record_size(tv_le_get_u16(stub.data + TV_MT_HEADER_VERSION)) > 0;
+    lose_records(file, cut ? TV_DIAGNOSTIC_TRUNCATED : TV_DIAGNOSTIC_RECODED_TEXT,
+                 cut ? offset + stub.length : offset);
+}
+
+static enum tv_status fail_header(const struct tv_mt_file *file, const char *fault,
+                                  const uint8_t *at, uint64_t offset, struct tv_error *err)
+{
+    struct tv_mt_header header = tv_mt_get_header(at);
+    return tv_fail(
+        err, TV_ERR_SYNTAX, offset,
+        "data header: bad %s: expected 'SLOW', version %u and records of %u bytes or more, "
+        "found 0x%08" PRIx32 ", version %u, records of %u bytes, the first at %u",
+        fault, file->facts.version, tv_mt_record_size((uint16_t)file->facts.version),
+        tv_le_get_u32(at), header.version, header.record_size, header.data_offset);
+}
+
+/* The records from `first` to the end of the file. */
+static void add_records(struct tv_mt_file *file, uint64_t first)
+{
+    uint64_t size = tv_source_size(file->source);
+    uint64_t left = first < size ? size - first : 0;
+    uint64_t rest = left % file->record_size;
+    if (first > size || rest > 0)
+        tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, size - rest);
+    if (left > rest)
+        tv_mt_add_unit(file, first, left - rest);
+}
+
+enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struct tv_error *err)
+{
+    uint8_t bytes[4096];
+    size_t got;
+    enum tv_status status = tv_source_read(file->source, offset, bytes, sizeof bytes, &got, err);
+    if (status != TV_OK)
+        return status;
+    if (got < TV_MT_HEADER_SIZE) {
+        take_stub(file, (struct tv_bytes){bytes, got}, offset);
+        return TV_OK;
+    }
+    struct tv_mt_header header = tv_mt_get_header(bytes);
+    uint16_t nominal = tv_mt_record_size(header.version);
+    struct tv_bytes fixed = {bytes, TV_MT_HEADER_SIZE};
+    const char *fault = find_fault(file, bytes, &header);
+    bool odd = fault != NULL || header.record_size > nominal;
+    if (odd && tv_mt_header_recoded(fixed)) {
+        lose_records(file, TV_DIAGNOSTIC_RECODED_TEXT, offset);
+        return TV_OK;
+    }
+    if (fault != NULL)
+        return fail_header(file, fault, bytes, offset, err);
+    if (records_recoded((struct tv_bytes){bytes, got})) {
+        lose_records(file, TV_DIAGNOSTIC_RECODED_TEXT, offset);
+        return TV_OK;
+    }
+    file->version = header.version;
+    file->record_size = header.record_size > nominal ? header.record_size : nominal;
+    file->layout = TV_MT_FIXED;
+    tv_mt_header_start(file, header.start);
+    tv_mt_header_settle(file, 0);
+    add_records(file, offset + header.data_offset);
+    return TV_OK;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/text_lines.h"
+
+#include <string.h>
+
+void tv_text_lines_init(struct tv_text_lines *lines, struct tv_source *source, uint64_t offset,
+                        uint64_t end)
+{
+    uint64_t size = tv_source_size(source);
+    *lines = (struct tv_text_lines){.offset = offset, .end = end < size ? end : size};
+    tv_window_init(&lines->window, source);
+}
+
+void tv_text_lines_release(struct tv_text_lines *lines)
+{
+    tv_window_release(&lines->window);
+}
+
+/* At least `want` bytes from `offset`, cut at the stretch's end. */
+static enum tv_status look(struct tv_text_lines *lines, uint64_t offset, size_t want,
+                           struct tv_bytes *bytes, struct tv_error *err)
+{
+    uint64_t left = lines->end - offset;
+    if (want > left)
+        want = (size_t)left;
+    enum tv_status status = tv_window_at(&lines->window, offset, want, bytes, err);
+    if (status == TV_OK && bytes->length > left)
+        bytes->length = (size_t)left;
+    return status;
+}
+
+/* Goes behind the next '\n' without keeping what is before it. */
+static enum tv_status skip_line(struct tv_text_lines *lines, struct tv_text_line *line,
+                                struct tv_error *err)
+{
+    line->too_long = true;
+    while (lines->offset < lines->end) {
+        struct tv_bytes bytes;
+        enum tv_status status = look(lines, lines->offset, 1, &bytes, err);
+        if (status != TV_OK)
+            return status;
+        const uint8_t *newline = memchr(bytes.data, '\n', bytes.length);
+        line->ended = newline != NULL;
+        lines->offset += newline ? (uint64_t)(newline - bytes.data) + 1 : bytes.length;
+        if (newline || bytes.length == 0)
+            break;
+    }
+    return TV_OK;
+}
+
+enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_line *line,
+                                  struct tv_error *err)
+{
+    *line = (struct tv_text_line){.offset = lines->offset};
+    if (lines->offset >= lines->end) {
+        line->none = true;
+        return TV_OK;
+    }
+    struct tv_bytes bytes;
+    const uint8_t *newline;
+    size_t want = 1;
+    for (;;) {
+        enum tv_status status = look(lines, lines->offset, want, &bytes, err);
+        if (status != TV_OK)
+            return status;
+        newline = bytes.length > 0 ? memchr(bytes.data, '\n', bytes.length) : NULL;
+        if (newline || bytes.length >= lines->end - lines->offset)
+            break;
+        if (bytes.length >= TV_TEXT_LINE_LIMIT)
+            return skip_line(lines, line, err);
+        want = bytes.length + 1;
+    }
+    size_t length = newline ? (size_t)(newline - bytes.data) : bytes.length;
+    if (length > TV_TEXT_LINE_LIMIT)
+        return skip_line(lines, line, err);
+    lines->offset += length + (newline ? 1 : 0);
+    line->ended = newline != NULL;
+    if (length > 0 && bytes.data[length - 1] == '\r')
+        length--;
+    line->text = (struct tv_bytes){bytes.data, length};
+    return TV_OK;
+}

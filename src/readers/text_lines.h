@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_lines.h - the lines of a stretch of a source, one after the other.
+ */
+#ifndef TV_READERS_TEXT_LINES_H
+#define TV_READERS_TEXT_LINES_H
+
+#include "base/source.h"
+
+/* Longer lines are skipped, and said to be. */
+#define TV_TEXT_LINE_LIMIT ((size_t)1 << 20)
+
+struct tv_text_lines {
+    struct tv_window window;
+    uint64_t offset; /* of the next line */
+    uint64_t end;
+};
+
+struct tv_text_line {
+    struct tv_bytes text; /* without "\n" or "\r\n" */
+    uint64_t offset;
+    bool ended;    /* by a '\n', not by the stretch's end; false too when there is none */
+    bool too_long; /* `text` is empty */
+    bool none;     /* there are no more lines */
+};
+
+/* The lines of [offset, end) of the source; `end` may lie behind its last byte. */
+void tv_text_lines_init(struct tv_text_lines *lines, struct tv_source *source, uint64_t offset,
+                        uint64_t end);
+void tv_text_lines_release(struct tv_text_lines *lines);
+
+/* The next line, valid until the next call. */
+enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_line *line,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
+#endif
