@@ -14,7 +14,6 @@ void tv_settings_init(struct tv_settings *settings)
     settings->clock = TV_CHOICE_ANY;
     settings->threshold = 20 * UINT64_C(1000000);
     settings->min_percent = UINT64_MAX;
-    settings->min_width = UINT64_MAX;
 }
 
 void tv_settings_release(struct tv_settings *settings)

@@ -55,8 +55,9 @@ struct tv_settings {
     unsigned clock; /* enum tv_clock_choice */
     unsigned format, sort, colors, to;
     bool callers_callees, context_switch, bottom_up, split_threads, inverted, hash;
-    uint64_t threshold, min_percent, min_width, depth;
-    const char *title, *countname;
+    bool regression;
+    uint64_t threshold, min_percent, depth;
+    const char *title, *countname, *min_width;
     bool no_browser;
     uint64_t port;
 };

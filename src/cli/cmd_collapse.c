@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_collapse.c - one line a call chain, for flame graph tools.
+ */
+#include "cli/command.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "cli/per_thread.h"
+#include "cli/selection.h"
+#include "writers/collapsed.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION_CLOCK,
+    TV_OPTION_THREADS,
+    TV_OPTION_RANGE,
+    TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
+              "a file for each thread, PREFIX.ID-NAME.collapsed; --output is the prefix"),
+    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output"),
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+#define US 1000
+
+static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
+                         void *context)
+{
+    const bool *cpu = context;
+    struct tv_name_tree_options names = {.cpu = *cpu, .thread = thread};
+    struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
+    tv_collapsed_write(out, stacks, US);
+    tv_name_tree_free(stacks);
+}
+
+static enum tv_status write_all(const struct tv_settings *settings, const struct tv_call_tree *tree,
+                                struct tv_error *err)
+{
+    bool cpu = false;
+    enum tv_status status = tv_clock_choose(settings, tree->clocks, &cpu, err);
+    if (status != TV_OK)
+        return status;
+    if (settings->split_threads)
+        return tv_per_thread(settings, tree, "collapsed", write_stacks, &cpu, err);
+    struct tv_output output;
+    status = tv_output_open(&output, settings->output, err);
+    if (status != TV_OK)
+        return status;
+    write_stacks(&output.out, tree, TV_NONE, &cpu);
+    return tv_output_close(&output, err);
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_measured measured;
+    unsigned flags = TV_MEASURE_FOLD_NAMES;
+    if (settings->split_threads)
+        flags |= TV_MEASURE_SPLIT_THREADS;
+    enum tv_status status = TV_OK;
+    if (settings->split_threads && settings->range)
+        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "--split-threads and --range do not go together");
+    if (status == TV_OK)
+        status = tv_measure_tree(settings, flags, &measured, &err);
+    if (status == TV_OK) {
+        status = write_all(settings, measured.tree, &err);
+        tv_measured_release(&measured);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_collapse = {
+    .name = "collapse",
+    .summary = "collapsed stacks: one line a call chain with its self time",
+    .arguments = "[OPTION]... FILE",
+    .details = "Frames from the root joined by ';', a blank, self time in whole microseconds.",
+    .options = options,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};

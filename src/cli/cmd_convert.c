@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_convert.c - a trace in another format.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "cli/selection.h"
+#include "writers/trace_event.h"
+#include "writers/trace_file.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("to", "default|v1|v2|v3|f2|f3|json", TV_OPTION_CHOICE, to,
+              "Android method trace version 1, 2, 3, streaming 0xF2 or 0xF3, or Trace Event JSON "
+              "(default: v3, or v2 with one clock)"),
+    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
+              "the clock that v1, v2 and f2 keep (default: real)"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+enum to {
+    TO_DEFAULT,
+    TO_V1,
+    TO_V2,
+    TO_V3,
+    TO_F2,
+    TO_F3,
+    TO_JSON,
+};
+
+static enum to choose_target(const struct tv_settings *settings, const struct tv_trace *trace)
+{
+    if (settings->to != TO_DEFAULT)
+        return (enum to)settings->to;
+    return tv_head_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? TO_V3 : TO_V2;
+}
+
+static void say(const char *name, const char *text)
+{
+    fprintf(stderr, "%s: loss: %s\n", name, text);
+}
+
+static void say_count(const char *name, uint64_t count, const char *text)
+{
+    if (count > 0)
+        fprintf(stderr, "%s: loss: %" PRIu64 " %s\n", name, count, text);
+}
+
+/* What the target could not hold, a line each. */
+static void name_losses(const char *name, enum to to, const struct tv_trace_losses *losses)
+{
+    if (losses->cpu_clock)
+        say(name, "this version has one clock: CPU times are left out");
+    if (losses->wall_clock)
+        say(name, "this version has one clock: real times are left out");
+    if (losses->invented_clock)
+        say(name, "this version has two clocks: the one that is missing reads 0");
+    say_count(name, losses->renumbered,
+              to == TO_V1 ? "threads renumbered: ids of this version have one byte"
+                          : "threads renumbered: ids of this version have two bytes");
+    say_count(name, losses->rounded, "records rounded down to whole microseconds");
+    say_count(name, losses->renamed, "names with tabs or line breaks, or too long, changed");
+    if (losses->inputs > 1)
+        say(name, "several files became one: only the first one's properties are kept");
+}
+
+static void name_dropped(const char *name, const struct tv_head *head)
+{
+    const struct tv_diagnostic *kinds = head->diagnostics.kinds;
+    say_count(name, kinds[TV_DIAGNOSTIC_IGNORED_EXIT].count,
+              "exits of methods that were not on the stack left out");
+    say_count(name, kinds[TV_DIAGNOSTIC_TOO_DEEP].count,
+              "calls that were nested too deep left out");
+}
+
+static enum tv_status write_trace_file(const struct tv_settings *settings,
+                                       const struct tv_trace *trace, enum to to,
+                                       struct tv_output *output, struct tv_error *err)
+{
+    static const enum tv_trace_target targets[] = {
+        [TO_V1] = TV_TRACE_V1,       [TO_V2] = TV_TRACE_V2,       [TO_V3] = TV_TRACE_V3,
+        [TO_F2] = TV_TRACE_STREAM_1, [TO_F3] = TV_TRACE_STREAM_2,
+    };
+    struct tv_trace_losses losses;
+    bool cpu = false;
+    enum tv_status status = tv_clock_choose(settings, tv_head_clocks(trace->head), &cpu, err);
+    if (status == TV_OK)
+        status = tv_trace_file_write(&output->out, trace, targets[to], cpu, &losses, err);
+    if (status == TV_OK) {
+        name_losses(settings->files.items[0], to, &losses);
+        name_dropped(settings->files.items[0], trace->head);
+    }
+    return status;
+}
+
+static enum tv_status convert(const struct tv_settings *settings, const struct tv_trace *trace,
+                              struct tv_error *err)
+{
+    enum to to = choose_target(settings, trace);
+    struct tv_output output;
+    struct tv_error late = {0};
+    enum tv_status status = to == TO_JSON ? tv_output_open(&output, settings->output, err)
+                                          : tv_output_open_binary(&output, settings->output, err);
+    if (status != TV_OK)
+        return status;
+    if (to != TO_JSON) {
+        status = write_trace_file(settings, trace, to, &output, err);
+    } else {
+        tv_trace_event_write(&output.out, trace);
+        if (trace->cpu_axis)
+            say(settings->files.items[0], "no real clock: ts is each thread's own CPU time");
+        name_dropped(settings->files.items[0], trace->head);
+    }
+    if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
+        *err = late;
+        return late.status;
+    }
+    return status;
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_trace *trace = NULL;
+    enum tv_status status =
+        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
+    if (status == TV_OK) {
+        tv_load_report(settings, trace->head);
+        status = convert(settings, trace, &err);
+        tv_trace_free(trace);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_convert = {
+    .name = "convert",
+    .summary = "a trace in another version or format",
+    .arguments = "[OPTION]... FILE...",
+    .details = "Every loss is named on standard error.  Several files become one trace.",
+    .options = options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .run = run,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_flamegraph.c - a flame graph as one SVG file.
+ */
+#include <stdio.h>
+
+#include "analysis/tree_sink.h"
+#include "base/number.h"
+#include "cli/command.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "cli/per_thread.h"
+#include "cli/selection.h"
+#include "writers/flame_svg.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "above the picture (default: the file)"),
+    TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, countname,
+              "what the numbers count (default: us)"),
+    TV_OPTION("colors", "package|hot|cool|red|orange|yellow|green|aqua|blue|purple|grey",
+              TV_OPTION_CHOICE, colors,
+              "the palette (default: package, a colour for each package)"),
+    TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash,
+              "shades by the method's name: the same in every picture"),
+    TV_OPTION("inverted", NULL, TV_OPTION_FLAG, inverted,
+              "from the methods that used the time to their callers, drawn downwards"),
+    TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, min_width,
+              "leave out narrower frames (default: 0.1 of 1180)"),
+    TV_OPTION_CLOCK,
+    TV_OPTION_THREADS,
+    TV_OPTION_RANGE,
+    TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
+              "a picture for each thread, PREFIX.ID-NAME.svg; --output is the prefix"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* What a picture is drawn with. */
+struct drawing {
+    const struct tv_settings *settings;
+    bool cpu;
+    double min_share;
+};
+
+static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
+                 const char *title, const struct drawing *drawing)
+{
+    const struct tv_settings *settings = drawing->settings;
+    struct tv_flame_options layout = {
+        .clock = drawing->cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
+        .order = TV_FLAME_BY_NAME,
+        .inverted = settings->inverted,
+        .root = root,
+        .min_share = drawing->min_share,
+    };
+    struct tv_flame_svg_options svg = {
+        .title = title,
+        .count_name = settings->countname ? settings->countname : "us",
+        .unit_ns = 1000,
+        .colors = (enum tv_flame_colors)settings->colors,
+        .hash = settings->hash,
+        .inverted = settings->inverted,
+    };
+    struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
+    tv_flame_svg_write(out, tree->head, flame, &svg);
+    tv_flame_free(flame);
+}
+
+static const char *title_of(const struct tv_settings *settings)
+{
+    return settings->title ? settings->title : settings->files.items[0];
+}
+
+/* The node of a thread in a tree with split threads. */
+static uint32_t find_thread(const struct tv_call_tree *tree, uint32_t thread)
+{
+    uint32_t node = 1;
+    while (node < tree->count && tree->frame[node] != (TV_THREAD_FRAME | thread))
+        node++;
+    return node;
+}
+
+static void draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
+                        void *context)
+{
+    const struct drawing *drawing = context;
+    const struct tv_thread *t = &tree->head->threads[thread];
+    struct tv_bytes name = tv_head_text(tree->head, t->name);
+    char title[1024];
+    snprintf(title, sizeof title, "%s: %.*s [%llu]", title_of(drawing->settings),
+             name.length < 200 ? (int)name.length : 200, (const char *)name.data,
+             (unsigned long long)t->id);
+    draw(out, tree, find_thread(tree, thread), title, drawing);
+}
+
+static enum tv_status write_all(struct drawing *drawing, const struct tv_call_tree *tree,
+                                struct tv_error *err)
+{
+    const struct tv_settings *settings = drawing->settings;
+    enum tv_status status = tv_clock_choose(settings, tree->clocks, &drawing->cpu, err);
+    if (status != TV_OK)
+        return status;
+    if (settings->split_threads)
+        return tv_per_thread(settings, tree, "svg", draw_thread, drawing, err);
+    struct tv_output output;
+    status = tv_output_open(&output, settings->output, err);
+    if (status != TV_OK)
+        return status;
+    draw(&output.out, tree, TV_ROOT_PATH, title_of(settings), drawing);
+    return tv_output_close(&output, err);
+}
+
+/* "0.5" pixels, as a share of the whole width. */
+static enum tv_status parse_width(const char *text, double *share, struct tv_error *err)
+{
+    tv_ns thousandths;
+    *share = 0.1 / TV_FLAME_SVG_INNER;
+    if (!text)
+        return TV_OK;
+    struct tv_bytes bytes = {(const uint8_t *)text, 0};
+    while (text[bytes.length])
+        bytes.length++;
+    if (!tv_parse_time(bytes, 1000, &thousandths) || thousandths < 0 ||
+        thousandths > TV_FLAME_SVG_INNER * INT64_C(1000))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--min-width: expected pixels, 0 to %d, found '%s'", TV_FLAME_SVG_INNER,
+                       text);
+    *share = (double)thousandths / 1000 / TV_FLAME_SVG_INNER;
+    return TV_OK;
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_measured measured;
+    struct drawing drawing = {.settings = settings};
+    unsigned flags = TV_MEASURE_FOLD_NAMES;
+    if (settings->split_threads)
+        flags |= TV_MEASURE_SPLIT_THREADS;
+    enum tv_status status = parse_width(settings->min_width, &drawing.min_share, &err);
+    if (status == TV_OK && settings->split_threads && settings->range)
+        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "--split-threads and --range do not go together");
+    if (status == TV_OK)
+        status = tv_measure_tree(settings, flags, &measured, &err);
+    if (status == TV_OK) {
+        status = write_all(&drawing, measured.tree, &err);
+        tv_measured_release(&measured);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_flamegraph = {
+    .name = "flamegraph",
+    .summary = "a flame graph as one SVG file with search and zoom",
+    .arguments = "[OPTION]... FILE",
+    .options = options,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};

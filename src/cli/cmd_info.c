@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_info.c - what a trace says about itself.
+ */
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "cli/span.h"
+#include "writers/info.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+static enum tv_status write_info(const struct tv_settings *settings, const struct tv_info *info,
+                                 struct tv_error *err)
+{
+    struct tv_output output;
+    enum tv_status status = tv_output_open(&output, settings->output, err);
+    if (status != TV_OK)
+        return status;
+    if (settings->format == 0)
+        tv_info_write_text(&output.out, info);
+    else
+        tv_info_write_json(&output.out, info);
+    return tv_output_close(&output, err);
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_info info = {.head = NULL};
+    struct tv_head *head = tv_head_new();
+    struct tv_profile_sink *sink = tv_profile_sink_new(NULL, NULL);
+    struct tv_span_sink span;
+    tv_span_sink_init(&span, tv_profile_sink_sink(sink));
+    enum tv_status status = tv_load_sink(settings, head, &span.sink, NULL, &err);
+    tv_profile_sink_facts(sink, &info.facts);
+    tv_profile_free(tv_profile_sink_finish(sink, head));
+    if (status == TV_OK) {
+        tv_load_report(settings, head);
+        info.head = head;
+        info.span = tv_span_sink_get(&span, head);
+        status = write_info(settings, &info, &err);
+    }
+    tv_span_sink_release(&span);
+    tv_head_free(head);
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_info = {
+    .name = "info",
+    .summary = "format, clocks, span, threads, counts, what was repaired",
+    .arguments = "[OPTION]... FILE...",
+    .details = "Several files are read as one trace.",
+    .options = options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .run = run,
+};

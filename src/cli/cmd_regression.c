@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_regression.c - `traceview -r`: everything as text, for scripts that compare.
+ */
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "writers/regression.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("r", NULL, TV_OPTION_FLAG, regression, "Traceview's regression text"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+static enum tv_status write_all(const struct tv_settings *settings, const struct tv_trace *trace,
+                                struct tv_error *err)
+{
+    struct tv_output output;
+    enum tv_status status = tv_output_open(&output, settings->output, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &all, (unsigned)settings->jobs);
+    struct tv_profile *profile = tv_profile_of_tree(tree);
+    tv_regression_write(&output.out, trace, profile);
+    tv_profile_free(profile);
+    tv_call_tree_free(tree);
+    return tv_output_close(&output, err);
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_trace *trace = NULL;
+    enum tv_status status =
+        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
+    if (status == TV_OK) {
+        tv_load_report(settings, trace->head);
+        status = write_all(settings, trace, &err);
+        tv_trace_free(trace);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_regression = {
+    .name = "-r",
+    .summary = "everything as text",
+    .arguments = "[OPTION]... FILE",
+    .options = options,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};

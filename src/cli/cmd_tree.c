@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_tree.c - the call tree from the top, or from the methods that used the time.
+ */
+#include "cli/command.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "cli/selection.h"
+#include "writers/tree_text.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,
+              "from the methods that used the time up to their callers"),
+    TV_OPTION_CLOCK,
+    TV_OPTION_THREADS,
+    TV_OPTION_RANGE,
+    TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
+              "leave out what took less than P percent of all (default: 0.5)"),
+    TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "only the first N levels"),
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+#define MILLIONTHS 1e8 /* of one percent, in the whole */
+#define DEFAULT_PERCENT 500000
+
+static enum tv_status write_tree(const struct tv_settings *settings,
+                                 const struct tv_call_tree *tree, struct tv_error *err)
+{
+    bool cpu = false;
+    struct tv_output output;
+    enum tv_status status = tv_clock_choose(settings, tree->clocks, &cpu, err);
+    if (status == TV_OK)
+        status = tv_output_open(&output, settings->output, err);
+    if (status != TV_OK)
+        return status;
+    uint64_t least = settings->min_percent;
+    struct tv_flame_options layout = {
+        .clock = cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
+        .order = TV_FLAME_LEFT_HEAVY,
+        .inverted = settings->bottom_up,
+        .root = TV_ROOT_PATH,
+        .min_share = (double)(least == UINT64_MAX ? DEFAULT_PERCENT : least) / MILLIONTHS,
+    };
+    struct tv_tree_text_options text = {settings->depth, settings->format == 1};
+    struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
+    tv_tree_text_write(&output.out, tree->head, flame, &text);
+    tv_flame_free(flame);
+    return tv_output_close(&output, err);
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_measured measured;
+    enum tv_status status = tv_measure_tree(settings, 0, &measured, &err);
+    if (status == TV_OK) {
+        status = write_tree(settings, measured.tree, &err);
+        tv_measured_release(&measured);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_tree = {
+    .name = "tree",
+    .summary = "the call tree, top-down or bottom-up",
+    .arguments = "[OPTION]... FILE",
+    .options = options,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};

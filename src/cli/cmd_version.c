@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_version.c - which traceview this is.
+ */
+#include "cli/command.h"
+#include "cli/output.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+    TV_OPTIONS_END,
+};
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_output output;
+    struct tv_error err = {0};
+    (void)settings;
+    if (tv_output_open(&output, NULL, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    tv_out_text(&output.out, "traceview " TV_VERSION "\n");
+    if (tv_output_close(&output, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return TV_EXIT_OK;
+}
+
+const struct tv_command tv_command_version = {
+    .name = "version",
+    .summary = "the version",
+    .arguments = "",
+    .options = options,
+    .min_files = 0,
+    .max_files = 0,
+    .run = run,
+};

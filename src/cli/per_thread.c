@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/per_thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/tree_sink.h"
+#include "cli/output.h"
+
+/* So much of a thread's name goes into a file's. */
+#define NAME_LENGTH 40
+
+/* The base of the file names. */
+static void find_prefix(const struct tv_settings *settings, char *prefix, size_t size)
+{
+    const char *input = settings->files.items[0], *slash = strrchr(input, '/');
+    if (settings->output) {
+        snprintf(prefix, size, "%s", settings->output);
+        return;
+    }
+    snprintf(prefix, size, "%s", slash ? slash + 1 : input);
+    if (strcmp(prefix, "-") == 0)
+        snprintf(prefix, size, "stdin");
+    size_t length = strlen(prefix);
+    if (length > 6 && strcmp(prefix + length - 6, ".trace") == 0)
+        prefix[length - 6] = '\0';
+}
+
+static bool is_safe(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+/* The thread's name with '_' for everything that a shell or a file system may take amiss. */
+static void make_safe(struct tv_bytes name, char *safe)
+{
+    size_t length = name.length < NAME_LENGTH ? name.length : NAME_LENGTH;
+    for (size_t i = 0; i < length; i++)
+        safe[i] = is_safe(name.data[i]) ? (char)name.data[i] : '_';
+    safe[length] = '\0';
+}
+
+/* Two threads of one id (of two files) are told apart by their place. */
+static bool is_id_taken(const struct tv_head *head, uint32_t thread)
+{
+    for (uint32_t i = 0; i < thread; i++) {
+        if (head->threads[i].id == head->threads[thread].id)
+            return true;
+    }
+    return false;
+}
+
+static enum tv_status name_file(const struct tv_head *head, uint32_t thread, const char *prefix,
+                                const char *ending, char *path, size_t size, struct tv_error *err)
+{
+    char name[NAME_LENGTH + 1], again[16] = "";
+    make_safe(tv_head_text(head, head->threads[thread].name), name);
+    if (is_id_taken(head, thread))
+        snprintf(again, sizeof again, ".%u", thread);
+    int n = snprintf(path, size, "%s.%llu%s-%s.%s", prefix,
+                     (unsigned long long)head->threads[thread].id, again, name, ending);
+    if (n < 0 || (size_t)n >= size)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the file name is too long");
+    return TV_OK;
+}
+
+struct work {
+    const struct tv_call_tree *tree;
+    tv_per_thread_write *write_thread;
+    void *context;
+    struct tv_output *names;
+};
+
+static enum tv_status write_one(const struct work *work, uint32_t thread, const char *path,
+                                struct tv_error *err)
+{
+    struct tv_output output;
+    enum tv_status status = tv_output_open(&output, path, err);
+    if (status != TV_OK)
+        return status;
+    work->write_thread(&output.out, work->tree, thread, work->context);
+    tv_out_text(&work->names->out, path);
+    tv_out_char(&work->names->out, '\n');
+    return tv_output_close(&output, err);
+}
+
+enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv_call_tree *tree,
+                             const char *ending, tv_per_thread_write *write_thread, void *context,
+                             struct tv_error *err)
+{
+    char prefix[2048], path[4096];
+    struct tv_output names;
+    struct work work = {tree, write_thread, context, &names};
+    find_prefix(settings, prefix, sizeof prefix);
+    enum tv_status status = tv_output_open(&names, NULL, err);
+    if (status != TV_OK)
+        return status;
+    for (uint32_t i = 1; i < tree->count && status == TV_OK; i++) {
+        uint32_t thread = tree->frame[i] & ~TV_THREAD_FRAME;
+        if (!(tree->frame[i] & TV_THREAD_FRAME))
+            continue;
+        status = name_file(tree->head, thread, prefix, ending, path, sizeof path, err);
+        if (status == TV_OK)
+            status = write_one(&work, thread, path, err);
+    }
+    struct tv_error late;
+    if (tv_output_close(&names, &late) != TV_OK && status == TV_OK) {
+        *err = late;
+        return late.status;
+    }
+    return status;
+}
