@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <microhttpd.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "server/guard.h"
+#include "server/query.h"
+
+/* A browser opens six connections a page; some tabs and scripts besides. */
+#define CONNECTIONS 64u
+/* A question that computes keeps its thread busy, and with it the connections that share it. */
+#define THREADS 4u
+/* A connection that sleeps longer makes room for another. */
+#define IDLE_SECONDS 30u
+/* Request line and headers together must fit: a question may name thousands of threads. */
+#define REQUEST_BYTES ((size_t)64 * 1024)
+/* No question has a body; what is sent all the same is read and dropped up to here. */
+#define BODY_BYTES 4096u
+
+#define NOTHING_ALLOWED "default-src 'none'; frame-ancestors 'none'"
+
+struct tv_http {
+    struct MHD_Daemon *daemon;
+    struct tv_handler handler;
+    struct tv_guard guard;
+    char address[80];
+};
+
+/* One request, from its first line to the end of its answer. */
+struct exchange {
+    size_t body; /* bytes of its body so far */
+    bool checked;
+    void (*sent)(void *context);
+    size_t length;
+    uint8_t target[]; /* as it came, and a NUL */
+};
+
+/* Headers that matter, and whether one that must stand alone came twice. */
+struct headers {
+    const char *host, *origin, *length, *known_tag;
+    bool twice;
+};
+
+static void keep_header(const char **place, const char *value, bool *twice)
+{
+    *twice = *twice || *place != NULL;
+    *place = value != NULL ? value : "";
+}
+
+static enum MHD_Result read_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    struct headers *headers = context;
+    bool ignored = false;
+    (void)kind;
+    if (strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
+        keep_header(&headers->host, value, &headers->twice);
+    else if (strcasecmp(name, MHD_HTTP_HEADER_ORIGIN) == 0)
+        keep_header(&headers->origin, value, &headers->twice);
+    else if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0)
+        keep_header(&headers->length, value, &headers->twice);
+    else if (strcasecmp(name, MHD_HTTP_HEADER_IF_NONE_MATCH) == 0)
+        keep_header(&headers->known_tag, value, &ignored);
+    return MHD_YES;
+}
+
+/* Answers. */
+
+static struct MHD_Response *make_response(struct tv_answer *answer)
+{
+    if (answer->constant.data == NULL)
+        return MHD_create_response_from_buffer_with_free_callback(answer->body.length,
+                                                                  answer->body.buffer, tv_free);
+    /* The library's type is for all modes; in this one it only reads. */
+    union {
+        const uint8_t *in;
+        void *out;
+    } bytes = {.in = answer->constant.data};
+    return MHD_create_response_from_buffer(answer->constant.length, bytes.out,
+                                           MHD_RESPMEM_PERSISTENT);
+}
+
+static bool add_headers(struct MHD_Response *response, const struct tv_answer *answer)
+{
+    const struct {
+        const char *name, *value;
+    } headers[] = {
+        {"Content-Type", answer->type},
+        {"Content-Security-Policy", answer->policy != NULL ? answer->policy : NOTHING_ALLOWED},
+        {"Cache-Control", answer->tag != NULL ? "no-cache" : "no-store"},
+        {"ETag", answer->tag},
+        {"Allow", answer->allow},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+    };
+    for (size_t i = 0; i < TV_COUNT(headers); i++) {
+        if (headers[i].value != NULL &&
+            MHD_add_response_header(response, headers[i].name, headers[i].value) != MHD_YES)
+            return false;
+    }
+    return true;
+}
+
+/* Takes the body over. MHD_NO closes the connection. */
+static enum MHD_Result send_answer(struct MHD_Connection *connection, unsigned status,
+                                   struct tv_answer *answer)
+{
+    struct MHD_Response *response = make_response(answer);
+    if (response == NULL) {
+        tv_out_release(&answer->body);
+        return MHD_NO;
+    }
+    enum MHD_Result result = MHD_NO;
+    if (add_headers(response, answer))
+        result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static struct tv_answer empty_answer(void)
+{
+    struct tv_answer answer = {.status = TV_HTTP_OK};
+    tv_out_init_memory(&answer.body);
+    return answer;
+}
+
+/* Says no more than the status does. */
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status)
+{
+    struct tv_answer answer = empty_answer();
+    answer.type = "text/plain; charset=utf-8";
+    answer.allow = status == MHD_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD, POST" : NULL;
+    tv_out_format(&answer.body, "%u\n", status);
+    return send_answer(connection, status, &answer);
+}
+
+/* Questions. */
+
+/* The library forgets the target's undecoded form: kept here from the start of the request. */
+static void *begin_exchange(void *context, const char *target, struct MHD_Connection *connection)
+{
+    size_t length = strlen(target);
+    struct exchange *exchange = tv_alloc(sizeof *exchange + length + 1, 1);
+    (void)context;
+    (void)connection;
+    exchange->length = length;
+    memcpy(exchange->target, target, length);
+    return exchange;
+}
+
+static void end_exchange(void *context, struct MHD_Connection *connection, void **kept,
+                         enum MHD_RequestTerminationCode how)
+{
+    struct tv_http *http = context;
+    struct exchange *exchange = *kept;
+    (void)connection;
+    if (exchange != NULL && exchange->sent != NULL && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        exchange->sent(http->handler.context);
+    tv_free(exchange);
+    *kept = NULL;
+}
+
+/* Leaves names and values as they came: query.h decodes them. */
+static size_t leave_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+static bool is_post(const char *method)
+{
+    return strcmp(method, MHD_HTTP_METHOD_POST) == 0;
+}
+
+static bool is_known_method(const char *method)
+{
+    return is_post(method) || strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+           strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
+
+static bool is_body_too_long(const char *length)
+{
+    uint64_t bytes;
+    return length != NULL && (!tv_parse_u64(tv_bytes_of(length), &bytes) || bytes > BODY_BYTES);
+}
+
+/* The status that refuses the request, or 0. */
+static unsigned check_request(const struct tv_http *http, const struct headers *headers,
+                              const char *method, struct tv_bytes path)
+{
+    struct tv_bytes rest;
+    if (headers->twice || headers->host == NULL ||
+        !tv_guard_host_is_ours(&http->guard, headers->host))
+        return MHD_HTTP_FORBIDDEN;
+    if (headers->origin != NULL && !tv_guard_origin_is_ours(&http->guard, headers->origin))
+        return MHD_HTTP_FORBIDDEN;
+    if (!tv_guard_take_token(&http->guard, path, &rest))
+        return MHD_HTTP_NOT_FOUND;
+    if (!is_known_method(method))
+        return MHD_HTTP_METHOD_NOT_ALLOWED;
+    if (is_body_too_long(headers->length))
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    return 0;
+}
+
+/* The request is complete and has passed the checks. */
+static enum MHD_Result answer_request(struct tv_http *http, struct MHD_Connection *connection,
+                                      const char *method, struct exchange *exchange)
+{
+    struct tv_bytes path = {exchange->target, exchange->length};
+    struct tv_bytes query = tv_target_split(&path);
+    struct headers headers = {0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_header, &headers);
+    struct tv_request request = {
+        .query = exchange->target + (exchange->length - query.length),
+        .query_length = query.length,
+        .known_tag = headers.known_tag,
+        .post = is_post(method),
+    };
+    if (!tv_guard_take_token(&http->guard, path, &request.path))
+        return MHD_NO;
+    struct tv_answer answer = empty_answer();
+    http->handler.answer(http->handler.context, &request, &answer);
+    exchange->sent = answer.sent;
+    return send_answer(connection, answer.status, &answer);
+}
+
+/* The library calls this with the headers alone, then with each piece of the body, then at the end.
+ */
+static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
+                                    const char *url, const char *method, const char *version,
+                                    const char *body, size_t *body_size, void **kept)
+{
+    struct tv_http *http = context;
+    struct exchange *exchange = *kept;
+    (void)url;
+    (void)version;
+    (void)body;
+    if (exchange->checked && *body_size == 0)
+        return answer_request(http, connection, method, exchange);
+    if (exchange->checked) {
+        if (*body_size > BODY_BYTES - exchange->body)
+            return MHD_NO;
+        exchange->body += *body_size;
+        *body_size = 0;
+        return MHD_YES;
+    }
+    struct headers headers = {0};
+    struct tv_bytes path = {exchange->target, exchange->length};
+    tv_target_split(&path);
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_header, &headers);
+    unsigned refused = check_request(http, &headers, method, path);
+    exchange->checked = true;
+    return refused != 0 ? refuse(connection, refused) : MHD_YES;
+}
+
+/* Listening. */
+
+/* A socket of our own rather than the library's: its errors name their reason. */
+static bool bind_and_listen(int fd, struct sockaddr_in *address)
+{
+    socklen_t size = sizeof *address;
+    int yes = 1;
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+           bind(fd, (const struct sockaddr *)address, sizeof *address) == 0 &&
+           listen(fd, SOMAXCONN) == 0 && getsockname(fd, (struct sockaddr *)address, &size) == 0;
+}
+
+/* The listening socket, or -1; *port becomes the one it got. */
+static int listen_on_loopback(uint16_t *port, struct tv_error *err)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons(*port),
+        .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)},
+    };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0 || !bind_and_listen(fd, &address)) {
+        tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot listen on 127.0.0.1, port %u: %s",
+                (unsigned)*port, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* poll, not epoll: with that the library (0.9.75) overlooks that a client has gone, until the time
+ * limit, when its last bytes and its leaving come together. */
+static struct MHD_Daemon *start_daemon(struct tv_http *http, int listening)
+{
+    return MHD_start_daemon(
+        MHD_USE_POLL_INTERNAL_THREAD, http->guard.port, NULL, NULL, take_request, http,
+        MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
+        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS,
+        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, leave_escapes,
+        NULL, MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, http, MHD_OPTION_NOTIFY_COMPLETED,
+        end_exchange, http, MHD_OPTION_END);
+}
+
+enum tv_status tv_http_new(uint16_t port, const struct tv_handler *handler, struct tv_http **http,
+                           struct tv_error *err)
+{
+    int listening = listen_on_loopback(&port, err);
+    if (listening < 0)
+        return TV_ERR_IO;
+    struct tv_http *made = tv_alloc(1, sizeof *made);
+    made->handler = *handler;
+    enum tv_status status = tv_guard_init(&made->guard, port, err);
+    if (status == TV_OK) {
+        snprintf(made->address, sizeof made->address, "http://127.0.0.1:%u/%s/", (unsigned)port,
+                 made->guard.token);
+        made->daemon = start_daemon(made, listening);
+        if (made->daemon == NULL)
+            status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start the HTTP server: %s",
+                             strerror(errno));
+    }
+    if (status != TV_OK) {
+        close(listening);
+        tv_free(made);
+        return status;
+    }
+    *http = made;
+    return TV_OK;
+}
+
+const char *tv_http_address(const struct tv_http *http)
+{
+    return http->address;
+}
+
+void tv_http_free(struct tv_http *http)
+{
+    if (http == NULL)
+        return;
+    MHD_stop_daemon(http->daemon);
+    tv_free(http);
+}
