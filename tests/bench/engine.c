@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.c - engine FILE [--jobs N]: what no command shows, measured inside the process.
+ *
+ *   ready_s        from opening the file to rows, paths and pyramid
+ *   model_bytes    memory of the process that loading added (resident)
+ *   range_s        the method table of a range: median over ranges of 1 %, 10 %, 50 % and all of the time
+ *   range_max_s    the slowest of them
+ *   screen_p50_s   60 busiest rows, 1920 pixels, at random places and zooms
+ *   screen_p99_s
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/profile.h"
+#include "analysis/tiles.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "model/builder.h"
+#include "readers/reader.h"
+
+#define SCREENS 500
+#define SCREEN_ROWS 60u
+#define SCREEN_PIXELS 1920
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long total = 0, resident = 0;
+    if (!file)
+        return 0;
+    if (fscanf(file, "%lu %lu", &total, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 16;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct tv_trace *load(const char *path, unsigned jobs)
+{
+    struct tv_error err = {0};
+    struct tv_source *source;
+    struct tv_head *head = tv_head_new();
+    struct tv_builder *builder = tv_builder_new(head);
+    struct tv_read_options options = {.parts = jobs};
+    enum tv_status status = tv_source_open_file(path, &source, &err);
+    if (status == TV_OK)
+        status = tv_readers_read(source, head, tv_builder_sink(builder), &options, &err);
+    if (status != TV_OK) {
+        fprintf(stderr, "engine: %s: %s\n", path, err.message);
+        exit(1);
+    }
+    tv_source_free(source);
+    return tv_builder_finish(builder);
+}
+
+static double time_range(const struct tv_trace *trace, double share, unsigned jobs)
+{
+    struct tv_selection selection = TV_SELECT_ALL;
+    double span = (double)(trace->end - trace->start);
+    if (share < 1) {
+        selection.from = trace->start + (tv_ns)(span * (0.5 - share / 2));
+        selection.to = trace->start + (tv_ns)(span * (0.5 + share / 2));
+    }
+    double before = now();
+    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &selection, jobs);
+    struct tv_profile *profile = tv_profile_of_tree(tree);
+    double seconds = now() - before;
+    tv_profile_free(profile);
+    tv_call_tree_free(tree);
+    return seconds;
+}
+
+static void print_ranges(const struct tv_trace *trace, unsigned jobs)
+{
+    static const double shares[] = {0.01, 0.1, 0.5, 1};
+    double times[12];
+    for (int i = 0; i < 12; i++)
+        times[i] = time_range(trace, shares[i % 4], jobs);
+    double slowest = 0;
+    for (int i = 4; i < 12; i++) /* the first round warms up */
+        slowest = times[i] > slowest ? times[i] : slowest;
+    qsort(times + 4, 8, sizeof times[0], compare_doubles);
+    printf("range_s %.6f\nrange_max_s %.6f\n", (times[7] + times[8]) / 2, slowest);
+}
+
+/* The rows with most slices. */
+static uint32_t busiest_rows(const struct tv_trace *trace, uint32_t *rows)
+{
+    uint32_t count = 0;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        uint32_t at = count < SCREEN_ROWS ? count++ : SCREEN_ROWS;
+        for (; at > 0 && trace->rows[rows[at - 1]].count < trace->rows[row].count; at--)
+            if (at < SCREEN_ROWS)
+                rows[at] = rows[at - 1];
+        if (at < SCREEN_ROWS)
+            rows[at] = row;
+    }
+    return count;
+}
+
+static double time_screen(const struct tv_pyramid *pyramid, const uint32_t *rows, uint32_t count,
+                          uint64_t *random, struct tv_tile *tile)
+{
+    const struct tv_trace *trace = pyramid->trace;
+    unsigned deepest = 0;
+    while (((tv_ns)SCREEN_PIXELS << deepest) < trace->end - trace->start)
+        deepest++;
+    unsigned res = (unsigned)(next_random(random) % (deepest + 1));
+    tv_ns shown = (tv_ns)SCREEN_PIXELS << res, room = trace->end - trace->start - shown;
+    tv_ns from = trace->start + (room > 0 ? (tv_ns)(next_random(random) % (uint64_t)room) : 0);
+    double before = now();
+    for (uint32_t i = 0; i < count; i++)
+        for (int64_t number = from >> (res + 9); number <= (from + shown) >> (res + 9); number++)
+            tv_tile_draw(pyramid, &(struct tv_tile_key){TV_TILE_ROW, rows[i], res, number}, tile);
+    return now() - before;
+}
+
+static void print_screens(const struct tv_pyramid *pyramid)
+{
+    uint32_t rows[SCREEN_ROWS];
+    uint32_t count = busiest_rows(pyramid->trace, rows);
+    double times[SCREENS];
+    uint64_t random = 1;
+    struct tv_tile tile;
+    tv_tile_init(&tile);
+    for (int i = 0; i < SCREENS; i++)
+        times[i] = time_screen(pyramid, rows, count, &random, &tile);
+    tv_tile_release(&tile);
+    qsort(times, SCREENS, sizeof times[0], compare_doubles);
+    printf("screen_p50_s %.6f\nscreen_p99_s %.6f\n", times[SCREENS / 2], times[SCREENS * 99 / 100]);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned jobs = argc == 4 && strcmp(argv[2], "--jobs") == 0 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    if (argc != 2 && argc != 4) {
+        fputs("usage: engine FILE [--jobs N]\n", stderr);
+        return 2;
+    }
+    double memory = resident_bytes(), before = now();
+    struct tv_trace *trace = load(argv[1], jobs);
+    struct tv_pyramid *pyramid = tv_pyramid_new(trace, jobs);
+    printf("ready_s %.6f\n", now() - before);
+    printf("model_bytes %.0f\n", resident_bytes() - memory);
+    print_ranges(trace, jobs);
+    print_screens(pyramid);
+    tv_pyramid_free(pyramid);
+    tv_trace_free(trace);
+    return 0;
+}
