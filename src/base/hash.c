@@ -23,31 +23,32 @@ static uint64_t load32(const uint8_t *at)
     return word;
 }
 
-/* Up to seven bytes in one word.  Overlapping loads are fine: the length is hashed as well. */
+/* One to seven bytes in one word, some of them twice: the length is hashed as well.  No byte goes
+ * into two words, where changes of it could cancel out. */
 static uint64_t load_short(const uint8_t *at, size_t length)
 {
     if (length >= 4)
         return load32(at) | load32(at + length - 4) << 32;
-    if (length == 0)
-        return 0;
     return (uint64_t)at[0] | (uint64_t)at[length / 2] << 8 | (uint64_t)at[length - 1] << 16;
 }
 
+/* Different words give different results.  The shift is no multiple of 8: else the change of a top
+ * bit, which the multiplication leaves alone, looks like that of a bit that load_short gives twice.
+ */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * MULTIPLIER;
-    return hash ^ hash >> 32;
+    return hash ^ hash >> 29;
 }
 
 uint64_t tv_hash_bytes(struct tv_bytes bytes)
 {
     uint64_t hash = bytes.length * MULTIPLIER;
-    if (bytes.length < 8)
-        return tv_hash_u64(mix(hash, load_short(bytes.data, bytes.length)));
-
     const uint8_t *at = bytes.data;
-    const uint8_t *last = bytes.data + bytes.length - 8;
-    for (; at < last; at += 8)
+    size_t left = bytes.length;
+    for (; left >= 8; at += 8, left -= 8)
         hash = mix(hash, load64(at));
-    return tv_hash_u64(mix(hash, load64(last)));
+    if (left > 0)
+        hash = mix(hash, load_short(at, left));
+    return tv_hash_u64(hash);
 }
