@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bytes.c - tests of base/bytes.h.
+ */
+#include "unit.h"
+
+#include "base/bytes.h"
+
+static void takes_little_endian(void **state)
+{
+    (void)state;
+    struct tv_cursor cursor = tv_cursor_over(
+        TV_BYTES("\x01\x02\xf3\x04\x05\xf6\x07\x08\x09\xfa\x0b\x0c\x0d\x0e\x0f\x10\x11\xf2"));
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u24, u32;
+    uint64_t u64;
+    assert_true(tv_cursor_take_u8(&cursor, &u8));
+    assert_true(tv_cursor_take_u16(&cursor, &u16));
+    assert_true(tv_cursor_take_u24(&cursor, &u24));
+    assert_true(tv_cursor_take_u32(&cursor, &u32));
+    assert_int_equal(tv_cursor_position(&cursor), 10);
+    assert_true(tv_cursor_take_u64(&cursor, &u64));
+    assert_int_equal(u8, 0x01);
+    assert_int_equal(u16, 0xf302);
+    assert_int_equal(u24, 0xf60504);
+    assert_int_equal(u32, 0xfa090807);
+    assert_int_equal(u64, 0xf211100f0e0d0c0b);
+    assert_int_equal(tv_cursor_left(&cursor), 0);
+}
+
+/* With one byte less than needed each take says no, moves nothing and writes nothing. */
+static void does_not_leave_the_bytes(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (size_t length = 0; length <= 8; length++) {
+        struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){bytes, length});
+        uint8_t u8 = 0xaa;
+        uint16_t u16 = 0xaa;
+        uint32_t u24 = 0xaa, u32 = 0xaa;
+        uint64_t u64 = 0xaa;
+        struct tv_bytes part;
+        struct tv_cursor again = cursor;
+        assert_int_equal(tv_cursor_take_u8(&again, &u8), length >= 1);
+        assert_int_equal(tv_cursor_position(&again), length >= 1 ? 1 : 0);
+        again = cursor;
+        assert_int_equal(tv_cursor_take_u16(&again, &u16), length >= 2);
+        assert_int_equal(tv_cursor_position(&again), length >= 2 ? 2 : 0);
+        again = cursor;
+        assert_int_equal(tv_cursor_take_u24(&again, &u24), length >= 3);
+        assert_int_equal(tv_cursor_position(&again), length >= 3 ? 3 : 0);
+        again = cursor;
+        assert_int_equal(tv_cursor_take_u32(&again, &u32), length >= 4);
+        assert_int_equal(tv_cursor_position(&again), length >= 4 ? 4 : 0);
+        again = cursor;
+        assert_int_equal(tv_cursor_take_u64(&again, &u64), length >= 8);
+        assert_int_equal(tv_cursor_position(&again), length >= 8 ? 8 : 0);
+        again = cursor;
+        assert_false(tv_cursor_take_bytes(&again, length + 1, &part));
+        assert_false(tv_cursor_take_bytes(&again, SIZE_MAX, &part));
+        assert_true(tv_cursor_take_bytes(&again, length, &part));
+        assert_int_equal(tv_cursor_left(&again), 0);
+        assert_int_equal(u64 == 0xaa, length < 8);
+        assert_int_equal(u8 == 0xaa, length < 1);
+    }
+}
+
+static void no_bytes_at_all(void **state)
+{
+    (void)state;
+    struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){NULL, 0});
+    uint8_t u8;
+    uint64_t number;
+    int64_t signed_number;
+    struct tv_bytes part;
+    assert_int_equal(tv_cursor_left(&cursor), 0);
+    assert_false(tv_cursor_take_u8(&cursor, &u8));
+    assert_false(tv_cursor_take_uleb(&cursor, &number));
+    assert_false(tv_cursor_take_sleb(&cursor, &signed_number));
+    assert_false(tv_cursor_take_line(&cursor, &part));
+    assert_true(tv_cursor_take_bytes(&cursor, 0, &part));
+    assert_int_equal(part.length, 0);
+}
+
+/* The examples of the DWARF standard (7.6), and the ends of 64 bits. */
+static void takes_uleb(void **state)
+{
+    (void)state;
+    static const struct {
+        struct tv_bytes bytes;
+        uint64_t value;
+    } cases[] = {
+        {{(const uint8_t *)"\x00", 1}, 0},
+        {{(const uint8_t *)"\x02", 1}, 2},
+        {{(const uint8_t *)"\x7f", 1}, 127},
+        {{(const uint8_t *)"\x80\x01", 2}, 128},
+        {{(const uint8_t *)"\x81\x01", 2}, 129},
+        {{(const uint8_t *)"\xb9\x64", 2}, 12857},
+        {{(const uint8_t *)"\xe5\x8e\x26", 3}, 624485},
+        {{(const uint8_t *)"\x80\x80\x00", 3}, 0}, /* longer than needed */
+        {{(const uint8_t *)"\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 9}, UINT64_MAX >> 1},
+        {{(const uint8_t *)"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10}, UINT64_MAX},
+        {{(const uint8_t *)"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 10}, 0},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_cursor cursor = tv_cursor_over(cases[i].bytes);
+        uint64_t value = 1;
+        assert_true(tv_cursor_take_uleb(&cursor, &value));
+        assert_int_equal(value, cases[i].value);
+        assert_int_equal(tv_cursor_left(&cursor), 0);
+        /* Cut off anywhere it is no number. */
+        for (size_t length = 0; length < cases[i].bytes.length; length++) {
+            cursor = tv_cursor_over((struct tv_bytes){cases[i].bytes.data, length});
+            assert_false(tv_cursor_take_uleb(&cursor, &value));
+            assert_int_equal(tv_cursor_position(&cursor), 0);
+        }
+    }
+}
+
+static void takes_sleb(void **state)
+{
+    (void)state;
+    static const struct {
+        struct tv_bytes bytes;
+        int64_t value;
+    } cases[] = {
+        {{(const uint8_t *)"\x00", 1}, 0},
+        {{(const uint8_t *)"\x02", 1}, 2},
+        {{(const uint8_t *)"\x7e", 1}, -2},
+        {{(const uint8_t *)"\x3f", 1}, 63},
+        {{(const uint8_t *)"\x40", 1}, -64},
+        {{(const uint8_t *)"\xc0\x00", 2}, 64},
+        {{(const uint8_t *)"\xff\x00", 2}, 127},
+        {{(const uint8_t *)"\x81\x7f", 2}, -127},
+        {{(const uint8_t *)"\x80\x01", 2}, 128},
+        {{(const uint8_t *)"\x80\x7f", 2}, -128},
+        {{(const uint8_t *)"\xff\x7e", 2}, -129},
+        {{(const uint8_t *)"\xff\xff\xff\xff\xff\xff\xff\xff\x3f", 9}, INT64_MAX >> 1},
+        {{(const uint8_t *)"\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 9}, -1},
+        {{(const uint8_t *)"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", 10}, INT64_MAX},
+        {{(const uint8_t *)"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f", 10}, INT64_MIN},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_cursor cursor = tv_cursor_over(cases[i].bytes);
+        int64_t value = 1;
+        assert_true(tv_cursor_take_sleb(&cursor, &value));
+        assert_int_equal(value, cases[i].value);
+        assert_int_equal(tv_cursor_left(&cursor), 0);
+        for (size_t length = 0; length < cases[i].bytes.length; length++) {
+            cursor = tv_cursor_over((struct tv_bytes){cases[i].bytes.data, length});
+            assert_false(tv_cursor_take_sleb(&cursor, &value));
+        }
+    }
+}
+
+static void leb_must_end_within_64_bits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        bool is_uleb, is_sleb;
+    } cases[] = {
+        {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", false, false},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", false, false},
+        {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02 ", false, false}, /* bit 64 */
+        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01 ", true, false},  /* sign and bit 63 differ */
+        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7e ", false, false},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f ", false, true},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x40 ", false, false},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_bytes bytes = {(const uint8_t *)cases[i].bytes, 11};
+        struct tv_cursor cursor = tv_cursor_over(bytes);
+        uint64_t value = 7;
+        assert_int_equal(tv_cursor_take_uleb(&cursor, &value), cases[i].is_uleb);
+        assert_int_equal(tv_cursor_position(&cursor), cases[i].is_uleb ? 10 : 0);
+        cursor = tv_cursor_over(bytes);
+        int64_t signed_value = 7;
+        assert_int_equal(tv_cursor_take_sleb(&cursor, &signed_value), cases[i].is_sleb);
+        assert_int_equal(tv_cursor_position(&cursor), cases[i].is_sleb ? 10 : 0);
+    }
+}
+
+/* Written as the definition has it, read back: all lengths, both signs. */
+static void leb_round_trip(void **state)
+{
+    (void)state;
+    for (unsigned bit = 0; bit < 63; bit++) {
+        for (int64_t by = -1; by <= 1; by++) {
+            int64_t number = ((int64_t)1 << bit) + by;
+            for (int sign = 0; sign < 2; sign++, number = -number) {
+                uint8_t bytes[10];
+                size_t size = 0;
+                int64_t rest = number;
+                bool more = true;
+                while (more) {
+                    uint8_t group = (uint8_t)(rest & 0x7f);
+                    rest = rest < 0 ? ~(~rest >> 7) : rest >> 7;
+                    more = !((rest == 0 && group < 0x40) || (rest == -1 && group >= 0x40));
+                    bytes[size++] = more ? group | 0x80 : group;
+                }
+                struct tv_cursor cursor = tv_cursor_over((struct tv_bytes){bytes, size});
+                int64_t value;
+                assert_true(tv_cursor_take_sleb(&cursor, &value));
+                assert_true(value == number);
+                assert_int_equal(tv_cursor_position(&cursor), size);
+            }
+        }
+    }
+}
+
+static void takes_lines(void **state)
+{
+    (void)state;
+    struct tv_cursor cursor = tv_cursor_over(TV_BYTES("one\n\ntwo\r\nlast"));
+    static const char *const lines[] = {"one", "", "two\r", "last"};
+    struct tv_bytes line;
+    for (size_t i = 0; i < TV_COUNT(lines); i++) {
+        assert_true(tv_cursor_take_line(&cursor, &line));
+        assert_true(tv_bytes_equal(line, tv_bytes_of(lines[i])));
+    }
+    assert_false(tv_cursor_take_line(&cursor, &line));
+
+    cursor = tv_cursor_over(TV_BYTES("a\n"));
+    assert_true(tv_cursor_take_line(&cursor, &line));
+    assert_false(tv_cursor_take_line(&cursor, &line));
+}
+
+static void splits(void **state)
+{
+    (void)state;
+    struct tv_bytes rest = TV_BYTES("a\t\tbc");
+    struct tv_bytes head;
+    assert_true(tv_bytes_split(&rest, '\t', &head));
+    assert_true(tv_bytes_equal(head, TV_BYTES("a")));
+    assert_true(tv_bytes_split(&rest, '\t', &head));
+    assert_int_equal(head.length, 0);
+    assert_false(tv_bytes_split(&rest, '\t', &head));
+    assert_true(tv_bytes_equal(head, TV_BYTES("bc")));
+    assert_int_equal(rest.length, 0);
+    assert_false(tv_bytes_split(&rest, '\t', &head));
+    assert_int_equal(head.length, 0);
+
+    rest = TV_BYTES("end,");
+    assert_true(tv_bytes_split(&rest, ',', &head));
+    assert_int_equal(head.length, 3);
+    assert_int_equal(rest.length, 0);
+
+    rest = (struct tv_bytes){NULL, 0};
+    assert_false(tv_bytes_split(&rest, ',', &head));
+}
+
+static void compares(void **state)
+{
+    (void)state;
+    struct tv_bytes none = {NULL, 0};
+    /* In order; the last one sorts by unsigned bytes. */
+    struct tv_bytes sorted[] = {none,           TV_BYTES("\0"), TV_BYTES("a"),   TV_BYTES("a\0"),
+                                TV_BYTES("ab"), TV_BYTES("b"),  TV_BYTES("\x80")};
+    for (size_t i = 0; i < TV_COUNT(sorted); i++) {
+        for (size_t k = 0; k < TV_COUNT(sorted); k++) {
+            int order = tv_bytes_compare(sorted[i], sorted[k]);
+            assert_int_equal((order > 0) - (order < 0), (i > k) - (i < k));
+            assert_int_equal(tv_bytes_equal(sorted[i], sorted[k]), i == k);
+        }
+        assert_true(tv_bytes_starts_with(sorted[i], none));
+        assert_true(tv_bytes_starts_with(sorted[i], sorted[i]));
+    }
+    assert_true(tv_bytes_starts_with(TV_BYTES("ab"), TV_BYTES("a")));
+    assert_false(tv_bytes_starts_with(TV_BYTES("ab"), TV_BYTES("b")));
+    assert_false(tv_bytes_starts_with(TV_BYTES("a"), TV_BYTES("ab")));
+    assert_int_equal(tv_bytes_of("").length, 0);
+    assert_int_equal(tv_bytes_of("abc").length, 3);
+}
+
+UNIT_TESTS(bytes, cmocka_unit_test(takes_little_endian), cmocka_unit_test(does_not_leave_the_bytes),
+           cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(takes_uleb),
+           cmocka_unit_test(takes_sleb), cmocka_unit_test(leb_must_end_within_64_bits),
+           cmocka_unit_test(leb_round_trip), cmocka_unit_test(takes_lines),
+           cmocka_unit_test(splits), cmocka_unit_test(compares));

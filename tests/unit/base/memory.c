@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.c - tests of base/memory.h.
+ */
+#include "unit.h"
+
+#include "base/memory.h"
+#include "child.h"
+
+#include <string.h>
+
+/* Not constants, which the compiler would warn about. */
+static volatile size_t too_much = SIZE_MAX / 2;
+static volatile size_t half_bits = (size_t)1 << (sizeof(size_t) * 4);
+
+static void assert_zeros(const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        assert_int_equal(bytes[i], 0);
+}
+
+static void allocates_zeros(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count < 3000; count += 97) {
+        uint8_t *memory = tv_alloc(count, 3);
+        assert_zeros(memory, count * 3);
+        memset(memory, 0xee, count * 3); /* for the next one to find */
+        tv_free(memory);
+    }
+}
+
+static void nothing_has_an_address(void **state)
+{
+    (void)state;
+    void *a = tv_alloc(0, 8);
+    void *b = tv_alloc(8, 0);
+    void *c = tv_realloc(NULL, 0, 8);
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_non_null(c);
+    c = tv_realloc(c, 4, 0);
+    assert_non_null(c);
+    tv_free(a);
+    tv_free(b);
+    tv_free(c);
+    tv_free(NULL);
+}
+
+static void realloc_keeps_the_contents(void **state)
+{
+    (void)state;
+    uint32_t *numbers = tv_realloc(NULL, 10, sizeof *numbers);
+    for (uint32_t i = 0; i < 10; i++)
+        numbers[i] = i * i;
+    numbers = tv_realloc(numbers, 100000, sizeof *numbers);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(numbers[i], i * i);
+    tv_free(numbers);
+}
+
+static void multiplies_what_fits(void **state)
+{
+    (void)state;
+    assert_int_equal(tv_size_mul(0, SIZE_MAX), 0);
+    assert_int_equal(tv_size_mul(SIZE_MAX, 0), 0);
+    assert_int_equal(tv_size_mul(SIZE_MAX, 1), SIZE_MAX);
+    assert_int_equal(tv_size_mul(SIZE_MAX / 2, 2), SIZE_MAX - 1);
+    assert_int_equal(tv_size_mul(half_bits - 1, half_bits), SIZE_MAX - half_bits + 1);
+}
+
+static void multiply_too_much(void)
+{
+    tv_size_mul(half_bits, half_bits);
+}
+
+static void multiply_one_too_much(void)
+{
+    tv_size_mul(SIZE_MAX / 2 + 1, 2);
+}
+
+static void alloc_overflow(void)
+{
+    tv_alloc(half_bits, half_bits + 1);
+}
+
+static void alloc_too_much(void)
+{
+    tv_alloc(too_much, 1);
+}
+
+static void realloc_overflow(void)
+{
+    tv_realloc(NULL, half_bits, half_bits);
+}
+
+static void realloc_too_much(void)
+{
+    tv_realloc(tv_alloc(1, 1), too_much, 1);
+}
+
+static void reserve_overflow(void)
+{
+    size_t capacity = 0;
+    tv_array_reserve(NULL, &capacity, half_bits, half_bits);
+}
+
+static void pages_too_many(void)
+{
+    tv_pages_alloc(too_much);
+}
+
+static void pages_overflow(void)
+{
+    tv_pages_alloc(SIZE_MAX - 5);
+}
+
+static void running_out_ends_the_program(void **state)
+{
+    (void)state;
+    child_must_run_out_of_memory(tv_memory_exhausted);
+    child_must_run_out_of_memory(multiply_too_much);
+    child_must_run_out_of_memory(multiply_one_too_much);
+    child_must_run_out_of_memory(alloc_overflow);
+    child_must_run_out_of_memory(alloc_too_much);
+    child_must_run_out_of_memory(realloc_overflow);
+    child_must_run_out_of_memory(realloc_too_much);
+    child_must_run_out_of_memory(reserve_overflow);
+    child_must_run_out_of_memory(pages_too_many);
+    child_must_run_out_of_memory(pages_overflow);
+}
+
+static void reserve_doubles(void **state)
+{
+    (void)state;
+    uint16_t *array = NULL;
+    size_t capacity = 0, moves = 0;
+    for (size_t i = 0; i < 100000; i++) {
+        size_t before = capacity;
+        array = tv_array_reserve(array, &capacity, i + 1, sizeof *array);
+        moves += capacity != before;
+        assert_true(capacity > i);
+        array[i] = (uint16_t)i;
+    }
+    assert_true(moves < 20);
+    for (size_t i = 0; i < 100000; i++)
+        assert_int_equal(array[i], (uint16_t)i);
+    assert_ptr_equal(tv_array_reserve(array, &capacity, 5, sizeof *array), array);
+    tv_free(array);
+}
+
+static void reserve_goes_to_what_is_needed(void **state)
+{
+    (void)state;
+    size_t capacity = 0;
+    void *array = tv_array_reserve(NULL, &capacity, 0, 8);
+    assert_null(array);
+    array = tv_array_reserve(array, &capacity, 12345, 8);
+    assert_int_equal(capacity, 12345);
+    tv_free(array);
+}
+
+static void pages_are_zero_and_writable(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 4096, 65537, 2097151, 2097152, 2097153, 10000000};
+    for (size_t i = 0; i < TV_COUNT(sizes); i++) {
+        uint8_t *memory = tv_pages_alloc(sizes[i]);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % 4096, 0);
+        if (sizes[i] >= 2097152)
+            assert_int_equal((uintptr_t)memory % 2097152, 0);
+        for (size_t at = 0; at < sizes[i]; at += 1021)
+            assert_int_equal(memory[at], 0);
+        if (sizes[i] > 0)
+            memset(memory, 0xee, sizes[i]);
+        tv_pages_free(memory, sizes[i]);
+    }
+    tv_pages_free(NULL, 4096);
+}
+
+UNIT_TESTS(memory, cmocka_unit_test(allocates_zeros), cmocka_unit_test(nothing_has_an_address),
+           cmocka_unit_test(realloc_keeps_the_contents), cmocka_unit_test(multiplies_what_fits),
+           cmocka_unit_test(running_out_ends_the_program), cmocka_unit_test(reserve_doubles),
+           cmocka_unit_test(reserve_goes_to_what_is_needed),
+           cmocka_unit_test(pages_are_zero_and_writable));
