@@ -60,7 +60,7 @@ static struct date date_of(int64_t days)
 }
 
 /* "2026-11-20T10:11:12.000345Z" */
-static void add_date(struct tv_out *out, int64_t us)
+void tv_info_write_date(struct tv_out *out, int64_t us)
 {
     int64_t seconds = us / 1000000, days = seconds / 86400, rest = seconds % 86400;
     struct date date = date_of(days);
@@ -95,7 +95,7 @@ static void json_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
         tv_out_char(out, '"');
-        add_date(out, input->recorded_us);
+        tv_info_write_date(out, input->recorded_us);
         tv_out_char(out, '"');
     } else {
         tv_out_text(out, "null");
@@ -259,7 +259,7 @@ static void text_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
         label(out, "recorded");
-        add_date(out, input->recorded_us);
+        tv_info_write_date(out, input->recorded_us);
         tv_out_char(out, '\n');
     } else if (input->boot_us > 0) {
         label(out, "recorded");

@@ -16,6 +16,9 @@ struct tv_info {
     tv_ns span; /* from the earliest record to the latest, on the trace's axis */
 };
 
+/* Microseconds since 1970 as "2026-11-20T10:11:12.000345Z". */
+void tv_info_write_date(struct tv_out *out, int64_t us);
+
 /* For people. */
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info);
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the trace is: its inputs, tracks and frames.
+ */
+#include "base/bytes.h"
+#include "view/state.h"
+#include "writers/info.h"
+
+static void text(struct tv_out *out, const struct tv_head *head, uint32_t string)
+{
+    tv_out_json(out, tv_head_text(head, string));
+}
+
+static void write_clocks(struct tv_out *out, const struct tv_view *view)
+{
+    tv_out_text(out, ",\"clocks\":[");
+    tv_out_text(out, view->wall ? "\"real\"" : "");
+    tv_out_text(out, view->wall && view->cpu ? "," : "");
+    tv_out_text(out, view->cpu ? "\"cpu\"" : "");
+    tv_out_text(out, view->trace->cpu_axis ? "],\"axis\":\"cpu\"" : "],\"axis\":\"real\"");
+}
+
+/* What several inputs have together. */
+static void write_sums(struct tv_out *out, const struct tv_head *head)
+{
+    uint64_t records = 0;
+    bool overflow = false;
+    tv_ns interval = 0;
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        const struct tv_input *input = &head->inputs[i];
+        records += input->records;
+        overflow |= input->overflow;
+        if (input->sampled_ns > 0 && (interval == 0 || input->sampled_ns < interval))
+            interval = input->sampled_ns;
+    }
+    tv_out_text(out, ",\"records\":");
+    tv_out_u64(out, records);
+    tv_out_text(out, overflow ? ",\"overflow\":true" : ",\"overflow\":false");
+    tv_out_text(out, ",\"sampled\":");
+    if (interval > 0) {
+        tv_out_text(out, "{\"interval_ns\":");
+        tv_out_i64(out, interval);
+        tv_out_char(out, '}');
+    } else {
+        tv_out_text(out, "null");
+    }
+}
+
+static void write_input(struct tv_out *out, const struct tv_head *head)
+{
+    const struct tv_input *input = &head->inputs[0];
+    tv_out_text(out, ",\"name\":");
+    text(out, head, input->name);
+    tv_out_text(out, ",\"format\":");
+    tv_out_json(out, tv_bytes_of(input->format));
+    tv_out_text(out, ",\"version\":");
+    text(out, head, input->version);
+    tv_out_text(out, ",\"recorded\":");
+    if (input->recorded_us > 0) {
+        tv_out_char(out, '"');
+        tv_info_write_date(out, input->recorded_us);
+        tv_out_char(out, '"');
+    } else {
+        tv_out_text(out, "null");
+    }
+}
+
+static void write_lists(struct tv_out *out, const struct tv_head *head)
+{
+    tv_out_text(out, ",\"metadata\":[");
+    for (uint32_t i = 0; i < head->metadata_count; i++) {
+        tv_out_text(out, i > 0 ? ",[" : "[");
+        text(out, head, head->metadata[i].key);
+        tv_out_char(out, ',');
+        text(out, head, head->metadata[i].value);
+        tv_out_char(out, ']');
+    }
+    tv_out_text(out, "],\"files\":[");
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        text(out, head, head->inputs[i].name);
+    }
+    tv_out_text(out, "],\"processes\":[");
+    for (uint32_t i = 0; i < head->process_count; i++) {
+        tv_out_text(out, i > 0 ? ",{\"id\":" : "{\"id\":");
+        tv_out_u64(out, head->processes[i].id);
+        tv_out_text(out, ",\"name\":");
+        text(out, head, head->processes[i].name);
+        tv_out_char(out, '}');
+    }
+    tv_out_char(out, ']');
+}
+
+/* --- Tracks
+ * ------------------------------------------------------------------------------------------ */
+
+static void number(struct tv_out *out, const char *key, int64_t value)
+{
+    tv_out_text(out, key);
+    tv_out_i64(out, value);
+}
+
+static void write_track(struct tv_out *out, const struct tv_view *view,
+                        const struct tv_view_track *shown)
+{
+    const struct tv_trace *trace = view->trace;
+    const struct tv_track *track = &trace->tracks[shown->track];
+    const struct tv_thread *thread = &trace->head->threads[track->thread];
+    unsigned clocks = trace->head->inputs[track->input].clocks;
+    bool wall = clocks & TV_CLOCK_WALL, cpu = clocks & TV_CLOCK_CPU;
+    int64_t tick = tv_track_tick(trace, shown->track);
+    tv_ns offset = trace->offset[track->input];
+    number(out, "{\"track\":", shown->track);
+    tv_out_text(out, ",\"thread_id\":");
+    tv_out_u64(out, thread->id);
+    tv_out_text(out, ",\"name\":");
+    text(out, trace->head, thread->name);
+    number(out, ",\"process\":", thread->process);
+    number(out, ",\"first_row\":", track->first_row);
+    number(out, ",\"rows\":", track->row_count);
+    number(out, ",\"calls\":", (int64_t)track->slice_count);
+    number(out, ",\"start_ns\":", (wall ? track->first_wall : track->first_cpu) * tick + offset);
+    number(out, ",\"end_ns\":", (wall ? track->last_wall : track->last_cpu) * tick + offset);
+    tv_out_text(out, ",\"real_ns\":");
+    tv_view_time(out, wall, shown->wall);
+    tv_out_text(out, ",\"cpu_ns\":");
+    tv_view_time(out, cpu, shown->cpu);
+    number(out, ",\"waits\":", track->wait_count);
+    tv_out_char(out, '}');
+}
+
+static void write_tracks(struct tv_out *out, const struct tv_view *view)
+{
+    tv_out_text(out, ",\"tracks\":[");
+    for (uint32_t i = 0; i < view->trace->track_count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        write_track(out, view, &view->tracks[i]);
+    }
+    tv_out_char(out, ']');
+}
+
+/* Threads without events. */
+static void write_idle_threads(struct tv_out *out, const struct tv_trace *trace)
+{
+    const struct tv_head *head = trace->head;
+    bool any = false;
+    tv_out_text(out, ",\"idle_threads\":[");
+    /* Tracks are in the order of the threads. */
+    for (uint32_t i = 0, track = 0; i < head->thread_count; i++) {
+        if (track < trace->track_count && trace->tracks[track].thread == i) {
+            track++;
+            continue;
+        }
+        tv_out_text(out, any ? ",{\"thread_id\":" : "{\"thread_id\":");
+        tv_out_u64(out, head->threads[i].id);
+        tv_out_text(out, ",\"name\":");
+        text(out, head, head->threads[i].name);
+        tv_out_char(out, '}');
+        any = true;
+    }
+    tv_out_char(out, ']');
+}
+
+static void write_diagnostic(struct tv_out *out, enum tv_diagnostic_kind kind,
+                             const struct tv_diagnostic *diagnostic)
+{
+    tv_out_text(out, "{\"kind\":");
+    tv_out_json(out, tv_bytes_of(tv_diagnostic_name(kind)));
+    tv_out_text(out, ",\"text\":");
+    tv_out_json(out, tv_bytes_of(tv_diagnostic_text(kind)));
+    tv_out_text(out, ",\"severity\":");
+    tv_out_text(out, tv_diagnostic_is_warning(kind) ? "\"warning\"" : "\"note\"");
+    tv_out_text(out, ",\"count\":");
+    tv_out_u64(out, diagnostic->count);
+    tv_out_text(out, ",\"offsets\":[");
+    for (uint32_t i = 0; i < diagnostic->offset_count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_u64(out, diagnostic->offsets[i]);
+    }
+    tv_out_text(out, "]}");
+}
+
+static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
+{
+    bool any = false;
+    tv_out_text(out, ",\"diagnostics\":[");
+    for (int kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
+        if (all->kinds[kind].count == 0)
+            continue;
+        tv_out_text(out, any ? "," : "");
+        write_diagnostic(out, (enum tv_diagnostic_kind)kind, &all->kinds[kind]);
+        any = true;
+    }
+    tv_out_char(out, ']');
+}
+
+enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_parameters *parameters,
+                             struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_trace *trace = view->trace;
+    (void)parameters, (void)err;
+    tv_out_text(out, "{\"protocol\":1");
+    if (trace->head->input_count > 0)
+        write_input(out, trace->head);
+    write_clocks(out, view);
+    number(out, ",\"start_ns\":", trace->start);
+    number(out, ",\"end_ns\":", trace->end);
+    write_sums(out, trace->head);
+    number(out, ",\"calls\":", (int64_t)trace->slice_count);
+    number(out, ",\"max_depth\":", trace->max_depth);
+    write_lists(out, trace->head);
+    write_tracks(out, view);
+    write_idle_threads(out, trace);
+    write_diagnostics(out, &trace->head->diagnostics);
+    number(out, ",\"frames\":", trace->head->frame_count);
+    tv_out_char(out, '}');
+    return TV_OK;
+}
+
+enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parameters *parameters,
+                              struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_head *head = view->trace->head;
+    (void)parameters, (void)err;
+    tv_out_text(out, "{\"frames\":[");
+    for (uint32_t i = 0; i < head->frame_count; i++) {
+        const struct tv_frame *frame = &head->frames[i];
+        tv_out_text(out, i > 0 ? ",\n[" : "[");
+        text(out, head, frame->class_name);
+        tv_out_char(out, ',');
+        text(out, head, frame->name);
+        tv_out_char(out, ',');
+        text(out, head, frame->signature);
+        tv_out_char(out, ',');
+        text(out, head, frame->file);
+        number(out, ",", frame->line > 0 ? frame->line : 0);
+        number(out, ",", view->rank[i]);
+        tv_out_char(out, ']');
+    }
+    tv_out_text(out, "]}");
+    return TV_OK;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/parameters.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+/* Times are asked for up to so far from the origin: twice the distance overflows nothing. */
+#define TIME_LIMIT ((int64_t)1 << 61)
+
+struct tv_bytes tv_parameter_text(const struct tv_parameters *parameters, const char *name)
+{
+    for (size_t i = 0; i < parameters->count; i++)
+        if (tv_bytes_equal(parameters->list[i].name, tv_bytes_of(name)))
+            return parameters->list[i].value.data ? parameters->list[i].value : tv_bytes_of("");
+    return (struct tv_bytes){NULL, 0};
+}
+
+enum tv_status tv_parameter_integer(const struct tv_parameters *parameters, const char *name,
+                                    struct tv_parameter_bounds bounds, int64_t otherwise,
+                                    int64_t *value, struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, name);
+    *value = otherwise;
+    if (!text.data)
+        return TV_OK;
+    if (tv_parse_i64(text, value) && *value >= bounds.low && *value <= bounds.high)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "%s: expected an integer from %" PRId64 " to %" PRId64, name, bounds.low,
+                   bounds.high);
+}
+
+enum tv_status tv_parameter_required(const struct tv_parameters *parameters, const char *name,
+                                     struct tv_parameter_bounds bounds, int64_t *value,
+                                     struct tv_error *err)
+{
+    if (!tv_parameter_text(parameters, name).data)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s is missing", name);
+    return tv_parameter_integer(parameters, name, bounds, 0, value, err);
+}
+
+enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const char *name,
+                                   const char *const *choices, unsigned *value,
+                                   struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, name);
+    *value = 0;
+    if (!text.data)
+        return TV_OK;
+    for (unsigned i = 0; choices[i]; i++) {
+        *value = i;
+        if (tv_bytes_equal(text, tv_bytes_of(choices[i])))
+            return TV_OK;
+    }
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: no such choice; %s would be one", name,
+                   choices[0]);
+}
+
+enum tv_status tv_parameter_share(const struct tv_parameters *parameters, const char *name,
+                                  double otherwise, double *value, struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, name);
+    int64_t billionths;
+    *value = otherwise;
+    if (!text.data)
+        return TV_OK;
+    /* As a time in seconds it comes out in billionths. */
+    if (!tv_parse_time(text, 1000000000, &billionths) || billionths < 0 || billionths > 1000000000)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: expected a fraction from 0 to 1",
+                       name);
+    *value = (double)billionths / 1e9;
+    return TV_OK;
+}
+
+/* The next number of "0,3,4"; false when it is none below `limit`. */
+static bool take_index(struct tv_bytes *list, uint32_t limit, uint32_t *index)
+{
+    struct tv_bytes item;
+    uint64_t number;
+    tv_bytes_split(list, ',', &item);
+    if (!tv_parse_u64(item, &number) || number >= limit)
+        return false;
+    *index = (uint32_t)number;
+    return true;
+}
+
+static enum tv_status read_tracks(struct tv_bytes text, const struct tv_trace *trace,
+                                  struct tv_selection *selection, struct tv_error *err)
+{
+    uint32_t *tracks = tv_alloc(trace->track_count + 1, sizeof *tracks);
+    selection->tracks = tracks;
+    while (text.length > 0) {
+        uint32_t track;
+        if (!take_index(&text, trace->track_count, &track) ||
+            selection->track_count >= trace->track_count)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "tracks: expected numbers below %u, each once, with commas",
+                           trace->track_count);
+        tracks[selection->track_count++] = track;
+    }
+    return TV_OK;
+}
+
+void tv_parameter_release_selection(struct tv_selection *selection)
+{
+    tv_free((uint32_t *)(uintptr_t)selection->tracks);
+    selection->tracks = NULL;
+}
+
+enum tv_status tv_parameter_selection(const struct tv_parameters *parameters,
+                                      const struct tv_trace *trace, struct tv_selection *selection,
+                                      struct tv_error *err)
+{
+    const struct tv_parameter_bounds times = {-TIME_LIMIT, TIME_LIMIT};
+    struct tv_bytes tracks = tv_parameter_text(parameters, "tracks");
+    *selection = TV_SELECT_ALL;
+    enum tv_status status =
+        tv_parameter_integer(parameters, "from", times, INT64_MIN, &selection->from, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "to", times, INT64_MAX, &selection->to, err);
+    if (status == TV_OK && tracks.data)
+        status = read_tracks(tracks, trace, selection, err);
+    if (status != TV_OK)
+        tv_parameter_release_selection(selection);
+    /* All of it is all of it, however it is said: one call tree serves. */
+    if (selection->from <= trace->start)
+        selection->from = INT64_MIN;
+    if (selection->to > trace->end)
+        selection->to = INT64_MAX;
+    return status;
+}
+
+/* --- Rows of tiles
+ * ----------------------------------------------------------------------------------- */
+
+/* "5" or "5-9". */
+static bool take_interval(struct tv_bytes text, uint32_t limit, uint32_t *first, uint32_t *last)
+{
+    struct tv_bytes head;
+    uint64_t low, high;
+    bool two = tv_bytes_split(&text, '-', &head);
+    if (!tv_parse_u64(head, &low) || low >= limit)
+        return false;
+    high = low;
+    if (two && (!tv_parse_u64(text, &high) || high >= limit || high < low))
+        return false;
+    *first = (uint32_t)low;
+    *last = (uint32_t)high;
+    return true;
+}
+
+struct row_list {
+    struct tv_tile_row *rows;
+    size_t capacity;
+    uint32_t count, limit;
+};
+
+static bool add_rows(struct row_list *list, struct tv_bytes item, const struct tv_trace *trace)
+{
+    static const char letters[] = "riw"; /* as enum tv_tile_kind */
+    uint32_t first, last;
+    const char *letter = item.length > 1 ? memchr(letters, item.data[0], 3) : NULL;
+    if (!letter)
+        return false;
+    enum tv_tile_kind kind = (enum tv_tile_kind)(letter - letters);
+    uint32_t limit = kind == TV_TILE_ROW ? trace->row_count : trace->track_count;
+    item = (struct tv_bytes){item.data + 1, item.length - 1};
+    if (!take_interval(item, limit, &first, &last) || last - first >= list->limit - list->count)
+        return false;
+    for (uint32_t of = first; of <= last; of++) {
+        list->rows = tv_array_reserve(list->rows, &list->capacity, (size_t)list->count + 1,
+                                      sizeof *list->rows);
+        list->rows[list->count++] = (struct tv_tile_row){kind, of};
+    }
+    return true;
+}
+
+enum tv_status tv_parameter_rows(const struct tv_parameters *parameters,
+                                 const struct tv_trace *trace, uint32_t limit,
+                                 struct tv_tile_row **rows, uint32_t *count, struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, "rows"), item;
+    struct row_list list = {.limit = limit};
+    while (text.length > 0) {
+        tv_bytes_split(&text, ',', &item);
+        if (add_rows(&list, item, trace))
+            continue;
+        tv_free(list.rows);
+        return tv_fail(
+            err, TV_ERR_USAGE, TV_NO_OFFSET,
+            "rows: expected at most %u such as r5-9,i0,w0, of rows below %u and tracks below %u",
+            limit, trace->row_count, trace->track_count);
+    }
+    *rows = list.rows;
+    *count = list.count;
+    return TV_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - what a view keeps, and its questions: each is a function in one of the files of this
+ * room.
+ */
+#ifndef TV_VIEW_STATE_H
+#define TV_VIEW_STATE_H
+
+#include "analysis/profile.h"
+#include "analysis/pyramid.h"
+#include "view/parameters.h"
+#include "view/view.h"
+
+struct tv_tree_cache;
+
+/* A track as the page shows it. */
+struct tv_view_track {
+    uint32_t track;
+    int64_t wall, cpu; /* of its calls of depth 0 */
+};
+
+struct tv_view {
+    const struct tv_trace *trace;
+    struct tv_pyramid *pyramid;
+    uint32_t *rank;               /* [frames] place by inclusive time, from 1; 0: never called */
+    struct tv_view_track *tracks; /* busiest first */
+    struct tv_tree_cache *trees;
+    bool wall, cpu; /* the clocks there are */
+};
+
+typedef enum tv_status tv_view_function(const struct tv_view *view,
+                                        const struct tv_parameters *parameters, struct tv_out *out,
+                                        struct tv_error *err);
+
+tv_view_function tv_view_trace, tv_view_frames;                    /* about.c */
+tv_view_function tv_view_profile, tv_view_relations;               /* tables.c */
+tv_view_function tv_view_slice, tv_view_step;                      /* calls.c */
+tv_view_function tv_view_extents, tv_view_activity, tv_view_flame; /* pictures.c */
+tv_view_function tv_view_tiles;                                    /* tiles.c */
+
+/* The call tree of a selection, of those asked for last or made now. Nobody else has one before
+ * tv_trees_leave. */
+struct tv_tree_cache *tv_trees_new(const struct tv_trace *trace);
+void tv_trees_free(struct tv_tree_cache *cache);
+const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
+                                          const struct tv_selection *selection);
+void tv_trees_leave(struct tv_tree_cache *cache);
+
+/* A number, or null where there is no such clock. */
+static inline void tv_view_time(struct tv_out *out, bool there, int64_t value)
+{
+    if (there)
+        tv_out_i64(out, value);
+    else
+        tv_out_text(out, "null");
+}
+
+#endif
