@@ -35,6 +35,7 @@ struct tv_input {
     tv_ns sampled_ns;       /* interval, inferred, when the trace was sampled; 0: not sampled */
     bool timeless;          /* stacks with weights (collapsed stacks): the axis is an order, not a time */
     uint64_t bytes;         /* unpacked */
+    uint64_t methods;       /* that the file lists */
     /* Set while events pass: */
     uint64_t records;
     uint64_t unrolls;

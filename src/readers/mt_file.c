@@ -132,6 +132,7 @@ uint32_t tv_mt_add_method(struct tv_mt_file *file, uint64_t id, const struct tv_
     if (known == TV_NONE) {
         tv_map_set(&file->methods, id, index);
         file->listed_methods++;
+        tv_mt_input(file)->methods++;
         if (id > file->greatest_method)
             file->greatest_method = id;
         return index;
