@@ -29,12 +29,15 @@ const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base
 // "</script" inside the script would end it for the HTML parser.
 const script = (await bundle('src/app/main.ts')).replaceAll('</script', '<\\/script');
 const style = await bundle('src/app/page.css');
-const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
+const policy =
+  `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
   "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
 
 const fill = { POLICY: policy, STYLE: style, SCRIPT: script };
-const page = readFileSync(web + 'src/app/index.html', 'utf8')
-  .replace(/@(POLICY|STYLE|SCRIPT)@/g, (_, name) => fill[name]);
+const page = readFileSync(web + 'src/app/index.html', 'utf8').replace(
+  /@(POLICY|STYLE|SCRIPT)@/g,
+  (_, name) => fill[name],
+);
 
 mkdirSync(web + 'dist', { recursive: true });
 writeFileSync(web + 'dist/index.html', page);

@@ -5,19 +5,50 @@
 const SHAPE = {
   // caller: calls inside, and how much of its time they take
   'android.app.ActivityThread.main': [['android.os.Looper.loop', 1]],
-  'android.os.Looper.loop': [['android.os.MessageQueue.next', 0.3], ['android.os.Handler.dispatchMessage', 0.7]],
+  'android.os.Looper.loop': [
+    ['android.os.MessageQueue.next', 0.3],
+    ['android.os.Handler.dispatchMessage', 0.7],
+  ],
   'android.os.MessageQueue.next': [['android.os.MessageQueue.nativePollOnce', 1]],
-  'android.os.Handler.dispatchMessage': [['com.acme.shop.home.HomeActivity.onCreate', 0.5], ['android.view.Choreographer.doFrame', 0.5]],
-  'com.acme.shop.home.HomeActivity.onCreate': [['android.view.LayoutInflater.inflate', 0.7], ['com.acme.shop.data.CartRepository.<init>', 0.3]],
+  'android.os.Handler.dispatchMessage': [
+    ['com.acme.shop.home.HomeActivity.onCreate', 0.5],
+    ['android.view.Choreographer.doFrame', 0.5],
+  ],
+  'com.acme.shop.home.HomeActivity.onCreate': [
+    ['android.view.LayoutInflater.inflate', 0.7],
+    ['com.acme.shop.data.CartRepository.<init>', 0.3],
+  ],
   'android.view.LayoutInflater.inflate': [['android.view.LayoutInflater.rInflate', 1]],
-  'android.view.LayoutInflater.rInflate': [['android.view.LayoutInflater.createViewFromTag', 0.5], ['android.view.LayoutInflater.rInflate', 0.4], ['java.util.HashMap.get', 0.1]],
-  'android.view.Choreographer.doFrame': [['android.view.View.measure', 0.4], ['android.view.View.draw', 0.4], ['java.util.HashMap.get', 0.2]],
-  'android.view.View.measure': [['android.view.View.measure', 0.5], ['java.lang.String.hashCode', 0.1]],
-  'com.acme.shop.net.Api.run': [['okhttp3.RealCall.getResponseWithInterceptorChain', 0.6], ['com.squareup.moshi.JsonUtf8Reader.nextName', 0.4]],
+  'android.view.LayoutInflater.rInflate': [
+    ['android.view.LayoutInflater.createViewFromTag', 0.5],
+    ['android.view.LayoutInflater.rInflate', 0.4],
+    ['java.util.HashMap.get', 0.1],
+  ],
+  'android.view.Choreographer.doFrame': [
+    ['android.view.View.measure', 0.4],
+    ['android.view.View.draw', 0.4],
+    ['java.util.HashMap.get', 0.2],
+  ],
+  'android.view.View.measure': [
+    ['android.view.View.measure', 0.5],
+    ['java.lang.String.hashCode', 0.1],
+  ],
+  'com.acme.shop.net.Api.run': [
+    ['okhttp3.RealCall.getResponseWithInterceptorChain', 0.6],
+    ['com.squareup.moshi.JsonUtf8Reader.nextName', 0.4],
+  ],
   'okhttp3.RealCall.getResponseWithInterceptorChain': [['okhttp3.internal.Socket.read', 0.8]],
-  'com.squareup.moshi.JsonUtf8Reader.nextName': [['java.lang.String.hashCode', 0.4], ['java.util.HashMap.get', 0.4]],
+  'com.squareup.moshi.JsonUtf8Reader.nextName': [
+    ['java.lang.String.hashCode', 0.4],
+    ['java.util.HashMap.get', 0.4],
+  ],
 };
-const SIGNATURES = { inflate: '(ILandroid/view/ViewGroup;Z)Landroid/view/View;', onCreate: '(Landroid/os/Bundle;)V', main: '([Ljava/lang/String;)V', '<init>': '()V' };
+const SIGNATURES = {
+  inflate: '(ILandroid/view/ViewGroup;Z)Landroid/view/View;',
+  onCreate: '(Landroid/os/Bundle;)V',
+  main: '([Ljava/lang/String;)V',
+  '<init>': '()V',
+};
 const WAITING = /nativePollOnce|Socket\.read/;
 const FLAG = { unrolled: 1, enteredBefore: 2, openAtEnd: 4, missingExit: 8, hasChildren: 16 };
 
@@ -40,7 +71,14 @@ export function makeTrace({ length = 2e9, busy = 1 } = {}) {
       frameOf.set(name, frames.length);
       const cut = name.lastIndexOf('.');
       const method = name.slice(cut + 1);
-      frames.push([name.slice(0, cut), method, SIGNATURES[method] ?? '()V', `${name.slice(0, cut).split('.').at(-1)}.java`, 10 + frames.length, 0]);
+      frames.push([
+        name.slice(0, cut),
+        method,
+        SIGNATURES[method] ?? '()V',
+        `${name.slice(0, cut).split('.').at(-1)}.java`,
+        10 + frames.length,
+        0,
+      ]);
     }
     return frameOf.get(name);
   };
@@ -49,10 +87,23 @@ export function makeTrace({ length = 2e9, busy = 1 } = {}) {
   const thread = (id, name, body) => {
     const calls = [];
     const put = (method, start, end, parent, flags = 0) => {
-      const call = { frame: frame(method), start: Math.round(start), end: Math.round(end), parent, kids: [], flags, waits: [], depth: parent ? parent.depth + 1 : 0 };
+      const call = {
+        frame: frame(method),
+        start: Math.round(start),
+        end: Math.round(end),
+        parent,
+        kids: [],
+        flags,
+        waits: [],
+        depth: parent ? parent.depth + 1 : 0,
+      };
       if (parent) parent.kids.push(call);
       calls.push(call);
-      if (WAITING.test(method) && end - start > 1e5) call.waits.push([Math.round(start + (end - start) * 0.1), Math.round(end - (end - start) * 0.1)]);
+      if (WAITING.test(method) && end - start > 1e5)
+        call.waits.push([
+          Math.round(start + (end - start) * 0.1),
+          Math.round(end - (end - start) * 0.1),
+        ]);
       return call;
     };
     const grow = (call, most) => {
@@ -60,7 +111,8 @@ export function makeTrace({ length = 2e9, busy = 1 } = {}) {
       const kids = SHAPE[name];
       if (!kids || call.depth >= most || call.end - call.start < 2000) return;
       const span = call.end - call.start;
-      const rounds = call.depth < 2 ? (call.depth === 1 ? Math.ceil(40 * busy) : 1) : 1 + Math.floor(rnd() * 4);
+      const rounds =
+        call.depth < 2 ? (call.depth === 1 ? Math.ceil(40 * busy) : 1) : 1 + Math.floor(rnd() * 4);
       let t = call.start + span * 0.01;
       for (let i = 0; i < rounds; i++) {
         for (const [kid, share] of kids) {
@@ -74,20 +126,40 @@ export function makeTrace({ length = 2e9, busy = 1 } = {}) {
     };
     body(put, grow);
     const depths = Math.max(...calls.map((c) => c.depth)) + 1;
-    const rows = Array.from({ length: depths }, (_, d) => calls.filter((c) => c.depth === d).sort((a, b) => a.start - b.start));
-    const track = { track: tracks.length, thread_id: id, name, first_row: row, rows, calls, waits: [] };
-    rows.forEach((list, d) => list.forEach((c, i) => Object.assign(c, { row: row + d, index: i, track })));
-    for (const c of calls) for (const w of c.waits) track.waits.push({ start: w[0], end: w[1], call: c });
+    const rows = Array.from({ length: depths }, (_, d) =>
+      calls.filter((c) => c.depth === d).sort((a, b) => a.start - b.start),
+    );
+    const track = {
+      track: tracks.length,
+      thread_id: id,
+      name,
+      first_row: row,
+      rows,
+      calls,
+      waits: [],
+    };
+    rows.forEach((list, d) =>
+      list.forEach((c, i) => Object.assign(c, { row: row + d, index: i, track })),
+    );
+    for (const c of calls)
+      for (const w of c.waits) track.waits.push({ start: w[0], end: w[1], call: c });
     track.waits.sort((a, b) => a.start - b.start);
     row += depths;
     tracks.push(track);
   };
-  thread(1, 'main', (put, grow) => grow(put('android.app.ActivityThread.main', 0, length, null, FLAG.enteredBefore | FLAG.openAtEnd), 12));
+  thread(1, 'main', (put, grow) =>
+    grow(
+      put('android.app.ActivityThread.main', 0, length, null, FLAG.enteredBefore | FLAG.openAtEnd),
+      12,
+    ),
+  );
   thread(36, 'OkHttp api.acme.shop', (put, grow) => {
-    for (let t = length * 0.08; t < length * 0.9; t += length * (0.05 + 0.1 * rnd())) grow(put('com.acme.shop.net.Api.run', t, t + length * 0.045, null), 8);
+    for (let t = length * 0.08; t < length * 0.9; t += length * (0.05 + 0.1 * rnd()))
+      grow(put('com.acme.shop.net.Api.run', t, t + length * 0.045, null), 8);
   });
   thread(28, 'arch_disk_io_0', (put, grow) => {
-    for (let t = length * 0.2; t < length * 0.8; t += length * 0.11) grow(put('com.squareup.moshi.JsonUtf8Reader.nextName', t, t + length * 0.02, null), 6);
+    for (let t = length * 0.2; t < length * 0.8; t += length * 0.11)
+      grow(put('com.squareup.moshi.JsonUtf8Reader.nextName', t, t + length * 0.02, null), 6);
   });
   const trace = { length, frames, tracks, rows: tracks.flatMap((t) => t.rows) };
   rankFrames(trace);
@@ -166,16 +238,28 @@ export function profile(trace, q = {}) {
       waits.real_ns += t;
     }
   }
-  return { total_real_ns: totals[0], total_cpu_ns: totals[1], rows: [...rows.values()].sort((a, b) => a[0] - b[0]), waits };
+  return {
+    total_real_ns: totals[0],
+    total_cpu_ns: totals[1],
+    rows: [...rows.values()].sort((a, b) => a[0] - b[0]),
+    waits,
+  };
 }
 
 function rankFrames(trace) {
   const rows = profile(trace).rows.sort((a, b) => b[5] - a[5] || a[0] - b[0]);
-  rows.forEach((row, i) => { trace.frames[row[0]][5] = i + 1; });
+  rows.forEach((row, i) => {
+    trace.frames[row[0]][5] = i + 1;
+  });
 }
 
 export function relations(trace, frame, q = {}) {
-  const lists = { parents: new Map(), children: new Map(), recursive_parents: new Map(), recursive_children: new Map() };
+  const lists = {
+    parents: new Map(),
+    children: new Map(),
+    recursive_parents: new Map(),
+    recursive_children: new Map(),
+  };
   const self = [0, 0];
   const recursiveSelf = [0, 0];
   const found = timed(trace, q);
@@ -190,12 +274,28 @@ export function relations(trace, frame, q = {}) {
       const own = c.recursion === 0 ? self : recursiveSelf;
       own[0] += c.exclReal;
       own[1] += c.exclCpu;
-      add(c.recursion === 0 ? lists.parents : lists.recursive_parents, c.call.parent ? c.call.parent.frame : -1, frame, c);
+      add(
+        c.recursion === 0 ? lists.parents : lists.recursive_parents,
+        c.call.parent ? c.call.parent.frame : -1,
+        frame,
+        c,
+      );
     }
     const parent = c.call.parent && found.get(c.call.parent);
-    if (parent && parent.call.frame === frame) add(parent.recursion === 0 ? lists.children : lists.recursive_children, c.call.frame, c.call.frame, c);
+    if (parent && parent.call.frame === frame)
+      add(
+        parent.recursion === 0 ? lists.children : lists.recursive_children,
+        c.call.frame,
+        c.call.frame,
+        c,
+      );
   }
-  const sorted = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, [...list.values()].sort((a, b) => b[3] - a[3])]));
+  const sorted = Object.fromEntries(
+    Object.entries(lists).map(([name, list]) => [
+      name,
+      [...list.values()].sort((a, b) => b[3] - a[3]),
+    ]),
+  );
   return { ...sorted, self, recursive_self: recursiveSelf };
 }
 
@@ -206,14 +306,35 @@ export function slice(trace, row, index) {
   const c = timed(trace, { tracks: [call.track.track] }).get(call);
   const path = [];
   for (let up = call.parent; up; up = up.parent) path.unshift([up.row, up.index, up.frame]);
-  const same = call.track.calls.filter((k) => k.frame === call.frame).sort((a, b) => a.start - b.start || a.row - b.row);
+  const same = call.track.calls
+    .filter((k) => k.frame === call.frame)
+    .sort((a, b) => a.start - b.start || a.row - b.row);
   const name = (k) => (k ? [k.row, k.index] : null);
   return {
-    row, index, track: call.track.track, depth: call.depth, frame: call.frame, start_ns: call.start, length_ns: call.end - call.start,
-    cpu_start_ns: call.start, cpu_length_ns: c.cpu, excl_real_ns: c.exclReal, excl_cpu_ns: c.exclCpu, wait_ns: c.real - c.cpu,
-    children: call.kids.length, unrolled: (call.flags & 1) !== 0, entered_before: (call.flags & 2) !== 0, open_at_end: (call.flags & 4) !== 0,
-    missing_exit: false, recursion: c.recursion, path, first_child: name(call.kids[0]), previous: name(list[index - 1]), next: name(list[index + 1]),
-    nth: same.indexOf(call) + 1, of: same.length,
+    row,
+    index,
+    track: call.track.track,
+    depth: call.depth,
+    frame: call.frame,
+    start_ns: call.start,
+    length_ns: call.end - call.start,
+    cpu_start_ns: call.start,
+    cpu_length_ns: c.cpu,
+    excl_real_ns: c.exclReal,
+    excl_cpu_ns: c.exclCpu,
+    wait_ns: c.real - c.cpu,
+    children: call.kids.length,
+    unrolled: (call.flags & 1) !== 0,
+    entered_before: (call.flags & 2) !== 0,
+    open_at_end: (call.flags & 4) !== 0,
+    missing_exit: false,
+    recursion: c.recursion,
+    path,
+    first_child: name(call.kids[0]),
+    previous: name(list[index - 1]),
+    next: name(list[index + 1]),
+    nth: same.indexOf(call) + 1,
+    of: same.length,
   };
 }
 
@@ -223,7 +344,12 @@ export function step(trace, frame, t, direction, tracks) {
     if (tracks && !tracks.includes(track.track)) continue;
     for (const c of track.calls) {
       if (c.frame !== frame || (direction > 0 ? c.start <= t : c.start >= t)) continue;
-      if (!best || direction * (c.start - best.start) < 0 || (c.start === best.start && c.row < best.row)) best = c;
+      if (
+        !best ||
+        direction * (c.start - best.start) < 0 ||
+        (c.start === best.start && c.row < best.row)
+      )
+        best = c;
     }
   }
   return best && [best.row, best.index];
@@ -234,8 +360,11 @@ export function extents(trace, frame, q, pixels) {
   const tracks = [];
   for (const track of trace.tracks) {
     const list = [];
-    for (const c of track.calls.filter((k) => k.frame === frame && k.end > (q.from ?? 0) && k.start < (q.to ?? trace.length)).sort((a, b) => a.start - b.start)) {
-      if (list.length && c.start - list.at(-1) < near) list[list.length - 1] = Math.max(list.at(-1), c.end);
+    for (const c of track.calls
+      .filter((k) => k.frame === frame && k.end > (q.from ?? 0) && k.start < (q.to ?? trace.length))
+      .sort((a, b) => a.start - b.start)) {
+      if (list.length && c.start - list.at(-1) < near)
+        list[list.length - 1] = Math.max(list.at(-1), c.end);
       else list.push(c.start, c.end);
     }
     if (list.length) tracks.push([track.track, list]);
@@ -247,7 +376,9 @@ export function extents(trace, frame, q, pixels) {
 function innermost(track) {
   if (track.pieces) return track.pieces;
   const pieces = [];
-  const put = (call, start, end) => { if (end > start) pieces.push({ call, start, end }); };
+  const put = (call, start, end) => {
+    if (end > start) pieces.push({ call, start, end });
+  };
   for (const call of track.calls) {
     let t = call.start;
     for (const kid of [...call.kids].sort((a, b) => a.start - b.start)) {
@@ -261,7 +392,13 @@ function innermost(track) {
 }
 
 function laneItems(trace, kind, row) {
-  if (kind === 'r') return (trace.rows[row] ?? []).map((c) => ({ call: c, start: c.start, end: c.end, index: c.index }));
+  if (kind === 'r')
+    return (trace.rows[row] ?? []).map((c) => ({
+      call: c,
+      start: c.start,
+      end: c.end,
+      index: c.index,
+    }));
   const track = trace.tracks[row];
   if (kind === 'i') return innermost(track).map((p) => ({ ...p, index: p.call.index }));
   return track.waits.map((w, i) => ({ ...w, index: i }));
@@ -279,12 +416,25 @@ class Writer {
     this.length += bytes.length;
   }
 
-  text(text) { this.put(Buffer.from(text)); }
-  u32(...n) { this.put(Uint32Array.from(n)); }
-  f64(...n) { this.put(Float64Array.from(n)); }
-  align(size) { this.put(Buffer.alloc((size - (this.length % size)) % size)); }
-  u32s(list) { this.put(Uint32Array.from(list)); this.align(8); }
-  end() { return Buffer.concat(this.parts); }
+  text(text) {
+    this.put(Buffer.from(text));
+  }
+  u32(...n) {
+    this.put(Uint32Array.from(n));
+  }
+  f64(...n) {
+    this.put(Float64Array.from(n));
+  }
+  align(size) {
+    this.put(Buffer.alloc((size - (this.length % size)) % size));
+  }
+  u32s(list) {
+    this.put(Uint32Array.from(list));
+    this.align(8);
+  }
+  end() {
+    return Buffer.concat(this.parts);
+  }
 }
 
 function writeTile(w, trace, kind, row, res, number) {
@@ -317,7 +467,9 @@ function writeTile(w, trace, kind, row, res, number) {
       frames[p] = s.call.frame;
     }
   }
-  for (let p = 0; p < 512; p++) if (longest[p] > 0) heights[p] = Math.max(1, Math.min(255, Math.round((255 * covered[p]) / pixel)));
+  for (let p = 0; p < 512; p++)
+    if (longest[p] > 0)
+      heights[p] = Math.max(1, Math.min(255, Math.round((255 * covered[p]) / pixel)));
   w.put(frames);
   w.put(heights);
 }
@@ -326,7 +478,8 @@ export function tiles(trace, res, from, to, lanes) {
   const w = new Writer();
   w.text('TVT1');
   w.u32(lanes.length * (to - from + 1));
-  for (const [kind, row] of lanes) for (let n = from; n <= to; n++) writeTile(w, trace, kind, row, res, n);
+  for (const [kind, row] of lanes)
+    for (let n = from; n <= to; n++) writeTile(w, trace, kind, row, res, n);
   return w.end();
 }
 
@@ -340,7 +493,8 @@ export function flame(trace, q) {
     root.total += own;
     let node = root;
     for (const frame of chain) {
-      if (!node.kids.has(frame)) node.kids.set(frame, { frame, kids: new Map(), total: 0, self: 0, calls: 0 });
+      if (!node.kids.has(frame))
+        node.kids.set(frame, { frame, kids: new Map(), total: 0, self: 0, calls: 0 });
       node = node.kids.get(frame);
       node.total += own;
     }
@@ -352,12 +506,25 @@ export function flame(trace, q) {
 
 function writeFlame(trace, root, q) {
   const name = (n) => trace.frames[n.frame].slice(0, 2).join('.');
-  const order = (list) => (q.order === 'by-name' ? list.sort((a, b) => (name(a) < name(b) ? -1 : 1)) : list.sort((a, b) => b.total - a.total));
+  const order = (list) =>
+    q.order === 'by-name'
+      ? list.sort((a, b) => (name(a) < name(b) ? -1 : 1))
+      : list.sort((a, b) => b.total - a.total);
   let path = 0;
-  const number = (n) => { for (const kid of order([...n.kids.values()])) { kid.path = path++; number(kid); } };
+  const number = (n) => {
+    for (const kid of order([...n.kids.values()])) {
+      kid.path = path++;
+      number(kid);
+    }
+  };
   number(root);
   let top = root;
-  const find = (n) => { for (const kid of n.kids.values()) { if (kid.path === q.root) top = { ...kid, kids: new Map([[kid.frame, kid]]) }; find(kid); } };
+  const find = (n) => {
+    for (const kid of n.kids.values()) {
+      if (kid.path === q.root) top = { ...kid, kids: new Map([[kid.frame, kid]]) };
+      find(kid);
+    }
+  };
   if (q.root !== undefined) find(root);
   const out = [];
   let left = 0;
@@ -393,7 +560,8 @@ export function activity(trace, buckets) {
     const size = trace.length / buckets;
     const covered = new Float64Array(buckets);
     for (const c of track.rows[track.track === 0 ? 3 : 0]) {
-      for (let b = Math.floor(c.start / size); b < buckets && b * size < c.end; b++) covered[b] += Math.min(c.end, (b + 1) * size) - Math.max(c.start, b * size);
+      for (let b = Math.floor(c.start / size); b < buckets && b * size < c.end; b++)
+        covered[b] += Math.min(c.end, (b + 1) * size) - Math.max(c.start, b * size);
     }
     w.u32(track.track);
     w.put(Uint8Array.from(covered, (t) => Math.min(255, Math.round((255 * t) / size))));
@@ -405,18 +573,56 @@ export function activity(trace, buckets) {
 export function facts(trace) {
   const whole = profile(trace);
   return {
-    protocol: 1, name: 'made-up.trace', format: 'Android method trace', version: '3', clocks: ['real', 'cpu'], axis: 'real', start_ns: 0, end_ns: trace.length,
-    recorded: '2026-11-20T10:11:12Z', records: trace.tracks.reduce((n, t) => n + 2 * t.calls.length, 0), calls: trace.tracks.reduce((n, t) => n + t.calls.length, 0),
-    max_depth: Math.max(...trace.tracks.map((t) => t.rows.length)), overflow: false, sampled: null,
-    metadata: [['data-file-overflow', 'false'], ['clock', 'dual'], ['elapsed-time-usec', String(trace.length / 1000)], ['vm', 'art'], ['pid', '2714']],
-    files: ['made-up.trace'], processes: [{ id: 2714, name: 'com.acme.shop' }],
+    protocol: 1,
+    name: 'made-up.trace',
+    format: 'Android method trace',
+    version: '3',
+    clocks: ['real', 'cpu'],
+    axis: 'real',
+    start_ns: 0,
+    end_ns: trace.length,
+    recorded: '2026-11-20T10:11:12Z',
+    records: trace.tracks.reduce((n, t) => n + 2 * t.calls.length, 0),
+    calls: trace.tracks.reduce((n, t) => n + t.calls.length, 0),
+    max_depth: Math.max(...trace.tracks.map((t) => t.rows.length)),
+    overflow: false,
+    sampled: null,
+    metadata: [
+      ['data-file-overflow', 'false'],
+      ['clock', 'dual'],
+      ['elapsed-time-usec', String(trace.length / 1000)],
+      ['vm', 'art'],
+      ['pid', '2714'],
+    ],
+    files: ['made-up.trace'],
+    processes: [{ id: 2714, name: 'com.acme.shop' }],
     tracks: trace.tracks.map((t) => {
       const own = profile(trace, { tracks: [t.track] });
-      return { track: t.track, thread_id: t.thread_id, name: t.name, process: 0, first_row: t.first_row, rows: t.rows.length, calls: t.calls.length,
-        start_ns: t.calls[0].start, end_ns: trace.length, real_ns: own.total_real_ns, cpu_ns: own.total_cpu_ns, waits: t.waits.length };
+      return {
+        track: t.track,
+        thread_id: t.thread_id,
+        name: t.name,
+        process: 0,
+        first_row: t.first_row,
+        rows: t.rows.length,
+        calls: t.calls.length,
+        start_ns: t.calls[0].start,
+        end_ns: trace.length,
+        real_ns: own.total_real_ns,
+        cpu_ns: own.total_cpu_ns,
+        waits: t.waits.length,
+      };
     }),
     idle_threads: [{ thread_id: 7, name: 'Signal Catcher' }],
-    diagnostics: [{ kind: 'open-at-end', text: 'calls still open when the trace ended', severity: 'note', count: 1, offsets: [104096] }],
+    diagnostics: [
+      {
+        kind: 'open-at-end',
+        text: 'calls still open when the trace ended',
+        severity: 'note',
+        count: 1,
+        offsets: [104096],
+      },
+    ],
     frames: whole.rows.length,
   };
 }

@@ -13,7 +13,10 @@ const page = fileURLToPath(new URL('../dist/index.html', import.meta.url));
 function lanesOf(text) {
   return text.split(',').flatMap((word) => {
     const [, kind, first, last] = /^([riw])(\d+)(?:-(\d+))?$/.exec(word);
-    return Array.from({ length: Number(last ?? first) - Number(first) + 1 }, (_, i) => [kind, Number(first) + i]);
+    return Array.from({ length: Number(last ?? first) - Number(first) + 1 }, (_, i) => [
+      kind,
+      Number(first) + i,
+    ]);
   });
 }
 
@@ -24,17 +27,42 @@ function scopeOf(q) {
 
 /** Each answer: an object goes out as JSON, a Buffer as it is, null as null. */
 const ANSWERS = {
-  status: (t) => t.status ?? { state: 'ready', name: 'made-up.trace', bytes: 1, total_bytes: 1, records: 2 },
+  status: (t) =>
+    t.status ?? { state: 'ready', name: 'made-up.trace', bytes: 1, total_bytes: 1, records: 2 },
   trace: (t) => ({ ...mock.facts(t), ...t.facts }),
   frames: (t) => ({ frames: t.frames }),
   profile: (t, q) => mock.profile(t, scopeOf(q)),
   relations: (t, q) => mock.relations(t, Number(q.get('frame')), scopeOf(q)),
-  slice: (t, q) => mock.slice(t, Number(q.get('row')), Number(q.get('index'))) ?? { error: 'there is no such call' },
-  step: (t, q) => mock.step(t, Number(q.get('frame')), Number(q.get('t')), Number(q.get('direction')), scopeOf(q).tracks),
+  slice: (t, q) =>
+    mock.slice(t, Number(q.get('row')), Number(q.get('index'))) ?? {
+      error: 'there is no such call',
+    },
+  step: (t, q) =>
+    mock.step(
+      t,
+      Number(q.get('frame')),
+      Number(q.get('t')),
+      Number(q.get('direction')),
+      scopeOf(q).tracks,
+    ),
   extents: (t, q) => mock.extents(t, Number(q.get('frame')), scopeOf(q), Number(q.get('pixels'))),
-  tiles: (t, q) => mock.tiles(t, Number(q.get('res')), Number(q.get('from')), Number(q.get('to')), lanesOf(q.get('rows'))),
-  flame: (t, q) => mock.flame(t, { ...scopeOf(q), clock: q.get('clock'), order: q.get('order'), inverted: q.get('inverted') === '1',
-    root: q.has('root') ? Number(q.get('root')) : undefined, min: Number(q.get('min') ?? 0) }),
+  tiles: (t, q) =>
+    mock.tiles(
+      t,
+      Number(q.get('res')),
+      Number(q.get('from')),
+      Number(q.get('to')),
+      lanesOf(q.get('rows')),
+    ),
+  flame: (t, q) =>
+    mock.flame(t, {
+      ...scopeOf(q),
+      clock: q.get('clock'),
+      order: q.get('order'),
+      inverted: q.get('inverted') === '1',
+      root: q.has('root') ? Number(q.get('root')) : undefined,
+      min: Number(q.get('min') ?? 0),
+    }),
   activity: (t, q) => mock.activity(t, Number(q.get('buckets'))),
   quit: () => ({}),
 };
@@ -56,9 +84,18 @@ export function serve(trace, port = 0) {
     if (answer?.error && name !== 'status') response.statusCode = 400;
     return response.end(JSON.stringify(answer));
   });
-  return new Promise((ready) => server.listen(port, '127.0.0.1', () => {
-    ready({ address: `http://127.0.0.1:${server.address().port}/token/`, asked, close: () => { server.closeAllConnections(); server.close(); } });
-  }));
+  return new Promise((ready) =>
+    server.listen(port, '127.0.0.1', () => {
+      ready({
+        address: `http://127.0.0.1:${server.address().port}/token/`,
+        asked,
+        close: () => {
+          server.closeAllConnections();
+          server.close();
+        },
+      });
+    }),
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -19,7 +19,10 @@ export class History {
   private last = 0;
   private written: string;
 
-  constructor(private readonly viewer: Viewer, private readonly mover: Mover) {
+  constructor(
+    private readonly viewer: Viewer,
+    private readonly mover: Mover,
+  ) {
     this.written = location.hash.slice(1);
     if (this.written !== '') this.mover.jump(viewer.goTo(readPlace(this.written)));
     history.replaceState({ traceview: 0 } satisfies Entry, '');
@@ -41,7 +44,11 @@ export class History {
     this.written = text;
     this.at++;
     this.last = this.at;
-    history.pushState({ traceview: this.at } satisfies Entry, '', text === '' ? location.pathname : `#${text}`);
+    history.pushState(
+      { traceview: this.at } satisfies Entry,
+      '',
+      text === '' ? location.pathname : `#${text}`,
+    );
   }
 
   private arrived(state: Entry | null): void {

@@ -2,10 +2,23 @@
 // The engine behind HTTP: the addresses of docs/view-protocol.md, relative to the page's own.
 
 import {
-  EngineError, isAbort,
-  type Activity, type Call, type CallDetails, type Engine, type Extents, type FlameGraph,
-  type FlameQuestion, type FrameRow, type ProfileAnswer, type Relations, type Scope, type Status,
-  type Tile, type TileLane, type TraceFacts,
+  EngineError,
+  isAbort,
+  type Activity,
+  type Call,
+  type CallDetails,
+  type Engine,
+  type Extents,
+  type FlameGraph,
+  type FlameQuestion,
+  type FrameRow,
+  type ProfileAnswer,
+  type Relations,
+  type Scope,
+  type Status,
+  type Tile,
+  type TileLane,
+  type TraceFacts,
 } from '../model/engine';
 import { decodeActivity, decodeFlame, decodeTiles } from '../model/decode';
 
@@ -27,7 +40,7 @@ function scopeQuery(scope: Scope): Query {
 async function refusal(response: Response): Promise<EngineError> {
   let message = `${response.status} ${response.statusText}`;
   try {
-    const body = await response.json() as { error?: unknown };
+    const body = (await response.json()) as { error?: unknown };
     if (typeof body.error === 'string') message = body.error;
   } catch {
     // No sentence of the engine's own: the status has to do.
@@ -35,7 +48,12 @@ async function refusal(response: Response): Promise<EngineError> {
   return new EngineError(message, false);
 }
 
-async function ask(path: string, query: Query, signal?: AbortSignal, method = 'GET'): Promise<Response> {
+async function ask(
+  path: string,
+  query: Query,
+  signal?: AbortSignal,
+  method = 'GET',
+): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(address(path, query), { method, ...(signal ? { signal } : {}) });
@@ -48,7 +66,7 @@ async function ask(path: string, query: Query, signal?: AbortSignal, method = 'G
 }
 
 async function json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
-  return await (await ask(path, query, signal)).json() as T;
+  return (await (await ask(path, query, signal)).json()) as T;
 }
 
 async function bytes(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
@@ -80,8 +98,13 @@ export class HttpEngine implements Engine {
     return json('api/slice', { row: call.row, index: call.index }, signal);
   }
 
-  async step(frame: number, time: number, direction: 1 | -1, tracks: readonly number[] | undefined,
-    signal?: AbortSignal): Promise<Call | null> {
+  async step(
+    frame: number,
+    time: number,
+    direction: 1 | -1,
+    tracks: readonly number[] | undefined,
+    signal?: AbortSignal,
+  ): Promise<Call | null> {
     const query = { frame, t: time, direction, tracks: tracks?.join(',') };
     const found = await json<[number, number] | null>('api/step', query, signal);
     return found && { row: found[0], index: found[1] };
@@ -91,14 +114,24 @@ export class HttpEngine implements Engine {
     return json('api/extents', { frame, pixels, ...scopeQuery(scope) }, signal);
   }
 
-  async tiles(res: number, from: number, to: number, lanes: readonly TileLane[],
-    signal?: AbortSignal): Promise<Tile[]> {
+  async tiles(
+    res: number,
+    from: number,
+    to: number,
+    lanes: readonly TileLane[],
+    signal?: AbortSignal,
+  ): Promise<Tile[]> {
     return decodeTiles(await bytes('api/tiles', { res, from, to, rows: laneList(lanes) }, signal));
   }
 
   async flame(q: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph> {
     const query = {
-      ...scopeQuery(q), clock: q.clock, order: q.order, inverted: q.inverted ? 1 : 0, root: q.root, min: q.min,
+      ...scopeQuery(q),
+      clock: q.clock,
+      order: q.order,
+      inverted: q.inverted ? 1 : 0,
+      root: q.root,
+      min: q.min,
     };
     return decodeFlame(await bytes('api/flame', query, signal));
   }

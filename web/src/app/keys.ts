@@ -13,7 +13,10 @@ const PAN = 0.15;
 const FASTER = 3;
 
 export class Keys {
-  constructor(private readonly page: Page, private readonly history: History) {
+  constructor(
+    private readonly page: Page,
+    private readonly history: History,
+  ) {
     addEventListener('keydown', (e) => {
       if (this.handle(e)) e.preventDefault();
     });
@@ -21,7 +24,11 @@ export class Keys {
   }
 
   private static typing(target: EventTarget | null): boolean {
-    return target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+    return (
+      target instanceof HTMLInputElement ||
+      target instanceof HTMLSelectElement ||
+      target instanceof HTMLTextAreaElement
+    );
   }
 
   private handle(e: KeyboardEvent): boolean {
@@ -66,7 +73,11 @@ export class Keys {
     const { viewer, mover } = this.page.views;
     const { from, to } = mover.goal;
     const pointer = viewer.pointer.peek();
-    mover.zoom(factor, pointer !== null && pointer > from && pointer < to ? pointer : (from + to) / 2, true);
+    mover.zoom(
+      factor,
+      pointer !== null && pointer > from && pointer < to ? pointer : (from + to) / 2,
+      true,
+    );
   }
 
   private pan(share: number): void {
@@ -89,8 +100,16 @@ export class Keys {
       return true;
     }
     const parent = call.path[call.path.length - 1];
-    const to = along === 1 ? call.next : along === -1 ? call.previous : key === 'ArrowDown' ? call.first_child
-      : key === 'ArrowUp' ? parent : undefined;
+    const to =
+      along === 1
+        ? call.next
+        : along === -1
+          ? call.previous
+          : key === 'ArrowDown'
+            ? call.first_child
+            : key === 'ArrowUp'
+              ? parent
+              : undefined;
     if (to === undefined) return key === 'ArrowUp';
     if (to) void goToCall(this.page.views, { row: to[0], index: to[1] });
     return true;
@@ -99,18 +118,42 @@ export class Keys {
   private act(e: KeyboardEvent): boolean {
     const { viewer, mover } = this.page.views;
     const { lower, top, help } = this.page;
-    if (this.inTable(e.target) && e.key !== 'Escape' && e.key !== '/' && e.key !== '?') return false;
+    if (this.inTable(e.target) && e.key !== 'Escape' && e.key !== '/' && e.key !== '?')
+      return false;
     switch (e.key) {
-      case '0': mover.glide(wholeView(viewer.bounds)); return true;
-      case 'f': case 'F': this.zoomToSelection(); return true;
-      case 'm': case 'M': this.rangeFromSelection(); return true;
-      case 'q': case 'Q': lower.toggle(); return true;
-      case '2': this.flame('left-heavy'); return true;
-      case '4': this.flame('inverted'); return true;
-      case '/': top.searchInput.focus(); top.searchInput.select(); return true;
-      case '?': help.toggle(); return true;
-      case 'Escape': this.escape(); return true;
-      default: return false;
+      case '0':
+        mover.glide(wholeView(viewer.bounds));
+        return true;
+      case 'f':
+      case 'F':
+        this.zoomToSelection();
+        return true;
+      case 'm':
+      case 'M':
+        this.rangeFromSelection();
+        return true;
+      case 'q':
+      case 'Q':
+        lower.toggle();
+        return true;
+      case '2':
+        this.flame('left-heavy');
+        return true;
+      case '4':
+        this.flame('inverted');
+        return true;
+      case '/':
+        top.searchInput.focus();
+        top.searchInput.select();
+        return true;
+      case '?':
+        help.toggle();
+        return true;
+      case 'Escape':
+        this.escape();
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -155,7 +198,9 @@ export class Keys {
     if (Keys.typing(document.activeElement) || (chosen && !chosen.isCollapsed)) return;
     const { viewer } = this.page.views;
     const frame = viewer.frame.peek();
-    const fromTable = this.inTable(document.activeElement) ? this.page.lower.table.copyText() : null;
+    const fromTable = this.inTable(document.activeElement)
+      ? this.page.lower.table.copyText()
+      : null;
     const text = fromTable ?? (frame === null ? null : viewer.frames.full(frame));
     if (text === null) return;
     e.clipboardData?.setData('text/plain', text);

@@ -47,7 +47,11 @@ class App {
       const status = await this.load();
       if (!status || this.ended) return;
       if (status.state === 'error') {
-        const screen = new ErrorScreen(status, lookButtons(this.settings, () => this.help.toggle()), () => void this.quit());
+        const screen = new ErrorScreen(
+          status,
+          lookButtons(this.settings, () => this.help.toggle()),
+          () => void this.quit(),
+        );
         return this.show(screen.element, this.help.element);
       }
       await this.open();
@@ -65,7 +69,11 @@ class App {
       document.title = `${status.name} – traceview`;
       if (status.state !== 'loading') return status;
       if (!screen) {
-        screen = new LoadingScreen(status.name, lookButtons(this.settings, () => this.help.toggle()), () => void this.quit());
+        screen = new LoadingScreen(
+          status.name,
+          lookButtons(this.settings, () => this.help.toggle()),
+          () => void this.quit(),
+        );
         this.show(screen.element, this.help.element);
       }
       screen.show(status, performance.now());
@@ -81,7 +89,8 @@ class App {
     this.show(page.element);
     new Keys(page, new History(viewer, page.views.mover));
     effect(() => {
-      if (viewer.gone.get() && !this.ended) this.show(h('div', null), new EndedScreen(this.name, false).element);
+      if (viewer.gone.get() && !this.ended)
+        this.show(h('div', null), new EndedScreen(this.name, false).element);
     });
   }
 }

@@ -14,7 +14,9 @@ export class ByteReader {
   private take(bytes: number): number {
     const at = this.at;
     if (!(bytes >= 0) || at + bytes > this.buffer.byteLength) {
-      throw new Error(`answer too short: ${bytes} bytes wanted at ${at} of ${this.buffer.byteLength}`);
+      throw new Error(
+        `answer too short: ${bytes} bytes wanted at ${at} of ${this.buffer.byteLength}`,
+      );
     }
     this.at = at + bytes;
     return at;
@@ -23,7 +25,8 @@ export class ByteReader {
   magic(text: string): void {
     const at = this.take(4);
     for (let i = 0; i < 4; i++) {
-      if (this.view.getUint8(at + i) !== text.charCodeAt(i)) throw new Error(`answer is not ${text}`);
+      if (this.view.getUint8(at + i) !== text.charCodeAt(i))
+        throw new Error(`answer is not ${text}`);
     }
   }
 

@@ -17,7 +17,11 @@ export interface Attributes {
   on?: { [E in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[E]) => void };
 }
 
-export function setAttribute(element: Element, name: string, value: string | number | boolean | null): void {
+export function setAttribute(
+  element: Element,
+  name: string,
+  value: string | number | boolean | null,
+): void {
   if (value === null) element.removeAttribute(name);
   else element.setAttribute(name, String(value));
 }
@@ -36,7 +40,9 @@ function apply(element: HTMLElement, a: Attributes): void {
 }
 
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes | null, ...children: Child[]
+  tag: K,
+  attributes: Attributes | null,
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (attributes) apply(element, attributes);
@@ -93,6 +99,14 @@ export function icon(name: IconName, className = ''): SVGSVGElement {
 
 /** A button that is a picture needs a name in words. */
 export function iconButton(name: IconName, label: string, click: () => void): HTMLButtonElement {
-  return h('button', { class: 'icon-button', title: label, attrs: { type: 'button', 'aria-label': label },
-    on: { click } }, icon(name));
+  return h(
+    'button',
+    {
+      class: 'icon-button',
+      title: label,
+      attrs: { type: 'button', 'aria-label': label },
+      on: { click },
+    },
+    icon(name),
+  );
 }

@@ -78,7 +78,8 @@ export function plural(n: number, one: string, many = one + 's'): string {
 
 /** A mark of the ruler: in the unit of the step, with no more digits than the step asks for. */
 export function formatTick(ns: number, step: number): string {
-  const unit: Unit = step >= 1e8 || Math.abs(ns) >= 1e9 ? 's' : step >= 1e5 ? 'ms' : step >= 1e2 ? 'us' : 'ns';
+  const unit: Unit =
+    step >= 1e8 || Math.abs(ns) >= 1e9 ? 's' : step >= 1e5 ? 'ms' : step >= 1e2 ? 'us' : 'ns';
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(NS_PER[unit] / step) - 1e-9)));
   return `${groupDigitsBeforePoint((ns / NS_PER[unit]).toFixed(digits))} ${unitLabel(unit)}`;
 }

@@ -11,11 +11,13 @@ export class Latest {
     this.cancel();
     const controller = new AbortController();
     this.controller = controller;
-    ask(controller.signal).then((answer) => {
-      if (!controller.signal.aborted) done(answer);
-    }).catch((error: unknown) => {
-      if (!controller.signal.aborted) this.failed(error);
-    });
+    ask(controller.signal)
+      .then((answer) => {
+        if (!controller.signal.aborted) done(answer);
+      })
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted) this.failed(error);
+      });
   }
 
   cancel(): void {

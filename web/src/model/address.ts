@@ -36,7 +36,8 @@ function spanText(span: Span): string {
 export function writePlace(place: Place): string {
   const words: string[] = [];
   const put = (name: string, value: string | null): void => {
-    if (value !== null && value !== '') words.push(`${name}=${encodeURIComponent(value).replaceAll('%2C', ',')}`);
+    if (value !== null && value !== '')
+      words.push(`${name}=${encodeURIComponent(value).replaceAll('%2C', ',')}`);
   };
   put('view', place.view && spanText(place.view));
   put('range', place.range && spanText(place.range));
@@ -62,7 +63,10 @@ function readSpan(text: string | null): Span | null {
 }
 
 function readNumbers(text: string | null): number[] {
-  return (text ?? '').split(',').filter((word) => /^\d+$/.test(word)).map(Number);
+  return (text ?? '')
+    .split(',')
+    .filter((word) => /^\d+$/.test(word))
+    .map(Number);
 }
 
 function oneOf<T extends string>(text: string | null, words: readonly T[], otherwise: T): T {

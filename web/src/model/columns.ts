@@ -4,10 +4,19 @@
 import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
 import type { Clock, ProfileAnswer, ProfileRow } from './engine';
 
-export type ColumnId = 'name'
-  | 'incl_cpu_pct' | 'incl_cpu' | 'excl_cpu_pct' | 'excl_cpu'
-  | 'incl_real_pct' | 'incl_real' | 'excl_real_pct' | 'excl_real'
-  | 'calls' | 'cpu_per_call' | 'real_per_call';
+export type ColumnId =
+  | 'name'
+  | 'incl_cpu_pct'
+  | 'incl_cpu'
+  | 'excl_cpu_pct'
+  | 'excl_cpu'
+  | 'incl_real_pct'
+  | 'incl_real'
+  | 'excl_real_pct'
+  | 'excl_real'
+  | 'calls'
+  | 'cpu_per_call'
+  | 'real_per_call';
 
 export interface Column {
   id: ColumnId;
@@ -27,17 +36,74 @@ function pair(clock: Clock, what: 'incl' | 'excl'): Column[] {
   const long = `${what === 'incl' ? 'Inclusive' : 'Exclusive'} ${clock === 'cpu' ? 'CPU' : 'real'} time`;
   const begins = what === 'incl';
   return [
-    { id: `${what}_${clock}_pct`, group: name, head: '%', title: `${long}, share of all threads`, kind: 'percent', clock, width: 54, begins },
-    { id: `${what}_${clock}`, group: name, head: '', title: long, kind: 'time', clock, width: 84, begins: false },
+    {
+      id: `${what}_${clock}_pct`,
+      group: name,
+      head: '%',
+      title: `${long}, share of all threads`,
+      kind: 'percent',
+      clock,
+      width: 54,
+      begins,
+    },
+    {
+      id: `${what}_${clock}`,
+      group: name,
+      head: '',
+      title: long,
+      kind: 'time',
+      clock,
+      width: 84,
+      begins: false,
+    },
   ];
 }
 
 const COLUMNS: readonly Column[] = [
-  { id: 'name', group: 'Name', head: '', title: 'Method', kind: 'name', clock: null, width: 0, begins: false },
-  ...pair('cpu', 'incl'), ...pair('cpu', 'excl'), ...pair('real', 'incl'), ...pair('real', 'excl'),
-  { id: 'calls', group: 'Calls+Rec', head: 'of Total', title: 'Calls + Recursions / Calls of Total', kind: 'calls', clock: null, width: 96, begins: true },
-  { id: 'cpu_per_call', group: 'CPU', head: 'per call', title: 'Inclusive CPU time / (calls + recursions)', kind: 'time', clock: 'cpu', width: 78, begins: false },
-  { id: 'real_per_call', group: 'Real', head: 'per call', title: 'Inclusive real time / (calls + recursions)', kind: 'time', clock: 'real', width: 78, begins: false },
+  {
+    id: 'name',
+    group: 'Name',
+    head: '',
+    title: 'Method',
+    kind: 'name',
+    clock: null,
+    width: 0,
+    begins: false,
+  },
+  ...pair('cpu', 'incl'),
+  ...pair('cpu', 'excl'),
+  ...pair('real', 'incl'),
+  ...pair('real', 'excl'),
+  {
+    id: 'calls',
+    group: 'Calls+Rec',
+    head: 'of Total',
+    title: 'Calls + Recursions / Calls of Total',
+    kind: 'calls',
+    clock: null,
+    width: 96,
+    begins: true,
+  },
+  {
+    id: 'cpu_per_call',
+    group: 'CPU',
+    head: 'per call',
+    title: 'Inclusive CPU time / (calls + recursions)',
+    kind: 'time',
+    clock: 'cpu',
+    width: 78,
+    begins: false,
+  },
+  {
+    id: 'real_per_call',
+    group: 'Real',
+    head: 'per call',
+    title: 'Inclusive real time / (calls + recursions)',
+    kind: 'time',
+    clock: 'real',
+    width: 78,
+    begins: false,
+  },
 ];
 
 /** A clock that the trace lacks has no columns. */
@@ -77,14 +143,26 @@ function perCall(time: number | null, f: Figures): number | null {
 /** The number a column sorts by and shows; a share sorts as its time does. */
 export function figure(f: Figures, id: ColumnId): number | null {
   switch (id) {
-    case 'incl_cpu_pct': case 'incl_cpu': return f.incl_cpu;
-    case 'excl_cpu_pct': case 'excl_cpu': return f.excl_cpu;
-    case 'incl_real_pct': case 'incl_real': return f.incl_real;
-    case 'excl_real_pct': case 'excl_real': return f.excl_real;
-    case 'calls': return f.calls + f.recursive;
-    case 'cpu_per_call': return perCall(f.incl_cpu, f);
-    case 'real_per_call': return perCall(f.incl_real, f);
-    case 'name': return null;
+    case 'incl_cpu_pct':
+    case 'incl_cpu':
+      return f.incl_cpu;
+    case 'excl_cpu_pct':
+    case 'excl_cpu':
+      return f.excl_cpu;
+    case 'incl_real_pct':
+    case 'incl_real':
+      return f.incl_real;
+    case 'excl_real_pct':
+    case 'excl_real':
+      return f.excl_real;
+    case 'calls':
+      return f.calls + f.recursive;
+    case 'cpu_per_call':
+      return perCall(f.incl_cpu, f);
+    case 'real_per_call':
+      return perCall(f.incl_real, f);
+    case 'name':
+      return null;
   }
 }
 

@@ -70,7 +70,15 @@ export interface Scope {
 }
 
 /** frame, calls, recursive calls, inclusive real, exclusive real, inclusive CPU, exclusive CPU */
-export type ProfileRow = [number, number, number, number | null, number | null, number | null, number | null];
+export type ProfileRow = [
+  number,
+  number,
+  number,
+  number | null,
+  number | null,
+  number | null,
+  number | null,
+];
 
 export interface ProfileAnswer {
   total_real_ns: number | null;
@@ -124,7 +132,13 @@ export interface CallDetails extends Call {
 
 export type TileKind = 'r' | 'i' | 'w';
 
-export const FLAG = { unrolled: 1, enteredBefore: 2, openAtEnd: 4, missingExit: 8, hasChildren: 16 } as const;
+export const FLAG = {
+  unrolled: 1,
+  enteredBefore: 2,
+  openAtEnd: 4,
+  missingExit: 8,
+  hasChildren: 16,
+} as const;
 
 export interface Tile {
   kind: TileKind;
@@ -181,10 +195,21 @@ export interface Engine {
   profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer>;
   relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations>;
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails>;
-  step(frame: number, time: number, direction: 1 | -1, tracks: readonly number[] | undefined,
-    signal?: AbortSignal): Promise<Call | null>;
+  step(
+    frame: number,
+    time: number,
+    direction: 1 | -1,
+    tracks: readonly number[] | undefined,
+    signal?: AbortSignal,
+  ): Promise<Call | null>;
   extents(frame: number, scope: Scope, pixels: number, signal?: AbortSignal): Promise<Extents>;
-  tiles(res: number, from: number, to: number, lanes: readonly TileLane[], signal?: AbortSignal): Promise<Tile[]>;
+  tiles(
+    res: number,
+    from: number,
+    to: number,
+    lanes: readonly TileLane[],
+    signal?: AbortSignal,
+  ): Promise<Tile[]>;
   flame(question: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;
   activity(buckets: number): Promise<Activity>;
   quit(): Promise<void>;
@@ -192,7 +217,10 @@ export interface Engine {
 
 /** Thrown for an answer that says no (a wrong question); `gone` when there is nobody to answer. */
 export class EngineError extends Error {
-  constructor(message: string, readonly gone: boolean) {
+  constructor(
+    message: string,
+    readonly gone: boolean,
+  ) {
     super(message);
     this.name = 'EngineError';
   }

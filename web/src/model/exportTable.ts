@@ -15,12 +15,25 @@ function tsvCell(text: string): string {
 }
 
 /** What stands on the screen, with a line of heads. */
-export function toTsv(methods: readonly Method[], columns: readonly Column[], answer: ProfileAnswer,
-  frames: Frames, unit: Unit): string {
-  const head = columns.map((c) => c.kind === 'time' ? `${c.group} ${c.head || unit}` : `${c.group} ${c.head}`.trim());
-  const lines = methods.map((m) => columns.map((c) => c.kind === 'name'
-    ? tsvCell(`${methodName(m.frame, frames)} ${m.frame >= 0 ? frames.signature(m.frame) : ''}`.trim())
-    : cellText(m.figures, c, answer, unit).replaceAll(',', '')));
+export function toTsv(
+  methods: readonly Method[],
+  columns: readonly Column[],
+  answer: ProfileAnswer,
+  frames: Frames,
+  unit: Unit,
+): string {
+  const head = columns.map((c) =>
+    c.kind === 'time' ? `${c.group} ${c.head || unit}` : `${c.group} ${c.head}`.trim(),
+  );
+  const lines = methods.map((m) =>
+    columns.map((c) =>
+      c.kind === 'name'
+        ? tsvCell(
+            `${methodName(m.frame, frames)} ${m.frame >= 0 ? frames.signature(m.frame) : ''}`.trim(),
+          )
+        : cellText(m.figures, c, answer, unit).replaceAll(',', ''),
+    ),
+  );
   return [head, ...lines].map((cells) => cells.join('\t')).join('\n') + '\n';
 }
 
@@ -62,22 +75,35 @@ function csvCell(value: string | number | null): string {
 export function toCsv(methods: readonly Method[], frames: Frames): string {
   const records = methods.map((m) => record(m, frames));
   const keys = Object.keys(records[0] ?? {}) as (keyof Record_)[];
-  return [keys.join(','), ...records.map((r) => keys.map((k) => csvCell(r[k])).join(','))].join('\r\n') + '\r\n';
+  return (
+    [keys.join(','), ...records.map((r) => keys.map((k) => csvCell(r[k])).join(','))].join('\r\n') +
+    '\r\n'
+  );
 }
 
 export function toJson(methods: readonly Method[], frames: Frames): string {
-  const records = methods.filter((m) => m.frame !== WAITS).map((m) => JSON.stringify(record(m, frames)));
+  const records = methods
+    .filter((m) => m.frame !== WAITS)
+    .map((m) => JSON.stringify(record(m, frames)));
   return `[\n${records.join(',\n')}\n]\n`;
 }
 
-export function toMarkdown(methods: readonly Method[], columns: readonly Column[], answer: ProfileAnswer,
-  frames: Frames, unit: Unit): string {
-  const head = columns.map((c) => `${c.group} ${c.kind === 'time' ? c.head || unit : c.head}`.trim());
+export function toMarkdown(
+  methods: readonly Method[],
+  columns: readonly Column[],
+  answer: ProfileAnswer,
+  frames: Frames,
+  unit: Unit,
+): string {
+  const head = columns.map((c) =>
+    `${c.group} ${c.kind === 'time' ? c.head || unit : c.head}`.trim(),
+  );
   const rule = columns.map((c) => (c.kind === 'name' ? '---' : '---:'));
-  const lines = methods.map((m) => columns.map((c) => {
-    if (c.kind !== 'name') return cellText(m.figures, c, answer, unit);
-    return '`' + methodName(m.frame, frames).replaceAll('|', '\\|').replaceAll('`', "'") + '`';
-  }));
+  const lines = methods.map((m) =>
+    columns.map((c) => {
+      if (c.kind !== 'name') return cellText(m.figures, c, answer, unit);
+      return '`' + methodName(m.frame, frames).replaceAll('|', '\\|').replaceAll('`', "'") + '`';
+    }),
+  );
   return [head, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n') + '\n';
 }
-

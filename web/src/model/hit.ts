@@ -23,13 +23,15 @@ function sliceAt(tile: Tile, t: number, slop: number): Hit | null {
     if (t > start + (tile.length[i] ?? 0) + slop) continue;
     if (best < 0 || (tile.rows[i] ?? 0) >= (tile.rows[best] ?? 0)) best = i;
   }
-  return best < 0 ? null : {
-    frame: tile.frame[best] ?? 0,
-    call: { row: tile.rows[best] ?? 0, index: tile.index[best] ?? 0 },
-    start: tile.start[best] ?? 0,
-    length: tile.length[best] ?? 0,
-    flags: tile.flags[best] ?? 0,
-  };
+  return best < 0
+    ? null
+    : {
+        frame: tile.frame[best] ?? 0,
+        call: { row: tile.rows[best] ?? 0, index: tile.index[best] ?? 0 },
+        start: tile.start[best] ?? 0,
+        length: tile.length[best] ?? 0,
+        flags: tile.flags[best] ?? 0,
+      };
 }
 
 function stripAt(tile: Tile, t: number): Hit | null {
@@ -60,7 +62,12 @@ export function hitLane(cache: TileCache, lane: TileLane, res: number, t: number
  * The call behind a strip pixel: look at a finer resolution, where the pixel is four tiles' worth
  * of detail, and take the longest call there.
  */
-export async function resolveStrip(engine: Engine, lane: TileLane, res: number, hit: Hit): Promise<Call | null> {
+export async function resolveStrip(
+  engine: Engine,
+  lane: TileLane,
+  res: number,
+  hit: Hit,
+): Promise<Call | null> {
   const fine = Math.max(0, res - 8);
   const size = tileSpan(fine);
   const first = Math.floor(hit.start / size);

@@ -23,7 +23,11 @@ export const TRACK_PADDING = 3;
 /** A collapsed track's bar keeps this distance from its neighbours. */
 export const COLLAPSED_PADDING = 3;
 
-export function layoutTracks(tracks: readonly Track[], expanded: ReadonlySet<number>, h: Heights): TrackBox[] {
+export function layoutTracks(
+  tracks: readonly Track[],
+  expanded: ReadonlySet<number>,
+  h: Heights,
+): TrackBox[] {
   let top = 0;
   return tracks.map((track) => {
     const open = expanded.has(track.track);
@@ -65,7 +69,14 @@ export interface LaneBox {
 export function lanesOf(box: TrackBox, h: Heights, top: number, bottom: number): LaneBox[] {
   if (!box.expanded) {
     const lane: TileLane = { kind: 'i', row: box.track.track };
-    return [{ lane, top: box.top + COLLAPSED_PADDING, height: box.height - 2 * COLLAPSED_PADDING, depth: -1 }];
+    return [
+      {
+        lane,
+        top: box.top + COLLAPSED_PADDING,
+        height: box.height - 2 * COLLAPSED_PADDING,
+        depth: -1,
+      },
+    ];
   }
   const first = Math.max(0, Math.floor((top - box.top - TRACK_PADDING) / h.row));
   const last = Math.min(box.track.rows - 1, Math.floor((bottom - box.top - TRACK_PADDING) / h.row));

@@ -4,7 +4,15 @@
 import type { FrameRow } from './engine';
 
 const PRIMITIVES: Record<string, string> = {
-  B: 'byte', C: 'char', D: 'double', F: 'float', I: 'int', J: 'long', S: 'short', V: 'void', Z: 'boolean',
+  B: 'byte',
+  C: 'char',
+  D: 'double',
+  F: 'float',
+  I: 'int',
+  J: 'long',
+  S: 'short',
+  V: 'void',
+  Z: 'boolean',
 };
 
 /** One type of a JVM descriptor from `at` on: its short name and where the next one begins. */
@@ -88,8 +96,9 @@ export class Frames {
 
   /** Class.method without the package. */
   short(frame: number): string {
-    return this.shorts[frame] ??= this.className(frame)
-      ? `${this.simpleClass(frame)}.${this.method(frame)}` : this.method(frame);
+    return (this.shorts[frame] ??= this.className(frame)
+      ? `${this.simpleClass(frame)}.${this.method(frame)}`
+      : this.method(frame));
   }
 
   simpleClass(frame: number): string {

@@ -67,10 +67,19 @@ export function methodName(frame: number, frames: Frames): string {
 
 /** Every method with its rank by inclusive time: CPU, or real where there is no CPU. */
 export function rankedMethods(answer: ProfileAnswer): Method[] {
-  const methods: Method[] = answer.rows.map((row) => ({ frame: row[0], figures: figuresOf(row), rank: 0 }));
+  const methods: Method[] = answer.rows.map((row) => ({
+    frame: row[0],
+    figures: figuresOf(row),
+    rank: 0,
+  }));
   const clock: Clock = answer.total_cpu_ns === null ? 'real' : 'cpu';
-  const time = (m: Method): number => figure(m.figures, clock === 'cpu' ? 'incl_cpu' : 'incl_real') ?? 0;
-  [...methods].sort((a, b) => time(b) - time(a) || a.frame - b.frame).forEach((m, i) => { m.rank = i + 1; });
+  const time = (m: Method): number =>
+    figure(m.figures, clock === 'cpu' ? 'incl_cpu' : 'incl_real') ?? 0;
+  [...methods]
+    .sort((a, b) => time(b) - time(a) || a.frame - b.frame)
+    .forEach((m, i) => {
+      m.rank = i + 1;
+    });
   if (answer.waits) methods.push({ frame: WAITS, figures: figuresOfWaits(answer.waits), rank: 0 });
   return methods;
 }
@@ -79,7 +88,9 @@ export function rankedMethods(answer: ProfileAnswer): Method[] {
 export function sortMethods(methods: readonly Method[], sort: Sort, frames: Frames): Method[] {
   const sign = sort.descending ? -1 : 1;
   const keyed = methods.map((method) => ({
-    method, value: figure(method.figures, sort.column) ?? -1, name: methodName(method.frame, frames),
+    method,
+    value: figure(method.figures, sort.column) ?? -1,
+    name: methodName(method.frame, frames),
   }));
   const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
   keyed.sort((a, b) => {
@@ -98,7 +109,17 @@ const GROUPS: readonly [GroupId, keyof Relations, keyof Relations | null][] = [
 
 function relationLine(group: GroupId, owner: Method, row: RelationRow): RelationLine {
   const [frame, calls, total, real, cpu] = row;
-  return { kind: 'relation', group, owner: owner.frame, frame, calls, total, real, cpu, ownerFigures: owner.figures };
+  return {
+    kind: 'relation',
+    group,
+    owner: owner.frame,
+    frame,
+    calls,
+    total,
+    real,
+    cpu,
+    ownerFigures: owner.figures,
+  };
 }
 
 function selfLine(group: GroupId, owner: Method, times: Times): RelationLine {
@@ -114,7 +135,7 @@ export function relationLines(owner: Method, relations: Relations): Line[] {
   const lines: Line[] = [];
   for (const [group, list, self] of GROUPS) {
     const rows = relations[list] as RelationRow[];
-    const own = self ? relations[self] as Times : null;
+    const own = self ? (relations[self] as Times) : null;
     // A method that never recurses has no groups for it.
     if (rows.length === 0 && !(own && (group === 'children' || someTime(own)))) continue;
     lines.push({ kind: 'group', group, owner: owner.frame });
@@ -124,7 +145,10 @@ export function relationLines(owner: Method, relations: Relations): Line[] {
   return lines;
 }
 
-export function tableLines(sorted: readonly Method[], opened: ReadonlyMap<number, Relations | null>): Line[] {
+export function tableLines(
+  sorted: readonly Method[],
+  opened: ReadonlyMap<number, Relations | null>,
+): Line[] {
   const lines: Line[] = [];
   for (const method of sorted) {
     const isOpen = opened.has(method.frame);

@@ -5,7 +5,15 @@ import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal } from '../base/signal';
 import type { ProfileAnswer, Relations, Scope } from './engine';
 import { matcher } from './names';
-import { methodName, rankedMethods, sortMethods, tableLines, WAITS, type Line, type Method } from './profileRows';
+import {
+  methodName,
+  rankedMethods,
+  sortMethods,
+  tableLines,
+  WAITS,
+  type Line,
+  type Method,
+} from './profileRows';
 import type { Viewer } from './viewer';
 
 export class ProfileStore {
@@ -40,12 +48,15 @@ export class ProfileStore {
 
   private ask(scope: Scope): void {
     this.pending.set(true);
-    this.asking.run((signal) => this.viewer.engine.profile(scope, signal), (answer) => {
-      this.scope = scope;
-      this.answer.set(answer);
-      this.pending.set(false);
-      untracked(() => this.reopen());
-    });
+    this.asking.run(
+      (signal) => this.viewer.engine.profile(scope, signal),
+      (answer) => {
+        this.scope = scope;
+        this.answer.set(answer);
+        this.pending.set(false);
+        untracked(() => this.reopen());
+      },
+    );
   }
 
   /** Opened methods stay open in another range, with its figures. */
@@ -60,10 +71,13 @@ export class ProfileStore {
 
   private load(frame: number): void {
     const scope = this.scope;
-    this.viewer.engine.relations(frame, scope).then((relations) => {
-      if (scope !== this.scope || !this.opened.peek().has(frame)) return;
-      this.opened.update((old) => new Map(old).set(frame, relations));
-    }).catch(this.viewer.failed);
+    this.viewer.engine
+      .relations(frame, scope)
+      .then((relations) => {
+        if (scope !== this.scope || !this.opened.peek().has(frame)) return;
+        this.opened.update((old) => new Map(old).set(frame, relations));
+      })
+      .catch(this.viewer.failed);
   }
 
   isOpen(frame: number): boolean {
@@ -106,7 +120,11 @@ export class ProfileStore {
     if (query === '') return [];
     const matches = matcher(query);
     const { frames } = this.viewer;
-    return this.sorted.get().map((m) => m.frame).filter((frame) =>
-      matches(frame === WAITS ? methodName(frame, frames) : frames.searchText(frame)));
+    return this.sorted
+      .get()
+      .map((m) => m.frame)
+      .filter((frame) =>
+        matches(frame === WAITS ? methodName(frame, frames) : frames.searchText(frame)),
+      );
   }
 }

@@ -38,7 +38,10 @@ export class SearchStore {
   private readonly walking: Latest;
   private readonly ticking: Latest;
 
-  constructor(private readonly viewer: Viewer, private readonly reveal: (found: CallDetails) => void) {
+  constructor(
+    private readonly viewer: Viewer,
+    private readonly reveal: (found: CallDetails) => void,
+  ) {
     this.walking = new Latest(viewer.failed);
     this.ticking = new Latest(viewer.failed);
     this.hits = computed(() => this.match(viewer.search.get()));
@@ -80,15 +83,28 @@ export class SearchStore {
   private loadTicks(): void {
     const hits = this.hits.peek();
     if (!hits) return;
-    this.ticking.run(async (signal) => {
-      const counts = await this.counts(signal);
-      const lists = await Promise.all(hits.frames.slice(0, TICKED).map(async (frame) =>
-        (await this.viewer.engine.extents(frame, {}, 1600, signal)).tracks.flatMap(([, times]) => times)));
-      return { total: hits.frames.reduce((sum, frame) => sum + (counts.get(frame) ?? 0), 0), ticks: lists.flat() };
-    }, ({ total, ticks }) => {
-      if (hits.byCall) this.total.set(total);
-      this.ticks.set(ticks);
-    });
+    this.ticking.run(
+      async (signal) => {
+        const counts = await this.counts(signal);
+        const lists = await Promise.all(
+          hits.frames
+            .slice(0, TICKED)
+            .map(async (frame) =>
+              (await this.viewer.engine.extents(frame, {}, 1600, signal)).tracks.flatMap(
+                ([, times]) => times,
+              ),
+            ),
+        );
+        return {
+          total: hits.frames.reduce((sum, frame) => sum + (counts.get(frame) ?? 0), 0),
+          ticks: lists.flat(),
+        };
+      },
+      ({ total, ticks }) => {
+        if (hits.byCall) this.total.set(total);
+        this.ticks.set(ticks);
+      },
+    );
   }
 
   /** To the next hit (1) or the one before (-1); from the selected call, else from what is visible. */
@@ -111,25 +127,45 @@ export class SearchStore {
     const view = this.viewer.view.peek();
     const edge = direction === 1 ? view.from - 1 : view.to;
     const from = Math.round(this.current.peek()?.start ?? edge);
-    this.walking.run(async (signal) => {
-      const call = await this.nearest(hits, from, direction, signal)
-        // From the last hit on to the first one again, and back.
-        ?? await this.nearest(hits, direction === 1 ? this.viewer.bounds.from - 1 : this.viewer.bounds.to + 1, direction, signal);
-      return call && { call, position: await this.positionOf(hits, call, signal) };
-    }, (found) => {
-      if (!found) return;
-      this.current.set({ position: found.position, call: found.call, start: found.call.start_ns });
-      this.viewer.selectCall(found.call, found.call.frame);
-      this.reveal(found.call);
-    });
+    this.walking.run(
+      async (signal) => {
+        const call =
+          (await this.nearest(hits, from, direction, signal)) ??
+          // From the last hit on to the first one again, and back.
+          (await this.nearest(
+            hits,
+            direction === 1 ? this.viewer.bounds.from - 1 : this.viewer.bounds.to + 1,
+            direction,
+            signal,
+          ));
+        return call && { call, position: await this.positionOf(hits, call, signal) };
+      },
+      (found) => {
+        if (!found) return;
+        this.current.set({
+          position: found.position,
+          call: found.call,
+          start: found.call.start_ns,
+        });
+        this.viewer.selectCall(found.call, found.call.frame);
+        this.reveal(found.call);
+      },
+    );
   }
 
-  private async nearest(hits: Hits, t: number, direction: 1 | -1, signal: AbortSignal): Promise<CallDetails | null> {
+  private async nearest(
+    hits: Hits,
+    t: number,
+    direction: 1 | -1,
+    signal: AbortSignal,
+  ): Promise<CallDetails | null> {
     const { engine } = this.viewer;
-    const calls = await Promise.all(hits.frames.map(async (frame) => {
-      const call = await engine.step(frame, t, direction, undefined, signal);
-      return call && await engine.slice(call, signal);
-    }));
+    const calls = await Promise.all(
+      hits.frames.map(async (frame) => {
+        const call = await engine.step(frame, t, direction, undefined, signal);
+        return call && (await engine.slice(call, signal));
+      }),
+    );
     let best: CallDetails | null = null;
     for (const call of calls) {
       if (call && (!best || direction * (call.start_ns - best.start_ns) < 0)) best = call;

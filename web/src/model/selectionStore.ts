@@ -41,7 +41,7 @@ export class SelectionStore {
     const loadHover = debounce(30, () => this.loadHover());
     effect(() => {
       const call = viewer.hover.get()?.hit.call ?? null;
-      this.hovered.set(call ? this.seen.get(`${call.row}.${call.index}`) ?? null : null);
+      this.hovered.set(call ? (this.seen.get(`${call.row}.${call.index}`) ?? null) : null);
       loadHover();
     });
     const loadExtents = debounce(40, () => this.loadExtents());
@@ -62,20 +62,27 @@ export class SelectionStore {
     this.askingDetails.cancel();
     if (!call) return this.details.set(null);
     if (sameCall(this.details.peek(), call)) return;
-    this.askingDetails.run((signal) => this.viewer.engine.slice(call, signal), (details) => {
-      this.remember(details);
-      this.details.set(details);
-      if (this.viewer.frame.peek() !== details.frame) this.viewer.frame.set(details.frame);
-    });
+    this.askingDetails.run(
+      (signal) => this.viewer.engine.slice(call, signal),
+      (details) => {
+        this.remember(details);
+        this.details.set(details);
+        if (this.viewer.frame.peek() !== details.frame) this.viewer.frame.set(details.frame);
+      },
+    );
   }
 
   private loadHover(): void {
     const call = this.viewer.hover.peek()?.hit.call;
     if (!call || this.hovered.peek()) return;
-    this.askingHover.run((signal) => this.viewer.engine.slice(call, signal), (details) => {
-      this.remember(details);
-      if (sameCall(this.viewer.hover.peek()?.hit.call ?? null, details)) this.hovered.set(details);
-    });
+    this.askingHover.run(
+      (signal) => this.viewer.engine.slice(call, signal),
+      (details) => {
+        this.remember(details);
+        if (sameCall(this.viewer.hover.peek()?.hit.call ?? null, details))
+          this.hovered.set(details);
+      },
+    );
   }
 
   private remember(details: CallDetails): void {
@@ -92,8 +99,15 @@ export class SelectionStore {
     const view = this.viewer.view.peek();
     const nsPerPixel = length(view) / this.width;
     const old = this.extents.peek();
-    if (old && old.frame === frame && old.covers.from <= view.from && old.covers.to >= view.to
-      && old.nsPerPixel < nsPerPixel * 2 && old.nsPerPixel > nsPerPixel / 2) return;
+    if (
+      old &&
+      old.frame === frame &&
+      old.covers.from <= view.from &&
+      old.covers.to >= view.to &&
+      old.nsPerPixel < nsPerPixel * 2 &&
+      old.nsPerPixel > nsPerPixel / 2
+    )
+      return;
     // A screen more on both sides, so that panning finds brackets.
     const covers = { from: view.from - length(view), to: view.to + length(view) };
     const from = Math.max(this.viewer.bounds.from, Math.floor(covers.from));

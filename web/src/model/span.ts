@@ -34,7 +34,10 @@ export function clampView(view: Span, trace: Span): Span {
   const size = Math.min(Math.max(length(view), SHORTEST), length(whole));
   const middle = (view.from + view.to) / 2;
   const reach = Math.min(size / 2, length(whole) * 0.02);
-  const from = Math.min(Math.max(middle - size / 2, whole.from - size / 2 + reach), whole.to - size / 2 - reach);
+  const from = Math.min(
+    Math.max(middle - size / 2, whole.from - size / 2 + reach),
+    whole.to - size / 2 - reach,
+  );
   return { from, to: from + size };
 }
 

@@ -148,9 +148,11 @@ export class TileCache {
     const mine = { want, controller };
     this.asked = mine;
     try {
-      await Promise.all(questions.map(async (q) => {
-        this.keep(await this.engine.tiles(q.res, q.first, q.last, q.lanes, controller.signal));
-      }));
+      await Promise.all(
+        questions.map(async (q) => {
+          this.keep(await this.engine.tiles(q.res, q.first, q.last, q.lanes, controller.signal));
+        }),
+      );
     } catch (error) {
       if (!isAbort(error)) {
         this.failedFor = this.want;
@@ -164,7 +166,8 @@ export class TileCache {
   }
 
   private keep(tiles: Tile[]): void {
-    for (const tile of tiles) this.tiles.set(tileKey(tile.kind, tile.row, tile.res, tile.number), tile);
+    for (const tile of tiles)
+      this.tiles.set(tileKey(tile.kind, tile.row, tile.res, tile.number), tile);
     for (const key of this.tiles.keys()) {
       if (this.tiles.size <= KEEP) break;
       this.tiles.delete(key);

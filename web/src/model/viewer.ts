@@ -48,7 +48,11 @@ export class Viewer {
   readonly notice = signal<string | null>(null);
   readonly gone = signal(false);
 
-  constructor(readonly engine: Engine, readonly facts: TraceFacts, readonly frames: Frames) {
+  constructor(
+    readonly engine: Engine,
+    readonly facts: TraceFacts,
+    readonly frames: Frames,
+  ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
     this.clock = signal<Clock>(this.usualClock());
@@ -111,7 +115,8 @@ export class Viewer {
   toggleTrack(track: number, add: boolean): void {
     const old = this.tracks.peek();
     const has = old.includes(track);
-    if (add) this.tracks.set(has ? old.filter((t) => t !== track) : [...old, track].sort((a, b) => a - b));
+    if (add)
+      this.tracks.set(has ? old.filter((t) => t !== track) : [...old, track].sort((a, b) => a - b));
     else this.tracks.set(has && old.length === 1 ? [] : [track]);
   }
 

@@ -28,7 +28,10 @@ export interface FlameScene {
 const LEAST = 2;
 const LEAST_LABEL = 22;
 
-export function flameBox(s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>, i: number): Box {
+export function flameBox(
+  s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>,
+  i: number,
+): Box {
   const { row, bar: high } = flameHeights(s.theme);
   const perUnit = s.width / Math.max(1, s.graph.total);
   return {
@@ -50,7 +53,11 @@ export function flameDepth(graph: FlameGraph): number {
 }
 
 /** The frame at a point, or -1. */
-export function flameAt(s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>, x: number, y: number): number {
+export function flameAt(
+  s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>,
+  x: number,
+  y: number,
+): number {
   const { row } = flameHeights(s.theme);
   const depth = Math.floor((y + s.scroll) / row) - 1;
   const t = (x / s.width) * s.graph.total;
@@ -102,7 +109,8 @@ function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
   const name = s.frames.short(frame);
   const room = b.w - 8;
   const whole = name + share;
-  const text = s.meter.width(whole) <= room ? whole : s.meter.label(name, s.frames.method(frame), room);
+  const text =
+    s.meter.width(whole) <= room ? whole : s.meter.label(name, s.frames.method(frame), room);
   if (text === '') return;
   if (number >= 0 && s.theme.hatched[number]) {
     g.fillStyle = s.theme.bars[number] ?? '';
@@ -113,7 +121,12 @@ function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
 }
 
 /** Narrow neighbours grow into one grey piece. */
-function paintStub(g: Context, s: FlameScene, b: Box, stubs: Map<number, { from: number; to: number }>): void {
+function paintStub(
+  g: Context,
+  s: FlameScene,
+  b: Box,
+  stubs: Map<number, { from: number; to: number }>,
+): void {
   const open = stubs.get(b.y);
   if (open && b.x <= open.to + 1) {
     open.to = Math.max(open.to, b.x + b.w);
@@ -134,12 +147,15 @@ function paintMarks(g: Context, s: FlameScene): void {
   for (let i = 0; i < s.graph.depth.length; i++) {
     if (s.graph.frame[i] !== s.frame) continue;
     const start = s.graph.start[i] ?? 0;
-    const inside = insideUntil.some((end, k) => k % 2 === 1 && start >= (insideUntil[k - 1] ?? 0) && start < end);
+    const inside = insideUntil.some(
+      (end, k) => k % 2 === 1 && start >= (insideUntil[k - 1] ?? 0) && start < end,
+    );
     const b = flameBox(s, i);
     if (!inside) insideUntil.push(start, start + (s.graph.width[i] ?? 0));
     if (b.y > s.height || b.y + b.h < 0) continue;
     if (inside || b.w < 6) thinOutline(g, s.theme.colour.select, b);
     else ring(g, s.theme, { ...b, x: b.x + 1, w: b.w - 2.5 });
   }
-  if (s.hovered >= 0 && s.hovered < s.graph.depth.length) thinOutline(g, s.theme.colour.text, flameBox(s, s.hovered));
+  if (s.hovered >= 0 && s.hovered < s.graph.depth.length)
+    thinOutline(g, s.theme.colour.text, flameBox(s, s.hovered));
 }

@@ -28,7 +28,11 @@ export function piecesOf(cache: TileCache, lane: TileLane, res: number, scale: T
     }
     for (const tile of cache.standIns(lane.kind, lane.row, res, n)) {
       const own = tileSpan(tile.res);
-      pieces.push({ tile, from: Math.max(from, tile.number * own), to: Math.min(to, (tile.number + 1) * own) });
+      pieces.push({
+        tile,
+        from: Math.max(from, tile.number * own),
+        to: Math.min(to, (tile.number + 1) * own),
+      });
     }
   }
   return pieces;
@@ -56,7 +60,11 @@ export function visitRow(pieces: readonly Piece[], scale: TimeScale, visit: Visi
 }
 
 /** A lane of innermost calls: pieces of several rows, deeper ones over those that called them. */
-export function visitInnermost(pieces: readonly Piece[], scale: TimeScale, visit: VisitSlice): void {
+export function visitInnermost(
+  pieces: readonly Piece[],
+  scale: TimeScale,
+  visit: VisitSlice,
+): void {
   const seen = new Set<string>();
   const slices: { tile: Tile; i: number; row: number; x0: number; x1: number }[] = [];
   for (const { tile, from, to } of pieces) {
@@ -75,7 +83,13 @@ export function visitInnermost(pieces: readonly Piece[], scale: TimeScale, visit
   for (const s of slices) visit(s.tile, s.i, s.x0, s.x1);
 }
 
-export type VisitStrip = (tile: Tile, firstPixel: number, pixels: number, x: number, width: number) => void;
+export type VisitStrip = (
+  tile: Tile,
+  firstPixel: number,
+  pixels: number,
+  x: number,
+  width: number,
+) => void;
 
 /** The parts of strips that are in view, joined where one tile stands in for several. */
 export function visitStrips(pieces: readonly Piece[], scale: TimeScale, visit: VisitStrip): void {

@@ -53,7 +53,13 @@ function paintLanes(g: Context, s: OverviewScene, activity: Activity): void {
 }
 
 /** Neighbouring pixels of one height are one rectangle. */
-function paintLane(g: Context, heights: Uint8Array, width: number, bottom: number, room: number): void {
+function paintLane(
+  g: Context,
+  heights: Uint8Array,
+  width: number,
+  bottom: number,
+  room: number,
+): void {
   let from = 0;
   let old = 0;
   for (let x = 0; x <= width; x++) {

@@ -79,11 +79,19 @@ function paintRange(g: Context, s: RulerScene, range: Span, taken: Taken, pill: 
   g.fillRect(a, 0, b - a, bottom);
   g.fillStyle = s.theme.colour.range;
   g.fillRect(a, bottom - 3, b - a, 3);
-  for (const [x, side] of [[a, -1], [b, 1]] as const) {
+  for (const [x, side] of [
+    [a, -1],
+    [b, 1],
+  ] as const) {
     g.fillStyle = s.theme.colour.range;
     g.beginPath();
-    g.roundRect(side < 0 ? x - HANDLE_WIDTH : x, bottom - HANDLE_HEIGHT, HANDLE_WIDTH, HANDLE_HEIGHT,
-      side < 0 ? [3, 0, 0, 3] : [0, 3, 3, 0]);
+    g.roundRect(
+      side < 0 ? x - HANDLE_WIDTH : x,
+      bottom - HANDLE_HEIGHT,
+      HANDLE_WIDTH,
+      HANDLE_HEIGHT,
+      side < 0 ? [3, 0, 0, 3] : [0, 3, 3, 0],
+    );
     g.fill();
     g.fillStyle = s.theme.colour['on-accent'];
     const grip = x + side * 4.5;
@@ -95,7 +103,15 @@ function paintRange(g: Context, s: RulerScene, range: Span, taken: Taken, pill: 
 }
 
 /** In the middle of what is visible of the range, out of the pointer's way. */
-function paintLength(g: Context, s: RulerScene, range: Span, a: number, b: number, taken: Taken, pill: Pill | null): void {
+function paintLength(
+  g: Context,
+  s: RulerScene,
+  range: Span,
+  a: number,
+  b: number,
+  taken: Taken,
+  pill: Pill | null,
+): void {
   const text = `${formatTime(range.to - range.from, s.unit)} ${unitLabel(s.unit)}`;
   const left = Math.max(a, 0);
   const right = Math.min(b, s.scale.width);
@@ -104,7 +120,10 @@ function paintLength(g: Context, s: RulerScene, range: Span, a: number, b: numbe
   let middle = (left + right) / 2;
   if (right - left < 2 * half + 8) middle = right + HANDLE_WIDTH + half + 6;
   if (pill && pill.left + pill.width > middle - half - 8 && pill.left < middle + half + 8) {
-    middle = pill.left - left > 2 * half + 24 ? (left + pill.left) / 2 : Math.max(pill.left + pill.width, right + HANDLE_WIDTH) + half + 8;
+    middle =
+      pill.left - left > 2 * half + 24
+        ? (left + pill.left) / 2
+        : Math.max(pill.left + pill.width, right + HANDLE_WIDTH) + half + 8;
   }
   taken.push([middle - half - 12, middle + half + 12]);
   g.fillStyle = s.theme.colour.text;

@@ -90,7 +90,10 @@ function brokenBar(g: Context, theme: Theme, b: Box, colour: string, edges: BarE
   }
   g.strokeStyle = theme.colour['strip-edge'];
   g.lineWidth = 2;
-  for (const [open, x, inward] of [[edges.openLeft, b.x, 1], [edges.openRight, b.x + b.w, -1]] as const) {
+  for (const [open, x, inward] of [
+    [edges.openLeft, b.x, 1],
+    [edges.openRight, b.x + b.w, -1],
+  ] as const) {
     if (!open) continue;
     g.beginPath();
     teeth(g, x, b.y, b.h, inward);
@@ -101,7 +104,8 @@ function brokenBar(g: Context, theme: Theme, b: Box, colour: string, edges: BarE
 
 /** `number` is the method's colour, -1 a dimmed bar. */
 export function bar(g: Context, theme: Theme, b: Box, number: number, edges: BarEdges): void {
-  const colour = number < 0 ? theme.colour['bar-dim'] : theme.bars[number] ?? theme.colour['bar-dim'];
+  const colour =
+    number < 0 ? theme.colour['bar-dim'] : (theme.bars[number] ?? theme.colour['bar-dim']);
   const wide = b.w > 10;
   if (wide && (edges.openLeft || edges.openRight || edges.unrolled)) {
     brokenBar(g, theme, b, colour, edges);
@@ -156,8 +160,15 @@ export function thinOutline(g: Context, colour: string, b: Box): void {
 }
 
 /** A bracket lying under calls, open upwards; where it leaves the view an arrow head stands. */
-export function bracket(g: Context, colour: string, from: number, to: number, y: number, width: number,
-  thick: 1 | 2): void {
+export function bracket(
+  g: Context,
+  colour: string,
+  from: number,
+  to: number,
+  y: number,
+  width: number,
+  thick: 1 | 2,
+): void {
   if (to < 0 || from > width) return;
   const a = Math.max(0, from);
   const b = Math.min(width, Math.max(to, from + 2));

@@ -22,7 +22,13 @@ export interface StripLook {
 }
 
 /** The strip as pixels, row by row from the top; exported for its test. */
-export function stripPixels(tile: Tile, rows: number, theme: Theme, frames: Frames, look: StripLook): Uint32Array {
+export function stripPixels(
+  tile: Tile,
+  rows: number,
+  theme: Theme,
+  frames: Frames,
+  look: StripLook,
+): Uint32Array {
   const pixels = new Uint32Array(TILE_PIXELS * rows);
   const strip = tile.strip;
   if (!strip) return pixels;
@@ -33,10 +39,14 @@ export function stripPixels(tile: Tile, rows: number, theme: Theme, frames: Fram
     const frame = strip.frame[x] ?? 0;
     const colour = frames.colour(frame);
     const dim = look.only !== null && !look.only[frame];
-    const fill = dim ? theme.dimPixel : theme.pixels[colour] ?? 0;
-    const top = look.flat || dim ? fill : theme.edgePixels[colour] ?? 0;
-    const high = Math.min(rows, Math.max(Math.round(LOWEST * look.ratio), Math.round((share / 255) * rows)));
-    for (let y = rows - high; y < rows; y++) pixels[y * TILE_PIXELS + x] = y < rows - high + edge ? top : fill;
+    const fill = dim ? theme.dimPixel : (theme.pixels[colour] ?? 0);
+    const top = look.flat || dim ? fill : (theme.edgePixels[colour] ?? 0);
+    const high = Math.min(
+      rows,
+      Math.max(Math.round(LOWEST * look.ratio), Math.round((share / 255) * rows)),
+    );
+    for (let y = rows - high; y < rows; y++)
+      pixels[y * TILE_PIXELS + x] = y < rows - high + edge ? top : fill;
   }
   return pixels;
 }
@@ -64,7 +74,11 @@ export class StripImages {
     const g = image.getContext('2d');
     if (!g) return null;
     const pixels = stripPixels(tile, rows, theme, frames, look);
-    g.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer as ArrayBuffer), TILE_PIXELS, rows), 0, 0);
+    g.putImageData(
+      new ImageData(new Uint8ClampedArray(pixels.buffer as ArrayBuffer), TILE_PIXELS, rows),
+      0,
+      0,
+    );
     this.kept.delete(tile);
     this.kept.set(tile, { image, generation: theme.generation, rows, only: look.only });
     for (const key of this.kept.keys()) {

@@ -5,9 +5,36 @@
 import type { Heights } from '../model/layout';
 
 const COLOURS = [
-  'bg', 'chrome', 'well', 'line', 'line-strong', 'grid', 'beyond', 'text', 'text-2', 'text-3', 'accent', 'on-accent',
-  'select', 'select-halo', 'range', 'range-tint', 'cursor', 'hit', 'wait', 'bar-text', 'bar-dim', 'bar-dim-text',
-  'bar-edge', 'hatch', 'strip-edge', 'activity', 'error', 'tip', 'tip-text', 'parents',
+  'bg',
+  'chrome',
+  'well',
+  'line',
+  'line-strong',
+  'grid',
+  'beyond',
+  'text',
+  'text-2',
+  'text-3',
+  'accent',
+  'on-accent',
+  'select',
+  'select-halo',
+  'range',
+  'range-tint',
+  'cursor',
+  'hit',
+  'wait',
+  'bar-text',
+  'bar-dim',
+  'bar-dim-text',
+  'bar-edge',
+  'hatch',
+  'strip-edge',
+  'activity',
+  'error',
+  'tip',
+  'tip-text',
+  'parents',
 ] as const;
 
 export type ColourName = (typeof COLOURS)[number];
@@ -64,9 +91,13 @@ function plain(text: string): number {
 let generations = 0;
 
 export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): Theme {
-  const colour = Object.fromEntries(COLOURS.map((name) => [name, lookup(`--${name}`)])) as Theme['colour'];
+  const colour = Object.fromEntries(
+    COLOURS.map((name) => [name, lookup(`--${name}`)]),
+  ) as Theme['colour'];
   const size = (name: string): number => parseFloat(lookup(`--${name}`)) || 0;
-  const bars = Array.from({ length: 16 }, (_, i) => lookup(palette === 'safe' ? `--cb-${i % 8}` : `--m-${i}`));
+  const bars = Array.from({ length: 16 }, (_, i) =>
+    lookup(palette === 'safe' ? `--cb-${i % 8}` : `--m-${i}`),
+  );
   const family = lookup('--font');
   return {
     colour,
@@ -78,7 +109,13 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
     font: `11px ${family}`,
     barFont: `${lookup('--t-bar')} ${family}`,
     outlined,
-    heights: { row: size('h-row'), bar: size('h-bar'), foot: size('h-foot'), collapsed: size('h-collapsed'), frame: size('h-frame') },
+    heights: {
+      row: size('h-row'),
+      bar: size('h-bar'),
+      foot: size('h-foot'),
+      collapsed: size('h-collapsed'),
+      frame: size('h-frame'),
+    },
     hitSlop: size('hit-slop'),
     generation: ++generations,
   };

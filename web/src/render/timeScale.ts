@@ -6,7 +6,10 @@ import type { Span } from '../model/span';
 export class TimeScale {
   readonly nsPerPixel: number;
 
-  constructor(readonly view: Span, readonly width: number) {
+  constructor(
+    readonly view: Span,
+    readonly width: number,
+  ) {
     this.nsPerPixel = (view.to - view.from) / Math.max(1, width);
   }
 

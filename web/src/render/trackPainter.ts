@@ -48,7 +48,13 @@ interface Lane extends LaneBox {
 /** A wait in one row: from x0 to x1. */
 type Waits = Map<number, [number, number][]>;
 
-export function paintTracks(g: Context, s: Scene, boxes: readonly TrackBox[], scroll: number, height: number): void {
+export function paintTracks(
+  g: Context,
+  s: Scene,
+  boxes: readonly TrackBox[],
+  scroll: number,
+  height: number,
+): void {
   paintGround(g, s, height);
   for (const box of boxes) {
     if (box.top + box.height < scroll || box.top > scroll + height) continue;
@@ -132,7 +138,9 @@ function paintLane(g: Context, s: Scene, box: TrackBox, lane: Lane, waits: Waits
   g.font = s.theme.barFont;
   g.textBaseline = 'middle';
   if (lane.depth < 0) {
-    visitInnermost(pieces, s.scale, (tile, i, x0, x1) => paintSlice(g, s, lane, tile, i, x0, x1, []));
+    visitInnermost(pieces, s.scale, (tile, i, x0, x1) =>
+      paintSlice(g, s, lane, tile, i, x0, x1, []),
+    );
     paintStrips(g, s, lane, pieces);
     for (const list of waits.values()) paintWaits(g, s, lane, list);
     return;
@@ -144,10 +152,26 @@ function paintLane(g: Context, s: Scene, box: TrackBox, lane: Lane, waits: Waits
 }
 
 function paintStrips(g: Context, s: Scene, lane: Lane, pieces: readonly Piece[]): void {
-  const look = { height: lane.height, ratio: s.ratio, only: s.dimmed ? s.matches : null, flat: lane.depth < 0 };
+  const look = {
+    height: lane.height,
+    ratio: s.ratio,
+    only: s.dimmed ? s.matches : null,
+    flat: lane.depth < 0,
+  };
   visitStrips(pieces, s.scale, (tile, first, pixels, x, width) => {
     const image = s.strips.get(tile, s.theme, s.frames, look);
-    if (image) g.drawImage(image, first, 0, pixels, Math.round(lane.height * s.ratio), x, lane.y, width, lane.height);
+    if (image)
+      g.drawImage(
+        image,
+        first,
+        0,
+        pixels,
+        Math.round(lane.height * s.ratio),
+        x,
+        lane.y,
+        width,
+        lane.height,
+      );
   });
 }
 
@@ -170,8 +194,16 @@ function edgesOf(flags: number): typeof CLOSED {
 }
 
 /** `waits` of this row lift the label off the foot of the bar. */
-function paintSlice(g: Context, s: Scene, lane: Lane, tile: Tile, i: number, x0: number, x1: number,
-  waits: readonly [number, number][]): void {
+function paintSlice(
+  g: Context,
+  s: Scene,
+  lane: Lane,
+  tile: Tile,
+  i: number,
+  x0: number,
+  x1: number,
+  waits: readonly [number, number][],
+): void {
   const frame = tile.frame[i] ?? 0;
   const matches = s.matches !== null && s.matches[frame] === 1;
   const dim = s.dimmed && s.matches !== null && !matches;
@@ -183,9 +215,22 @@ function paintSlice(g: Context, s: Scene, lane: Lane, tile: Tile, i: number, x0:
   bar(g, s.theme, b, number, edges);
   if (b.w >= LEAST_LABEL) {
     const waiting = waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
-    paintLabel(g, s, frame, b, { left: edges.openLeft ? 4 : 0, right: edges.openRight || edges.unrolled ? 6 : 0, lift: waiting ? 2 : 0, number });
+    paintLabel(g, s, frame, b, {
+      left: edges.openLeft ? 4 : 0,
+      right: edges.openRight || edges.unrolled ? 6 : 0,
+      lift: waiting ? 2 : 0,
+      number,
+    });
   }
-  markSlice(g, s, lane, { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 }, frame, b, matches && s.dimmed);
+  markSlice(
+    g,
+    s,
+    lane,
+    { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 },
+    frame,
+    b,
+    matches && s.dimmed,
+  );
 }
 
 interface LabelLook {
@@ -196,8 +241,13 @@ interface LabelLook {
 }
 
 /** From the bar's visible left edge, so that it stays in view while panning. */
-export function paintLabel(g: Context, s: Pick<Scene, 'theme' | 'frames' | 'meter' | 'scale'>, frame: number, b: Box,
-  look: LabelLook): void {
+export function paintLabel(
+  g: Context,
+  s: Pick<Scene, 'theme' | 'frames' | 'meter' | 'scale'>,
+  frame: number,
+  b: Box,
+  look: LabelLook,
+): void {
   const left = Math.max(b.x, 0) + look.left;
   const room = Math.min(b.x + b.w, s.scale.width + PAST) - left - look.right - 8;
   if (room < LEAST_LABEL - 8) return;
@@ -211,12 +261,21 @@ export function paintLabel(g: Context, s: Pick<Scene, 'theme' | 'frames' | 'mete
   g.fillText(text, left + 4, b.y + b.h / 2 + 0.5 - look.lift);
 }
 
-function markSlice(g: Context, s: Scene, lane: Lane, call: Call, frame: number, b: Box, hit: boolean): void {
+function markSlice(
+  g: Context,
+  s: Scene,
+  lane: Lane,
+  call: Call,
+  frame: number,
+  b: Box,
+  hit: boolean,
+): void {
   if (hit) {
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);
   }
-  const same = (other: Call | null): boolean => other !== null && other.row === call.row && other.index === call.index;
+  const same = (other: Call | null): boolean =>
+    other !== null && other.row === call.row && other.index === call.index;
   if (s.dimmed && same(s.hit)) {
     g.strokeStyle = s.theme.colour.hit;
     g.lineWidth = 2;
@@ -238,7 +297,8 @@ function paintExtents(g: Context, s: Scene, box: TrackBox, scroll: number): void
     // Brackets that would stand within one pixel of each other are one.
     if (to < drawn + 1 || to < 0 || from > s.scale.width) continue;
     drawn = to;
-    if (box.expanded) bracket(g, s.theme.colour['text-2'], from, Math.max(to, from + 2), y, s.scale.width, 1);
+    if (box.expanded)
+      bracket(g, s.theme.colour['text-2'], from, Math.max(to, from + 2), y, s.scale.width, 1);
     else {
       g.fillStyle = s.theme.colour['text-2'];
       g.fillRect(from, y, Math.max(2, to - from), 1);
@@ -248,7 +308,9 @@ function paintExtents(g: Context, s: Scene, box: TrackBox, scroll: number): void
 
 function footOf(s: Scene, box: TrackBox): number {
   const h = s.theme.heights;
-  return box.expanded ? box.top + TRACK_PADDING + box.track.rows * h.row + 1 : box.top + box.height - 2;
+  return box.expanded
+    ? box.top + TRACK_PADDING + box.track.rows * h.row + 1
+    : box.top + box.height - 2;
 }
 
 function paintSelectedCall(g: Context, s: Scene, box: TrackBox, scroll: number): void {

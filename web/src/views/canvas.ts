@@ -13,8 +13,13 @@ export class Canvas {
   private waiting = 0;
 
   /** As wide as `place`, and as high as `frame`: another element where `place` scrolls inside it. */
-  constructor(place: HTMLElement, frame: HTMLElement, label: string, private readonly draw: (g: Context) => void,
-    resized?: () => void) {
+  constructor(
+    place: HTMLElement,
+    frame: HTMLElement,
+    label: string,
+    private readonly draw: (g: Context) => void,
+    resized?: () => void,
+  ) {
     this.element = h('canvas', { attrs: { role: 'img', 'aria-label': label } });
     const context = this.element.getContext('2d');
     if (!context) throw new Error('this browser cannot draw on a canvas');

@@ -68,6 +68,8 @@ export function zoomToCall(v: Views, call: CallDetails): void {
 
 function describe(v: Views, call: CallDetails): string {
   const track = v.viewer.trackOfRow(call.row);
-  return `${v.viewer.frames.short(call.frame)}, call ${call.nth} of ${call.of} in ${track?.name ?? 'thread'}, `
-    + `depth ${call.depth}, ${Math.round(call.length_ns / 1000)} microseconds`;
+  return (
+    `${v.viewer.frames.short(call.frame)}, call ${call.nth} of ${call.of} in ${track?.name ?? 'thread'}, ` +
+    `depth ${call.depth}, ${Math.round(call.length_ns / 1000)} microseconds`
+  );
 }

@@ -14,7 +14,10 @@ const CALLERS_SHOWN = 12;
 type Row = [string, number | null, number | null];
 
 export class DetailsView {
-  constructor(private readonly v: Views, readonly element: HTMLElement) {
+  constructor(
+    private readonly v: Views,
+    readonly element: HTMLElement,
+  ) {
     effect(() => this.show());
   }
 
@@ -25,8 +28,15 @@ export class DetailsView {
     this.v.settings.theme.get();
     viewer.unit.get();
     if (frame === null) {
-      return fill(this.element, h('p', { class: 'nothing' }, 'Nothing is selected. Click on a call in the time line, or on a '
-        + 'method in the table: its details stand here.'));
+      return fill(
+        this.element,
+        h(
+          'p',
+          { class: 'nothing' },
+          'Nothing is selected. Click on a call in the time line, or on a ' +
+            'method in the table: its details stand here.',
+        ),
+      );
     }
     const row = profile.answer.get()?.rows.find((r) => r[0] === frame);
     if (call && call.frame === frame && viewer.call.get()) this.showCall(call);
@@ -37,8 +47,13 @@ export class DetailsView {
     const { frames } = this.v.viewer;
     return [
       h('h2', null, swatch(frames, frame, this.v.settings.theme.peek()), frames.short(frame)),
-      h('p', { class: 'signature' }, h('span', { class: 'dim' }, frames.packagePrefix(frame)),
-        `${frames.short(frame)} ${frames.signature(frame)} `, h('span', { class: 'dim' }, frames.source(frame))),
+      h(
+        'p',
+        { class: 'signature' },
+        h('span', { class: 'dim' }, frames.packagePrefix(frame)),
+        `${frames.short(frame)} ${frames.signature(frame)} `,
+        h('span', { class: 'dim' }, frames.source(frame)),
+      ),
     ];
   }
 
@@ -47,27 +62,76 @@ export class DetailsView {
     const { viewer } = this.v;
     const unit = viewer.unit.peek();
     const clocks = (['real', 'cpu'] as const).filter((clock) => viewer.has(clock));
-    const cell = (ns: number | null): HTMLElement => h('td', { class: 'number' }, ns === null ? '' : formatTime(ns, unit));
-    return h('table', null,
-      h('thead', null, h('tr', null, h('th', null), ...clocks.map((clock) =>
-        h('th', { class: 'number' }, `${clock === 'cpu' ? 'CPU' : 'Real'} ${unitLabel(unit)}`)))),
-      h('tbody', null, ...rows.map(([what, real, cpu]) => h('tr', null, h('th', null, what),
-        ...clocks.map((clock) => cell(clock === 'cpu' ? cpu : real)))), ...more));
+    const cell = (ns: number | null): HTMLElement =>
+      h('td', { class: 'number' }, ns === null ? '' : formatTime(ns, unit));
+    return h(
+      'table',
+      null,
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          h('th', null),
+          ...clocks.map((clock) =>
+            h('th', { class: 'number' }, `${clock === 'cpu' ? 'CPU' : 'Real'} ${unitLabel(unit)}`),
+          ),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        ...rows.map(([what, real, cpu]) =>
+          h(
+            'tr',
+            null,
+            h('th', null, what),
+            ...clocks.map((clock) => cell(clock === 'cpu' ? cpu : real)),
+          ),
+        ),
+        ...more,
+      ),
+    );
   }
 
   private showMethod(frame: number, f: Figures | null): void {
     const { viewer } = this.v;
-    const scoped = viewer.range.get() || viewer.tracks.get().length > 0 ? 'in what is selected' : 'in the whole trace';
-    if (!f) return fill(this.element, ...this.head(frame), h('p', { class: 'second' }, `Not called ${scoped}.`));
+    const scoped =
+      viewer.range.get() || viewer.tracks.get().length > 0
+        ? 'in what is selected'
+        : 'in the whole trace';
+    if (!f)
+      return fill(
+        this.element,
+        ...this.head(frame),
+        h('p', { class: 'second' }, `Not called ${scoped}.`),
+      );
     const n = f.calls + f.recursive;
     const per = (ns: number | null): number | null => (ns === null || n === 0 ? null : ns / n);
-    fill(this.element, ...this.head(frame),
-      this.times([['Inclusive', f.incl_real, f.incl_cpu], ['Exclusive', f.excl_real, f.excl_cpu],
-        ['Per call', per(f.incl_real), per(f.incl_cpu)]], []),
-      h('p', { class: 'second' }, `${plural(f.calls, 'call')}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`),
-      h('div', { class: 'actions' },
+    fill(
+      this.element,
+      ...this.head(frame),
+      this.times(
+        [
+          ['Inclusive', f.incl_real, f.incl_cpu],
+          ['Exclusive', f.excl_real, f.excl_cpu],
+          ['Per call', per(f.incl_real), per(f.incl_cpu)],
+        ],
+        [],
+      ),
+      h(
+        'p',
+        { class: 'second' },
+        `${plural(f.calls, 'call')}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`,
+      ),
+      h(
+        'div',
+        { class: 'actions' },
         this.link('First call', () => void this.step(frame, viewer.bounds.from - 1, 1)),
-        this.link('Last call', () => void this.step(frame, viewer.bounds.to + 1, -1))));
+        this.link('Last call', () => void this.step(frame, viewer.bounds.to + 1, -1)),
+      ),
+    );
   }
 
   private showCall(call: CallDetails): void {
@@ -75,30 +139,86 @@ export class DetailsView {
     const unit = viewer.unit.peek();
     const realAxis = viewer.facts.axis === 'real';
     const track = viewer.trackOfRow(call.row);
-    const share = call.wait_ns !== null && call.length_ns > 0
-      ? `${formatPercent(call.wait_ns, call.length_ns)} %` : '';
-    const single = (what: string, ns: number, className = ''): HTMLElement => h('tr', { class: className }, h('th', null, what),
-      h('td', { class: 'number' }, formatTime(ns, unit)));
-    const waiting = call.wait_ns === null ? [] : [h('tr', null, h('th', null, 'Waiting'),
-      h('td', { class: 'number' }, formatTime(call.wait_ns, unit)), h('td', { class: 'number dim' }, share))];
-    fill(this.element, ...this.head(call.frame), ...this.notes(call),
-      this.times([['Inclusive', realAxis ? call.length_ns : null, call.cpu_length_ns ?? (realAxis ? null : call.length_ns)],
-        ['Exclusive', call.excl_real_ns, call.excl_cpu_ns]],
-      [...waiting, single('Start', call.start_ns - viewer.bounds.from, 'ruled'),
-        single('End', call.start_ns + call.length_ns - viewer.bounds.from)]),
-      h('table', null, h('tbody', null,
-        this.fact('Call', `${formatCount(call.nth)} of ${formatCount(call.of)} in this thread`),
-        this.fact('', h('div', { class: 'actions' },
-          this.link('‹ previous', () => void this.step(call.frame, call.start_ns, -1, call.track)),
-          this.link('next ›', () => void this.step(call.frame, call.start_ns, 1, call.track)))),
-        this.fact('Thread', `[${track?.thread_id ?? '?'}] ${track?.name ?? ''}, depth ${call.depth}`),
-        call.recursion > 0 ? this.fact('Recursion', `${plural(call.recursion, 'call')} of this method above it`) : null,
-        this.fact('Calls inside', call.children === 0 ? 'none' : formatCount(call.children)))),
-      h('div', { class: 'actions' },
+    const share =
+      call.wait_ns !== null && call.length_ns > 0
+        ? `${formatPercent(call.wait_ns, call.length_ns)} %`
+        : '';
+    const single = (what: string, ns: number, className = ''): HTMLElement =>
+      h(
+        'tr',
+        { class: className },
+        h('th', null, what),
+        h('td', { class: 'number' }, formatTime(ns, unit)),
+      );
+    const waiting =
+      call.wait_ns === null
+        ? []
+        : [
+            h(
+              'tr',
+              null,
+              h('th', null, 'Waiting'),
+              h('td', { class: 'number' }, formatTime(call.wait_ns, unit)),
+              h('td', { class: 'number dim' }, share),
+            ),
+          ];
+    fill(
+      this.element,
+      ...this.head(call.frame),
+      ...this.notes(call),
+      this.times(
+        [
+          [
+            'Inclusive',
+            realAxis ? call.length_ns : null,
+            call.cpu_length_ns ?? (realAxis ? null : call.length_ns),
+          ],
+          ['Exclusive', call.excl_real_ns, call.excl_cpu_ns],
+        ],
+        [
+          ...waiting,
+          single('Start', call.start_ns - viewer.bounds.from, 'ruled'),
+          single('End', call.start_ns + call.length_ns - viewer.bounds.from),
+        ],
+      ),
+      h(
+        'table',
+        null,
+        h(
+          'tbody',
+          null,
+          this.fact('Call', `${formatCount(call.nth)} of ${formatCount(call.of)} in this thread`),
+          this.fact(
+            '',
+            h(
+              'div',
+              { class: 'actions' },
+              this.link(
+                '‹ previous',
+                () => void this.step(call.frame, call.start_ns, -1, call.track),
+              ),
+              this.link('next ›', () => void this.step(call.frame, call.start_ns, 1, call.track)),
+            ),
+          ),
+          this.fact(
+            'Thread',
+            `[${track?.thread_id ?? '?'}] ${track?.name ?? ''}, depth ${call.depth}`,
+          ),
+          call.recursion > 0
+            ? this.fact('Recursion', `${plural(call.recursion, 'call')} of this method above it`)
+            : null,
+          this.fact('Calls inside', call.children === 0 ? 'none' : formatCount(call.children)),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'actions' },
         this.link('Zoom to it', () => zoomToCall(this.v, call)),
         this.link('Use as range', () => viewer.setRange(spanOf(call))),
-        call.first_child && this.link('First call inside', () => void this.goTo(call.first_child))),
-      ...this.callers(call));
+        call.first_child && this.link('First call inside', () => void this.goTo(call.first_child)),
+      ),
+      ...this.callers(call),
+    );
   }
 
   private fact(what: string, value: string | HTMLElement): HTMLElement {
@@ -122,10 +242,20 @@ export class DetailsView {
     if (call) await goToCall(this.v, { row: call[0], index: call[1] });
   }
 
-  private async step(frame: number, time: number, direction: 1 | -1, track?: number): Promise<void> {
+  private async step(
+    frame: number,
+    time: number,
+    direction: 1 | -1,
+    track?: number,
+  ): Promise<void> {
     const { viewer } = this.v;
     try {
-      const found = await viewer.engine.step(frame, time, direction, track === undefined ? undefined : [track]);
+      const found = await viewer.engine.step(
+        frame,
+        time,
+        direction,
+        track === undefined ? undefined : [track],
+      );
       if (found) await goToCall(this.v, found);
     } catch (error) {
       viewer.failed(error);
@@ -139,9 +269,18 @@ export class DetailsView {
     const rest = nearest.length - CALLERS_SHOWN;
     return [
       h('h3', null, 'Called from'),
-      h('ul', null, ...nearest.slice(0, CALLERS_SHOWN).map(([row, index, frame]) => h('li', null,
-        this.link(frames.short(frame), () => void this.goTo([row, index])))),
-      rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`)),
+      h(
+        'ul',
+        null,
+        ...nearest.slice(0, CALLERS_SHOWN).map(([row, index, frame]) =>
+          h(
+            'li',
+            null,
+            this.link(frames.short(frame), () => void this.goTo([row, index])),
+          ),
+        ),
+        rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),
+      ),
     ];
   }
 }

@@ -30,15 +30,35 @@ function download(name: string, type: string, text: string): void {
 }
 
 export function exportButton(v: Views, table: ProfileTable): HTMLElement {
-  const button = h('button', { class: 'text-button', title: 'Save the table as CSV, JSON or Markdown',
-    attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false } }, 'Export');
-  const menu = h('div', { class: 'menu', attrs: { role: 'menu', 'aria-label': 'Export the table' }, hidden: true },
-    ...FORMATS.map(([format, name, ending, type]) => h('button', { attrs: { type: 'button', role: 'menuitem' },
-      on: { click: () => {
-        const text = tableText(v, table, format);
-        if (text !== null) download(`${v.viewer.facts.name}.profile.${ending}`, type, text);
-        show(false);
-      } } }, name)));
+  const button = h(
+    'button',
+    {
+      class: 'text-button',
+      title: 'Save the table as CSV, JSON or Markdown',
+      attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
+    },
+    'Export',
+  );
+  const menu = h(
+    'div',
+    { class: 'menu', attrs: { role: 'menu', 'aria-label': 'Export the table' }, hidden: true },
+    ...FORMATS.map(([format, name, ending, type]) =>
+      h(
+        'button',
+        {
+          attrs: { type: 'button', role: 'menuitem' },
+          on: {
+            click: () => {
+              const text = tableText(v, table, format);
+              if (text !== null) download(`${v.viewer.facts.name}.profile.${ending}`, type, text);
+              show(false);
+            },
+          },
+        },
+        name,
+      ),
+    ),
+  );
   const show = (open: boolean): void => {
     menu.hidden = !open;
     button.setAttribute('aria-expanded', String(open));
@@ -61,7 +81,8 @@ export function exportButton(v: Views, table: ProfileTable): HTMLElement {
     e.stopPropagation();
   });
   document.addEventListener('pointerdown', (e) => {
-    if (!menu.hidden && !menu.contains(e.target as Node) && !button.contains(e.target as Node)) show(false);
+    if (!menu.hidden && !menu.contains(e.target as Node) && !button.contains(e.target as Node))
+      show(false);
   });
   return button;
 }

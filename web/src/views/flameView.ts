@@ -38,15 +38,22 @@ export class FlameView {
   private readonly hovered = signal(-1);
   private readonly asking: Latest;
 
-  constructor(private readonly v: Views, active: () => boolean) {
+  constructor(
+    private readonly v: Views,
+    active: () => boolean,
+  ) {
     const { viewer } = v;
     this.asking = new Latest(viewer.failed);
     this.canvas = new Canvas(this.inner, this.place, 'Flame graph', (g) => this.draw(g));
     this.inner.append(this.canvas.element);
     this.canvas.element.style.top = '0';
     this.place.append(this.inner);
-    this.element = h('div', { class: 'flame' },
-      h('div', { class: 'bar' }, this.orderSwitch(), this.crumbs, this.about), this.place);
+    this.element = h(
+      'div',
+      { class: 'flame' },
+      h('div', { class: 'bar' }, this.orderSwitch(), this.crumbs, this.about),
+      this.place,
+    );
     this.listen();
     // A root names a node of one graph only.
     effect(() => {
@@ -56,7 +63,9 @@ export class FlameView {
       viewer.clock.get();
       this.root.set([]);
     });
-    effect(() => { if (active()) this.ask(); });
+    effect(() => {
+      if (active()) this.ask();
+    });
     effect(() => this.showText());
     effect(() => {
       const graph = this.graph.get();
@@ -66,19 +75,29 @@ export class FlameView {
       this.hovered.get();
       const theme = v.settings.theme.get();
       viewer.unit.get();
-      this.inner.style.height = graph ? `${(flameDepth(graph) + 2) * flameHeights(theme).row}px` : '100%';
+      this.inner.style.height = graph
+        ? `${(flameDepth(graph) + 2) * flameHeights(theme).row}px`
+        : '100%';
       this.canvas.invalidate();
     });
   }
 
   private orderSwitch(): HTMLElement {
     const { viewer } = this.v;
-    return h('div', { class: 'segments', attrs: { role: 'group', 'aria-label': 'Order' } }, ...ORDERS.map(([order, key, text, title]) => {
-      const button = h('button', { title, attrs: { type: 'button' }, on: { click: () => viewer.flameOrder.set(order) } },
-        key !== '' && h('kbd', null, key), text);
-      effect(() => setAttribute(button, 'aria-pressed', viewer.flameOrder.get() === order));
-      return button;
-    }));
+    return h(
+      'div',
+      { class: 'segments', attrs: { role: 'group', 'aria-label': 'Order' } },
+      ...ORDERS.map(([order, key, text, title]) => {
+        const button = h(
+          'button',
+          { title, attrs: { type: 'button' }, on: { click: () => viewer.flameOrder.set(order) } },
+          key !== '' && h('kbd', null, key),
+          text,
+        );
+        effect(() => setAttribute(button, 'aria-pressed', viewer.flameOrder.get() === order));
+        return button;
+      }),
+    );
   }
 
   private ask(): void {
@@ -86,13 +105,20 @@ export class FlameView {
     const order = viewer.flameOrder.get();
     const root = this.root.get().at(-1);
     const question: FlameQuestion = {
-      ...viewer.scope(), clock: viewer.clock.get(), order: order === 'by-name' ? 'by-name' : 'left-heavy',
-      inverted: order === 'inverted', min: LEAST, ...(root ? { root: root.path } : {}),
+      ...viewer.scope(),
+      clock: viewer.clock.get(),
+      order: order === 'by-name' ? 'by-name' : 'left-heavy',
+      inverted: order === 'inverted',
+      min: LEAST,
+      ...(root ? { root: root.path } : {}),
     };
-    this.asking.run((signal) => viewer.engine.flame(question, signal), (graph) => {
-      this.hovered.set(-1);
-      this.graph.set(graph);
-    });
+    this.asking.run(
+      (signal) => viewer.engine.flame(question, signal),
+      (graph) => {
+        this.hovered.set(-1);
+        this.graph.set(graph);
+      },
+    );
   }
 
   private scene(graph: FlameGraph): Parameters<typeof paintFlame>[1] {
@@ -101,10 +127,17 @@ export class FlameView {
     const unit = viewer.unit.peek();
     const rooted = this.root.peek().length > 0;
     return {
-      theme, frames: viewer.frames, meter: meters.get(theme.barFont), graph,
-      width: this.canvas.width, height: this.canvas.height, scroll: this.place.scrollTop,
-      frame: viewer.frame.peek(), hovered: this.hovered.peek(),
-      matches: search.hits.peek()?.matches ?? null, dimmed: search.focused.peek() && search.hits.peek() !== null,
+      theme,
+      frames: viewer.frames,
+      meter: meters.get(theme.barFont),
+      graph,
+      width: this.canvas.width,
+      height: this.canvas.height,
+      scroll: this.place.scrollTop,
+      frame: viewer.frame.peek(),
+      hovered: this.hovered.peek(),
+      matches: search.hits.peek()?.matches ?? null,
+      dimmed: search.focused.peek() && search.hits.peek() !== null,
       title: `${rooted ? 'Zoomed in' : 'All threads'}   ${formatTime(graph.total, unit)} ${unitLabel(unit)}   100 %`,
     };
   }
@@ -131,7 +164,7 @@ export class FlameView {
     canvas.addEventListener('pointerleave', () => this.hovered.set(-1));
     canvas.addEventListener('click', (e) => {
       const i = this.at(e);
-      viewer.selectFrame(i < 0 ? null : this.graph.peek()?.frame[i] ?? null);
+      viewer.selectFrame(i < 0 ? null : (this.graph.peek()?.frame[i] ?? null));
     });
     canvas.addEventListener('dblclick', (e) => this.zoomTo(this.at(e)));
     this.place.addEventListener('keydown', (e) => this.key(e));
@@ -142,8 +175,10 @@ export class FlameView {
     if (!graph) return;
     const path = graph.path[i];
     const frame = graph.frame[i];
-    if (path === undefined || frame === undefined) return this.root.update((crumbs) => crumbs.slice(0, -1));
-    if (this.root.peek().at(-1)?.path !== path) this.root.update((crumbs) => [...crumbs, { path, frame }]);
+    if (path === undefined || frame === undefined)
+      return this.root.update((crumbs) => crumbs.slice(0, -1));
+    if (this.root.peek().at(-1)?.path !== path)
+      this.root.update((crumbs) => [...crumbs, { path, frame }]);
   }
 
   /** The widest frame of the selected method, or the widest of all. */
@@ -152,7 +187,11 @@ export class FlameView {
     const frame = this.v.viewer.frame.peek();
     let best = -1;
     for (let i = 0; graph && i < graph.frame.length; i++) {
-      if (graph.frame[i] === frame && (best < 0 || (graph.width[i] ?? 0) > (graph.width[best] ?? 0))) best = i;
+      if (
+        graph.frame[i] === frame &&
+        (best < 0 || (graph.width[i] ?? 0) > (graph.width[best] ?? 0))
+      )
+        best = i;
     }
     return best;
   }
@@ -161,7 +200,8 @@ export class FlameView {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const page = this.place.clientHeight / 3;
     if (e.key === '+' || e.key === '=' || e.key === 'Enter') this.zoomTo(this.selected());
-    else if (e.key === '-' || e.key === 'Backspace') this.root.update((crumbs) => crumbs.slice(0, -1));
+    else if (e.key === '-' || e.key === 'Backspace')
+      this.root.update((crumbs) => crumbs.slice(0, -1));
     else if (e.key === '0') this.root.set([]);
     else if (e.code === 'KeyW' || e.key === 'PageUp') this.place.scrollTop -= page;
     else if (e.code === 'KeyS' || e.key === 'PageDown') this.place.scrollTop += page;
@@ -187,9 +227,14 @@ export class FlameView {
   private words(graph: FlameGraph, i: number): string {
     const { viewer } = this.v;
     const unit = viewer.unit.peek();
+    const time = (ns: number): string => `${formatTime(ns, unit)} ${unitLabel(unit)}`;
     const width = graph.width[i] ?? 0;
-    return `${viewer.frames.short(graph.frame[i] ?? 0)} inclusive ${formatTime(width, unit)} ${unitLabel(unit)}, `
-      + `${formatPercent(width, graph.total)} %, exclusive ${formatTime(graph.self[i] ?? 0, unit)} ${unitLabel(unit)}, ${plural(graph.calls[i] ?? 0, 'call')}`;
+    return [
+      `${viewer.frames.short(graph.frame[i] ?? 0)} inclusive ${time(width)}`,
+      `${formatPercent(width, graph.total)} %`,
+      `exclusive ${time(graph.self[i] ?? 0)}`,
+      plural(graph.calls[i] ?? 0, 'call'),
+    ].join(', ');
   }
 
   private showText(): void {
@@ -199,14 +244,38 @@ export class FlameView {
     const clock = viewer.clock.get() === 'cpu' ? 'CPU' : 'real';
     viewer.unit.get();
     const crumbs = this.root.get();
-    fill(this.crumbs, ...(crumbs.length === 0 ? [h('span', null, `width is ${viewer.flameOrder.get() === 'inverted' ? 'exclusive' : 'inclusive'} ${clock} time; double click zooms`)] : [
-      h('button', { class: 'link', attrs: { type: 'button' }, on: { click: () => this.root.set([]) } }, 'All threads'),
-      ...crumbs.flatMap((crumb, k) => [h('span', null, '›'), h('button', { class: 'link', attrs: { type: 'button' },
-        on: { click: () => this.root.set(crumbs.slice(0, k + 1)) } }, viewer.frames.short(crumb.frame))]),
-    ]));
+    const which = viewer.flameOrder.get() === 'inverted' ? 'exclusive' : 'inclusive';
+    fill(
+      this.crumbs,
+      ...(crumbs.length === 0
+        ? [h('span', null, `width is ${which} ${clock} time; double click zooms`)]
+        : [
+            h(
+              'button',
+              { class: 'link', attrs: { type: 'button' }, on: { click: () => this.root.set([]) } },
+              'All threads',
+            ),
+            ...crumbs.flatMap((crumb, k) => [
+              h('span', null, '›'),
+              h(
+                'button',
+                {
+                  class: 'link',
+                  attrs: { type: 'button' },
+                  on: { click: () => this.root.set(crumbs.slice(0, k + 1)) },
+                },
+                viewer.frames.short(crumb.frame),
+              ),
+            ]),
+          ]),
+    );
     if (!graph || i < 0 || i >= graph.frame.length) {
-      return fill(this.about, graph && graph.leftOut > 0
-        ? `${formatPercent(graph.leftOut, graph.total)} % in frames too narrow to draw` : '');
+      return fill(
+        this.about,
+        graph && graph.leftOut >= graph.total * 0.0005
+          ? `${formatPercent(graph.leftOut, graph.total)} % in frames too narrow to draw`
+          : '',
+      );
     }
     const text = this.words(graph, i);
     const name = viewer.frames.short(graph.frame[i] ?? 0);
@@ -228,8 +297,13 @@ function neighbour(graph: FlameGraph, from: number, key: string): number {
     if (key === 'ArrowUp' && (a > start || b < end - 1e-6)) continue;
     if (key === 'ArrowRight' && a < end - 1e-6) continue;
     if (key === 'ArrowLeft' && b > start + 1e-6) continue;
-    const better = best < 0 || (key === 'ArrowRight' ? a < (graph.start[best] ?? 0)
-      : key === 'ArrowLeft' ? a > (graph.start[best] ?? 0) : (graph.width[i] ?? 0) > (graph.width[best] ?? 0));
+    const better =
+      best < 0 ||
+      (key === 'ArrowRight'
+        ? a < (graph.start[best] ?? 0)
+        : key === 'ArrowLeft'
+          ? a > (graph.start[best] ?? 0)
+          : (graph.width[i] ?? 0) > (graph.width[best] ?? 0));
     if (better) best = i;
   }
   return best;

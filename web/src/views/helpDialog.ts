@@ -6,55 +6,89 @@ import { h, iconButton } from '../base/dom';
 type Section = [string, [string, string][]];
 
 const SECTIONS: readonly Section[] = [
-  ['Moving', [
-    ['W S, + −', 'zoom in, out at the pointer; Ctrl+wheel, pinch and Alt+wheel too'],
-    ['A D', 'pan; Left and Right too when nothing is selected; Shift+wheel, Shift+drag, Space+drag, right drag'],
-    ['Shift', 'with W A S D: faster'],
-    ['wheel', 'scrolls; it never zooms'],
-    ['drag on the ruler', 'zooms to that range; middle drag on the tracks too'],
-    ['0', 'whole trace; double click on the ruler too'],
-    ['F', 'zoom to the selected call or range; double click on a call too'],
-    ['Ctrl+Z, Shift+Ctrl+Z', 'undo, redo a move; Back and Forward of the browser too'],
-  ]],
-  ['Selecting', [
-    ['click', 'selects a call; on a thread\'s name the thread; Ctrl+click all calls of that method, or adds a thread'],
-    ['drag on the tracks', 'selects a range; its ends can be dragged'],
-    ['M', 'range from the selection'],
-    ['Right Left, . ,', 'next, previous call in the row'],
-    ['Down Up', 'first call inside, caller'],
-    ['Esc', 'clears the range, then the selection'],
-  ]],
-  ['Searching', [
-    ['/, Ctrl+F', 'search method names; Enter, Shift+Enter go from hit to hit'],
-    ['typing in the table', 'finds in the table; Enter selects and goes on'],
-  ]],
-  ['Table', [
-    ['arrows', 'move, open, close; Enter selects'],
-    ['Shift+arrows, Ctrl+A', 'mark lines'],
-    ['Ctrl+C', 'copies the lines; elsewhere the name of the selected method'],
-  ]],
-  ['Panels', [
-    ['Q', 'opens and closes the lower panel'],
-    ['2 4', 'flame graph: left heavy, inverted'],
-    ['in the flame graph', 'W S scroll, + − zoom, arrows go from frame to frame'],
-    ['?', 'this help'],
-  ]],
+  [
+    'Moving',
+    [
+      ['W S, + −', 'zoom in, out at the pointer; Ctrl+wheel, pinch and Alt+wheel too'],
+      [
+        'A D',
+        'pan; Left and Right too when nothing is selected; Shift+wheel, Shift+drag, Space+drag, right drag',
+      ],
+      ['Shift', 'with W A S D: faster'],
+      ['wheel', 'scrolls; it never zooms'],
+      ['drag on the ruler', 'zooms to that range; middle drag on the tracks too'],
+      ['0', 'whole trace; double click on the ruler too'],
+      ['F', 'zoom to the selected call or range; double click on a call too'],
+      ['Ctrl+Z, Shift+Ctrl+Z', 'undo, redo a move; Back and Forward of the browser too'],
+    ],
+  ],
+  [
+    'Selecting',
+    [
+      [
+        'click',
+        "selects a call; on a thread's name the thread; Ctrl+click all calls of that method, or adds a thread",
+      ],
+      ['drag on the tracks', 'selects a range; its ends can be dragged'],
+      ['M', 'range from the selection'],
+      ['Right Left, . ,', 'next, previous call in the row'],
+      ['Down Up', 'first call inside, caller'],
+      ['Esc', 'clears the range, then the selection'],
+    ],
+  ],
+  [
+    'Searching',
+    [
+      ['/, Ctrl+F', 'search method names; Enter, Shift+Enter go from hit to hit'],
+      ['typing in the table', 'finds in the table; Enter selects and goes on'],
+    ],
+  ],
+  [
+    'Table',
+    [
+      ['arrows', 'move, open, close; Enter selects'],
+      ['Shift+arrows, Ctrl+A', 'mark lines'],
+      ['Ctrl+C', 'copies the lines; elsewhere the name of the selected method'],
+    ],
+  ],
+  [
+    'Panels',
+    [
+      ['Q', 'opens and closes the lower panel'],
+      ['2 4', 'flame graph: left heavy, inverted'],
+      ['in the flame graph', 'W S scroll, + − zoom, arrows go from frame to frame'],
+      ['?', 'this help'],
+    ],
+  ],
 ];
+
+const WORDS = [
+  'Time of a call is inclusive with, exclusive without the calls inside it. Real is time on the',
+  'wall; CPU is time the thread was running. A line at the foot of a bar: the thread waited there.',
+  "Teeth at a bar's end: the call began before the trace or had not ended with it.",
+  'A slanted end: the call was left by an exception.',
+].join(' ');
+
+function sectionElement([title, rows]: Section): HTMLElement {
+  const lines = rows.map(([keys, what]) => h('tr', null, h('td', null, keys), h('td', null, what)));
+  return h('section', null, h('h2', null, title), h('table', null, h('tbody', null, ...lines)));
+}
 
 export class HelpDialog {
   readonly element: HTMLDialogElement;
 
   constructor() {
     this.element = h('dialog', { attrs: { 'aria-label': 'Keys and help' } });
-    const heading = h('h1', null, 'Keys and gestures', iconButton('close', 'Close (Esc)', () => this.element.close()));
-    heading.lastElementChild?.classList.add('push');
-    this.element.append(h('div', { class: 'help' }, heading, h('div', { class: 'columns' },
-      ...SECTIONS.map(([title, rows]) => h('section', null, h('h2', null, title),
-        h('table', null, h('tbody', null, ...rows.map(([keys, what]) => h('tr', null, h('td', null, keys), h('td', null, what)))))))),
-    h('p', { class: 'second' }, 'Time of a call is inclusive with, exclusive without the calls inside it. Real is time on the wall; '
-      + 'CPU is time the thread was running. A line at the foot of a bar: the thread waited there. Teeth at a bar\'s end: the call began '
-      + 'before the trace or had not ended with it. A slanted end: the call was left by an exception.')));
-    this.element.addEventListener('click', (e) => { if (e.target === this.element) this.element.close(); });
+    const close = iconButton('close', 'Close (Esc)', () => this.element.close());
+    close.classList.add('push');
+    const sections = h('div', { class: 'columns' }, ...SECTIONS.map(sectionElement));
+    const words = h('p', { class: 'second' }, WORDS);
+    this.element.append(
+      h('div', { class: 'help' }, h('h1', null, 'Keys and gestures', close), sections, words),
+    );
+    this.element.addEventListener('click', (e) => {
+      if (e.target === this.element) this.element.close();
+    });
     this.element.addEventListener('keydown', (e) => e.stopPropagation());
   }
 

@@ -12,7 +12,12 @@ import { infoView } from './infoView';
 import { ProfileTable } from './profileTable';
 import type { Views } from './context';
 
-const NAMES: Record<Tab, string> = { profile: 'Profile', flame: 'Flame', selection: 'Selection', info: 'Info' };
+const NAMES: Record<Tab, string> = {
+  profile: 'Profile',
+  flame: 'Flame',
+  selection: 'Selection',
+  info: 'Info',
+};
 const LEAST_HEIGHT = 120;
 const KEY_STEP = 24;
 
@@ -28,14 +33,29 @@ export class LowerPanel {
 
   constructor(private readonly v: Views) {
     this.table = new ProfileTable(v);
-    this.findInput = h('input', { attrs: { type: 'text', 'aria-label': 'Find in table', placeholder: 'Find in table',
-      spellcheck: false, autocomplete: 'off' } });
+    this.findInput = h('input', {
+      attrs: {
+        type: 'text',
+        'aria-label': 'Find in table',
+        placeholder: 'Find in table',
+        spellcheck: false,
+        autocomplete: 'off',
+      },
+    });
     this.splitter = this.makeSplitter();
-    const aside = h('aside', { class: 'details scroller', attrs: { 'aria-label': 'Details of the selection' } });
+    const aside = h('aside', {
+      class: 'details scroller',
+      attrs: { 'aria-label': 'Details of the selection' },
+    });
     new DetailsView(v, aside);
     const panes = this.makePanes();
     this.panes.append(...panes.values(), aside);
-    this.element = h('section', { class: 'lower', attrs: { 'aria-label': 'Tables' } }, this.makeTabRow(), this.panes);
+    this.element = h(
+      'section',
+      { class: 'lower', attrs: { 'aria-label': 'Tables' } },
+      this.makeTabRow(),
+      this.panes,
+    );
     effect(() => {
       const tab = v.viewer.tab.get();
       for (const [name, pane] of panes) pane.hidden = name !== tab;
@@ -47,8 +67,16 @@ export class LowerPanel {
 
   private makePanes(): Map<Tab, HTMLElement> {
     const { viewer } = this.v;
-    const pane = (tab: Tab, className: string, ...content: HTMLElement[]): HTMLElement => h('div', { class: `pane ${className}`, id: `pane-${tab}`,
-      attrs: { role: 'tabpanel', 'aria-labelledby': `tab-${tab}` } }, ...content);
+    const pane = (tab: Tab, className: string, ...content: HTMLElement[]): HTMLElement =>
+      h(
+        'div',
+        {
+          class: `pane ${className}`,
+          id: `pane-${tab}`,
+          attrs: { role: 'tabpanel', 'aria-labelledby': `tab-${tab}` },
+        },
+        ...content,
+      );
     const selection = h('div', { class: 'details' });
     new DetailsView(this.v, selection);
     const info = pane('info', 'scrolls scroller');
@@ -56,7 +84,10 @@ export class LowerPanel {
     infoView(info, viewer.facts);
     return new Map<Tab, HTMLElement>([
       ['profile', pane('profile', '', this.table.element)],
-      ['flame', pane('flame', '', new FlameView(this.v, () => viewer.tab.get() === 'flame').element)],
+      [
+        'flame',
+        pane('flame', '', new FlameView(this.v, () => viewer.tab.get() === 'flame').element),
+      ],
       ['selection', pane('selection', 'scrolls scroller', selection)],
       ['info', info],
     ]);
@@ -64,10 +95,20 @@ export class LowerPanel {
 
   private makeTabRow(): HTMLElement {
     const { viewer } = this.v;
-    const tabs = h('div', { class: 'tabs', attrs: { role: 'tablist', 'aria-label': 'Lower panel' } });
+    const tabs = h('div', {
+      class: 'tabs',
+      attrs: { role: 'tablist', 'aria-label': 'Lower panel' },
+    });
     for (const tab of TABS) {
-      const button = h('button', { id: `tab-${tab}`, attrs: { type: 'button', role: 'tab', 'aria-controls': `pane-${tab}` },
-        on: { click: () => this.choose(tab) } }, NAMES[tab]);
+      const button = h(
+        'button',
+        {
+          id: `tab-${tab}`,
+          attrs: { type: 'button', role: 'tab', 'aria-controls': `pane-${tab}` },
+          on: { click: () => this.choose(tab) },
+        },
+        NAMES[tab],
+      );
       this.tabButtons.set(tab, button);
       tabs.append(button);
       effect(() => {
@@ -100,12 +141,24 @@ export class LowerPanel {
     const { viewer } = this.v;
     const words = h('span', null);
     const chips = h('span', { class: 'chips' });
-    const unit = h('select', { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
-      ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name))));
+    const unit = h(
+      'select',
+      { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
+      ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name))),
+    );
     unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
-    effect(() => { unit.value = viewer.unit.get(); });
-    const tools = h('div', { class: 'table-tools' }, this.makeFind(), exportButton(this.v, this.table));
-    effect(() => { tools.hidden = viewer.tab.get() !== 'profile'; });
+    effect(() => {
+      unit.value = viewer.unit.get();
+    });
+    const tools = h(
+      'div',
+      { class: 'table-tools' },
+      this.makeFind(),
+      exportButton(this.v, this.table),
+    );
+    effect(() => {
+      tools.hidden = viewer.tab.get() !== 'profile';
+    });
     effect(() => this.showScope(words, chips));
     return h('div', { class: 'scope' }, words, chips, unit, tools);
   }
@@ -123,13 +176,28 @@ export class LowerPanel {
       return fill(chips);
     }
     const start = viewer.bounds.from;
-    setText(words, `Computed for ${range ? `${time(range.from - start)} to ${time(range.to - start)} ${unitLabel(unit)}` : 'the whole trace'}, ${threads}`);
-    const chip = (text: string, label: string, clear: () => void): HTMLElement => h('span', { class: 'chip' },
-      h('span', null, text), iconButton('close', label, clear));
-    const names = tracks.map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '').join(', ');
-    fill(chips,
-      range && chip(`${time(range.to - range.from)} ${unitLabel(unit)}`, 'Clear the range (Esc)', () => viewer.setRange(null)),
-      tracks.length > 0 && chip(tracks.length > 2 ? `${formatCount(tracks.length)} threads` : names, 'All threads again', () => viewer.tracks.set([])));
+    const what = range
+      ? `${time(range.from - start)} to ${time(range.to - start)} ${unitLabel(unit)}`
+      : 'the whole trace';
+    setText(words, `Computed for ${what}, ${threads}`);
+    const chip = (text: string, label: string, clear: () => void): HTMLElement =>
+      h('span', { class: 'chip' }, h('span', null, text), iconButton('close', label, clear));
+    const names = tracks
+      .map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '')
+      .join(', ');
+    fill(
+      chips,
+      range &&
+        chip(`${time(range.to - range.from)} ${unitLabel(unit)}`, 'Clear the range (Esc)', () =>
+          viewer.setRange(null),
+        ),
+      tracks.length > 0 &&
+        chip(
+          tracks.length > 2 ? `${formatCount(tracks.length)} threads` : names,
+          'All threads again',
+          () => viewer.tracks.set([]),
+        ),
+    );
   }
 
   private makeFind(): HTMLElement {
@@ -147,9 +215,19 @@ export class LowerPanel {
       const found = profile.found.get();
       viewer.frame.get();
       if (input.value !== query) input.value = query;
-      box.classList.toggle('miss', query !== '' && found.length === 0 && profile.answer.get() !== null);
+      box.classList.toggle(
+        'miss',
+        query !== '' && found.length === 0 && profile.answer.get() !== null,
+      );
       const at = found.indexOf(this.table.cursorMethod ?? -1);
-      setText(count, query === '' ? '' : found.length === 0 ? '0 of 0' : `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}`);
+      setText(
+        count,
+        query === ''
+          ? ''
+          : found.length === 0
+            ? '0 of 0'
+            : `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}`,
+      );
     });
     return box;
   }
@@ -200,15 +278,30 @@ export class LowerPanel {
   }
 
   private makeSplitter(): HTMLElement {
-    const splitter = h('div', { class: 'splitter', tabIndex: 0,
-      attrs: { role: 'separator', 'aria-orientation': 'horizontal', 'aria-label': 'Height of the lower panel' } }, h('i', null));
+    const splitter = h(
+      'div',
+      {
+        class: 'splitter',
+        tabIndex: 0,
+        attrs: {
+          role: 'separator',
+          'aria-orientation': 'horizontal',
+          'aria-label': 'Height of the lower panel',
+        },
+      },
+      h('i', null),
+    );
     let from: { y: number; height: number } | null = null;
     splitter.addEventListener('pointerdown', (e) => {
       splitter.setPointerCapture(e.pointerId);
       from = { y: e.clientY, height: this.element.clientHeight };
     });
-    splitter.addEventListener('pointermove', (e) => { if (from) this.setHeight(from.height + from.y - e.clientY); });
-    splitter.addEventListener('pointerup', () => { from = null; });
+    splitter.addEventListener('pointermove', (e) => {
+      if (from) this.setHeight(from.height + from.y - e.clientY);
+    });
+    splitter.addEventListener('pointerup', () => {
+      from = null;
+    });
     splitter.addEventListener('dblclick', () => this.toggle());
     splitter.addEventListener('keydown', (e) => {
       if (e.key !== 'ArrowUp' && e.key !== 'ArrowDown') return;

@@ -18,7 +18,10 @@ export class Mover {
   private began = 0;
   private frame = 0;
 
-  constructor(private readonly view: Signal<Span>, private readonly bounds: Span) {
+  constructor(
+    private readonly view: Signal<Span>,
+    private readonly bounds: Span,
+  ) {
     this.target = view.peek();
     this.from = this.target;
   }

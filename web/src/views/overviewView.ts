@@ -26,13 +26,25 @@ export class OverviewView {
 
   constructor(private readonly v: Views) {
     const { viewer } = v;
-    this.canvas = new Canvas(this.place, this.place, 'Activity of every thread over the whole trace', (g) => this.draw(g));
+    this.canvas = new Canvas(
+      this.place,
+      this.place,
+      'Activity of every thread over the whole trace',
+      (g) => this.draw(g),
+    );
     this.place.append(this.canvas.element);
     const about = `${formatShort(length(viewer.bounds))}, ${plural(viewer.facts.tracks.length, 'active thread')}`;
-    this.element = h('section', { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },
-      h('div', { class: 'key' }, h('b', null, 'Whole trace'), h('span', { title: about }, about)), this.place);
+    this.element = h(
+      'section',
+      { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },
+      h('div', { class: 'key' }, h('b', null, 'Whole trace'), h('span', { title: about }, about)),
+      this.place,
+    );
     this.listen();
-    viewer.engine.activity(BUCKETS).then((answer) => this.activity.set(answer)).catch(viewer.failed);
+    viewer.engine
+      .activity(BUCKETS)
+      .then((answer) => this.activity.set(answer))
+      .catch(viewer.failed);
     effect(() => {
       this.activity.get();
       viewer.view.get();
@@ -81,7 +93,12 @@ export class OverviewView {
     this.place.addEventListener('pointermove', (e) => {
       if (this.drag) this.dragTo(this.drag, e.offsetX);
       const part = this.drag?.part ?? this.partAt(e.offsetX);
-      this.place.style.cursor = { from: 'ew-resize', to: 'ew-resize', window: 'grab', outside: 'default' }[part];
+      this.place.style.cursor = {
+        from: 'ew-resize',
+        to: 'ew-resize',
+        window: 'grab',
+        outside: 'default',
+      }[part];
     });
     this.place.addEventListener('pointerup', (e) => {
       const drag = this.drag;
@@ -92,20 +109,27 @@ export class OverviewView {
       const at = this.scale.t(e.offsetX);
       mover.glide(clampView({ from: at - half, to: at + half }, viewer.bounds));
     });
-    this.place.addEventListener('pointercancel', () => { this.drag = null; });
+    this.place.addEventListener('pointercancel', () => {
+      this.drag = null;
+    });
     this.place.addEventListener('dblclick', () => mover.glide(wholeView(viewer.bounds)));
-    this.place.addEventListener('wheel', (e) => {
-      if (!e.ctrlKey && !e.metaKey && !e.altKey) return;
-      e.preventDefault();
-      mover.zoom(1.0022 ** e.deltaY, this.scale.t(e.offsetX), false);
-    }, { passive: false });
+    this.place.addEventListener(
+      'wheel',
+      (e) => {
+        if (!e.ctrlKey && !e.metaKey && !e.altKey) return;
+        e.preventDefault();
+        mover.zoom(1.0022 ** e.deltaY, this.scale.t(e.offsetX), false);
+      },
+      { passive: false },
+    );
   }
 
   private dragTo(drag: NonNullable<OverviewView['drag']>, x: number): void {
     const { mover, viewer } = this.v;
     const moved = (x - drag.x) * this.scale.nsPerPixel;
     const { from, to } = drag.view;
-    if (drag.part === 'window') mover.jump(clampView({ from: from + moved, to: to + moved }, viewer.bounds));
+    if (drag.part === 'window')
+      mover.jump(clampView({ from: from + moved, to: to + moved }, viewer.bounds));
     if (drag.part === 'from') mover.jump(clampView(ordered(from + moved, to), viewer.bounds));
     if (drag.part === 'to') mover.jump(clampView(ordered(from, to + moved), viewer.bounds));
     if (drag.part === 'outside' && Math.abs(x - drag.x) > 3) {

@@ -28,11 +28,17 @@ export class Page {
   readonly help = new HelpDialog();
   readonly line: TimelineView;
 
-  constructor(readonly viewer: Viewer, settings: Settings, quit: () => void) {
+  constructor(
+    readonly viewer: Viewer,
+    settings: Settings,
+    quit: () => void,
+  ) {
     const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
     const mover = new Mover(viewer.view, viewer.bounds);
     const views: Views = {
-      viewer, settings, mover,
+      viewer,
+      settings,
+      mover,
       profile: new ProfileStore(viewer),
       selection: new SelectionStore(viewer),
       search: new SearchStore(viewer, (call) => {
@@ -45,16 +51,33 @@ export class Page {
     this.views = views;
     // Half the window is a guess at the room for tracks before there is a layout.
     const heights = settings.theme.peek().heights;
-    viewer.expanded.set(firstExpanded(viewer.facts.tracks, heights, Math.max(200, innerHeight - 560)));
+    viewer.expanded.set(
+      firstExpanded(viewer.facts.tracks, heights, Math.max(200, innerHeight - 560)),
+    );
 
     this.line = new TimelineView(views);
     this.lower = new LowerPanel(views);
-    this.top = new TopBar(views, { help: () => this.help.toggle(), quit, health: () => this.showHealth() });
+    this.top = new TopBar(views, {
+      help: () => this.help.toggle(),
+      quit,
+      health: () => this.showHealth(),
+    });
     const tip = new Tip(viewer.frames, settings);
     new TimelineGestures(views, this.line, tip);
-    this.element = h('div', { class: 'page' },
-      this.top.element, new OverviewView(views).element, new Readout(views).element,
-      this.line.ruler, this.line.tracks, this.lower.splitter, this.lower.element, tip.element, spoken, this.help.element);
+    this.element = h(
+      'div',
+      { class: 'page' },
+      this.top.element,
+      new OverviewView(views).element,
+      new Readout(views).element,
+      this.line.ruler,
+      this.line.tracks,
+      this.lower.splitter,
+      this.lower.element,
+      tip.element,
+      spoken,
+      this.help.element,
+    );
     this.lower.attach(this.element);
     this.matchScrollbar();
     this.followSelection();
@@ -64,7 +87,10 @@ export class Page {
   private matchScrollbar(): void {
     const { tracks } = this.line;
     new ResizeObserver(() => {
-      this.element.style.setProperty('--w-scrollbar', `${tracks.offsetWidth - tracks.clientWidth}px`);
+      this.element.style.setProperty(
+        '--w-scrollbar',
+        `${tracks.offsetWidth - tracks.clientWidth}px`,
+      );
     }).observe(tracks);
   }
 

@@ -6,7 +6,15 @@ import { formatCount, formatPercent, formatTime, type Unit } from '../base/forma
 import { cellText, figure, totalOf, type Column } from '../model/columns';
 import type { ProfileAnswer } from '../model/engine';
 import { matchAt, type Frames } from '../model/names';
-import { TOP_LEVEL_NAME, WAITS, WAITS_NAME, type GroupId, type Line, type MethodLine, type RelationLine } from '../model/profileRows';
+import {
+  TOP_LEVEL_NAME,
+  WAITS,
+  WAITS_NAME,
+  type GroupId,
+  type Line,
+  type MethodLine,
+  type RelationLine,
+} from '../model/profileRows';
 import type { Theme } from '../render/theme';
 import { swatch } from './swatch';
 
@@ -23,33 +31,53 @@ export interface CellContext {
 const GROUP_WORDS: Record<GroupId, [string, string]> = {
   parents: ['▴ Parents', 'callers of the outermost calls'],
   children: ['▾ Children', 'called by the outermost calls'],
-  recursive_parents: ['↻▴ Parents while recursive', 'callers of the calls inside a call of this method'],
-  recursive_children: ['↻▾ Children while recursive', 'called by the calls inside a call of this method'],
+  recursive_parents: [
+    '↻▴ Parents while recursive',
+    'callers of the calls inside a call of this method',
+  ],
+  recursive_children: [
+    '↻▾ Children while recursive',
+    'called by the calls inside a call of this method',
+  ],
 };
 
 export function lineKey(line: Line): string {
   switch (line.kind) {
-    case 'method': return `m${line.frame}`;
-    case 'group': return `g${line.owner}.${line.group}`;
-    case 'pending': return `p${line.owner}`;
-    default: return `${line.kind}${line.owner}.${line.group}.${line.frame}`;
+    case 'method':
+      return `m${line.frame}`;
+    case 'group':
+      return `g${line.owner}.${line.group}`;
+    case 'pending':
+      return `p${line.owner}`;
+    default:
+      return `${line.kind}${line.owner}.${line.group}.${line.frame}`;
   }
 }
 
 export function rowElement(line: Line, c: CellContext): HTMLElement {
   switch (line.kind) {
-    case 'method': return methodRow(line, c);
-    case 'group': return groupRow(line.group);
-    case 'pending': return h('div', { class: 'row pending', attrs: { role: 'row', 'aria-level': 2 } },
-      h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, 'Parents and children …'));
-    default: return relationRow(line, c);
+    case 'method':
+      return methodRow(line, c);
+    case 'group':
+      return groupRow(line.group);
+    case 'pending':
+      return h(
+        'div',
+        { class: 'row pending', attrs: { role: 'row', 'aria-level': 2 } },
+        h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, 'Parents and children …'),
+      );
+    default:
+      return relationRow(line, c);
   }
 }
 
 function groupRow(group: GroupId): HTMLElement {
   const [words, about] = GROUP_WORDS[group];
-  return h('div', { class: `row group tinted ${group}`, attrs: { role: 'row', 'aria-level': 2 } },
-    h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, words, h('em', null, about)));
+  return h(
+    'div',
+    { class: `row group tinted ${group}`, attrs: { role: 'row', 'aria-level': 2 } },
+    h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, words, h('em', null, about)),
+  );
 }
 
 /** Package in grey, Class.method in ink, signature in grey; what the find box matches is underlined. */
@@ -59,12 +87,15 @@ function nameParts(frame: number, c: CellContext, signature: boolean): HTMLEleme
   const cut = frames.packagePrefix(frame).length;
   const at = signature ? matchAt(name, c.find) : -1;
   const to = at < 0 ? -1 : at + c.find.length;
-  const bounds = [...new Set([0, cut, Math.max(0, at), Math.max(0, to), name.length])].filter((n) => n <= name.length)
+  const bounds = [...new Set([0, cut, Math.max(0, at), Math.max(0, to), name.length])]
+    .filter((n) => n <= name.length)
     .sort((a, b) => a - b);
   const parts: HTMLElement[] = [];
   for (let i = 0; i + 1 < bounds.length; i++) {
     const from = bounds[i] ?? 0;
-    const classes = [from < cut ? 'package' : '', from >= at && from < to ? 'found' : ''].join(' ').trim();
+    const classes = [from < cut ? 'package' : '', from >= at && from < to ? 'found' : '']
+      .join(' ')
+      .trim();
     parts.push(h('span', classes ? { class: classes } : null, name.slice(from, bounds[i + 1])));
   }
   if (signature) parts.push(h('span', { class: 'package' }, ` ${frames.signature(frame)}`));
@@ -74,8 +105,16 @@ function nameParts(frame: number, c: CellContext, signature: boolean): HTMLEleme
 function methodRow(line: MethodLine, c: CellContext): HTMLElement {
   const isWaits = line.frame === WAITS;
   const chosen = c.selected === line.frame;
-  const row = h('div', { class: `row method${chosen ? ' selected' : ''}`,
-    attrs: { role: 'row', 'aria-level': 1, 'aria-selected': chosen, 'aria-expanded': isWaits ? null : line.opened, 'data-frame': line.frame } });
+  const row = h('div', {
+    class: `row method${chosen ? ' selected' : ''}`,
+    attrs: {
+      role: 'row',
+      'aria-level': 1,
+      'aria-selected': chosen,
+      'aria-expanded': isWaits ? null : line.opened,
+      'data-frame': line.frame,
+    },
+  });
   const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
   append(name, [
     h('span', { class: 'rank' }, isWaits ? '' : formatCount(line.rank)),
@@ -85,7 +124,8 @@ function methodRow(line: MethodLine, c: CellContext): HTMLElement {
     name.title = 'Threads entered a call but did not run: real time minus CPU time';
     append(name, [WAITS_NAME]);
   } else {
-    name.title = `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)} ${c.frames.source(line.frame)}`.trim();
+    name.title =
+      `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)} ${c.frames.source(line.frame)}`.trim();
     append(name, [swatch(c.frames, line.frame, c.theme), ...nameParts(line.frame, c, true)]);
   }
   append(row, [name, ...c.columns.slice(1).map((column) => figureCell(line, column, c))]);
@@ -108,7 +148,11 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
 function figureCell(line: MethodLine, column: Column, c: CellContext): HTMLElement {
   let cell: HTMLElement;
   if (column.kind === 'percent') {
-    cell = percentCell(column, figure(line.figures, column.id) ?? 0, totalOf(c.answer, column.clock));
+    cell = percentCell(
+      column,
+      figure(line.figures, column.id) ?? 0,
+      totalOf(c.answer, column.clock),
+    );
   } else {
     cell = emptyCell(column);
     cell.textContent = cellText(line.figures, column, c.answer, c.unit);
@@ -118,8 +162,15 @@ function figureCell(line: MethodLine, column: Column, c: CellContext): HTMLEleme
 }
 
 function relationRow(line: RelationLine, c: CellContext): HTMLElement {
-  const row = h('div', { class: `row relation tinted ${line.group}`,
-    attrs: { role: 'row', 'aria-level': 3, 'data-frame': line.kind === 'self' ? 'self' : line.frame, 'data-group': line.group } });
+  const row = h('div', {
+    class: `row relation tinted ${line.group}`,
+    attrs: {
+      role: 'row',
+      'aria-level': 3,
+      'data-frame': line.kind === 'self' ? 'self' : line.frame,
+      'data-group': line.group,
+    },
+  });
   const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
   if (line.kind === 'self') append(name, [swatch(c.frames, -1, c.theme), 'self']);
   else if (line.frame < 0) append(name, [swatch(c.frames, -1, c.theme), TOP_LEVEL_NAME]);

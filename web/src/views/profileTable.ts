@@ -17,7 +17,8 @@ const NAME_LEAST = 280;
 const AHEAD = 8;
 /** A time in nanoseconds needs more room than one in milliseconds. */
 const TIME_WIDTH: Record<Unit, number> = { ns: 116, us: 112, ms: 90, s: 100 };
-const HINT = 'Tracing slows every call, small ones most: compare these times with each other, do not take them as absolute.';
+const HINT =
+  'Tracing slows every call, small ones most: compare these times with each other, do not take them as absolute.';
 
 export class ProfileTable {
   readonly element: HTMLElement;
@@ -36,22 +37,39 @@ export class ProfileTable {
 
   constructor(private readonly v: Views) {
     this.columns = columnsFor(v.viewer.facts.clocks);
-    this.scroller = h('div', { class: 'scroller', tabIndex: 0, attrs: { role: 'treegrid', 'aria-label': 'Profile', 'aria-multiselectable': true } },
-      this.head, this.rows, this.empty);
+    this.scroller = h(
+      'div',
+      {
+        class: 'scroller',
+        tabIndex: 0,
+        attrs: { role: 'treegrid', 'aria-label': 'Profile', 'aria-multiselectable': true },
+      },
+      this.head,
+      this.rows,
+      this.empty,
+    );
     this.element = h('div', { class: 'profile' }, this.scroller);
     this.scroller.addEventListener('scroll', () => this.renderVisible());
     new ResizeObserver(() => this.renderVisible()).observe(this.scroller);
     this.scroller.addEventListener('keydown', (e) => this.key(e));
     this.rows.addEventListener('click', (e) => this.click(e));
-    this.rows.addEventListener('mousedown', (e) => { if (e.shiftKey) e.preventDefault(); });
+    this.rows.addEventListener('mousedown', (e) => {
+      if (e.shiftKey) e.preventDefault();
+    });
     effect(() => this.showHead());
     effect(() => this.showLines());
-    effect(() => { this.element.classList.toggle('pending', v.profile.pending.get()); });
+    effect(() => {
+      this.element.classList.toggle('pending', v.profile.pending.get());
+    });
     effect(() => this.follow());
   }
 
   private get rowHeight(): number {
-    return this.v.settings.density.peek() === 'compact' ? 18 : matchMedia('(pointer: coarse)').matches ? 28 : 20;
+    return this.v.settings.density.peek() === 'compact'
+      ? 18
+      : matchMedia('(pointer: coarse)').matches
+        ? 28
+        : 20;
   }
 
   private showHead(): void {
@@ -59,22 +77,56 @@ export class ProfileTable {
     const sort = viewer.sort.get();
     const unit = viewer.unit.get();
     const n = profile.answer.get()?.rows.length ?? 0;
-    const widths = this.columns.map((c) => c.kind === 'time' && !c.id.endsWith('per_call') ? TIME_WIDTH[unit]
-      : c.kind === 'time' ? TIME_WIDTH[unit] - 8 : c.width);
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset['column'] : undefined;
-    this.element.style.setProperty('--columns', `minmax(${NAME_LEAST}px, 1fr) ${widths.slice(1).map((w) => `${w}px`).join(' ')}`);
-    this.element.style.setProperty('--table-width', `${NAME_LEAST + widths.reduce((a, b) => a + b, 0)}px`);
-    fill(this.head, h('div', { class: 'line', attrs: { 'aria-hidden': true } }, ...this.groupHeads(n)),
-      h('div', { class: 'line', attrs: { role: 'row' } }, ...this.columns.map((c) => this.columnHead(c, sort.column, sort.descending, unit))));
+    const widths = this.columns.map((c) =>
+      c.kind === 'time' && !c.id.endsWith('per_call')
+        ? TIME_WIDTH[unit]
+        : c.kind === 'time'
+          ? TIME_WIDTH[unit] - 8
+          : c.width,
+    );
+    const focused =
+      document.activeElement instanceof HTMLElement
+        ? document.activeElement.dataset['column']
+        : undefined;
+    this.element.style.setProperty(
+      '--columns',
+      `minmax(${NAME_LEAST}px, 1fr) ${widths
+        .slice(1)
+        .map((w) => `${w}px`)
+        .join(' ')}`,
+    );
+    this.element.style.setProperty(
+      '--table-width',
+      `${NAME_LEAST + widths.reduce((a, b) => a + b, 0)}px`,
+    );
+    fill(
+      this.head,
+      h('div', { class: 'line', attrs: { 'aria-hidden': true } }, ...this.groupHeads(n)),
+      h(
+        'div',
+        { class: 'line', attrs: { role: 'row' } },
+        ...this.columns.map((c) => this.columnHead(c, sort.column, sort.descending, unit)),
+      ),
+    );
     if (focused) this.head.querySelector<HTMLElement>(`[data-column="${focused}"]`)?.focus();
   }
 
   private groupHeads(methods: number): HTMLElement[] {
-    const heads: HTMLElement[] = [h('span', { class: 'name dim', title: HINT }, `${plural(methods, 'method')}`,
-      h('span', { class: 'dim' }, ' · times are distorted by tracing: compare them'))];
+    const heads: HTMLElement[] = [
+      h(
+        'span',
+        { class: 'name dim', title: HINT },
+        `${plural(methods, 'method')}`,
+        h('span', { class: 'dim' }, ' · times are distorted by tracing: compare them'),
+      ),
+    ];
     this.columns.slice(1).forEach((c) => {
-      if (c.kind === 'percent') heads.push(h('span', { class: `group wide${c.begins ? ' begins' : ''}` }, c.group));
-      else if (!/^(Incl|Excl)/.test(c.group)) heads.push(h('span', { class: `group${c.begins ? ' begins' : ''}`, title: c.title }, c.group));
+      if (c.kind === 'percent')
+        heads.push(h('span', { class: `group wide${c.begins ? ' begins' : ''}` }, c.group));
+      else if (!/^(Incl|Excl)/.test(c.group))
+        heads.push(
+          h('span', { class: `group${c.begins ? ' begins' : ''}`, title: c.title }, c.group),
+        );
     });
     return heads;
   }
@@ -83,10 +135,27 @@ export class ProfileTable {
     const on = c.id === sorted;
     const text = c.kind === 'name' ? 'Name' : c.head || unitLabel(unit);
     const mark = on ? (descending ? '▾ ' : '▴ ') : '';
-    const button = h('button', { class: `column${c.kind === 'name' ? ' name' : ''}`, title: `${c.title}: sort`,
-      attrs: { type: 'button', 'aria-label': c.title, 'data-column': c.id }, on: { click: () => this.sortBy(c) } }, mark + text);
-    return h('div', { class: c.begins ? 'begins' : c.kind === 'name' ? 'name-head' : '',
-      attrs: { role: 'columnheader', 'aria-sort': on ? (descending ? 'descending' : 'ascending') : 'none' } }, button);
+    const button = h(
+      'button',
+      {
+        class: `column${c.kind === 'name' ? ' name' : ''}`,
+        title: `${c.title}: sort`,
+        attrs: { type: 'button', 'aria-label': c.title, 'data-column': c.id },
+        on: { click: () => this.sortBy(c) },
+      },
+      mark + text,
+    );
+    return h(
+      'div',
+      {
+        class: c.begins ? 'begins' : c.kind === 'name' ? 'name-head' : '',
+        attrs: {
+          role: 'columnheader',
+          'aria-sort': on ? (descending ? 'descending' : 'ascending') : 'none',
+        },
+      },
+      button,
+    );
   }
 
   private sortBy(c: Column): void {
@@ -117,9 +186,25 @@ export class ProfileTable {
     this.empty.hidden = !none;
     if (!none) return;
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
-    fill(this.empty, scoped ? 'No call runs in the selected range and threads.' : 'The trace holds no call.',
-      scoped && h('button', { class: 'button', attrs: { type: 'button' },
-        on: { click: () => { viewer.setRange(null); viewer.tracks.set([]); } } }, 'Compute for the whole trace'));
+    fill(
+      this.empty,
+      scoped ? 'No call runs in the selected range and threads.' : 'The trace holds no call.',
+      scoped &&
+        h(
+          'button',
+          {
+            class: 'button',
+            attrs: { type: 'button' },
+            on: {
+              click: () => {
+                viewer.setRange(null);
+                viewer.tracks.set([]);
+              },
+            },
+          },
+          'Compute for the whole trace',
+        ),
+    );
   }
 
   private renderAll(): void {
@@ -133,7 +218,10 @@ export class ProfileTable {
     if (!answer) return;
     const high = this.rowHeight;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / high) - AHEAD);
-    const last = Math.min(this.lines.length - 1, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / high) + AHEAD);
+    const last = Math.min(
+      this.lines.length - 1,
+      Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / high) + AHEAD,
+    );
     for (const [at, element] of this.rendered) {
       if (at >= first && at <= last) continue;
       element.remove();
@@ -141,8 +229,13 @@ export class ProfileTable {
     }
     const { viewer, settings } = this.v;
     const context: CellContext = {
-      frames: viewer.frames, theme: settings.theme.peek(), columns: this.columns, answer,
-      unit: viewer.unit.peek(), find: viewer.find.peek(), selected: viewer.frame.peek(),
+      frames: viewer.frames,
+      theme: settings.theme.peek(),
+      columns: this.columns,
+      answer,
+      unit: viewer.unit.peek(),
+      find: viewer.find.peek(),
+      selected: viewer.frame.peek(),
     };
     const marked = this.markedBlock();
     for (let at = first; at <= last; at++) {
@@ -158,7 +251,11 @@ export class ProfileTable {
       this.rendered.set(at, element);
       this.rows.append(element);
     }
-    setAttribute(this.scroller, 'aria-activedescendant', this.cursorAt() < 0 ? null : `row-${this.cursorAt()}`);
+    setAttribute(
+      this.scroller,
+      'aria-activedescendant',
+      this.cursorAt() < 0 ? null : `row-${this.cursorAt()}`,
+    );
   }
 
   private indexOf(key: string | null): number {
@@ -200,7 +297,8 @@ export class ProfileTable {
     const room = this.scroller.clientHeight - HEAD;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
     // With some lines of what is opened under it.
-    else if (top + high * 3 > this.scroller.scrollTop + room) this.scroller.scrollTop = Math.max(0, top - room / 3);
+    else if (top + high * 3 > this.scroller.scrollTop + room)
+      this.scroller.scrollTop = Math.max(0, top - room / 3);
   }
 
   private moveCursor(at: number, extend: boolean): void {
@@ -212,7 +310,8 @@ export class ProfileTable {
     const index = this.cursorAt();
     const room = this.scroller.clientHeight - HEAD;
     if (index * high < this.scroller.scrollTop) this.scroller.scrollTop = index * high;
-    else if ((index + 1) * high > this.scroller.scrollTop + room) this.scroller.scrollTop = (index + 1) * high - room;
+    else if ((index + 1) * high > this.scroller.scrollTop + room)
+      this.scroller.scrollTop = (index + 1) * high - room;
     this.renderAll();
   }
 
@@ -252,7 +351,12 @@ export class ProfileTable {
     const at = this.cursorAt();
     const page = Math.max(1, Math.floor((this.scroller.clientHeight - HEAD) / this.rowHeight) - 1);
     const steps: Record<string, number> = {
-      ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: this.lines.length - 1,
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+      Home: 0,
+      End: this.lines.length - 1,
     };
     const to = steps[e.key];
     if (e.ctrlKey || e.metaKey) {

@@ -16,8 +16,19 @@ export class Readout {
   private readonly hint: HTMLElement;
 
   constructor(private readonly v: Views) {
-    this.hint = h('span', { class: 'hint' }, 'drag selects a range  ', h('kbd', null, 'W'), ' ', h('kbd', null, 'S'),
-      ' zoom  ', h('kbd', null, 'A'), ' ', h('kbd', null, 'D'), ' pan');
+    this.hint = h(
+      'span',
+      { class: 'hint' },
+      'drag selects a range  ',
+      h('kbd', null, 'W'),
+      ' ',
+      h('kbd', null, 'S'),
+      ' zoom  ',
+      h('kbd', null, 'A'),
+      ' ',
+      h('kbd', null, 'D'),
+      ' pan',
+    );
     const notice = h('span', { class: 'notice', attrs: { role: 'status' } });
     this.element = h('div', { class: 'readout' }, this.name, this.values, notice, this.hint);
     effect(() => this.show());
@@ -35,12 +46,25 @@ export class Readout {
       return fill(this.values);
     }
     const { frames } = viewer;
-    fill(this.name, swatch(frames, frame, this.v.settings.theme.get()),
-      h('span', null, frames.short(frame), h('span', { class: 'dim' }, `  ${frames.packagePrefix(frame).replace(/\.$/, '')}`)));
+    fill(
+      this.name,
+      swatch(frames, frame, this.v.settings.theme.get()),
+      h(
+        'span',
+        null,
+        frames.short(frame),
+        h('span', { class: 'dim' }, `  ${frames.packagePrefix(frame).replace(/\.$/, '')}`),
+      ),
+    );
     if (details) return fill(this.values, ...this.times(details));
     // A bar's own length is known at once; its other times are on their way.
     const clock = viewer.facts.axis === 'real' ? 'incl real' : 'incl CPU';
-    if (hover?.hit.call) fill(this.values, `${clock}`, h('b', null, `${formatTime(hover.hit.length, unit)} ${unitLabel(unit)}`));
+    if (hover?.hit.call)
+      fill(
+        this.values,
+        `${clock}`,
+        h('b', null, `${formatTime(hover.hit.length, unit)} ${unitLabel(unit)}`),
+      );
     else fill(this.values);
   }
 
@@ -49,10 +73,19 @@ export class Readout {
     const unit = viewer.unit.get();
     const inclReal = viewer.facts.axis === 'real' ? call.length_ns : null;
     const values: [string, number | null][] = [
-      ['excl CPU', call.excl_cpu_ns], ['incl CPU', call.cpu_length_ns], ['excl real', call.excl_real_ns], ['incl real', inclReal],
+      ['excl CPU', call.excl_cpu_ns],
+      ['incl CPU', call.cpu_length_ns],
+      ['excl real', call.excl_real_ns],
+      ['incl real', inclReal],
     ];
     const known = values.filter((pair): pair is [string, number] => pair[1] !== null);
-    return known.map(([what, ns], i) => h('span', { class: 'value', style: { 'margin-right': '16px' } }, what,
-      h('b', null, formatTime(ns, unit) + (i === known.length - 1 ? ` ${unitLabel(unit)}` : ''))));
+    return known.map(([what, ns], i) =>
+      h(
+        'span',
+        { class: 'value', style: { 'margin-right': '16px' } },
+        what,
+        h('b', null, formatTime(ns, unit) + (i === known.length - 1 ? ` ${unitLabel(unit)}` : '')),
+      ),
+    );
   }
 }

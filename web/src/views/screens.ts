@@ -19,7 +19,11 @@ export class Screen {
 }
 
 function button(text: string, className: string, act: () => void): HTMLButtonElement {
-  return h('button', { class: `button ${className}`.trim(), attrs: { type: 'button' }, on: { click: act } }, text);
+  return h(
+    'button',
+    { class: `button ${className}`.trim(), attrs: { type: 'button' }, on: { click: act } },
+    text,
+  );
 }
 
 /** A line, the figures, and Cancel at a fixed place: nothing moves while data come in. */
@@ -34,11 +38,25 @@ export class LoadingScreen extends Screen {
 
   constructor(name: string, tools: HTMLElement, cancel: () => void) {
     super(name, tools);
-    this.header.append(h('div', { class: 'progress', attrs: { role: 'progressbar', 'aria-label': 'Reading the file' } }, this.bar));
-    fill(this.main, this.heading,
-      h('div', { class: 'figures' }, h('div', null, this.bytes, this.total), h('div', null, this.records, 'records'),
-        h('div', null, this.rate, 'records a second')),
-      h('div', { class: 'actions' }, button('Cancel', '', cancel)));
+    this.header.append(
+      h(
+        'div',
+        { class: 'progress', attrs: { role: 'progressbar', 'aria-label': 'Reading the file' } },
+        this.bar,
+      ),
+    );
+    fill(
+      this.main,
+      this.heading,
+      h(
+        'div',
+        { class: 'figures' },
+        h('div', null, this.bytes, this.total),
+        h('div', null, this.records, 'records'),
+        h('div', null, this.rate, 'records a second'),
+      ),
+      h('div', { class: 'actions' }, button('Cancel', '', cancel)),
+    );
   }
 
   show(status: Status, now: number): void {
@@ -47,11 +65,15 @@ export class LoadingScreen extends Screen {
     const seconds = (now - this.first.at) / 1000;
     const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
     this.bar.style.width = `${(share * 100).toFixed(1)}%`;
-    setText(this.heading, status.total_bytes > 0 ? `Reading, ${Math.floor(share * 100)} %` : 'Reading');
+    setText(
+      this.heading,
+      status.total_bytes > 0 ? `Reading, ${Math.floor(share * 100)} %` : 'Reading',
+    );
     setText(this.bytes, formatBytes(status.bytes));
     setText(this.total, status.total_bytes > 0 ? `of ${formatBytes(status.total_bytes)}` : 'read');
     setText(this.records, formatBig(status.records));
-    if (seconds > 0.2) setText(this.rate, formatBig(Math.round((status.records - this.first.records) / seconds)));
+    if (seconds > 0.2)
+      setText(this.rate, formatBig(Math.round((status.records - this.first.records) / seconds)));
   }
 }
 
@@ -60,12 +82,29 @@ export class ErrorScreen extends Screen {
     super(status.name, tools);
     const message = status.error?.message ?? 'The file could not be read.';
     const offset = status.error?.offset;
-    fill(this.main, h('h1', null, icon('error'), `${status.name} could not be opened`),
+    fill(
+      this.main,
+      h('h1', null, icon('error'), `${status.name} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
-      offset !== undefined && h('div', { class: 'bytes' }, `byte ${formatCount(offset)} (0x${offset.toString(16)})`),
-      h('div', { class: 'actions' }, button('Quit', 'primary', quit),
-        button('Copy report', '', () => void navigator.clipboard.writeText(`${status.name}: ${message}`))),
-      h('p', null, 'The same message in a terminal: ', h('span', { class: 'mono' }, `traceview info ${status.name}`)));
+      offset !== undefined &&
+        h('div', { class: 'bytes' }, `byte ${formatCount(offset)} (0x${offset.toString(16)})`),
+      h(
+        'div',
+        { class: 'actions' },
+        button('Quit', 'primary', quit),
+        button(
+          'Copy report',
+          '',
+          () => void navigator.clipboard.writeText(`${status.name}: ${message}`),
+        ),
+      ),
+      h(
+        'p',
+        null,
+        'The same message in a terminal: ',
+        h('span', { class: 'mono' }, `traceview info ${status.name}`),
+      ),
+    );
   }
 }
 
@@ -73,8 +112,17 @@ export class ErrorScreen extends Screen {
 export class EndedScreen extends Screen {
   constructor(name: string, byHand: boolean) {
     super(name, null);
-    fill(this.main, h('h1', null, byHand ? 'traceview has ended' : 'traceview does not answer any more'),
-      h('p', null, byHand ? 'This tab can be closed.' : 'The program that shows this trace has ended. Start it again to go on: it prints a new address.'),
-      h('p', { class: 'mono' }, `traceview ${name}`));
+    fill(
+      this.main,
+      h('h1', null, byHand ? 'traceview has ended' : 'traceview does not answer any more'),
+      h(
+        'p',
+        null,
+        byHand
+          ? 'This tab can be closed.'
+          : 'The program that shows this trace has ended. Start it again to go on: it prints a new address.',
+      ),
+      h('p', { class: 'mono' }, `traceview ${name}`),
+    );
   }
 }

@@ -37,14 +37,21 @@ export class Settings {
     for (const query of ['(forced-colors: active)', '(pointer: coarse)', '(max-width: 1100px)']) {
       matchMedia(query).addEventListener('change', () => this.changes.update((n) => n + 1));
     }
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.shade.set(this.firstShade()));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+      this.shade.set(this.firstShade()),
+    );
     effect(() => {
       this.changes.get();
       root.dataset['theme'] = this.shade.get();
       root.dataset['density'] = this.density.get();
       const style = getComputedStyle(root);
-      made.set(readTheme((name) => style.getPropertyValue(name).trim(), this.palette.get(),
-        matchMedia('(forced-colors: active)').matches));
+      made.set(
+        readTheme(
+          (name) => style.getPropertyValue(name).trim(),
+          this.palette.get(),
+          matchMedia('(forced-colors: active)').matches,
+        ),
+      );
     });
     this.theme = made as ReadSignal<Theme>;
   }

@@ -33,7 +33,11 @@ export class TimelineGestures {
   private pinchFrom: { distance: number; view: Span; at: number } | null = null;
   private spaceDown = false;
 
-  constructor(private readonly v: Views, private readonly line: TimelineView, private readonly tip: Tip) {
+  constructor(
+    private readonly v: Views,
+    private readonly line: TimelineView,
+    private readonly tip: Tip,
+  ) {
     this.listen(line.canvas.element, false);
     this.listen(line.rulerPlace, true);
     line.tracks.addEventListener('wheel', this.wheel, { passive: false });
@@ -41,8 +45,12 @@ export class TimelineGestures {
     line.canvas.element.addEventListener('contextmenu', (e) => e.preventDefault());
     line.canvas.element.addEventListener('dblclick', (e) => void this.doubleClick(e));
     line.rulerPlace.addEventListener('dblclick', () => this.showAll());
-    window.addEventListener('keydown', (e) => { if (e.code === 'Space') this.spaceDown = true; });
-    window.addEventListener('keyup', (e) => { if (e.code === 'Space') this.spaceDown = false; });
+    window.addEventListener('keydown', (e) => {
+      if (e.code === 'Space') this.spaceDown = true;
+    });
+    window.addEventListener('keyup', (e) => {
+      if (e.code === 'Space') this.spaceDown = false;
+    });
   }
 
   private listen(place: HTMLElement, onRuler: boolean): void {
@@ -95,14 +103,21 @@ export class TimelineGestures {
     place.setPointerCapture(e.pointerId);
     if (e.button === 1) e.preventDefault();
     this.drag = {
-      kind, pointer: e.pointerId, x, y: this.y(e), time: this.line.scale.t(x),
-      view: this.v.mover.goal, edge: this.edgeAt(x, onRuler) ?? 'to', scroll: this.line.tracks.scrollTop,
+      kind,
+      pointer: e.pointerId,
+      x,
+      y: this.y(e),
+      time: this.line.scale.t(x),
+      view: this.v.mover.goal,
+      edge: this.edgeAt(x, onRuler) ?? 'to',
+      scroll: this.line.tracks.scrollTop,
     };
     this.tip.hide();
   }
 
   private move(e: PointerEvent, onRuler: boolean): void {
-    if (this.touches.has(e.pointerId)) this.touches.set(e.pointerId, { x: this.x(e), y: this.y(e) });
+    if (this.touches.has(e.pointerId))
+      this.touches.set(e.pointerId, { x: this.x(e), y: this.y(e) });
     if (this.pinchFrom && this.touches.size === 2) return this.pinch();
     const x = this.x(e);
     if (e.pointerType !== 'touch') this.v.viewer.pointer.set(this.line.scale.t(x));
@@ -177,7 +192,12 @@ export class TimelineGestures {
     place.style.cursor = edge ? 'ew-resize' : onRuler ? 'col-resize' : 'default';
     // The readout says everything of a bar; of a strip's pixel it knows the longest call only.
     if (found?.hit && !found.hit.call) {
-      this.tip.show(e.clientX, e.clientY, found.hit.frame, 'the longest call that starts in this pixel; zoom in to tell them apart');
+      this.tip.show(
+        e.clientX,
+        e.clientY,
+        found.hit.frame,
+        'the longest call that starts in this pixel; zoom in to tell them apart',
+      );
     } else this.tip.hide();
   }
 
@@ -193,7 +213,12 @@ export class TimelineGestures {
     viewer.selectFrame(found.hit.frame);
     if (!found.lane || found.lane.depth < 0) return;
     try {
-      const call = await resolveStrip(viewer.engine, found.lane.lane, this.line.resolution, found.hit);
+      const call = await resolveStrip(
+        viewer.engine,
+        found.lane.lane,
+        this.line.resolution,
+        found.hit,
+      );
       if (call && viewer.frame.peek() === found.hit.frame) viewer.selectCall(call, found.hit.frame);
     } catch (error) {
       viewer.failed(error);
@@ -214,12 +239,21 @@ export class TimelineGestures {
 
   private readonly wheel = (e: WheelEvent): void => {
     const { mover } = this.v;
-    const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? 400 : 1;
+    const unit =
+      e.deltaMode === WheelEvent.DOM_DELTA_LINE
+        ? 16
+        : e.deltaMode === WheelEvent.DOM_DELTA_PAGE
+          ? 400
+          : 1;
     if (e.ctrlKey || e.metaKey || e.altKey) {
       e.preventDefault();
       // A pinch on a touch pad comes as small wheel steps with Ctrl: it needs more of each.
       const strength = Math.abs(e.deltaY) < 20 ? 4 : 1;
-      mover.zoom(ZOOM_PER_WHEEL ** (e.deltaY * unit * strength), this.line.scale.t(this.x(e)), false);
+      mover.zoom(
+        ZOOM_PER_WHEEL ** (e.deltaY * unit * strength),
+        this.line.scale.t(this.x(e)),
+        false,
+      );
       return;
     }
     const along = e.shiftKey ? e.deltaY || e.deltaX : e.deltaX;
@@ -235,7 +269,9 @@ export class TimelineGestures {
     const [a, b] = [...this.touches.values()];
     if (!a || !b) return;
     this.pinchFrom = {
-      distance: Math.max(10, Math.abs(a.x - b.x)), view: this.v.mover.goal, at: this.line.scale.t((a.x + b.x) / 2),
+      distance: Math.max(10, Math.abs(a.x - b.x)),
+      view: this.v.mover.goal,
+      at: this.line.scale.t((a.x + b.x) / 2),
     };
   }
 

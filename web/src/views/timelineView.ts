@@ -7,7 +7,15 @@ import { formatSeconds, plural } from '../base/format';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { TileLane } from '../model/engine';
 import { hitLane, type Hit } from '../model/hit';
-import { boxAt, laneAt, lanesOf, layoutTracks, totalHeight, type LaneBox, type TrackBox } from '../model/layout';
+import {
+  boxAt,
+  laneAt,
+  lanesOf,
+  layoutTracks,
+  totalHeight,
+  type LaneBox,
+  type TrackBox,
+} from '../model/layout';
 import type { Span } from '../model/span';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintRuler } from '../render/rulerPainter';
@@ -44,22 +52,49 @@ export class TimelineView {
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
-    this.cache = new TileCache(viewer.engine, viewer.bounds, () => this.canvas.invalidate(), viewer.failed);
-    this.boxes = computed(() => layoutTracks(viewer.facts.tracks, viewer.expanded.get(), settings.theme.get().heights));
+    this.cache = new TileCache(
+      viewer.engine,
+      viewer.bounds,
+      () => this.canvas.invalidate(),
+      viewer.failed,
+    );
+    this.boxes = computed(() =>
+      layoutTracks(viewer.facts.tracks, viewer.expanded.get(), settings.theme.get().heights),
+    );
     this.labels = h('div', { class: 'labels' });
     this.lanes = h('div', { class: 'lanes' });
     this.body = h('div', { class: 'body' }, this.labels, this.lanes);
-    this.tracks = h('section', { class: 'tracks', id: 'tracks', attrs: { 'aria-label': 'Time line' },
-      on: { scroll: () => this.canvas.invalidate() } }, this.body);
-    this.canvas = new Canvas(this.lanes, this.tracks, 'Calls of each thread over time', (g) => this.drawTracks(g),
-      () => this.v.selection.setWidth(this.canvas.width));
+    this.tracks = h(
+      'section',
+      {
+        class: 'tracks',
+        id: 'tracks',
+        attrs: { 'aria-label': 'Time line' },
+        on: { scroll: () => this.canvas.invalidate() },
+      },
+      this.body,
+    );
+    this.canvas = new Canvas(
+      this.lanes,
+      this.tracks,
+      'Calls of each thread over time',
+      (g) => this.drawTracks(g),
+      () => this.v.selection.setWidth(this.canvas.width),
+    );
     this.canvas.element.tabIndex = 0;
     this.lanes.append(this.canvas.element);
 
     this.rulerPlace = h('div', { class: 'canvas' });
-    this.rulerCanvas = new Canvas(this.rulerPlace, this.rulerPlace, 'Ruler', (g) => this.drawRuler(g));
+    this.rulerCanvas = new Canvas(this.rulerPlace, this.rulerPlace, 'Ruler', (g) =>
+      this.drawRuler(g),
+    );
     this.rulerPlace.append(this.rulerCanvas.element);
-    this.ruler = h('section', { class: 'strip ruler', attrs: { 'aria-label': 'Ruler' } }, this.rulerKey(), this.rulerPlace);
+    this.ruler = h(
+      'section',
+      { class: 'strip ruler', attrs: { 'aria-label': 'Ruler' } },
+      this.rulerKey(),
+      this.rulerPlace,
+    );
     effect(() => this.layLabels());
     effect(() => this.watch());
     effect(() => {
@@ -78,12 +113,20 @@ export class TimelineView {
     toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
     effect(() => {
       const open = viewer.expanded.get().size > 0;
-      const label = open ? 'Collapse all threads to the innermost call' : 'Expand all threads to their call charts';
+      const label = open
+        ? 'Collapse all threads to the innermost call'
+        : 'Expand all threads to their call charts';
       toggle.title = label;
       setAttribute(toggle, 'aria-label', label);
       fill(toggle, icon(open ? 'down' : 'right'));
     });
-    return h('div', { class: 'key' }, toggle, h('span', { title: text }, text), h('span', { class: 'dim push' }, 'busiest first'));
+    return h(
+      'div',
+      { class: 'key' },
+      toggle,
+      h('span', { title: text }, text),
+      h('span', { class: 'dim push' }, 'busiest first'),
+    );
   }
 
   private watchShared(): void {
@@ -117,29 +160,68 @@ export class TimelineView {
     const holds = selection.details.get()?.track;
     this.body.style.height = `${totalHeight(boxes) + 8}px`;
     const focused = document.activeElement?.getAttribute('data-key');
-    fill(this.labels, ...boxes.map((box) => this.label(box, chosen.includes(box.track.track), box.track.track === holds,
-      clock === 'cpu' ? box.track.cpu_ns : box.track.real_ns)));
+    fill(
+      this.labels,
+      ...boxes.map((box) =>
+        this.label(
+          box,
+          chosen.includes(box.track.track),
+          box.track.track === holds,
+          clock === 'cpu' ? box.track.cpu_ns : box.track.real_ns,
+        ),
+      ),
+    );
     // The labels are new elements: the keyboard's place must not be lost with the old ones.
-    if (focused) this.labels.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    if (focused)
+      this.labels.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
   private label(box: TrackBox, chosen: boolean, holds: boolean, busy: number | null): HTMLElement {
     const { viewer } = this.v;
     const { track } = box;
-    const process = viewer.facts.processes.length > 1 ? viewer.facts.processes[track.process] : undefined;
+    const process =
+      viewer.facts.processes.length > 1 ? viewer.facts.processes[track.process] : undefined;
     const name = `[${track.thread_id}] ${track.name}`;
-    const title = `${name}${process ? `, process ${process.id} ${process.name}` : ''}: ${plural(track.calls, 'call')}, `
-      + `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
-    const twist = h('button', { class: 'twist', title: box.expanded ? 'Show the innermost call only' : 'Show every level',
-      attrs: { type: 'button', 'aria-expanded': box.expanded, 'aria-label': `Levels of ${name}`, 'data-key': `t${track.track}` },
-      on: { click: () => viewer.toggleExpanded(track.track) } }, icon(box.expanded ? 'down' : 'right'));
-    const pick = h('button', { class: 'pick', title, attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
-      on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) } },
-    h('span', { class: 'tid' }, `[${track.thread_id}] `), track.name);
-    return h('div', { class: `label${chosen ? ' selected' : ''}${holds ? ' holds' : ''}`,
-      style: { top: `${box.top}px`, height: `${box.height}px` },
-      on: { dblclick: () => viewer.toggleExpanded(track.track) } },
-    twist, pick, busy === null ? null : h('span', { class: 'side', title: 'busy time' }, formatSeconds(busy)));
+    const title =
+      `${name}${process ? `, process ${process.id} ${process.name}` : ''}: ${plural(track.calls, 'call')}, ` +
+      `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
+    const twist = h(
+      'button',
+      {
+        class: 'twist',
+        title: box.expanded ? 'Show the innermost call only' : 'Show every level',
+        attrs: {
+          type: 'button',
+          'aria-expanded': box.expanded,
+          'aria-label': `Levels of ${name}`,
+          'data-key': `t${track.track}`,
+        },
+        on: { click: () => viewer.toggleExpanded(track.track) },
+      },
+      icon(box.expanded ? 'down' : 'right'),
+    );
+    const pick = h(
+      'button',
+      {
+        class: 'pick',
+        title,
+        attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
+        on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
+      },
+      h('span', { class: 'tid' }, `[${track.thread_id}] `),
+      track.name,
+    );
+    return h(
+      'div',
+      {
+        class: `label${chosen ? ' selected' : ''}${holds ? ' holds' : ''}`,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+        on: { dblclick: () => viewer.toggleExpanded(track.track) },
+      },
+      twist,
+      pick,
+      busy === null ? null : h('span', { class: 'side', title: 'busy time' }, formatSeconds(busy)),
+    );
   }
 
   get scale(): TimeScale {

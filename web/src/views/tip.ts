@@ -12,15 +12,25 @@ export class Tip {
   readonly element = h('div', { class: 'tip', attrs: { role: 'tooltip' }, hidden: true });
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly frames: Frames, private readonly settings: Settings) {}
+  constructor(
+    private readonly frames: Frames,
+    private readonly settings: Settings,
+  ) {}
 
   show(x: number, y: number, frame: number, text: string): void {
     clearTimeout(this.timer);
     this.element.hidden = true;
     this.timer = setTimeout(() => {
-      fill(this.element,
-        h('div', { class: 'title' }, swatch(this.frames, frame, this.settings.theme.peek()), this.frames.short(frame)),
-        h('div', { class: 'line' }, text));
+      fill(
+        this.element,
+        h(
+          'div',
+          { class: 'title' },
+          swatch(this.frames, frame, this.settings.theme.peek()),
+          this.frames.short(frame),
+        ),
+        h('div', { class: 'line' }, text),
+      );
       this.element.hidden = false;
       const { width, height } = this.element.getBoundingClientRect();
       const left = x + 12 + width > innerWidth ? x - 12 - width : x + 12;

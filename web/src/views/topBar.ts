@@ -10,7 +10,12 @@ import type { Settings } from './settings';
 
 /** Facts in a few words; the Info tab has them all. */
 export function factWords(facts: TraceFacts): string[] {
-  const clocks = facts.clocks.length === 2 ? 'two clocks' : facts.clocks[0] === 'cpu' ? 'CPU clock only' : 'real clock only';
+  const clocks =
+    facts.clocks.length === 2
+      ? 'two clocks'
+      : facts.clocks[0] === 'cpu'
+        ? 'CPU clock only'
+        : 'real clock only';
   const threads = facts.tracks.length + facts.idle_threads.length;
   return [
     `${facts.format.replace(/^Android /, '')} v${facts.version.replace(/^v/, '')}, ${clocks}`,
@@ -33,8 +38,16 @@ export function lookButtons(settings: Settings, help: () => void): HTMLElement {
     setAttribute(safe, 'aria-pressed', settings.palette.get() === 'safe');
     setAttribute(rows, 'aria-pressed', settings.density.get() === 'compact');
   });
-  const question = h('button', { class: 'icon-button', title: 'Keys and help (?)',
-    attrs: { type: 'button', 'aria-label': 'Keys and help' }, on: { click: help } }, h('b', null, '?'));
+  const question = h(
+    'button',
+    {
+      class: 'icon-button',
+      title: 'Keys and help (?)',
+      attrs: { type: 'button', 'aria-label': 'Keys and help' },
+      on: { click: help },
+    },
+    h('b', null, '?'),
+  );
   return h('div', { class: 'tools' }, safe, rows, shade, question);
 }
 
@@ -42,31 +55,61 @@ export class TopBar {
   readonly element: HTMLElement;
   readonly searchInput: HTMLInputElement;
 
-  constructor(private readonly v: Views, actions: { help: () => void; quit: () => void; health: () => void }) {
+  constructor(
+    private readonly v: Views,
+    actions: { help: () => void; quit: () => void; health: () => void },
+  ) {
     const { viewer } = v;
-    this.searchInput = h('input', { attrs: { type: 'text', 'aria-label': 'Search method names', placeholder: 'Search method names',
-      spellcheck: false, autocomplete: 'off' } });
-    const facts = h('span', { class: 'facts', title: factWords(viewer.facts).join(', ') },
-      ...factWords(viewer.facts).map((word) => h('span', null, word)));
+    this.searchInput = h('input', {
+      attrs: {
+        type: 'text',
+        'aria-label': 'Search method names',
+        placeholder: 'Search method names',
+        spellcheck: false,
+        autocomplete: 'off',
+      },
+    });
+    const facts = h(
+      'span',
+      { class: 'facts', title: factWords(viewer.facts).join(', ') },
+      ...factWords(viewer.facts).map((word) => h('span', null, word)),
+    );
     const sampled = sampledWords(viewer.facts);
     if (sampled) append(facts, [h('span', { class: 'note' }, sampled)]);
     const tools = lookButtons(v.settings, actions.help);
     tools.append(iconButton('power', 'Quit traceview', actions.quit));
-    this.element = h('header', { class: 'top' },
-      h('span', { class: 'file', title: viewer.facts.files.join(', ') }, viewer.facts.name), facts, h('span', { class: 'grow' }),
-      this.clockSwitch(), this.searchBox(), h('span', { class: 'grow' }), this.health(actions.health), tools);
+    this.element = h(
+      'header',
+      { class: 'top' },
+      h('span', { class: 'file', title: viewer.facts.files.join(', ') }, viewer.facts.name),
+      facts,
+      h('span', { class: 'grow' }),
+      this.clockSwitch(),
+      this.searchBox(),
+      h('span', { class: 'grow' }),
+      this.health(actions.health),
+      tools,
+    );
   }
 
   private clockSwitch(): HTMLElement | null {
     const { viewer } = this.v;
     if (viewer.facts.clocks.length < 2) return null;
     const button = (clock: Clock, text: string, title: string): HTMLButtonElement => {
-      const made = h('button', { title, attrs: { type: 'button' }, on: { click: () => viewer.setClock(clock) } }, text);
+      const made = h(
+        'button',
+        { title, attrs: { type: 'button' }, on: { click: () => viewer.setClock(clock) } },
+        text,
+      );
       effect(() => setAttribute(made, 'aria-pressed', viewer.clock.get() === clock));
       return made;
     };
-    return h('div', { class: 'segments', attrs: { role: 'group', 'aria-label': 'Clock' } },
-      button('real', 'Real', 'Time on the wall, with all waiting'), button('cpu', 'CPU', 'Time the thread was running'));
+    return h(
+      'div',
+      { class: 'segments', attrs: { role: 'group', 'aria-label': 'Clock' } },
+      button('real', 'Real', 'Time on the wall, with all waiting'),
+      button('cpu', 'CPU', 'Time the thread was running'),
+    );
   }
 
   private searchBox(): HTMLElement {
@@ -90,7 +133,12 @@ export class TopBar {
       for (const element of [count, previous, next]) element.hidden = query === '';
       key.hidden = query !== '';
       box.classList.toggle('miss', hits !== null && hits.frames.length === 0);
-      setText(count, hits === null ? '' : this.countText(hits.frames.length, hits.byCall, current?.position ?? 0, total));
+      setText(
+        count,
+        hits === null
+          ? ''
+          : this.countText(hits.frames.length, hits.byCall, current?.position ?? 0, total),
+      );
     });
     return box;
   }
@@ -98,8 +146,13 @@ export class TopBar {
   private countText(methods: number, byCall: boolean, position: number, total: number): string {
     if (methods === 0) return '0 of 0';
     if (byCall && total === 0) return '…';
-    if (!byCall) return position > 0 ? `${position} of ${plural(methods, 'method')}` : plural(methods, 'method');
-    return position > 0 ? `${formatCount(position)} of ${formatCount(total)}` : `${formatCount(total)} in ${plural(methods, 'method')}`;
+    if (!byCall)
+      return position > 0
+        ? `${position} of ${plural(methods, 'method')}`
+        : plural(methods, 'method');
+    return position > 0
+      ? `${formatCount(position)} of ${formatCount(total)}`
+      : `${formatCount(total)} in ${plural(methods, 'method')}`;
   }
 
   private searchKey(e: KeyboardEvent): void {
@@ -119,11 +172,21 @@ export class TopBar {
     const { facts } = this.v.viewer;
     const n = facts.diagnostics.reduce((sum, d) => sum + d.count, 0) + (facts.overflow ? 1 : 0);
     const warning = facts.overflow || facts.diagnostics.some((d) => d.severity === 'warning');
-    const button = h('button', { class: `text-button${warning ? ' warning' : ''}`,
-      title: n === 0 ? 'The file was read without anything to repair' : 'What the reader repaired, moved or skipped',
-      attrs: { type: 'button' }, on: { click: open } });
-    fill(button, warning && icon('warning'), h('span', null, 'Health'), h('b', null, n === 0 ? 'good' : formatCount(n)));
+    const button = h('button', {
+      class: `text-button${warning ? ' warning' : ''}`,
+      title:
+        n === 0
+          ? 'The file was read without anything to repair'
+          : 'What the reader repaired, moved or skipped',
+      attrs: { type: 'button' },
+      on: { click: open },
+    });
+    fill(
+      button,
+      warning && icon('warning'),
+      h('span', null, 'Health'),
+      h('b', null, n === 0 ? 'good' : formatCount(n)),
+    );
     return button;
   }
 }
-

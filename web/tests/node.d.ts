@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The little of node that the tests use; its full types would be a package.
+declare module 'node:test' {
+  export function test(name: string, body: () => void | Promise<void>): void;
+  export function describe(name: string, body: () => void): void;
+}
+
+declare module 'node:assert/strict' {
+  interface Assert {
+    (value: unknown, message?: string): asserts value;
+    equal(actual: unknown, expected: unknown, message?: string): void;
+    deepEqual(actual: unknown, expected: unknown, message?: string): void;
+    throws(body: () => unknown, expected?: RegExp): void;
+    rejects(promise: Promise<unknown>, expected?: RegExp): Promise<void>;
+    match(text: string, expected: RegExp): void;
+  }
+  const assert: Assert;
+  export { assert as strict };
+}
