@@ -61,9 +61,10 @@ enum tv_status tv_error_prefix(struct tv_error *err, const char *format, ...)
     va_start(args, format);
     format_text(prefix, sizeof prefix - 2, format, args);
     va_end(args);
-    strcat(prefix, ": ");
-
     size_t added = strlen(prefix);
+    memcpy(prefix + added, ": ", 2);
+    added += 2;
+
     size_t kept = strlen(err->message);
     bool cut = added + kept >= sizeof err->message;
     if (cut)
