@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEXT_MAX 4096
-
 /* Under AddressSanitizer too an allocation that is too large gives NULL. Its name is reserved, and
  * given. */
 const char *__asan_default_options(void);
@@ -26,7 +24,7 @@ static void read_all(int fd, char *text)
 {
     size_t length = 0;
     ssize_t n;
-    while (length < TEXT_MAX && (n = read(fd, text + length, TEXT_MAX - length)) > 0)
+    while ((n = read(fd, text + length, CHILD_TEXT - 1 - length)) > 0)
         length += (size_t)n;
     text[length] = '\0';
 }
@@ -54,7 +52,7 @@ int child_run(void (*work)(void), char *text)
 
 void child_must_run_out_of_memory(void (*work)(void))
 {
-    char text[TEXT_MAX + 1];
+    char text[CHILD_TEXT];
     assert_int_equal(child_run(work, text), 1);
     /* Last on standard error: AddressSanitizer puts its own lines before it. */
     const char *line = "traceview: out of memory\n";
