@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_view.c - `traceview FILE...`: serves the viewer to the user's browser until somebody wants no
+ * more.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/meter.h"
+#include "server/browser.h"
+#include "server/server.h"
+
+/* A file that is missing or no trace is found out sooner; no browser needs to be started for it. */
+#define EARLY_MS 200
+
+static const struct tv_option options[] = {
+    TV_OPTION("port", "N", TV_OPTION_COUNT, port,
+              "listen on this port (default: one that is free)"),
+    TV_OPTION("no-browser", NULL, TV_OPTION_FLAG, no_browser,
+              "print the address and leave opening it to you"),
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+static enum tv_status load(void *context, struct tv_progress *progress, struct tv_trace **trace,
+                           struct tv_error *err)
+{
+    const struct tv_settings *settings = context;
+    struct tv_meter *meter = tv_meter_start(progress, settings->quiet);
+    enum tv_status status =
+        tv_load_trace(settings, settings->files.items, settings->files.count, progress, trace, err);
+    tv_meter_stop(meter);
+    if (status == TV_OK)
+        tv_load_report(settings, (*trace)->head);
+    return status;
+}
+
+/* What the page calls the trace while it loads: "app.trace", "app.trace and 2 more". */
+static void make_name(char *buffer, size_t size, const struct tv_words *files)
+{
+    const char *first = files->items[0];
+    const char *slash = strrchr(first, '/');
+    if (strcmp(first, "-") == 0)
+        first = "standard input";
+    else if (slash != NULL && slash[1] != '\0')
+        first = slash + 1;
+    if (files->count > 1)
+        snprintf(buffer, size, "%s and %zu more", first, files->count - 1);
+    else
+        snprintf(buffer, size, "%s", first);
+}
+
+/* Signals that end the viewer, taken by a thread instead of a handler. */
+struct signals {
+    sigset_t set;
+    pthread_t thread;
+    struct tv_server *server;
+};
+
+/* What the user's shell wants ignored (nohup, a job in the background of a script) stays so. */
+static void add_unless_ignored(sigset_t *set, int number)
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(set, number);
+}
+
+/* Every thread that is started from now on leaves them alone too. */
+static void hold_signals(struct signals *signals)
+{
+    sigemptyset(&signals->set);
+    sigaddset(&signals->set, SIGTERM);
+    add_unless_ignored(&signals->set, SIGINT);
+    add_unless_ignored(&signals->set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals->set, NULL);
+}
+
+static void *await_signal(void *context)
+{
+    struct signals *signals = context;
+    int number;
+    sigwait(&signals->set, &number);
+    tv_server_end(signals->server);
+    return NULL;
+}
+
+/* From here on a signal ends the program at once. */
+static void let_signals_go(struct signals *signals)
+{
+    pthread_kill(signals->thread, SIGTERM);
+    pthread_join(signals->thread, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &signals->set, NULL);
+}
+
+/* The exit code. */
+static int serve(const struct tv_command *command, const struct tv_settings *settings,
+                 struct tv_server *server)
+{
+    int code = TV_EXIT_OK;
+    puts(tv_server_address(server));
+    fflush(stdout);
+    bool opened = tv_server_wait_loaded(server, EARLY_MS) != TV_SESSION_FAILED &&
+                  !settings->no_browser && tv_browser_open(tv_server_address(server));
+    if (tv_server_wait_loaded(server, TV_FOREVER) == TV_SESSION_FAILED)
+        code = tv_command_failed(command, tv_server_error(server));
+    tv_server_wait_end(server, opened);
+    return code;
+}
+
+/* Adds the port to the options unless it is none. */
+static bool take_port(const struct tv_settings *settings, struct tv_server_options *server,
+                      struct tv_error *err)
+{
+    server->port = (uint16_t)settings->port;
+    if (settings->port <= UINT16_MAX)
+        return true;
+    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--port: expected a number up to %u", UINT16_MAX);
+    return false;
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    char name[512];
+    struct tv_settings own = *settings; /* a loader's context is not const */
+    struct tv_server_options server = {.name = name, .loader = {.load = load, .context = &own}};
+    struct signals signals = {0};
+    struct tv_error err = {0};
+    make_name(name, sizeof name, &settings->files);
+    if (!take_port(settings, &server, &err))
+        return tv_command_failed(command, &err);
+
+    hold_signals(&signals);
+    if (tv_server_new(&server, &signals.server, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    int code = TV_EXIT_INPUT;
+    if (pthread_create(&signals.thread, NULL, await_signal, &signals) == 0) {
+        code = serve(command, settings, signals.server);
+        let_signals_go(&signals);
+    } else {
+        fputs("traceview: cannot start a thread\n", stderr);
+    }
+    if (!tv_server_free(signals.server)) {
+        fflush(NULL);
+        _exit(code);
+    }
+    return code;
+}
+
+const struct tv_command tv_command_view = {
+    .name = "view",
+    .summary = "open the viewer",
+    .arguments = "[OPTION]... FILE...",
+    .options = options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .run = run,
+};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/server.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "server/http.h"
+#include "server/page.h"
+#include "server/questions.h"
+
+/* How long a browser may take to start and ask. */
+#define PAGE_STARTS_MS 30000u
+/* The page has its answer: what else it was just fetching may arrive. */
+#define PAGE_FINISHES_MS 500u
+/* How soon a reader must notice that it shall stop. */
+#define STOP_MS 3000u
+
+struct tv_server {
+    struct tv_http *http;
+    struct tv_session *session;
+    struct tv_page_headers page;
+    pthread_t loading;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* one of these: */
+    bool loaded;            /* the loading has ended */
+    bool watched;           /* somebody has opened the page or asked a question */
+    bool told;              /* somebody has been told that the loading failed */
+    bool ending;            /* the end was asked for */
+};
+
+static void set_flag(struct tv_server *server, bool *flag)
+{
+    pthread_mutex_lock(&server->lock);
+    if (!*flag) {
+        *flag = true;
+        pthread_cond_broadcast(&server->changed);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* Waits, with the lock held, until one of the two flags is set or the time is over. */
+static void wait_for(struct tv_server *server, const bool *flag, const bool *other,
+                     unsigned timeout_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    int error = 0;
+    while (!*flag && !*other && error == 0)
+        error = timeout_ms == TV_FOREVER
+                    ? pthread_cond_wait(&server->changed, &server->lock)
+                    : pthread_cond_timedwait(&server->changed, &server->lock, &until);
+}
+
+/* Answers. */
+
+static void end_after_answer(void *context)
+{
+    tv_server_end(context);
+}
+
+static void told_after_answer(void *context)
+{
+    struct tv_server *server = context;
+    set_flag(server, &server->told);
+}
+
+static void answer_page(const struct tv_server *server, const struct tv_request *request,
+                        struct tv_answer *answer)
+{
+    if (request->post) {
+        answer->status = TV_HTTP_WRONG_METHOD;
+        answer->type = "text/plain; charset=utf-8";
+        answer->allow = "GET, HEAD";
+        return;
+    }
+    answer->type = "text/html; charset=utf-8";
+    answer->policy = server->page.policy;
+    answer->tag = server->page.tag;
+    if (request->known_tag != NULL && strcmp(request->known_tag, server->page.tag) == 0)
+        answer->status = TV_HTTP_NOT_MODIFIED;
+    else
+        answer->constant =
+            (struct tv_bytes){(const uint8_t *)tv_page, (size_t)(tv_page_end - tv_page)};
+}
+
+static void answer_request(void *context, const struct tv_request *request,
+                           struct tv_answer *answer)
+{
+    struct tv_server *server = context;
+    set_flag(server, &server->watched);
+    if (request->path.length == 0) {
+        answer_page(server, request, answer);
+        return;
+    }
+    switch (tv_questions_answer(server->session, request, answer)) {
+    case TV_EFFECT_QUIT:
+        answer->sent = end_after_answer;
+        return;
+    case TV_EFFECT_TOLD:
+        answer->sent = told_after_answer;
+        return;
+    case TV_EFFECT_NONE:
+        return;
+    }
+}
+
+/* Life. */
+
+static void *load(void *context)
+{
+    struct tv_server *server = context;
+    tv_session_load(server->session);
+    set_flag(server, &server->loaded);
+    return NULL;
+}
+
+static void init_waiting(struct tv_server *server)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static void release(struct tv_server *server)
+{
+    tv_http_free(server->http);
+    tv_session_free(server->session);
+    pthread_cond_destroy(&server->changed);
+    pthread_mutex_destroy(&server->lock);
+    tv_free(server);
+}
+
+enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_server **server,
+                             struct tv_error *err)
+{
+    struct tv_server *made = tv_alloc(1, sizeof *made);
+    struct tv_handler handler = {.answer = answer_request, .context = made};
+    init_waiting(made);
+    tv_page_describe((struct tv_bytes){(const uint8_t *)tv_page, (size_t)(tv_page_end - tv_page)},
+                     &made->page);
+    made->session = tv_session_new(options->name, &options->loader);
+    enum tv_status status = tv_http_new(options->port, &handler, &made->http, err);
+    if (status == TV_OK) {
+        int error = pthread_create(&made->loading, NULL, load, made);
+        if (error != 0)
+            status =
+                tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start a thread: %s", strerror(error));
+    }
+    if (status != TV_OK) {
+        release(made);
+        return status;
+    }
+    *server = made;
+    return TV_OK;
+}
+
+bool tv_server_free(struct tv_server *server)
+{
+    tv_session_cancel(server->session);
+    tv_http_free(server->http);
+    server->http = NULL;
+    pthread_mutex_lock(&server->lock);
+    wait_for(server, &server->loaded, &server->loaded, STOP_MS);
+    bool loaded = server->loaded;
+    pthread_mutex_unlock(&server->lock);
+    if (!loaded)
+        return false;
+    pthread_join(server->loading, NULL);
+    release(server);
+    return true;
+}
+
+const char *tv_server_address(const struct tv_server *server)
+{
+    return tv_http_address(server->http);
+}
+
+enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned timeout_ms)
+{
+    pthread_mutex_lock(&server->lock);
+    wait_for(server, &server->loaded, &server->ending, timeout_ms);
+    pthread_mutex_unlock(&server->lock);
+    return tv_session_state(server->session);
+}
+
+void tv_server_wait_end(struct tv_server *server, bool page_opens)
+{
+    bool failed = tv_session_state(server->session) == TV_SESSION_FAILED;
+    pthread_mutex_lock(&server->lock);
+    if (!failed) {
+        wait_for(server, &server->ending, &server->ending, TV_FOREVER);
+    } else if (page_opens || server->watched) {
+        wait_for(server, &server->ending, &server->told, PAGE_STARTS_MS);
+        wait_for(server, &server->ending, &server->ending, PAGE_FINISHES_MS);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+void tv_server_end(struct tv_server *server)
+{
+    set_flag(server, &server->ending);
+}
+
+const struct tv_error *tv_server_error(const struct tv_server *server)
+{
+    return tv_session_error(server->session);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.h - the viewer behind one address of this machine: the page, the questions it asks, and
+ * the trace it asks about, which loads meanwhile.
+ *
+ *     tv_server_new            listens and begins to load
+ *     tv_server_wait_loaded    until the trace is there, or is not to be had, or the end was asked
+ * for tv_server_wait_end       until somebody wants no more tv_server_free
+ */
+#ifndef TV_SERVER_SERVER_H
+#define TV_SERVER_SERVER_H
+
+#include "server/session.h"
+
+struct tv_server_options {
+    const char *name; /* of the trace, as the page shows it while it loads */
+    uint16_t port;    /* 0: one that is free */
+    struct tv_loader loader;
+};
+
+struct tv_server;
+
+/* Copies the name; the loader's context must live until tv_server_free has returned true. */
+enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_server **server,
+                             struct tv_error *err) TV_MUST_CHECK;
+
+/* Ends everything and gives it back.  False when the loading cannot be stopped, for it waits for a
+ * pipe that says nothing: then it lives on in its thread, with the server's memory, and the program
+ * must end. */
+bool tv_server_free(struct tv_server *server) TV_MUST_CHECK;
+
+/* What to open in a browser. */
+const char *tv_server_address(const struct tv_server *server);
+
+/* Waits at most so long; the state of the loading then. */
+enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned timeout_ms);
+
+/* No time limit. */
+#define TV_FOREVER 0u
+
+/* Waits for tv_server_end or the page's own button.  When the loading failed: only until a page has
+ * been told, if one is open or, says the caller, about to open. */
+void tv_server_wait_end(struct tv_server *server, bool page_opens);
+
+/* Asks for the end. From any thread, at any time before tv_server_free. */
+void tv_server_end(struct tv_server *server);
+
+/* What went wrong with the loading, or NULL. */
+const struct tv_error *tv_server_error(const struct tv_server *server);
+
+#endif
