@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "view/view.h"
+
+#include "analysis/tiles.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/workers.h"
+#include "fixture.h"
+#include "view/parameters.h"
+
+/* A is called twice, the second time by way of itself; `a` is still open; C waits from 1.1 to 2.9
+ * ms. */
+static const struct fixture_thread drawing[] = {
+    {"main", " 11   ", {"AAAAaa>", "C  DAA>"}},
+    {"pool \"1\"", NULL, {"  BB", "  C "}},
+};
+
+struct asked {
+    struct fixture fixture;
+    struct tv_view *view;
+    struct tv_out out;
+    struct tv_error error;
+};
+
+static int set_up(void **state)
+{
+    struct asked *asked = tv_alloc(1, sizeof *asked);
+    asked->fixture = fixture_draw(drawing, 2);
+    asked->view = tv_view_new(asked->fixture.trace);
+    *state = asked;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct asked *asked = *state;
+    tv_view_free(asked->view);
+    fixture_free(&asked->fixture);
+    tv_free(asked);
+    return 0;
+}
+
+/* Asks "name?key=value&key=value"; the answer is in `out`. */
+static enum tv_status ask(const struct tv_view *view, const char *question, struct tv_out *out,
+                          struct tv_error *error)
+{
+    struct tv_view_parameter parameters[8];
+    struct tv_bytes rest = tv_bytes_of(question), pair;
+    struct tv_view_question q = {.parameters = parameters};
+    tv_bytes_split(&rest, '?', &q.name);
+    while (rest.length > 0) {
+        tv_bytes_split(&rest, '&', &pair);
+        tv_bytes_split(&pair, '=', &parameters[q.count].name);
+        parameters[q.count++].value = pair;
+    }
+    tv_out_init_memory(out);
+    return tv_view_answer(view, &q, out, error);
+}
+
+static void assert_answer(struct asked *asked, const char *question, const char *expected)
+{
+    assert_int_equal(ask(asked->view, question, &asked->out, &asked->error), TV_OK);
+    tv_out_char(&asked->out, 0);
+    assert_string_equal((const char *)asked->out.buffer, expected);
+    tv_out_release(&asked->out);
+}
+
+static void tells_what_the_trace_is(void **state)
+{
+    struct asked *asked = *state;
+    /* main's CPU stood for 1.8 of 4 ms; its last calls begin and end, open, at 4 ms */
+    char expected[2000];
+    snprintf(
+        expected, sizeof expected,
+        "{\"protocol\":1,\"name\":\"drawn\",\"format\":\"drawing\",\"version\":\"\",\"recorded\":"
+        "null"
+        ",\"clocks\":[\"real\",\"cpu\"],\"axis\":\"real\",\"start_ns\":0,\"end_ns\":4000000,"
+        "\"records\":0"
+        ",\"overflow\":false,\"sampled\":null,\"calls\":7,\"max_depth\":2,\"metadata\":[],"
+        "\"files\":"
+        "[\"drawn\"],\"processes\":[{\"id\":1,\"name\":\"demo\"}]"
+        ",\"tracks\":[{\"track\":0,\"thread_id\":1,\"name\":\"main\",\"process\":0,\"first_row\":0"
+        ",\"rows\":2,\"calls\":5,\"start_ns\":0,\"end_ns\":4000000,\"real_ns\":4000000"
+        ",\"cpu_ns\":2200000,\"waits\":1},{\"track\":1,\"thread_id\":2,\"name\":\"pool \\\"1\\\"\""
+        ",\"process\":0,\"first_row\":2,\"rows\":2,\"calls\":2,\"start_ns\":2000000,\"end_ns\":"
+        "4000000"
+        ",\"real_ns\":2000000,\"cpu_ns\":2000000,\"waits\":0}],\"idle_threads\":[],\"diagnostics\":"
+        "["
+        "{\"kind\":\"open-call\",\"text\":\"calls still open at the end\",\"severity\":\"note\""
+        ",\"count\":2,\"offsets\":[]}],\"frames\":%u}",
+        asked->fixture.trace->head->frame_count);
+    assert_answer(asked, "trace", expected);
+}
+
+static void ranks_the_frames(void **state)
+{
+    struct asked *asked = *state;
+    const char *expected = "{\"frames\":[[\"demo.A\",\"a\",\"()V\",\"Demo.java\",1,1],\n"
+                           "[\"demo.B\",\"b\",\"()V\",\"Demo.java\",2,2],\n"
+                           "[\"demo.C\",\"c\",\"()V\",\"Demo.java\",3,3],\n"
+                           "[\"demo.D\",\"d\",\"()V\",\"Demo.java\",4,4],\n"
+                           "[\"demo.E\",\"e\",\"()V\",\"Demo.java\",5,0],";
+    assert_int_equal(ask(asked->view, "frames", &asked->out, &asked->error), TV_OK);
+    assert_memory_equal(asked->out.buffer, expected, strlen(expected));
+    tv_out_release(&asked->out);
+}
+
+static void profiles_a_selection(void **state)
+{
+    assert_answer(
+        *state, "profile",
+        "{\"total_real_ns\":6000000,\"total_cpu_ns\":4200000,\"rows\":["
+        "[0,2,1,4000000,2000000,2200000,200000],\n"
+        "[1,1,0,2000000,1000000,2000000,1000000],\n"
+        "[2,2,0,2000000,2000000,2000000,2000000],\n"
+        "[3,1,0,1000000,1000000,1000000,1000000]],\"waits\":{\"calls\":1,\"real_ns\":1800000}}");
+    /* between 1 and 3 ms main's CPU clock advances by 200 us: 50 in the first half millisecond */
+    assert_answer(
+        *state, "profile?from=500000&to=1500000&tracks=0",
+        "{\"total_real_ns\":1000000,\"total_cpu_ns\":550000,\"rows\":["
+        "[0,1,0,1000000,500000,550000,50000],\n"
+        "[2,1,0,500000,500000,500000,500000]],\"waits\":{\"calls\":1,\"real_ns\":400000}}");
+    assert_answer(*state, "profile?tracks=",
+                  "{\"total_real_ns\":0,\"total_cpu_ns\":0,\"rows\":[],\"waits\":{\"calls\":0,"
+                  "\"real_ns\":0}}");
+}
+
+static void opens_a_method(void **state)
+{
+    assert_answer(*state, "relations?frame=0",
+                  "{\"parents\":[[-1,2,3,4000000,2200000]],\n"
+                  "\"children\":[[2,1,2,1000000,1000000],[3,1,1,1000000,1000000],[0,1,3,0,0]],\n"
+                  "\"recursive_parents\":[[0,1,3,0,0]],\n"
+                  "\"recursive_children\":[],\n"
+                  "\"self\":[2000000,200000],\"recursive_self\":[0,0]}");
+}
+
+static void describes_a_call(void **state)
+{
+    assert_answer(*state, "slice?row=0&index=0",
+                  "{\"row\":0,\"index\":0,\"track\":0,\"depth\":0,\"frame\":0,\"start_ns\":0,"
+                  "\"length_ns\":4000000"
+                  ",\"cpu_start_ns\":0,\"cpu_length_ns\":2200000,\"excl_real_ns\":2000000,\"excl_"
+                  "cpu_ns\":200000"
+                  ",\"wait_ns\":1800000,\"children\":2,\"unrolled\":false,\"entered_before\":false"
+                  ",\"open_at_end\":false,\"missing_exit\":false,\"path\":[],\"recursion\":0"
+                  ",\"first_child\":[1,0],\"previous\":null,\"next\":[0,1],\"nth\":1,\"of\":3}");
+    assert_answer(
+        *state, "slice?index=2&row=1",
+        "{\"row\":1,\"index\":2,\"track\":0,\"depth\":1,\"frame\":0,\"start_ns\":4000000,\"length_"
+        "ns\":0"
+        ",\"cpu_start_ns\":2200000,\"cpu_length_ns\":0,\"excl_real_ns\":0,\"excl_cpu_ns\":0"
+        ",\"wait_ns\":0,\"children\":0,\"unrolled\":false,\"entered_before\":false"
+        ",\"open_at_end\":true,\"missing_exit\":false,\"path\":[[0,1,0]],\"recursion\":1"
+        ",\"first_child\":null,\"previous\":[1,1],\"next\":null,\"nth\":3,\"of\":3}");
+}
+
+static void steps_from_call_to_call(void **state)
+{
+    assert_answer(*state, "step?frame=2&t=0&direction=1", "[3,0]");
+    assert_answer(*state, "step?frame=2&t=-1", "[1,0]");
+    assert_answer(*state, "step?frame=2&t=2000000&direction=-1", "[1,0]");
+    assert_answer(*state, "step?frame=2&t=2000000&direction=1", "null");
+    assert_answer(*state, "step?frame=2&t=0&direction=1&tracks=0", "null");
+}
+
+static void finds_extents(void **state)
+{
+    assert_answer(*state, "extents?frame=2&pixels=10",
+                  "{\"tracks\":[[0,[0,1000000]],\n[1,[2000000,3000000]]]}");
+    assert_answer(*state, "extents?frame=2&from=1000000", "{\"tracks\":[[1,[2000000,3000000]]]}");
+    assert_answer(*state, "extents?frame=25", "{\"tracks\":[]}");
+}
+
+/* --- Bytes
+ * ------------------------------------------------------------------------------------------- */
+
+static uint32_t u32_at(const struct tv_out *out, size_t at)
+{
+    uint32_t value;
+    assert_true(at + 4 <= out->length);
+    memcpy(&value, out->buffer + at, 4);
+    return value;
+}
+
+static double f64_at(const struct tv_out *out, size_t at)
+{
+    double value;
+    assert_true(at + 8 <= out->length);
+    memcpy(&value, out->buffer + at, 8);
+    return value;
+}
+
+static void activity_bytes(void **state)
+{
+    struct asked *asked = *state;
+    const uint8_t main_track[] = {0, 0, 0, 0, 255, 255, 255, 255};
+    const uint8_t pool[] = {1, 0, 0, 0, 0, 0, 255, 255};
+    assert_int_equal(ask(asked->view, "activity?buckets=4", &asked->out, &asked->error), TV_OK);
+    assert_int_equal(asked->out.length, 32 + 2 * 8);
+    assert_memory_equal(asked->out.buffer, "TVA1", 4);
+    assert_int_equal(u32_at(&asked->out, 4), 2);
+    assert_int_equal(u32_at(&asked->out, 8), 4);
+    assert_true(f64_at(&asked->out, 16) == 0 && f64_at(&asked->out, 24) == 4e6);
+    assert_memory_equal(asked->out.buffer + 32, main_track, 8);
+    assert_memory_equal(asked->out.buffer + 40, pool, 8);
+    tv_out_release(&asked->out);
+}
+
+static void flame_bytes(void **state)
+{
+    struct asked *asked = *state;
+    /* A with C and D, B with C */
+    const double times[3][5] = {
+        {0, 0, 1e6, 4e6, 4e6}, {4e6, 1e6, 1e6, 2e6, 1e6}, {2e6, 1e6, 1e6, 1e6, 1e6}};
+    const uint32_t depth[5] = {0, 1, 1, 0, 1}, frame[5] = {0, 2, 3, 1, 2},
+                   calls[5] = {2, 1, 1, 1, 1};
+    assert_int_equal(ask(asked->view, "flame?clock=real&min=0", &asked->out, &asked->error), TV_OK);
+    assert_memory_equal(asked->out.buffer, "TVF1", 4);
+    assert_int_equal(u32_at(&asked->out, 4), 5);
+    assert_true(f64_at(&asked->out, 8) == 6e6 && f64_at(&asked->out, 16) == 0);
+    assert_int_equal(asked->out.length, 24 + 3 * 5 * 8 + 4 * 24);
+    for (size_t i = 0; i < 5; i++) {
+        for (size_t k = 0; k < 3; k++)
+            assert_true(f64_at(&asked->out, 24 + (k * 5 + i) * 8) == times[k][i]);
+        assert_int_equal(u32_at(&asked->out, 144 + i * 4), depth[i]);
+        assert_int_equal(u32_at(&asked->out, 168 + i * 4), frame[i]);
+        assert_int_equal(u32_at(&asked->out, 216 + i * 4), calls[i]);
+    }
+    tv_out_release(&asked->out);
+}
+
+/* Reads one tile at `at`, holds it against the tile itself, and returns where the next begins. */
+static size_t check_tile(const struct tv_out *out, size_t at, const struct tv_tile *tile)
+{
+    size_t n = tile->count, odd = (n + 1) / 2 * 2;
+    assert_int_equal(at % 8, 0);
+    assert_int_equal(u32_at(out, at), tile->key.kind);
+    assert_int_equal(u32_at(out, at + 4), tile->key.of);
+    assert_int_equal(u32_at(out, at + 8), tile->key.res);
+    assert_int_equal(u32_at(out, at + 12), n);
+    assert_true(f64_at(out, at + 16) == (double)tile->key.number);
+    assert_int_equal(u32_at(out, at + 24), tile->has_strip);
+    at += 32;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(f64_at(out, at + i * 8) == (double)tile->slices[i].start);
+        assert_true(f64_at(out, at + (n + i) * 8) == (double)tile->slices[i].length);
+        assert_int_equal(u32_at(out, at + n * 16 + i * 4), tile->slices[i].row);
+        assert_int_equal(u32_at(out, at + n * 16 + (odd + i) * 4), tile->slices[i].index);
+        assert_int_equal(u32_at(out, at + n * 16 + (2 * odd + i) * 4), tile->slices[i].frame);
+        assert_int_equal(u32_at(out, at + n * 16 + (3 * odd + i) * 4), tile->slices[i].flags);
+    }
+    at += n * 16 + odd * 16;
+    if (!tile->has_strip)
+        return at;
+    assert_memory_equal(out->buffer + at + TV_STRIP_PIXELS * 4, tile->height, TV_STRIP_PIXELS);
+    for (size_t i = 0; i < TV_STRIP_PIXELS; i++)
+        assert_int_equal(u32_at(out, at + i * 4), tile->frame[i]);
+    return at + (size_t)TV_STRIP_PIXELS * 5;
+}
+
+struct tile_question {
+    const char *text;
+    unsigned res;
+    int64_t from, to;
+    const struct tv_tile_row *rows;
+    size_t row_count;
+};
+
+static void check_tiles(const struct tv_trace *trace, const struct tv_view *view,
+                        const struct tile_question *question)
+{
+    struct tv_pyramid *pyramid = tv_pyramid_new(trace, 1);
+    struct tv_tile tile;
+    struct tv_out out;
+    struct tv_error error;
+    size_t at = 8, tiles = 0;
+    tv_tile_init(&tile);
+    assert_int_equal(ask(view, question->text, &out, &error), TV_OK);
+    for (size_t i = 0; i < question->row_count; i++)
+        for (int64_t number = question->from; number <= question->to; number++, tiles++) {
+            struct tv_tile_key key = {question->rows[i].kind, question->rows[i].of, question->res,
+                                      number};
+            tv_tile_draw(pyramid, &key, &tile);
+            at = check_tile(&out, at, &tile);
+        }
+    assert_memory_equal(out.buffer, "TVT1", 4);
+    assert_int_equal(u32_at(&out, 4), tiles);
+    assert_int_equal(at, out.length);
+    tv_out_release(&out);
+    tv_tile_release(&tile);
+    tv_pyramid_free(pyramid);
+}
+
+static void tile_bytes(void **state)
+{
+    struct asked *asked = *state;
+    const struct tv_tile_row rows[] = {
+        {TV_TILE_ROW, 0},   {TV_TILE_ROW, 1},       {TV_TILE_ROW, 2},       {TV_TILE_ROW, 3},
+        {TV_TILE_WAITS, 0}, {TV_TILE_INNERMOST, 1}, {TV_TILE_INNERMOST, 0}, {TV_TILE_ROW, 3}};
+    const struct tile_question one = {
+        "tiles?res=14&from=0&to=0&rows=r0-3,w0,i1,i0,r3", 14, 0, 0, rows, 8};
+    check_tiles(asked->fixture.trace, asked->view, &one);
+    const struct tile_question many = {
+        "tiles?res=11&from=-2&to=40&rows=r0-3,w0,i1,i0,r3", 11, -2, 40, rows, 8};
+    check_tiles(asked->fixture.trace, asked->view, &many);
+    const struct tile_question far = {
+        "tiles?res=52&from=-1&to=0&rows=r0-3,w0,i1,i0,r3", 52, -1, 0, rows, 8};
+    check_tiles(asked->fixture.trace, asked->view, &far);
+}
+
+/* --- Trust
+ * ------------------------------------------------------------------------------------------- */
+
+static const char *const wrong_questions[] = {
+    "",
+    "quit",
+    "Trace",
+    "profile?from=x",
+    "profile?from=1e9",
+    "profile?from=9223372036854775807",
+    "profile?to=-9223372036854775808",
+    "profile?tracks=2",
+    "profile?tracks=0,1,0",
+    "profile?tracks=-1",
+    "profile?tracks=0,,1",
+    "profile?tracks=0;1",
+    "relations",
+    "relations?frame=-1",
+    "relations?frame=27",
+    "relations?frame=4294967296",
+    "slice?row=0",
+    "slice?index=0",
+    "slice?row=4&index=0",
+    "slice?row=0&index=2",
+    "slice?row=0&index=-1",
+    "step?frame=0",
+    "step?frame=0&t=0&direction=0",
+    "step?frame=0&t=0&direction=2",
+    "extents?frame=0&pixels=0",
+    "extents?frame=0&pixels=1000000",
+    "activity?buckets=0",
+    "activity?buckets=99999999999",
+    "flame?clock=wall",
+    "flame?order=heavy",
+    "flame?inverted=yes",
+    "flame?root=-1",
+    "flame?root=4294967295",
+    "flame?min=2",
+    "flame?min=-0.1",
+    "flame?min=nan",
+    "tiles?from=0&to=0&rows=r0",
+    "tiles?res=53&from=0&to=0&rows=r0",
+    "tiles?res=-1&from=0&to=0&rows=r0",
+    "tiles?res=52&from=0&to=1&rows=r0",
+    "tiles?res=0&from=0&to=4096&rows=r0",
+    "tiles?res=0&from=0&to=4095&rows=r0-1",
+    "tiles?res=0&from=1&to=0&rows=r0",
+    "tiles?res=0&from=-4503599627370497&to=0&rows=r0",
+    "tiles?res=0&from=0&to=0&rows=r4",
+    "tiles?res=0&from=0&to=0&rows=r3-1",
+    "tiles?res=0&from=0&to=0&rows=r0-4294967295",
+    "tiles?res=0&from=0&to=0&rows=i2",
+    "tiles?res=0&from=0&to=0&rows=w2",
+    "tiles?res=0&from=0&to=0&rows=x0",
+    "tiles?res=0&from=0&to=0&rows=r",
+    "tiles?res=0&from=0&to=0&rows=,",
+    "tiles?res=0&from=0&to=0&rows=r0-",
+};
+
+static void wrong_questions_are_refused(void **state)
+{
+    struct asked *asked = *state;
+    for (size_t i = 0; i < TV_COUNT(wrong_questions); i++) {
+        memset(&asked->error, 0, sizeof asked->error);
+        assert_int_equal(ask(asked->view, wrong_questions[i], &asked->out, &asked->error),
+                         TV_ERR_USAGE);
+        assert_int_equal(asked->out.length, 0);
+        assert_int_equal(asked->error.status, TV_ERR_USAGE);
+        assert_true(strlen(asked->error.message) > 0);
+        tv_out_release(&asked->out);
+    }
+}
+
+/* Any text as any parameter gives an answer or an error. */
+static void random_parameters_do_no_harm(void **state)
+{
+    static const char *const names[] = {"trace",   "profile",  "relations", "slice", "step",
+                                        "extents", "activity", "flame",     "tiles"};
+    static const char *const keys[] = {"from",  "to",    "tracks",  "frame",   "row",
+                                       "index", "t",     "res",     "rows",    "root",
+                                       "min",   "clock", "buckets", "inverted"};
+    static const char letters[] = "0123456789-,.rwi19";
+    struct asked *asked = *state;
+    uint32_t seed = 99;
+    for (int round = 0; round < 3000; round++) {
+        char question[200] = "";
+        size_t at = (size_t)snprintf(question, sizeof question, "%s?",
+                                     names[fixture_roll(&seed, TV_COUNT(names))]);
+        for (int i = 0; i < 4; i++) {
+            at += (size_t)snprintf(question + at, sizeof question - at,
+                                   "%s=", keys[fixture_roll(&seed, TV_COUNT(keys))]);
+            for (uint32_t k = fixture_roll(&seed, 4); k > 0; k--)
+                question[at++] = letters[fixture_roll(&seed, sizeof letters - 1)];
+            question[at++] = '&';
+        }
+        question[at] = 0;
+        enum tv_status status = ask(asked->view, question, &asked->out, &asked->error);
+        assert_true(status == TV_OK || (status == TV_ERR_USAGE && asked->out.length == 0));
+        tv_out_release(&asked->out);
+    }
+}
+
+/* --- Several at once
+ * --------------------------------------------------------------------------------- */
+
+static const char *const parallel_questions[] = {
+    "profile",          "profile?from=1000000",   "profile?to=3000000",
+    "profile?tracks=1", "profile?tracks=0",       "relations?frame=0",
+    "flame?min=0",      "flame?min=0&inverted=1", "tiles?res=12&from=0&to=20&rows=r0-3",
+    "extents?frame=0",
+};
+
+struct crowd {
+    const struct tv_view *view;
+    struct tv_out expected[TV_COUNT(parallel_questions)];
+    _Atomic int wrong;
+};
+
+static void ask_all(void *context, unsigned index)
+{
+    struct crowd *crowd = context;
+    for (unsigned round = 0; round < 40; round++) {
+        size_t i = (index * 3 + round) % TV_COUNT(parallel_questions);
+        struct tv_out out;
+        struct tv_error error;
+        enum tv_status status = ask(crowd->view, parallel_questions[i], &out, &error);
+        if (status != TV_OK || out.length != crowd->expected[i].length ||
+            memcmp(out.buffer, crowd->expected[i].buffer, out.length) != 0)
+            crowd->wrong++;
+        tv_out_release(&out);
+    }
+}
+
+static void several_ask_at_once(void **state)
+{
+    struct asked *asked = *state;
+    struct crowd crowd = {.view = asked->view};
+    for (size_t i = 0; i < TV_COUNT(parallel_questions); i++)
+        assert_int_equal(ask(asked->view, parallel_questions[i], &crowd.expected[i], &asked->error),
+                         TV_OK);
+    tv_workers_run(4, ask_all, &crowd);
+    assert_int_equal(crowd.wrong, 0);
+    for (size_t i = 0; i < TV_COUNT(parallel_questions); i++)
+        tv_out_release(&crowd.expected[i]);
+}
+
+static void a_missing_clock_is_null(void **state)
+{
+    (void)state;
+    const struct fixture_dice dice = {7, 1, 2, 2, 6, TV_CLOCK_CPU, 1000, 0, 1, true};
+    struct asked asked = {.fixture = fixture_random(&dice)};
+    asked.view = tv_view_new(asked.fixture.trace);
+    assert_int_equal(ask(asked.view, "profile", &asked.out, &asked.error), TV_OK);
+    tv_out_char(&asked.out, 0);
+    assert_non_null(
+        strstr((const char *)asked.out.buffer, "{\"total_real_ns\":null,\"total_cpu_ns\":"));
+    assert_non_null(strstr((const char *)asked.out.buffer, ",null,null,"));
+    assert_non_null(strstr((const char *)asked.out.buffer, "\"waits\":null}"));
+    tv_out_release(&asked.out);
+    assert_int_equal(ask(asked.view, "flame?clock=real", &asked.out, &asked.error), TV_ERR_USAGE);
+    tv_out_release(&asked.out);
+    assert_int_equal(ask(asked.view, "flame", &asked.out, &asked.error), TV_OK);
+    tv_out_release(&asked.out);
+    tv_view_free(asked.view);
+    fixture_free(&asked.fixture);
+}
+
+/* A trace without any event is a trace. */
+static void an_empty_trace_has_answers(void **state)
+{
+    (void)state;
+    struct asked asked = {.fixture = fixture_draw(NULL, 0)};
+    asked.view = tv_view_new(asked.fixture.trace);
+    assert_answer(&asked, "extents?frame=0", "{\"tracks\":[]}");
+    assert_answer(&asked, "step?frame=0&t=0", "null");
+    assert_int_equal(ask(asked.view, "flame", &asked.out, &asked.error), TV_OK);
+    assert_int_equal(asked.out.length, 24);
+    tv_out_release(&asked.out);
+    assert_int_equal(ask(asked.view, "slice?row=0&index=0", &asked.out, &asked.error),
+                     TV_ERR_USAGE);
+    tv_out_release(&asked.out);
+    tv_view_free(asked.view);
+    fixture_free(&asked.fixture);
+}
+
+#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+UNIT_TESTS(view, asked_test(tells_what_the_trace_is), asked_test(ranks_the_frames),
+           asked_test(profiles_a_selection), asked_test(opens_a_method),
+           asked_test(describes_a_call), asked_test(steps_from_call_to_call),
+           asked_test(finds_extents), asked_test(activity_bytes), asked_test(flame_bytes),
+           asked_test(tile_bytes), asked_test(wrong_questions_are_refused),
+           asked_test(random_parameters_do_no_harm), asked_test(several_ask_at_once),
+           cmocka_unit_test(a_missing_clock_is_null), cmocka_unit_test(an_empty_trace_has_answers));
