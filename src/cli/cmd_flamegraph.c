@@ -3,8 +3,10 @@
  * cmd_flamegraph.c - a flame graph as one SVG file.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/tree_sink.h"
+#include "base/bytes.h"
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/measure.h"
@@ -69,7 +71,10 @@ static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t r
 
 static const char *title_of(const struct tv_settings *settings)
 {
-    return settings->title ? settings->title : settings->files.items[0];
+    const char *file = settings->files.items[0], *slash = strrchr(file, '/');
+    if (settings->title)
+        return settings->title;
+    return slash ? slash + 1 : file;
 }
 
 /* The node of a thread in a tree with split threads. */
@@ -118,10 +123,7 @@ static enum tv_status parse_width(const char *text, double *share, struct tv_err
     *share = 0.1 / TV_FLAME_SVG_INNER;
     if (!text)
         return TV_OK;
-    struct tv_bytes bytes = {(const uint8_t *)text, 0};
-    while (text[bytes.length])
-        bytes.length++;
-    if (!tv_parse_time(bytes, 1000, &thousandths) || thousandths < 0 ||
+    if (!tv_parse_time(tv_bytes_of(text), 1000, &thousandths) || thousandths < 0 ||
         thousandths > TV_FLAME_SVG_INNER * INT64_C(1000))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--min-width: expected pixels, 0 to %d, found '%s'", TV_FLAME_SVG_INNER,

@@ -32,7 +32,7 @@ static enum tv_status read_sources(const struct tv_inputs *inputs, struct tv_hea
     for (size_t i = 0; i < inputs->count; i++) {
         enum tv_status status = tv_readers_read(inputs->sources[i], head, sink, options, err);
         if (status != TV_OK)
-            return status;
+            return tv_error_prefix(err, "%s", tv_source_name(inputs->sources[i]));
     }
     return TV_OK;
 }

@@ -277,20 +277,28 @@ static void add_head(const struct picture *p)
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "\">\n<style>\n");
     lines(p->out, tv_flame_svg_style);
-    tv_out_text(p->out, "</style>\n<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n"
-                        "<text id=\"title\" x=\"10\" y=\"26\">");
+    tv_out_text(p->out, "</style>\n<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+}
+
+/* Behind the frames in the file, so that it covers them when it stays in sight of a page that
+ * scrolls. */
+static void add_heading(const struct picture *p)
+{
+    tv_out_format(p->out,
+                  "<g id=\"head\">\n<rect id=\"cover\" width=\"100%%\" height=\"%d\"/>\n"
+                  "<text id=\"title\" x=\"10\" y=\"26\">",
+                  TOP - 6);
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "</text>\n<text id=\"sum\" x=\"10\" y=\"48\">");
     add_count(p, p->flame->total);
-    tv_out_text(p->out, p->options->inverted
-                            ? ", from the methods that used the time down to their callers"
-                            : "");
+    if (p->options->inverted)
+        tv_out_text(p->out, ", from the methods that used the time down to their callers");
     if (p->flame->left_out > 0) {
         tv_out_text(p->out, ", ");
         tv_names_percent(p->out, p->flame->left_out, p->flame->total);
         tv_out_text(p->out, "% in frames too narrow to be drawn");
     }
-    tv_out_text(p->out, "</text>\n<g id=\"controls\"></g>\n");
+    tv_out_text(p->out, "</text>\n<g id=\"controls\"></g>\n</g>\n");
 }
 
 void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,
@@ -300,6 +308,7 @@ void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,
     struct picture p = {out, head, flame, options, TOP + BOTTOM + (int)(levels + 1) * FRAME};
     add_head(&p);
     add_frames(&p);
+    add_heading(&p);
     tv_out_format(out, "<text id=\"details\" x=\"10\" y=\"%d\"></text>\n", p.height - 12);
     tv_out_text(out, "<script><![CDATA[\n");
     lines(out, tv_flame_svg_script);

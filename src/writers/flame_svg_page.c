@@ -12,8 +12,8 @@
 
 /* clang-format off */
 const char *const tv_flame_svg_style[] = {
-    "#flame { font: 12px system-ui, \"Segoe UI\", Roboto, \"Noto Sans\", \"Liberation"
-        " Sans\", sans-serif;",
+    "#flame { background: var(--bg); font: 12px system-ui, \"Segoe UI\", Roboto, \"Noto"
+        " Sans\", \"Liberation Sans\", sans-serif;",
     "  --bg: #ffffff; --text: #16191f; --text-2: #4d5460; --line: #c3c8d0; --chrome: #f5f6f8;",
     "  --all: #dfe2e7; --ink: #0b0d11; --hit: #b4460b; --letters: #14171c; --focus: #1d5fd1;",
     "  --m0: #bed8fe; --m1: #f0a875; --m2: #8ee6f8; --m3: #f79daa; --m4: #9be9cb; --m5:"
@@ -38,7 +38,7 @@ const char *const tv_flame_svg_style[] = {
         " #037b76;",
     "  --m12: #76395a; --m13: #3a7b40; --m14: #5c437c; --m15: #796b04; }",
     "#flame:focus { outline: none; }",
-    "#paper, #band { fill: var(--bg); }",
+    "#paper, #band, #cover { fill: var(--bg); }",
     "#title { font-size: 18px; font-weight: 600; fill: var(--text); }",
     "#sum, #details { fill: var(--text-2); font-variant-numeric: tabular-nums; }",
     "#details tspan { fill: var(--text); font-weight: 600; }",
@@ -143,11 +143,12 @@ const char *const tv_flame_svg_script[] = {
     "    follow();",
     "  }",
     "",
-    "  // The details stay in sight while the page scrolls.",
+    "  // Head and details stay in sight while the page scrolls.",
     "  function follow() {",
-    "    const scale = svg.getBoundingClientRect().height / height || 1;",
-    "    const bottom = (innerHeight - svg.getBoundingClientRect().top) / scale;",
-    "    const y = Math.min(height, Math.max(bottom, 60)) - 12;",
+    "    const area = svg.getBoundingClientRect(), scale = area.height / height || 1;",
+    "    const top = Math.min(Math.max(-area.top / scale, 0), height - 100);",
+    "    const y = Math.min(height, Math.max((innerHeight - area.top) / scale, 60)) - 12;",
+    "    by('head').setAttribute('transform', `translate(0 ${top})`);",
     "    details.setAttribute('y', y);",
     "    band.setAttribute('y', y - 18);",
     "    band.setAttribute('width', width);",

@@ -6,7 +6,7 @@
 
 /* What several inputs have together. */
 struct sums {
-    uint64_t records, unrolls;
+    uint64_t records, unrolls, methods;
     bool overflow, sampled;
     tv_ns interval; /* the shortest of the sampled inputs */
     tv_ns last_wall, last_cpu;
@@ -21,6 +21,7 @@ static struct sums sum_up(const struct tv_head *head)
         const struct tv_input *input = &head->inputs[i];
         tv_ns wall = input->last_wall * input->tick_ns, cpu = input->last_cpu * input->tick_ns;
         sums.records += input->records;
+        sums.methods += input->methods;
         sums.unrolls += input->unrolls;
         sums.overflow |= input->overflow;
         if (input->sampled_ns > 0 && (!sums.sampled || input->sampled_ns < sums.interval))
@@ -198,7 +199,8 @@ static void json_counts(struct tv_out *out, const struct tv_info *info, const st
     json_number(out, "threads", head->thread_count);
     json_number(out, "threads_listed", sums->listed);
     json_number(out, "threads_with_events", info->facts.threads_with_events);
-    json_number(out, "methods", head->frame_count);
+    json_number(out, "methods", sums->methods);
+    json_number(out, "frames", head->frame_count);
     json_number(out, "records", sums->records);
     json_number(out, "calls", info->facts.calls);
     json_number(out, "unmatched_exits", info->facts.unmatched_exits);
@@ -326,7 +328,7 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     text_number(out, "processes", head->process_count);
     text_number(out, "threads", head->thread_count);
     text_number(out, "threads with events", info->facts.threads_with_events);
-    text_number(out, "methods", head->frame_count);
+    text_number(out, "methods", sums.methods);
     text_number(out, "records", sums.records);
     text_number(out, "calls", info->facts.calls);
     text_number(out, "unmatched exits", info->facts.unmatched_exits);
