@@ -5,6 +5,10 @@
  * only for methods on the stack at the start, a handful: at each exit set aside ("below") the part notes
  * the sums of the method so far, and the splice moves them to the recursive calls.
  *
+ * With one part there are such methods only where an exit has no entry and its method was called before in the
+ * same thread.  So one table serves all threads, which is a twentieth of the memory to go through; should it
+ * happen, all is read again with a table for each.
+ *
  * A call's exclusive time is its length less that of the calls it made.  Time with nothing of the part open
  * belongs to the call at the top of the start's stack, whose method the splice knows.
  */
@@ -31,8 +35,8 @@ struct method {
 
 /* A thread's methods.  How many calls of each are open stands apart: every entry asks for it. */
 struct table {
-    struct method *methods; /* by frame; NULL before the thread's first entry */
-    uint32_t *open;
+    struct method *methods; /* by frame; NULL before the thread's first record */
+    uint32_t *open;         /* by frame: twice the open calls, and 1 when it was ever called */
 };
 
 /* What was noted at an exit set aside; its number is the below's tag. */
@@ -49,6 +53,8 @@ struct part {
     struct note *notes;
     size_t note_count, note_capacity;
     struct sums waits;
+    struct method *shared; /* one table for all threads, or NULL */
+    bool mixed;            /* a shared table did not suffice */
     uint32_t frame_count;
 };
 
@@ -66,6 +72,7 @@ struct tv_profile_sink {
     uint32_t method_count;
     struct tv_path_cost waits;
     struct tv_walk_facts facts;
+    bool split; /* a table for each thread even with one part */
 };
 
 /* --- While events come ------------------------------------------------------------------------------- */
@@ -90,15 +97,15 @@ TV_INLINE uint32_t profile_step(void *context, const struct tv_step *step)
     method->excl_wall += step->wall - (step->call->inner_wall & step->exit);
     method->excl_cpu += step->cpu - (step->call->inner_cpu & step->exit);
     uint32_t before = *open;
-    *open = before + 1 + 2 * (uint32_t)step->exit;
-    return before != 0;
+    *open = (before + 2 + 4 * (uint32_t)step->exit) | 1;
+    return before > 1;
 }
 
 static void profile_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 {
     struct part *part = context;
     (void)t;
-    part->tables[thread].methods = tv_pages_alloc(methods_size(part));
+    part->tables[thread].methods = part->shared ? part->shared : tv_pages_alloc(methods_size(part));
     part->tables[thread].open = tv_alloc(part->frame_count, sizeof(uint32_t));
 }
 
@@ -123,8 +130,9 @@ static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_
     (void)t;
     if (below->frame == TV_ANY_FRAME)
         part->walk.undecided |= !part->walk.first; /* of what it is shows only at the splice: too late */
-    else
+    else if (part->tables[thread].open[below->frame])
         note.outer = part->tables[thread].methods[below->frame].outer;
+    part->mixed |= part->shared && note.outer.calls;
     part->level_waits[thread] = (struct sums){0};
     part->notes = tv_array_reserve(part->notes, &part->note_capacity, part->note_count + 1, sizeof note);
     below->tag = (uint32_t)part->note_count;
@@ -146,10 +154,12 @@ static void release_parts(struct tv_profile_sink *sink)
     for (unsigned i = 0; i < sink->part_count; i++) {
         struct part *part = &sink->parts[i];
         for (uint32_t thread = 0; thread < part->walk.thread_count; thread++) {
-            if (part->tables[thread].methods)
+            if (part->tables[thread].methods && !part->shared)
                 tv_pages_free(part->tables[thread].methods, methods_size(part));
             tv_free(part->tables[thread].open);
         }
+        if (part->shared)
+            tv_pages_free(part->shared, methods_size(part));
         tv_free(part->tables);
         tv_free(part->level_waits);
         tv_free(part->notes);
@@ -188,6 +198,8 @@ static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t i
         part->tables = tv_alloc(head->thread_count, sizeof *part->tables);
         part->level_waits = tv_alloc(head->thread_count, sizeof *part->level_waits);
         part->frame_count = head->frame_count;
+        if (parts == 1 && !sink->split)
+            part->shared = tv_pages_alloc(methods_size(part));
     }
 }
 
@@ -248,9 +260,8 @@ static void move_to_recursive(const struct splice *splice, uint32_t frame, const
     cost->incl_cpu -= outer->cpu * splice->tick;
 }
 
-static void add_table(const struct splice *splice, const struct part *part)
+static void add_table(const struct splice *splice, const struct part *part, const struct method *table)
 {
-    const struct method *table = part->tables[splice->thread].methods;
     for (uint32_t frame = 0; table && frame < part->frame_count; frame++) {
         const struct method *method = &table[frame];
         struct tv_method_cost *cost = &splice->sink->methods[frame];
@@ -274,7 +285,7 @@ static void correct_recursion(const struct splice *splice, const struct part *pa
             continue;
         if (i >= stays)
             move_to_recursive(splice, frame, &part->notes[t->below[start->depth - 1 - i].tag].outer);
-        else if (part->tables[splice->thread].methods)
+        else if (part->tables[splice->thread].methods && !part->shared)
             move_to_recursive(splice, frame, &part->tables[splice->thread].methods[frame].outer);
     }
 }
@@ -336,7 +347,8 @@ static void splice_part(const struct splice *splice, const struct part *part,
     const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
     add_seam_gap(splice, part, start);
     note_lowest(splice, start, false);
-    add_table(splice, part);
+    if (!part->shared)
+        add_table(splice, part, part->tables[splice->thread].methods);
     correct_recursion(splice, part, start);
     for (uint32_t i = 0; i < t->below_count; i++) {
         const struct tv_below *below = &t->below[i];
@@ -384,6 +396,7 @@ static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *s
         splice_open(&splice, tv_seam_start(seam, sink->part_count, splice.thread));
     }
     for (unsigned i = 0; i < sink->part_count; i++) {
+        add_table(&splice, &sink->parts[i], sink->parts[i].shared);
         sink->waits.calls += sink->parts[i].waits.calls;
         sink->waits.wall += sink->parts[i].waits.wall * splice.tick;
     }
@@ -406,6 +419,10 @@ static enum tv_splice profile_splice(struct tv_sink *base, unsigned pass)
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
     struct tv_seam seam;
     (void)pass;
+    if (sink->parts[0].mixed) {
+        sink->split = true;
+        return TV_SPLICE_SERIAL;
+    }
     struct tv_walk *walks = tv_alloc(sink->part_count, sizeof *walks);
     for (unsigned i = 0; i < sink->part_count; i++)
         walks[i] = sink->parts[i].walk;

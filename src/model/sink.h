@@ -13,7 +13,8 @@
  *
  * A part is a stretch of the input; the parts are consecutive.  With one part the reading is serial.  What
  * a part's walk cannot decide without knowing its start (walk.h) makes splice answer TV_SPLICE_SERIAL; the
- * reader then calls begin again with one part, which splice must accept.  The reader may also call begin
+ * reader then calls begin again with one part.  A sink may ask for that once more after one part, when it must
+ * do its work in another way.  The reader may also call begin
  * again by itself after it stopped half-way through pass 0 (it met a thread or method that it had to add to
  * the head).  A sink that cannot start afresh says `writes`: it gets one part, one begin, and a head that
  * is complete.

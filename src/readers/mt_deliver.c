@@ -239,8 +239,7 @@ static enum outcome splice(struct attempt *attempt, unsigned pass)
 {
     struct tv_sink *sink = attempt->delivery.sink;
     enum tv_splice splice = sink->ops->splice(sink, pass);
-    return splice == TV_SPLICE_SERIAL && attempt->delivery.part_count > 1 ? OUTCOME_SERIAL
-                                                                          : OUTCOME_DONE;
+    return splice == TV_SPLICE_SERIAL ? OUTCOME_SERIAL : OUTCOME_DONE;
 }
 
 /* The sink fits the first pass's parts together: they stand, or all is read again. */

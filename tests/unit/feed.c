@@ -147,11 +147,8 @@ unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *
         for (unsigned part = 0; part < parts; part++)
             feed_part(feed, sink, pass, part, part ? starts[part] : 0,
                       part + 1 < parts ? starts[part + 1] : feed->count);
-        if (sink->ops->splice(sink, pass) == TV_SPLICE_SERIAL) {
-            if (parts == 1)
-                return 0;
+        if (sink->ops->splice(sink, pass) == TV_SPLICE_SERIAL)
             return feed_to(feed, head, sink, starts, 1);
-        }
     }
     sink->ops->end(sink);
     return parts;
