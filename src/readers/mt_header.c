@@ -21,14 +21,27 @@ void tv_mt_header_start(struct tv_mt_file *file, uint64_t start_us)
         input->boot_us = (int64_t)start_us;
 }
 
+#define VERSION_SIZE 16
+
+static const char *version_text(const struct tv_mt_file *file, char *text)
+{
+    if (file->layout == TV_MT_LONG_RUNNING)
+        return "long-running";
+    if (file->version == 0)
+        return "unknown";
+    if (file->streaming)
+        snprintf(text, VERSION_SIZE, "0x%X", file->version | TV_MT_STREAMING);
+    else
+        snprintf(text, VERSION_SIZE, "%u", file->version);
+    return text;
+}
+
 void tv_mt_header_settle(struct tv_mt_file *file, unsigned inferred)
 {
     struct tv_input *input = tv_mt_input(file);
     const unsigned dual = TV_CLOCK_WALL | TV_CLOCK_CPU;
-    char text[16];
-    snprintf(text, sizeof text, file->streaming ? "0x%X" : "%u",
-             file->streaming ? file->version | TV_MT_STREAMING : file->version);
-    input->version = tv_head_string(file->head, tv_bytes_of(text));
+    char text[VERSION_SIZE];
+    input->version = tv_head_string(file->head, tv_bytes_of(version_text(file, text)));
     input->overflow = file->facts.overflow;
     if (input->overflow)
         tv_mt_warn(file, TV_DIAGNOSTIC_OVERFLOW, TV_NO_OFFSET);
@@ -121,16 +134,22 @@ static void take_stub(struct tv_mt_file *file, struct tv_bytes stub, uint64_t of
                  cut ? offset + stub.length : offset);
 }
 
-static enum tv_status fail_header(const struct tv_mt_file *file, const char *fault,
-                                  const uint8_t *at, uint64_t offset, struct tv_error *err)
+enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *at, uint64_t offset,
+                                  struct tv_mt_header *header, struct tv_error *err)
 {
-    struct tv_mt_header header = tv_mt_get_header(at);
+    *header = tv_mt_get_header(at);
+    uint16_t version = header->version;
+    header->version = file->streaming ? tv_mt_plain_version(version) : version;
+    const char *fault = find_fault(file, at, header);
+    if (fault == NULL)
+        return TV_OK;
+    unsigned expected = file->facts.version ? file->facts.version : header->version;
     return tv_fail(
         err, TV_ERR_SYNTAX, offset,
-        "data header: bad %s: expected 'SLOW', version %u and records of %u bytes or more, "
-        "found 0x%08" PRIx32 ", version %u, records of %u bytes, the first at %u",
-        fault, file->facts.version, tv_mt_record_size((uint16_t)file->facts.version),
-        tv_le_get_u32(at), header.version, header.record_size, header.data_offset);
+        "data header: bad %s: expected 'SLOW', version %u, records of %u bytes from byte "
+        "%u on, found 0x%08" PRIx32 ", version 0x%X, records of %u bytes from byte %u on",
+        fault, expected, tv_mt_record_size((uint16_t)expected), TV_MT_HEADER_SIZE,
+        tv_le_get_u32(at), version, header->record_size, header->data_offset);
 }
 
 /* The records from `first` to the end of the file. */
@@ -156,21 +175,17 @@ enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struc
         take_stub(file, (struct tv_bytes){bytes, got}, offset);
         return TV_OK;
     }
-    struct tv_mt_header header = tv_mt_get_header(bytes);
+    struct tv_mt_header header;
+    status = tv_mt_header_check(file, bytes, offset, &header, err);
     uint16_t nominal = tv_mt_record_size(header.version);
-    struct tv_bytes fixed = {bytes, TV_MT_HEADER_SIZE};
-    const char *fault = find_fault(file, bytes, &header);
-    bool odd = fault != NULL || header.record_size > nominal;
-    if (odd && tv_mt_header_recoded(fixed)) {
+    bool odd = status != TV_OK || header.record_size > nominal;
+    if ((odd && tv_mt_header_recoded((struct tv_bytes){bytes, TV_MT_HEADER_SIZE})) ||
+        records_recoded((struct tv_bytes){bytes, got})) {
         lose_records(file, TV_DIAGNOSTIC_RECODED_TEXT, offset);
         return TV_OK;
     }
-    if (fault != NULL)
-        return fail_header(file, fault, bytes, offset, err);
-    if (records_recoded((struct tv_bytes){bytes, got})) {
-        lose_records(file, TV_DIAGNOSTIC_RECODED_TEXT, offset);
-        return TV_OK;
-    }
+    if (status != TV_OK)
+        return status;
     file->version = header.version;
     file->record_size = header.record_size > nominal ? header.record_size : nominal;
     file->layout = TV_MT_FIXED;

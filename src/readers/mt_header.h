@@ -12,6 +12,11 @@
 enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset,
                                  struct tv_error *err) TV_MUST_CHECK;
 
+/* Is this the data header of records of version 1 to 3?  Fills *header, whose version is without
+ * the mark of streaming, from TV_MT_HEADER_SIZE bytes. */
+enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *at, uint64_t offset,
+                                  struct tv_mt_header *header, struct tv_error *err) TV_MUST_CHECK;
+
 /* When the header's time is (versions 1 to 3, 0xF2 and 0xF3). */
 void tv_mt_header_start(struct tv_mt_file *file, uint64_t start_us);
 

@@ -99,10 +99,9 @@ static int64_t limit_time(uint64_t time)
     return time > (uint64_t)TV_MT_TIME_LIMIT ? TV_MT_TIME_LIMIT : (int64_t)time;
 }
 
-/* Counter ticks in nanoseconds. */
-static int64_t scale_time(const struct tv_mt_file *file, int64_t stamp)
+int64_t tv_mt_records_scale(const struct tv_mt_file *file, uint64_t ticks)
 {
-    uint64_t frequency = file->frequency, ticks = stamp < 0 ? 0 : (uint64_t)stamp;
+    uint64_t frequency = file->frequency;
     if (frequency == 0)
         return limit_time(ticks);
     uint64_t seconds = ticks / frequency, rest = ticks % frequency;
@@ -135,9 +134,11 @@ static bool add_uleb(struct tv_cursor *cursor, uint64_t *sum)
     return true;
 }
 
-static int64_t shift_time(uint64_t stamp, unsigned bits)
+/* The time in a sum that carries something in its low bits. None is before 0. */
+static int64_t stamp_time(const struct tv_mt_file *file, uint64_t stamp, unsigned bits)
 {
-    return (int64_t)stamp >> bits;
+    uint64_t ticks = stamp > INT64_MAX ? 0 : stamp >> bits;
+    return tv_mt_records_scale(file, ticks) - file->origin;
 }
 
 static bool take_b(struct tv_mt_records *records, struct tv_cursor *cursor,
@@ -168,7 +169,7 @@ static bool take_c(struct tv_mt_records *records, struct tv_cursor *cursor,
     record->action = (uint32_t)last->wall & TV_MT_ACTION_MASK;
     if (record->action == TV_MT_ENTER && !add_sleb(cursor, &last->word))
         return false;
-    int64_t time = scale_time(file, shift_time(last->wall, 2)) - file->origin;
+    int64_t time = stamp_time(file, last->wall, 2);
     record->id = record->action == TV_MT_ENTER ? last->word : TV_MT_NO_ID;
     record->wall = file->clocks & TV_CLOCK_WALL ? time : 0;
     record->cpu = limit_time((int64_t)last->cpu < 0 ? 0 : last->cpu);
@@ -187,7 +188,7 @@ static bool take_long_running(struct tv_mt_records *records, struct tv_cursor *c
     if (record->action == TV_MT_ENTER && !add_sleb(cursor, &last->word))
         return false;
     record->id = record->action == TV_MT_ENTER ? last->word : TV_MT_NO_ID;
-    record->wall = scale_time(records->file, shift_time(last->wall, 1)) - records->file->origin;
+    record->wall = stamp_time(records->file, last->wall, 1);
     return true;
 }
 

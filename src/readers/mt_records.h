@@ -51,6 +51,9 @@ enum tv_status tv_mt_records_next(struct tv_mt_records *records,
 enum tv_status tv_mt_records_next_of_all(struct tv_mt_records *records,
                                          struct tv_error *err) TV_MUST_CHECK;
 
+/* Counter ticks of a packet file in nanoseconds (or as they stand, when it has no frequency). */
+int64_t tv_mt_records_scale(const struct tv_mt_file *file, uint64_t ticks);
+
 /* Adds to the progress; TV_ERR_CANCELLED when somebody asked to stop. */
 enum tv_status tv_mt_records_pass(struct tv_mt_file *file, uint64_t bytes, uint64_t count,
                                   struct tv_error *err) TV_MUST_CHECK;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mt_stream.h - the walk over a streaming file of versions 0xF2 and 0xF3.
+ *
+ * Of records only the first two bytes are looked at, which are 0 where a packet stands.
+ */
+#ifndef TV_READERS_MT_STREAM_H
+#define TV_READERS_MT_STREAM_H
+
+#include "base/error.h"
+#include "readers/mt_file.h"
+
+enum tv_status tv_mt_stream_walk(struct tv_mt_file *file, struct tv_error *err) TV_MUST_CHECK;
+
+#endif
