@@ -32,8 +32,9 @@ bench: build/release ## measure speed and memory; see docs/performance.md
 fuzz: ## run each fuzz target for FUZZ_SECONDS
 	tools/fuzz $(FUZZ_SECONDS)
 
-format: ## put the C into its form
-	git ls-files -co --exclude-standard '*.[ch]' | xargs clang-format-14 -i
+format: ## put C and TypeScript into their form
+	find src tests tools -name '*.[ch]' -exec clang-format-14 -i {} +
+	npm run --prefix web --silent format
 
 install: build/release ## install into prefix, below DESTDIR
 	meson install -C build/release --no-rebuild $(if $(DESTDIR),--destdir "$(DESTDIR)")

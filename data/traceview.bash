@@ -1,35 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# bash completion for traceview.  Commands and options come from the program's own help, so that
-# this file cannot fall behind it.
+# bash completion for traceview.  Commands, options and their choices come from the program's own
+# help, so that this file cannot fall behind it.
 
-_traceview_commands() {
-    traceview --help 2> /dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'
-}
-
-_traceview_options() {
-    traceview "$@" --help 2> /dev/null | grep -o -e '--[a-z][a-z-]*' | sort -u
+_traceview_help() {
+    traceview "$@" --help 2> /dev/null
 }
 
 _traceview() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=
-    [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} != -* ]] && command=${COMP_WORDS[1]}
+    local command=() words=
+    [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} =~ ^[a-z]+$ ]] && command=("${COMP_WORDS[1]}")
 
-    COMPREPLY=()
-    case $previous in
-    --clock)
-        mapfile -t COMPREPLY < <(compgen -W "real cpu" -- "$word")
-        return
-        ;;
-    esac
-    if [[ $word == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_traceview_options $command)" -- "$word")
-        return
+    if [[ $previous == -* ]]; then
+        # "  --clock real|cpu": what stands in small letters are the choices.
+        words=$(_traceview_help "${command[@]}" | sed -n "s/^  $previous \([a-z|-]*\)$/\1/p")
     fi
-    mapfile -t COMPREPLY < <(
-        [[ $COMP_CWORD -eq 1 ]] && compgen -W "$(_traceview_commands)" -- "$word"
-        compgen -f -- "$word"
-    )
+    if [[ -z $words && $word == -* ]]; then
+        words=$(_traceview_help "${command[@]}" | grep -o '^  --\?[a-z-]*')
+    elif [[ -z $words && $COMP_CWORD -eq 1 ]]; then
+        words=$(_traceview_help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
+    fi
+
+    mapfile -t COMPREPLY < <(compgen -W "${words//|/ }" -- "$word")
+    # A file may stand wherever neither an option nor one of its choices does.
+    if [[ $word != -* && ($COMP_CWORD -eq 1 || -z $words) ]]; then
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+    fi
 }
 
 complete -o filenames -F _traceview traceview
