@@ -33,10 +33,16 @@ const policy =
   `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
   "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
 
-const fill = { POLICY: policy, STYLE: style, SCRIPT: script };
+// The elements are made here: the hashes hold only when nothing, not even white space, stands
+// beside the text.
+const fill = {
+  '@POLICY@': policy,
+  '<!-- @STYLE@ -->': `<style>${style}</style>`,
+  '<!-- @SCRIPT@ -->': `<script>${script}</script>`,
+};
 const page = readFileSync(web + 'src/app/index.html', 'utf8').replace(
-  /@(POLICY|STYLE|SCRIPT)@/g,
-  (_, name) => fill[name],
+  /@POLICY@|<!-- @(STYLE|SCRIPT)@ -->/g,
+  (place) => fill[place],
 );
 
 mkdirSync(web + 'dist', { recursive: true });
