@@ -26,12 +26,17 @@ export function formatCount(n: number): string {
  * number of nanoseconds and not from a quotient, so that the text is the same everywhere.
  */
 export function formatTime(ns: number, unit: Unit): string {
-  const sign = ns < 0 ? '-' : '';
   const digits = DIGITS[unit];
   const step = NS_PER[unit] / 10 ** digits;
-  const whole = String(Math.floor((Math.abs(ns) + step / 2) / step)).padStart(digits + 1, '0');
+  const size = Math.abs(ns);
+  const below = Math.floor(size / step);
+  const whole = String((size - below * step) * 2 >= step ? below + 1 : below).padStart(
+    digits + 1,
+    '0',
+  );
   const cut = whole.length - digits;
-  return sign + groupDigits(whole.slice(0, cut)) + (digits ? '.' + whole.slice(cut) : '');
+  const text = groupDigits(whole.slice(0, cut)) + (digits ? '.' + whole.slice(cut) : '');
+  return ns < 0 && /[1-9]/.test(text) ? `-${text}` : text;
 }
 
 export function formatTimeUnit(ns: number, unit: Unit): string {

@@ -28,17 +28,15 @@ export function wholeView(trace: Span): Span {
   return { from: trace.from - margin, to: trace.to + margin };
 }
 
-/** Neither longer than the whole, nor shorter than can be seen, nor quite outside the trace. */
+/** Neither longer than the whole, nor shorter than can be seen, nor far outside the trace. */
 export function clampView(view: Span, trace: Span): Span {
   const whole = wholeView(trace);
   const size = Math.min(Math.max(length(view), SHORTEST), length(whole));
-  const middle = (view.from + view.to) / 2;
-  const reach = Math.min(size / 2, length(whole) * 0.02);
-  const from = Math.min(
-    Math.max(middle - size / 2, whole.from - size / 2 + reach),
-    whole.to - size / 2 - reach,
-  );
-  return { from, to: from + size };
+  // A little beyond the ends may be seen, so that they are known for ends; of the whole nothing.
+  const slack = 0.1 * size * (1 - size / length(whole));
+  const from = (view.from + view.to) / 2 - size / 2;
+  const clamped = Math.max(whole.from - slack, Math.min(from, whole.to - size + slack));
+  return { from: clamped, to: clamped + size };
 }
 
 /** factor below 1 zooms in; the time `at` stays where it is on the screen. */

@@ -47,9 +47,10 @@ export function tileKey(kind: TileKind, row: number, res: number, number: number
   return `${kind}${row}/${res}/${number}`;
 }
 
-/** Lanes that miss the same tiles are asked for together. */
+/** Lanes that miss the same tiles are asked for together, as many as one answer holds. */
 export function questionsFor(want: Want, has: (key: string) => boolean): Question[] {
-  const byRange = new Map<string, Question>();
+  const questions: Question[] = [];
+  const open = new Map<string, Question>();
   for (const lane of want.lanes) {
     let first = want.first;
     let last = want.last;
@@ -57,11 +58,15 @@ export function questionsFor(want: Want, has: (key: string) => boolean): Questio
     while (last >= first && has(tileKey(lane.kind, lane.row, want.res, last))) last--;
     if (first > last) continue;
     const most = Math.max(1, Math.floor(MOST_AT_ONCE / (last - first + 1)));
-    const open = byRange.get(`${first}-${last}`);
-    if (open && open.lanes.length < most) open.lanes.push(lane);
-    else byRange.set(`${first}-${last}`, { res: want.res, first, last, lanes: [lane] });
+    let question = open.get(`${first}-${last}`);
+    if (!question || question.lanes.length >= most) {
+      question = { res: want.res, first, last, lanes: [] };
+      questions.push(question);
+      open.set(`${first}-${last}`, question);
+    }
+    question.lanes.push(lane);
   }
-  return [...byRange.values()];
+  return questions;
 }
 
 export class TileCache {

@@ -59,28 +59,46 @@ export function visitRow(pieces: readonly Piece[], scale: TimeScale, visit: Visi
   }
 }
 
-/** A lane of innermost calls: pieces of several rows, deeper ones over those that called them. */
+interface Part {
+  tile: Tile;
+  i: number;
+  start: number;
+  end: number;
+}
+
+/** Parts of one call that touch are one: tiles cut them at their ends. */
+function joined(parts: Part[]): Part[] {
+  parts.sort((a, b) => a.start - b.start);
+  const whole: Part[] = [];
+  for (const part of parts) {
+    const last = whole[whole.length - 1];
+    const same =
+      last &&
+      last.tile.rows[last.i] === part.tile.rows[part.i] &&
+      last.tile.index[last.i] === part.tile.index[part.i];
+    if (last && same && part.start <= last.end) last.end = Math.max(last.end, part.end);
+    else whole.push({ ...part });
+  }
+  return whole;
+}
+
+/** A lane of innermost calls: the pieces of time in which each call was the innermost one. */
 export function visitInnermost(
   pieces: readonly Piece[],
   scale: TimeScale,
   visit: VisitSlice,
 ): void {
-  const seen = new Set<string>();
-  const slices: { tile: Tile; i: number; row: number; x0: number; x1: number }[] = [];
+  const parts: Part[] = [];
   for (const { tile, from, to } of pieces) {
     for (let i = 0; i < tile.start.length; i++) {
       const start = tile.start[i] ?? 0;
       const end = start + (tile.length[i] ?? 0);
       if (start >= to || end <= from || end <= scale.view.from || start >= scale.view.to) continue;
-      const row = tile.rows[i] ?? 0;
-      const key = `${row}.${tile.index[i] ?? 0}.${start}`;
-      if (seen.has(key)) continue;
-      seen.add(key);
-      slices.push({ tile, i, row, x0: scale.x(start), x1: scale.x(end) });
+      parts.push({ tile, i, start: Math.max(start, from), end: Math.min(end, to) });
     }
   }
-  slices.sort((a, b) => a.row - b.row);
-  for (const s of slices) visit(s.tile, s.i, s.x0, s.x1);
+  for (const part of joined(parts))
+    visit(part.tile, part.i, scale.x(part.start), scale.x(part.end));
 }
 
 export type VisitStrip = (

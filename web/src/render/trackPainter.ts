@@ -210,7 +210,8 @@ function paintSlice(
   const x = snap(s, Math.max(-PAST, x0));
   const right = snap(s, Math.min(s.scale.width + PAST, x1));
   const b: Box = { x, y: lane.y, w: Math.max(1, right - x), h: lane.height };
-  const edges = edgesOf(tile.flags[i] ?? 0);
+  // The ends of a part of a call are not the call's.
+  const edges = lane.depth < 0 ? CLOSED : edgesOf(tile.flags[i] ?? 0);
   const number = dim ? -1 : s.frames.colour(frame);
   bar(g, s.theme, b, number, edges);
   if (b.w >= LEAST_LABEL) {

@@ -57,9 +57,10 @@ export class Readout {
       ),
     );
     if (details) return fill(this.values, ...this.times(details));
-    // A bar's own length is known at once; its other times are on their way.
+    // A bar's own length is known at once; its other times are on their way.  On a collapsed
+    // track a bar is only a part of its call.
     const clock = viewer.facts.axis === 'real' ? 'incl real' : 'incl CPU';
-    if (hover?.hit.call)
+    if (hover?.hit.call && viewer.expanded.get().has(hover.track.track))
       fill(
         this.values,
         `${clock}`,

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state in the page's address.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { readPlace, writePlace, type Place } from '../src/model/address';
+
+const USUAL: Place = {
+  view: null,
+  range: null,
+  tracks: [],
+  frame: null,
+  call: null,
+  tab: 'profile',
+  clock: null,
+  sort: null,
+  unit: 'ms',
+  find: '',
+  search: '',
+  flame: 'left-heavy',
+  expanded: null,
+};
+
+test('what is usual is left out', () => {
+  assert.equal(writePlace(USUAL), '');
+  assert.deepEqual(readPlace(''), USUAL);
+});
+
+test('everything comes back as it was written', () => {
+  const place: Place = {
+    view: { from: -120, to: 5e9 },
+    range: { from: 10, to: 2 ** 52 },
+    tracks: [0, 7],
+    frame: 33,
+    call: { row: 4, index: 70000 },
+    tab: 'flame',
+    clock: 'cpu',
+    sort: { column: 'excl_real_pct', descending: false },
+    unit: 'us',
+    find: 'a=b&c #ü',
+    search: 'Layout,<init>',
+    flame: 'inverted',
+    expanded: [1, 2],
+  };
+  assert.deepEqual(readPlace(writePlace(place)), place);
+});
+
+test('all tracks collapsed is not the same as not said', () => {
+  const text = writePlace({ ...USUAL, expanded: [] });
+  assert.deepEqual(readPlace(text).expanded, []);
+});
+
+test('a link that makes no sense gives the usual state', () => {
+  const nonsense =
+    'view=9-3&range=x&threads=-1,a&method=1e3&call=7&tab=nope&clock=moon&sort=evil.down&unit=h&flame=up&open=,';
+  assert.deepEqual(readPlace(nonsense), { ...USUAL, expanded: [] });
+});

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small things that several tests need: an engine that notes its questions, tiles, a theme, and a
+// canvas that notes what is drawn on it.
+
+import type { Engine, FrameRow, Tile, TileLane, Track } from '../src/model/engine';
+import { readTheme, type Theme } from '../src/render/theme';
+import type { Context } from '../src/render/shapes';
+
+export function track(number: number, changes: Partial<Track> = {}): Track {
+  return {
+    track: number,
+    thread_id: 10 + number,
+    name: `thread ${number}`,
+    process: 0,
+    first_row: number * 100,
+    rows: 3,
+    calls: 5,
+    start_ns: 0,
+    end_ns: 1000,
+    real_ns: 1000,
+    cpu_ns: 900,
+    waits: 0,
+    ...changes,
+  };
+}
+
+export const FRAMES: FrameRow[] = [
+  ['com.acme.Main', 'main', '([Ljava/lang/String;)V', 'Main.java', 3, 1],
+  ['com.acme.Work', 'run', '()V', 'Work.java', 8, 2],
+  ['java.util.HashMap', 'get', '(Ljava/lang/Object;)Ljava/lang/Object;', 'HashMap.java', 90, 3],
+  ['com.acme.Work', 'idle', '()V', '', 0, 4],
+];
+
+/** start, length, index, frame, flags */
+export type SliceRow = [number, number, number, number, number?];
+
+export function tile(
+  lane: TileLane,
+  res: number,
+  number: number,
+  slices: SliceRow[],
+  strip: Tile['strip'] = null,
+): Tile {
+  return {
+    kind: lane.kind,
+    row: lane.row,
+    res,
+    number,
+    start: Float64Array.from(slices, (s) => s[0]),
+    length: Float64Array.from(slices, (s) => s[1]),
+    rows: Uint32Array.from(slices, () => lane.row),
+    index: Uint32Array.from(slices, (s) => s[2]),
+    frame: Uint32Array.from(slices, (s) => s[3]),
+    flags: Uint32Array.from(slices, (s) => s[4] ?? 0),
+    strip,
+  };
+}
+
+export interface TileQuestion {
+  res: number;
+  from: number;
+  to: number;
+  lanes: string;
+  answer: (tiles: Tile[]) => void;
+  signal: AbortSignal | undefined;
+}
+
+const refuse = (): Promise<never> => Promise.reject(new Error('not asked for in this test'));
+
+/** Tiles are answered by the test; everything else refuses. */
+export function tileEngine(questions: TileQuestion[]): Engine {
+  return {
+    status: refuse,
+    trace: refuse,
+    frames: refuse,
+    profile: refuse,
+    relations: refuse,
+    slice: refuse,
+    step: refuse,
+    extents: refuse,
+    flame: refuse,
+    activity: refuse,
+    quit: refuse,
+    tiles: (res, from, to, lanes, signal) =>
+      new Promise((answer, fail) => {
+        const names = lanes.map((l) => l.kind + l.row).join(',');
+        signal?.addEventListener('abort', () => fail(new DOMException('gone', 'AbortError')));
+        questions.push({ res, from, to, lanes: names, answer, signal });
+      }),
+  };
+}
+
+/** Names of the colours are their values, so that a drawing says which one it used. */
+export function theme(): Theme {
+  const sizes: Record<string, string> = {
+    '--h-row': '18px',
+    '--h-bar': '17px',
+    '--h-foot': '8px',
+    '--h-collapsed': '22px',
+    '--h-frame': '18px',
+    '--hit-slop': '3px',
+    '--t-bar': '11px',
+    '--font': 'sans-serif',
+  };
+  return readTheme((name) => sizes[name] ?? name, 'methods', false);
+}
+
+export interface DrawLog {
+  context: Context;
+  /** Each call as text: "fillRect 0 0 10 17 --m-0". */
+  log: string[];
+}
+
+const DRAWS = new Set([
+  'fillRect',
+  'strokeRect',
+  'fillText',
+  'lineTo',
+  'moveTo',
+  'fill',
+  'stroke',
+  'drawImage',
+]);
+
+export function drawLog(): DrawLog {
+  const log: string[] = [];
+  const state: Record<string, unknown> = { fillStyle: '', strokeStyle: '' };
+  const round = (value: unknown): string =>
+    typeof value === 'number'
+      ? String(Math.round(value * 100) / 100)
+      : typeof value === 'string'
+        ? value
+        : 'image';
+  const target: Record<string, unknown> = {};
+  const context = new Proxy(target, {
+    get: (_, name: string) => {
+      if (name in state) return state[name];
+      return (...values: unknown[]) => {
+        if (!DRAWS.has(name)) return;
+        const colour = name.startsWith('stroke') ? state['strokeStyle'] : state['fillStyle'];
+        const tail =
+          name.startsWith('fill') || name.startsWith('stroke') ? ` ${String(colour)}` : '';
+        log.push(`${name} ${values.map(round).join(' ')}${tail}`.replace('  ', ' '));
+      };
+    },
+    set: (_, name: string, value: unknown) => {
+      state[name] = value;
+      return true;
+    },
+  });
+  return { context: context as object as Context, log };
+}
+
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+}

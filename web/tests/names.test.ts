@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of methods as people read them and search for them.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { Frames, matchAt, matcher, readableSignature } from '../src/model/names';
+
+test('descriptors become types in words', () => {
+  assert.equal(readableSignature('(Landroid/os/Bundle;I)V'), '(Bundle, int) void');
+  assert.equal(
+    readableSignature('([[J[Ljava/lang/String;Z)[B'),
+    '(long[][], String[], boolean) byte[]',
+  );
+  assert.equal(readableSignature('()V'), '() void');
+});
+
+test('what is no descriptor stays as it is', () => {
+  for (const text of [
+    '',
+    'main',
+    '(',
+    '(I',
+    '(Q)V',
+    '(Ljava/lang/String)V',
+    '()',
+    '()VV',
+    '(I)V extra',
+  ]) {
+    assert.equal(readableSignature(text), text);
+  }
+});
+
+test('a frame has a package, a class and a method, or just a name', () => {
+  const frames = new Frames([
+    ['com/acme/Outer$Inner', '<init>', '()V', 'Outer.java', 12, 17],
+    ['', 'parse', '', '', 0, 0],
+  ]);
+  assert.equal(frames.full(0), 'com.acme.Outer$Inner.<init>');
+  assert.equal(frames.packagePrefix(0), 'com.acme.');
+  assert.equal(frames.short(0), 'Outer$Inner.<init>');
+  assert.equal(frames.source(0), 'Outer.java:12');
+  assert.equal(frames.colour(0), 0, 'ranks 1 and 17 share a colour');
+  assert.equal(frames.full(1), 'parse');
+  assert.equal(frames.short(1), 'parse');
+  assert.equal(frames.source(1), '');
+});
+
+test('capitals count only when the query holds one', () => {
+  assert(matcher('inflate')('LayoutInflater.inflate'));
+  assert(matcher('layoutinf')('LayoutInflater.inflate'));
+  assert(!matcher('Layoutinf')('LayoutInflater.inflate'));
+  assert.equal(matchAt('HashMap.get', 'map'), 4);
+  assert.equal(matchAt('HashMap.get', 'Get'), -1);
+  assert.equal(matchAt('HashMap.get', ''), -1);
+});
+
+test('searching sees the signature as shown and as written', () => {
+  const text = new Frames([['a.B', 'c', '(Landroid/os/Bundle;)V', '', 0, 1]]).searchText(0);
+  assert(matcher('a.B.c (Bundle) void')(text));
+  assert(matcher('Landroid/os/Bundle;')(text));
+});

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of the profile table.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellText, columnsFor, figuresOf } from '../src/model/columns';
+import type { ProfileAnswer, Relations } from '../src/model/engine';
+import { toCsv, toJson, toMarkdown, toTsv } from '../src/model/exportTable';
+import { Frames } from '../src/model/names';
+import { rankedMethods, sortMethods, tableLines, WAITS } from '../src/model/profileRows';
+import { FRAMES } from './fixtures';
+
+const frames = new Frames(FRAMES);
+/** frame, calls, recursive, incl real, excl real, incl CPU, excl CPU */
+const ANSWER: ProfileAnswer = {
+  total_real_ns: 10e6,
+  total_cpu_ns: 8e6,
+  rows: [
+    [0, 1, 0, 10e6, 1e6, 8e6, 1e6],
+    [1, 3, 4, 9e6, 4e6, 7e6, 4e6],
+    [2, 50, 0, 3e6, 3e6, 3e6, 3e6],
+    [3, 2, 0, 3e6, 2e6, 3e6, 0],
+  ],
+  waits: { calls: 5, real_ns: 2e6 },
+};
+const RELATIONS: Relations = {
+  parents: [[0, 3, 7, 9e6, 7e6]],
+  children: [[2, 50, 50, 3e6, 3e6]],
+  recursive_parents: [[1, 4, 7, 2e6, 2e6]],
+  recursive_children: [],
+  self: [4e6, 4e6],
+  recursive_self: [1e6, 1e6],
+};
+
+test('a clock that the trace lacks has no columns', () => {
+  assert.equal(columnsFor(['real', 'cpu']).length, 12);
+  assert.deepEqual(
+    columnsFor(['cpu']).map((c) => c.id),
+    ['name', 'incl_cpu_pct', 'incl_cpu', 'excl_cpu_pct', 'excl_cpu', 'calls', 'cpu_per_call'],
+  );
+});
+
+test('cells: share of the sum over threads, time, calls+recursions, time per call', () => {
+  const f = figuresOf([1, 3, 4, 9e6, 4e6, 7e6, 4e6]);
+  const text = columnsFor(['real', 'cpu'])
+    .slice(1)
+    .map((c) => cellText(f, c, ANSWER, 'ms'));
+  assert.deepEqual(text, [
+    '87.5',
+    '7.000',
+    '50.0',
+    '4.000',
+    '90.0',
+    '9.000',
+    '40.0',
+    '4.000',
+    '3+4',
+    '1.000',
+    '1.286',
+  ]);
+});
+
+test('the rank goes by inclusive CPU time, whatever the order; waits have none', () => {
+  const methods = rankedMethods(ANSWER);
+  const byCalls = sortMethods(methods, { column: 'calls', descending: true }, frames);
+  assert.deepEqual(
+    byCalls.map((m) => [m.frame, m.rank]),
+    [
+      [2, 3],
+      [1, 2],
+      [WAITS, 0],
+      [3, 4],
+      [0, 1],
+    ],
+  );
+});
+
+test('without a CPU clock the rank goes by real time', () => {
+  const answer: ProfileAnswer = {
+    total_real_ns: 5,
+    total_cpu_ns: null,
+    waits: null,
+    rows: [
+      [0, 1, 0, 4, 4, null, null],
+      [1, 1, 0, 5, 5, null, null],
+    ],
+  };
+  assert.deepEqual(
+    rankedMethods(answer).map((m) => m.rank),
+    [2, 1],
+  );
+});
+
+test('ties go by name, also when the order is reversed', () => {
+  const methods = rankedMethods(ANSWER);
+  const names = (descending: boolean): number[] =>
+    sortMethods(methods, { column: 'incl_cpu', descending }, frames).map((m) => m.frame);
+  assert.deepEqual(
+    names(true),
+    [0, 1, 3, 2, WAITS],
+    'com.acme.Work.idle before java.util.HashMap.get',
+  );
+  assert.deepEqual(names(false), [WAITS, 3, 2, 1, 0]);
+});
+
+test('the name column sorts upwards first', () => {
+  const methods = rankedMethods(ANSWER);
+  const sorted = sortMethods(methods, { column: 'name', descending: false }, frames);
+  assert.deepEqual(
+    sorted.map((m) => m.frame),
+    [WAITS, 0, 3, 1, 2],
+  );
+});
+
+test('an opened method shows its groups, children begin with self', () => {
+  const sorted = sortMethods(
+    rankedMethods(ANSWER),
+    { column: 'incl_cpu', descending: true },
+    frames,
+  );
+  const lines = tableLines(sorted, new Map([[1, RELATIONS]])).slice(1, 11);
+  const words = lines.map((l) =>
+    l.kind === 'method'
+      ? `method ${l.frame}`
+      : l.kind === 'pending'
+        ? 'pending'
+        : l.kind === 'group'
+          ? l.group
+          : `${l.kind} ${l.frame}`,
+  );
+  assert.deepEqual(words, [
+    'method 1',
+    'parents',
+    'relation 0',
+    'children',
+    'self 1',
+    'relation 2',
+    'recursive_parents',
+    'relation 1',
+    'recursive_children',
+    'self 1',
+  ]);
+});
+
+test('a method that never recurses has no groups for it; one not yet answered says so', () => {
+  const sorted = sortMethods(
+    rankedMethods(ANSWER),
+    { column: 'incl_cpu', descending: true },
+    frames,
+  );
+  const plain: Relations = { ...RELATIONS, recursive_parents: [], recursive_self: [0, 0] };
+  const groups = tableLines(sorted, new Map([[1, plain]])).filter((l) => l.kind === 'group');
+  assert.equal(groups.length, 2);
+  assert.equal(tableLines(sorted, new Map([[0, null]]))[1]?.kind, 'pending');
+});
+
+test('copied rows are tabs and lines, with a head and plain numbers', () => {
+  const methods = sortMethods(
+    rankedMethods(ANSWER),
+    { column: 'incl_cpu', descending: true },
+    frames,
+  );
+  const lines = toTsv(methods.slice(0, 2), columnsFor(['real', 'cpu']), ANSWER, frames, 'us').split(
+    '\n',
+  );
+  assert.equal(lines[0]?.split('\t')[2], 'Incl CPU us');
+  assert.equal(
+    lines[1],
+    [
+      ...['com.acme.Main.main (String[]) void', '100.0', '8000.000', '12.5', '1000.000'],
+      ...['100.0', '10000.000', '10.0', '1000.000', '1+0', '8000.000', '10000.000'],
+    ].join('\t'),
+  );
+  assert.equal(lines.length, 4);
+});
+
+test('exports hold whole nanoseconds and survive awkward names', () => {
+  const odd = new Frames([['a"b', 'x,y|z', '()V', 'F.java', 1, 1]]);
+  const methods = rankedMethods({
+    total_real_ns: 5,
+    total_cpu_ns: null,
+    waits: null,
+    rows: [[0, 1, 0, 5, 5, null, null]],
+  });
+  const [head, line] = toCsv(methods, odd).split('\r\n');
+  assert.match(head ?? '', /^class,method,signature,source,calls,recursive_calls,incl_real_ns,/);
+  assert.equal(line, '"a""b","x,y|z",()V,F.java:1,1,0,5,5,,');
+  assert.deepEqual(JSON.parse(toJson(methods, odd)), [
+    {
+      class: 'a"b',
+      method: 'x,y|z',
+      signature: '()V',
+      source: 'F.java:1',
+      calls: 1,
+      recursive_calls: 0,
+      incl_real_ns: 5,
+      excl_real_ns: 5,
+      incl_cpu_ns: null,
+      excl_cpu_ns: null,
+    },
+  ]);
+  const table = toMarkdown(methods, columnsFor(['real']), ANSWER, odd, 'ms').split('\n');
+  assert.match(table[2] ?? '', /^\| `a"b\.x,y\\\|z` \|/);
+});
