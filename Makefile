@@ -10,9 +10,10 @@ STRICT = $(if $(filter true,$(CI)),--werror)
 
 .PHONY: all help view check bench fuzz format install clean
 
-all: ## build the program for development, in build/dev
+all: ## build the program for development, in build/dev; build/traceview leads to it
 	@test -f build/dev/build.ninja || meson setup $(STRICT) build/dev
 	ninja -C build/dev
+	@ln -sf dev/src/traceview build/traceview
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 16
@@ -47,3 +48,4 @@ build/release:
 	@test -f $@/build.ninja || meson setup --buildtype=release $@
 	@meson configure $@ -Dprefix=$(abspath $(prefix))
 	ninja -C $@
+	@ln -sf release/src/traceview build/traceview
