@@ -19,10 +19,10 @@ void tv_map_init(struct tv_map *map);
 void tv_map_release(struct tv_map *map);
 
 /* Where the search for a key begins. One multiplication, as finding is often the innermost thing
- * done; its high half, to which all bits of the key add, is folded into the low one. */
+ * done.  It carries bits upwards only, so high ones are folded down before and after it. */
 static inline size_t tv_map_start(const struct tv_map *map, uint64_t key)
 {
-    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(hash ^ hash >> 32) & map->mask;
 }
 

@@ -326,6 +326,9 @@ static void repairs_utf8(void **state)
         tv_out_xml(&out, utf8_cases[i].text);
         assert_holds(&out, utf8_cases[i].escaped);
     }
+    /* What would make it whole stands behind the end. */
+    tv_out_xml(&out, (struct tv_bytes){(const uint8_t *)"\xe2\x82\xac", 2});
+    assert_holds(&out, FFFD FFFD);
     tv_out_release(&out);
 }
 

@@ -285,6 +285,25 @@ static void wanting_more_than_there_is_allocates_no_more(void **state)
     tv_source_free(source);
 }
 
+static void one_large_want_grows_the_window(void **state)
+{
+    (void)state;
+    struct pattern pattern;
+    uint64_t size = 20 * TV_WINDOW_SIZE;
+    struct tv_source *source = open_pattern(&pattern, size);
+    struct tv_window window;
+    struct tv_bytes bytes;
+    tv_window_init(&window, source);
+    static const size_t wants[] = {1, TV_WINDOW_SIZE + 1, 3 * TV_WINDOW_SIZE, 16 * TV_WINDOW_SIZE};
+    for (size_t i = 0; i < TV_COUNT(wants); i++) {
+        assert_int_equal(tv_window_at(&window, 1000 + i, wants[i], &bytes, NULL), TV_OK);
+        check_window(&window, bytes, size, 1000 + i, wants[i]);
+    }
+    assert_int_equal(pattern.reads, TV_COUNT(wants));
+    tv_window_release(&window);
+    tv_source_free(source);
+}
+
 /* A record whose end is looked for byte by byte must not make each step copy all of it. */
 static void growing_wants_are_read_in_few_steps(void **state)
 {
@@ -362,6 +381,7 @@ UNIT_TESTS(source, cmocka_unit_test(memory_is_read_within_its_size),
            cmocka_unit_test(what_is_held_is_not_read_again),
            cmocka_unit_test(wanting_nothing_still_moves_on),
            cmocka_unit_test(wanting_more_than_there_is_allocates_no_more),
+           cmocka_unit_test(one_large_want_grows_the_window),
            cmocka_unit_test(growing_wants_are_read_in_few_steps),
            cmocka_unit_test(offsets_have_64_bits),
            cmocka_unit_test(a_source_that_shrinks_is_an_error_once));
