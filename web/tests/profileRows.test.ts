@@ -61,7 +61,7 @@ test('cells: share of the sum over threads, time, calls+recursions, time per cal
 });
 
 test('the rank goes by inclusive CPU time, whatever the order; waits have none', () => {
-  const methods = rankedMethods(ANSWER);
+  const methods = rankedMethods(ANSWER, frames);
   const byCalls = sortMethods(methods, { column: 'calls', descending: true }, frames);
   assert.deepEqual(
     byCalls.map((m) => [m.frame, m.rank]),
@@ -86,13 +86,13 @@ test('without a CPU clock the rank goes by real time', () => {
     ],
   };
   assert.deepEqual(
-    rankedMethods(answer).map((m) => m.rank),
+    rankedMethods(answer, frames).map((m) => m.rank),
     [2, 1],
   );
 });
 
 test('ties go by name, also when the order is reversed', () => {
-  const methods = rankedMethods(ANSWER);
+  const methods = rankedMethods(ANSWER, frames);
   const names = (descending: boolean): number[] =>
     sortMethods(methods, { column: 'incl_cpu', descending }, frames).map((m) => m.frame);
   assert.deepEqual(
@@ -104,7 +104,7 @@ test('ties go by name, also when the order is reversed', () => {
 });
 
 test('the name column sorts upwards first', () => {
-  const methods = rankedMethods(ANSWER);
+  const methods = rankedMethods(ANSWER, frames);
   const sorted = sortMethods(methods, { column: 'name', descending: false }, frames);
   assert.deepEqual(
     sorted.map((m) => m.frame),
@@ -114,7 +114,7 @@ test('the name column sorts upwards first', () => {
 
 test('an opened method shows its groups, children begin with self', () => {
   const sorted = sortMethods(
-    rankedMethods(ANSWER),
+    rankedMethods(ANSWER, frames),
     { column: 'incl_cpu', descending: true },
     frames,
   );
@@ -144,7 +144,7 @@ test('an opened method shows its groups, children begin with self', () => {
 
 test('a method that never recurses has no groups for it; one not yet answered says so', () => {
   const sorted = sortMethods(
-    rankedMethods(ANSWER),
+    rankedMethods(ANSWER, frames),
     { column: 'incl_cpu', descending: true },
     frames,
   );
@@ -156,7 +156,7 @@ test('a method that never recurses has no groups for it; one not yet answered sa
 
 test('copied rows are tabs and lines, with a head and plain numbers', () => {
   const methods = sortMethods(
-    rankedMethods(ANSWER),
+    rankedMethods(ANSWER, frames),
     { column: 'incl_cpu', descending: true },
     frames,
   );
@@ -176,12 +176,15 @@ test('copied rows are tabs and lines, with a head and plain numbers', () => {
 
 test('exports hold whole nanoseconds and survive awkward names', () => {
   const odd = new Frames([['a"b', 'x,y|z', '()V', 'F.java', 1, 1]]);
-  const methods = rankedMethods({
-    total_real_ns: 5,
-    total_cpu_ns: null,
-    waits: null,
-    rows: [[0, 1, 0, 5, 5, null, null]],
-  });
+  const methods = rankedMethods(
+    {
+      total_real_ns: 5,
+      total_cpu_ns: null,
+      waits: null,
+      rows: [[0, 1, 0, 5, 5, null, null]],
+    },
+    odd,
+  );
   const [head, line] = toCsv(methods, odd).split('\r\n');
   assert.match(head ?? '', /^class,method,signature,source,calls,recursive_calls,incl_real_ns,/);
   assert.equal(line, '"a""b","x,y|z",()V,F.java:1,1,0,5,5,,');

@@ -3,6 +3,7 @@
 
 import { effect } from '../base/signal';
 import { h } from '../base/dom';
+import { fileName } from '../base/format';
 import type { Engine, Status } from '../model/engine';
 import { Frames } from '../model/names';
 import { Viewer } from '../model/viewer';
@@ -66,7 +67,7 @@ class App {
     for (;;) {
       const status = await this.engine.status();
       this.name = status.name;
-      document.title = `${status.name} – traceview`;
+      document.title = `${fileName(status.name)} – traceview`;
       if (status.state !== 'loading') return status;
       if (!screen) {
         screen = new LoadingScreen(

@@ -76,6 +76,11 @@ export function formatBig(n: number): string {
   return formatCount(n);
 }
 
+/** The last part of a path. */
+export function fileName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1) || path;
+}
+
 /** 1 thread, 2 threads. */
 export function plural(n: number, one: string, many = one + 's'): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;

@@ -65,8 +65,12 @@ export function methodName(frame: number, frames: Frames): string {
   return frame < 0 ? TOP_LEVEL_NAME : frames.full(frame);
 }
 
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Every method with its rank by inclusive time: CPU, or real where there is no CPU. */
-export function rankedMethods(answer: ProfileAnswer): Method[] {
+export function rankedMethods(answer: ProfileAnswer, frames: Frames): Method[] {
   const methods: Method[] = answer.rows.map((row) => ({
     frame: row[0],
     figures: figuresOf(row),
@@ -75,8 +79,9 @@ export function rankedMethods(answer: ProfileAnswer): Method[] {
   const clock: Clock = answer.total_cpu_ns === null ? 'real' : 'cpu';
   const time = (m: Method): number =>
     figure(m.figures, clock === 'cpu' ? 'incl_cpu' : 'incl_real') ?? 0;
+  const name = (m: Method): string => methodName(m.frame, frames);
   [...methods]
-    .sort((a, b) => time(b) - time(a) || a.frame - b.frame)
+    .sort((a, b) => time(b) - time(a) || byText(name(a), name(b)))
     .forEach((m, i) => {
       m.rank = i + 1;
     });
@@ -92,10 +97,9 @@ export function sortMethods(methods: readonly Method[], sort: Sort, frames: Fram
     value: figure(method.figures, sort.column) ?? -1,
     name: methodName(method.frame, frames),
   }));
-  const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
   keyed.sort((a, b) => {
-    if (sort.column === 'name') return sign * byName(a.name, b.name);
-    return sign * (a.value - b.value) || byName(a.name, b.name);
+    if (sort.column === 'name') return sign * byText(a.name, b.name);
+    return sign * (a.value - b.value) || byText(a.name, b.name);
   });
   return keyed.map((k) => k.method);
 }

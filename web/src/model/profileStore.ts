@@ -37,7 +37,7 @@ export class ProfileStore {
     });
     const methods = computed(() => {
       const answer = this.answer.get();
-      return answer ? rankedMethods(answer) : [];
+      return answer ? rankedMethods(answer, viewer.frames) : [];
     });
     this.sorted = computed(() => sortMethods(methods.get(), viewer.sort.get(), viewer.frames));
     this.lines = computed(() => tableLines(this.sorted.get(), this.opened.get()));

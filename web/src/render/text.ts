@@ -48,8 +48,8 @@ export class TextMeter {
   /** Class.method, else method, else as much of the method as fits. */
   label(name: string, method: string, room: number): string {
     if (this.width(name) <= room) return name;
-    // Of a short or a special name ("<init>") the class says more.
+    // Of a short or a special name ("get", "<init>") the class says more.
     const special = method.length < 4 || method.startsWith('<');
-    return this.fit(special ? name : method, room);
+    return (special && this.fit(name, room)) || this.fit(method, room);
   }
 }

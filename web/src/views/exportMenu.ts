@@ -2,6 +2,7 @@
 // The table as a file, or on the clipboard.
 
 import { h } from '../base/dom';
+import { fileName } from '../base/format';
 import { toCsv, toJson, toMarkdown, type ExportFormat } from '../model/exportTable';
 import type { ProfileTable } from './profileTable';
 import type { Views } from './context';
@@ -50,7 +51,8 @@ export function exportButton(v: Views, table: ProfileTable): HTMLElement {
           on: {
             click: () => {
               const text = tableText(v, table, format);
-              if (text !== null) download(`${v.viewer.facts.name}.profile.${ending}`, type, text);
+              if (text !== null)
+                download(`${fileName(v.viewer.facts.name)}.profile.${ending}`, type, text);
               show(false);
             },
           },

@@ -4,6 +4,7 @@
 import { h } from '../base/dom';
 import { formatShort, plural } from '../base/format';
 import { effect, signal } from '../base/signal';
+import { busyActivity } from '../model/busy';
 import type { Activity } from '../model/engine';
 import { clampView, length, ordered, wholeView, type Span } from '../model/span';
 import { paintOverview } from '../render/overviewPainter';
@@ -41,8 +42,7 @@ export class OverviewView {
       this.place,
     );
     this.listen();
-    viewer.engine
-      .activity(BUCKETS)
+    busyActivity(viewer.engine, viewer.facts.tracks, viewer.bounds, BUCKETS)
       .then((answer) => this.activity.set(answer))
       .catch(viewer.failed);
     effect(() => {

@@ -3,7 +3,7 @@
 
 import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
-import { firstExpanded } from '../model/layout';
+import { firstExpanded, layoutTracks, totalHeight } from '../model/layout';
 import { ProfileStore } from '../model/profileStore';
 import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
@@ -19,6 +19,11 @@ import { TimelineGestures } from './timelineGestures';
 import { TimelineView } from './timelineView';
 import { Tip } from './tip';
 import { TopBar } from './topBar';
+
+/** Top bar, overview, readout, ruler and splitter. */
+const AROUND = 153;
+const USUAL_PANEL = 398;
+const LOWEST_PANEL = 300;
 
 export class Page {
   readonly element: HTMLElement;
@@ -49,12 +54,6 @@ export class Page {
       announce: (text) => setText(spoken, text),
     };
     this.views = views;
-    // Half the window is a guess at the room for tracks before there is a layout.
-    const heights = settings.theme.peek().heights;
-    viewer.expanded.set(
-      firstExpanded(viewer.facts.tracks, heights, Math.max(200, innerHeight - 560)),
-    );
-
     this.line = new TimelineView(views);
     this.lower = new LowerPanel(views);
     this.top = new TopBar(views, {
@@ -78,9 +77,22 @@ export class Page {
       spoken,
       this.help.element,
     );
+    this.arrange();
     this.lower.attach(this.element);
     this.matchScrollbar();
     this.followSelection();
+  }
+
+  /** Expand the busiest threads while they fit, and give the tracks the room the first one needs. */
+  private arrange(): void {
+    const { heights } = this.views.settings.theme.peek();
+    const { tracks } = this.viewer.facts;
+    const first = tracks[0] ? layoutTracks([tracks[0]], new Set([tracks[0].track]), heights) : [];
+    const needed = totalHeight(first) + Math.min(4, tracks.length) * heights.collapsed;
+    const free = innerHeight - AROUND;
+    const lower = Math.max(LOWEST_PANEL, Math.min(USUAL_PANEL, free - needed));
+    this.element.style.setProperty('--lower', `${Math.min(lower, Math.round(free * 0.6))}px`);
+    this.viewer.expanded.set(firstExpanded(tracks, heights, free - lower));
   }
 
   /** Overview and ruler end where the tracks end: beside the scroll bar, however wide it is. */

@@ -2,7 +2,7 @@
 // What covers the page: while the file is read, when it could not be, when the program has ended.
 
 import { fill, h, icon, setText } from '../base/dom';
-import { formatBig, formatBytes, formatCount } from '../base/format';
+import { fileName, formatBig, formatBytes, formatCount } from '../base/format';
 import type { Status } from '../model/engine';
 
 export class Screen {
@@ -12,7 +12,7 @@ export class Screen {
   protected readonly header: HTMLElement;
 
   constructor(name: string, tools: HTMLElement | null) {
-    setText(this.file, name);
+    setText(this.file, fileName(name));
     this.header = h('header', { class: 'top' }, this.file, h('span', { class: 'grow' }), tools);
     this.element = h('div', { class: 'screen' }, this.header, this.main);
   }
@@ -60,7 +60,7 @@ export class LoadingScreen extends Screen {
   }
 
   show(status: Status, now: number): void {
-    setText(this.file, status.name);
+    setText(this.file, fileName(status.name));
     this.first ??= { at: now, records: status.records };
     const seconds = (now - this.first.at) / 1000;
     const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
@@ -84,7 +84,7 @@ export class ErrorScreen extends Screen {
     const offset = status.error?.offset;
     fill(
       this.main,
-      h('h1', null, icon('error'), `${status.name} could not be opened`),
+      h('h1', null, icon('error'), `${fileName(status.name)} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
       offset !== undefined &&
         h('div', { class: 'bytes' }, `byte ${formatCount(offset)} (0x${offset.toString(16)})`),

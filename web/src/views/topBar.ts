@@ -2,7 +2,7 @@
 // The top bar: which file, which clock, the search, the health of the trace, how the page looks.
 
 import { append, fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
-import { formatCount, formatShort, plural } from '../base/format';
+import { fileName, formatCount, formatShort, plural } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
 import type { Views } from './context';
@@ -81,7 +81,11 @@ export class TopBar {
     this.element = h(
       'header',
       { class: 'top' },
-      h('span', { class: 'file', title: viewer.facts.files.join(', ') }, viewer.facts.name),
+      h(
+        'span',
+        { class: 'file', title: viewer.facts.files.join(', ') },
+        fileName(viewer.facts.name),
+      ),
       facts,
       h('span', { class: 'grow' }),
       this.clockSwitch(),

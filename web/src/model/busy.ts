@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// How busy each thread is over the trace: covered by calls, less the time it waited in them.  A
+// thread whose outermost call never ends would otherwise look busy all the time.
+
+import { TILE_PIXELS } from './decode';
+import type { Activity, Engine, Tile, TileLane, Track } from './engine';
+import { length, type Span } from './span';
+import { tileRange } from './tileCache';
+
+/** Add `share` of each bucket that [from, to) covers. */
+function cover(
+  buckets: Float64Array,
+  size: number,
+  origin: number,
+  from: number,
+  to: number,
+): void {
+  const last = Math.min(buckets.length - 1, Math.floor((to - origin) / size));
+  for (let b = Math.max(0, Math.floor((from - origin) / size)); b <= last; b++) {
+    const start = origin + b * size;
+    buckets[b] =
+      (buckets[b] ?? 0) + Math.max(0, Math.min(to, start + size) - Math.max(from, start)) / size;
+  }
+}
+
+/** Share of each bucket in which the track waited. */
+export function waitingShares(tiles: readonly Tile[], activity: Activity): Float64Array {
+  const buckets = new Float64Array(activity.buckets);
+  const size = (activity.to - activity.from) / activity.buckets;
+  let done = -1;
+  for (const tile of tiles) {
+    for (let i = 0; i < tile.start.length; i++) {
+      const start = tile.start[i] ?? 0;
+      const index = tile.index[i] ?? 0;
+      // A wait that touches two tiles is in both.
+      if (index <= done) continue;
+      done = index;
+      cover(buckets, size, activity.from, start, start + (tile.length[i] ?? 0));
+    }
+    const pixel = 2 ** tile.res;
+    for (let x = 0; tile.strip && x < TILE_PIXELS; x++) {
+      const share = (tile.strip.height[x] ?? 0) / 255;
+      const start = (tile.number * TILE_PIXELS + x) * pixel;
+      if (share > 0) cover(buckets, size, activity.from, start, start + pixel * share);
+    }
+  }
+  return buckets;
+}
+
+function less(covered: Uint8Array, waiting: Float64Array): Uint8Array {
+  return covered.map((height, b) => Math.max(0, Math.round(height - 255 * (waiting[b] ?? 0))));
+}
+
+export async function busyActivity(
+  engine: Engine,
+  tracks: readonly Track[],
+  bounds: Span,
+  buckets: number,
+): Promise<Activity> {
+  const activity = await engine.activity(buckets);
+  const lanes = tracks
+    .filter((track) => track.waits > 0)
+    .map((track): TileLane => ({ kind: 'w', row: track.track }));
+  if (lanes.length === 0) return activity;
+  const res = Math.max(0, Math.floor(Math.log2(length(bounds) / buckets)));
+  const { first, last } = tileRange(bounds, res);
+  // A few tiles a track: under the limit of one answer up to several hundred threads.
+  const most = Math.max(1, Math.floor(4096 / (last - first + 1)));
+  const byTrack = new Map<number, Tile[]>();
+  for (let i = 0; i < lanes.length; i += most) {
+    for (const tile of await engine.tiles(res, first, last, lanes.slice(i, i + most))) {
+      const list = byTrack.get(tile.row);
+      if (list) list.push(tile);
+      else byTrack.set(tile.row, [tile]);
+    }
+  }
+  const busy = activity.lanes.map((lane) => {
+    const tiles = byTrack.get(lane.track)?.sort((a, b) => a.number - b.number);
+    return tiles ? { ...lane, height: less(lane.height, waitingShares(tiles, activity)) } : lane;
+  });
+  return { ...activity, lanes: busy };
+}

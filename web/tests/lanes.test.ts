@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lane shows of the tiles that are there, and what lies under a point of it.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Tile, TileLane } from '../src/model/engine';
+import { hitLane, resolveStrip } from '../src/model/hit';
+import {
+  boxAt,
+  firstExpanded,
+  laneAt,
+  lanesOf,
+  layoutTracks,
+  totalHeight,
+} from '../src/model/layout';
+import { TileCache } from '../src/model/tileCache';
+import { busyActivity, waitingShares } from '../src/model/busy';
+import { piecesOf, visitInnermost, visitRow, visitStrips } from '../src/render/lanes';
+import { TimeScale } from '../src/render/timeScale';
+import { settle, tile, tileEngine, track, type TileQuestion } from './fixtures';
+
+const ROW: TileLane = { kind: 'r', row: 4 };
+/** At resolution 0 a tile is 512 ns. */
+const BOUNDS = { from: 0, to: 100000 };
+const HEIGHTS = { row: 18, bar: 17, foot: 8, collapsed: 22 };
+
+async function cacheWith(...tiles: Tile[]): Promise<TileCache> {
+  const questions: TileQuestion[] = [];
+  const cache = new TileCache(
+    tileEngine(questions),
+    BOUNDS,
+    () => undefined,
+    () => undefined,
+  );
+  for (const t of tiles) {
+    cache.show({
+      lanes: [{ kind: t.kind, row: t.row }],
+      res: t.res,
+      first: t.number,
+      last: t.number,
+    });
+    questions.pop()?.answer([t]);
+    await settle();
+  }
+  return cache;
+}
+
+function strip(pixel: number, frame: number, height: number): NonNullable<Tile['strip']> {
+  const made = { frame: new Uint32Array(512), height: new Uint8Array(512) };
+  made.frame[pixel] = frame;
+  made.height[pixel] = height;
+  return made;
+}
+
+test('a slice in two tiles is visited once, at its place', async () => {
+  const cache = await cacheWith(
+    tile(ROW, 0, 0, [
+      [100, 50, 0, 1],
+      [400, 300, 1, 2],
+    ]),
+    tile(ROW, 0, 1, [
+      [400, 300, 1, 2],
+      [800, 10, 2, 3],
+    ]),
+  );
+  const scale = new TimeScale({ from: 0, to: 1024 }, 512);
+  const seen: number[][] = [];
+  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i, x0, x1) =>
+    seen.push([t.frame[i] ?? -1, x0, x1]),
+  );
+  assert.deepEqual(seen, [
+    [1, 50, 75],
+    [2, 200, 350],
+    [3, 400, 405],
+  ]);
+});
+
+test('what ends before the view, or begins after it, is left out', async () => {
+  const cache = await cacheWith(
+    tile(ROW, 0, 0, [
+      [0, 100, 0, 1],
+      [200, 20, 1, 2],
+      [300, 50, 2, 3],
+    ]),
+  );
+  const scale = new TimeScale({ from: 150, to: 300 }, 150);
+  const seen: number[] = [];
+  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
+  assert.deepEqual(seen, [1]);
+});
+
+test('a coarser tile stands in for the missing one only', async () => {
+  const cache = await cacheWith(
+    tile(ROW, 1, 0, [
+      [0, 90, 0, 1],
+      [600, 90, 5, 2],
+    ]),
+    tile(ROW, 0, 0, [
+      [0, 90, 0, 1],
+      [300, 3, 3, 7],
+    ]),
+  );
+  const scale = new TimeScale({ from: 0, to: 1024 }, 1024);
+  const seen: number[] = [];
+  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
+  assert.deepEqual(seen, [0, 3, 5]);
+});
+
+test('strips of neighbouring tiles lie side by side, scaled by less than two', async () => {
+  const cache = await cacheWith(
+    tile(ROW, 0, 0, [], strip(500, 1, 200)),
+    tile(ROW, 0, 1, [], strip(3, 1, 200)),
+  );
+  const scale = new TimeScale({ from: 256, to: 768 }, 400);
+  const seen: number[][] = [];
+  visitStrips(piecesOf(cache, ROW, 0, scale), scale, (_, first, pixels, x, width) =>
+    seen.push([first, pixels, x, width]),
+  );
+  assert.deepEqual(seen, [
+    [256, 256, 0, 200],
+    [0, 256, 200, 200],
+  ]);
+});
+
+test('parts of an innermost call that tiles have cut are one bar', async () => {
+  const lane: TileLane = { kind: 'i', row: 0 };
+  const cache = await cacheWith(
+    tile(lane, 0, 0, [
+      [0, 300, 7, 1],
+      [300, 212, 8, 2],
+    ]),
+    tile(lane, 0, 1, [
+      [512, 100, 8, 2],
+      [700, 50, 7, 1],
+    ]),
+  );
+  const scale = new TimeScale({ from: 0, to: 1024 }, 1024);
+  const seen: number[][] = [];
+  visitInnermost(piecesOf(cache, lane, 0, scale), scale, (t, i, x0, x1) =>
+    seen.push([t.index[i] ?? -1, x0, x1]),
+  );
+  assert.deepEqual(seen, [
+    [7, 0, 300],
+    [8, 300, 612],
+    [7, 700, 750],
+  ]);
+});
+
+test('under a point lies a bar with its call, else the strip with its frame', async () => {
+  const cache = await cacheWith(tile(ROW, 0, 0, [[100, 50, 3, 1, 4]], strip(200, 9, 255)));
+  const bar = hitLane(cache, ROW, 0, 120);
+  assert.deepEqual(
+    [bar?.frame, bar?.call?.index, bar?.start, bar?.length, bar?.flags],
+    [1, 3, 100, 50, 4],
+  );
+  const pixel = hitLane(cache, ROW, 0, 200.7);
+  assert.deepEqual([pixel?.frame, pixel?.call, pixel?.start, pixel?.length], [9, null, 200, 1]);
+  assert.equal(hitLane(cache, ROW, 0, 400), null);
+  assert.equal(hitLane(cache, ROW, 0, 5000), null, 'no tile there');
+});
+
+test('the call behind a strip pixel is the longest of its method that starts there', async () => {
+  const questions: TileQuestion[] = [];
+  const hit = { frame: 9, call: null, start: 1048576, length: 1024, flags: 0 };
+  const found = resolveStrip(tileEngine(questions), ROW, 10, hit);
+  const q = questions[0];
+  assert.deepEqual([q?.res, q?.from, q?.to, q?.lanes], [2, 512, 512, 'r4']);
+  q?.answer([
+    tile(ROW, 2, 512, [
+      [1048000, 900, 1, 9],
+      [1048600, 20, 2, 9],
+      [1048700, 40, 3, 9],
+      [1048800, 90, 4, 8],
+    ]),
+  ]);
+  assert.deepEqual(await found, { row: 4, index: 3 });
+});
+
+test('tracks stand under each other, expanded ones with a row for each level', () => {
+  const boxes = layoutTracks([track(0, { rows: 3 }), track(1)], new Set([0]), HEIGHTS);
+  assert.deepEqual(
+    boxes.map((b) => [b.top, b.height]),
+    [
+      [0, 3 + 54 + 8 + 3],
+      [68, 22],
+    ],
+  );
+  assert.equal(totalHeight(boxes), 90);
+  assert.equal(boxAt(boxes, 67)?.track.track, 0);
+  assert.equal(boxAt(boxes, 68)?.track.track, 1);
+  assert.equal(boxAt(boxes, 90), null);
+  const [first, second] = boxes;
+  assert(first && second);
+  assert.deepEqual(
+    lanesOf(first, HEIGHTS, 21, 38).map((l) => [l.lane.row, l.top]),
+    [
+      [1, 21],
+      [2, 39],
+    ].slice(0, 1),
+  );
+  assert.deepEqual(laneAt(first, HEIGHTS, 40)?.lane, { kind: 'r', row: 2 });
+  assert.equal(laneAt(first, HEIGHTS, 60), null, 'the foot lane holds no calls');
+  assert.deepEqual(laneAt(second, HEIGHTS, 75)?.lane, { kind: 'i', row: 1 });
+});
+
+test('the busiest threads are expanded while they fit, the first one always', () => {
+  const tracks = [track(0, { rows: 10 }), track(1, { rows: 3 }), track(2, { rows: 3 })];
+  assert.deepEqual([...firstExpanded(tracks, HEIGHTS, 10)], [0]);
+  assert.deepEqual([...firstExpanded(tracks, HEIGHTS, 10 * 18 + 14 + 2 * 22 + 50)], [0, 1]);
+});
+
+test('time waited is taken off what calls cover', async () => {
+  const lane: TileLane = { kind: 'w', row: 0 };
+  const activity = {
+    buckets: 4,
+    from: 0,
+    to: 1024,
+    lanes: [{ track: 0, height: Uint8Array.from([255, 255, 100, 0]) }],
+  };
+  const half = tile(lane, 0, 0, [[128, 256, 0, 1]]);
+  assert.deepEqual([...waitingShares([half], activity)], [0.5, 0.5, 0, 0]);
+  const inStrip = tile(lane, 7, 0, [], strip(5, 1, 255));
+  assert.deepEqual([...waitingShares([inStrip], activity)], [0, 0, 0.5, 0]);
+
+  const engine = tileEngine([]);
+  engine.activity = () => Promise.resolve(activity);
+  engine.tiles = () => Promise.resolve([half]);
+  const busy = await busyActivity(engine, [track(0, { waits: 1 })], { from: 0, to: 1024 }, 4);
+  assert.deepEqual([...(busy.lanes[0]?.height ?? [])], [128, 128, 100, 0]);
+});

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is drawn, noted call by call instead of pixel by pixel.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { FLAG, type CallDetails, type Tile, type TileLane } from '../src/model/engine';
+import { layoutTracks } from '../src/model/layout';
+import { Frames } from '../src/model/names';
+import { TileCache } from '../src/model/tileCache';
+import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
+import { paintOverview } from '../src/render/overviewPainter';
+import { paintRuler } from '../src/render/rulerPainter';
+import { StripImages, stripPixels } from '../src/render/strips';
+import { TextMeter } from '../src/render/text';
+import { parseColour } from '../src/render/theme';
+import { TimeScale } from '../src/render/timeScale';
+import { paintTracks, type Scene } from '../src/render/trackPainter';
+import {
+  drawLog,
+  FRAMES,
+  settle,
+  theme,
+  tile,
+  tileEngine,
+  track,
+  type SliceRow,
+  type TileQuestion,
+} from './fixtures';
+
+const THEME = theme();
+const frames = new Frames(FRAMES);
+/** Every letter is 6 px wide. */
+const meter = new TextMeter((text) => text.length * 6);
+const BOUNDS = { from: 0, to: 1000 };
+const TRACK = track(0, { first_row: 0, rows: 2, waits: 1 });
+
+interface Setup {
+  rows?: SliceRow[][];
+  waits?: SliceRow[];
+  view?: { from: number; to: number };
+  expanded?: boolean;
+  change?: Partial<Scene>;
+}
+
+/** Draw one track, 500 px wide; 1000 ns fill it unless the view says otherwise. */
+async function paint(setup: Setup): Promise<string[]> {
+  const tiles: Tile[] = (setup.rows ?? []).map((rows, row) => tile({ kind: 'r', row }, 1, 0, rows));
+  tiles.push(tile({ kind: 'w', row: 0 }, 1, 0, setup.waits ?? []));
+  const questions: TileQuestion[] = [];
+  const cache = new TileCache(
+    tileEngine(questions),
+    BOUNDS,
+    () => undefined,
+    () => undefined,
+  );
+  const lanes: TileLane[] = tiles.map((t) => ({ kind: t.kind, row: t.row }));
+  cache.show({ lanes, res: 1, first: 0, last: 0 });
+  questions[0]?.answer(tiles);
+  await settle();
+  const scene: Scene = {
+    theme: THEME,
+    frames,
+    meter,
+    strips: new StripImages(),
+    cache,
+    scale: new TimeScale(setup.view ?? BOUNDS, 500),
+    res: 1,
+    ratio: 1,
+    bounds: BOUNDS,
+    range: null,
+    pointer: null,
+    frame: null,
+    call: null,
+    extents: null,
+    hovered: null,
+    matches: null,
+    dimmed: false,
+    hit: null,
+    ...setup.change,
+  };
+  const { context, log } = drawLog();
+  const expanded = new Set(setup.expanded === false ? [] : [0]);
+  paintTracks(context, scene, layoutTracks([TRACK], expanded, THEME.heights), 0, 80);
+  return log;
+}
+
+function call(changes: Partial<CallDetails>): CallDetails {
+  return {
+    row: 0,
+    index: 0,
+    track: 0,
+    depth: 0,
+    frame: 0,
+    start_ns: 0,
+    length_ns: 0,
+    cpu_start_ns: 0,
+    cpu_length_ns: 0,
+    excl_real_ns: 0,
+    excl_cpu_ns: 0,
+    wait_ns: 0,
+    children: 0,
+    unrolled: false,
+    entered_before: false,
+    open_at_end: false,
+    missing_exit: false,
+    recursion: 0,
+    path: [],
+    first_child: null,
+    previous: null,
+    next: null,
+    nth: 1,
+    of: 1,
+    ...changes,
+  };
+}
+
+test("a call is a bar in its row, in its method's colour, with an edge and its name", async () => {
+  const log = await paint({ rows: [[[200, 400, 0, 0]], [[300, 100, 0, 2]]] });
+  assert(log.includes('fillRect 100 3 200 17 --m-0'), log.join('\n'));
+  assert(log.includes('fillRect 100 3 1 17 --bar-edge'));
+  assert(log.includes('fillText Main.main 104 12 --bar-text'));
+  assert(log.includes('fillRect 150 21 50 17 --m-2'), 'the second row is 18 px lower');
+});
+
+test('the name stays at the visible edge, is shortened, and left out where nothing fits', async () => {
+  const log = await paint({
+    rows: [
+      [
+        [-400, 1000, 0, 0],
+        [600, 60, 1, 2],
+        [700, 30, 2, 1],
+      ],
+    ],
+    view: { from: 0, to: 1000 },
+  });
+  assert(log.includes('fillText Main.main 4 12 --bar-text'), 'not at its start outside the view');
+  assert(log.includes('fillText get 304 12 --bar-text'), log.join('\n'));
+  assert(
+    !log.some((line) => line.startsWith('fillText') && line.includes(' 354 ')),
+    '15 px hold no name',
+  );
+});
+
+test('open ends have teeth, an unrolled call a thick slant in the colour of errors', async () => {
+  const open = await paint({ rows: [[[200, 400, 0, 0, FLAG.enteredBefore | FLAG.openAtEnd]]] });
+  assert.equal(open.filter((line) => line === 'stroke --strip-edge').length, 2);
+  assert(!open.includes('fillRect 100 3 200 17 --m-0'), 'it is no plain rectangle');
+  const unrolled = await paint({ rows: [[[200, 400, 0, 0, FLAG.unrolled]]] });
+  assert(
+    unrolled.includes('moveTo 292 20') &&
+      unrolled.includes('lineTo 300 3') &&
+      unrolled.includes('stroke --error'),
+  );
+  const plain = await paint({ rows: [[[200, 400, 0, 0, FLAG.hasChildren]]] });
+  assert(!plain.some((line) => line.startsWith('stroke')));
+});
+
+test('a wait takes the ground from under the bar, and lifts its name', async () => {
+  const log = await paint({ rows: [[[200, 400, 0, 0]]], waits: [[300, 100, 0, 0]] });
+  assert(log.includes('fillRect 150 16 50 4 --bg'));
+  assert(log.includes('fillRect 150 18 50 2 --wait'));
+  assert(log.includes('fillText Main.main 104 10 --bar-text'));
+});
+
+test('time outside the trace is shaded, time inside it is not', async () => {
+  const inside = await paint({ view: { from: 100, to: 900 } });
+  assert(!inside.some((line) => line.endsWith('--beyond')));
+  const log = await paint({ view: { from: -500, to: 1500 } });
+  assert.deepEqual(
+    log.filter((line) => line.endsWith('--beyond')),
+    ['fillRect 0 0 125 80 --beyond', 'fillRect 375 0 125 80 --beyond'],
+  );
+});
+
+test('the selected call has a ring and a bracket; arrow heads where it leaves the view', async () => {
+  const rows: SliceRow[][] = [[[200, 400, 0, 0]]];
+  const within = await paint({
+    rows,
+    change: { frame: 0, call: call({ start_ns: 200, length_ns: 400 }) },
+  });
+  assert(within.includes('strokeRect 100 3 200 17 --select'));
+  const foot = 3 + 2 * 18 + 1;
+  assert(within.includes(`fillRect 100 ${foot + 2} 200 2 --select`), within.join('\n'));
+  assert(
+    within.includes(`fillRect 100 ${foot - 1} 2 5 --select`) &&
+      within.includes(`fillRect 298 ${foot - 1} 2 5 --select`),
+  );
+  assert(!within.some((line) => line === 'fill --select'), 'no arrow head');
+  const beyond = await paint({
+    rows,
+    view: { from: 300, to: 500 },
+    change: { call: call({ start_ns: 200, length_ns: 400 }) },
+  });
+  assert.equal(beyond.filter((line) => line === 'fill --select').length, 2);
+});
+
+test('every call of the selected method is outlined and bracketed in the foot lane', async () => {
+  const extents = {
+    frame: 2,
+    covers: BOUNDS,
+    nsPerPixel: 2,
+    tracks: new Map([[0, [100, 200, 600, 700]]]),
+  };
+  const log = await paint({
+    rows: [
+      [
+        [100, 100, 0, 2],
+        [300, 100, 1, 1],
+      ],
+    ],
+    change: { frame: 2, extents },
+  });
+  assert.equal(
+    log.filter((line) => line.startsWith('strokeRect') && line.endsWith('--select')).length,
+    1,
+  );
+  const foot = 3 + 2 * 18 + 1;
+  assert(log.includes(`fillRect 50 ${foot + 3} 50 1 --text-2`), log.join('\n'));
+  assert(log.includes(`fillRect 300 ${foot + 3} 50 1 --text-2`));
+  const collapsed = await paint({ expanded: false, change: { frame: 2, extents } });
+  assert(collapsed.includes('fillRect 50 20 50 1 --text-2'), 'a collapsed track has a line');
+});
+
+test('while one searches everything but the hits is dim', async () => {
+  const rows: SliceRow[][] = [
+    [
+      [100, 200, 0, 0],
+      [400, 200, 1, 2],
+    ],
+  ];
+  const matches = Uint8Array.from([0, 0, 1, 0]);
+  const log = await paint({ rows, change: { matches, dimmed: true, hit: { row: 0, index: 1 } } });
+  assert(log.includes('fillRect 50 3 100 17 --bar-dim'));
+  assert(log.includes('fillRect 200 3 100 17 --m-2') && log.includes('fillRect 200 3 100 2 --hit'));
+  assert(log.includes('strokeRect 200 3 100 17 --hit'), 'the current hit has a ring');
+  const after = await paint({ rows, change: { matches, dimmed: false } });
+  assert(after.includes('fillRect 50 3 100 17 --m-0'), 'not when the box has lost focus');
+});
+
+test('the range is tinted with an edge on each side', async () => {
+  const log = await paint({ change: { range: { from: 200, to: 400 } } });
+  assert(log.includes('fillRect 100 0 100 80 --range-tint'));
+  assert(log.includes('fillRect 99 0 1 80 --range') && log.includes('fillRect 200 0 1 80 --range'));
+});
+
+test('a strip is as high as its share, at least 2 px, with a darker top', () => {
+  const strip = { frame: new Uint32Array(512), height: new Uint8Array(512) };
+  strip.height.set([255, 128, 1, 0]);
+  strip.frame.set([0, 2, 2, 0]);
+  const colours = {
+    ...THEME,
+    pixels: Uint32Array.from({ length: 16 }, (_, i) => 10 + i),
+    edgePixels: Uint32Array.from({ length: 16 }, (_, i) => 50 + i),
+    dimPixel: 9,
+  };
+  const made = tile({ kind: 'r', row: 0 }, 3, 0, [], strip);
+  const look = { height: 16, ratio: 1, only: null, flat: false };
+  const column = (x: number, pixels: Uint32Array): number[] =>
+    Array.from({ length: 16 }, (_, y) => pixels[y * 512 + x] ?? -1);
+  const pixels = stripPixels(made, 16, colours, frames, look);
+  assert.deepEqual(column(0, pixels), [50, ...Array<number>(15).fill(10)]);
+  assert.deepEqual(column(1, pixels), [
+    ...Array<number>(8).fill(0),
+    52,
+    ...Array<number>(7).fill(12),
+  ]);
+  assert.deepEqual(column(2, pixels), [...Array<number>(14).fill(0), 52, 12]);
+  assert.deepEqual(column(3, pixels), Array<number>(16).fill(0));
+  const searched = stripPixels(made, 16, colours, frames, {
+    ...look,
+    only: Uint8Array.from([0, 0, 1, 0]),
+  });
+  assert.equal(column(0, searched)[5], 9, 'what is not searched for is dim');
+});
+
+test("marks of the ruler keep clear of the pointer's time, the length and each other", () => {
+  const { context, log } = drawLog();
+  const scale = new TimeScale({ from: 0, to: 1e9 }, 1000);
+  paintRuler(context, {
+    theme: THEME,
+    meter,
+    scale,
+    height: 26,
+    bounds: { from: 0, to: 1e9 },
+    range: { from: 300e6, to: 500e6 },
+    zoom: null,
+    pointer: 405e6,
+    unit: 'ms',
+  });
+  const texts = log.filter((line) => line.startsWith('fillText'));
+  assert(
+    texts.some((line) => line.includes('405.000 ms')),
+    texts.join('\n'),
+  );
+  assert(
+    texts.some((line) => line.includes('200.000 ms')),
+    'the length of the range',
+  );
+  assert(texts.includes('fillText 0.2 s 204 11 --text-2'));
+  assert(!texts.some((line) => line.includes('0.4 s')), 'the pill stands there');
+});
+
+test('the overview fades what lies outside its window', () => {
+  const { context, log } = drawLog();
+  const activity = {
+    buckets: 10,
+    from: 0,
+    to: 1000,
+    lanes: [{ track: 0, height: Uint8Array.from([255, 255, 0, 0, 0, 0, 0, 0, 0, 128]) }],
+  };
+  paintOverview(context, {
+    theme: THEME,
+    scale: new TimeScale(BOUNDS, 100),
+    height: 58,
+    activity,
+    view: { from: 200, to: 500 },
+    range: null,
+    ticks: [100, 110],
+    hit: 700,
+  });
+  assert(log.includes('fillRect 0 4 20 45 --activity'), log.join('\n'));
+  assert(log.includes('fillRect 0 0 20 58 --bg') && log.includes('fillRect 50 0 50 58 --bg'));
+  assert(log.includes('strokeRect 20.5 0.5 29 57 --text'));
+  assert(log.includes('fillRect 9.5 53 1.5 5 --hit') && log.includes('fill --hit'));
+});
+
+const FLAME: FlameScene = {
+  theme: THEME,
+  frames,
+  meter,
+  width: 1000,
+  height: 200,
+  scroll: 0,
+  frame: null,
+  hovered: -1,
+  matches: null,
+  dimmed: false,
+  title: 'All threads',
+  graph: {
+    total: 100,
+    leftOut: 0,
+    start: Float64Array.from([0, 0, 60, 60.1]),
+    width: Float64Array.from([90, 60, 0.1, 0.1]),
+    self: Float64Array.from([0, 0, 0, 0]),
+    depth: Uint32Array.from([0, 1, 1, 1]),
+    frame: Uint32Array.from([0, 1, 2, 3]),
+    path: Uint32Array.from([0, 1, 2, 3]),
+    calls: Uint32Array.from([1, 1, 1, 1]),
+  },
+};
+
+test('flame frames lie under their callers, narrow neighbours are one stub', () => {
+  const { context, log } = drawLog();
+  paintFlame(context, FLAME);
+  assert(log.includes('fillRect 0 18 899.5 17 --m-0'), log.join('\n'));
+  assert(
+    log.includes('fillText Main.main  90.0 % 4 27 --bar-text') ||
+      log.includes('fillText Main.main 90.0 % 4 27 --bar-text'),
+  );
+  assert(log.includes('fillRect 0 36 599.5 17 --m-1'));
+  assert.deepEqual(
+    log.filter((line) => line.endsWith('--line-strong')),
+    ['fillRect 600 36 1.5 17 --line-strong'],
+  );
+});
+
+test('a frame is found again where it was drawn', () => {
+  for (let i = 0; i < 2; i++) {
+    const b = flameBox(FLAME, i);
+    assert.equal(flameAt(FLAME, b.x + b.w / 2, b.y + b.h / 2), i);
+  }
+  assert.equal(flameAt(FLAME, 950, 25), -1);
+  assert.equal(flameAt(FLAME, 10, 5), -1, 'the title is no frame');
+});
+
+test('letters are cut with an ellipsis, never to fewer than three', () => {
+  assert.equal(meter.fit('inflate', 42), 'inflate');
+  assert.equal(meter.fit('inflate', 36), 'infla…');
+  assert.equal(meter.fit('inflate', 18), '');
+  assert.equal(meter.label('LayoutInflater.inflate', 'inflate', 60), 'inflate');
+  assert.equal(meter.label('Cart.<init>', '<init>', 60), 'Cart.<ini…');
+});
+
+test('colours are read with and without alpha, short and long', () => {
+  assert.deepEqual(parseColour('#102030'), [16, 32, 48, 1]);
+  assert.deepEqual(parseColour(' #1d5fd112 '), [29, 95, 209, 18 / 255]);
+  assert.deepEqual(parseColour('#fff'), [255, 255, 255, 1]);
+  assert.deepEqual(parseColour('Highlight'), [128, 128, 128, 1]);
+});
