@@ -31,7 +31,7 @@ static uint32_t append(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
     paths->nodes =
         tv_array_reserve(paths->nodes, &paths->capacity, (size_t)paths->count + 1, sizeof *paths->nodes);
-    paths->nodes[paths->count] = (struct tv_path_node){parent, frame, TV_NONE, TV_NONE};
+    paths->nodes[paths->count] = (struct tv_path_node){parent, frame, TV_NONE, TV_NONE, TV_NONE, TV_NONE};
     return paths->count++;
 }
 
@@ -63,7 +63,7 @@ static void grow(struct tv_paths *paths)
     }
 }
 
-TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+static uint32_t find_or_add(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
     size_t at = place_of(paths, parent, frame);
     uint32_t node;
@@ -76,9 +76,20 @@ TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent
         if ((size_t)paths->count * 2 > paths->mask)
             grow(paths);
     }
-    paths->nodes[parent].last_frame = frame;
-    paths->nodes[parent].last_child = node;
     return node;
+}
+
+TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+{
+    uint32_t child = paths->nodes[parent].other_child;
+    if (paths->nodes[parent].other_frame != frame)
+        child = find_or_add(paths, parent, frame);
+    struct tv_path_node *node = &paths->nodes[parent];
+    node->other_frame = node->last_frame;
+    node->other_child = node->last_child;
+    node->last_frame = frame;
+    node->last_child = child;
+    return child;
 }
 
 void tv_paths_merge(struct tv_paths *to, const struct tv_paths *from, uint32_t *map)

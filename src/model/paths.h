@@ -12,12 +12,12 @@
 
 #define TV_ROOT_PATH 0u
 
-/* A node with the child that was asked for last: call chains repeat themselves. */
+/* A node with the two children that were asked for last: call chains repeat themselves. */
 struct tv_path_node {
     uint32_t parent;
     uint32_t frame;
-    uint32_t last_frame;
-    uint32_t last_child;
+    uint32_t last_frame, last_child;
+    uint32_t other_frame, other_child;
 };
 
 struct tv_paths {
