@@ -157,8 +157,8 @@ static bool step_back(struct tv_mt_fast *fast, const struct tv_mt_slot *slot, st
 }
 
 /* A record that is not like most. `previous` is the event before it in this call, or NULL. */
-TV_NOINLINE static enum tv_mt_stop take_rare(struct tv_mt_fast *fast, struct taken *taken,
-                                             const struct tv_event *previous, uint64_t offset)
+static enum tv_mt_stop take_rare(struct tv_mt_fast *fast, struct taken *taken,
+                                 const struct tv_event *previous, uint64_t offset)
 {
     if (tv_mt_word_action(taken->word) == TV_MT_ACTION_UNDEFINED)
         return TV_MT_SKIP;
@@ -177,6 +177,27 @@ TV_NOINLINE static enum tv_mt_stop take_rare(struct tv_mt_fast *fast, struct tak
     return TV_MT_GO_ON;
 }
 
+/* What the loop needs, constant in a call. */
+struct loop {
+    struct tv_mt_fast *fast;
+    uint64_t wall_mask; /* all ones when the only clock is the wall clock */
+    uint64_t offset;
+};
+
+TV_INLINE void put_event(struct tv_event *event, struct tv_mt_slot *slot, const struct taken *taken,
+                         uint64_t wall_mask, unsigned version)
+{
+    slot->last_wall = taken->wall;
+    slot->last_cpu = taken->cpu;
+    *event = (struct tv_event){
+        .wall = version == TV_MT_V3 ? taken->wall : (int64_t)(taken->wall & wall_mask),
+        .cpu = version == TV_MT_V3 ? taken->cpu : (int64_t)(taken->wall & ~wall_mask),
+        .thread = slot->met - 1,
+        .action = taken->word & TV_MT_ACTION_MASK,
+        .frame = taken->frame & TV_ANY_FRAME,
+    };
+}
+
 TV_INLINE struct taken take_one(const struct tv_mt_frames *frames, const uint8_t *at,
                                 unsigned version, bool dense)
 {
@@ -189,52 +210,56 @@ TV_INLINE struct taken take_one(const struct tv_mt_frames *frames, const uint8_t
     return taken;
 }
 
+TV_INLINE bool is_rare(const struct tv_mt_slot *slot, const struct taken *taken)
+{
+    return slot->met == 0 || taken->frame == TV_NONE ||
+           tv_mt_word_action(taken->word) == TV_MT_ACTION_UNDEFINED ||
+           taken->wall < slot->last_wall || taken->cpu < slot->last_cpu;
+}
+
+/* Takes a record by way of take_rare.  It looks at the record again, for a copy of the loop's would
+ * keep that one out of registers. */
+TV_NOINLINE static bool take_slowly(const struct loop *loop, const uint8_t *at,
+                                    struct tv_event *event, size_t i)
+{
+    struct tv_mt_fast *fast = loop->fast;
+    uint64_t offset = loop->offset + i * fast->file->record_size;
+    unsigned version = fast->file->version;
+    struct taken taken = take_one(fast->frames, at, version, fast->frames->dense != NULL);
+    fast->stop = take_rare(fast, &taken, i > 0 ? event - 1 : NULL, offset);
+    if (fast->stop != TV_MT_GO_ON)
+        return false;
+    put_event(event, &fast->slots[taken.tid], &taken, loop->wall_mask, version);
+    return true;
+}
+
 /* `version` and `dense` are constants where this is called. */
-TV_INLINE size_t take(struct tv_mt_fast *fast, const uint8_t *at, uint64_t offset, size_t count,
+TV_INLINE size_t take(const struct loop *loop, const uint8_t *at, size_t count,
                       struct tv_event *events, unsigned version, bool dense)
 {
-    const uint32_t size = fast->file->record_size, slot_count = fast->slot_count;
-    const uint64_t wall_mask = fast->file->clocks & TV_CLOCK_WALL ? UINT64_MAX : 0;
-    struct tv_mt_slot *const slots = fast->slots;
-    const struct tv_mt_frames frames = *fast->frames;
+    const struct tv_mt_frames frames = *loop->fast->frames;
+    const uint32_t size = loop->fast->file->record_size, slot_count = loop->fast->slot_count;
+    const uint64_t wall_mask = loop->wall_mask;
+    struct tv_mt_slot *const slots = loop->fast->slots;
     uint64_t unrolls = 0;
     size_t i = 0;
-    fast->stop = TV_MT_GO_ON;
     for (; i < count; i++, at += size) {
-        struct taken taken = take_one(&frames, at, version, dense);
-        bool rare = taken.tid >= slot_count;
-        struct tv_mt_slot *slot = &slots[rare ? 0 : taken.tid];
-        rare |= (slot->met == 0) | (taken.frame == TV_NONE) | ((taken.word & 3) == 3) |
-                (taken.wall < slot->last_wall) | (taken.cpu < slot->last_cpu);
-        if (TV_UNLIKELY(rare)) {
-            fast->stop = take_rare(fast, &taken, i > 0 ? &events[i - 1] : NULL, offset + i * size);
-            if (fast->stop != TV_MT_GO_ON)
-                break;
-        }
-        slot->last_wall = taken.wall;
-        slot->last_cpu = taken.cpu;
+        const struct taken taken = take_one(&frames, at, version, dense);
+        if (TV_LIKELY(taken.tid < slot_count && !is_rare(&slots[taken.tid], &taken)))
+            put_event(&events[i], &slots[taken.tid], &taken, wall_mask, version);
+        else if (!take_slowly(loop, at, &events[i], i))
+            break;
         unrolls += taken.word >> 1 & 1;
-        events[i] = (struct tv_event){
-            .wall = version == TV_MT_V3 ? taken.wall : (int64_t)(taken.wall & wall_mask),
-            .cpu = version == TV_MT_V3 ? taken.cpu : (int64_t)(taken.wall & ~wall_mask),
-            .thread = slot->met - 1,
-            .action = taken.word & 3,
-            .frame = taken.frame & TV_ANY_FRAME,
-        };
     }
-    fast->unrolls += unrolls;
-    if (i > 0) {
-        fast->has_before = true;
-        fast->before = events[i - 1].wall;
-    }
+    loop->fast->unrolls += unrolls;
     return i;
 }
 
 #define TAKE(version, dense)                                                                       \
-    static size_t take_##version##_##dense(struct tv_mt_fast *fast, const uint8_t *at,             \
-                                           uint64_t offset, size_t count, struct tv_event *events) \
+    static size_t take_##version##_##dense(const struct loop *loop, const uint8_t *at,             \
+                                           size_t count, struct tv_event *events)                  \
     {                                                                                              \
-        return take(fast, at, offset, count, events, version, dense);                              \
+        return take(loop, at, count, events, version, dense);                                      \
     }
 TAKE(1, 0)
 TAKE(1, 1)
@@ -246,11 +271,22 @@ TAKE(3, 1)
 size_t tv_mt_fast_take(struct tv_mt_fast *fast, const uint8_t *at, uint64_t offset, size_t count,
                        struct tv_event *events)
 {
-    static size_t (*const takes[4][2])(struct tv_mt_fast *, const uint8_t *, uint64_t, size_t,
+    static size_t (*const takes[4][2])(const struct loop *, const uint8_t *, size_t,
                                        struct tv_event *) = {
         [TV_MT_V1] = {take_1_0, take_1_1},
         [TV_MT_V2] = {take_2_0, take_2_1},
         [TV_MT_V3] = {take_3_0, take_3_1},
     };
-    return takes[fast->file->version][fast->frames->dense != NULL](fast, at, offset, count, events);
+    const struct loop loop = {
+        .fast = fast,
+        .wall_mask = fast->file->clocks & TV_CLOCK_WALL ? UINT64_MAX : 0,
+        .offset = offset,
+    };
+    fast->stop = TV_MT_GO_ON;
+    size_t got = takes[fast->file->version][fast->frames->dense != NULL](&loop, at, count, events);
+    if (got > 0) {
+        fast->has_before = true;
+        fast->before = events[got - 1].wall;
+    }
+    return got;
 }

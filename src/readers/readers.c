@@ -1,32 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/reader.h"
 
-#include "base/bytes.h"
+#include <stdio.h>
+
+#include "readers/collapsed.h"
+#include "readers/foreign.h"
 #include "readers/method_trace.h"
 
 const struct tv_reader *const tv_readers[] = {
     &tv_reader_method_trace,
+    &tv_reader_collapsed,
     NULL,
 };
+
+#define SHOWN_BYTES 8
+
+static void fail_unknown(struct tv_bytes head, struct tv_error *err)
+{
+    static const char expected[] = "expected a trace in a format that is known";
+    const char *name = tv_foreign_name(head);
+    char shown[SHOWN_BYTES * 3 + 1] = "";
+    for (size_t i = 0; i < head.length && i < SHOWN_BYTES; i++)
+        snprintf(shown + i * 3, sizeof shown - i * 3, " %02X", head.data[i]);
+    if (name && head.length == 0)
+        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s", expected, name);
+    else if (name)
+        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s, which is not read yet", expected, name);
+    else
+        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found the bytes%s", expected, shown);
+}
 
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err)
 {
     uint8_t bytes[TV_SNIFF_SIZE];
-    size_t got;
-    if (tv_source_read(source, 0, bytes, sizeof bytes, &got, err) != TV_OK)
+    struct tv_bytes head = {bytes, 0};
+    if (tv_source_read(source, 0, bytes, sizeof bytes, &head.length, err) != TV_OK)
         return NULL;
     const struct tv_reader *surest = NULL;
     int best = 0;
     for (size_t i = 0; tv_readers[i] != NULL; i++) {
-        int sure = tv_readers[i]->sniff((struct tv_bytes){bytes, got}, tv_source_size(source));
+        int sure = tv_readers[i]->sniff(head, tv_source_size(source));
         if (sure > best) {
             surest = tv_readers[i];
             best = sure;
         }
     }
     if (!surest)
-        tv_fail(err, TV_ERR_UNSUPPORTED, 0,
-                "expected a trace in a format that is known, found something else");
+        fail_unknown(head, err);
     return surest;
 }
 

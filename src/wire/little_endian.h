@@ -2,17 +2,29 @@
 /*
  * little_endian.h - little-endian integers at any address.
  *
- * Byte by byte, so that neither alignment nor the machine's byte order matters; gcc and clang turn
- * each into one load or store.  Nothing here checks bounds: that is the caller's business.
+ * Neither alignment nor the machine's byte order matters.  Nothing here checks bounds: that is the
+ * caller's business.
  */
 #ifndef TV_WIRE_LITTLE_ENDIAN_H
 #define TV_WIRE_LITTLE_ENDIAN_H
 
 #include <stdint.h>
+#include <string.h>
+
+/* Where the machine's order is the same, a copy: compilers make one load of it.  Of bytes put
+ * together they do not always, as when the lowest byte is also used alone. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TV_LE_LOAD(type, at, otherwise)                                                            \
+    type value;                                                                                    \
+    memcpy(&value, at, sizeof value);                                                              \
+    return value
+#else
+#define TV_LE_LOAD(type, at, otherwise) return otherwise
+#endif
 
 static inline uint16_t tv_le_get_u16(const uint8_t *at)
 {
-    return (uint16_t)((uint32_t)at[0] | (uint32_t)at[1] << 8);
+    TV_LE_LOAD(uint16_t, at, (uint16_t)((uint32_t)at[0] | (uint32_t)at[1] << 8));
 }
 
 static inline uint32_t tv_le_get_u24(const uint8_t *at)
@@ -22,14 +34,17 @@ static inline uint32_t tv_le_get_u24(const uint8_t *at)
 
 static inline uint32_t tv_le_get_u32(const uint8_t *at)
 {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    TV_LE_LOAD(uint32_t, at,
+               (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+                   (uint32_t)at[3] << 24);
 }
 
 static inline uint64_t tv_le_get_u64(const uint8_t *at)
 {
-    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
-           (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 |
-           (uint64_t)at[7] << 56;
+    TV_LE_LOAD(uint64_t, at,
+               (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
+                   (uint64_t)at[3] << 24 | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 |
+                   (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56);
 }
 
 static inline void tv_le_put_u16(uint8_t *at, uint16_t value)

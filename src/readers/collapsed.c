@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/collapsed.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "readers/text_lines.h"
+
+#define NS_PER_COUNT 1000
+
+/* The axis ends here. */
+#define LONGEST_AXIS ((int64_t)1 << 60)
+
+/* A line taken apart. */
+struct chain {
+    struct tv_bytes frames; /* separated by ';' */
+    tv_ns weight;
+};
+
+static bool is_blank(struct tv_bytes line)
+{
+    for (size_t i = 0; i < line.length; i++)
+        if (line.data[i] != ' ' && line.data[i] != '\t')
+            return false;
+    return true;
+}
+
+/* Digits with a fraction or without. */
+static bool parse_weight(struct tv_bytes text, tv_ns *weight)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if ((text.data[i] < '0' || text.data[i] > '9') && text.data[i] != '.')
+            return false;
+    return tv_parse_time(text, NS_PER_COUNT, weight);
+}
+
+static bool parse_chain(struct tv_bytes line, struct chain *chain)
+{
+    while (line.length > 0 &&
+           (line.data[line.length - 1] == ' ' || line.data[line.length - 1] == '\t'))
+        line.length--;
+    size_t number = line.length;
+    while (number > 0 && line.data[number - 1] != ' ' && line.data[number - 1] != '\t')
+        number--;
+    if (number < 2)
+        return false;
+    struct tv_bytes text = {line.data + number, line.length - number};
+    chain->frames = (struct tv_bytes){line.data, number - 1};
+    return !is_blank(chain->frames) && parse_weight(text, &chain->weight);
+}
+
+static bool has_controls(struct tv_bytes text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] < ' ' && text.data[i] != '\t')
+            return true;
+    return false;
+}
+
+/* Every line that can be seen whole must be a chain.  A ';' makes it likelier. */
+static int sniff(struct tv_bytes head, uint64_t size)
+{
+    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_bytes line;
+    struct chain chain;
+    bool found = false, deep = false;
+    while (tv_cursor_take_line(&cursor, &line)) {
+        bool whole = tv_cursor_left(&cursor) > 0 || head.length == size;
+        if (!whole && found)
+            break;
+        if (line.length > 0 && line.data[line.length - 1] == '\r')
+            line.length--;
+        if (is_blank(line))
+            continue;
+        if (has_controls(line) || !parse_chain(line, &chain))
+            return 0;
+        found = true;
+        deep = deep || memchr(chain.frames.data, ';', chain.frames.length) != NULL;
+    }
+    return !found ? 0 : deep ? 40 : 10;
+}
+
+struct collapsed {
+    struct tv_source *source;
+    struct tv_head *head;
+    struct tv_sink *sink;
+    struct tv_progress *progress; /* or NULL */
+    uint32_t input;
+    uint32_t thread;
+    bool delivers; /* else it looks for frames and fractions */
+    bool fractions;
+    unsigned pass;
+    tv_ns now;
+    uint32_t *stack;
+    size_t depth, capacity;
+    uint32_t *line; /* frames of the line at hand */
+    size_t line_depth, line_capacity;
+    uint64_t events_done;
+    struct tv_event events[TV_BATCH_EVENTS];
+    uint32_t offsets[TV_BATCH_EVENTS];
+    struct tv_batch batch;
+};
+
+static struct tv_input *input_of(struct collapsed *collapsed)
+{
+    return &collapsed->head->inputs[collapsed->input];
+}
+
+static void flush(struct collapsed *collapsed)
+{
+    struct tv_batch *batch = &collapsed->batch;
+    if (batch->count > 0)
+        collapsed->sink->ops->take(collapsed->sink, collapsed->pass, 0, batch);
+    collapsed->events_done += batch->count;
+    batch->count = 0;
+}
+
+static void put(struct collapsed *collapsed, enum tv_action action, uint32_t frame, uint64_t offset)
+{
+    struct tv_batch *batch = &collapsed->batch;
+    if (batch->count == TV_BATCH_EVENTS ||
+        (batch->count > 0 && offset - batch->offset > UINT32_MAX))
+        flush(collapsed);
+    if (batch->count == 0)
+        batch->offset = offset;
+    collapsed->offsets[batch->count] = (uint32_t)(offset - batch->offset);
+    collapsed->events[batch->count++] = (struct tv_event){
+        .wall = collapsed->now / input_of(collapsed)->tick_ns,
+        .thread = collapsed->thread,
+        .action = (unsigned)action & 3,
+        .frame = frame & TV_ANY_FRAME,
+    };
+}
+
+static void exit_down_to(struct collapsed *collapsed, size_t depth, uint64_t offset)
+{
+    while (collapsed->depth > depth)
+        put(collapsed, TV_EXIT, collapsed->stack[--collapsed->depth], offset);
+}
+
+static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
+{
+    struct tv_bytes name;
+    bool more = true;
+    collapsed->line_depth = 0;
+    while (more) {
+        more = tv_bytes_split(&text, ';', &name);
+        struct tv_frame frame = {.name = tv_head_string(collapsed->head, name)};
+        collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity,
+                                           collapsed->line_depth + 1, sizeof *collapsed->line);
+        collapsed->line[collapsed->line_depth++] = tv_head_add_frame(collapsed->head, &frame);
+    }
+}
+
+/* From the line before to this one: what they share goes on. */
+static void deliver_chain(struct collapsed *collapsed, uint64_t offset)
+{
+    size_t common = 0;
+    while (common < collapsed->depth && common < collapsed->line_depth &&
+           collapsed->stack[common] == collapsed->line[common])
+        common++;
+    exit_down_to(collapsed, common, offset);
+    collapsed->stack = tv_array_reserve(collapsed->stack, &collapsed->capacity,
+                                        collapsed->line_depth, sizeof *collapsed->stack);
+    for (size_t i = common; i < collapsed->line_depth; i++) {
+        put(collapsed, TV_ENTER, collapsed->line[i], offset);
+        collapsed->stack[collapsed->depth++] = collapsed->line[i];
+    }
+}
+
+static void take_line(struct collapsed *collapsed, const struct tv_text_line *line)
+{
+    struct chain chain;
+    if (is_blank(line->text) && !line->too_long)
+        return;
+    if (line->too_long || !parse_chain(line->text, &chain) ||
+        chain.weight > LONGEST_AXIS - collapsed->now) {
+        if (!collapsed->delivers)
+            tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
+        return;
+    }
+    find_frames(collapsed, chain.frames);
+    if (collapsed->delivers)
+        deliver_chain(collapsed, line->offset);
+    else if (chain.weight % NS_PER_COUNT != 0)
+        collapsed->fractions = true;
+    collapsed->now += chain.weight;
+}
+
+static enum tv_status pass_bytes(struct collapsed *collapsed, uint64_t bytes, struct tv_error *err)
+{
+    struct tv_progress *progress = collapsed->progress;
+    if (!progress)
+        return TV_OK;
+    atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
+    if (atomic_load_explicit(&progress->cancel, memory_order_relaxed))
+        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    return TV_OK;
+}
+
+static enum tv_status read_lines(struct collapsed *collapsed, struct tv_error *err)
+{
+    uint64_t size = tv_source_size(collapsed->source);
+    struct tv_text_lines lines;
+    struct tv_text_line line;
+    enum tv_status status;
+    collapsed->now = 0;
+    collapsed->events_done = 0;
+    tv_text_lines_init(&lines, collapsed->source, 0, size);
+    while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none) {
+        take_line(collapsed, &line);
+        status = pass_bytes(collapsed, lines.offset - line.offset, err);
+        if (status != TV_OK)
+            break;
+    }
+    tv_text_lines_release(&lines);
+    if (status == TV_OK && collapsed->delivers) {
+        exit_down_to(collapsed, 0, size);
+        flush(collapsed);
+    }
+    return status;
+}
+
+static enum tv_status deliver(struct collapsed *collapsed, struct tv_error *err)
+{
+    struct tv_sink *sink = collapsed->sink;
+    struct tv_input *input = input_of(collapsed);
+    collapsed->delivers = true;
+    sink->ops->begin(sink, collapsed->head, collapsed->input, 1);
+    for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
+        collapsed->pass = pass;
+        enum tv_status status = read_lines(collapsed, err);
+        if (status != TV_OK)
+            return status;
+        input->records = collapsed->events_done;
+        input->last_wall = collapsed->now / input->tick_ns;
+        sink->ops->splice(sink, pass);
+    }
+    sink->ops->end(sink);
+    return TV_OK;
+}
+
+static void fill_head(struct collapsed *collapsed)
+{
+    struct tv_head *head = collapsed->head;
+    struct tv_thread thread = {
+        .name = tv_head_string(head, TV_BYTES("all")),
+        .process = tv_head_add_process(head, 0, TV_BYTES("")),
+        .listed = true,
+    };
+    collapsed->input =
+        tv_head_add_input(head, tv_source_name(collapsed->source), "Collapsed stacks");
+    thread.input = collapsed->input;
+    collapsed->thread = tv_head_add_thread(head, &thread);
+    struct tv_input *input = input_of(collapsed);
+    input->clocks = TV_CLOCK_WALL;
+    input->timeless = true;
+    input->bytes = tv_source_size(collapsed->source);
+}
+
+static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
+                                struct tv_sink *sink, const struct tv_read_options *options,
+                                struct tv_error *err)
+{
+    struct collapsed *collapsed = tv_alloc(1, sizeof *collapsed);
+    collapsed->source = source;
+    collapsed->head = head;
+    collapsed->sink = sink;
+    collapsed->progress = options->progress;
+    collapsed->batch.events = collapsed->events;
+    collapsed->batch.offsets = collapsed->offsets;
+    fill_head(collapsed);
+    if (options->progress)
+        atomic_fetch_add_explicit(&options->progress->total_bytes,
+                                  tv_source_size(source) * (1 + sink->ops->passes),
+                                  memory_order_relaxed);
+    enum tv_status status = read_lines(collapsed, err);
+    if (status == TV_OK) {
+        input_of(collapsed)->tick_ns = collapsed->fractions ? 1 : NS_PER_COUNT;
+        status = deliver(collapsed, err);
+    }
+    tv_free(collapsed->stack);
+    tv_free(collapsed->line);
+    tv_free(collapsed);
+    return status;
+}
+
+const struct tv_reader tv_reader_collapsed = {
+    .name = "collapsed",
+    .summary = "Collapsed stacks (\"main;parse;read 12\"), as stackcollapse scripts print them",
+    .sniff = sniff,
+    .read = read_file,
+};

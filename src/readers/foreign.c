@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/foreign.h"
+
+#include "base/bytes.h"
+
+static const struct {
+    struct tv_bytes start;
+    const char *name;
+} signatures[] = {
+#define SIGNATURE(start, name)                                                                     \
+    {                                                                                              \
+        {(const uint8_t *)(start), sizeof(start) - 1}, name                                        \
+    }
+    SIGNATURE("TRACE:\n", "an atrace capture (compressed ftrace text)"),
+    SIGNATURE("SIMPLEPERF", "a simpleperf report"),
+    SIGNATURE("PERFILE2", "a perf.data file of Linux perf or simpleperf"),
+    SIGNATURE("# tracer:", "ftrace text"),
+    SIGNATURE("\x17\x08\x44tracing", "a trace-cmd file"),
+    SIGNATURE("JAVA PROFILE", "an hprof file"),
+    SIGNATURE("FLR\0", "a Java Flight Recorder file"),
+    SIGNATURE("PK\x03\x04", "a zip archive (YAMP's .twb, Instruments and others)"),
+    SIGNATURE("PK\x05\x06", "an empty zip archive"),
+    SIGNATURE("\x1f\x8b", "gzip-compressed data"),
+    SIGNATURE("\x28\xb5\x2f\xfd", "zstd-compressed data"),
+    SIGNATURE("\xfd"
+              "7zXZ\0",
+              "xz-compressed data"),
+    SIGNATURE("BZh", "bzip2-compressed data"),
+    SIGNATURE("SQLite format 3", "an SQLite database"),
+    SIGNATURE("\x7f"
+              "ELF",
+              "an ELF program or library"),
+    SIGNATURE("\xff\xfe", "text in UTF-16"),
+    SIGNATURE("\xfe\xff", "text in UTF-16"),
+    SIGNATURE("<!DOCTYPE html", "an HTML page (systrace, perhaps)"),
+    SIGNATURE("<!doctype html", "an HTML page (systrace, perhaps)"),
+    SIGNATURE("<html", "an HTML page (systrace, perhaps)"),
+    SIGNATURE("<?xml", "an XML file"),
+#undef SIGNATURE
+};
+
+/* Only one field of Perfetto's outermost message is in use: 1, packets with their length. */
+static bool is_perfetto(struct tv_bytes head)
+{
+    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_bytes packet;
+    uint64_t length;
+    uint8_t tag;
+    unsigned packets = 0;
+    while (tv_cursor_take_u8(&cursor, &tag)) {
+        /* One packet alone may be chance: text may begin with a line feed. */
+        if (tag != 0x0a)
+            return false;
+        if (!tv_cursor_take_uleb(&cursor, &length))
+            break;
+        packets++;
+        if (!tv_cursor_take_bytes(&cursor, length > SIZE_MAX ? SIZE_MAX : (size_t)length, &packet))
+            break;
+    }
+    return packets > 1 || (packets == 1 && tv_cursor_left(&cursor) == 0);
+}
+
+const char *tv_foreign_name(struct tv_bytes head)
+{
+    if (head.length == 0)
+        return "an empty file";
+    for (size_t i = 0; i < TV_COUNT(signatures); i++)
+        if (tv_bytes_starts_with(head, signatures[i].start))
+            return signatures[i].name;
+    if (is_perfetto(head))
+        return "a Perfetto trace (protobuf)";
+    size_t i = 0;
+    while (i < head.length &&
+           (head.data[i] == ' ' || (head.data[i] >= '\t' && head.data[i] <= '\r')))
+        i++;
+    if (i < head.length && (head.data[i] == '{' || head.data[i] == '['))
+        return "JSON (Trace Event Format, perhaps)";
+    return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * foreign.h - names for files that no reader knows.
+ */
+#ifndef TV_READERS_FOREIGN_H
+#define TV_READERS_FOREIGN_H
+
+#include "base/types.h"
+
+/* What a file is that begins with these bytes ("a Perfetto trace (protobuf)"), or NULL. */
+const char *tv_foreign_name(struct tv_bytes head);
+
+#endif
