@@ -319,8 +319,8 @@ static void survives_what_is_no_http(void **state)
         "GET / HTTP/9.9\r\n\r\n",
         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", /* TLS */
         "GET http://127.0.0.1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: "
-        "3\r\n\r\nzz\r\n",
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+         "Content-Length: 3\r\n\r\nzz\r\n"),
     };
     for (size_t i = 0; i < TV_COUNT(texts); i++) {
         int fd = connect_to(f->port);
