@@ -398,6 +398,29 @@ static void quotes_csv(void **state)
     tv_out_release(&out);
 }
 
+/* Each character of ASCII alone is itself or is escaped, as the rules of each form say. */
+static void every_character_has_its_escape(void **state)
+{
+    (void)state;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    for (int c = 0; c < 0x80; c++) {
+        char plain[4] = {'a', (char)c, 'z', '\0'};
+        struct tv_bytes text = {(const uint8_t *)plain, 3};
+        struct tv_bytes whole = {(const uint8_t *)plain + 1, 1};
+        tv_out_json(&out, text);
+        assert_int_equal(out.length != 5, c < 0x20 || strchr("\"\\<", c) != NULL);
+        out.length = 0;
+        tv_out_xml(&out, text);
+        assert_int_equal(out.length != 3, c < 0x20 || c == 0x7f || strchr("&<>\"'", c) != NULL);
+        out.length = 0;
+        tv_out_csv(&out, whole);
+        assert_int_equal(out.length != 1, c != 0 && strchr(",\"\r\n", c) != NULL);
+        out.length = 0;
+    }
+    tv_out_release(&out);
+}
+
 static void writes_binary(void **state)
 {
     (void)state;
@@ -433,5 +456,5 @@ UNIT_TESTS(out, cmocka_unit_test(memory_keeps_everything),
            cmocka_unit_test(writes_integers), cmocka_unit_test(writes_times),
            cmocka_unit_test(times_round_half_up), cmocka_unit_test(repairs_utf8),
            cmocka_unit_test(escapes_json), cmocka_unit_test(escapes_xml),
-           cmocka_unit_test(quotes_csv), cmocka_unit_test(writes_binary),
-           cmocka_unit_test(format_takes_up_to_its_limit));
+           cmocka_unit_test(quotes_csv), cmocka_unit_test(every_character_has_its_escape),
+           cmocka_unit_test(writes_binary), cmocka_unit_test(format_takes_up_to_its_limit));
