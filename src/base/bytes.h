@@ -131,9 +131,14 @@ bool tv_cursor_take_line(struct tv_cursor *cursor, struct tv_bytes *line);
  * all of *bytes in *head and *bytes empty, when there is none. */
 bool tv_bytes_split(struct tv_bytes *bytes, uint8_t separator, struct tv_bytes *head);
 
+/* Whether both are the same bytes. */
 bool tv_bytes_equal(struct tv_bytes a, struct tv_bytes b);
+
+/* Whether the first bytes are those of `prefix`; the empty one is in front of everything. */
 bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix);
-int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b); /* bytewise, as memcmp; shorter first */
+
+/* Below, at or above 0, as memcmp; of two that begin alike the shorter is first. */
+int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b);
 
 /* The bytes of a C string, without its NUL. */
 static inline struct tv_bytes tv_bytes_of(const char *text)

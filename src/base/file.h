@@ -22,11 +22,18 @@ enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
 struct tv_spool;
 #define TV_SPOOL_MEMORY ((size_t)64 * 1024 * 1024)
 
+/* `name` becomes the source's. */
 struct tv_spool *tv_spool_new(const char *name);
+
+/* Puts a copy of the bytes behind those that are there. After an error the spool can only be freed.
+ */
 enum tv_status tv_spool_add(struct tv_spool *spool, struct tv_bytes bytes,
                             struct tv_error *err) TV_MUST_CHECK;
+
 /* The spooled bytes as a source; the spool is gone. */
 struct tv_source *tv_spool_finish(struct tv_spool *spool);
+
+/* Drops it and what it keeps. NULL is fine. */
 void tv_spool_free(struct tv_spool *spool);
 
 #endif

@@ -24,6 +24,7 @@ uint32_t tv_interner_find(const struct tv_interner *interner, struct tv_bytes te
 /* The string, with a NUL behind it, owned by the interner and never moved. */
 struct tv_bytes tv_interner_get(const struct tv_interner *interner, uint32_t id);
 
+/* How many strings there are, the empty one included. */
 uint32_t tv_interner_count(const struct tv_interner *interner);
 
 #endif

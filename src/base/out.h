@@ -86,8 +86,11 @@ static inline void tv_out_u64(struct tv_out *out, uint64_t value)
     out->length += tv_digits_u64(tv_out_room(out, 20), value);
 }
 
+/* With a '-' in front when it is below 0. */
 void tv_out_i64(struct tv_out *out, int64_t value);
-void tv_out_format(struct tv_out *out, const char *format, ...) TV_PRINTF(2, 3); /* at most 4 KiB */
+
+/* As printf, of less than TV_OUT_ROOM bytes: for what is short and rare. */
+void tv_out_format(struct tv_out *out, const char *format, ...) TV_PRINTF(2, 3);
 
 /* Nanoseconds as a decimal number of `unit_ns` (1, 1000, 1000000, 1000000000) with `decimals`
  * digits, rounded half up; exact, no double. */
