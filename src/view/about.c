@@ -11,6 +11,15 @@ static void text(struct tv_out *out, const struct tv_head *head, uint32_t string
     tv_out_json(out, tv_head_text(head, string));
 }
 
+/* "app.trace" of "/data/traces/app.trace". */
+static struct tv_bytes file_name(struct tv_bytes path)
+{
+    struct tv_bytes part;
+    while (tv_bytes_split(&path, '/', &part))
+        ;
+    return part;
+}
+
 static void write_clocks(struct tv_out *out, const struct tv_view *view)
 {
     tv_out_text(out, ",\"clocks\":[");
@@ -50,7 +59,7 @@ static void write_input(struct tv_out *out, const struct tv_head *head)
 {
     const struct tv_input *input = &head->inputs[0];
     tv_out_text(out, ",\"name\":");
-    text(out, head, input->name);
+    tv_out_json(out, file_name(tv_head_text(head, input->name)));
     tv_out_text(out, ",\"format\":");
     tv_out_json(out, tv_bytes_of(input->format));
     tv_out_text(out, ",\"version\":");
