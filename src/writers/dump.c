@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/dump.h"
 
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "writers/names.h"
 
@@ -41,24 +43,41 @@ static void release_threads(struct tv_dump *dump)
     dump->thread_count = 0;
 }
 
-static void write_head(struct tv_dump *dump, uint32_t input)
+static int compare_ids(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+/* The input's threads by their ids, which is the order of dmtracedump. */
+static void write_threads(struct tv_dump *dump, uint32_t input)
 {
     const struct tv_head *head = dump->head;
-    struct tv_out *out = dump->out;
+    uint64_t(*sorted)[2] = tv_alloc(head->thread_count, sizeof *sorted);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < head->thread_count; i++)
-        count += head->threads[i].input == input;
-    tv_out_text(out, "VERSION: ");
-    tv_names_line(out, tv_head_text(head, head->inputs[input].version));
-    tv_out_format(out, "\nThreads (%u):\n", count);
     for (uint32_t i = 0; i < head->thread_count; i++) {
         if (head->threads[i].input != input)
             continue;
-        tv_out_format(out, "%2llu ", (unsigned long long)head->threads[i].id);
-        tv_names_thread(out, head, i);
-        tv_out_char(out, '\n');
+        sorted[count][0] = head->threads[i].id;
+        sorted[count++][1] = i;
     }
-    tv_out_text(out, "Trace (threadID action usecs class.method signature):\n");
+    qsort(sorted, count, sizeof *sorted, compare_ids);
+    tv_out_format(dump->out, "Threads (%u):\n", count);
+    for (uint32_t i = 0; i < count; i++) {
+        tv_out_format(dump->out, "%2llu ", (unsigned long long)sorted[i][0]);
+        tv_names_thread(dump->out, head, (uint32_t)sorted[i][1]);
+        tv_out_char(dump->out, '\n');
+    }
+    tv_free(sorted);
+}
+
+static void write_head(struct tv_dump *dump, uint32_t input)
+{
+    tv_out_text(dump->out, "VERSION: ");
+    tv_names_line(dump->out, tv_head_text(dump->head, dump->head->inputs[input].version));
+    tv_out_char(dump->out, '\n');
+    write_threads(dump, input);
+    tv_out_text(dump->out, "Trace (threadID action usecs class.method signature):\n");
 }
 
 static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
