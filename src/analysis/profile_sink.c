@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table of methods for each thread of each part.  A part does not know the calls that were open at its
- * start, so it takes a call for outermost when none of its method is open in the part itself.  That is wrong
- * only for methods on the stack at the start, a handful: at each exit set aside ("below") the part notes
- * the sums of the method so far, and the splice moves them to the recursive calls.
+ * One table of methods for each thread of each part.  A part does not know the calls that were
+ * open at its start, so it takes a call for outermost when none of its method is open in the part
+ * itself.  That is wrong only for methods on the stack at the start, a handful: at each exit set
+ * aside ("below") the part notes the sums of the method so far, and the splice moves them to the
+ * recursive calls.
  *
- * With one part there are such methods only where an exit has no entry and its method was called before in the
- * same thread.  So one table serves all threads, which is a twentieth of the memory to go through; should it
- * happen, all is read again with a table for each.
+ * With one part there are such methods only where an exit has no entry and its method was called
+ * before in the same thread.  So one table serves all threads, which is a twentieth of the memory
+ * to go through; should it happen, all is read again with a table for each.
  *
- * A call's exclusive time is its length less that of the calls it made.  Time with nothing of the part open
- * belongs to the call at the top of the start's stack, whose method the splice knows.
+ * A call's exclusive time is its length less that of the calls it made.  Time with nothing of the
+ * part open belongs to the call at the top of the start's stack, whose method the splice knows.
  */
 #include "analysis/profile_sink.h"
 
@@ -48,7 +49,7 @@ struct note {
 struct part {
     struct tv_walk walk;
     struct tv_diagnostics diagnostics;
-    struct table *tables;    /* of each thread */
+    struct table *tables;     /* of each thread */
     struct sums *level_waits; /* of each thread: with nothing of the part open */
     struct note *notes;
     size_t note_count, note_capacity;
@@ -75,7 +76,8 @@ struct tv_profile_sink {
     bool split; /* a table for each thread even with one part */
 };
 
-/* --- While events come ------------------------------------------------------------------------------- */
+/* --- While events come
+ * ------------------------------------------------------------------------------- */
 
 static size_t methods_size(const struct part *part)
 {
@@ -115,8 +117,8 @@ static void add_wait(struct sums *waits, int64_t length)
     waits->wall += length;
 }
 
-static TV_NOINLINE void profile_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
-                                     int64_t cpu)
+static TV_NOINLINE void profile_wait(void *context, uint32_t thread, struct tv_walk_thread *t,
+                                     int64_t wall, int64_t cpu)
 {
     struct part *part = context;
     add_wait(t->depth ? &part->waits : &part->level_waits[thread], wall - cpu);
@@ -129,25 +131,30 @@ static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_
     struct note note = {.waits = part->level_waits[thread]};
     (void)t;
     if (below->frame == TV_ANY_FRAME)
-        part->walk.undecided |= !part->walk.first; /* of what it is shows only at the splice: too late */
+        part->walk.undecided |=
+            !part->walk.first; /* of what it is shows only at the splice: too late */
     else if (part->tables[thread].open[below->frame])
         note.outer = part->tables[thread].methods[below->frame].outer;
     part->mixed |= part->shared && note.outer.calls;
     part->level_waits[thread] = (struct sums){0};
-    part->notes = tv_array_reserve(part->notes, &part->note_capacity, part->note_count + 1, sizeof note);
+    part->notes =
+        tv_array_reserve(part->notes, &part->note_capacity, part->note_count + 1, sizeof note);
     below->tag = (uint32_t)part->note_count;
     part->notes[part->note_count++] = note;
 }
 
-static void profile_take(struct tv_sink *sink, unsigned pass, unsigned number, const struct tv_batch *batch)
+static void profile_take(struct tv_sink *sink, unsigned pass, unsigned number,
+                         const struct tv_batch *batch)
 {
-    static const struct tv_walk_calls calls = {profile_step, profile_first, profile_below, profile_wait};
+    static const struct tv_walk_calls calls = {profile_step, profile_first, profile_below,
+                                               profile_wait};
     struct part *part = &((struct tv_profile_sink *)sink)->parts[number];
     (void)pass;
     tv_walk_batch(&part->walk, batch, &calls, part);
 }
 
-/* --- Before and after -------------------------------------------------------------------------------- */
+/* --- Before and after
+ * -------------------------------------------------------------------------------- */
 
 static void release_parts(struct tv_profile_sink *sink)
 {
@@ -182,7 +189,8 @@ static bool *find_skipped(const struct tv_profile_sink *sink)
     return skip;
 }
 
-static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t input, unsigned parts)
+static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t input,
+                          unsigned parts)
 {
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
     release_parts(sink);
@@ -203,7 +211,8 @@ static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t i
     }
 }
 
-/* --- The splice -------------------------------------------------------------------------------------- */
+/* --- The splice
+ * -------------------------------------------------------------------------------------- */
 
 /* One thread, its parts in order. */
 struct splice {
@@ -227,7 +236,8 @@ static void add_exclusive(const struct splice *splice, uint32_t frame, int64_t w
 }
 
 /* A whole call: outermost, or within another of its method. */
-static void add_call(const struct splice *splice, uint32_t frame, bool outermost, int64_t wall, int64_t cpu)
+static void add_call(const struct splice *splice, uint32_t frame, bool outermost, int64_t wall,
+                     int64_t cpu)
 {
     struct tv_method_cost *cost = cost_of(splice, frame);
     if (!outermost) {
@@ -240,8 +250,8 @@ static void add_call(const struct splice *splice, uint32_t frame, bool outermost
 }
 
 /* Time with nothing of the part open: of the call at stack[depth - 1], if any. */
-static void add_level(const struct splice *splice, const struct tv_walk_start *start, uint32_t depth,
-                      int64_t wall, int64_t cpu, const struct sums *waits)
+static void add_level(const struct splice *splice, const struct tv_walk_start *start,
+                      uint32_t depth, int64_t wall, int64_t cpu, const struct sums *waits)
 {
     if (!depth)
         return;
@@ -260,7 +270,8 @@ static void move_to_recursive(const struct splice *splice, uint32_t frame, const
     cost->incl_cpu -= outer->cpu * splice->tick;
 }
 
-static void add_table(const struct splice *splice, const struct part *part, const struct method *table)
+static void add_table(const struct splice *splice, const struct part *part,
+                      const struct method *table)
 {
     for (uint32_t frame = 0; table && frame < part->frame_count; frame++) {
         const struct method *method = &table[frame];
@@ -284,7 +295,8 @@ static void correct_recursion(const struct splice *splice, const struct part *pa
         if (frame == TV_ANY_FRAME || splice->lowest[frame] != i)
             continue;
         if (i >= stays)
-            move_to_recursive(splice, frame, &part->notes[t->below[start->depth - 1 - i].tag].outer);
+            move_to_recursive(splice, frame,
+                              &part->notes[t->below[start->depth - 1 - i].tag].outer);
         else if (part->tables[splice->thread].methods && !part->shared)
             move_to_recursive(splice, frame, &part->tables[splice->thread].methods[frame].outer);
     }
@@ -298,7 +310,8 @@ static void note_lowest(const struct splice *splice, const struct tv_walk_start 
             splice->lowest[start->stack[i - 1].frame] = clear ? TV_NONE : i - 1;
 }
 
-static bool is_outermost(const struct splice *splice, const struct tv_walk_start *start, uint32_t place)
+static bool is_outermost(const struct splice *splice, const struct tv_walk_start *start,
+                         uint32_t place)
 {
     uint32_t frame = start->stack[place].frame;
     if (frame != TV_ANY_FRAME)
@@ -323,14 +336,16 @@ static void add_seam_gap(const struct splice *splice, const struct part *part,
 }
 
 /* What the calls still open at the part's end spent in themselves so far. */
-static void add_rest(const struct splice *splice, const struct part *part, const struct tv_walk_start *start)
+static void add_rest(const struct splice *splice, const struct part *part,
+                     const struct tv_walk_start *start)
 {
     const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
     int64_t wall, cpu;
     if (!t->seen)
         return;
     tv_walk_level(t, t->last_wall, t->last_cpu, &wall, &cpu);
-    add_level(splice, start, start->depth - t->below_count, wall, cpu, &part->level_waits[splice->thread]);
+    add_level(splice, start, start->depth - t->below_count, wall, cpu,
+              &part->level_waits[splice->thread]);
     for (uint32_t i = 0; i < t->depth; i++) {
         const struct tv_open *open = &t->stack[i];
         bool top = i + 1 == t->depth;
@@ -370,8 +385,8 @@ static void splice_open(const struct splice *splice, const struct tv_walk_start 
     int64_t end = tv_seam_open_end(input, last->last_wall);
     note_lowest(splice, last, false);
     for (uint32_t i = 0; i < last->depth; i++)
-        add_call(splice, last->stack[i].frame, is_outermost(splice, last, i), end - last->stack[i].wall,
-                 last->last_cpu - last->stack[i].cpu);
+        add_call(splice, last->stack[i].frame, is_outermost(splice, last, i),
+                 end - last->stack[i].wall, last->last_cpu - last->stack[i].cpu);
     if (last->depth)
         add_exclusive(splice, last->stack[last->depth - 1].frame, end - last->last_wall, 0);
     note_lowest(splice, last, true);
@@ -449,8 +464,8 @@ static const struct tv_sink_ops profile_ops = {
     .end = profile_end,
 };
 
-struct tv_profile_sink *tv_profile_sink_new(bool (*wanted)(const struct tv_head *head, uint32_t thread,
-                                                           void *context),
+struct tv_profile_sink *tv_profile_sink_new(bool (*wanted)(const struct tv_head *head,
+                                                           uint32_t thread, void *context),
                                             void *context)
 {
     struct tv_profile_sink *sink = tv_alloc(1, sizeof *sink);

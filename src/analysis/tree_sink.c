@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each part makes a path tree of its own.  A part does not know what was open at its start, so its paths hang
- * on stand-ins: one for each thread and number of exits set aside so far, a node whose frame is STAND_IN and
- * its number.  The splice knows the true stack there, and with it the path in the whole tree that the
- * stand-in is.
+ * Each part makes a path tree of its own.  A part does not know what was open at its start, so
+ * its paths hang on stand-ins: one for each thread and number of exits set aside so far, a node
+ * whose frame is STAND_IN and its number.  The splice knows the true stack there, and with it the
+ * path in the whole tree that the stand-in is.
  *
- * A call's own time is its length less that of the calls it made; inclusive times are sums over the tree at the
- * end.
+ * A call's own time is its length less that of the calls it made; inclusive times are sums over
+ * the tree at the end.
  */
 #include "analysis/tree_sink.h"
 
@@ -25,8 +25,8 @@ struct cost {
 
 struct stand_in {
     uint32_t thread;
-    uint32_t below;   /* exits set aside before it */
-    struct cost own;  /* time with nothing of the part open */
+    uint32_t below;  /* exits set aside before it */
+    struct cost own; /* time with nothing of the part open */
     struct cost waits;
 };
 
@@ -52,13 +52,14 @@ struct tv_tree_sink {
     uint32_t *fold;
     unsigned part_count;
     struct part *parts;
-    struct tv_paths paths; /* of the inputs that are done */
+    struct tv_paths paths;      /* of the inputs that are done */
     struct tv_path_cost *costs; /* self times, nanoseconds */
     size_t cost_capacity;
     struct tv_path_cost waits;
 };
 
-/* --- While events come ------------------------------------------------------------------------------- */
+/* --- While events come
+ * ------------------------------------------------------------------------------- */
 
 static TV_NOINLINE void grow_costs(struct part *part)
 {
@@ -84,7 +85,8 @@ static TV_NOINLINE void set_stand_in(struct part *part, uint32_t thread, struct 
     assert(part->stand_in_count < UINT32_MAX - STAND_IN);
     part->stand_ins = tv_array_reserve(part->stand_ins, &part->stand_in_capacity,
                                        part->stand_in_count + 1, sizeof *part->stand_ins);
-    part->stand_ins[part->stand_in_count] = (struct stand_in){.thread = thread, .below = t->below_count};
+    part->stand_ins[part->stand_in_count] =
+        (struct stand_in){.thread = thread, .below = t->below_count};
     t->stack[-1].tag = child_path(part, TV_ROOT_PATH, STAND_IN + (uint32_t)part->stand_in_count++);
 }
 
@@ -109,7 +111,8 @@ static void tree_first(void *context, uint32_t thread, struct tv_walk_thread *t)
     set_stand_in(context, thread, t);
 }
 
-static void tree_below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
+static void tree_below(void *context, uint32_t thread, struct tv_walk_thread *t,
+                       struct tv_below *below)
 {
     struct part *part = context;
     struct stand_in *before = &part->stand_ins[part->paths.nodes[below->tag].frame - STAND_IN];
@@ -118,8 +121,8 @@ static void tree_below(void *context, uint32_t thread, struct tv_walk_thread *t,
     set_stand_in(part, thread, t);
 }
 
-static TV_NOINLINE void tree_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
-                                  int64_t cpu)
+static TV_NOINLINE void tree_wait(void *context, uint32_t thread, struct tv_walk_thread *t,
+                                  int64_t wall, int64_t cpu)
 {
     struct part *part = context;
     struct cost *waits = t->depth ? &part->waits : &stand_in_of(part, t)->waits;
@@ -128,7 +131,8 @@ static TV_NOINLINE void tree_wait(void *context, uint32_t thread, struct tv_walk
     waits->wall += wall - cpu;
 }
 
-static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number, const struct tv_batch *batch)
+static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number,
+                      const struct tv_batch *batch)
 {
     static const struct tv_walk_calls calls = {tree_step, tree_first, tree_below, tree_wait};
     struct part *part = &((struct tv_tree_sink *)sink)->parts[number];
@@ -136,7 +140,8 @@ static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number, cons
     tv_walk_batch(&part->walk, batch, &calls, part);
 }
 
-/* --- Before and after -------------------------------------------------------------------------------- */
+/* --- Before and after
+ * -------------------------------------------------------------------------------- */
 
 static void release_parts(struct tv_tree_sink *sink)
 {
@@ -176,7 +181,8 @@ static uint32_t *find_folds(const struct tv_tree_sink *sink)
     struct tv_map first;
     tv_map_init(&first);
     for (uint32_t i = 0; i < head->frame_count; i++)
-        fold[i] = tv_map_add(&first, (uint64_t)head->frames[i].class_name << 32 | head->frames[i].name, i);
+        fold[i] = tv_map_add(&first,
+                             (uint64_t)head->frames[i].class_name << 32 | head->frames[i].name, i);
     tv_map_release(&first);
     return fold;
 }
@@ -206,12 +212,14 @@ static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t inpu
         init_part(sink, i);
 }
 
-/* --- The splice -------------------------------------------------------------------------------------- */
+/* --- The splice
+ * -------------------------------------------------------------------------------------- */
 
 static void reserve_costs(struct tv_tree_sink *sink)
 {
     size_t before = sink->cost_capacity;
-    sink->costs = tv_array_reserve(sink->costs, &sink->cost_capacity, sink->paths.count, sizeof *sink->costs);
+    sink->costs =
+        tv_array_reserve(sink->costs, &sink->cost_capacity, sink->paths.count, sizeof *sink->costs);
     memset(sink->costs + before, 0, (sink->cost_capacity - before) * sizeof *sink->costs);
 }
 
@@ -228,8 +236,8 @@ static uint32_t whole_child(struct tv_tree_sink *sink, uint32_t parent, uint32_t
 }
 
 /* The path of the lowest `depth` calls of a stack. */
-static uint32_t whole_path(struct tv_tree_sink *sink, uint32_t thread, const struct tv_walk_start *start,
-                           uint32_t depth)
+static uint32_t whole_path(struct tv_tree_sink *sink, uint32_t thread,
+                           const struct tv_walk_start *start, uint32_t depth)
 {
     uint32_t path = TV_ROOT_PATH;
     if (sink->options.split_threads)
@@ -240,8 +248,8 @@ static uint32_t whole_path(struct tv_tree_sink *sink, uint32_t thread, const str
 }
 
 /* The path that a stand-in is; its own time becomes the part's cost of node `i`. */
-static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number,
-                               uint32_t i)
+static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam,
+                               unsigned number, uint32_t i)
 {
     struct part *part = &sink->parts[number];
     const struct stand_in *stand_in = &part->stand_ins[part->paths.nodes[i].frame - STAND_IN];
@@ -268,7 +276,8 @@ static void add_rest(struct part *part)
             const struct tv_open *open = &t->stack[i];
             bool top = i + 1 == t->depth;
             struct cost *cost = &part->costs[open->tag];
-            cost->wall += (top ? t->last_wall : t->stack[i + 1].wall) - open->wall - open->inner_wall;
+            cost->wall +=
+                (top ? t->last_wall : t->stack[i + 1].wall) - open->wall - open->inner_wall;
             cost->cpu += (top ? t->last_cpu : t->stack[i + 1].cpu) - open->cpu - open->inner_cpu;
         }
     }
@@ -298,7 +307,8 @@ static void splice_part(struct tv_tree_sink *sink, const struct tv_seam *seam, u
 }
 
 /* Time between two parts belongs to the top of the stack there. */
-static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number, uint32_t thread)
+static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number,
+                       uint32_t thread)
 {
     const struct part *part = &sink->parts[number];
     const struct tv_walk_start *start = tv_seam_start(seam, number, thread);
@@ -314,7 +324,8 @@ static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, un
     }
 }
 
-/* Calls that began before the trace count as calls; calls open at the end of a sampled trace last to it. */
+/* Calls that began before the trace count as calls; calls open at the end of a sampled trace last
+ * to it. */
 static void splice_edges(struct tv_tree_sink *sink, const struct tv_seam *seam, uint32_t thread)
 {
     const struct tv_input *input = &sink->head->inputs[sink->input];

@@ -3,14 +3,13 @@
  * The builder joins the two passes (count.c, place.c):
  *
  *     pass 0   every part counts its calls by (thread, level)
- *     splice   seam.h finds each part's true start; sums of the counts give every row its size and every part
- *              its first free place in every row
- *     pass 1   every part writes its slices, with a path tree of its own
- *     splice   what a part could not write itself (ends of calls of earlier parts), path trees into one,
- *              open calls closed, flags counted
+ *     splice   seam.h finds each part's true start; sums of the counts give every row its size and
+ * every part its first free place in every row pass 1   every part writes its slices, with a path
+ * tree of its own splice   what a part could not write itself (ends of calls of earlier parts),
+ * path trees into one, open calls closed, flags counted
  *
- * A part's path numbers follow the order of first appearance, so merging the parts' trees in order gives the
- * numbers of a serial reading.
+ * A part's path numbers follow the order of first appearance, so merging the parts' trees in
+ * order gives the numbers of a serial reading.
  */
 #include "model/builder.h"
 
@@ -29,8 +28,8 @@ struct tv_builder {
     struct tv_part *parts;
     struct tv_seam seam;
     bool seamed;
-    uint32_t first_track;   /* of this input */
-    uint32_t *track_of;     /* [threads] of this input, or TV_NONE */
+    uint32_t first_track;    /* of this input */
+    uint32_t *track_of;      /* [threads] of this input, or TV_NONE */
     struct tv_place *places; /* [parts][rows of this input] */
 };
 
@@ -55,7 +54,8 @@ static struct tv_builder *of_sink(struct tv_sink *sink)
     return (struct tv_builder *)sink;
 }
 
-static void builder_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void builder_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input,
+                          unsigned parts)
 {
     struct tv_builder *builder = of_sink(sink);
     assert(head == builder->trace->head && parts > 0);
@@ -70,7 +70,8 @@ static void builder_begin(struct tv_sink *sink, struct tv_head *head, uint32_t i
     }
 }
 
-static void builder_take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
+static void builder_take(struct tv_sink *sink, unsigned pass, unsigned part,
+                         const struct tv_batch *batch)
 {
     struct tv_part *p = &of_sink(sink)->parts[part];
     if (pass == 0)
@@ -79,7 +80,8 @@ static void builder_take(struct tv_sink *sink, unsigned pass, unsigned part, con
         tv_part_place(p, batch);
 }
 
-/* --- Between the passes ------------------------------------------------------------------------------ */
+/* --- Between the passes
+ * ------------------------------------------------------------------------------ */
 
 static struct tv_input *input_of(const struct tv_builder *builder)
 {
@@ -90,7 +92,8 @@ static struct tv_input *input_of(const struct tv_builder *builder)
 static bool times_fit(const struct tv_builder *builder)
 {
     for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++) {
-        const struct tv_walk_start *last = tv_seam_start(&builder->seam, builder->part_count, thread);
+        const struct tv_walk_start *last =
+            tv_seam_start(&builder->seam, builder->part_count, thread);
         int64_t first_wall = builder->seam.first_wall[thread];
         int64_t last_wall = tv_seam_open_end(input_of(builder), last->last_wall);
         if (last->seen && (last_wall - first_wall > UINT32_MAX ||
@@ -101,7 +104,8 @@ static bool times_fit(const struct tv_builder *builder)
 }
 
 /* Calls of a thread at a depth in one part. */
-static uint32_t calls_at(const struct tv_builder *builder, unsigned part, uint32_t thread, uint32_t depth)
+static uint32_t calls_at(const struct tv_builder *builder, unsigned part, uint32_t thread,
+                         uint32_t depth)
 {
     int64_t level = (int64_t)depth - tv_seam_start(&builder->seam, part, thread)->depth;
     return tv_levels_get(&builder->parts[part].levels[thread], level);
@@ -132,8 +136,8 @@ static void add_track(struct tv_builder *builder, uint32_t thread, size_t *row_c
     uint32_t count;
     for (uint32_t depth = 0; (count = row_size(builder, thread, depth)) > 0; depth++) {
         struct tv_columns *columns = &trace->columns[builder->input];
-        trace->rows =
-            tv_array_reserve(trace->rows, row_capacity, (size_t)trace->row_count + 1, sizeof *trace->rows);
+        trace->rows = tv_array_reserve(trace->rows, row_capacity, (size_t)trace->row_count + 1,
+                                       sizeof *trace->rows);
         trace->rows[trace->row_count++] = (struct tv_row){
             .first = columns->count,
             .first_block = columns->block_count,
@@ -166,7 +170,8 @@ static void lay_out(struct tv_builder *builder)
     uint32_t threads = builder->seam.thread_count;
     size_t row_capacity = trace->row_count;
     reserve_columns(trace);
-    trace->tracks = tv_realloc(trace->tracks, (size_t)trace->track_count + builder->seam.threads_with_events + 1,
+    trace->tracks = tv_realloc(trace->tracks,
+                               (size_t)trace->track_count + builder->seam.threads_with_events + 1,
                                sizeof *trace->tracks);
     builder->first_track = trace->track_count;
     builder->track_of = tv_alloc(threads, sizeof *builder->track_of);
@@ -202,11 +207,13 @@ static void start_thread(struct tv_builder *builder, unsigned number, uint32_t t
         uint32_t next = depth < builder->seam.supplied[thread];
         for (unsigned before = 0; before < number; before++)
             next += calls_at(builder, before, thread, depth);
-        places[depth] = (struct tv_place){rows[depth].first, rows[depth].first_block, next, rows[depth].count};
+        places[depth] =
+            (struct tv_place){rows[depth].first, rows[depth].first_block, next, rows[depth].count};
     }
 }
 
-static void start_part(struct tv_builder *builder, unsigned number, struct tv_place *places, bool wide)
+static void start_part(struct tv_builder *builder, unsigned number, struct tv_place *places,
+                       bool wide)
 {
     struct tv_part *part = &builder->parts[number];
     struct tv_head *head = builder->trace->head;
@@ -226,7 +233,8 @@ static void start_part(struct tv_builder *builder, unsigned number, struct tv_pl
     }
 }
 
-/* Writes the starts of the calls that began before the trace: the first slice of each of their rows. */
+/* Writes the starts of the calls that began before the trace: the first slice of each of their
+ * rows. */
 static void place_supplied(struct tv_builder *builder, uint32_t thread)
 {
     struct tv_part *part = &builder->parts[0];
@@ -252,7 +260,8 @@ static enum tv_splice splice_counts(struct tv_builder *builder)
         walks[i] = builder->parts[i].walk;
     }
     struct tv_diagnostics before = builder->trace->head->diagnostics;
-    enum tv_splice splice = tv_seam_init(&builder->seam, walks, builder->part_count, builder->trace->head);
+    enum tv_splice splice =
+        tv_seam_init(&builder->seam, walks, builder->part_count, builder->trace->head);
     tv_free(walks);
     if (splice != TV_SPLICE_DONE)
         return splice;
@@ -274,7 +283,8 @@ static enum tv_splice splice_counts(struct tv_builder *builder)
     return TV_SPLICE_DONE;
 }
 
-/* --- After the passes -------------------------------------------------------------------------------- */
+/* --- After the passes
+ * -------------------------------------------------------------------------------- */
 
 static void apply_deferred(struct tv_builder *builder)
 {
@@ -367,23 +377,30 @@ static void merge_paths(struct tv_builder *builder)
     tv_free(maps);
 }
 
+/* Counts each track's waits, or puts them into its table. */
+static void add_waits(struct tv_builder *builder, const struct tv_part *part, bool filling)
+{
+    for (size_t i = 0; i < part->wait_count; i++) {
+        const struct tv_part_wait *wait = &part->waits[i];
+        struct tv_track *track = &builder->trace->tracks[builder->track_of[wait->thread]];
+        if (filling)
+            track->waits[track->wait_count] = wait->wait;
+        track->wait_count++;
+    }
+}
+
 static void gather_waits(struct tv_builder *builder)
 {
     struct tv_trace *trace = builder->trace;
-    for (int filling = 0; filling <= 1; filling++) {
-        for (unsigned i = 0; i < builder->part_count; i++)
-            for (size_t j = 0; j < builder->parts[i].wait_count; j++) {
-                const struct tv_part_wait *wait = &builder->parts[i].waits[j];
-                struct tv_track *track = &trace->tracks[builder->track_of[wait->thread]];
-                if (filling)
-                    ((struct tv_wait *)(uintptr_t)track->waits)[track->wait_count] = wait->wait;
-                track->wait_count++;
-            }
-        for (uint32_t i = builder->first_track; !filling && i < trace->track_count; i++) {
-            trace->tracks[i].waits = tv_alloc(trace->tracks[i].wait_count, sizeof(struct tv_wait));
-            trace->tracks[i].wait_count = 0;
-        }
+    for (unsigned i = 0; i < builder->part_count; i++)
+        add_waits(builder, &builder->parts[i], false);
+    for (uint32_t i = builder->first_track; i < trace->track_count; i++) {
+        struct tv_track *track = &trace->tracks[i];
+        track->waits = tv_alloc(track->wait_count, sizeof *track->waits);
+        track->wait_count = 0;
     }
+    for (unsigned i = 0; i < builder->part_count; i++)
+        add_waits(builder, &builder->parts[i], true);
 }
 
 static enum tv_splice builder_splice(struct tv_sink *sink, unsigned pass)

@@ -2,8 +2,9 @@
 /*
  * builder.h - the sink that makes a trace.
  *
- * Rows are filled by counting: pass 0 counts the calls of each (thread, depth) and learns how the parts fit
- * together, pass 1 writes each slice where it stays.  Several inputs may follow each other.
+ * Rows are filled by counting: pass 0 counts the calls of each (thread, depth) and learns how the
+ * parts fit together, pass 1 writes each slice where it stays.  Several inputs may follow each
+ * other.
  */
 #ifndef TV_MODEL_BUILDER_H
 #define TV_MODEL_BUILDER_H
@@ -16,6 +17,7 @@ struct tv_builder;
 /* Takes the head over; it must be the one given to the reader. */
 struct tv_builder *tv_builder_new(struct tv_head *head);
 
+/* What a reader is given. */
 struct tv_sink *tv_builder_sink(struct tv_builder *builder);
 
 /* The head given to tv_builder_new. */

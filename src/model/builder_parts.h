@@ -2,8 +2,8 @@
 /*
  * builder_parts.h - what the builder keeps for each part of an input while it passes twice.
  *
- * count.c is pass 0: how many calls each (thread, level) has.  place.c is pass 1: each slice to its place.
- * builder.c joins them.  For these files alone.
+ * count.c is pass 0: how many calls each (thread, level) has.  place.c is pass 1: each slice to
+ * its place. builder.c joins them.  For these files alone.
  */
 #ifndef TV_MODEL_BUILDER_PARTS_H
 #define TV_MODEL_BUILDER_PARTS_H
@@ -12,8 +12,8 @@
 #include "model/seam.h"
 #include "model/walk.h"
 
-/* Calls of one thread in one part by level: depth against the part's start, so that levels below it are
- * negative. */
+/* Calls of one thread in one part by level: depth against the part's start, so that levels below
+ * it are negative. */
 struct tv_levels {
     uint32_t *counts; /* of level l: counts[l + bias] */
     uint32_t bias, size;
@@ -44,12 +44,13 @@ struct tv_part {
     struct tv_part_wait *waits;
     size_t wait_count, wait_capacity;
     uint32_t unknown_frame;
-    bool wide;              /* times may need 64 bits */
+    bool wide; /* times may need 64 bits */
 };
 
 /* In the tag of an open call of pass 1, beside its path: it has made calls. */
 #define TV_TAG_PARENT 0x80000000u
 
+/* Takes a batch of pass 0. */
 void tv_part_count(struct tv_part *part, const struct tv_batch *batch);
 /* After the last batch: prepares for the seam. */
 void tv_part_counted(struct tv_part *part);
@@ -57,6 +58,7 @@ void tv_part_counted(struct tv_part *part);
 /* Calls of the thread at the level. */
 uint32_t tv_levels_get(const struct tv_levels *levels, int64_t level);
 
+/* Takes a batch of pass 1. */
 void tv_part_place(struct tv_part *part, const struct tv_batch *batch);
 
 void tv_part_release(struct tv_part *part);

@@ -54,17 +54,18 @@ static bool fits(int64_t distance)
     return distance >= 0 && distance <= UINT32_MAX;
 }
 
-/* Gives the block of slice `index` 64 bits a time, filled from the 32 bits of its slices up to `written`. */
-static struct tv_wide_time *widen(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
-                                  uint32_t written)
+/* Gives the block of slice `index` 64 bits a time, filled from the 32 bits of its slices up to
+ * `written`. */
+static struct tv_wide_time *widen(struct tv_columns *columns, const struct tv_place *place,
+                                  uint32_t index, uint32_t written)
 {
     uint32_t first = index - index % TV_BLOCK_SLICES;
     struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
     if (block->wide != TV_NONE)
         return &columns->wide[block->wide + index % TV_BLOCK_SLICES];
     uint32_t size = place->count - first < TV_BLOCK_SLICES ? place->count - first : TV_BLOCK_SLICES;
-    columns->wide = tv_array_reserve(columns->wide, &columns->wide_capacity, columns->wide_count + size,
-                                     sizeof *columns->wide);
+    columns->wide = tv_array_reserve(columns->wide, &columns->wide_capacity,
+                                     columns->wide_count + size, sizeof *columns->wide);
     struct tv_wide_time *wide = columns->wide + columns->wide_count;
     memset(wide, 0, size * sizeof *wide);
     block->wide = (uint32_t)columns->wide_count;
@@ -72,7 +73,8 @@ static struct tv_wide_time *widen(struct tv_columns *columns, const struct tv_pl
     for (uint32_t i = 0; i < written - first && i < size; i++) {
         uint64_t at = place->first + first + i;
         if (columns->start) {
-            wide[i].start = block->wall_base + (uint32_t)(columns->start[at] - (uint32_t)block->wall_base);
+            wide[i].start =
+                block->wall_base + (uint32_t)(columns->start[at] - (uint32_t)block->wall_base);
             wide[i].length = columns->length[at];
         }
         if (columns->cpu_start) {
@@ -84,17 +86,18 @@ static struct tv_wide_time *widen(struct tv_columns *columns, const struct tv_pl
     return &wide[index - first];
 }
 
-void tv_place_block(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
-                    int64_t cpu)
+void tv_place_block(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                    int64_t wall, int64_t cpu)
 {
     columns->blocks[place->first_block + index / TV_BLOCK_SLICES] =
         (struct tv_slice_block){.wall_base = wall, .cpu_base = cpu, .wide = TV_NONE};
 }
 
-void tv_place_wide(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
-                   int64_t cpu, bool length)
+void tv_place_wide(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                   int64_t wall, int64_t cpu, bool length)
 {
-    const struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
+    const struct tv_slice_block *block =
+        &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
     int64_t wall_base = length ? 0 : block->wall_base, cpu_base = length ? 0 : block->cpu_base;
     if (block->wide == TV_NONE && fits(wall - wall_base) && fits(cpu - cpu_base))
         return;
@@ -103,8 +106,8 @@ void tv_place_wide(struct tv_columns *columns, const struct tv_place *place, uin
     *(length ? &time->cpu_length : &time->cpu_start) = cpu;
 }
 
-void tv_place_length(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
-                     int64_t cpu)
+void tv_place_length(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                     int64_t wall, int64_t cpu)
 {
     uint64_t at = place->first + index;
     if (columns->start)

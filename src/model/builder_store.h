@@ -27,17 +27,17 @@ struct tv_place {
 };
 
 /* Slice `index`, the first of its block, begins at these times. */
-void tv_place_block(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
-                    int64_t cpu);
+void tv_place_block(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                    int64_t wall, int64_t cpu);
 
 /* Writes the lengths of a slice whose start is written, whatever they are. */
-void tv_place_length(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
-                     int64_t cpu);
+void tv_place_length(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                     int64_t wall, int64_t cpu);
 
-/* After the low halves of a slice's start (or its lengths) were written: gives the block 64 bits when they need
- * them. */
-void tv_place_wide(struct tv_columns *columns, const struct tv_place *place, uint32_t index, int64_t wall,
-                   int64_t cpu, bool length);
+/* After the low halves of a slice's start (or its lengths) were written: gives the block 64 bits
+ * when they need them. */
+void tv_place_wide(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
+                   int64_t wall, int64_t cpu, bool length);
 
 /* Counts parents and first children before each block of a row. */
 void tv_columns_rank(struct tv_columns *columns, const struct tv_row *row);

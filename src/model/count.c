@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "model/builder_parts.h"
 
-/* Makes room for levels from -below to depth, half as many again on each side. Returns where `depth - below`
- * stands. */
+/* Makes room for levels from -below to depth, half as many again on each side. Returns where
+ * `depth - below` stands. */
 static TV_NOINLINE size_t grow_levels(struct tv_levels *levels, uint32_t depth, uint32_t below)
 {
     uint32_t bias = levels->bias, above = levels->size - levels->bias;
@@ -44,12 +44,14 @@ static void count_first(void *context, uint32_t thread, struct tv_walk_thread *t
     (void)context, (void)thread, (void)t;
 }
 
-static void count_below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
+static void count_below(void *context, uint32_t thread, struct tv_walk_thread *t,
+                        struct tv_below *below)
 {
     (void)context, (void)thread, (void)t, (void)below;
 }
 
-static void count_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu)
+static void count_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
+                       int64_t cpu)
 {
     (void)context, (void)thread, (void)t, (void)wall, (void)cpu;
 }

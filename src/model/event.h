@@ -2,9 +2,9 @@
 /*
  * event.h - what readers hand on: the entries and exits of calls, in batches.
  *
- * The events of one thread come in their order and with times that never go back (the reader unwraps,
- * and sets a time that is earlier than the thread's previous one to that one, counting it).  Events of
- * different threads come in any order.
+ * The events of one thread come in their order and with times that never go back (the reader
+ * unwraps, and sets a time that is earlier than the thread's previous one to that one, counting
+ * it).  Events of different threads come in any order.
  */
 #ifndef TV_MODEL_EVENT_H
 #define TV_MODEL_EVENT_H
@@ -18,9 +18,9 @@ enum tv_action {
 };
 
 struct tv_event {
-    int64_t wall;     /* ticks of the input; 0 when it has no such clock */
-    int64_t cpu;      /* the same */
-    uint32_t thread;  /* index in the head */
+    int64_t wall;    /* ticks of the input; 0 when it has no such clock */
+    int64_t cpu;     /* the same */
+    uint32_t thread; /* index in the head */
     uint32_t action : 2;
     uint32_t frame : 30; /* index in the head; TV_ANY_FRAME: an exit that does not say of what */
 };

@@ -30,8 +30,8 @@ void tv_head_free(struct tv_head *head)
 }
 
 /* Room for one more in a table of the head. */
-#define RESERVE(head, table, count, capacity)                                                              \
-    ((head)->table = tv_array_reserve((head)->table, &(head)->capacity, (size_t)(head)->count + 1,         \
+#define RESERVE(head, table, count, capacity)                                                      \
+    ((head)->table = tv_array_reserve((head)->table, &(head)->capacity, (size_t)(head)->count + 1, \
                                       sizeof *(head)->table))
 
 uint32_t tv_head_add_input(struct tv_head *head, const char *name, const char *format)
@@ -62,7 +62,8 @@ uint32_t tv_head_add_thread(struct tv_head *head, const struct tv_thread *thread
     return head->thread_count++;
 }
 
-void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes key, struct tv_bytes value)
+void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes key,
+                          struct tv_bytes value)
 {
     RESERVE(head, metadata, metadata_count, metadata_capacity);
     head->metadata[head->metadata_count++] =

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * head.h - everything a trace says apart from its events: inputs, processes, threads, frames, metadata,
- * diagnostics.
+ * head.h - everything a trace says apart from its events: inputs, processes, threads, frames,
+ * metadata, diagnostics.
  *
- * A reader fills the head before it delivers events (a thread or frame index in an event stands in the
- * head already).  Several inputs read as one trace share one head; threads and metadata know their input.
- * Strings are numbers of `strings`.
+ * A reader fills the head before it delivers events (a thread or frame index in an event stands
+ * in the head already).  Several inputs read as one trace share one head; threads and metadata
+ * know their input. Strings are numbers of `strings`.
  */
 #ifndef TV_MODEL_HEAD_H
 #define TV_MODEL_HEAD_H
@@ -22,20 +22,20 @@ enum tv_clocks {
 
 /* One file. */
 struct tv_input {
-    uint32_t name;          /* as the user gave it */
-    const char *format;     /* "Android method trace" */
-    uint32_t version;       /* "3", "0xF3", ... */
-    unsigned clocks;        /* enum tv_clocks; never 0 */
-    int64_t tick_ns;        /* event times are multiples of this: 1000 or 1 */
-    int64_t recorded_us;    /* since 1970; 0: the file does not say */
-    int64_t boot_us;        /* since the device's boot, where the file has that instead; else 0 */
-    int64_t elapsed_ns;     /* as the file states; -1: it does not */
-    int64_t announced;      /* records, as the file states; -1: it does not */
+    uint32_t name;       /* as the user gave it */
+    const char *format;  /* "Android method trace" */
+    uint32_t version;    /* "3", "0xF3", ... */
+    unsigned clocks;     /* enum tv_clocks; never 0 */
+    int64_t tick_ns;     /* event times are multiples of this: 1000 or 1 */
+    int64_t recorded_us; /* since 1970; 0: the file does not say */
+    int64_t boot_us;     /* since the device's boot, where the file has that instead; else 0 */
+    int64_t elapsed_ns;  /* as the file states; -1: it does not */
+    int64_t announced;   /* records, as the file states; -1: it does not */
     bool overflow;
-    tv_ns sampled_ns;       /* interval, inferred, when the trace was sampled; 0: not sampled */
-    bool timeless;          /* stacks with weights (collapsed stacks): the axis is an order, not a time */
-    uint64_t bytes;         /* unpacked */
-    uint64_t methods;       /* that the file lists */
+    tv_ns sampled_ns; /* interval, inferred, when the trace was sampled; 0: not sampled */
+    bool timeless;    /* stacks with weights (collapsed stacks): the axis is an order, not a time */
+    uint64_t bytes;   /* unpacked */
+    uint64_t methods; /* that the file lists */
     /* Set while events pass: */
     uint64_t records;
     uint64_t unrolls;
@@ -48,11 +48,12 @@ struct tv_process {
 };
 
 struct tv_thread {
-    uint64_t id;      /* as in the file */
+    uint64_t id; /* as in the file */
     uint32_t name;
     uint32_t process; /* index */
     uint32_t input;   /* index */
     bool listed;      /* false: only its records are there */
+    bool late; /* listed only in the summary at the end of a stream: it never ran while traced */
 };
 
 /* What can stand on a stack. */
@@ -90,7 +91,8 @@ void tv_head_free(struct tv_head *head);
 uint32_t tv_head_add_input(struct tv_head *head, const char *name, const char *format);
 uint32_t tv_head_add_process(struct tv_head *head, uint64_t id, struct tv_bytes name);
 uint32_t tv_head_add_thread(struct tv_head *head, const struct tv_thread *thread);
-void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes key, struct tv_bytes value);
+void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes key,
+                          struct tv_bytes value);
 
 /* The index of a frame that equals *frame; added when there is none. */
 uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame);

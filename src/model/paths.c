@@ -29,9 +29,10 @@ static void free_places(struct tv_paths *paths)
 
 static uint32_t append(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
-    paths->nodes =
-        tv_array_reserve(paths->nodes, &paths->capacity, (size_t)paths->count + 1, sizeof *paths->nodes);
-    paths->nodes[paths->count] = (struct tv_path_node){parent, frame, TV_NONE, TV_NONE, TV_NONE, TV_NONE};
+    paths->nodes = tv_array_reserve(paths->nodes, &paths->capacity, (size_t)paths->count + 1,
+                                    sizeof *paths->nodes);
+    paths->nodes[paths->count] =
+        (struct tv_path_node){parent, frame, TV_NONE, TV_NONE, TV_NONE, TV_NONE};
     return paths->count++;
 }
 

@@ -2,8 +2,8 @@
 /*
  * paths.h - the call-path tree: each distinct chain of frames is one node.
  *
- * Node 0 is the root and stands for no frame; parents have smaller numbers than their children, so one pass
- * upwards or downwards over the arrays visits a tree in order.
+ * Node 0 is the root and stands for no frame; parents have smaller numbers than their children,
+ * so one pass upwards or downwards over the arrays visits a tree in order.
  */
 #ifndef TV_MODEL_PATHS_H
 #define TV_MODEL_PATHS_H
@@ -43,7 +43,8 @@ TV_INLINE uint32_t tv_paths_child(struct tv_paths *paths, uint32_t parent, uint3
     return tv_paths_child_slow(paths, parent, frame);
 }
 
-/* Adds every node of `from` to `to`; map[i] (from->count places) becomes the number of node i there. */
+/* Adds every node of `from` to `to`; map[i] (from->count places) becomes the number of node i
+ * there. */
 void tv_paths_merge(struct tv_paths *to, const struct tv_paths *from, uint32_t *map);
 
 /* Gives back what only adding needs: the finished tree is nodes[0..count). */

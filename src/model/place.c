@@ -7,11 +7,12 @@
 #include "model/builder_parts.h"
 
 /* The call was open where the part begins: its slice is another part's to write. */
-static TV_NOINLINE void end_inherited(struct tv_part *part, const struct tv_step *step, uint32_t flags)
+static TV_NOINLINE void end_inherited(struct tv_part *part, const struct tv_step *step,
+                                      uint32_t flags)
 {
     const struct tv_place *place = &part->places[step->thread][step->depth];
-    part->deferred = tv_array_reserve(part->deferred, &part->deferred_capacity, part->deferred_count + 1,
-                                      sizeof *part->deferred);
+    part->deferred = tv_array_reserve(part->deferred, &part->deferred_capacity,
+                                      part->deferred_count + 1, sizeof *part->deferred);
     part->deferred[part->deferred_count++] = (struct tv_deferred){
         step->thread, step->depth, place->next - 1, flags, step->wall, step->cpu};
 }
@@ -21,6 +22,26 @@ TV_INLINE uint32_t path_of(struct tv_part *part, const struct tv_step *step)
 {
     uint32_t frame = step->slow && step->frame == TV_ANY_FRAME ? part->unknown_frame : step->frame;
     return tv_paths_child(&part->paths, step->caller->tag & ~TV_TAG_PARENT, frame);
+}
+
+/* The low halves: starts at an entry, lengths at an exit. */
+TV_INLINE void write_times(struct tv_columns *columns, uint64_t at, const struct tv_step *step)
+{
+    uint32_t *wall = step->exit ? columns->length : columns->start;
+    uint32_t *cpu = step->exit ? columns->cpu_length : columns->cpu_start;
+    if (TV_LIKELY(wall))
+        wall[at] = (uint32_t)(step->exit ? step->wall : step->at_wall);
+    if (TV_LIKELY(cpu))
+        cpu[at] = (uint32_t)(step->exit ? step->cpu : step->at_cpu);
+}
+
+static TV_NOINLINE void write_wide(struct tv_columns *columns, const struct tv_place *place,
+                                   uint32_t index, const struct tv_step *step)
+{
+    if (step->exit)
+        tv_place_wide(columns, place, index, step->wall, step->cpu, true);
+    else
+        tv_place_wide(columns, place, index, step->at_wall, step->at_cpu, false);
 }
 
 TV_INLINE uint32_t place_step(void *context, const struct tv_step *step)
@@ -39,20 +60,15 @@ TV_INLINE uint32_t place_step(void *context, const struct tv_step *step)
     uint32_t index = place->next + (uint32_t)step->exit;
     uint64_t at = place->first + index;
     assert(path < TV_TAG_PARENT && index < place->count);
-    uint32_t *wall = step->exit ? columns->length : columns->start;
-    uint32_t *cpu = step->exit ? columns->cpu_length : columns->cpu_start;
-    if (TV_LIKELY(wall))
-        wall[at] = (uint32_t)(step->exit ? step->wall : step->at_wall);
-    if (TV_LIKELY(cpu))
-        cpu[at] = (uint32_t)(step->exit ? step->cpu : step->at_cpu);
+    write_times(columns, at, step);
     columns->path[at] = path;
-    columns->flags[at] = (uint8_t)(step->exit ? columns->flags[at] | step->flags | parent : first_child);
+    columns->flags[at] =
+        (uint8_t)(step->exit ? columns->flags[at] | step->flags | parent : first_child);
     place->next = index + 1;
     if (TV_UNLIKELY(!step->exit & (index % TV_BLOCK_SLICES == 0)))
         tv_place_block(columns, place, index, step->at_wall, step->at_cpu);
     if (TV_UNLIKELY(part->wide))
-        tv_place_wide(columns, place, index, step->exit ? step->wall : step->at_wall,
-                      step->exit ? step->cpu : step->at_cpu, step->exit != 0);
+        write_wide(columns, place, index, step);
     return path;
 }
 
@@ -61,19 +77,21 @@ static void place_first(void *context, uint32_t thread, struct tv_walk_thread *t
     (void)context, (void)thread, (void)t;
 }
 
-static void place_below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
+static void place_below(void *context, uint32_t thread, struct tv_walk_thread *t,
+                        struct tv_below *below)
 {
     (void)context, (void)thread, (void)t, (void)below;
     assert(false); /* a known walk sets nothing aside */
 }
 
-static void place_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu)
+static void place_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
+                       int64_t cpu)
 {
     struct tv_part *part = context;
     if (!t->depth)
         return;
-    part->waits =
-        tv_array_reserve(part->waits, &part->wait_capacity, part->wait_count + 1, sizeof *part->waits);
+    part->waits = tv_array_reserve(part->waits, &part->wait_capacity, part->wait_count + 1,
+                                   sizeof *part->waits);
     part->waits[part->wait_count++] =
         (struct tv_part_wait){thread,
                               {.start = t->last_wall + cpu / 2,

@@ -18,7 +18,8 @@ struct fit {
 
 static void push(struct fit *fit, struct tv_open open)
 {
-    fit->stack = tv_array_reserve(fit->stack, &fit->capacity, (size_t)fit->depth + 1, sizeof *fit->stack);
+    fit->stack =
+        tv_array_reserve(fit->stack, &fit->capacity, (size_t)fit->depth + 1, sizeof *fit->stack);
     fit->stack[fit->depth++] = open;
 }
 
@@ -49,8 +50,8 @@ static uint32_t reached(const struct tv_walk_thread *t, uint32_t open)
 }
 
 /*
- * Goes through a thread's parts with recorded calls alone.  Exits that find none open are appended to
- * `unmatched`.  False when an exit contradicts the stack.
+ * Goes through a thread's parts with recorded calls alone.  Exits that find none open are
+ * appended to `unmatched`.  False when an exit contradicts the stack.
  */
 static bool find_unmatched(struct fit *fit, const struct tv_walk *parts, unsigned part_count,
                            uint32_t thread, struct fit *unmatched)
@@ -148,14 +149,16 @@ static bool splice_thread(struct tv_seam *seam, const struct tv_walk *parts, uin
     return decided;
 }
 
-static void count_unmatched(struct tv_head *head, const struct tv_seam *seam, const struct tv_walk *parts)
+static void count_unmatched(struct tv_head *head, const struct tv_seam *seam,
+                            const struct tv_walk *parts)
 {
     for (unsigned part = 0; part < seam->part_count; part++)
         for (uint32_t thread = 0; thread < seam->thread_count; thread++) {
             const struct tv_walk_start *start = tv_seam_start(seam, part, thread);
             const struct tv_walk_thread *t = &parts[part].threads[thread];
             for (uint32_t i = start->depth - start->floor; i < t->below_count; i++)
-                tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_UNMATCHED_EXIT, t->below[i].offset);
+                tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_UNMATCHED_EXIT,
+                                   t->below[i].offset);
         }
     for (uint64_t i = 0; i < seam->open_calls; i++)
         tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OPEN_CALL, UINT64_MAX);
@@ -202,7 +205,8 @@ void tv_seam_release(struct tv_seam *seam)
     memset(seam, 0, sizeof *seam);
 }
 
-bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread *t, int64_t *wall, int64_t *cpu)
+bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread *t, int64_t *wall,
+                 int64_t *cpu)
 {
     *wall = t->first_wall - start->last_wall;
     *cpu = t->first_cpu - start->last_cpu;

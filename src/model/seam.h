@@ -2,13 +2,13 @@
 /*
  * seam.h - fits the walked parts of an input together.
  *
- * Each thread's exits that were set aside meet the calls left open by the parts before.  Those that meet none
- * are of calls that began before the trace: for each, a call is supplied that begins with the thread's
- * first record and adopts what came before its exit (method-trace.md section 8, rule 1).  The result is each
- * thread's true stack at the start of each part: the supplied calls at the bottom, so that depth counts
- * from the thread's lowest point, and recorded ones above.  The tag of a call in a start is the one it had in
- * its part; a supplied call, or one that a later part's walk said `had_child` of, has tag 1 when it made calls
- * before.
+ * Each thread's exits that were set aside meet the calls left open by the parts before.  Those
+ * that meet none are of calls that began before the trace: for each, a call is supplied that
+ * begins with the thread's first record and adopts what came before its exit (method-trace.md
+ * section 8, rule 1).  The result is each thread's true stack at the start of each part: the
+ * supplied calls at the bottom, so that depth counts from the thread's lowest point, and recorded
+ * ones above.  The tag of a call in a start is the one it had in its part; a supplied call, or
+ * one that a later part's walk said `had_child` of, has tag 1 when it made calls before.
  */
 #ifndef TV_MODEL_SEAM_H
 #define TV_MODEL_SEAM_H
@@ -19,30 +19,35 @@
 struct tv_seam {
     unsigned part_count;
     uint32_t thread_count;
-    struct tv_walk_start *starts; /* [part_count + 1][thread_count]; the last: what is open at the end */
-    uint32_t *supplied;           /* [thread_count] calls supplied */
-    uint32_t *max_depth;          /* [thread_count] levels of recorded entries */
+    struct tv_walk_start
+        *starts;         /* [part_count + 1][thread_count]; the last: what is open at the end */
+    uint32_t *supplied;  /* [thread_count] calls supplied */
+    uint32_t *max_depth; /* [thread_count] levels of recorded entries */
     int64_t *first_wall, *first_cpu; /* [thread_count] of its first record */
     uint64_t unmatched_exits, open_calls, entries;
     uint32_t threads_with_events;
 };
 
-/* Fits the parts together; adds their diagnostics to the head's. TV_SPLICE_SERIAL, with nothing to release,
- * when the parts cannot be decided without reading in order. */
+/* Fits the parts together; adds their diagnostics to the head's. TV_SPLICE_SERIAL, with nothing
+ * to release, when the parts cannot be decided without reading in order. */
 enum tv_splice tv_seam_init(struct tv_seam *seam, const struct tv_walk *parts, unsigned part_count,
                             struct tv_head *head);
 void tv_seam_release(struct tv_seam *seam);
 
-static inline struct tv_walk_start *tv_seam_start(const struct tv_seam *seam, unsigned part, uint32_t thread)
+static inline struct tv_walk_start *tv_seam_start(const struct tv_seam *seam, unsigned part,
+                                                  uint32_t thread)
 {
     return &seam->starts[(size_t)part * seam->thread_count + thread];
 }
 
-/* Time between a thread's last record before a part and its first in the part; false when there is none. */
-bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread *t, int64_t *wall, int64_t *cpu);
+/* Time between a thread's last record before a part and its first in the part; false when there
+ * is none. */
+bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread *t, int64_t *wall,
+                 int64_t *cpu);
 
-/* When the calls end, in wall ticks, that are open after a thread's last record: with it; in a sampled trace with
- * the trace, for a stack that did not change leaves no record (method-trace.md section 7). */
+/* When the calls end, in wall ticks, that are open after a thread's last record: with it; in a
+ * sampled trace with the trace, for a stack that did not change leaves no record (method-trace.md
+ * section 7). */
 int64_t tv_seam_open_end(const struct tv_input *input, int64_t last_wall);
 
 /* The frame "(unknown)": of supplied calls whose exit does not say of what it is. */

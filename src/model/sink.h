@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink.h - who takes a reader's events: the builder (model), the streaming profile and call tree (analysis),
- * the dump (writers).
+ * sink.h - who takes a reader's events: the builder (model), the streaming profile and call tree
+ * (analysis), the dump (writers).
  *
  * For each input the reader calls
  *
@@ -11,13 +11,13 @@
  *         splice(pass)                    one thread again
  *     end()
  *
- * A part is a stretch of the input; the parts are consecutive.  With one part the reading is serial.  What
- * a part's walk cannot decide without knowing its start (walk.h) makes splice answer TV_SPLICE_SERIAL; the
- * reader then calls begin again with one part.  A sink may ask for that once more after one part, when it must
- * do its work in another way.  The reader may also call begin
- * again by itself after it stopped half-way through pass 0 (it met a thread or method that it had to add to
- * the head).  A sink that cannot start afresh says `writes`: it gets one part, one begin, and a head that
- * is complete.
+ * A part is a stretch of the input; the parts are consecutive.  With one part the reading is
+ * serial.  What a part's walk cannot decide without knowing its start (walk.h) makes splice
+ * answer TV_SPLICE_SERIAL; the reader then calls begin again with one part.  A sink may ask for
+ * that once more after one part, when it must do its work in another way.  The reader may also
+ * call begin again by itself after it stopped half-way through pass 0 (it met a thread or method
+ * that it had to add to the head).  A sink that cannot start afresh says `writes`: it gets one
+ * part, one begin, and a head that is complete.
  */
 #ifndef TV_MODEL_SINK_H
 #define TV_MODEL_SINK_H

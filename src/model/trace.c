@@ -15,7 +15,7 @@ void tv_trace_free(struct tv_trace *trace)
         tv_columns_release(&trace->columns[i]);
     tv_free(trace->columns);
     for (uint32_t i = 0; i < trace->track_count; i++)
-        tv_free((void *)(uintptr_t)trace->tracks[i].waits);
+        tv_free(trace->tracks[i].waits);
     tv_free(trace->tracks);
     tv_free(trace->rows);
     tv_free(trace->offset);
@@ -58,7 +58,8 @@ static struct tv_wide_time read_ticks(const struct decoder *d, uint32_t index)
         ticks.length = c->length[at];
     }
     if (c->cpu_start) {
-        ticks.cpu_start = block->cpu_base + (uint32_t)(c->cpu_start[at] - (uint32_t)block->cpu_base);
+        ticks.cpu_start =
+            block->cpu_base + (uint32_t)(c->cpu_start[at] - (uint32_t)block->cpu_base);
         ticks.cpu_length = c->cpu_length[at];
     }
     return ticks;
@@ -152,8 +153,8 @@ uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns tim
 }
 
 /*
- * The i-th call with children of a row made the i-th first child of the row below: parents and children are
- * found by counting the one flag and selecting the other.
+ * The i-th call with children of a row made the i-th first child of the row below: parents and
+ * children are found by counting the one flag and selecting the other.
  */
 
 static uint32_t counted_before(const struct tv_slice_block *block, unsigned flag)
@@ -226,13 +227,13 @@ struct around {
 
 static void consider(struct around *around, tv_ns at, tv_ns wall, tv_ns cpu)
 {
-    if (wall <= at && (wall > around->wall_before ||
-                       (wall == around->wall_before && cpu > around->cpu_before))) {
+    if (wall <= at &&
+        (wall > around->wall_before || (wall == around->wall_before && cpu > around->cpu_before))) {
         around->wall_before = wall;
         around->cpu_before = cpu;
     }
-    if (wall > at && (wall < around->wall_after ||
-                      (wall == around->wall_after && cpu < around->cpu_after))) {
+    if (wall > at &&
+        (wall < around->wall_after || (wall == around->wall_after && cpu < around->cpu_after))) {
         around->wall_after = wall;
         around->cpu_after = cpu;
     }

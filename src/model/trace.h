@@ -2,13 +2,13 @@
 /*
  * trace.h - a finished trace: rows of packed columns and one tree of call paths (decision P2).
  *
- * A trace is immutable: any number of threads may read it.  A track is a line of the time line (here: a thread
- * with events); its calls lie in rows, one for each depth.  A slice (a call) is named (row, index).  Slices
- * of a row are sorted by start and do not overlap.
+ * A trace is immutable: any number of threads may read it.  A track is a line of the time line
+ * (here: a thread with events); its calls lie in rows, one for each depth.  A slice (a call) is
+ * named (row, index).  Slices of a row are sorted by start and do not overlap.
  *
- * Columns hold 32 bits a time: the low half of the start in ticks, decoded against the 64-bit base of the
- * slice's block of 1024.  A block whose times do not fit holds 64 bits in a side table.  Only
- * tv_slices_read and tv_slice_get know this.
+ * Columns hold 32 bits a time: the low half of the start in ticks, decoded against the 64-bit
+ * base of the slice's block of 1024.  A block whose times do not fit holds 64 bits in a side
+ * table.  Only tv_slices_read and tv_slice_get know this.
  */
 #ifndef TV_MODEL_TRACE_H
 #define TV_MODEL_TRACE_H
@@ -63,8 +63,8 @@ struct tv_row {
     uint32_t input;
 };
 
-/* A time in which a call did not run: wall time passed, the thread's CPU clock stood (method-trace.md section
- * 9, "(context switch)"). */
+/* A time in which a call did not run: wall time passed, the thread's CPU clock stood
+ * (method-trace.md section 9, "(context switch)"). */
 struct tv_wait {
     int64_t start, length; /* ticks of the wall clock */
     uint32_t depth;        /* of the call that waited */
@@ -79,7 +79,7 @@ struct tv_track {
     uint64_t slice_count;
     int64_t first_wall, last_wall; /* of its records, ticks */
     int64_t first_cpu, last_cpu;
-    const struct tv_wait *waits; /* sorted by start */
+    struct tv_wait *waits; /* sorted by start */
     uint32_t wait_count;
 };
 
@@ -92,8 +92,8 @@ struct tv_trace {
     uint32_t row_count;
     struct tv_track *tracks; /* threads that have events, in the order of the head's threads */
     uint32_t track_count;
-    tv_ns *offset;      /* of each input's clock, added to its times: 0 unless moved */
-    tv_ns start, end;   /* of everything on the axis */
+    tv_ns *offset;    /* of each input's clock, added to its times: 0 unless moved */
+    tv_ns start, end; /* of everything on the axis */
     uint64_t slice_count;
     uint64_t recorded_calls;  /* entries in the inputs: slices but for the supplied ones */
     uint64_t unmatched_exits; /* slices that were supplied */
@@ -127,15 +127,17 @@ uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time);
 /* The first slice of the row that starts at or after `time` (row.count when none does). */
 uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time);
 
-/* The call that this one was made from: its index in the row above (row - 1), or TV_NONE at depth 0. */
+/* The call that this one was made from: its index in the row above (row - 1), or TV_NONE at depth
+ * 0. */
 uint32_t tv_slice_parent(const struct tv_trace *trace, uint32_t row, uint32_t index);
 
 /* The calls made by this one: indices [*first, *first + *count) in the row below (row + 1). */
 void tv_slice_children(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t *first,
                        uint32_t *count);
 
-/* CPU time of a track at a wall time, nanoseconds: on the straight line between the thread's records around it,
- * rounded down (decision P3); before the first record its CPU time, after the last the last. */
+/* CPU time of a track at a wall time, nanoseconds: on the straight line between the thread's
+ * records around it, rounded down (decision P3); before the first record its CPU time, after the
+ * last the last. */
 tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall);
 
 /* Nanoseconds a tick of the track's input. */

@@ -46,9 +46,10 @@ static void set_limits(struct tv_walk_thread *t)
 static void reserve_stack(struct tv_walk_thread *t, uint32_t needed)
 {
     size_t before = t->stack ? (size_t)t->capacity + 1 : 0, capacity = before;
-    struct tv_open *slots =
-        tv_array_reserve(before ? t->stack - 1 : NULL, &capacity, (size_t)needed + 1, sizeof *slots);
-    memset(slots + before, 0, (capacity - before) * sizeof *slots); /* entries look at free slots too */
+    struct tv_open *slots = tv_array_reserve(before ? t->stack - 1 : NULL, &capacity,
+                                             (size_t)needed + 1, sizeof *slots);
+    memset(slots + before, 0,
+           (capacity - before) * sizeof *slots); /* entries look at free slots too */
     if (!before)
         slots[0].frame = TV_NONE;
     t->stack = slots + 1;
@@ -106,7 +107,8 @@ bool tv_walk_make_room(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t 
     return false;
 }
 
-/* How many calls to take off so that the nearest open call of the frame goes; 0 when none is open. */
+/* How many calls to take off so that the nearest open call of the frame goes; 0 when none is
+ * open. */
 static uint32_t distance_to(const struct tv_walk_thread *t, uint32_t frame)
 {
     uint32_t open = t->depth - t->floor;
@@ -152,11 +154,12 @@ TV_NOINLINE uint32_t tv_walk_resolve_exit(struct tv_walk *walk, struct tv_walk_t
     return distance;
 }
 
-struct tv_below *tv_walk_set_aside(struct tv_walk_thread *t, const struct tv_event *event, uint64_t offset)
+struct tv_below *tv_walk_set_aside(struct tv_walk_thread *t, const struct tv_event *event,
+                                   uint64_t offset)
 {
     assert(t->depth == 0);
-    t->below =
-        tv_array_reserve(t->below, &t->below_capacity, (size_t)t->below_count + 1, sizeof *t->below);
+    t->below = tv_array_reserve(t->below, &t->below_capacity, (size_t)t->below_count + 1,
+                                sizeof *t->below);
     struct tv_below *below = &t->below[t->below_count++];
     *below = (struct tv_below){
         .wall = event->wall,

@@ -2,21 +2,23 @@
 /*
  * walk.h - from entries and exits to calls: one stack a thread, the same for every sink.
  *
- * A part of an input is walked without knowing the calls that were open where it begins.  So its stacks begin
- * empty, and an exit on an empty stack is set aside ("below"): it ends a call of an earlier part, or one
- * that began before the trace.  seam.h fits the parts together afterwards.  The second pass of the builder
- * walks again with the true stacks given (tv_walk_begin_known); then nothing is set aside.
+ * A part of an input is walked without knowing the calls that were open where it begins.  So its
+ * stacks begin empty, and an exit on an empty stack is set aside ("below"): it ends a call of an
+ * earlier part, or one that began before the trace.  seam.h fits the parts together afterwards.
+ * The second pass of the builder walks again with the true stacks given (tv_walk_begin_known);
+ * then nothing is set aside.
  *
- * What an exit that does not match the top means (method-trace.md section 8, rules 1 and 2): nothing recorded
- * is open: the call began before the trace; its method is open further down: the calls above it have lost
- * their exits and end here; else it is ignored.  Whether it is open further down can only be told when the
- * whole stack is known: a part that is not the first then gives up (`undecided`) and the input is read again
- * as one part.
+ * What an exit that does not match the top means (method-trace.md section 8, rules 1 and 2):
+ * nothing recorded is open: the call began before the trace; its method is open further down: the
+ * calls above it have lost their exits and end here; else it is ignored.  Whether it is open
+ * further down can only be told when the whole stack is known: a part that is not the first then
+ * gives up (`undecided`) and the input is read again as one part.
  *
- * An ordinary event is taken without asking which it is: the slot of the call that begins or ends, its caller's
- * slot and a mask (0 at an entry, -1 at an exit) serve both, since nothing predicts which comes next and a
- * wrong guess costs more than the work.  Whatever is not ordinary goes the slow way.  The sink's own work
- * is a few small functions in a const struct, which the compiler inlines into tv_walk_batch.
+ * An ordinary event is taken without asking which it is: the slot of the call that begins or
+ * ends, its caller's slot and a mask (0 at an entry, -1 at an exit) serve both, since nothing
+ * predicts which comes next and a wrong guess costs more than the work.  Whatever is not ordinary
+ * goes the slow way.  The sink's own work is a few small functions in a const struct, which the
+ * compiler inlines into tv_walk_batch.
  */
 #ifndef TV_MODEL_WALK_H
 #define TV_MODEL_WALK_H
@@ -31,8 +33,8 @@
 /* How far down the stack the entry for an exit is looked for. */
 #define TV_UNWIND_LIMIT 1024u
 
-/* A time in which a thread's wall clock ran ahead of its CPU clock by more than this is a wait (method-trace.md
- * section 9, "(context switch)"). */
+/* A time in which a thread's wall clock ran ahead of its CPU clock by more than this is a wait
+ * (method-trace.md section 9, "(context switch)"). */
 #define TV_WAIT_NS 100000
 
 struct tv_open {
@@ -67,7 +69,8 @@ struct tv_walk_thread {
     size_t below_capacity;
     struct tv_below *below;
     bool seen;
-    bool had_child; /* calls were made with nothing of the part open, since the last exit set aside; the sink's */
+    bool had_child; /* calls were made with nothing of the part open, since the last exit set aside;
+                       the sink's */
     int64_t first_wall, first_cpu, last_wall, last_cpu; /* of the part's records, ticks */
     uint64_t entries;
 };
@@ -89,7 +92,7 @@ struct tv_step {
     uint32_t frame;
     uint32_t depth; /* of the call */
     struct tv_walk_thread *t;
-    struct tv_open *call;   /* its slot: as it was at an exit, to be filled by the walk at an entry */
+    struct tv_open *call; /* its slot: as it was at an exit, to be filled by the walk at an entry */
     struct tv_open *caller; /* call - 1 */
     int64_t exit;           /* -1: it ends; 0: it begins */
     int64_t at_wall, at_cpu;
@@ -124,31 +127,45 @@ struct tv_walk_start {
 void tv_walk_begin_known(struct tv_walk *walk, uint32_t thread, const struct tv_walk_start *start);
 
 /* Time with nothing of the part open, since the last exit set aside, up to a time. */
-static inline void tv_walk_level(const struct tv_walk_thread *t, int64_t wall, int64_t cpu, int64_t *level_wall,
-                                 int64_t *level_cpu)
+static inline void tv_walk_level(const struct tv_walk_thread *t, int64_t wall, int64_t cpu,
+                                 int64_t *level_wall, int64_t *level_cpu)
 {
     const struct tv_open *bottom = &t->stack[-1];
     *level_wall = (t->depth ? t->stack[0].wall : wall) - bottom->wall - bottom->inner_wall;
     *level_cpu = (t->depth ? t->stack[0].cpu : cpu) - bottom->cpu - bottom->inner_cpu;
 }
 
-/* For tv_walk_batch: how many calls an exit that is not ordinary ends, what it counts and gives up. */
+/* For tv_walk_batch: how many calls an exit that is not ordinary ends, what it counts and gives
+ * up. */
 #define TV_POP_BELOW UINT32_MAX
-uint32_t tv_walk_resolve_exit(struct tv_walk *walk, struct tv_walk_thread *t, const struct tv_event *event,
-                              uint64_t offset);
-struct tv_below *tv_walk_set_aside(struct tv_walk_thread *t, const struct tv_event *event, uint64_t offset);
+uint32_t tv_walk_resolve_exit(struct tv_walk *walk, struct tv_walk_thread *t,
+                              const struct tv_event *event, uint64_t offset);
+/* Appends an exit to those set aside; stack[-1] begins anew. Valid until the next one. */
+struct tv_below *tv_walk_set_aside(struct tv_walk_thread *t, const struct tv_event *event,
+                                   uint64_t offset);
 /* Whether an entry that is not ordinary has room after all. */
 bool tv_walk_make_room(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t offset);
+/* The thread's first record in the part. */
 void tv_walk_see(struct tv_walk_thread *t, const struct tv_event *event);
+/* A call was taken off the slow way: it may have been one from before. */
 void tv_walk_popped(struct tv_walk_thread *t);
 
 enum { TV_FLAG_UNROLLED = 1, TV_FLAG_MISSING_EXIT = 8 }; /* = enum tv_slice_flags (trace.h) */
 
+/* An event, and who takes it. */
+struct tv_turn {
+    struct tv_walk_thread *t;
+    const struct tv_walk_calls *calls;
+    void *part;
+    const struct tv_event *event;
+};
+
 /* Does what an entry or exit does to the stack, and tells the sink. */
-TV_INLINE void tv_walk_step(struct tv_walk_thread *t, const struct tv_walk_calls *calls, void *part,
-                            const struct tv_event *event, uint32_t frame, int64_t exit, uint32_t flags,
-                            bool slow)
+TV_INLINE void tv_walk_step(const struct tv_turn *turn, uint32_t frame, int64_t exit,
+                            uint32_t flags, bool slow)
 {
+    struct tv_walk_thread *t = turn->t;
+    const struct tv_event *event = turn->event;
     struct tv_open *call = t->stack + ((int64_t)t->depth + exit);
     struct tv_step step = {
         .thread = event->thread,
@@ -165,7 +182,7 @@ TV_INLINE void tv_walk_step(struct tv_walk_thread *t, const struct tv_walk_calls
         .flags = flags,
         .slow = slow,
     };
-    uint32_t tag = calls->step(part, &step);
+    uint32_t tag = turn->calls->step(turn->part, &step);
     step.caller->inner_wall += step.wall;
     step.caller->inner_cpu += step.cpu;
     *call = (struct tv_open){event->wall, event->cpu, 0, 0, frame, tag};
@@ -174,26 +191,29 @@ TV_INLINE void tv_walk_step(struct tv_walk_thread *t, const struct tv_walk_calls
     t->max_depth = t->depth > t->max_depth ? t->depth : t->max_depth;
 }
 
-TV_INLINE void tv_walk_exit_slowly(struct tv_walk *walk, struct tv_walk_thread *t,
-                                   const struct tv_walk_calls *calls, void *part,
-                                   const struct tv_event *event, uint64_t offset)
+TV_INLINE void tv_walk_exit_slowly(struct tv_walk *walk, const struct tv_turn *turn,
+                                   uint64_t offset)
 {
+    struct tv_walk_thread *t = turn->t;
+    const struct tv_event *event = turn->event;
     uint32_t flags = event->action == TV_UNROLL ? TV_FLAG_UNROLLED : 0;
     uint32_t count = tv_walk_resolve_exit(walk, t, event, offset);
     if (count == TV_POP_BELOW) {
-        calls->below(part, event->thread, t, tv_walk_set_aside(t, event, offset));
+        struct tv_below *below = tv_walk_set_aside(t, event, offset);
+        turn->calls->below(turn->part, event->thread, t, below);
         return;
     }
     for (; count; count--) {
-        tv_walk_step(t, calls, part, event, t->stack[t->depth - 1].frame, -1,
+        tv_walk_step(turn, t->stack[t->depth - 1].frame, -1,
                      count > 1 ? TV_FLAG_MISSING_EXIT : flags, true);
         tv_walk_popped(t);
     }
 }
 
-/* Whether an entry finds room, or an exit its own call on top: in sums and masks, for compilers turn a choice
- * into a jump. */
-TV_INLINE bool tv_walk_is_ordinary(const struct tv_walk_thread *t, const struct tv_event *event, int64_t exit)
+/* Whether an entry finds room, or an exit its own call on top: in sums and masks, for compilers
+ * turn a choice into a jump. */
+TV_INLINE bool tv_walk_is_ordinary(const struct tv_walk_thread *t, const struct tv_event *event,
+                                   int64_t exit)
 {
     int64_t room = (int64_t)t->room - t->depth - 1, above = (int64_t)t->depth - t->low - 1;
     int64_t lacking = ((room & ~exit) | (above & exit)) >> 63;
@@ -219,13 +239,14 @@ TV_INLINE void tv_walk_batch(struct tv_walk *walk, const struct tv_batch *batch,
             calls->wait(part, event->thread, t, wall, cpu);
         t->last_wall = event->wall;
         t->last_cpu = event->cpu;
+        struct tv_turn turn = {t, calls, part, event};
         int64_t exit = -(int64_t)(event->action != TV_ENTER);
         if (TV_LIKELY(tv_walk_is_ordinary(t, event, exit)))
-            tv_walk_step(t, calls, part, event, event->frame, exit, event->action >> 1, false);
+            tv_walk_step(&turn, event->frame, exit, event->action >> 1, false);
         else if (exit)
-            tv_walk_exit_slowly(walk, t, calls, part, event, tv_batch_offset(batch, i));
+            tv_walk_exit_slowly(walk, &turn, tv_batch_offset(batch, i));
         else if (tv_walk_make_room(walk, t, tv_batch_offset(batch, i)))
-            tv_walk_step(t, calls, part, event, event->frame, 0, 0, true);
+            tv_walk_step(&turn, event->frame, 0, 0, true);
     }
 }
 

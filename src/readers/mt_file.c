@@ -111,7 +111,9 @@ void tv_mt_add_thread(struct tv_mt_file *file, uint64_t id, struct tv_bytes name
 {
     uint32_t known = tv_map_find(&file->threads, id);
     if (known == TV_NONE) {
-        tv_map_set(&file->threads, id, new_thread(file, id, name, true));
+        known = new_thread(file, id, name, true);
+        file->head->threads[known].late = again == TV_MT_FINAL;
+        tv_map_set(&file->threads, id, known);
         return;
     }
     if (again != TV_MT_FINAL)

@@ -11,7 +11,7 @@ struct sums {
     tv_ns interval; /* the shortest of the sampled inputs */
     tv_ns last_wall, last_cpu;
     unsigned clocks;
-    uint32_t listed;
+    uint32_t listed, late;
 };
 
 static struct sums sum_up(const struct tv_head *head)
@@ -30,8 +30,10 @@ static struct sums sum_up(const struct tv_head *head)
         sums.last_wall = wall > sums.last_wall ? wall : sums.last_wall;
         sums.last_cpu = cpu > sums.last_cpu ? cpu : sums.last_cpu;
     }
-    for (uint32_t i = 0; i < head->thread_count; i++)
-        sums.listed += head->threads[i].listed;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        sums.listed += head->threads[i].listed && !head->threads[i].late;
+        sums.late += head->threads[i].late;
+    }
     return sums;
 }
 
@@ -196,8 +198,9 @@ static void json_counts(struct tv_out *out, const struct tv_info *info, const st
     const struct tv_head *head = info->head;
     json_time(out, "span_ns", true, info->span);
     json_number(out, "processes", head->process_count);
-    json_number(out, "threads", head->thread_count);
+    json_number(out, "threads", head->thread_count - sums->late);
     json_number(out, "threads_listed", sums->listed);
+    json_number(out, "threads_late", sums->late);
     json_number(out, "threads_with_events", info->facts.threads_with_events);
     json_number(out, "methods", sums->methods);
     json_number(out, "frames", head->frame_count);
@@ -222,8 +225,8 @@ void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
         tv_out_format(out, "{\"interval_ns\": %lld}", (long long)sums.interval);
     else
         tv_out_text(out, "null");
-    json_time(out, "last_real_ns", sums.clocks & TV_CLOCK_WALL, sums.last_wall);
-    json_time(out, "last_cpu_ns", sums.clocks & TV_CLOCK_CPU, sums.last_cpu);
+    json_time(out, "last_real_ns", true, sums.last_wall);
+    json_time(out, "last_cpu_ns", true, sums.last_cpu);
     json_diagnostics(out, &head->diagnostics);
     json_key(out, "inputs");
     tv_out_char(out, '[');
@@ -326,7 +329,9 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     text_time(out, "last real time", sums.clocks & TV_CLOCK_WALL, sums.last_wall);
     text_time(out, "last CPU time", sums.clocks & TV_CLOCK_CPU, sums.last_cpu);
     text_number(out, "processes", head->process_count);
-    text_number(out, "threads", head->thread_count);
+    text_number(out, "threads", head->thread_count - sums.late);
+    if (sums.late)
+        text_number(out, "threads named at the end", sums.late);
     text_number(out, "threads with events", info->facts.threads_with_events);
     text_number(out, "methods", sums.methods);
     text_number(out, "records", sums.records);

@@ -2,12 +2,10 @@
 /*
  * engine.c - engine FILE [--jobs N]: what no command shows, measured inside the process.
  *
- *   ready_s        from opening the file to rows, paths and pyramid
- *   model_bytes    memory of the process that loading added (resident)
- *   range_s        the method table of a range: median over ranges of 1 %, 10 %, 50 % and all of the time
- *   range_max_s    the slowest of them
- *   screen_p50_s   60 busiest rows, 1920 pixels, at random places and zooms
- *   screen_p99_s
+ * ready_s        from opening the file to rows, paths and pyramid model_bytes    memory of the
+ * process that loading added (resident) range_s        the method table of a range: median over
+ * ranges of 1 %, 10 %, 50 % and all of the time range_max_s    the slowest of them screen_p50_s
+ * 60 busiest rows, 1920 pixels, at random places and zooms screen_p99_s
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -155,7 +153,8 @@ static void print_screens(const struct tv_pyramid *pyramid)
 
 int main(int argc, char **argv)
 {
-    unsigned jobs = argc == 4 && strcmp(argv[2], "--jobs") == 0 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    unsigned jobs =
+        argc == 4 && strcmp(argv[2], "--jobs") == 0 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
     if (argc != 2 && argc != 4) {
         fputs("usage: engine FILE [--jobs N]\n", stderr);
         return 2;

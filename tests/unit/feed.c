@@ -17,8 +17,14 @@ struct feed *feed_random(uint32_t seed, const struct feed_style *style)
 {
     uint64_t state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     struct feed *feed = tv_alloc(1, sizeof *feed);
-    *feed = (struct feed){tv_alloc(style->events, sizeof *feed->events), 0, style->threads, style->frames,
-                          1000, style->clocks, 0, false};
+    *feed = (struct feed){tv_alloc(style->events, sizeof *feed->events),
+                          0,
+                          style->threads,
+                          style->frames,
+                          1000,
+                          style->clocks,
+                          0,
+                          false};
     uint32_t *depth = tv_alloc(style->threads, sizeof *depth);
     uint32_t(*stack)[64] = tv_alloc(style->threads, sizeof *stack);
     int64_t *cpu = tv_alloc(style->threads, sizeof *cpu);
@@ -27,8 +33,9 @@ struct feed *feed_random(uint32_t seed, const struct feed_style *style)
     while (feed->count < style->events) {
         if (next_random(&state) % 5 == 0)
             thread = next_random(&state) % style->threads;
-        int64_t gap = next_random(&state) % 3 ? next_random(&state) % 4
-                                              : (int64_t)(next_random(&state) % (uint64_t)(style->longest_gap + 1));
+        int64_t gap = next_random(&state) % 3
+                          ? next_random(&state) % 4
+                          : (int64_t)(next_random(&state) % (uint64_t)(style->longest_gap + 1));
         wall += gap;
         cpu[thread] += gap - (gap ? (int64_t)(next_random(&state) % (uint64_t)(gap + 1)) : 0);
         bool enter = depth[thread] < 63 && (next_random(&state) % 100 < 50 || depth[thread] == 0);
@@ -43,7 +50,10 @@ struct feed *feed_random(uint32_t seed, const struct feed_style *style)
             style->clocks & TV_CLOCK_WALL ? wall : 0,
             style->clocks & TV_CLOCK_CPU ? cpu[thread] : 0,
             thread,
-            (enter ? TV_ENTER : next_random(&state) % 20 ? TV_EXIT : TV_UNROLL) & 3u,
+            (enter                      ? TV_ENTER
+             : next_random(&state) % 20 ? TV_EXIT
+                                        : TV_UNROLL) &
+                3u,
             frame & TV_ANY_FRAME,
         };
     }
@@ -82,14 +92,21 @@ struct feed *feed_draw(const char *const *threads, uint32_t count)
     size_t columns = 0;
     for (uint32_t i = 0; i < count; i++)
         columns = strlen(threads[i]) > columns ? strlen(threads[i]) : columns;
-    *feed = (struct feed){tv_alloc(columns * count, sizeof *feed->events), 0, count, 26, 1000,
-                          TV_CLOCK_WALL | TV_CLOCK_CPU, (int64_t)columns, false};
+    *feed = (struct feed){tv_alloc(columns * count, sizeof *feed->events),
+                          0,
+                          count,
+                          26,
+                          1000,
+                          TV_CLOCK_WALL | TV_CLOCK_CPU,
+                          (int64_t)columns,
+                          false};
     uint32_t *depth = tv_alloc(count, sizeof *depth);
     uint32_t(*stack)[64] = tv_alloc(count, sizeof *stack);
     for (size_t column = 0; column < columns; column++)
         for (uint32_t i = 0; i < count; i++) {
             struct tv_event event = {.wall = (int64_t)column, .cpu = (int64_t)column, .thread = i};
-            if (column < strlen(threads[i]) && draw_event(threads[i][column], &event, stack[i], &depth[i]))
+            if (column < strlen(threads[i]) &&
+                draw_event(threads[i][column], &event, stack[i], &depth[i]))
                 feed->events[feed->count++] = event;
         }
     tv_free(depth);
@@ -111,13 +128,17 @@ struct tv_head *feed_head(const struct feed *feed)
     tv_head_add_process(head, 1, tv_bytes_of("p"));
     for (uint32_t i = 0; i < feed->threads; i++) {
         snprintf(text, sizeof text, "t%u", i);
-        tv_head_add_thread(head, &(struct tv_thread){100 + i, tv_head_string(head, tv_bytes_of(text)), 0,
-                                                     input, true});
+        tv_head_add_thread(head,
+                           &(struct tv_thread){.id = 100 + i,
+                                               .name = tv_head_string(head, tv_bytes_of(text)),
+                                               .input = input,
+                                               .listed = true});
     }
     for (uint32_t i = 0; i < feed->frames; i++) {
         snprintf(text, sizeof text, i < 26 ? "%c" : "m%u", i < 26 ? 'A' + i : i);
-        tv_head_add_frame(head, &(struct tv_frame){tv_head_string(head, TV_BYTES("pkg")),
-                                                   tv_head_string(head, tv_bytes_of(text)), 0, 0, 0});
+        tv_head_add_frame(head,
+                          &(struct tv_frame){tv_head_string(head, TV_BYTES("pkg")),
+                                             tv_head_string(head, tv_bytes_of(text)), 0, 0, 0});
     }
     head->inputs[input].tick_ns = feed->tick_ns;
     head->inputs[input].clocks = feed->clocks;
@@ -129,8 +150,8 @@ struct tv_head *feed_head(const struct feed *feed)
     return head;
 }
 
-static void feed_part(const struct feed *feed, struct tv_sink *sink, unsigned pass, unsigned part, size_t from,
-                      size_t to)
+static void feed_part(const struct feed *feed, struct tv_sink *sink, unsigned pass, unsigned part,
+                      size_t from, size_t to)
 {
     for (size_t i = from; i < to; i += 7) {
         size_t count = to - i < 7 ? to - i : 7;
@@ -139,8 +160,8 @@ static void feed_part(const struct feed *feed, struct tv_sink *sink, unsigned pa
     }
 }
 
-unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *sink, const size_t *starts,
-                 unsigned parts)
+unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *sink,
+                 const size_t *starts, unsigned parts)
 {
     sink->ops->begin(sink, head, 0, parts);
     for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
@@ -154,7 +175,8 @@ unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *
     return parts;
 }
 
-/* --- The plain way ----------------------------------------------------------------------------------- */
+/* --- The plain way
+ * ----------------------------------------------------------------------------------- */
 
 struct plain {
     struct feed_call *calls;
@@ -177,9 +199,9 @@ static void plain_enter(struct plain *plain, const struct tv_event *event, unsig
     uint32_t parent = plain->depth ? plain->stack[plain->depth - 1] : TV_NONE;
     if (parent != TV_NONE)
         plain->calls[parent].children++;
-    plain->calls[plain->count] = (struct feed_call){event->thread, plain->depth, event->frame, parent,
-                                                    event->wall,   event->wall,  event->cpu,   event->cpu,
-                                                    flags,         0};
+    plain->calls[plain->count] =
+        (struct feed_call){event->thread, plain->depth, event->frame, parent, event->wall,
+                           event->wall,   event->cpu,   event->cpu,   flags,  0};
     plain->stack[plain->depth++] = plain->count++;
 }
 
@@ -241,7 +263,8 @@ struct feed_call *feed_calls(const struct feed *feed, uint32_t thread, uint32_t 
         }
         uint32_t distance = plain.depth == plain.floor ? 1 : plain_distance(&plain, event->frame);
         for (; distance > 0; distance--)
-            plain_leave(&plain, event->wall, event->cpu, distance > 1 ? TV_SLICE_MISSING_EXIT : flags);
+            plain_leave(&plain, event->wall, event->cpu,
+                        distance > 1 ? TV_SLICE_MISSING_EXIT : flags);
     }
     while (plain.depth)
         plain_leave(&plain, feed->sampled ? feed->elapsed : last->wall, last->cpu, TV_SLICE_OPEN);

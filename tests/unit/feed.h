@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed.h - events for a sink's tests without a reader, and the calls that they mean, found the plain way.
+ * feed.h - events for a sink's tests without a reader, and the calls that they mean, found the
+ * plain way.
  */
 #ifndef TV_TESTS_FEED_H
 #define TV_TESTS_FEED_H
@@ -14,7 +15,7 @@ struct feed {
     uint32_t threads, frames;
     int64_t tick_ns;
     unsigned clocks;
-    int64_t elapsed;  /* ticks */
+    int64_t elapsed; /* ticks */
     bool sampled;
 };
 
@@ -32,9 +33,9 @@ struct feed_style {
 struct feed *feed_random(uint32_t seed, const struct feed_style *style);
 
 /*
- * Events from a drawing, one thread a line: "A(B(C)D)E)" with one tick a character; a letter enters its method,
- * ')' exits the top, '!' leaves it by an exception, '.' lets time pass, a lower-case letter exits the method of
- * its upper-case letter.
+ * Events from a drawing, one thread a line: "A(B(C)D)E)" with one tick a character; a letter
+ * enters its method, ')' exits the top, '!' leaves it by an exception, '.' lets time pass, a
+ * lower-case letter exits the method of its upper-case letter.
  */
 struct feed *feed_draw(const char *const *threads, uint32_t count);
 void feed_free(struct feed *feed);
@@ -42,14 +43,14 @@ void feed_free(struct feed *feed);
 /* A head with the feed's threads ("t0", ids 100, 101 ...) and frames ("pkg.A", ".B" ...). */
 struct tv_head *feed_head(const struct feed *feed);
 
-/* Plays the reader: `parts` stretches that begin at starts[1..] (starts[0] is 0); in one part again when the
- * sink asks for it. Returns the number of parts that it ended with. */
-unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *sink, const size_t *starts,
-                 unsigned parts);
+/* Plays the reader: `parts` stretches that begin at starts[1..] (starts[0] is 0); in one part
+ * again when the sink asks for it. Returns the number of parts that it ended with. */
+unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *sink,
+                 const size_t *starts, unsigned parts);
 
 /* A call as it ought to come out. */
 struct feed_call {
-    uint32_t thread, depth, frame, parent; /* index of the parent in the list, or TV_NONE */
+    uint32_t thread, depth, frame, parent;  /* index of the parent in the list, or TV_NONE */
     int64_t start, end, cpu_start, cpu_end; /* ticks */
     unsigned flags;                         /* without FIRST_CHILD and HAS_CHILDREN */
     uint32_t children;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of the built trace against calls found the plain way, for many random inputs and splits. */
+/* Every call of the built trace against calls found the plain way, for many random inputs and
+ * splits. */
 #include "unit.h"
 
 #include "base/memory.h"
@@ -34,15 +35,16 @@ static void assert_path(const struct tv_trace *trace, uint32_t path, const struc
     assert_int_equal(path, TV_ROOT_PATH);
 }
 
-static void assert_call(const struct feed *feed, const struct tv_trace *trace, uint32_t row, uint32_t index,
-                        const struct feed_call *calls, uint32_t call)
+static void assert_call(const struct feed *feed, const struct tv_trace *trace, uint32_t row,
+                        uint32_t index, const struct feed_call *calls, uint32_t call)
 {
     const struct feed_call *want = &calls[call];
     struct tv_slice slice = tv_slice_get(trace, row, index);
     bool wall = feed->clocks & TV_CLOCK_WALL;
     assert_int_equal(slice.start, (wall ? want->start : want->cpu_start) * feed->tick_ns);
     assert_int_equal(slice.length,
-                     (wall ? want->end - want->start : want->cpu_end - want->cpu_start) * feed->tick_ns);
+                     (wall ? want->end - want->start : want->cpu_end - want->cpu_start) *
+                         feed->tick_ns);
     if (feed->clocks & TV_CLOCK_CPU) {
         assert_int_equal(slice.cpu_start, want->cpu_start * feed->tick_ns);
         assert_int_equal(slice.cpu_length, (want->cpu_end - want->cpu_start) * feed->tick_ns);
@@ -61,7 +63,8 @@ static void assert_family(const struct tv_trace *trace, const struct tv_track *t
         uint32_t row = track->first_row + calls[call].depth;
         uint32_t parent = tv_slice_parent(trace, row, place[call]);
         uint32_t first, children;
-        assert_int_equal(parent, calls[call].parent == TV_NONE ? TV_NONE : place[calls[call].parent]);
+        assert_int_equal(parent,
+                         calls[call].parent == TV_NONE ? TV_NONE : place[calls[call].parent]);
         tv_slice_children(trace, row, place[call], &first, &children);
         assert_int_equal(children, calls[call].children);
         for (uint32_t i = call + 1; children && i < count; i++)
@@ -195,8 +198,8 @@ static void supplied_call_begins_with_the_thread(void **state)
     feed_free(feed);
 }
 
-/* CPU time on the line between the records around, by looking at all records (all of which begin or end a
- * call here: ignored exits leave none). */
+/* CPU time on the line between the records around, by looking at all records (all of which begin
+ * or end a call here: ignored exits leave none). */
 static int64_t plain_cpu_at(const struct feed *feed, uint32_t thread, int64_t ns)
 {
     const struct tv_event *before = NULL, *after = NULL;
