@@ -37,10 +37,10 @@ static void plan(struct tv_pyramid *pyramid)
     }
 }
 
-static struct tv_packed_entry sum_packed(const struct tv_trace *trace, uint32_t row,
+static struct tv_packed_entry sum_packed(const struct tv_pyramid *pyramid, uint32_t row,
                                          const struct tv_axis *axis, uint32_t first, uint32_t count)
 {
-    const struct tv_row *r = &trace->rows[row];
+    const struct tv_row *r = &pyramid->trace->rows[row];
     uint32_t longest = 0;
     uint64_t covered = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -48,12 +48,12 @@ static struct tv_packed_entry sum_packed(const struct tv_trace *trace, uint32_t 
         covered += length;
         longest = length > axis->length[first + longest] ? i : longest;
     }
-    uint32_t path = trace->columns[r->input].path[r->first + first + longest];
+    uint32_t path = pyramid->trace->columns[r->input].path[r->first + first + longest];
     return (struct tv_packed_entry){
         axis->start[first],
         covered < UINT32_MAX ? (uint32_t)covered : UINT32_MAX,
         axis->length[first + longest],
-        trace->paths.nodes[path].frame,
+        pyramid->frame_of_path[path],
     };
 }
 
@@ -86,7 +86,7 @@ static void sum_slices(struct tv_pyramid *pyramid, uint32_t row, uint32_t first,
         if (r->wide)
             pyramid->entries[r->first[0] + i] = sum_wide(trace, row, &axis, i * FAN, count);
         else
-            pyramid->packed[r->first[0] + i] = sum_packed(trace, row, &axis, i * FAN, count);
+            pyramid->packed[r->first[0] + i] = sum_packed(pyramid, row, &axis, i * FAN, count);
     }
 }
 
@@ -160,6 +160,9 @@ struct tv_pyramid *tv_pyramid_new(const struct tv_trace *trace, unsigned workers
     pyramid->trace = trace;
     pyramid->rows = tv_alloc(trace->row_count, sizeof *pyramid->rows);
     plan(pyramid);
+    pyramid->frame_of_path = tv_alloc(trace->paths.count, sizeof *pyramid->frame_of_path);
+    for (uint32_t i = 0; i < trace->paths.count; i++)
+        pyramid->frame_of_path[i] = trace->paths.nodes[i].frame;
     pyramid->packed = tv_pages_alloc(tv_size_mul(pyramid->packed_count, sizeof *pyramid->packed));
     pyramid->entries = tv_pages_alloc(tv_size_mul(pyramid->entry_count, sizeof *pyramid->entries));
     struct job job = {pyramid, workers ? workers : tv_workers_available(), 0};
@@ -176,6 +179,7 @@ void tv_pyramid_free(struct tv_pyramid *pyramid)
         return;
     tv_pages_free(pyramid->packed, tv_size_mul(pyramid->packed_count, sizeof *pyramid->packed));
     tv_pages_free(pyramid->entries, tv_size_mul(pyramid->entry_count, sizeof *pyramid->entries));
+    tv_free(pyramid->frame_of_path);
     tv_free(pyramid->rows);
     tv_free(pyramid);
 }

@@ -49,6 +49,7 @@ struct tv_pyramid {
     struct tv_packed_entry *packed;
     struct tv_pyramid_entry *entries;
     uint64_t packed_count, entry_count;
+    uint32_t *frame_of_path; /* closer together than the nodes of the path tree */
 };
 
 /* `workers` threads share the work (0: one a processor). The trace must live as long. */

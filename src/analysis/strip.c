@@ -12,12 +12,12 @@
 #define FAN TV_PYRAMID_FAN
 #define LEAVES_A_BLOCK (TV_BLOCK_SLICES / FAN)
 
-/* The pixel being filled: kept apart so that a run of calls in one pixel stays in registers. */
+/* The pixel being filled: what falls into one pixel is summed here first. */
 struct pen {
     int64_t pixel;            /* -1: none */
     int64_t covered, longest; /* ticks */
-    uint32_t frame;           /* of the longest, or its path when `is_path` */
-    bool is_path;
+    uint32_t which;           /* frame of the longest, or its index when `is_slice` */
+    bool is_slice;
 };
 
 struct walk {
@@ -32,38 +32,60 @@ struct walk {
     tv_ns shift;          /* a start in ticks, times tick, plus this: from the strip's begin */
     struct tv_strip *strip;
     struct pen pen;
+    uint16_t slices[TV_STRIP_PIXELS]; /* pixels whose `frame` is the index of a slice */
+    uint32_t slice_count;
 };
 
-static TV_NOINLINE void lift(struct walk *walk)
+TV_INLINE int64_t pixel_at(const struct walk *walk, int64_t start)
 {
-    struct pen *pen = &walk->pen;
+    return (start * walk->axis.tick + walk->shift) >> walk->strip->res;
+}
+
+static void lift(struct walk *walk)
+{
+    const struct pen *pen = &walk->pen;
     struct tv_strip *strip = walk->strip;
     if (pen->pixel < 0)
         return;
-    strip->covered[pen->pixel] += pen->covered * walk->axis.tick;
+    strip->covered[pen->pixel] = pen->covered * walk->axis.tick;
     strip->longest[pen->pixel] = pen->longest * walk->axis.tick;
-    strip->frame[pen->pixel] =
-        pen->is_path ? walk->pyramid->trace->paths.nodes[pen->frame].frame : pen->frame;
+    strip->frame[pen->pixel] = pen->which;
+    walk->slices[walk->slice_count] = (uint16_t)pen->pixel;
+    walk->slice_count += pen->is_slice;
     strip->any = true;
 }
 
-TV_INLINE void put(struct walk *walk, int64_t start, int64_t covered, int64_t longest,
-                   uint32_t frame, bool is_path)
+/* Pixels come in ascending order. */
+static void put(struct walk *walk, const struct pen *drop)
 {
     struct pen *pen = &walk->pen;
-    int64_t pixel = (start * walk->axis.tick + walk->shift) >> walk->strip->res;
-    if (pixel != pen->pixel) {
+    if (drop->pixel != pen->pixel) {
         lift(walk);
-        *pen = (struct pen){pixel, covered, longest, frame, is_path};
+        *pen = *drop;
         return;
     }
-    pen->covered += covered;
-    if (longest > pen->longest) {
-        pen->longest = longest;
-        pen->frame = frame;
-        pen->is_path = is_path;
+    pen->covered += drop->covered;
+    if (drop->longest > pen->longest) {
+        pen->longest = drop->longest;
+        pen->which = drop->which;
+        pen->is_slice = drop->is_slice;
     }
 }
+
+/* Frames for the indices of slices: at the end, all at once, for each is two far reads that need
+ * not wait for those of the others. */
+static void name_slices(const struct walk *walk)
+{
+    uint32_t *frame = walk->strip->frame;
+    const uint32_t *frame_of = walk->pyramid->frame_of_path;
+    for (uint32_t i = 0; i < walk->slice_count; i++)
+        frame[walk->slices[i]] = walk->path[frame[walk->slices[i]]];
+    for (uint32_t i = 0; i < walk->slice_count; i++)
+        frame[walk->slices[i]] = frame_of[frame[walk->slices[i]]];
+}
+
+/* --- Slices
+ * ------------------------------------------------------------------------------------------ */
 
 static TV_NOINLINE void add_long(struct walk *walk, uint32_t index)
 {
@@ -92,41 +114,46 @@ static void read_times(const struct walk *walk, uint32_t index, int64_t *start, 
     *length = axis->length[index];
 }
 
-TV_INLINE void put_slice(struct walk *walk, uint32_t index, int64_t start, int64_t length)
-{
-    if (length >= walk->two_pixels)
-        add_long(walk, index);
-    else
-        put(walk, start, length, length, walk->path[index], true);
-}
-
-static bool put_wide_slices(struct walk *walk, uint32_t first, uint32_t end)
+/* Slices [first, end), whatever they are. False when one starts behind the strip. */
+static bool put_any_slices(struct walk *walk, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         int64_t start, length;
         read_times(walk, i, &start, &length);
         if (start >= walk->end)
             return false;
-        put_slice(walk, i, start, length);
+        if (length >= walk->two_pixels)
+            add_long(walk, i);
+        else
+            put(walk, &(struct pen){pixel_at(walk, start), length, length, i, true});
     }
     return true;
 }
 
-/* Slices [first, end) of one entry of level 0. False when one starts behind the strip. */
-static bool put_slices(struct walk *walk, uint32_t first, uint32_t end)
+/* Packed slices [first, end), all shorter than two pixels and starting within the strip.  The
+ * longest of a pixel is the largest of length and, of equals, first place in one number: no branch
+ * to guess. */
+static void put_short_slices(struct walk *walk, uint32_t first, uint32_t end)
 {
-    const struct tv_axis *axis = &walk->axis;
-    if (TV_UNLIKELY(is_wide(walk, first)))
-        return put_wide_slices(walk, first, end);
-    int64_t base = tv_axis_unpack(axis, first / TV_BLOCK_SLICES, axis->start[first]);
-    uint32_t low = axis->start[first];
+    const uint32_t *starts = walk->axis.start, *lengths = walk->axis.length;
+    const uint32_t low = starts[first];
+    const int64_t base = tv_axis_unpack(&walk->axis, first / TV_BLOCK_SLICES, low);
+    int64_t pixel = pixel_at(walk, base);
+    uint64_t covered = 0, longest = 0;
     for (uint32_t i = first; i < end; i++) {
-        int64_t start = base + (uint32_t)(axis->start[i] - low);
-        if (start >= walk->end)
-            return false;
-        put_slice(walk, i, start, axis->length[i]);
+        int64_t next = pixel_at(walk, base + (uint32_t)(starts[i] - low));
+        uint64_t rank = (uint64_t)lengths[i] << 32 | (uint32_t)~i;
+        if (next != pixel) {
+            put(walk, &(struct pen){pixel, (int64_t)covered, (int64_t)(longest >> 32),
+                                    ~(uint32_t)longest, true});
+            pixel = next;
+            covered = longest = 0;
+        }
+        covered += lengths[i];
+        longest = rank > longest ? rank : longest;
     }
-    return true;
+    put(walk,
+        &(struct pen){pixel, (int64_t)covered, (int64_t)(longest >> 32), ~(uint32_t)longest, true});
 }
 
 /* --- Entries
@@ -142,46 +169,110 @@ static uint32_t level_size(const struct walk *walk, unsigned level)
     return tv_pyramid_level_size(walk->count, level);
 }
 
+static bool is_packed(const struct walk *walk, unsigned level)
+{
+    return level == 0 && !walk->row->wide;
+}
+
 static int64_t entry_start(const struct walk *walk, unsigned level, uint32_t index)
 {
     if (index >= level_size(walk, level))
         return walk->row->end;
     uint64_t at = walk->row->first[level] + index;
-    if (level > 0 || walk->row->wide)
+    if (!is_packed(walk, level))
         return walk->pyramid->entries[at].start;
     return tv_axis_unpack(&walk->axis, index / LEAVES_A_BLOCK, walk->pyramid->packed[at].start);
 }
 
-/* The entries of one level from `index` on that are no wider than a pixel, up to the end of their
- * parent. Returns the first that is not taken; *behind: it starts behind the strip. */
-static uint32_t put_entries(struct walk *walk, unsigned level, uint32_t index, bool *behind)
+/* The slices [first, end) of an entry of level 0. False when one starts behind the strip. */
+static bool put_slices(struct walk *walk, uint32_t first, uint32_t end)
+{
+    uint32_t leaf = first / FAN;
+    bool packed = is_packed(walk, 0) &&
+                  walk->pyramid->packed[walk->row->first[0] + leaf].longest < walk->two_pixels;
+    if (!packed || entry_start(walk, 0, leaf + 1) >= walk->end)
+        return put_any_slices(walk, first, end);
+    put_short_slices(walk, first, end);
+    return true;
+}
+
+/* Entries [index, end) of level 0, packed, as far as they are no wider than a pixel and start
+ * within the strip. Returns the first that is not taken. */
+static uint32_t put_packed_entries(struct walk *walk, uint32_t index, uint32_t end)
+{
+    const struct tv_packed_entry *entries = walk->pyramid->packed + walk->row->first[0];
+    int64_t start = entry_start(walk, 0, index), pixel = pixel_at(walk, start);
+    uint64_t covered = 0, longest = 0;
+    uint32_t longest_at = index;
+    uint32_t first = index;
+    for (; index < end; index++) {
+        int64_t after = entry_start(walk, 0, index + 1);
+        if (start >= walk->end || after - start > walk->pixel)
+            break;
+        int64_t next = pixel_at(walk, start);
+        if (next != pixel) {
+            put(walk, &(struct pen){pixel, (int64_t)covered, (int64_t)longest,
+                                    entries[longest_at].frame, false});
+            pixel = next;
+            covered = longest = 0;
+            longest_at = first = index;
+        }
+        covered += entries[index].covered;
+        bool longer = entries[index].longest > longest;
+        longest = longer ? entries[index].longest : longest;
+        longest_at = longer ? index : longest_at;
+        start = after;
+    }
+    if (index > first)
+        put(walk, &(struct pen){pixel, (int64_t)covered, (int64_t)longest,
+                                entries[longest_at].frame, false});
+    return index;
+}
+
+/* The same for any level. */
+static uint32_t put_entries(struct walk *walk, unsigned level, uint32_t index)
 {
     uint32_t end = (index / FAN + 1) * FAN, size = level_size(walk, level);
-    int64_t start = entry_start(walk, level, index), next;
-    bool packed = level == 0 && !walk->row->wide;
     end = end < size ? end : size;
-    for (; index < end; index++, start = next) {
-        next = entry_start(walk, level, index + 1);
-        *behind = start >= walk->end;
-        if (*behind || next - start > walk->pixel)
-            return index;
-        uint64_t at = walk->row->first[level] + index;
-        if (packed) {
-            const struct tv_packed_entry *e = &walk->pyramid->packed[at];
-            put(walk, start, e->covered, e->longest, e->frame, false);
-        } else {
-            const struct tv_pyramid_entry *e = &walk->pyramid->entries[at];
-            put(walk, start, e->covered, e->longest, e->frame, false);
-        }
+    if (is_packed(walk, level))
+        return put_packed_entries(walk, index, end);
+    const struct tv_pyramid_entry *entries = walk->pyramid->entries + walk->row->first[level];
+    for (; index < end; index++) {
+        const struct tv_pyramid_entry *e = &entries[index];
+        if (e->start >= walk->end || entry_start(walk, level, index + 1) - e->start > walk->pixel)
+            break;
+        put(walk, &(struct pen){pixel_at(walk, e->start), e->covered, e->longest, e->frame, false});
     }
     return index;
 }
 
-/* The first slice with a start inside the strip that is not in an entry that begins before it and
- * is taken whole. */
-static uint32_t find_first(const struct walk *walk)
+/* The first slice that starts at or after the strip's begin. Few entries of each level are looked
+ * at, where a search through the column would touch a far place for each step. */
+static uint32_t find_start(const struct walk *walk)
 {
-    uint32_t at = tv_row_find_start(walk->pyramid->trace, walk->row_number, walk->strip->from);
+    uint32_t group = 0; /* of entries, then of slices */
+    for (unsigned level = walk->row->levels; level-- > 0;) {
+        uint32_t first = group * FAN, size = level_size(walk, level), before = 0;
+        while (before < FAN && first + before < size &&
+               entry_start(walk, level, first + before) < walk->from)
+            before++;
+        if (before == 0)
+            return 0; /* at the top: below, an entry begins with its first child */
+        group = first + before - 1;
+    }
+    uint32_t at = group * FAN, end = walk->count - at < FAN ? walk->count : at + FAN;
+    for (int64_t start, length; at < end; at++) {
+        read_times(walk, at, &start, &length);
+        if (start >= walk->from)
+            break;
+    }
+    return at;
+}
+
+/* Behind the entry around a slice that begins before the strip and is taken whole; the slice itself
+ * when there is none. */
+static uint32_t skip_taken(const struct walk *walk, uint32_t at)
+{
     for (unsigned level = walk->row->levels; level-- > 0 && at < walk->count;) {
         uint32_t index = at / slices_of(level);
         if (at % slices_of(level) == 0)
@@ -203,41 +294,38 @@ static int highest_level(const struct walk *walk, uint32_t at)
     return level;
 }
 
-static void go(struct walk *walk)
+static void go(struct walk *walk, uint32_t at)
 {
-    uint32_t at = find_first(walk);
     while (at < walk->count) {
         uint32_t before = at;
-        bool behind = false;
-        for (int level = highest_level(walk, at); level >= 0 && at == before && !behind; level--) {
-            uint32_t index =
-                put_entries(walk, (unsigned)level, at / slices_of((unsigned)level), &behind);
+        for (int level = highest_level(walk, at); level >= 0 && at == before; level--) {
+            uint32_t index = put_entries(walk, (unsigned)level, at / slices_of((unsigned)level));
             uint64_t reached = (uint64_t)index * slices_of((unsigned)level);
             at = reached < walk->count ? (uint32_t)reached : walk->count;
         }
-        if (behind)
-            break;
         if (at != before)
             continue;
-        uint32_t end = (at / FAN + 1) * FAN;
-        end = end > at && end < walk->count ? end : walk->count;
+        uint32_t left = FAN - at % FAN;
+        uint32_t end = walk->count - at < left ? walk->count : at + left;
         if (!put_slices(walk, at, end))
             break;
         at = end;
     }
     lift(walk);
+    name_slices(walk);
 }
 
-/* The call that started before the strip and reaches into it. */
-static void put_reaching(struct walk *walk)
+/* The call that started before the strip and reaches into it can only be the one before its first.
+ */
+static void put_reaching(struct walk *walk, uint32_t first)
 {
-    const struct tv_trace *trace = walk->pyramid->trace;
-    uint32_t first = tv_row_find(trace, walk->row_number, walk->strip->from);
-    if (first == walk->count)
+    int64_t start, length;
+    if (first == 0)
         return;
-    struct tv_slice slice = tv_slice_get(trace, walk->row_number, first);
-    if (slice.start < walk->strip->from && slice.length / 2 >= (tv_ns)1 << walk->strip->res)
-        add_long(walk, first);
+    read_times(walk, first - 1, &start, &length);
+    tv_ns end = (start + length) * walk->axis.tick + walk->axis.offset;
+    if (length >= walk->two_pixels && end > walk->strip->from)
+        add_long(walk, first - 1);
 }
 
 /* ceil(a / b) for b > 0. */
@@ -265,18 +353,24 @@ void tv_strip_of_row(const struct tv_pyramid *pyramid, uint32_t row, unsigned re
     tv_strip_clear(strip, res, number);
     if (r->count == 0)
         return;
-    struct walk walk = {.pyramid = pyramid, .row = &pyramid->rows[row], .row_number = row};
+    struct walk walk;
+    walk.pyramid = pyramid;
+    walk.row = &pyramid->rows[row];
+    walk.row_number = row;
     walk.axis = tv_axis_of(trace, row);
     walk.count = r->count;
     walk.path = trace->columns[r->input].path + r->first;
     walk.strip = strip;
     walk.pixel = ((tv_ns)1 << res) / walk.axis.tick;
     walk.two_pixels = divide_up((tv_ns)2 << res, walk.axis.tick);
+    walk.from = divide_up(strip->from - walk.axis.offset, walk.axis.tick);
     walk.end = divide_up(tv_strip_end(strip) - walk.axis.offset, walk.axis.tick);
     walk.shift = walk.axis.offset - strip->from;
     walk.pen.pixel = -1;
-    put_reaching(&walk);
-    go(&walk);
+    walk.slice_count = 0;
+    uint32_t first = find_start(&walk);
+    put_reaching(&walk, first);
+    go(&walk, skip_taken(&walk, first));
 }
 
 void tv_strip_add(struct tv_strip *strip, tv_ns start, int64_t length, uint32_t frame)
@@ -297,6 +391,6 @@ uint8_t tv_strip_height(const struct tv_strip *strip, unsigned pixel)
         return 0;
     if (covered >= whole)
         return 255;
-    int64_t height = (covered * 255 + whole / 2) / whole;
+    int64_t height = (covered * 255 + whole / 2) >> strip->res;
     return height < 1 ? 1 : (uint8_t)height;
 }
