@@ -8,6 +8,7 @@
 static void answer_error(struct tv_answer *answer, enum tv_http_status status, const char *sentence)
 {
     answer->status = status;
+    answer->type = "application/json";
     tv_out_text(&answer->body, "{\"error\":");
     tv_out_json(&answer->body, tv_bytes_of(sentence));
     tv_out_char(&answer->body, '}');
@@ -63,10 +64,8 @@ static void ask_view(const struct tv_session *session, struct tv_bytes name,
         struct tv_view_question question = {name, query.items, query.count};
         status = tv_view_answer(view, &question, &answer->body, &err);
     }
-    if (status != TV_OK) {
-        answer->type = "application/json";
+    if (status != TV_OK)
         answer_error(answer, TV_HTTP_BAD_QUESTION, err.message);
-    }
 }
 
 enum tv_question_effect tv_questions_answer(const struct tv_session *session,

@@ -18,7 +18,7 @@
 #include "server/http.h"
 
 struct note {
-    unsigned answered, sent;
+    _Atomic unsigned answered, sent; /* by the server's thread */
     char path[64], query[64];
     bool post;
 };

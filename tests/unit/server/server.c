@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.c - how the viewer ends, and what it waits for.
+ */
+#include "unit.h"
+
+#include <sched.h>
+
+#include "fixture.h"
+#include "server/server.h"
+
+enum how { LOADS, FAILS, HANGS_UNTIL_CANCELLED };
+
+struct source {
+    enum how how;
+    struct fixture fixture;
+};
+
+static enum tv_status load(void *context, struct tv_progress *progress, struct tv_trace **trace,
+                           struct tv_error *err)
+{
+    struct source *source = context;
+    while (source->how == HANGS_UNTIL_CANCELLED) {
+        if (atomic_load(&progress->cancel))
+            return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
+        sched_yield();
+    }
+    if (source->how == FAILS)
+        return tv_fail(err, TV_ERR_SYNTAX, 7, "no trace");
+    *trace = source->fixture.trace;
+    source->fixture.trace = NULL;
+    return TV_OK;
+}
+
+static struct tv_server *serve(struct source *source)
+{
+    static const struct fixture_thread drawing[] = {{"main", NULL, {"AAAA", " BB "}}};
+    struct tv_server_options options = {.name = "x", .loader = {load, source}};
+    struct tv_server *server;
+    if (source->how == LOADS)
+        source->fixture = fixture_draw(drawing, 1);
+    assert_int_equal(tv_server_new(&options, &server, NULL), TV_OK);
+    return server;
+}
+
+static void waits_for_the_trace(void **state)
+{
+    (void)state;
+    struct source source = {.how = LOADS};
+    struct tv_server *server = serve(&source);
+    assert_int_equal(tv_server_wait_loaded(server, TV_FOREVER), TV_SESSION_READY);
+    assert_null(tv_server_error(server));
+    tv_server_end(server);
+    tv_server_wait_end(server, false);
+    assert_true(tv_server_free(server));
+    fixture_free(&source.fixture);
+}
+
+static void stops_a_loading_that_is_not_wanted_any_more(void **state)
+{
+    (void)state;
+    struct source source = {.how = HANGS_UNTIL_CANCELLED};
+    struct tv_server *server = serve(&source);
+    assert_int_equal(tv_server_wait_loaded(server, 1), TV_SESSION_LOADING);
+    tv_server_end(server);
+    assert_int_equal(tv_server_wait_loaded(server, TV_FOREVER), TV_SESSION_LOADING);
+    tv_server_wait_end(server, true);
+    assert_true(tv_server_free(server));
+}
+
+/* With no page open there is nobody to tell. */
+static void ends_by_itself_when_there_is_no_trace(void **state)
+{
+    (void)state;
+    struct source source = {.how = FAILS};
+    struct tv_server *server = serve(&source);
+    assert_int_equal(tv_server_wait_loaded(server, TV_FOREVER), TV_SESSION_FAILED);
+    assert_string_equal(tv_server_error(server)->message, "no trace");
+    tv_server_wait_end(server, false);
+    assert_true(tv_server_free(server));
+}
+
+UNIT_TESTS(server, cmocka_unit_test(waits_for_the_trace),
+           cmocka_unit_test(stops_a_loading_that_is_not_wanted_any_more),
+           cmocka_unit_test(ends_by_itself_when_there_is_no_trace));
