@@ -66,10 +66,10 @@ test('the rank goes by inclusive CPU time, whatever the order; waits have none',
   assert.deepEqual(
     byCalls.map((m) => [m.frame, m.rank]),
     [
-      [2, 3],
+      [2, 4],
       [1, 2],
       [WAITS, 0],
-      [3, 4],
+      [3, 3],
       [0, 1],
     ],
   );

@@ -57,7 +57,11 @@ export async function busyActivity(
   bounds: Span,
   buckets: number,
 ): Promise<Activity> {
-  const activity = await engine.activity(buckets);
+  const answer = await engine.activity(buckets);
+  const order = new Map(tracks.map((track, i) => [track.track, i]));
+  const place = (track: number): number => order.get(track) ?? tracks.length;
+  const shown = [...answer.lanes].sort((a, b) => place(a.track) - place(b.track));
+  const activity = { ...answer, lanes: shown };
   const lanes = tracks
     .filter((track) => track.waits > 0)
     .map((track): TileLane => ({ kind: 'w', row: track.track }));

@@ -9,7 +9,7 @@ import type { Frames } from './names';
 /** The line of the time in which threads waited is no method and has a number of its own. */
 export const WAITS = -2;
 export const WAITS_NAME = '(context switch)';
-export const TOP_LEVEL_NAME = '(top level)';
+export const TOP_LEVEL_NAME = '(toplevel)';
 
 export interface Sort {
   column: ColumnId;

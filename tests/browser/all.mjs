@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every test of the page in a real browser, in one process with one browser:
+//
+//     TRACEVIEW=build/dev/src/traceview TRACEVIEW_EXAMPLE=build/dev/tools/example/example.trace \
+//         npm --prefix tests/browser test
+import './example.test.mjs';
+import './page.test.mjs';
+import './traces.test.mjs';

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A headless Chromium, pages in it that note what goes wrong, and ways to read what they show.
+import { existsSync } from 'node:fs';
+import { after } from 'node:test';
+import { chromium } from 'playwright-core';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+let running = null;
+
+function launch() {
+  if (!existsSync(executablePath)) {
+    throw new Error(
+      `there is no ${executablePath}: install the package chromium ("make check" does), or set CHROMIUM`,
+    );
+  }
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+export async function browser() {
+  running ??= launch();
+  return await running;
+}
+
+after(async () => {
+  if (running) await (await running).close();
+});
+
+/** `troubles` collects errors, messages to the console and requests to other hosts. */
+export async function openPage(address, options = {}) {
+  const context = await (
+    await browser()
+  ).newContext({ viewport: { width: 1600, height: 1000 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const troubles = [];
+  page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) troubles.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (!['data:', 'blob:'].includes(url.protocol) && url.hostname !== '127.0.0.1')
+      troubles.push(`request: ${url}`);
+  });
+  await page.goto(address);
+  return { page, troubles, close: () => context.close() };
+}
+
+/** The page with its trace is there and its first table is computed. */
+export async function ready(page) {
+  await page.waitForSelector('.profile .row.method');
+  await computed(page);
+}
+
+/** The table shows what was asked for last. */
+export async function computed(page) {
+  await page.waitForTimeout(60); // a question goes out in the next turn of the page's loop
+  await page.waitForFunction(() => !document.querySelector('.profile.pending'));
+}
+
+/** Wait until a value of the page is as expected; the error tells the last one. */
+export async function until(read, expected, what) {
+  let last;
+  for (let i = 0; i < 100; i++) {
+    last = await read();
+    if (typeof expected === 'function' ? expected(last) : last === expected) return last;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`${what}: got ${JSON.stringify(last)}`);
+}
+
+/** The address's part behind "#", by name. */
+export async function place(page) {
+  return Object.fromEntries(new URLSearchParams(await page.evaluate(() => location.hash.slice(1))));
+}
+
+/** Scroll through the table, up to `most` lines: one entry a line, cells by column. */
+export async function tableLines(page, most = Infinity) {
+  const read = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('.profile .row')].map((row) => ({
+        line: Number(row.dataset.line),
+        kind: ['method', 'group', 'relation'].find((name) => row.classList.contains(name)),
+        group: row.dataset.group ?? null,
+        frame: row.dataset.frame ?? null,
+        name: row.querySelector('.cell.name').textContent,
+        cells: Object.fromEntries(
+          [...row.querySelectorAll('[data-column]')].map((cell) => [
+            cell.dataset.column,
+            cell.textContent,
+          ]),
+        ),
+      })),
+    );
+  const lines = new Map();
+  const [height, step] = await page.evaluate(() => {
+    const scroller = document.querySelector('.profile .scroller');
+    scroller.scrollTop = 0;
+    return [scroller.scrollHeight, scroller.clientHeight];
+  });
+  for (let top = 0; top < height && lines.size < most; top += step) {
+    await page.evaluate(async (y) => {
+      document.querySelector('.profile .scroller').scrollTop = y;
+      await new Promise((done) => requestAnimationFrame(done));
+    }, top);
+    for (const line of await read()) lines.set(line.line, line);
+  }
+  await page.evaluate(() => {
+    document.querySelector('.profile .scroller').scrollTop = 0;
+  });
+  return [...lines.values()].sort((a, b) => a.line - b.line);
+}
+
+/** Whole nanoseconds as the table shows milliseconds, by way of whole numbers only. */
+export function ms(ns) {
+  const micros = (BigInt(ns) + 500n) / 1000n;
+  const digits = String(micros).padStart(4, '0');
+  return `${digits.slice(0, -3).replace(/\B(?=(\d{3})+$)/g, ',')}.${digits.slice(-3)}`;
+}
+
+/** How many colours a canvas shows: a blank one has a handful at most. */
+export function colours(page, selector) {
+  return page.evaluate((found) => {
+    const canvas = document.querySelector(found);
+    // Read from a copy: reading the canvas itself would make the browser draw it another way.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {
+      willReadFrequently: true,
+    });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  }, selector);
+}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page does by itself, on the made-up engine of web/tools: states the example cannot
+// show, hostile names, the keyboard, roles, narrow windows.
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import { makeTrace } from '../../web/tools/mock-engine.mjs';
+import { serve } from '../../web/tools/mock-server.mjs';
+import { colours, computed, openPage, place, ready, tableLines, until } from './browser.mjs';
+
+/** Opens the page on a made-up trace; `change` may alter it before. */
+async function onPage(body, { change = () => {}, hash = '', options = {}, waits = ready } = {}) {
+  const trace = makeTrace({ length: 2e9, busy: 0.2 });
+  change(trace);
+  const server = await serve(trace);
+  const { page, troubles, close } = await openPage(server.address + hash, options);
+  try {
+    await waits(page);
+    await body(page, { trace, server, troubles });
+    assert.deepEqual(troubles, []);
+  } finally {
+    await close();
+    server.close();
+  }
+}
+
+const heading = (page) => page.waitForSelector('.screen h1');
+
+test('names out of a trace are text, whatever they look like', async () => {
+  const evil = '<img src=x onerror="document.title=1">';
+  await onPage(
+    async (page) => {
+      const name = await page.locator('.profile .row.method .cell.name').first().innerText();
+      assert.ok(name.includes(evil), name);
+      await page.locator('.profile .row.method').first().click();
+      await page.getByRole('tab', { name: 'Selection' }).click();
+      await page.getByRole('tab', { name: 'Info' }).click();
+      assert.equal(await page.locator('img, script:not(:last-child)').count(), 0);
+      assert.ok((await page.locator('.label .pick').first().innerText()).includes('<b>'));
+      assert.match(await page.title(), /traceview$/);
+    },
+    {
+      change: (trace) => {
+        for (const frame of trace.frames) if (frame[1] === 'main') frame[1] = evil;
+        trace.tracks[0].name = '<b>main</b>';
+        trace.facts = { metadata: [['<script>x</script>', '<i>y</i>']], name: '<u>z</u>.trace' };
+      },
+    },
+  );
+});
+
+test('while the file is read the page shows how far, then opens by itself', async () => {
+  const status = {
+    state: 'loading',
+    name: 'big.trace',
+    bytes: 412600000,
+    total_bytes: 980000000,
+    records: 29400000,
+  };
+  await onPage(
+    async (page, { trace }) => {
+      const text = await page.locator('.screen main').innerText();
+      assert.match(text, /42 %[^]*412\.6 MB[^]*of 980\.0 MB[^]*29\.4 M/);
+      trace.status.records = 31400000;
+      await until(
+        () => page.locator('.screen main').innerText(),
+        (t) => /[\d.]+ [kM]\s+records a second/.test(t),
+        'the rate',
+      );
+      trace.status = undefined;
+      await ready(page);
+    },
+    {
+      change: (trace) => {
+        trace.status = status;
+      },
+      waits: heading,
+    },
+  );
+});
+
+test('Cancel ends the reading', async () => {
+  await onPage(
+    async (page, { server }) => {
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('heading', { name: 'traceview has ended' }).waitFor();
+      assert.equal(server.asked.quit, 1);
+    },
+    {
+      change: (trace) => {
+        trace.status = { state: 'loading', name: 'a', bytes: 0, total_bytes: 0, records: 0 };
+      },
+      waits: heading,
+    },
+  );
+});
+
+test('a file that cannot be read is an error with its place, not an empty page', async () => {
+  await onPage(
+    async (page) => {
+      const text = await page.locator('.screen').innerText();
+      assert.match(
+        text,
+        /bad\.trace could not be opened[^]*line 3 should be a thread[^]*byte 311,284/,
+      );
+      assert.equal(await page.getByRole('alert').innerText(), 'line 3 should be a thread');
+    },
+    {
+      change: (trace) => {
+        trace.status = {
+          state: 'error',
+          name: '/tmp/bad.trace',
+          bytes: 0,
+          total_bytes: 0,
+          records: 0,
+          error: { message: 'line 3 should be a thread', offset: 311284 },
+        };
+      },
+      waits: heading,
+    },
+  );
+});
+
+test('when the program is gone the page says so', async () => {
+  const server = await serve(makeTrace({ busy: 0.1 }));
+  const { page, close } = await openPage(server.address);
+  await ready(page);
+  server.close();
+  await page.locator('.profile .row.method').nth(2).click();
+  await page.getByRole('heading', { name: 'traceview does not answer any more' }).waitFor();
+  await close();
+});
+
+test('a trace with one clock has no columns of the other, and no switch', async () => {
+  await onPage(
+    async (page) => {
+      const heads = await page
+        .locator('.profile .column')
+        .evaluateAll((all) => all.map((e) => e.dataset.column));
+      assert.deepEqual(heads, [
+        'name',
+        'incl_cpu_pct',
+        'incl_cpu',
+        'excl_cpu_pct',
+        'excl_cpu',
+        'calls',
+        'cpu_per_call',
+      ]);
+      assert.equal(await page.locator('.segments[aria-label=Clock]').count(), 0);
+    },
+    {
+      change: (trace) => {
+        trace.facts = { clocks: ['cpu'], axis: 'cpu' };
+      },
+    },
+  );
+});
+
+test('a sampled trace is labelled, with its interval', async () => {
+  await onPage(
+    async (page) =>
+      assert.equal(
+        await page.locator('.top .facts .note').innerText(),
+        'sampled (inferred), ~1.000 ms',
+      ),
+    {
+      change: (trace) => {
+        trace.facts = { sampled: { interval_ns: 1e6 } };
+      },
+    },
+  );
+});
+
+test('a range without calls says so and names the way out', async () => {
+  await onPage(
+    async (page) => {
+      await until(
+        () => page.locator('.profile .empty').innerText(),
+        (t) => t.startsWith('No call runs'),
+        'the words',
+      );
+      await page.getByRole('button', { name: 'Compute for the whole trace' }).click();
+      await page.waitForSelector('.profile .row.method');
+    },
+    // The disk thread sleeps for the first fifth of the trace.
+    {
+      hash: '#range=1000-200000&threads=2',
+      waits: (page) => page.waitForSelector('.profile .empty:not([hidden])'),
+    },
+  );
+});
+
+test('diagnostics stand in Info, behind the health button, with their places', async () => {
+  await onPage(
+    async (page) => {
+      const button = page.getByRole('button', { name: /^Health/ });
+      assert.match(await button.innerText(), /Health\s*1,203/);
+      await button.click();
+      assert.match(
+        await page.locator('#health').innerText(),
+        /Warning: 1,200 × broken things at bytes 17, 41, …/,
+      );
+    },
+    {
+      change: (trace) => {
+        trace.facts = {
+          diagnostics: [
+            {
+              kind: 'x',
+              text: 'broken things',
+              severity: 'warning',
+              count: 1200,
+              offsets: [17, 41],
+            },
+            { kind: 'y', text: 'odd things', severity: 'note', count: 3, offsets: [] },
+          ],
+        };
+      },
+    },
+  );
+});
+
+test('the table is a tree for the keyboard', async () => {
+  await onPage(async (page) => {
+    await page.locator('.profile .scroller').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    const current = () =>
+      page.evaluate(() => {
+        const id = document
+          .querySelector('.profile .scroller')
+          .getAttribute('aria-activedescendant');
+        const row = document.getElementById(id);
+        return [
+          row?.getAttribute('aria-level'),
+          row?.getAttribute('aria-expanded'),
+          row?.querySelector('.name').textContent,
+        ];
+      });
+    const [, closed, name] = await current();
+    assert.equal(closed, 'false');
+    await page.keyboard.press('ArrowRight');
+    await until(async () => (await current())[1], 'true', 'the opened row');
+    await page.keyboard.press('ArrowRight');
+    assert.equal((await current())[0], '2');
+    await page.keyboard.press('ArrowLeft');
+    assert.equal((await current())[2], name);
+    await page.keyboard.press('ArrowLeft');
+    await until(async () => (await current())[1], 'false', 'the closed row');
+    await page.keyboard.press('Enter');
+    await until(
+      async () => (await place(page)).method,
+      (m) => m !== undefined,
+      'the selected method',
+    );
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+ArrowUp');
+    assert.equal(await page.locator('.profile .row.marked').count(), 2);
+  });
+});
+
+test('tabs are tabs, everything has a name, and the focus can go everywhere', async () => {
+  await onPage(async (page) => {
+    await page.getByRole('tab', { name: 'Profile' }).focus();
+    await page.keyboard.press('ArrowRight');
+    assert.equal(
+      await page.getByRole('tab', { name: 'Flame' }).getAttribute('aria-selected'),
+      'true',
+    );
+    await page.keyboard.press('End');
+    assert.ok(await page.getByRole('tabpanel', { name: 'Info' }).isVisible());
+    await page.keyboard.press('Home');
+    const nameless = await page.evaluate(() =>
+      [...document.querySelectorAll('button, input, select, canvas, [role=separator]')]
+        .filter(
+          (e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')),
+        )
+        .map((e) => e.outerHTML),
+    );
+    assert.deepEqual(nameless, []);
+    const stops = new Set();
+    await page.evaluate(() => document.activeElement.blur());
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab');
+      stops.add(
+        await page.evaluate(
+          () => document.activeElement.className || document.activeElement.tagName,
+        ),
+      );
+    }
+    for (const wanted of ['twist', 'pick', 'splitter', 'scroller', 'column', 'CANVAS']) {
+      assert.ok(
+        [...stops].some((stop) => stop.includes(wanted)),
+        `${wanted} is not reached: ${[...stops].join(' | ')}`,
+      );
+    }
+  });
+});
+
+test('a miss turns the search pink, a hit dims the rest while the box has the focus', async () => {
+  await onPage(async (page) => {
+    await page.keyboard.press('Control+f');
+    await page.keyboard.type('hashmap');
+    await until(
+      () => page.locator('.search .count').innerText(),
+      (t) => / in 1 method$/.test(t),
+      'the count',
+    );
+    await page.keyboard.press('Enter');
+    const words = await until(
+      () => page.locator('.search .count').innerText(),
+      (t) => /^\d+ of [\d,]+$/.test(t),
+      'the position',
+    );
+    assert.match(words, /^1 of /);
+    await page.keyboard.type('zzz');
+    await page.waitForSelector('.search.miss');
+    assert.equal(await page.locator('.search .count').innerText(), '0 of 0');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByLabel('Search method names').inputValue(), '');
+  });
+});
+
+test('theme, palette and row height switch without a word to the engine', async () => {
+  await onPage(async (page, { server }) => {
+    await until(
+      () => colours(page, '.lanes canvas'),
+      (n) => n > 8,
+      'a drawn time line',
+    );
+    await page.waitForTimeout(300);
+    const before = { ...server.asked };
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    const old = await theme();
+    await page.getByRole('button', { name: 'Light or dark' }).click();
+    assert.notEqual(await theme(), old);
+    await page.getByRole('button', { name: 'Colour-blind-safe palette' }).click();
+    assert.equal(
+      await page
+        .getByRole('button', { name: 'Colour-blind-safe palette' })
+        .getAttribute('aria-pressed'),
+      'true',
+    );
+    await page.getByRole('button', { name: 'Compact rows' }).click();
+    await page.waitForTimeout(200);
+    assert.deepEqual({ ...server.asked, tiles: 0 }, { ...before, tiles: 0 });
+    assert.ok((await page.locator('.profile .row').first().boundingBox()).height <= 18);
+  });
+});
+
+test('the unit switch rewrites the figures', async () => {
+  await onPage(async (page) => {
+    const cell = () =>
+      page.locator('.profile .row.method [data-column=incl_real]').first().innerText();
+    const inMs = Number((await cell()).replaceAll(',', ''));
+    await page.getByLabel('Unit of times').selectOption('ns');
+    const inNs = Number((await cell()).replaceAll(',', ''));
+    assert.ok(Math.abs(inNs / 1e6 - inMs) <= 0.0005, `${inNs} ns is ${inMs} ms`);
+    assert.ok((await page.locator('.chip, .scope').first().innerText()).includes('whole trace'));
+  });
+});
+
+test('a narrow window keeps clock, search, health and chip, and drops the details', async () => {
+  await onPage(
+    async (page) => {
+      for (const selector of ['.segments', '.search', '.text-button', '.chip']) {
+        assert.ok(await page.locator(selector).first().isVisible(), selector);
+      }
+      assert.equal(await page.locator('aside.details').isVisible(), false);
+      assert.equal(
+        await page.evaluate(() => document.documentElement.scrollWidth > innerWidth),
+        false,
+        'the page itself never scrolls sideways',
+      );
+    },
+    { options: { viewport: { width: 900, height: 1000 } }, hash: '#range=100000000-600000000' },
+  );
+});
+
+test('forced colours and reduced motion are honoured', async () => {
+  await onPage(
+    async (page) => {
+      const before = await place(page);
+      await page.keyboard.press('w');
+      await page.waitForTimeout(60); // no 160 ms glide: it is there at once
+      const after = await until(
+        () => place(page),
+        (p) => p.view !== before.view,
+        'the zoomed view',
+      );
+      assert.ok(after.view);
+      await until(
+        () => colours(page, '.lanes canvas'),
+        (n) => n > 8,
+        'a drawn time line',
+      );
+    },
+    { options: { forcedColors: 'active', reducedMotion: 'reduce' } },
+  );
+});
+
+test('help lists the keys and closes with Escape', async () => {
+  await onPage(async (page) => {
+    await page.keyboard.press('?');
+    assert.ok(await page.getByRole('dialog').isVisible());
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByRole('dialog').isVisible(), false);
+    await page.keyboard.press('q');
+    assert.ok(
+      await page.evaluate(() => document.querySelector('.page').classList.contains('closed')),
+    );
+  });
+});
+
+test('the overview window moves the view, a click beside it too', async () => {
+  await onPage(
+    async (page) => {
+      const box = await page.locator('.overview canvas').boundingBox();
+      const at = (share) => [box.x + box.width * share, box.y + 30];
+      await page.mouse.move(...at(0.55));
+      await page.mouse.down();
+      await page.mouse.move(...at(0.65), { steps: 3 });
+      await page.mouse.up();
+      const moved = await until(
+        () => place(page),
+        (p) => p.view !== '1000000000-1200000000',
+        'the moved view',
+      );
+      const [from, to] = moved.view.split('-').map(Number);
+      assert.ok(Math.abs(from - 1.2e9) < 5e6 && Math.abs(to - from - 2e8) <= 2, moved.view);
+      await page.mouse.click(...at(0.2));
+      await until(
+        () => place(page),
+        (p) => Math.abs(Number(p.view.split('-')[0]) - 0.3e9) < 5e6,
+        'the view around the click',
+      );
+    },
+    { hash: '#view=1000000000-1200000000' },
+  );
+});
+
+test('panning and zooming never leave the tracks blank', async () => {
+  await onPage(
+    async (page) => {
+      await until(
+        () => colours(page, '.lanes canvas'),
+        (n) => n > 8,
+        'a drawn time line',
+      );
+      const box = await page.locator('.lanes canvas').boundingBox();
+      await page.mouse.move(box.x + 500, box.y + 60);
+      await page.keyboard.down('Control');
+      for (let i = 0; i < 12; i++) {
+        await page.mouse.wheel(0, i < 8 ? -300 : 300);
+        await page.evaluate(
+          () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+        );
+        assert.ok((await colours(page, '.lanes canvas')) > 4, `frame ${i}`);
+      }
+      await page.keyboard.up('Control');
+    },
+    { hash: '#view=600000000-700000000' },
+  );
+});
+
+test('a thread is chosen by its name and given back by the chip', async () => {
+  await onPage(async (page) => {
+    const all = (await tableLines(page)).length;
+    await page.locator('.label .pick').nth(2).click();
+    await computed(page);
+    assert.ok((await tableLines(page)).length < all);
+    assert.equal(await page.locator('.chip').innerText(), 'arch_disk_io_0');
+    await page.getByRole('button', { name: 'All threads again' }).click();
+    await computed(page);
+    assert.equal((await tableLines(page)).length, all);
+  });
+});

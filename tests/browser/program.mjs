@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real program: as a viewer that serves a page, and as a command whose numbers are compared.
+import { execFileSync, spawn } from 'node:child_process';
+
+function fromEnvironment(name, what) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} must name ${what}`);
+  return value;
+}
+
+export const program = () => fromEnvironment('TRACEVIEW', 'the program to test');
+export const example = () => fromEnvironment('TRACEVIEW_EXAMPLE', 'the example trace');
+
+export function json(...command) {
+  return JSON.parse(
+    execFileSync(program(), [...command, '-q'], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    }),
+  );
+}
+
+/** Starts the viewer on a file; `ended` is its exit code. */
+export function view(file) {
+  const child = spawn(program(), ['--no-browser', '-q', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const ended = new Promise((done) => child.on('exit', (code) => done(code)));
+  const address = new Promise((found, failed) => {
+    const read = (text) => {
+      output += text;
+      const url = /http:\/\/127\.0\.0\.1:\d+\/\S*/.exec(output)?.[0];
+      if (url) found(url);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('exit', (code) =>
+      failed(new Error(`the viewer ended with ${code} before it gave an address: ${output}`)),
+    );
+  });
+  return address.then((url) => ({
+    address: url,
+    ended,
+    stop: () => {
+      child.kill('SIGINT');
+      return ended;
+    },
+  }));
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real traces of others, where the reference material is at hand: each one opens and draws.
+import { strict as assert } from 'node:assert';
+import { existsSync, readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { colours, openPage, until } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = fileURLToPath(new URL('../../../shared/data/method-trace/real/', import.meta.url));
+
+if (!existsSync(folder)) {
+  test('real traces', { skip: 'skipped: ../shared not there' }, () => {});
+} else {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.trace'))) {
+    test(`${name} opens or says why not`, async () => {
+      let viewer;
+      try {
+        viewer = await view(folder + name);
+      } catch (error) {
+        // A file that cannot be read at all ends the program at once, with one line.
+        assert.match(
+          error.message,
+          new RegExp(`ended with 1 .*${name.replaceAll('.', '\\.')}`, 's'),
+        );
+        return;
+      }
+      const { page, troubles, close } = await openPage(viewer.address);
+      await page.waitForSelector('.page, .screen h1');
+      if ((await page.locator('.screen h1').count()) === 0) {
+        await page.waitForSelector('.profile .row.method');
+        await until(
+          () => colours(page, '.lanes canvas'),
+          (n) => n > 4,
+          'colours of the time line',
+        );
+      }
+      assert.deepEqual(troubles, []);
+      await close();
+      await viewer.stop();
+    });
+  }
+}
