@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table of methods for each thread of each part.  A part does not know the calls that were
- * open at its start, so it takes a call for outermost when none of its method is open in the part
- * itself.  That is wrong only for methods on the stack at the start, a handful: at each exit set
- * aside ("below") the part notes the sums of the method so far, and the splice moves them to the
- * recursive calls.
+ * A part does not know the calls that were open at its start, so it takes a call for outermost when
+ * none of its method is open in the part itself.  That is wrong only for methods on the stack at
+ * the start, a handful: at each exit set aside ("below") the part notes the sums of the method in
+ * that thread so far, and the splice moves them to the recursive calls.  So sums are kept for each
+ * method of each thread.
  *
  * With one part there are such methods only where an exit has no entry and its method was called
- * before in the same thread.  So one table serves all threads, which is a twentieth of the memory
- * to go through; should it happen, all is read again with a table for each.
+ * before in the same thread.  So one table by frame serves all threads, which is a twentieth of the
+ * memory to go through; should it happen, all is read again with sums apart.
  *
  * A call's exclusive time is its length less that of the calls it made.  Time with nothing of the
  * part open belongs to the call at the top of the start's stack, whose method the splice knows.
@@ -26,18 +26,14 @@ struct sums {
     int64_t wall, cpu; /* ticks */
 };
 
-/* One method in one thread of a part, in a cache line of its own. */
+/* One method, of all threads or of one, in a cache line of its own. */
 struct method {
     struct sums outer;
     uint64_t recursive_calls;
     int64_t excl_wall, excl_cpu;
-    uint64_t unused[2];
-};
-
-/* A thread's methods.  How many calls of each are open stands apart: every entry asks for it. */
-struct table {
-    struct method *methods; /* by frame; NULL before the thread's first record */
-    uint32_t *open;         /* by frame: twice the open calls, and 1 when it was ever called */
+    uint32_t frame;
+    uint32_t open; /* its open calls, when of one thread */
+    uint64_t unused;
 };
 
 /* What was noted at an exit set aside; its number is the below's tag. */
@@ -49,14 +45,18 @@ struct note {
 struct part {
     struct tv_walk walk;
     struct tv_diagnostics diagnostics;
-    struct table *tables;     /* of each thread */
+    bool shared; /* methods are those of all threads */
+    bool mixed;  /* and that did not suffice */
+    uint32_t frame_count;
+    struct method *methods; /* shared: by frame; else from 1 on, in order of first call */
+    size_t method_count, method_capacity;
+    /* Of each thread that was met, by frame.  Shared: twice the open calls, and 1 when there ever
+     * were any; else the method's number, or 0. */
+    uint32_t **words;
     struct sums *level_waits; /* of each thread: with nothing of the part open */
     struct note *notes;
     size_t note_count, note_capacity;
     struct sums waits;
-    struct method *shared; /* one table for all threads, or NULL */
-    bool mixed;            /* a shared table did not suffice */
-    uint32_t frame_count;
 };
 
 struct tv_profile_sink {
@@ -73,23 +73,13 @@ struct tv_profile_sink {
     uint32_t method_count;
     struct tv_path_cost waits;
     struct tv_walk_facts facts;
-    bool split; /* a table for each thread even with one part */
+    bool apart; /* sums for each thread even with one part */
 };
 
-/* --- While events come
- * ------------------------------------------------------------------------------- */
+/* ---- While events come ---- */
 
-static size_t methods_size(const struct part *part)
+TV_INLINE void add_step(struct method *method, const struct tv_step *step)
 {
-    return tv_size_mul(part->frame_count, sizeof(struct method));
-}
-
-TV_INLINE uint32_t profile_step(void *context, const struct tv_step *step)
-{
-    struct part *part = context;
-    const struct table *table = &part->tables[step->thread];
-    struct method *method = &table->methods[step->frame];
-    uint32_t *open = &table->open[step->frame];
     int64_t within = -(int64_t)(step->call->tag != 0);
     int64_t outer = step->exit & ~within;
     method->outer.calls -= (uint64_t)outer;
@@ -98,17 +88,44 @@ TV_INLINE uint32_t profile_step(void *context, const struct tv_step *step)
     method->recursive_calls -= (uint64_t)(step->exit & within);
     method->excl_wall += step->wall - (step->call->inner_wall & step->exit);
     method->excl_cpu += step->cpu - (step->call->inner_cpu & step->exit);
+}
+
+TV_INLINE uint32_t step_shared(void *context, const struct tv_step *step)
+{
+    struct part *part = context;
+    uint32_t *open = &part->words[step->thread][step->frame];
     uint32_t before = *open;
+    add_step(&part->methods[step->frame], step);
     *open = (before + 2 + 4 * (uint32_t)step->exit) | 1;
     return before > 1;
+}
+
+static TV_NOINLINE uint32_t new_method(struct part *part, const struct tv_step *step)
+{
+    part->methods = tv_array_reserve(part->methods, &part->method_capacity, part->method_count + 1,
+                                     sizeof *part->methods);
+    part->methods[part->method_count] = (struct method){.frame = step->frame};
+    return part->words[step->thread][step->frame] = (uint32_t)part->method_count++;
+}
+
+TV_INLINE uint32_t step_apart(void *context, const struct tv_step *step)
+{
+    struct part *part = context;
+    uint32_t number = part->words[step->thread][step->frame];
+    if (TV_UNLIKELY(!number))
+        number = new_method(part, step);
+    struct method *method = &part->methods[number];
+    uint32_t before = method->open;
+    add_step(method, step);
+    method->open = before + 1 + 2 * (uint32_t)step->exit;
+    return before != 0;
 }
 
 static void profile_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 {
     struct part *part = context;
     (void)t;
-    part->tables[thread].methods = part->shared ? part->shared : tv_pages_alloc(methods_size(part));
-    part->tables[thread].open = tv_alloc(part->frame_count, sizeof(uint32_t));
+    part->words[thread] = tv_alloc(part->frame_count, sizeof(uint32_t));
 }
 
 static void add_wait(struct sums *waits, int64_t length)
@@ -130,12 +147,13 @@ static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_
     struct part *part = context;
     struct note note = {.waits = part->level_waits[thread]};
     (void)t;
-    if (below->frame == TV_ANY_FRAME)
-        part->walk.undecided |=
-            !part->walk.first; /* of what it is shows only at the splice: too late */
-    else if (part->tables[thread].open[below->frame])
-        note.outer = part->tables[thread].methods[below->frame].outer;
-    part->mixed |= part->shared && note.outer.calls;
+    uint32_t word = below->frame == TV_ANY_FRAME ? 0 : part->words[thread][below->frame];
+    if (below->frame == TV_ANY_FRAME && !part->walk.first)
+        part->walk.undecided = true; /* of what it is shows only at the splice: too late */
+    if (word && part->shared)
+        part->mixed = true;
+    else if (word)
+        note.outer = part->methods[word].outer;
     part->level_waits[thread] = (struct sums){0};
     part->notes =
         tv_array_reserve(part->notes, &part->note_capacity, part->note_count + 1, sizeof note);
@@ -146,28 +164,28 @@ static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_
 static void profile_take(struct tv_sink *sink, unsigned pass, unsigned number,
                          const struct tv_batch *batch)
 {
-    static const struct tv_walk_calls calls = {profile_step, profile_first, profile_below,
+    static const struct tv_walk_calls shared = {step_shared, profile_first, profile_below,
+                                                profile_wait};
+    static const struct tv_walk_calls apart = {step_apart, profile_first, profile_below,
                                                profile_wait};
     struct part *part = &((struct tv_profile_sink *)sink)->parts[number];
     (void)pass;
-    tv_walk_batch(&part->walk, batch, &calls, part);
+    if (part->shared)
+        tv_walk_batch(&part->walk, batch, &shared, part);
+    else
+        tv_walk_batch(&part->walk, batch, &apart, part);
 }
 
-/* --- Before and after
- * -------------------------------------------------------------------------------- */
+/* ---- Before and after ---- */
 
 static void release_parts(struct tv_profile_sink *sink)
 {
     for (unsigned i = 0; i < sink->part_count; i++) {
         struct part *part = &sink->parts[i];
-        for (uint32_t thread = 0; thread < part->walk.thread_count; thread++) {
-            if (part->tables[thread].methods && !part->shared)
-                tv_pages_free(part->tables[thread].methods, methods_size(part));
-            tv_free(part->tables[thread].open);
-        }
-        if (part->shared)
-            tv_pages_free(part->shared, methods_size(part));
-        tv_free(part->tables);
+        for (uint32_t thread = 0; thread < part->walk.thread_count; thread++)
+            tv_free(part->words[thread]);
+        tv_free(part->words);
+        tv_free(part->methods);
         tv_free(part->level_waits);
         tv_free(part->notes);
         tv_walk_release(&part->walk);
@@ -203,16 +221,19 @@ static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t i
         struct part *part = &sink->parts[i];
         tv_walk_init(&part->walk, head, input, i == 0, &part->diagnostics);
         part->walk.skip = sink->skip;
-        part->tables = tv_alloc(head->thread_count, sizeof *part->tables);
+        part->words = tv_alloc(head->thread_count, sizeof *part->words);
         part->level_waits = tv_alloc(head->thread_count, sizeof *part->level_waits);
         part->frame_count = head->frame_count;
-        if (parts == 1 && !sink->split)
-            part->shared = tv_pages_alloc(methods_size(part));
+        part->shared = parts == 1 && !sink->apart;
+        part->method_count = part->shared ? head->frame_count : 1;
+        part->method_capacity = part->method_count;
+        part->methods = tv_alloc(part->method_count, sizeof *part->methods);
+        for (uint32_t frame = 0; part->shared && frame < head->frame_count; frame++)
+            part->methods[frame].frame = frame;
     }
 }
 
-/* --- The splice
- * -------------------------------------------------------------------------------------- */
+/* ---- The splice ---- */
 
 /* One thread, its parts in order. */
 struct splice {
@@ -270,12 +291,11 @@ static void move_to_recursive(const struct splice *splice, uint32_t frame, const
     cost->incl_cpu -= outer->cpu * splice->tick;
 }
 
-static void add_table(const struct splice *splice, const struct part *part,
-                      const struct method *table)
+static void add_methods(const struct splice *splice, const struct part *part)
 {
-    for (uint32_t frame = 0; table && frame < part->frame_count; frame++) {
-        const struct method *method = &table[frame];
-        struct tv_method_cost *cost = &splice->sink->methods[frame];
+    for (size_t i = 0; i < part->method_count; i++) {
+        const struct method *method = &part->methods[i];
+        struct tv_method_cost *cost = &splice->sink->methods[method->frame];
         cost->calls += method->outer.calls;
         cost->recursive_calls += method->recursive_calls;
         cost->incl_wall += method->outer.wall * splice->tick;
@@ -289,6 +309,7 @@ static void correct_recursion(const struct splice *splice, const struct part *pa
                               const struct tv_walk_start *start)
 {
     const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
+    const uint32_t *words = part->words[splice->thread];
     uint32_t stays = start->depth - t->below_count;
     for (uint32_t i = 0; i < start->depth; i++) {
         uint32_t frame = start->stack[i].frame;
@@ -297,8 +318,8 @@ static void correct_recursion(const struct splice *splice, const struct part *pa
         if (i >= stays)
             move_to_recursive(splice, frame,
                               &part->notes[t->below[start->depth - 1 - i].tag].outer);
-        else if (part->tables[splice->thread].methods && !part->shared)
-            move_to_recursive(splice, frame, &part->tables[splice->thread].methods[frame].outer);
+        else if (words && !part->shared)
+            move_to_recursive(splice, frame, &part->methods[words[frame]].outer);
     }
 }
 
@@ -362,8 +383,6 @@ static void splice_part(const struct splice *splice, const struct part *part,
     const struct tv_walk_thread *t = &part->walk.threads[splice->thread];
     add_seam_gap(splice, part, start);
     note_lowest(splice, start, false);
-    if (!part->shared)
-        add_table(splice, part, part->tables[splice->thread].methods);
     correct_recursion(splice, part, start);
     for (uint32_t i = 0; i < t->below_count; i++) {
         const struct tv_below *below = &t->below[i];
@@ -411,7 +430,7 @@ static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *s
         splice_open(&splice, tv_seam_start(seam, sink->part_count, splice.thread));
     }
     for (unsigned i = 0; i < sink->part_count; i++) {
-        add_table(&splice, &sink->parts[i], sink->parts[i].shared);
+        add_methods(&splice, &sink->parts[i]);
         sink->waits.calls += sink->parts[i].waits.calls;
         sink->waits.wall += sink->parts[i].waits.wall * splice.tick;
     }
@@ -435,7 +454,7 @@ static enum tv_splice profile_splice(struct tv_sink *base, unsigned pass)
     struct tv_seam seam;
     (void)pass;
     if (sink->parts[0].mixed) {
-        sink->split = true;
+        sink->apart = true;
         return TV_SPLICE_SERIAL;
     }
     struct tv_walk *walks = tv_alloc(sink->part_count, sizeof *walks);

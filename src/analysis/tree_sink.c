@@ -58,8 +58,7 @@ struct tv_tree_sink {
     struct tv_path_cost waits;
 };
 
-/* --- While events come
- * ------------------------------------------------------------------------------- */
+/* ---- While events come ---- */
 
 static TV_NOINLINE void grow_costs(struct part *part)
 {
@@ -140,8 +139,7 @@ static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number,
     tv_walk_batch(&part->walk, batch, &calls, part);
 }
 
-/* --- Before and after
- * -------------------------------------------------------------------------------- */
+/* ---- Before and after ---- */
 
 static void release_parts(struct tv_tree_sink *sink)
 {
@@ -212,8 +210,7 @@ static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t inpu
         init_part(sink, i);
 }
 
-/* --- The splice
- * -------------------------------------------------------------------------------------- */
+/* ---- The splice ---- */
 
 static void reserve_costs(struct tv_tree_sink *sink)
 {

@@ -80,8 +80,7 @@ static void builder_take(struct tv_sink *sink, unsigned pass, unsigned part,
         tv_part_place(p, batch);
 }
 
-/* --- Between the passes
- * ------------------------------------------------------------------------------ */
+/* ---- Between the passes ---- */
 
 static struct tv_input *input_of(const struct tv_builder *builder)
 {
@@ -283,8 +282,7 @@ static enum tv_splice splice_counts(struct tv_builder *builder)
     return TV_SPLICE_DONE;
 }
 
-/* --- After the passes
- * -------------------------------------------------------------------------------- */
+/* ---- After the passes ---- */
 
 static void apply_deferred(struct tv_builder *builder)
 {

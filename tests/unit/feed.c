@@ -175,8 +175,7 @@ unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *
     return parts;
 }
 
-/* --- The plain way
- * ----------------------------------------------------------------------------------- */
+/* ---- The plain way ---- */
 
 struct plain {
     struct feed_call *calls;
