@@ -20,17 +20,20 @@ help: ## this list
 
 view: ## install what is missing, build, open the viewer; TRACE=file for one of your own
 	tools/install-packages build view
-	$(MAKE) --no-print-directory build/release
-	build/release/src/traceview $(TRACE)
+	$(MAKE) --no-print-directory build/release TARGETS="src/traceview tools/example/example.trace"
+	build/release/src/traceview "$(TRACE)"
 
 check: ## install what is missing, build in every way, run every test
 	tools/install-packages build view check
 	tools/check
 
-bench: build/release ## measure speed and memory; see docs/performance.md
+bench: ## install what is missing, measure speed and memory; see docs/performance.md
+	tools/install-packages build bench
+	$(MAKE) --no-print-directory build/release
 	tests/bench/run build/release
 
-fuzz: ## run each fuzz target for FUZZ_SECONDS
+fuzz: ## install what is missing, run each fuzz target for FUZZ_SECONDS
+	tools/install-packages build check
 	tools/fuzz $(FUZZ_SECONDS)
 
 format: ## put C and TypeScript into their form
@@ -43,9 +46,10 @@ install: build/release ## install into prefix, below DESTDIR
 clean: ## remove everything that was built
 	rm -rf build
 
+# Everything, or TARGETS of it.
 .PHONY: build/release
 build/release:
 	@test -f $@/build.ninja || meson setup --buildtype=release $@
 	@meson configure $@ -Dprefix=$(abspath $(prefix))
-	ninja -C $@
+	ninja -C $@ $(TARGETS)
 	@ln -sf release/src/traceview build/traceview
