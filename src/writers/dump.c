@@ -2,6 +2,7 @@
 #include "writers/dump.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "writers/names.h"
@@ -13,7 +14,7 @@
 #define STACK_LIMIT 65536u
 
 /* No line is indented further; the number of dots is all that is lost. */
-#define DOTS_LIMIT 1000
+#define DOTS_LIMIT 1000u
 
 struct dump_thread {
     uint32_t *stack; /* frames of open calls */
@@ -28,14 +29,18 @@ struct tv_dump {
     struct tv_out *out;
     struct tv_dump_options options;
     struct tv_head *head;
+    struct tv_full_names names;
     struct dump_thread *threads;
     uint32_t thread_count;
     int64_t tick;
     bool cpu;
 };
 
-static void release_threads(struct tv_dump *dump)
+static void release_input(struct tv_dump *dump)
 {
+    if (!dump->threads)
+        return;
+    tv_full_names_release(&dump->names);
     for (uint32_t i = 0; i < dump->thread_count; i++)
         tv_free(dump->threads[i].stack);
     tv_free(dump->threads);
@@ -85,8 +90,9 @@ static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, un
     struct tv_dump *dump = (struct tv_dump *)sink;
     const struct tv_input *in = &head->inputs[input];
     (void)parts;
-    release_threads(dump);
+    release_input(dump);
     dump->head = head;
+    tv_full_names_init(&dump->names, head);
     dump->tick = in->tick_ns;
     dump->cpu = dump->options.clock == TV_DUMP_CPU ||
                 (dump->options.clock == TV_DUMP_FIRST && (in->clocks & TV_CLOCK_CPU));
@@ -127,9 +133,10 @@ static void put_on(struct dump_thread *t, uint32_t frame)
 
 static void write_dots(struct tv_out *out, int64_t depth)
 {
+    size_t count = depth < 0 ? 0 : depth < DOTS_LIMIT ? (size_t)depth : DOTS_LIMIT;
     tv_out_char(out, depth < 0 ? '-' : ' ');
-    for (int64_t i = 0; i < depth && i < DOTS_LIMIT; i++)
-        tv_out_char(out, '.');
+    memset(tv_out_room(out, DOTS_LIMIT), '.', count);
+    out->length += count;
 }
 
 /* Whole microseconds as dmtracedump has them; finer clocks with their fraction. */
@@ -153,14 +160,14 @@ static void write_event(struct tv_dump *dump, const struct tv_event *event)
     } else {
         frame = take_off(t, frame);
     }
-    tv_out_format(out, "%2llu", (unsigned long long)dump->head->threads[event->thread].id);
+    tv_names_number_column(out, 2, dump->head->threads[event->thread].id);
     tv_out_text(out, actions[event->action]);
     write_time(dump, event);
     write_dots(out, t->depth);
     if (frame == TV_NONE)
         tv_out_text(out, "(unknown)");
     else
-        tv_names_full(out, dump->head, &dump->head->frames[frame]);
+        tv_out_bytes(out, tv_full_names_get(&dump->names, frame));
     tv_out_char(out, '\n');
     if (event->action != TV_ENTER)
         t->depth--;
@@ -184,7 +191,7 @@ static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
 
 static void end(struct tv_sink *sink)
 {
-    release_threads((struct tv_dump *)sink);
+    release_input((struct tv_dump *)sink);
 }
 
 static const struct tv_sink_ops ops = {
@@ -214,6 +221,6 @@ void tv_dump_free(struct tv_dump *dump)
 {
     if (!dump)
         return;
-    release_threads(dump);
+    release_input(dump);
     tv_free(dump);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+
 void tv_names_line(struct tv_out *out, struct tv_bytes text)
 {
     size_t from = 0;
@@ -76,26 +78,67 @@ void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole)
     tv_out_time(out, permille(part, whole), 10, 1);
 }
 
-static void pad(struct tv_out *out, int width, struct tv_out *text)
+/* Room for a column, so that what is written now can still be moved. */
+#define COLUMN_ROOM 256
+
+static size_t begin_column(struct tv_out *out)
 {
-    for (size_t i = text->length; i < (size_t)width; i++)
-        tv_out_char(out, ' ');
-    tv_out_bytes(out, (struct tv_bytes){text->buffer, text->length});
-    tv_out_release(text);
+    (void)tv_out_room(out, COLUMN_ROOM);
+    return out->length;
+}
+
+static void align_right(struct tv_out *out, size_t start, int width)
+{
+    size_t length = out->length - start, wanted = (size_t)width;
+    if (length >= wanted)
+        return;
+    memmove(out->buffer + start + wanted - length, out->buffer + start, length);
+    memset(out->buffer + start, ' ', wanted - length);
+    out->length = start + wanted;
 }
 
 void tv_names_time_column(struct tv_out *out, int width, tv_ns value, tv_ns unit_ns, int decimals)
 {
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    tv_out_time(&text, value, unit_ns, decimals);
-    pad(out, width, &text);
+    size_t start = begin_column(out);
+    tv_out_time(out, value, unit_ns, decimals);
+    align_right(out, start, width);
 }
 
 void tv_names_percent_column(struct tv_out *out, int width, int64_t part, int64_t whole)
 {
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    tv_names_percent(&text, part, whole);
-    pad(out, width, &text);
+    size_t start = begin_column(out);
+    tv_names_percent(out, part, whole);
+    align_right(out, start, width);
+}
+
+void tv_names_number_column(struct tv_out *out, int width, uint64_t value)
+{
+    size_t start = begin_column(out);
+    tv_out_u64(out, value);
+    align_right(out, start, width);
+}
+
+void tv_full_names_init(struct tv_full_names *names, const struct tv_head *head)
+{
+    names->head = head;
+    names->place = tv_alloc(head->frame_count, sizeof *names->place);
+    tv_out_init_memory(&names->text);
+}
+
+void tv_full_names_release(struct tv_full_names *names)
+{
+    tv_free(names->place);
+    tv_out_release(&names->text);
+}
+
+struct tv_bytes tv_full_names_get(struct tv_full_names *names, uint32_t frame)
+{
+    if (names->place[frame].length == 0) {
+        size_t start = names->text.length;
+        tv_names_full(&names->text, names->head, &names->head->frames[frame]);
+        names->place[frame].start = start;
+        names->place[frame].length = names->text.length - start;
+    }
+    return (struct tv_bytes){names->text.buffer + names->place[frame].start,
+                             names->place[frame].length};
 }

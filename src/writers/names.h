@@ -30,8 +30,25 @@ const char *tv_names_clocks(unsigned clocks);
 /* part of whole in percent with one decimal, rounded half up; 0.0 of nothing. */
 void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole);
 
-/* Right-aligned in `width` columns: a time in `unit_ns` with `decimals`; a percentage as above. */
+/* Right-aligned in `width` (at most 100) columns: a time in `unit_ns` with `decimals`, a percentage
+ * as above, a number. */
 void tv_names_time_column(struct tv_out *out, int width, tv_ns value, tv_ns unit_ns, int decimals);
 void tv_names_percent_column(struct tv_out *out, int width, int64_t part, int64_t whole);
+void tv_names_number_column(struct tv_out *out, int width, uint64_t value);
+
+/* The full names of frames, each made once: for what prints a line a call. */
+struct tv_full_names {
+    const struct tv_head *head;
+    struct tv_out text;
+    struct {
+        size_t start, length;
+    } * place; /* [frame_count]; length 0: not yet made */
+};
+
+void tv_full_names_init(struct tv_full_names *names, const struct tv_head *head);
+void tv_full_names_release(struct tv_full_names *names);
+
+/* The full name of a frame. Valid until the next call. */
+struct tv_bytes tv_full_names_get(struct tv_full_names *names, uint32_t frame);
 
 #endif

@@ -12,6 +12,12 @@ struct clocks {
     bool wall, cpu;
 };
 
+struct writing {
+    struct tv_out *out;
+    const struct tv_trace *trace;
+    struct tv_full_names names;
+};
+
 static struct clocks clocks_of(const struct tv_trace *trace, uint32_t track)
 {
     unsigned clocks = trace->head->inputs[trace->tracks[track].input].clocks;
@@ -36,9 +42,17 @@ static void write_totals(struct tv_out *out, const struct tv_profile *profile)
     tv_out_text(out, "us\n");
 }
 
-static unsigned long long thread_id(const struct tv_trace *trace, uint32_t track)
+static void add_id(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
 {
-    return (unsigned long long)trace->head->threads[trace->tracks[track].thread].id;
+    tv_names_number_column(out, 2, trace->head->threads[trace->tracks[track].thread].id);
+}
+
+/* The line's last column: a call's method. */
+static void add_method(struct writing *w, uint32_t path)
+{
+    tv_out_text(w->out, "  ");
+    tv_out_bytes(w->out, tv_full_names_get(&w->names, w->trace->paths.nodes[path].frame));
+    tv_out_char(w->out, '\n');
 }
 
 /* ---- Thread Times ---- */
@@ -51,7 +65,7 @@ static void write_threads(struct tv_out *out, const struct tv_trace *trace)
         struct clocks clocks = clocks_of(trace, i);
         int64_t tick = tv_track_tick(trace, i);
         tv_ns offset = trace->offset[track->input];
-        tv_out_format(out, "%2llu", thread_id(trace, i));
+        add_id(out, trace, i);
         add_time(out, 8, clocks.cpu, track->first_cpu * tick);
         add_time(out, 8, clocks.cpu, track->last_cpu * tick);
         add_time(out, 8, clocks.wall, track->first_wall * tick + offset);
@@ -70,20 +84,20 @@ static tv_ns figure_of(const struct tv_trace *trace, uint32_t track, const struc
     return clocks_of(trace, track).cpu ? slice->cpu_length : slice->length;
 }
 
-static void write_call(struct tv_out *out, const struct tv_trace *trace, uint32_t track,
-                       const struct tv_slice *slice, tv_ns exclusive)
+static void write_call(struct writing *w, uint32_t track, const struct tv_slice *slice,
+                       tv_ns exclusive)
 {
+    struct tv_out *out = w->out;
+    const struct tv_trace *trace = w->trace;
     struct clocks clocks = clocks_of(trace, track);
-    tv_out_format(out, "%2llu", thread_id(trace, track));
+    add_id(out, trace, track);
     add_time(out, 8, clocks.cpu, slice->cpu_start);
     add_time(out, 8, clocks.cpu, slice->cpu_start + slice->cpu_length);
     add_time(out, 8, clocks.wall, slice->start);
     add_time(out, 8, clocks.wall, slice->start + slice->length);
     add_time(out, 8, true, exclusive);
     add_time(out, 8, true, figure_of(trace, track, slice));
-    tv_out_text(out, "  ");
-    tv_names_full(out, trace->head, tv_path_frame(trace, slice->path));
-    tv_out_char(out, '\n');
+    add_method(w, slice->path);
 }
 
 /* Exclusive time is known when a call ends, its line stands where it began: so two walks, the
@@ -110,28 +124,28 @@ static tv_ns *find_exclusive(const struct tv_trace *trace, uint32_t track)
     return exclusive;
 }
 
-static void write_track_calls(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
+static void write_track_calls(struct writing *w, uint32_t track)
 {
-    tv_ns *exclusive = find_exclusive(trace, track);
-    struct tv_call_cursor *cursor = tv_call_cursor_new(trace, track);
+    tv_ns *exclusive = find_exclusive(w->trace, track);
+    struct tv_call_cursor *cursor = tv_call_cursor_new(w->trace, track);
     struct tv_call_event event;
     uint64_t count = 0;
     while (tv_call_cursor_next(cursor, &event)) {
         if (event.exit)
             continue;
         tv_ns self = exclusive[count++];
-        write_call(out, trace, track, event.slice, self > 0 ? self : 0);
+        write_call(w, track, event.slice, self > 0 ? self : 0);
     }
     tv_call_cursor_free(cursor);
     tv_free(exclusive);
 }
 
-static void write_calls(struct tv_out *out, const struct tv_trace *trace)
+static void write_calls(struct writing *w)
 {
-    tv_out_text(out, "\nCall Times\n"
-                     "id  t-start    t-end  g-start    g-end    excl.    incl.  method\n");
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        write_track_calls(out, trace, i);
+    tv_out_text(w->out, "\nCall Times\n"
+                        "id  t-start    t-end  g-start    g-end    excl.    incl.  method\n");
+    for (uint32_t i = 0; i < w->trace->track_count; i++)
+        write_track_calls(w, i);
 }
 
 /* ---- Method Stats ---- */
@@ -172,46 +186,39 @@ struct record {
     uint32_t track, path;
 };
 
-static void write_record(struct tv_out *out, const struct tv_trace *trace,
-                         const struct record *record)
+static void write_record(struct writing *w, const struct record *record)
 {
-    tv_out_format(out, "%2llu", thread_id(trace, record->track));
-    add_time(out, 8, true, record->start);
-    add_time(out, 8, true, record->end);
-    tv_out_text(out, "  ");
-    if (record->pseudo)
-        tv_out_text(out, record->pseudo);
-    else
-        tv_names_full(out, trace->head, tv_path_frame(trace, record->path));
-    tv_out_char(out, '\n');
+    add_id(w->out, w->trace, record->track);
+    add_time(w->out, 8, true, record->start);
+    add_time(w->out, 8, true, record->end);
+    if (!record->pseudo) {
+        add_method(w, record->path);
+        return;
+    }
+    tv_out_text(w->out, "  ");
+    tv_out_text(w->out, record->pseudo);
+    tv_out_char(w->out, '\n');
 }
 
-/* Where a track's waits have been printed up to. */
-struct waits {
-    const struct tv_trace *trace;
-    uint32_t *next; /* [track_count] */
-};
-
-/* Prints the waits of a track that begin before `time`. */
-static void write_waits(struct tv_out *out, struct waits *waits, uint32_t track, tv_ns time)
+/* Prints the waits of a track from number *next on that begin before `time`. */
+static void write_waits(struct writing *w, uint32_t *next, uint32_t track, tv_ns time)
 {
-    const struct tv_trace *trace = waits->trace;
-    const struct tv_track *t = &trace->tracks[track];
-    int64_t tick = tv_track_tick(trace, track);
-    for (; waits->next[track] < t->wait_count; waits->next[track]++) {
-        const struct tv_wait *wait = &t->waits[waits->next[track]];
-        tv_ns start = wait->start * tick + trace->offset[t->input];
+    const struct tv_track *t = &w->trace->tracks[track];
+    int64_t tick = tv_track_tick(w->trace, track);
+    for (; *next < t->wait_count; ++*next) {
+        const struct tv_wait *wait = &t->waits[*next];
+        tv_ns start = wait->start * tick + w->trace->offset[t->input];
         if (start >= time)
             return;
-        write_record(out, trace,
-                     &(struct record){start, start + wait->length * tick, "(context switch)", track,
-                                      TV_ROOT_PATH});
+        write_record(w, &(struct record){start, start + wait->length * tick, "(context switch)",
+                                         track, TV_ROOT_PATH});
     }
 }
 
 /* The whole of a track, in front of its first call, as the time line's row for it has it. */
-static void write_toplevel(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
+static void write_toplevel(struct writing *w, uint32_t track)
 {
+    const struct tv_trace *trace = w->trace;
     const struct tv_track *t = &trace->tracks[track];
     int64_t tick = tv_track_tick(trace, track);
     struct clocks clocks = clocks_of(trace, track);
@@ -219,38 +226,41 @@ static void write_toplevel(struct tv_out *out, const struct tv_trace *trace, uin
     struct record record = {.pseudo = "(toplevel)", .track = track};
     record.start = (clocks.wall ? t->first_wall : t->first_cpu) * tick + offset;
     record.end = (clocks.wall ? t->last_wall : t->last_cpu) * tick + offset;
-    write_record(out, trace, &record);
+    write_record(w, &record);
 }
 
-static void write_records(struct tv_out *out, const struct tv_trace *trace)
+static void write_records(struct writing *w)
 {
-    struct waits waits = {trace, tv_alloc(trace->track_count, sizeof *waits.next)};
+    const struct tv_trace *trace = w->trace;
+    uint32_t *waits = tv_alloc(trace->track_count, sizeof *waits);
     bool *begun = tv_alloc(trace->track_count, sizeof *begun);
     struct tv_call_merge *merge = tv_call_merge_new(trace);
     struct tv_call_event event;
-    tv_out_text(out, "\nTime Records\nid    start      end  method\n");
+    tv_out_text(w->out, "\nTime Records\nid    start      end  method\n");
     while (tv_call_merge_next(merge, &event)) {
         if (!begun[event.track])
-            write_toplevel(out, trace, event.track);
+            write_toplevel(w, event.track);
         begun[event.track] = true;
-        write_waits(out, &waits, event.track, event.time);
+        write_waits(w, &waits[event.track], event.track, event.time);
         if (event.exit)
             continue;
-        write_record(out, trace,
-                     &(struct record){event.time, event.time + event.slice->length, NULL,
-                                      event.track, event.slice->path});
+        write_record(w, &(struct record){event.time, event.time + event.slice->length, NULL,
+                                         event.track, event.slice->path});
     }
     tv_call_merge_free(merge);
     tv_free(begun);
-    tv_free(waits.next);
+    tv_free(waits);
 }
 
 void tv_regression_write(struct tv_out *out, const struct tv_trace *trace,
                          struct tv_profile *profile)
 {
+    struct writing w = {.out = out, .trace = trace};
+    tv_full_names_init(&w.names, trace->head);
     write_totals(out, profile);
     write_threads(out, trace);
-    write_calls(out, trace);
+    write_calls(&w);
     write_methods(out, profile);
-    write_records(out, trace);
+    write_records(&w);
+    tv_full_names_release(&w.names);
 }
