@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/mt_header.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,20 +98,29 @@ static bool records_recoded(struct tv_bytes bytes)
     return high >= 2 * RECODED_EVIDENCE && tv_mt_header_recoded(bytes);
 }
 
-/* What is wrong with the header, or NULL. */
-static const char *find_fault(const struct tv_mt_file *file, const uint8_t *at,
-                              const struct tv_mt_header *header)
+/* An error when the header's fields do not go together. */
+static enum tv_status check_fields(const struct tv_mt_file *file, const struct tv_mt_header *header,
+                                   uint64_t offset, struct tv_error *err)
 {
+    unsigned expected = file->facts.version;
     uint16_t size = tv_mt_record_size(header->version);
-    if (memcmp(at, TV_MT_MAGIC_TEXT, 4) != 0)
-        return "magic";
-    if (size == 0 || (file->facts.version != 0 && header->version != file->facts.version))
-        return "version";
+    if (size == 0)
+        return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_VERSION,
+                       "data header: expected version 1, 2 or 3, found %u", header->version);
+    if (expected != 0 && header->version != expected)
+        return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_VERSION,
+                       "data header: expected version %u, which the text header has, found %u",
+                       expected, header->version);
     if (header->data_offset < TV_MT_HEADER_RECORD_SIZE + 2)
-        return "offset of the records";
+        return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_DATA_OFFSET,
+                       "data header: expected the first record %u bytes or more behind its start, "
+                       "found %u",
+                       TV_MT_HEADER_RECORD_SIZE + 2, header->data_offset);
     if (header->record_size < size && (header->record_size != 0 || header->version == TV_MT_V3))
-        return "record size";
-    return NULL;
+        return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_RECORD_SIZE,
+                       "data header: expected records of %u bytes or more, found %u", size,
+                       header->record_size);
+    return TV_OK;
 }
 
 static void lose_records(struct tv_mt_file *file, enum tv_diagnostic_kind kind, uint64_t offset)
@@ -140,16 +148,12 @@ enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *
     *header = tv_mt_get_header(at);
     uint16_t version = header->version;
     header->version = file->streaming ? tv_mt_plain_version(version) : version;
-    const char *fault = find_fault(file, at, header);
-    if (fault == NULL)
-        return TV_OK;
-    unsigned expected = file->facts.version ? file->facts.version : header->version;
-    return tv_fail(
-        err, TV_ERR_SYNTAX, offset,
-        "data header: bad %s: expected 'SLOW', version %u, records of %u bytes from byte "
-        "%u on, found 0x%08" PRIx32 ", version 0x%X, records of %u bytes from byte %u on",
-        fault, expected, tv_mt_record_size((uint16_t)expected), TV_MT_HEADER_SIZE,
-        tv_le_get_u32(at), version, header->record_size, header->data_offset);
+    if (memcmp(at, TV_MT_MAGIC_TEXT, 4) != 0)
+        return tv_fail(err, TV_ERR_SYNTAX, offset,
+                       "data header: expected \"" TV_MT_MAGIC_TEXT "\", found bytes "
+                       "%02X %02X %02X %02X",
+                       at[0], at[1], at[2], at[3]);
+    return check_fields(file, header, offset, err);
 }
 
 /* The records from `first` to the end of the file. */

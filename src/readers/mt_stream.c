@@ -93,6 +93,7 @@ static uint64_t count_faults(struct stride_test *test, const uint8_t *at, uint64
         test->faults += packet.text + packet.length != end;
         return 0;
     }
+    test->faults += packet.text + packet.length > end;
     if (packet.op == TV_MT_STREAM_THREAD)
         test->announced[packet.tid / 8] |= (uint8_t)(1u << packet.tid % 8);
     return packet.text + packet.length - offset;
