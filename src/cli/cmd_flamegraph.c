@@ -18,7 +18,7 @@
 static const struct tv_option options[] = {
     TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "above the picture (default: the file)"),
     TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, countname,
-              "what the numbers count (default: us)"),
+              "what the numbers count (default: us; of collapsed stacks: samples)"),
     TV_OPTION("colors", "package|hot|cool|red|orange|yellow|green|aqua|blue|purple|grey",
               TV_OPTION_CHOICE, colors,
               "the palette (default: package, a colour for each package)"),
@@ -45,6 +45,14 @@ struct drawing {
     double min_share;
 };
 
+/* Collapsed stacks of other tools mostly count samples. */
+static const char *count_name(const struct tv_settings *settings, const struct tv_head *head)
+{
+    if (settings->countname)
+        return settings->countname;
+    return head->input_count > 0 && head->inputs[0].timeless ? "samples" : "us";
+}
+
 static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
                  const char *title, const struct drawing *drawing)
 {
@@ -58,7 +66,7 @@ static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t r
     };
     struct tv_flame_svg_options svg = {
         .title = title,
-        .count_name = settings->countname ? settings->countname : "us",
+        .count_name = count_name(settings, tree->head),
         .unit_ns = 1000,
         .colors = (enum tv_flame_colors)settings->colors,
         .hash = settings->hash,

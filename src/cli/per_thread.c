@@ -51,15 +51,21 @@ static bool is_id_taken(const struct tv_head *head, uint32_t thread)
     return false;
 }
 
-static enum tv_status name_file(const struct tv_head *head, uint32_t thread, const char *prefix,
-                                const char *ending, char *path, size_t size, struct tv_error *err)
+/* What all names have in common. */
+struct naming {
+    char prefix[2048];
+    const char *ending;
+};
+
+static enum tv_status name_file(const struct naming *naming, const struct tv_head *head,
+                                uint32_t thread, char *path, size_t size, struct tv_error *err)
 {
     char name[NAME_LENGTH + 1], again[16] = "";
     make_safe(tv_head_text(head, head->threads[thread].name), name);
     if (is_id_taken(head, thread))
         snprintf(again, sizeof again, ".%u", thread);
-    int n = snprintf(path, size, "%s.%llu%s-%s.%s", prefix,
-                     (unsigned long long)head->threads[thread].id, again, name, ending);
+    int n = snprintf(path, size, "%s.%llu%s-%s.%s", naming->prefix,
+                     (unsigned long long)head->threads[thread].id, again, name, naming->ending);
     if (n < 0 || (size_t)n >= size)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the file name is too long");
     return TV_OK;
@@ -89,10 +95,11 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
                              const char *ending, tv_per_thread_write *write_thread, void *context,
                              struct tv_error *err)
 {
-    char prefix[2048], path[4096];
+    struct naming naming = {.ending = ending};
+    char path[4096];
     struct tv_output names;
     struct work work = {tree, write_thread, context, &names};
-    find_prefix(settings, prefix, sizeof prefix);
+    find_prefix(settings, naming.prefix, sizeof naming.prefix);
     enum tv_status status = tv_output_open(&names, NULL, err);
     if (status != TV_OK)
         return status;
@@ -100,7 +107,7 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
         uint32_t thread = tree->frame[i] & ~TV_THREAD_FRAME;
         if (!(tree->frame[i] & TV_THREAD_FRAME))
             continue;
-        status = name_file(tree->head, thread, prefix, ending, path, sizeof path, err);
+        status = name_file(&naming, tree->head, thread, path, sizeof path, err);
         if (status == TV_OK)
             status = write_one(&work, thread, path, err);
     }

@@ -280,8 +280,11 @@ static void text_input(struct tv_out *out, const struct tv_head *head, uint32_t 
     tv_names_line(out, tv_head_text(head, input->name));
     tv_out_char(out, '\n');
     label(out, "format");
-    tv_out_format(out, "%s, version ", input->format);
-    tv_names_line(out, tv_head_text(head, input->version));
+    tv_out_text(out, input->format);
+    if (input->version != TV_EMPTY_STRING) {
+        tv_out_text(out, ", version ");
+        tv_names_line(out, tv_head_text(head, input->version));
+    }
     tv_out_char(out, '\n');
     text_recorded(out, input);
     label(out, "clock");

@@ -183,13 +183,28 @@ static void add_threads(struct file *f, struct tv_out *out)
     }
 }
 
+/* The frame that readers add for exits that do not say of what is no method of the file unless it
+ * is called. */
+static bool is_listed(const struct file *f, uint32_t frame)
+{
+    const struct tv_head *head = f->trace->head;
+    const struct tv_frame *m = &head->frames[frame];
+    bool made = m->class_name == TV_EMPTY_STRING && m->signature == TV_EMPTY_STRING &&
+                is_key(tv_head_text(head, m->name), "(unknown)");
+    for (uint32_t i = 1; made && i < f->trace->paths.count; i++)
+        made = f->trace->paths.nodes[i].frame != frame;
+    return !made;
+}
+
 static void add_head(struct file *f, struct tv_out *out)
 {
     add_keys(f, out);
     add_threads(f, out);
     tv_out_text(out, TV_MT_SECTION_METHODS "\n");
-    for (uint32_t i = 0; !is_streaming(f->target) && i < f->trace->head->frame_count; i++)
-        add_method(f, out, i);
+    for (uint32_t i = 0; !is_streaming(f->target) && i < f->trace->head->frame_count; i++) {
+        if (is_listed(f, i))
+            add_method(f, out, i);
+    }
     tv_out_text(out, TV_MT_SECTION_END "\n");
 }
 
