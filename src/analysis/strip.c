@@ -36,9 +36,21 @@ struct walk {
     uint32_t slice_count;
 };
 
-TV_INLINE int64_t pixel_at(const struct walk *walk, int64_t start)
+/* What turns ticks into pixels, apart from the walk, so that a loop can keep it in registers. */
+struct scale {
+    int64_t tick;
+    tv_ns shift;
+    unsigned res;
+};
+
+static struct scale scale_of(const struct walk *walk)
 {
-    return (start * walk->axis.tick + walk->shift) >> walk->strip->res;
+    return (struct scale){walk->axis.tick, walk->shift, walk->strip->res};
+}
+
+TV_INLINE int64_t pixel_at(struct scale scale, int64_t start)
+{
+    return (start * scale.tick + scale.shift) >> scale.res;
 }
 
 static void lift(struct walk *walk)
@@ -56,20 +68,22 @@ static void lift(struct walk *walk)
 }
 
 /* Pixels come in ascending order. */
-static void put(struct walk *walk, const struct pen *drop)
+static TV_NOINLINE void put(struct walk *walk, int64_t pixel, int64_t covered, int64_t longest,
+                            uint32_t which, bool is_slice)
 {
     struct pen *pen = &walk->pen;
-    if (drop->pixel != pen->pixel) {
+    if (pixel != pen->pixel) {
         lift(walk);
-        *pen = *drop;
-        return;
+        pen->pixel = pixel;
+        pen->covered = covered;
+    } else {
+        pen->covered += covered;
+        if (longest <= pen->longest)
+            return;
     }
-    pen->covered += drop->covered;
-    if (drop->longest > pen->longest) {
-        pen->longest = drop->longest;
-        pen->which = drop->which;
-        pen->is_slice = drop->is_slice;
-    }
+    pen->longest = longest;
+    pen->which = which;
+    pen->is_slice = is_slice;
 }
 
 /* Frames for the indices of slices: at the end, all at once, for each is two far reads that need
@@ -86,14 +100,6 @@ static void name_slices(const struct walk *walk)
 
 /* --- Slices
  * ------------------------------------------------------------------------------------------ */
-
-static TV_NOINLINE void add_long(struct walk *walk, uint32_t index)
-{
-    struct tv_slice slice = tv_slice_get(walk->pyramid->trace, walk->row_number, index);
-    struct tv_strip *strip = walk->strip;
-    if (strip->long_count < TV_STRIP_LONG)
-        strip->calls[strip->long_count++] = (struct tv_long_call){slice.start, slice.length, index};
-}
 
 static bool is_wide(const struct walk *walk, uint32_t index)
 {
@@ -114,6 +120,17 @@ static void read_times(const struct walk *walk, uint32_t index, int64_t *start, 
     *length = axis->length[index];
 }
 
+static TV_NOINLINE void add_long(struct walk *walk, uint32_t index)
+{
+    const struct tv_axis *axis = &walk->axis;
+    struct tv_strip *strip = walk->strip;
+    int64_t start, length;
+    read_times(walk, index, &start, &length);
+    if (strip->long_count < TV_STRIP_LONG)
+        strip->calls[strip->long_count++] =
+            (struct tv_long_call){start * axis->tick + axis->offset, length * axis->tick, index};
+}
+
 /* Slices [first, end), whatever they are. False when one starts behind the strip. */
 static bool put_any_slices(struct walk *walk, uint32_t first, uint32_t end)
 {
@@ -125,7 +142,7 @@ static bool put_any_slices(struct walk *walk, uint32_t first, uint32_t end)
         if (length >= walk->two_pixels)
             add_long(walk, i);
         else
-            put(walk, &(struct pen){pixel_at(walk, start), length, length, i, true});
+            put(walk, pixel_at(scale_of(walk), start), length, length, i, true);
     }
     return true;
 }
@@ -133,27 +150,26 @@ static bool put_any_slices(struct walk *walk, uint32_t first, uint32_t end)
 /* Packed slices [first, end), all shorter than two pixels and starting within the strip.  The
  * longest of a pixel is the largest of length and, of equals, first place in one number: no branch
  * to guess. */
-static void put_short_slices(struct walk *walk, uint32_t first, uint32_t end)
+static TV_NOINLINE void put_short_slices(struct walk *walk, uint32_t first, uint32_t end)
 {
     const uint32_t *starts = walk->axis.start, *lengths = walk->axis.length;
     const uint32_t low = starts[first];
     const int64_t base = tv_axis_unpack(&walk->axis, first / TV_BLOCK_SLICES, low);
-    int64_t pixel = pixel_at(walk, base);
+    const struct scale scale = scale_of(walk);
+    int64_t pixel = pixel_at(scale, base);
     uint64_t covered = 0, longest = 0;
     for (uint32_t i = first; i < end; i++) {
-        int64_t next = pixel_at(walk, base + (uint32_t)(starts[i] - low));
+        int64_t next = pixel_at(scale, base + (uint32_t)(starts[i] - low));
         uint64_t rank = (uint64_t)lengths[i] << 32 | (uint32_t)~i;
         if (next != pixel) {
-            put(walk, &(struct pen){pixel, (int64_t)covered, (int64_t)(longest >> 32),
-                                    ~(uint32_t)longest, true});
+            put(walk, pixel, (int64_t)covered, (int64_t)(longest >> 32), ~(uint32_t)longest, true);
             pixel = next;
             covered = longest = 0;
         }
         covered += lengths[i];
         longest = rank > longest ? rank : longest;
     }
-    put(walk,
-        &(struct pen){pixel, (int64_t)covered, (int64_t)(longest >> 32), ~(uint32_t)longest, true});
+    put(walk, pixel, (int64_t)covered, (int64_t)(longest >> 32), ~(uint32_t)longest, true);
 }
 
 /* --- Entries
@@ -198,21 +214,25 @@ static bool put_slices(struct walk *walk, uint32_t first, uint32_t end)
 
 /* Entries [index, end) of level 0, packed, as far as they are no wider than a pixel and start
  * within the strip. Returns the first that is not taken. */
-static uint32_t put_packed_entries(struct walk *walk, uint32_t index, uint32_t end)
+static TV_NOINLINE uint32_t put_packed_entries(struct walk *walk, uint32_t index, uint32_t end)
 {
     const struct tv_packed_entry *entries = walk->pyramid->packed + walk->row->first[0];
-    int64_t start = entry_start(walk, 0, index), pixel = pixel_at(walk, start);
+    const struct scale scale = scale_of(walk);
+    const int64_t base = tv_axis_unpack(&walk->axis, index / LEAVES_A_BLOCK, entries[index].start);
+    const int64_t behind = entry_start(walk, 0, end), strip_end = walk->end, widest = walk->pixel;
+    const uint32_t low = entries[index].start; /* all of them are in one block */
+    int64_t start = base, pixel = pixel_at(scale, start);
     uint64_t covered = 0, longest = 0;
     uint32_t longest_at = index;
     uint32_t first = index;
     for (; index < end; index++) {
-        int64_t after = entry_start(walk, 0, index + 1);
-        if (start >= walk->end || after - start > walk->pixel)
+        int64_t after =
+            index + 1 < end ? base + (uint32_t)(entries[index + 1].start - low) : behind;
+        if (start >= strip_end || after - start > widest)
             break;
-        int64_t next = pixel_at(walk, start);
+        int64_t next = pixel_at(scale, start);
         if (next != pixel) {
-            put(walk, &(struct pen){pixel, (int64_t)covered, (int64_t)longest,
-                                    entries[longest_at].frame, false});
+            put(walk, pixel, (int64_t)covered, (int64_t)longest, entries[longest_at].frame, false);
             pixel = next;
             covered = longest = 0;
             longest_at = first = index;
@@ -224,8 +244,7 @@ static uint32_t put_packed_entries(struct walk *walk, uint32_t index, uint32_t e
         start = after;
     }
     if (index > first)
-        put(walk, &(struct pen){pixel, (int64_t)covered, (int64_t)longest,
-                                entries[longest_at].frame, false});
+        put(walk, pixel, (int64_t)covered, (int64_t)longest, entries[longest_at].frame, false);
     return index;
 }
 
@@ -241,7 +260,7 @@ static uint32_t put_entries(struct walk *walk, unsigned level, uint32_t index)
         const struct tv_pyramid_entry *e = &entries[index];
         if (e->start >= walk->end || entry_start(walk, level, index + 1) - e->start > walk->pixel)
             break;
-        put(walk, &(struct pen){pixel_at(walk, e->start), e->covered, e->longest, e->frame, false});
+        put(walk, pixel_at(scale_of(walk), e->start), e->covered, e->longest, e->frame, false);
     }
     return index;
 }
@@ -382,15 +401,4 @@ void tv_strip_add(struct tv_strip *strip, tv_ns start, int64_t length, uint32_t 
         strip->longest[pixel] = length;
         strip->frame[pixel] = frame;
     }
-}
-
-uint8_t tv_strip_height(const struct tv_strip *strip, unsigned pixel)
-{
-    int64_t whole = (int64_t)1 << strip->res, covered = strip->covered[pixel];
-    if (strip->longest[pixel] < 0)
-        return 0;
-    if (covered >= whole)
-        return 255;
-    int64_t height = (covered * 255 + whole / 2) >> strip->res;
-    return height < 1 ? 1 : (uint8_t)height;
 }

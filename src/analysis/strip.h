@@ -46,7 +46,16 @@ void tv_strip_clear(struct tv_strip *strip, unsigned res, int64_t number);
 void tv_strip_add(struct tv_strip *strip, tv_ns start, int64_t length, uint32_t frame);
 
 /* How much of a pixel is covered: 0 nothing starts there, 1 to 255. */
-uint8_t tv_strip_height(const struct tv_strip *strip, unsigned pixel);
+static inline uint8_t tv_strip_height(const struct tv_strip *strip, unsigned pixel)
+{
+    int64_t whole = (int64_t)1 << strip->res, covered = strip->covered[pixel];
+    if (strip->longest[pixel] < 0)
+        return 0;
+    if (covered >= whole)
+        return 255;
+    int64_t height = (covered * 255 + whole / 2) >> strip->res;
+    return height < 1 ? 1 : (uint8_t)height;
+}
 
 static inline tv_ns tv_strip_end(const struct tv_strip *strip)
 {

@@ -26,17 +26,15 @@ void tv_tile_add(struct tv_tile *tile, const struct tv_tile_slice *slice)
 static void draw_row(const struct tv_pyramid *pyramid, const struct tv_tile_key *key,
                      struct tv_strip *strip, struct tv_tile *tile)
 {
-    const struct tv_trace *trace = pyramid->trace;
+    const struct tv_row *row = &pyramid->trace->rows[key->of];
+    const struct tv_columns *columns = &pyramid->trace->columns[row->input];
     tv_strip_of_row(pyramid, key->of, key->res, key->number, strip);
     for (uint32_t i = 0; i < strip->long_count; i++) {
         const struct tv_long_call *call = &strip->calls[i];
-        struct tv_slice slice = tv_slice_get(trace, key->of, call->index);
-        struct tv_tile_slice piece = {slice.start,
-                                      slice.length,
-                                      key->of,
-                                      call->index,
-                                      trace->paths.nodes[slice.path].frame,
-                                      slice.flags & ~(uint32_t)TV_SLICE_FIRST_CHILD};
+        uint32_t frame = pyramid->frame_of_path[columns->path[row->first + call->index]];
+        uint32_t flags = columns->flags[row->first + call->index] & ~(uint32_t)TV_SLICE_FIRST_CHILD;
+        struct tv_tile_slice piece = {call->start, call->length, key->of,
+                                      call->index, frame,        flags};
         tv_tile_add(tile, &piece);
     }
 }
