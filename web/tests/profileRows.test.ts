@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellText, columnsFor, figuresOf } from '../src/model/columns';
+import { cellText, columnsFor, figuresOf, longestText } from '../src/model/columns';
 import type { ProfileAnswer, Relations } from '../src/model/engine';
 import { toCsv, toJson, toMarkdown, toTsv } from '../src/model/exportTable';
 import { Frames } from '../src/model/names';
@@ -204,4 +204,16 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
   ]);
   const table = toMarkdown(methods, columnsFor(['real']), ANSWER, odd, 'ms').split('\n');
   assert.match(table[2] ?? '', /^\| `a"b\.x,y\\\|z` \|/);
+});
+
+test('a column is as wide as its greatest number, calls as their longest pair', () => {
+  const text = (id: string): string => {
+    const column = columnsFor(['real', 'cpu']).find((c) => c.id === id);
+    assert(column);
+    return longestText(ANSWER, column, 'ms');
+  };
+  assert.equal(text('incl_real'), '10.000');
+  assert.equal(text('excl_cpu'), '4.000');
+  assert.equal(text('real_per_call'), '10.000');
+  assert.equal(text('calls'), '50/50');
 });

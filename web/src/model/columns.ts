@@ -177,3 +177,24 @@ export function cellText(f: Figures, column: Column, answer: ProfileAnswer, unit
   if (column.kind === 'percent') return formatPercent(value, totalOf(answer, column.clock));
   return formatTime(value, unit);
 }
+
+/** The widest text of a column: of its greatest number, for digits are of one width. */
+export function longestText(answer: ProfileAnswer, column: Column, unit: Unit): string {
+  if (column.kind === 'percent') return '100.0';
+  const rows = answer.rows.map(figuresOf);
+  if (answer.waits) rows.push(figuresOfWaits(answer.waits));
+  if (column.kind !== 'calls') {
+    const most = rows.reduce((max, row) => Math.max(max, figure(row, column.id) ?? 0), 0);
+    return formatTime(most, unit);
+  }
+  let longest = '';
+  let total = 0;
+  for (const row of rows) {
+    const text = cellText(row, column, answer, unit);
+    if (text.length > longest.length) longest = text;
+    total = Math.max(total, row.calls + row.recursive);
+  }
+  // Under an opened method stand calls along an edge of all calls, at most all of all.
+  const edge = `${formatCount(total)}/${formatCount(total)}`;
+  return edge.length > longest.length ? edge : longest;
+}

@@ -51,6 +51,7 @@ export interface Theme {
   dimPixel: number;
   font: string;
   barFont: string;
+  bodyFont: string;
   /** Forced colours: shapes need outlines, for the fills carry little. */
   outlined: boolean;
   heights: Heights & { frame: number };
@@ -107,6 +108,7 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
     edgePixels: Uint32Array.from(bars, (bar) => over(bar, colour['bar-edge'])),
     dimPixel: plain(colour['bar-dim']),
     font: `11px ${family}`,
+    bodyFont: `12px ${family}`,
     barFont: `${lookup('--t-bar')} ${family}`,
     outlined,
     heights: {

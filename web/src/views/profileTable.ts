@@ -3,27 +3,21 @@
 // for the keyboard.
 
 import { fill, h, setAttribute } from '../base/dom';
-import { plural, unitLabel, type Unit } from '../base/format';
 import { effect, untracked } from '../base/signal';
-import { columnsFor, type Column, type ColumnId } from '../model/columns';
+import { columnsFor, type Column } from '../model/columns';
 import { toTsv } from '../model/exportTable';
 import type { Line, Method } from '../model/profileRows';
+import { ProfileHead } from './profileHead';
 import { lineKey, rowElement, type CellContext } from './profileCells';
 import type { Views } from './context';
 
 const HEAD = 36;
-const NAME_LEAST = 280;
 /** Lines rendered above and below what is visible. */
 const AHEAD = 8;
-/** A time in nanoseconds needs more room than one in milliseconds. */
-const TIME_WIDTH: Record<Unit, number> = { ns: 116, us: 112, ms: 90, s: 100 };
-const HINT =
-  'Tracing slows every call, small ones most: compare these times with each other, do not take them as absolute.';
 
 export class ProfileTable {
   readonly element: HTMLElement;
   readonly scroller: HTMLElement;
-  private readonly head = h('div', { class: 'head', attrs: { role: 'rowgroup' } });
   private readonly rows = h('div', { class: 'rows', attrs: { role: 'rowgroup' } });
   private readonly empty = h('div', { class: 'empty', hidden: true });
   private readonly columns: readonly Column[];
@@ -44,11 +38,14 @@ export class ProfileTable {
         tabIndex: 0,
         attrs: { role: 'treegrid', 'aria-label': 'Profile', 'aria-multiselectable': true },
       },
-      this.head,
       this.rows,
       this.empty,
     );
     this.element = h('div', { class: 'profile' }, this.scroller);
+    const head = new ProfileHead(v, this.columns, this.element, () => {
+      this.scroller.scrollTop = 0;
+    });
+    this.scroller.prepend(head.element);
     this.scroller.addEventListener('scroll', () => this.renderVisible());
     new ResizeObserver(() => this.renderVisible()).observe(this.scroller);
     this.scroller.addEventListener('keydown', (e) => this.key(e));
@@ -56,7 +53,6 @@ export class ProfileTable {
     this.rows.addEventListener('mousedown', (e) => {
       if (e.shiftKey) e.preventDefault();
     });
-    effect(() => this.showHead());
     effect(() => this.showLines());
     effect(() => {
       this.element.classList.toggle('pending', v.profile.pending.get());
@@ -70,100 +66,6 @@ export class ProfileTable {
       : matchMedia('(pointer: coarse)').matches
         ? 28
         : 20;
-  }
-
-  private showHead(): void {
-    const { viewer, profile } = this.v;
-    const sort = viewer.sort.get();
-    const unit = viewer.unit.get();
-    const n = profile.answer.get()?.rows.length ?? 0;
-    const widths = this.columns.map((c) =>
-      c.kind === 'time' && !c.id.endsWith('per_call')
-        ? TIME_WIDTH[unit]
-        : c.kind === 'time'
-          ? TIME_WIDTH[unit] - 8
-          : c.width,
-    );
-    const focused =
-      document.activeElement instanceof HTMLElement
-        ? document.activeElement.dataset['column']
-        : undefined;
-    this.element.style.setProperty(
-      '--columns',
-      `minmax(${NAME_LEAST}px, 1fr) ${widths
-        .slice(1)
-        .map((w) => `${w}px`)
-        .join(' ')}`,
-    );
-    this.element.style.setProperty(
-      '--table-width',
-      `${NAME_LEAST + widths.reduce((a, b) => a + b, 0)}px`,
-    );
-    fill(
-      this.head,
-      h('div', { class: 'line', attrs: { 'aria-hidden': true } }, ...this.groupHeads(n)),
-      h(
-        'div',
-        { class: 'line', attrs: { role: 'row' } },
-        ...this.columns.map((c) => this.columnHead(c, sort.column, sort.descending, unit)),
-      ),
-    );
-    if (focused) this.head.querySelector<HTMLElement>(`[data-column="${focused}"]`)?.focus();
-  }
-
-  private groupHeads(methods: number): HTMLElement[] {
-    const heads: HTMLElement[] = [
-      h(
-        'span',
-        { class: 'name dim', title: HINT },
-        `${plural(methods, 'method')}`,
-        h('span', { class: 'dim' }, ' · times are distorted by tracing: compare them'),
-      ),
-    ];
-    this.columns.slice(1).forEach((c) => {
-      if (c.kind === 'percent')
-        heads.push(h('span', { class: `group wide${c.begins ? ' begins' : ''}` }, c.group));
-      else if (!/^(Incl|Excl)/.test(c.group))
-        heads.push(
-          h('span', { class: `group${c.begins ? ' begins' : ''}`, title: c.title }, c.group),
-        );
-    });
-    return heads;
-  }
-
-  private columnHead(c: Column, sorted: ColumnId, descending: boolean, unit: Unit): HTMLElement {
-    const on = c.id === sorted;
-    const text = c.kind === 'name' ? 'Name' : c.head || unitLabel(unit);
-    const mark = on ? (descending ? '▾ ' : '▴ ') : '';
-    const button = h(
-      'button',
-      {
-        class: `column${c.kind === 'name' ? ' name' : ''}`,
-        title: `${c.title}: sort`,
-        attrs: { type: 'button', 'aria-label': c.title, 'data-column': c.id },
-        on: { click: () => this.sortBy(c) },
-      },
-      mark + text,
-    );
-    return h(
-      'div',
-      {
-        class: c.begins ? 'begins' : c.kind === 'name' ? 'name-head' : '',
-        attrs: {
-          role: 'columnheader',
-          'aria-sort': on ? (descending ? 'descending' : 'ascending') : 'none',
-        },
-      },
-      button,
-    );
-  }
-
-  private sortBy(c: Column): void {
-    const { sort } = this.v.viewer;
-    const old = sort.peek();
-    const descending = old.column === c.id ? !old.descending : c.kind !== 'name';
-    sort.set({ column: c.id, descending });
-    this.scroller.scrollTop = 0;
   }
 
   private showLines(): void {

@@ -156,7 +156,6 @@ export class TimelineView {
     const boxes = this.boxes.get();
     const { viewer, selection } = this.v;
     const chosen = viewer.tracks.get();
-    const clock = viewer.clock.get();
     const holds = selection.details.get()?.track;
     this.body.style.height = `${totalHeight(boxes) + 8}px`;
     const focused = document.activeElement?.getAttribute('data-key');
@@ -167,7 +166,7 @@ export class TimelineView {
           box,
           chosen.includes(box.track.track),
           box.track.track === holds,
-          clock === 'cpu' ? box.track.cpu_ns : box.track.real_ns,
+          box.track.cpu_ns ?? box.track.real_ns,
         ),
       ),
     );
@@ -220,7 +219,13 @@ export class TimelineView {
       },
       twist,
       pick,
-      busy === null ? null : h('span', { class: 'side', title: 'busy time' }, formatSeconds(busy)),
+      busy === null
+        ? null
+        : h(
+            'span',
+            { class: 'side', title: 'busy time: CPU, or real where there is no CPU clock' },
+            formatSeconds(busy),
+          ),
     );
   }
 
