@@ -138,6 +138,7 @@ static enum tv_status walk_dump_text(struct tv_mt_file *file, struct decoded *de
     if (status != TV_OK)
         return status;
     file->source = decoded->source;
+    file->head->inputs[file->input].bytes = tv_source_size(decoded->source);
     return tv_mt_packets_walk_dump(file, err);
 }
 

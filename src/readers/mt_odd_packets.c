@@ -4,9 +4,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* More packets than these are not needed to be sure. */
-#define ENOUGH_PACKETS 64
-
 /* The longest thing that is looked at at once: a block of an order dump, or a head. */
 #define LOOK_SIZE ((size_t)65536)
 
@@ -15,6 +12,7 @@ struct look {
     uint64_t offset;
     uint64_t end;
     unsigned blocks;
+    unsigned methods;
     bool summary;
 };
 
@@ -56,18 +54,16 @@ static bool skip_variant_a(struct look *look, size_t word, size_t clocks)
     }
 }
 
+/* Up to a summary: without it the lengths may add up by chance. */
 static bool fits_variant_a(const struct tv_mt_file *file, size_t word)
 {
     struct look look = {.offset = TV_MT_HEADER_SIZE, .end = tv_source_size(file->source)};
     size_t clocks = file->version == TV_MT_PACKETS_2 ? 2 : 1;
-    unsigned packets = 0;
     tv_window_init(&look.window, file->source);
-    while (look.offset < look.end && packets < ENOUGH_PACKETS &&
-           skip_variant_a(&look, word, clocks))
-        packets++;
+    while (look.offset < look.end && skip_variant_a(&look, word, clocks))
+        ;
     tv_window_release(&look.window);
-    return look.blocks > 0 &&
-           (look.summary || look.offset == look.end || packets == ENOUGH_PACKETS);
+    return look.blocks > 0 && look.summary;
 }
 
 bool tv_mt_odd_is_variant_a(const struct tv_mt_file *file)
@@ -104,6 +100,7 @@ static bool skip_order_packet(struct look *look)
         if (at.length < TV_MT_PACKET_METHOD_HEAD)
             return false;
         look->offset += TV_MT_PACKET_METHOD_HEAD + tv_le_get_u16(at.data + 9);
+        look->methods++;
         return true;
     case TV_MT_PACKET_ENTRIES:
         return skip_order_block(look, at);
@@ -115,10 +112,10 @@ static bool skip_order_packet(struct look *look)
 bool tv_mt_odd_is_order_dump(const struct tv_mt_file *file)
 {
     struct look look = {.end = tv_source_size(file->source)};
-    unsigned packets = 0;
     tv_window_init(&look.window, file->source);
-    while (look.offset < look.end && packets < ENOUGH_PACKETS && skip_order_packet(&look))
-        packets++;
+    while (look.offset < look.end && skip_order_packet(&look))
+        ;
     tv_window_release(&look.window);
-    return look.blocks > 0 && (look.offset == look.end || packets == ENOUGH_PACKETS);
+    /* Methods come last: a dump that is cut off before them may be of either kind. */
+    return look.blocks > 0 && look.methods > 0;
 }
