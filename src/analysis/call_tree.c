@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/call_tree.h"
 
+#include <string.h>
+
+#include "analysis/tree_shape.h"
 #include "base/memory.h"
 #include "base/workers.h"
 
-/* Bytes of one node in all arrays of a tree, which are one allocation. */
-#define NODE_SIZE (sizeof(struct tv_path_cost) + 2 * sizeof(int64_t) + 2 * sizeof(uint32_t))
+/* Bytes of one node's figures, which are one allocation. */
+#define FIGURES_SIZE (sizeof(struct tv_path_cost) + 2 * sizeof(int64_t))
+
+struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape)
+{
+    struct tv_call_tree *tree = tv_alloc(1, sizeof *tree);
+    tree->head = shape->head;
+    tree->clocks = tv_head_clocks(shape->head);
+    tree->count = shape->count;
+    tree->shape = shape;
+    tree->parent = shape->parent;
+    tree->frame = shape->frame;
+    tree->cost = tv_pages_alloc(tv_size_mul(shape->count, FIGURES_SIZE));
+    tree->self_wall = (int64_t *)(tree->cost + shape->count);
+    tree->self_cpu = tree->self_wall + shape->count;
+    return tree;
+}
 
 struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct tv_paths *paths)
 {
-    struct tv_call_tree *tree = tv_alloc(1, sizeof *tree);
-    uint32_t count = paths->count;
-    tree->head = head;
-    tree->clocks = tv_head_clocks(head);
-    tree->count = count;
-    tree->storage = tv_pages_alloc(tv_size_mul(count, NODE_SIZE));
-    tree->cost = tree->storage;
-    tree->self_wall = (int64_t *)(tree->cost + count);
-    tree->self_cpu = tree->self_wall + count;
-    uint32_t *parent = (uint32_t *)(tree->self_cpu + count);
-    uint32_t *frame = parent + count;
-    for (uint32_t i = 0; i < count; i++) {
-        parent[i] = paths->nodes[i].parent;
-        frame[i] = paths->nodes[i].frame;
-    }
-    tree->parent = parent;
-    tree->frame = frame;
+    struct tv_call_tree *tree = tv_call_tree_of_shape(tv_tree_shape_new(head, paths));
+    tree->owns_shape = true;
     return tree;
 }
 
@@ -33,8 +36,15 @@ void tv_call_tree_free(struct tv_call_tree *tree)
 {
     if (!tree)
         return;
-    tv_pages_free(tree->storage, tv_size_mul(tree->count, NODE_SIZE));
+    tv_pages_free(tree->cost, tv_size_mul(tree->count, FIGURES_SIZE));
+    if (tree->owns_shape)
+        tv_tree_shape_free(tree->shape);
     tv_free(tree);
+}
+
+const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree)
+{
+    return tv_tree_shape_recursion(tree->shape);
 }
 
 /* From the leaves to the root: until its turn comes, a node's self time holds the sum of its
@@ -42,6 +52,8 @@ void tv_call_tree_free(struct tv_call_tree *tree)
 void tv_call_tree_settle(struct tv_call_tree *tree)
 {
     for (uint32_t i = tree->count; i-- > 1;) {
+        if (tree->cost[i].calls == 0 && tree->self_wall[i] == 0 && tree->self_cpu[i] == 0)
+            continue;
         uint32_t parent = tree->parent[i];
         int64_t wall = tree->cost[i].wall, cpu = tree->cost[i].cpu;
         tree->self_wall[parent] += wall;
@@ -90,11 +102,14 @@ struct job {
     unsigned workers;
     struct tv_path_cost **cost; /* of each worker; the first is the tree's */
     uint32_t node_count;
+    uint32_t *owner; /* of each depth the worker, when all write into the tree; else NULL */
 };
 
+/* `clocks` is a constant where this is called. */
 TV_INLINE void add_columns(struct tv_path_cost *cost, const struct tv_columns *c, uint64_t first,
-                           uint32_t count, int64_t tick, bool wall, bool cpu)
+                           uint32_t count, int64_t tick, unsigned clocks)
 {
+    const bool wall = clocks & TV_CLOCK_WALL, cpu = clocks & TV_CLOCK_CPU;
     const uint32_t *path = c->path + first;
     const uint32_t *length = wall ? c->length + first : NULL;
     const uint32_t *cpu_length = cpu ? c->cpu_length + first : NULL;
@@ -112,11 +127,11 @@ static void add_packed(struct tv_path_cost *cost, const struct tv_columns *c, ui
                        uint32_t count, int64_t tick)
 {
     if (c->length && c->cpu_length)
-        add_columns(cost, c, first, count, tick, true, true);
+        add_columns(cost, c, first, count, tick, TV_CLOCK_WALL | TV_CLOCK_CPU);
     else if (c->length)
-        add_columns(cost, c, first, count, tick, true, false);
+        add_columns(cost, c, first, count, tick, TV_CLOCK_WALL);
     else
-        add_columns(cost, c, first, count, tick, false, true);
+        add_columns(cost, c, first, count, tick, TV_CLOCK_CPU);
 }
 
 /* What of a slice a cost takes: without a wall clock its length is CPU time. */
@@ -163,11 +178,18 @@ static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace, con
     }
 }
 
-/* Each worker takes the slices of its share of all runs laid end to end: mostly whole tracks, so
- * that workers meet few paths in common. */
-static void add_share(void *context, unsigned index)
+/* A path has one depth, and the worker that owns the depth is the only one to count for it. */
+static void add_depths(struct job *job, unsigned index)
 {
-    struct job *job = context;
+    for (uint32_t i = 0; i < job->run_count; i++) {
+        if (job->owner[job->trace->rows[job->runs[i].row].depth] == index)
+            add_run(job->cost[0], job->trace, &job->runs[i]);
+    }
+}
+
+/* Its share of the slices of all runs laid end to end. */
+static void add_part(struct job *job, unsigned index)
+{
     uint64_t first = job->slices * index / job->workers,
              end = job->slices * (index + 1) / job->workers;
     uint64_t at = 0;
@@ -182,6 +204,15 @@ static void add_share(void *context, unsigned index)
         run.count = (uint32_t)(high - low);
         add_run(job->cost[index], job->trace, &run);
     }
+}
+
+static void add_share(void *context, unsigned index)
+{
+    struct job *job = context;
+    if (job->owner)
+        add_depths(job, index);
+    else
+        add_part(job, index);
 }
 
 static void merge_share(void *context, unsigned index)
@@ -282,25 +313,57 @@ static unsigned worker_count(const struct job *job, unsigned asked)
     return workers < useful ? workers : (unsigned)useful;
 }
 
+/* Below so many nodes each worker has figures of its own, which are added up; above that, touching
+ * and adding them takes longer than counting. */
+#define NODES_OF_ITS_OWN 65536u
+
+/* Deals the depths out: each worker gets neighbouring ones, with about the same number of slices.
+ */
+static uint32_t *deal_depths(const struct job *job)
+{
+    uint32_t depths = 0;
+    for (uint32_t i = 0; i < job->trace->row_count; i++)
+        if (job->trace->rows[i].depth >= depths)
+            depths = job->trace->rows[i].depth + 1;
+    uint64_t *slices = tv_alloc(depths, sizeof *slices), before = 0;
+    uint32_t *owner = tv_alloc(depths, sizeof *owner);
+    for (uint32_t i = 0; i < job->run_count; i++)
+        slices[job->trace->rows[job->runs[i].row].depth] += job->runs[i].count;
+    for (uint32_t depth = 0; depth < depths; depth++) {
+        uint64_t middle = before + slices[depth] / 2;
+        owner[depth] = middle < job->slices ? (uint32_t)(middle * job->workers / job->slices) : 0;
+        before += slices[depth];
+    }
+    tv_free(slices);
+    return owner;
+}
+
 static void run_job(struct job *job)
 {
     size_t size = tv_size_mul(job->node_count, sizeof(struct tv_path_cost));
-    for (unsigned k = 1; k < job->workers; k++)
+    bool own = job->workers > 1 && job->node_count < NODES_OF_ITS_OWN;
+    if (job->workers > 1 && !own)
+        job->owner = deal_depths(job);
+    for (unsigned k = 1; own && k < job->workers; k++)
         job->cost[k] = tv_pages_alloc(size);
     tv_workers_run(job->workers, add_share, job);
-    if (job->workers > 1)
+    if (own)
         tv_workers_run(job->workers, merge_share, job);
-    for (unsigned k = 1; k < job->workers; k++)
+    for (unsigned k = 1; own && k < job->workers; k++)
         tv_pages_free(job->cost[k], size);
+    tv_free(job->owner);
 }
 
-struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
-                                           const struct tv_selection *selection, unsigned workers)
+void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
+                        const struct tv_selection *selection, unsigned workers)
 {
-    struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
     bool *wanted = tv_selection_wanted(trace, selection);
     struct job job = {.trace = trace, .selection = selection, .node_count = tree->count};
     struct tv_path_cost *first[1] = {tree->cost};
+    if (tree->counted)
+        memset(tree->cost, 0, tree->count * FIGURES_SIZE);
+    tree->counted = true;
+    tree->waits = (struct tv_path_cost){0};
     job.cost = first;
     job.runs = tv_alloc(trace->row_count, sizeof *job.runs);
     for (uint32_t i = 0; i < trace->track_count && selection->from < selection->to; i++) {
@@ -317,5 +380,12 @@ struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
     tv_free(job.cost);
     tv_free(job.runs);
     tv_free(wanted);
+}
+
+struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
+                                           const struct tv_selection *selection, unsigned workers)
+{
+    struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
+    tv_call_tree_count(tree, trace, selection, workers);
     return tree;
 }

@@ -29,6 +29,8 @@ struct tv_path_cost {
     int64_t wall, cpu; /* nanoseconds, inclusive: of the calls themselves */
 };
 
+struct tv_tree_shape;
+
 struct tv_call_tree {
     const struct tv_head *head; /* for the names; not owned */
     unsigned clocks;            /* enum tv_clocks */
@@ -39,13 +41,32 @@ struct tv_call_tree {
     int64_t *self_wall, *self_cpu; /* [count]: inclusive less the children's; never negative */
     struct tv_path_cost
         waits; /* "(context switch)": calls, wall; calls 0 and wall 0 when unknown */
-    void *storage;
+    struct tv_tree_shape *shape;
+    bool owns_shape;
+    bool counted; /* the figures are not fresh */
 };
 
 /* The tree for a selection. `workers` threads share the work (0: one a processor). */
 struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
                                            const struct tv_selection *selection, unsigned workers);
 void tv_call_tree_free(struct tv_call_tree *tree);
+
+/* What all trees of one trace share: for whoever asks for one selection after the other.  It must
+ * live as long as they do. */
+struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct tv_paths *paths);
+void tv_tree_shape_free(struct tv_tree_shape *shape);
+
+/* A tree with every figure 0. */
+struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape);
+
+/* Makes it the tree of a selection of its trace, whatever it was before: no new memory, which costs
+ * more than counting. */
+void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
+                        const struct tv_selection *selection, unsigned workers);
+
+/* recursive[node]: a node of the same frame is among its ancestors. Found when first asked for,
+ * which two threads must not do at once for trees of one shape. */
+const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree);
 
 /* For whoever fills a tree: nodes as in `paths`, every figure 0. */
 struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct tv_paths *paths);

@@ -3,31 +3,24 @@
 
 #include <stdlib.h>
 
-#include "analysis/visit.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* A call of depth 0, or the topmost below a thread's node. */
-static bool is_outermost(const struct tv_call_tree *tree, uint32_t node)
+static void add_node(struct tv_profile *profile, const struct tv_call_tree *tree, uint32_t node,
+                     bool recursive)
 {
-    return tv_call_tree_is_call(tree, node) && !tv_call_tree_is_call(tree, tree->parent[node]);
-}
-
-static void add_node(struct tv_profile *profile, const struct tv_visit *visit)
-{
-    const struct tv_call_tree *tree = visit->tree;
-    const struct tv_path_cost *cost = &tree->cost[visit->node];
-    struct tv_method_cost *method = &profile->methods[tree->frame[visit->node]];
-    method->excl_wall += tree->self_wall[visit->node];
-    method->excl_cpu += tree->self_cpu[visit->node];
-    if (tv_visit_is_recursive(visit)) {
+    const struct tv_path_cost *cost = &tree->cost[node];
+    struct tv_method_cost *method = &profile->methods[tree->frame[node]];
+    method->excl_wall += tree->self_wall[node];
+    method->excl_cpu += tree->self_cpu[node];
+    if (recursive) {
         method->recursive_calls += cost->calls;
         return;
     }
     method->calls += cost->calls;
     method->incl_wall += cost->wall;
     method->incl_cpu += cost->cpu;
-    if (is_outermost(tree, visit->node)) {
+    if (!tv_call_tree_is_call(tree, tree->parent[node])) { /* a call of depth 0 */
         profile->total_wall += cost->wall;
         profile->total_cpu += cost->cpu;
     }
@@ -48,17 +41,15 @@ static void close_up(struct tv_profile *profile, uint32_t frame_count)
 struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
 {
     struct tv_profile *profile = tv_alloc(1, sizeof *profile);
-    struct tv_visit visit;
+    const uint8_t *recursive = tv_call_tree_recursion(tree);
     profile->head = tree->head;
     profile->clocks = tree->clocks;
     profile->waits = tree->waits;
     profile->methods = tv_alloc(tree->head->frame_count, sizeof *profile->methods);
-    tv_visit_init(&visit, tree);
-    while (tv_visit_next(&visit)) {
-        if (tv_call_tree_is_call(tree, visit.node))
-            add_node(profile, &visit);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        if (tree->cost[i].calls > 0 && tv_call_tree_is_call(tree, i))
+            add_node(profile, tree, i, recursive[i]);
     }
-    tv_visit_release(&visit);
     close_up(profile, tree->head->frame_count);
     return profile;
 }

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "analysis/profile.h"
-#include "analysis/visit.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -36,13 +35,12 @@ static uint32_t frame_of(const struct tv_call_tree *tree, uint32_t node)
     return tv_call_tree_is_call(tree, node) ? tree->frame[node] : TV_NONE;
 }
 
-/* The current node is a call of the opened method. */
+/* The node is a call of the opened method. */
 static void add_activation(struct tv_relations *relations, struct gathering *lists,
-                           const struct tv_visit *visit)
+                           const struct tv_call_tree *tree, uint32_t node, bool recursive)
 {
-    const struct tv_call_tree *tree = visit->tree;
-    uint32_t node = visit->node, parent = frame_of(tree, tree->parent[node]);
-    if (tv_visit_is_recursive(visit)) {
+    uint32_t parent = frame_of(tree, tree->parent[node]);
+    if (recursive) {
         gather(&lists[RECURSIVE_PARENTS], parent, &tree->cost[node]);
         relations->recursive_self_wall += tree->self_wall[node];
         relations->recursive_self_cpu += tree->self_cpu[node];
@@ -51,15 +49,6 @@ static void add_activation(struct tv_relations *relations, struct gathering *lis
         relations->self_wall += tree->self_wall[node];
         relations->self_cpu += tree->self_cpu[node];
     }
-}
-
-/* The current node was called by the opened method. */
-static void add_child(struct gathering *lists, const struct tv_visit *visit, uint32_t opened)
-{
-    uint32_t node = visit->node, frame = visit->tree->frame[node];
-    uint32_t activations = visit->active[opened] - (frame == opened);
-    gather(&lists[activations > 1 ? RECURSIVE_CHILDREN : CHILDREN], frame,
-           &visit->tree->cost[node]);
 }
 
 static uint64_t *count_calls(const struct tv_call_tree *tree)
@@ -119,20 +108,20 @@ struct tv_relations *tv_relations_of(const struct tv_call_tree *tree, uint32_t f
         [RECURSIVE_PARENTS] = {.edges = &relations->recursive_parents},
         [RECURSIVE_CHILDREN] = {.edges = &relations->recursive_children},
     };
-    struct tv_visit visit;
+    const uint8_t *recursive = tv_call_tree_recursion(tree);
     if (frame >= tree->head->frame_count)
         return relations;
     for (int i = 0; i < LIST_COUNT; i++)
         tv_map_init(&lists[i].index);
-    tv_visit_init(&visit, tree);
-    while (tv_visit_next(&visit)) {
-        if (tree->frame[visit.node] == frame)
-            add_activation(relations, lists, &visit);
-        if (frame_of(tree, visit.node) != TV_NONE &&
-            frame_of(tree, tree->parent[visit.node]) == frame)
-            add_child(lists, &visit, frame);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        if (tree->cost[i].calls == 0 || !tv_call_tree_is_call(tree, i))
+            continue;
+        if (tree->frame[i] == frame)
+            add_activation(relations, lists, tree, i, recursive[i]);
+        if (frame_of(tree, tree->parent[i]) == frame)
+            gather(&lists[recursive[tree->parent[i]] ? RECURSIVE_CHILDREN : CHILDREN],
+                   tree->frame[i], &tree->cost[i]);
     }
-    tv_visit_release(&visit);
     finish_lists(relations, lists, tree, frame);
     return relations;
 }

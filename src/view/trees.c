@@ -23,6 +23,7 @@ struct kept {
 
 struct tv_tree_cache {
     const struct tv_trace *trace;
+    struct tv_tree_shape *shape;
     struct tv_lock lock;
     uint64_t clock;
     struct kept kept[KEPT];
@@ -32,24 +33,20 @@ struct tv_tree_cache *tv_trees_new(const struct tv_trace *trace)
 {
     struct tv_tree_cache *cache = tv_alloc(1, sizeof *cache);
     cache->trace = trace;
+    cache->shape = tv_tree_shape_new(trace->head, &trace->paths);
     tv_lock_init(&cache->lock);
     return cache;
-}
-
-static void drop(struct kept *kept)
-{
-    tv_call_tree_free(kept->tree);
-    tv_free(kept->wanted);
-    kept->tree = NULL;
-    kept->wanted = NULL;
 }
 
 void tv_trees_free(struct tv_tree_cache *cache)
 {
     if (!cache)
         return;
-    for (size_t i = 0; i < KEPT; i++)
-        drop(&cache->kept[i]);
+    for (size_t i = 0; i < KEPT; i++) {
+        tv_call_tree_free(cache->kept[i].tree);
+        tv_free(cache->kept[i].wanted);
+    }
+    tv_tree_shape_free(cache->shape);
     tv_lock_release(&cache->lock);
     tv_free(cache);
 }
@@ -82,8 +79,10 @@ const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
     struct kept *kept = find(cache, selection->from, selection->to, wanted);
     if (!kept) {
         kept = oldest(cache);
-        drop(kept);
-        kept->tree = tv_call_tree_of_trace(cache->trace, selection, 0);
+        tv_free(kept->wanted);
+        if (!kept->tree)
+            kept->tree = tv_call_tree_of_shape(cache->shape);
+        tv_call_tree_count(kept->tree, cache->trace, selection, 0);
         kept->from = selection->from;
         kept->to = selection->to;
         kept->wanted = wanted;

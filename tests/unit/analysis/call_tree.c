@@ -216,8 +216,61 @@ static void self_is_what_children_leave(void **state)
     fixture_free(&f);
 }
 
+static void assert_trees_equal(const struct tv_call_tree *a, const struct tv_call_tree *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_memory_equal(a->cost, b->cost, a->count * sizeof *a->cost);
+    assert_memory_equal(a->self_wall, b->self_wall, a->count * sizeof *a->self_wall);
+    assert_memory_equal(a->self_cpu, b->self_cpu, a->count * sizeof *a->self_cpu);
+    assert_memory_equal(&a->waits, &b->waits, sizeof a->waits);
+}
+
+/* Many paths: workers share one array, each with depths of its own. */
+static void workers_agree_on_a_large_tree(void **state)
+{
+    (void)state;
+    const struct fixture_dice large = {6,    3,    200, 12,  300000, TV_CLOCK_WALL | TV_CLOCK_CPU,
+                                       1000, 3000, 2,   true};
+    struct fixture f = fixture_random(&large);
+    assert_true(f.trace->paths.count > 65536);
+    struct tv_selection selections[] = {TV_SELECT_ALL,
+                                        {f.trace->end / 3, f.trace->end / 2, NULL, 0},
+                                        {0, f.trace->end / 9, NULL, 0}};
+    for (size_t i = 0; i < TV_COUNT(selections); i++) {
+        struct tv_call_tree *one = tv_call_tree_of_trace(f.trace, &selections[i], 1);
+        for (unsigned workers = 2; workers < 9; workers += 3) {
+            struct tv_call_tree *several = tv_call_tree_of_trace(f.trace, &selections[i], workers);
+            assert_trees_equal(one, several);
+            tv_call_tree_free(several);
+        }
+        tv_call_tree_free(one);
+    }
+    fixture_free(&f);
+}
+
+static void counting_again_forgets_what_was(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_random(&dice[0]);
+    struct tv_tree_shape *shape = tv_tree_shape_new(f.trace->head, &f.trace->paths);
+    struct tv_call_tree *again = tv_call_tree_of_shape(shape);
+    uint32_t seed = 8, tracks[2];
+    for (int i = 0; i < 10; i++) {
+        struct tv_selection selection = roll_selection(&seed, f.trace, tracks);
+        struct tv_call_tree *fresh = tv_call_tree_of_trace(f.trace, &selection, 1);
+        tv_call_tree_count(again, f.trace, &selection, 2);
+        assert_trees_equal(fresh, again);
+        tv_call_tree_free(fresh);
+    }
+    tv_call_tree_free(again);
+    tv_tree_shape_free(shape);
+    fixture_free(&f);
+}
+
 UNIT_TESTS(call_tree, cmocka_unit_test(whole_trace),
            cmocka_unit_test(range_clips_and_counts_what_overlaps),
            cmocka_unit_test(empty_range_has_nothing), cmocka_unit_test(waits_are_clipped),
            cmocka_unit_test(random_ranges_equal_the_reference),
-           cmocka_unit_test(adjacent_ranges_add_up), cmocka_unit_test(self_is_what_children_leave));
+           cmocka_unit_test(adjacent_ranges_add_up), cmocka_unit_test(self_is_what_children_leave),
+           cmocka_unit_test(workers_agree_on_a_large_tree),
+           cmocka_unit_test(counting_again_forgets_what_was));
