@@ -26,6 +26,7 @@ struct tv_profile {
     struct tv_path_cost waits;
 };
 
+/* The method table of a call tree, which may go before it. */
 struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree);
 void tv_profile_free(struct tv_profile *profile);
 
@@ -76,6 +77,7 @@ struct tv_relations {
     int64_t recursive_self_wall, recursive_self_cpu; /* of the others */
 };
 
+/* The relations of a frame in a call tree, which may go before them. */
 struct tv_relations *tv_relations_of(const struct tv_call_tree *tree, uint32_t frame);
 void tv_relations_free(struct tv_relations *relations);
 
