@@ -125,7 +125,7 @@ static enum tv_status unpack_one(struct tv_source *packed, unsigned nesting, str
                                  size_t *depth, struct tv_error *err)
 {
     struct tv_source *members[TV_UNPACK_MEMBERS];
-    struct tv_unpack_question question = {is_wanted, NULL};
+    struct tv_unpack_question question = {is_wanted, NULL, 0};
     size_t count;
     bool cut_off;
     enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);

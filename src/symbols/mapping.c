@@ -290,8 +290,12 @@ static struct tv_bytes map_descriptor(const struct tv_mapping *m, struct tv_byte
         struct tv_bytes one = {rest.data, 1};
         rest = (struct tv_bytes){rest.data + 1, rest.length - 1};
         add(&result, one);
-        if (one.data[0] != 'L' || !tv_bytes_split(&rest, ';', &name))
+        if (one.data[0] != 'L')
             continue;
+        if (!tv_bytes_split(&rest, ';', &name)) {
+            add(&result, name); /* no descriptor after all */
+            continue;
+        }
         struct text dotted = {NULL, 0, 0};
         add_replacing(&dotted, name, '/', '.');
         const struct class_entry *entry =

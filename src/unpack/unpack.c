@@ -30,6 +30,9 @@ struct unpacking {
     const struct tv_unpack_question *question;
     uint64_t ceiling, total;
     uint8_t *buffer;
+    const uint8_t *block; /* what libarchive gave last of the member, not yet taken */
+    size_t left;
+    int64_t position; /* in the member, behind that block */
     bool cut_off;
 };
 
@@ -97,22 +100,41 @@ static void stop(struct unpacking *u)
     tv_free(u->buffer);
 }
 
-/* Fills up to `size` bytes of the member. False when it cannot go on; a member that ends early is
- * not that. */
+/* The member's next block. False at its end, early or not.  (archive_read_data would drop what it
+ * has copied already when the container ends within the same call.) */
+static bool next_block(struct unpacking *u)
+{
+    const void *block;
+    size_t size;
+    la_int64_t offset;
+    int result = archive_read_data_block(u->archive, &block, &size, &offset);
+    if (result == ARCHIVE_EOF)
+        return false;
+    /* A hole in a sparse file is nothing that a trace has. */
+    if (result < ARCHIVE_WARN || offset != u->position) {
+        u->cut_off = true;
+        return false;
+    }
+    u->block = block;
+    u->left = size;
+    u->position += (int64_t)size;
+    return true;
+}
+
+/* Fills up to `size` bytes of the member. False when the packed bytes cannot be read; a member that
+ * ends early is not that. */
 static bool read_some(struct unpacking *u, uint8_t *buffer, size_t size, size_t *got)
 {
     *got = 0;
-    while (*got < size) {
-        la_ssize_t n = archive_read_data(u->archive, buffer + *got, size - *got);
-        if (n < 0) {
-            u->cut_off = true;
-            return u->feed.error.status == TV_OK;
-        }
-        if (n == 0)
-            break;
-        *got += (size_t)n;
+    while (*got < size && (u->left > 0 || next_block(u))) {
+        size_t count = u->left < size - *got ? u->left : size - *got;
+        if (count > 0)
+            memcpy(buffer + *got, u->block, count);
+        u->block += count;
+        u->left -= count;
+        *got += count;
     }
-    return true;
+    return u->feed.error.status == TV_OK;
 }
 
 static enum tv_status add_chunk(struct unpacking *u, struct tv_spool *spool, size_t length,
@@ -164,6 +186,8 @@ static enum tv_status take_member(struct unpacking *u, struct archive_entry *ent
 {
     size_t length;
     *source = NULL;
+    u->left = 0;
+    u->position = 0;
     if (!read_some(u, u->buffer, HEAD, &length))
         return fail(u, err);
     if (!u->question->wanted(u->question->context, (struct tv_bytes){u->buffer, length}))
@@ -205,6 +229,8 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
     struct unpacking u;
     start(&u, packed);
     u.question = question;
+    if (question->ceiling > 0)
+        u.ceiling = question->ceiling;
     *count = 0;
     enum tv_status status;
     if (!u.archive || archive_read_open(u.archive, &u.feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)

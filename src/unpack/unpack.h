@@ -22,6 +22,7 @@ struct tv_unpack_question {
     /* Is a member that begins with these bytes (up to 4096) wanted? */
     bool (*wanted)(void *context, struct tv_bytes head);
     void *context;
+    uint64_t ceiling; /* unpacked bytes; 0: by the rule above */
 };
 
 /* Do these first bytes belong to a container that tv_unpack opens? */

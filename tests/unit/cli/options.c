@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/out.h"
+#include "cli/options.h"
+
+static const struct tv_option table[] = {
+    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "how"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "how many"),
+    TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent, "how much"),
+    TV_OPTION_THREADS,
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "what"),
+    TV_OPTION("r", NULL, TV_OPTION_FLAG, regression, "old"),
+    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "quiet"),
+    TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash, "by name"),
+    TV_OPTIONS_END,
+};
+
+static enum tv_status parse(const char *line, struct tv_settings *settings, struct tv_error *err)
+{
+    static char words[256];
+    static char *argv[16];
+    int argc = 0;
+    memset(words, 0, sizeof words);
+    memcpy(words, line, strlen(line));
+    for (char *at = words; *at;) {
+        argv[argc++] = at;
+        at += strcspn(at, " ");
+        if (*at)
+            *at++ = '\0';
+    }
+    tv_settings_init(settings);
+    return tv_options_parse(table, argc, argv, settings, err);
+}
+
+static void reads_every_kind(void **state)
+{
+    (void)state;
+    struct tv_settings s;
+    struct tv_error err;
+    assert_int_equal(parse("a --format json --limit=12 -qr --thread main b --thread 7 "
+                           "--min-percent 0.25% --title=x=y --hash -- --not",
+                           &s, &err),
+                     TV_OK);
+    assert_int_equal(s.format, 2);
+    assert_int_equal(s.limit, 12);
+    assert_int_equal(s.min_percent, 250000);
+    assert_true(s.quiet && s.regression && s.hash);
+    assert_string_equal(s.title, "x=y");
+    assert_int_equal(s.threads.count, 2);
+    assert_string_equal(s.threads.items[1], "7");
+    assert_int_equal(s.files.count, 3);
+    assert_string_equal(s.files.items[0], "a");
+    assert_string_equal(s.files.items[1], "b");
+    assert_string_equal(s.files.items[2], "--not");
+    tv_settings_release(&s);
+}
+
+static void knows_standard_input(void **state)
+{
+    (void)state;
+    struct tv_settings s;
+    struct tv_error err;
+    assert_int_equal(parse("-", &s, &err), TV_OK);
+    assert_int_equal(s.files.count, 1);
+    assert_string_equal(s.files.items[0], "-");
+    tv_settings_release(&s);
+}
+
+static void refuses_what_is_wrong(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "--form json",
+        "--format",
+        "--format xml",
+        "--limit 1x",
+        "--limit -1",
+        "--q",
+        "-z",
+        "-qz",
+        "--hash=1",
+        "--min-percent 100.1",
+        "--limit",
+        "--min-percent",
+        "--min-percent 1ms",
+        "---",
+        "--min-percent .",
+    };
+    for (size_t i = 0; i < TV_COUNT(lines); i++) {
+        struct tv_settings s;
+        struct tv_error err = {0};
+        assert_int_equal(parse(lines[i], &s, &err), TV_ERR_USAGE);
+        assert_true(strlen(err.message) > 0);
+        tv_settings_release(&s);
+    }
+}
+
+static void helps_from_the_table(void **state)
+{
+    (void)state;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_options_help(&out, table);
+    tv_out_char(&out, '\0');
+    assert_non_null(strstr((char *)out.buffer, "  --format text|csv|json\n        how\n"));
+    assert_non_null(strstr((char *)out.buffer, "  -q\n        quiet\n"));
+    tv_out_release(&out);
+}
+
+UNIT_TESTS(options, cmocka_unit_test(reads_every_kind), cmocka_unit_test(knows_standard_input),
+           cmocka_unit_test(refuses_what_is_wrong), cmocka_unit_test(helps_from_the_table));

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "unpack/unpack.h"
+
+/* "trace one\n" three times, by gzip. */
+static const char gzip[] =
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\x29\x4a\x4c\x4e\x55\xc8\xcf\x4b\xe5"
+    "\x2a\xc1\xc2\x02\x00\x0d\x43\xe5\x95\x1e\x00\x00\x00";
+
+/* A zip of no.txt ("nothing"), a/one ("trace one") and two ("trace two"), stored. */
+static const char zip[] =
+    "\x50\x4b\x03\x04\x14\x00\x00\x00\x00\x00\x00\x00\x21\x5c\xd7\x8e\x29\x22\x07\x00"
+    "\x00\x00\x07\x00\x00\x00\x06\x00\x00\x00\x6e\x6f\x2e\x74\x78\x74\x6e\x6f\x74\x68"
+    "\x69\x6e\x67\x50\x4b\x03\x04\x14\x00\x00\x00\x00\x00\x00\x00\x21\x5c\xdf\x22\x5f"
+    "\x72\x09\x00\x00\x00\x09\x00\x00\x00\x05\x00\x00\x00\x61\x2f\x6f\x6e\x65\x74\x72"
+    "\x61\x63\x65\x20\x6f\x6e\x65\x50\x4b\x03\x04\x14\x00\x00\x00\x00\x00\x00\x00\x21"
+    "\x5c\x48\x2e\xf9\x19\x09\x00\x00\x00\x09\x00\x00\x00\x03\x00\x00\x00\x74\x77\x6f"
+    "\x74\x72\x61\x63\x65\x20\x74\x77\x6f\x50\x4b\x01\x02\x14\x03\x14\x00\x00\x00\x00"
+    "\x00\x00\x00\x21\x5c\xd7\x8e\x29\x22\x07\x00\x00\x00\x07\x00\x00\x00\x06\x00\x00"
+    "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00\x00\x00\x00\x6e\x6f\x2e\x74\x78"
+    "\x74\x50\x4b\x01\x02\x14\x03\x14\x00\x00\x00\x00\x00\x00\x00\x21\x5c\xdf\x22\x5f"
+    "\x72\x09\x00\x00\x00\x09\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    "\x00\x80\x01\x2b\x00\x00\x00\x61\x2f\x6f\x6e\x65\x50\x4b\x01\x02\x14\x03\x14\x00"
+    "\x00\x00\x00\x00\x00\x00\x21\x5c\x48\x2e\xf9\x19\x09\x00\x00\x00\x09\x00\x00\x00"
+    "\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x57\x00\x00\x00\x74\x77"
+    "\x6f\x50\x4b\x05\x06\x00\x00\x00\x00\x03\x00\x03\x00\x98\x00\x00\x00\x81\x00\x00"
+    "\x00\x00\x00";
+
+/* "trace" and 100000 zeros, by gzip. */
+static const char zeros[] =
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xed\xc1\x31\x09\x00\x00\x08\x00\x30\xab"
+    "\x8a\x58\x40\xec\x8f\x35\x3c\xb6\xed\x64\x75\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    "\x00\x00\x00\x00\x00\x00\x00\x00\x6f\x1d\xc1\x9d\x9b\xf5\xa5\x86\x01\x00";
+
+/* A trace here is what begins with "trace". */
+static bool is_trace(void *context, struct tv_bytes head)
+{
+    (void)context;
+    return tv_bytes_starts_with(head, TV_BYTES("trace"));
+}
+
+struct result {
+    enum tv_status status;
+    struct tv_source *members[TV_UNPACK_MEMBERS];
+    size_t count;
+    bool cut_off;
+    struct tv_error err;
+};
+
+static struct result unpack(const char *bytes, size_t length, uint64_t ceiling)
+{
+    struct result r = {.err = {0}};
+    struct tv_unpack_question question = {is_trace, NULL, ceiling};
+    struct tv_source *packed =
+        tv_source_from_memory((struct tv_bytes){(const uint8_t *)bytes, length}, "box");
+    r.status = tv_unpack(packed, &question, r.members, &r.count, &r.cut_off, &r.err);
+    tv_source_free(packed);
+    return r;
+}
+
+static void release(struct result *r)
+{
+    for (size_t i = 0; r->status == TV_OK && i < r->count; i++)
+        tv_source_free(r->members[i]);
+}
+
+static void assert_holds(struct tv_source *source, const char *text)
+{
+    char bytes[64] = "";
+    size_t got;
+    assert_int_equal(tv_source_size(source), strlen(text));
+    assert_int_equal(tv_source_read(source, 0, bytes, sizeof bytes - 1, &got, NULL), TV_OK);
+    assert_string_equal(bytes, text);
+}
+
+static void knows_containers(void **state)
+{
+    (void)state;
+    assert_true(tv_unpack_knows((struct tv_bytes){(const uint8_t *)gzip, sizeof gzip - 1}));
+    assert_true(tv_unpack_knows((struct tv_bytes){(const uint8_t *)zip, sizeof zip - 1}));
+    assert_false(tv_unpack_knows(TV_BYTES("*version\n3\n")));
+    assert_false(tv_unpack_knows(TV_BYTES("PK")));
+    assert_false(tv_unpack_knows(TV_BYTES("")));
+}
+
+static void unpacks_a_stream(void **state)
+{
+    (void)state;
+    struct result r = unpack(gzip, sizeof gzip - 1, 0);
+    assert_int_equal(r.status, TV_OK);
+    assert_int_equal(r.count, 1);
+    assert_false(r.cut_off);
+    assert_holds(r.members[0], "trace one\ntrace one\ntrace one\n");
+    assert_string_equal(tv_source_name(r.members[0]), "box");
+    release(&r);
+}
+
+static void takes_wanted_members(void **state)
+{
+    (void)state;
+    struct result r = unpack(zip, sizeof zip - 1, 0);
+    assert_int_equal(r.status, TV_OK);
+    assert_int_equal(r.count, 2);
+    assert_holds(r.members[0], "trace one");
+    assert_holds(r.members[1], "trace two");
+    assert_string_equal(tv_source_name(r.members[0]), "box: a/one");
+    release(&r);
+}
+
+/* What comes out of a small file has an end. */
+static void has_a_ceiling(void **state)
+{
+    (void)state;
+    struct result r = unpack(zeros, sizeof zeros - 1, 50000);
+    assert_int_equal(r.status, TV_ERR_LIMIT);
+    r = unpack(zeros, sizeof zeros - 1, 100005);
+    assert_int_equal(r.status, TV_OK);
+    assert_int_equal(tv_source_size(r.members[0]), 100005);
+    release(&r);
+}
+
+static void says_when_nothing_is_wanted(void **state)
+{
+    (void)state;
+    static const char other[] =
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\xcb\x2f\xc9\xc8\xcc\x4b\x07\x00\xd7"
+        "\x8e\x29\x22\x07\x00\x00\x00";
+    struct result r = unpack(other, sizeof other - 1, 0);
+    assert_int_equal(r.status, TV_ERR_UNSUPPORTED);
+    assert_int_equal(r.count, 0);
+}
+
+/* Every cut gives what was before it, or an error; every changed byte too. */
+static void survives_damage(void **state)
+{
+    (void)state;
+    char bytes[sizeof zip];
+    for (size_t length = 0; length < sizeof zip - 1; length++) {
+        struct result r = unpack(zip, length, 0);
+        assert_true(r.status != TV_OK || r.count > 0);
+        release(&r);
+    }
+    for (size_t i = 0; i < sizeof zip - 1; i++) {
+        memcpy(bytes, zip, sizeof zip);
+        bytes[i] = (char)(bytes[i] ^ 0x41);
+        struct result r = unpack(bytes, sizeof zip - 1, 0);
+        release(&r);
+    }
+}
+
+/* A stream that ends early loses what its filter holds, up to 64 KiB: here all of it. */
+static void says_that_a_stream_is_cut(void **state)
+{
+    (void)state;
+    struct result r = unpack(gzip, sizeof gzip - 9, 0);
+    assert_int_equal(r.status, TV_ERR_SYNTAX);
+    r = unpack(zeros, sizeof zeros - 40, 0);
+    assert_int_equal(r.status, TV_OK);
+    assert_true(r.cut_off);
+    assert_int_equal(tv_source_size(r.members[0]), 65536);
+    release(&r);
+}
+
+UNIT_TESTS(unpack, cmocka_unit_test(knows_containers), cmocka_unit_test(unpacks_a_stream),
+           cmocka_unit_test(takes_wanted_members), cmocka_unit_test(has_a_ceiling),
+           cmocka_unit_test(says_when_nothing_is_wanted), cmocka_unit_test(survives_damage),
+           cmocka_unit_test(says_that_a_stream_is_cut));

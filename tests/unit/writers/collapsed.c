@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines against plain ones: every chain written out, sorted as text, equal ones summed. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/tree_sink.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "feed.h"
+#include "writers/collapsed.h"
+
+/* Names that are hard to sort: blanks, bytes below and above ';' and ' ', one that continues
+ * another, a ';'. */
+static const char *const hard[] = {"run", "run 5", "run 50", "run!",       "run<",
+                                   "ru",  "run;",  "run:",   "r\xc3\xbcn", "run 5;"};
+
+static struct tv_head *hard_head(const struct feed *feed)
+{
+    struct tv_head *head = feed_head(feed);
+    for (uint32_t i = 0; i < head->frame_count && i < TV_COUNT(hard); i++) {
+        head->frames[i].class_name = TV_EMPTY_STRING;
+        head->frames[i].name = tv_head_string(head, tv_bytes_of(hard[i]));
+    }
+    return head;
+}
+
+struct line {
+    char chain[2048]; /* with a blank at its end */
+    int64_t self;
+};
+
+static void add_name(char *chain, const char *name)
+{
+    size_t at = strlen(chain);
+    if (at > 0)
+        chain[at - 1] = ';';
+    for (; *name; name++)
+        chain[at++] = *name == ';' ? ':' : *name;
+    chain[at++] = ' ';
+    chain[at] = '\0';
+}
+
+static int compare_chains(const void *left, const void *right)
+{
+    const struct line *a = left, *b = right;
+    return strcmp(a->chain, b->chain);
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+/* The chain of a call: names from the root, joined. */
+static void write_chain(const struct feed_call *calls, uint32_t call, char *chain)
+{
+    uint32_t path[256], depth = 0;
+    for (; call != TV_NONE; call = calls[call].parent)
+        path[depth++] = calls[call].frame;
+    chain[0] = '\0';
+    while (depth-- > 0)
+        add_name(chain, hard[path[depth]]);
+}
+
+static struct line *plain_lines(const struct feed *feed, size_t *count)
+{
+    size_t capacity = 0;
+    struct line *lines = NULL;
+    *count = 0;
+    for (uint32_t thread = 0; thread < feed->threads; thread++) {
+        uint32_t n;
+        struct feed_call *calls = feed_calls(feed, thread, &n);
+        lines = tv_array_reserve(lines, &capacity, *count + n + 1, sizeof *lines);
+        for (uint32_t i = 0; i < n; i++) {
+            struct line *line = &lines[*count + i];
+            write_chain(calls, i, line->chain);
+            line->self = calls[i].end - calls[i].start;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            if (calls[i].parent != TV_NONE)
+                lines[*count + calls[i].parent].self -= calls[i].end - calls[i].start;
+        }
+        *count += n;
+        tv_free(calls);
+    }
+    return lines;
+}
+
+/* Sums equal chains and writes the lines, sorted as whole texts. */
+static struct tv_out expected(const struct feed *feed)
+{
+    size_t count, kept = 0;
+    struct line *lines = plain_lines(feed, &count);
+    qsort(lines, count, sizeof *lines, compare_chains);
+    char **texts = tv_alloc(count, sizeof *texts);
+    for (size_t i = 0, end; i < count; i = end) {
+        int64_t self = 0;
+        for (end = i; end < count && strcmp(lines[end].chain, lines[i].chain) == 0; end++)
+            self += lines[end].self;
+        if (self == 0)
+            continue;
+        texts[kept] = tv_alloc(sizeof lines->chain + 32, 1);
+        snprintf(texts[kept++], sizeof lines->chain + 32, "%s%lld\n", lines[i].chain,
+                 (long long)self);
+    }
+    qsort(texts, kept, sizeof *texts, compare_texts);
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    for (size_t i = 0; i < kept; i++) {
+        tv_out_text(&out, texts[i]);
+        tv_free(texts[i]);
+    }
+    tv_free(texts);
+    tv_free(lines);
+    return out;
+}
+
+static struct tv_out written(const struct feed *feed)
+{
+    struct tv_tree_sink_options options = {.fold_names = true};
+    struct tv_name_tree_options names = {.cpu = false, .thread = TV_NONE};
+    size_t start = 0;
+    struct tv_head *head = hard_head(feed);
+    struct tv_tree_sink *sink = tv_tree_sink_new(&options);
+    feed_to(feed, head, tv_tree_sink_sink(sink), &start, 1);
+    struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
+    struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_collapsed_write(&out, stacks, 1000);
+    tv_name_tree_free(stacks);
+    tv_call_tree_free(tree);
+    tv_head_free(head);
+    return out;
+}
+
+static void equals_plain_sorting(void **state)
+{
+    (void)state;
+    static const struct feed_style style = {
+        2000, 3, TV_COUNT(hard), 5, 0, 30, TV_CLOCK_WALL | TV_CLOCK_CPU};
+    for (uint32_t seed = 1; seed < 30; seed++) {
+        struct feed *feed = feed_random(seed, &style);
+        struct tv_out want = expected(feed), got = written(feed);
+        assert_true(want.length > 0);
+        assert_int_equal(got.length, want.length);
+        assert_memory_equal(got.buffer, want.buffer, want.length);
+        tv_out_release(&want);
+        tv_out_release(&got);
+        feed_free(feed);
+    }
+}
+
+UNIT_TESTS(collapsed, cmocka_unit_test(equals_plain_sorting));
