@@ -474,3 +474,42 @@ test('a thread is chosen by its name and given back by the chip', async () => {
     assert.equal((await tableLines(page)).length, all);
   });
 });
+
+test('the visible calls are a list for the keyboard', async () => {
+  await onPage(
+    async (page) => {
+      await until(
+        () => colours(page, '.lanes canvas'),
+        (n) => n > 8,
+        'a drawn time line',
+      );
+      await page.locator('.lanes canvas').focus();
+      await page.keyboard.press('Tab');
+      const grid = page.getByRole('grid', { name: 'Visible calls' });
+      assert.ok(await grid.evaluate((e) => e === document.activeElement));
+      assert.match(
+        await grid.innerText(),
+        /ActivityThread\.main\s+0\s+0\.000\s+2,000\.000\s+entered before the trace, open at the end/,
+      );
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await until(() => page.locator('aside.details h2').innerText(), 'Looper.loop', 'the details');
+    },
+    { hash: '#view=600000000-700000000' },
+  );
+});
+
+test('a thread is found by its name', async () => {
+  await onPage(async (page) => {
+    await page.keyboard.press('Control+p');
+    await page.keyboard.type('disk');
+    assert.equal(await page.locator('.finder [role=option]').count(), 1);
+    await page.keyboard.press('Enter');
+    await until(
+      () => page.evaluate(() => document.activeElement.textContent),
+      '[28] arch_disk_io_0',
+      'the focused name',
+    );
+    assert.equal(await page.locator('.label .twist[aria-expanded=true]').count(), 3);
+  });
+});

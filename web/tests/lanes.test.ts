@@ -14,6 +14,7 @@ import {
   totalHeight,
 } from '../src/model/layout';
 import { TileCache } from '../src/model/tileCache';
+import { flagWords, visibleCalls } from '../src/model/visibleCalls';
 import { busyActivity, waitingShares } from '../src/model/busy';
 import { piecesOf, visitInnermost, visitRow, visitStrips } from '../src/render/lanes';
 import { TimeScale } from '../src/render/timeScale';
@@ -227,4 +228,24 @@ test('time waited is taken off what calls cover', async () => {
   engine.tiles = () => Promise.resolve([half]);
   const busy = await busyActivity(engine, [track(0, { waits: 1 })], { from: 0, to: 1024 }, 4);
   assert.deepEqual([...(busy.lanes[0]?.height ?? [])], [128, 128, 100, 0]);
+});
+
+test('the list of visible calls keeps the longest, callers before what they call', async () => {
+  const cache = await cacheWith(
+    tile({ kind: 'r', row: 0 }, 0, 0, [[0, 500, 0, 1, 4]]),
+    tile({ kind: 'r', row: 1 }, 0, 0, [
+      [0, 90, 0, 2],
+      [100, 5, 1, 3],
+      [300, 80, 2, 2],
+    ]),
+  );
+  const rows = track(0, { first_row: 0, rows: 2 });
+  const names = (most: number, from = 0): string[] =>
+    visibleCalls(cache, rows, 0, { from, to: 511 }, most).map(
+      (c) => `${c.depth}:${c.start}+${c.length}`,
+    );
+  assert.deepEqual(names(9), ['0:0+500', '1:0+90', '1:100+5', '1:300+80']);
+  assert.deepEqual(names(3), ['0:0+500', '1:0+90', '1:300+80']);
+  assert.deepEqual(names(9, 200), ['0:0+500', '1:300+80']);
+  assert.equal(flagWords(1 | 4), 'open at the end, left by an exception');
 });

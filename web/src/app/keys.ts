@@ -44,6 +44,10 @@ export class Keys {
       this.page.top.searchInput.select();
       return true;
     }
+    if (key === 'p') {
+      this.page.threads.open();
+      return true;
+    }
     if (key !== 'z' || Keys.typing(e.target)) return false;
     if (e.shiftKey) this.history.redo();
     else this.history.undo();

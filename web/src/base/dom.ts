@@ -56,6 +56,13 @@ export function append(parent: Element, children: Child[]): void {
   }
 }
 
+/** A long name may be broken behind its points, without a mark. */
+export function breakable(name: string): Child[] {
+  return name
+    .split(/(?<=[.$])/)
+    .flatMap((part, i) => (i === 0 ? [part] : [document.createElement('wbr'), part]));
+}
+
 /** Put these children in the place of all there are. */
 export function fill(parent: Element, ...children: Child[]): void {
   parent.replaceChildren();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything about the selected call, or, where only a method is selected, about that.
 
-import { fill, h } from '../base/dom';
+import { breakable, fill, h } from '../base/dom';
 import { formatCount, formatPercent, formatTime, plural, unitLabel } from '../base/format';
 import { effect } from '../base/signal';
 import type { CallDetails } from '../model/engine';
@@ -45,13 +45,14 @@ export class DetailsView {
 
   private head(frame: number): HTMLElement[] {
     const { frames } = this.v.viewer;
+    const mark = swatch(frames, frame, this.v.settings.theme.peek());
     return [
-      h('h2', null, swatch(frames, frame, this.v.settings.theme.peek()), frames.short(frame)),
+      h('h2', null, mark, h('span', null, ...breakable(frames.short(frame)))),
       h(
         'p',
         { class: 'signature' },
-        h('span', { class: 'dim' }, frames.packagePrefix(frame)),
-        `${frames.short(frame)} ${frames.signature(frame)} `,
+        h('span', { class: 'dim' }, ...breakable(frames.packagePrefix(frame))),
+        ...breakable(`${frames.short(frame)} ${frames.signature(frame)} `),
         h('span', { class: 'dim' }, frames.source(frame)),
       ),
     ];

@@ -33,6 +33,8 @@ const SECTIONS: readonly Section[] = [
       ['M', 'range from the selection'],
       ['Right Left, . ,', 'next, previous call in the row'],
       ['Down Up', 'first call inside, caller'],
+      ['Ctrl+P', 'find a thread'],
+      ['Tab from the time line', 'its visible calls as a list'],
       ['Esc', 'clears the range, then the selection'],
     ],
   ],

@@ -9,6 +9,7 @@ import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
 import type { Viewer } from '../model/viewer';
 import { Meters, reveal, type Views } from './context';
+import { CallList } from './callList';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './mover';
@@ -17,6 +18,7 @@ import { Readout } from './readout';
 import type { Settings } from './settings';
 import { TimelineGestures } from './timelineGestures';
 import { TimelineView } from './timelineView';
+import { ThreadFinder } from './threadFinder';
 import { Tip } from './tip';
 import { TopBar } from './topBar';
 
@@ -32,6 +34,7 @@ export class Page {
   readonly top: TopBar;
   readonly help = new HelpDialog();
   readonly line: TimelineView;
+  readonly threads: ThreadFinder;
 
   constructor(
     readonly viewer: Viewer,
@@ -55,6 +58,12 @@ export class Page {
     };
     this.views = views;
     this.line = new TimelineView(views);
+    this.line.tracks.append(new CallList(views, this.line).element);
+    this.threads = new ThreadFinder(viewer, (track) => {
+      if (!viewer.expanded.peek().has(track.track)) viewer.toggleExpanded(track.track);
+      // Its place is known when the labels are laid out anew.
+      requestAnimationFrame(() => this.line.showTrack(track.track));
+    });
     this.lower = new LowerPanel(views);
     this.top = new TopBar(views, {
       help: () => this.help.toggle(),
@@ -76,6 +85,7 @@ export class Page {
       tip.element,
       spoken,
       this.help.element,
+      this.threads.element,
     );
     this.arrange();
     this.lower.attach(this.element);

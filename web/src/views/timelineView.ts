@@ -311,6 +311,16 @@ export class TimelineView {
     return this.res;
   }
 
+  /** Scroll a track to the top, and put the keyboard on its name. */
+  showTrack(track: number): void {
+    const box = this.boxes.peek().find((b) => b.track.track === track);
+    if (!box) return;
+    this.tracks.scrollTop = box.top;
+    this.labels
+      .querySelector<HTMLElement>(`[data-key="n${track}"]`)
+      ?.focus({ preventScroll: true });
+  }
+
   /** Scroll as little as shows a row. */
   showRow(track: number, depth: number): void {
     const box = this.boxes.peek().find((b) => b.track.track === track);
