@@ -103,12 +103,14 @@ void tv_mt_fast_init(struct tv_mt_fast *fast, const struct tv_mt_file *file,
 void tv_mt_fast_release(struct tv_mt_fast *fast)
 {
     const struct tv_mt_file *file = fast->file;
-    for (uint32_t tid = 0; tid < fast->slot_count; tid++) {
-        const struct tv_mt_slot *slot = &fast->slots[tid];
-        if (slot->met == 0)
+    const struct tv_head *head = file->head;
+    bool cpu_alone = file->clocks == TV_CLOCK_CPU;
+    for (uint32_t thread = file->first_thread; thread < head->thread_count; thread++) {
+        uint64_t tid = head->threads[thread].id;
+        const struct tv_mt_slot *slot = tid < fast->slot_count ? &fast->slots[tid] : NULL;
+        if (!slot || slot->met != thread + 1)
             continue;
-        struct tv_mt_span *span = &fast->spans[slot->met - 1 - file->first_thread];
-        bool cpu_alone = file->clocks == TV_CLOCK_CPU;
+        struct tv_mt_span *span = &fast->spans[thread - file->first_thread];
         span->last_wall = cpu_alone ? 0 : slot->last_wall;
         span->last_cpu = cpu_alone ? slot->last_wall : slot->last_cpu;
     }

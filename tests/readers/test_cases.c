@@ -154,12 +154,15 @@ static void print_case(struct test_case *test, void *context)
     tv_out_release(&out);
 }
 
+/* Letters and digits of the case's name, '-' for all else. */
 static void write_case(struct test_case *test, void *context)
 {
     char path[4096];
-    int length = snprintf(path, sizeof path, "%s/%s", (const char *)context, test->name);
+    int length = snprintf(path, sizeof path, "%s/%.60s", (const char *)context, test->name);
     for (char *at = path + strlen(context) + 1; *at; at++)
-        *at = *at == ' ' || *at == '/' ? '-' : *at;
+        *at = (*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z')
+                  ? *at
+                  : '-';
     FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "wb") : NULL;
     if (!file || fwrite(test->input.data, 1, test->input.length, file) != test->input.length) {
         printf("Bail out! cannot write %s\n", path);
