@@ -128,8 +128,9 @@ static bool read_some(struct unpacking *u, uint8_t *buffer, size_t size, size_t 
     *got = 0;
     while (*got < size && (u->left > 0 || next_block(u))) {
         size_t count = u->left < size - *got ? u->left : size - *got;
-        if (count > 0)
-            memcpy(buffer + *got, u->block, count);
+        if (count == 0)
+            continue; /* an empty block */
+        memcpy(buffer + *got, u->block, count);
         u->block += count;
         u->left -= count;
         *got += count;
