@@ -51,7 +51,7 @@ interface Pill {
 /** The pointer's time stands at the right of its line, at the left near the right edge. */
 function placePill(s: RulerScene, taken: Taken): Pill | null {
   if (s.pointer === null) return null;
-  const text = `${formatTime(Math.round(s.pointer - s.bounds.from), s.unit)} ${unitLabel(s.unit)}`;
+  const text = `${formatTime(Math.round(s.pointer), s.unit)} ${unitLabel(s.unit)}`;
   const width = s.meter.width(text) + 12;
   const x = Math.round(s.scale.x(s.pointer));
   const left = x + width > s.scale.width ? x - width : x;
@@ -144,16 +144,17 @@ function paintZoom(g: Context, s: RulerScene, zoom: Span): void {
 
 function paintTicks(g: Context, s: RulerScene, taken: Taken): void {
   const step = tickStep(s.scale.nsPerPixel, PIXELS_PER_TICK);
-  const origin = s.bounds.from;
   const small = step / 5;
-  const first = Math.ceil((s.scale.view.from - origin) / small);
-  const last = Math.floor((s.scale.view.to - origin) / small);
+  const first = Math.ceil(s.scale.view.from / small);
+  const last = Math.floor(s.scale.view.to / small);
   for (let k = first; k <= last; k++) {
-    const x = Math.round(s.scale.x(origin + k * small));
+    const x = Math.round(s.scale.x(k * small));
     const major = k % 5 === 0;
     g.fillStyle = major ? s.theme.colour['strip-edge'] : s.theme.colour['line-strong'];
     g.fillRect(x, major ? s.height - 8 : s.height - 4, 1, 8);
-    if (!major || k < 0 || origin + k * small > s.bounds.to) continue;
+    // From the trace's origin, which is a little before its first event, to its end.
+    const t = k * small;
+    if (!major || t < Math.min(0, s.bounds.from) || t > s.bounds.to) continue;
     const text = formatTick((k / 5) * step, step);
     const from = x + 4;
     const to = from + s.meter.width(text);

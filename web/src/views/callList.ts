@@ -91,7 +91,7 @@ export class CallList {
     const cells = [
       viewer.frames.short(call.frame),
       String(call.depth),
-      formatTime(call.start - viewer.bounds.from, unit),
+      formatTime(call.start, unit),
       formatTime(call.length, unit),
       flagWords(call.flags),
     ];

@@ -178,8 +178,8 @@ export class DetailsView {
         ],
         [
           ...waiting,
-          single('Start', call.start_ns - viewer.bounds.from, 'ruled'),
-          single('End', call.start_ns + call.length_ns - viewer.bounds.from),
+          single('Start', call.start_ns, 'ruled'),
+          single('End', call.start_ns + call.length_ns),
         ],
       ),
       h(

@@ -175,9 +175,8 @@ export class LowerPanel {
       setText(words, `Computed for the whole trace, ${threads}`);
       return fill(chips);
     }
-    const start = viewer.bounds.from;
     const what = range
-      ? `${time(range.from - start)} to ${time(range.to - start)} ${unitLabel(unit)}`
+      ? `${time(range.from)} to ${time(range.to)} ${unitLabel(unit)}`
       : 'the whole trace';
     setText(words, `Computed for ${what}, ${threads}`);
     const chip = (text: string, label: string, clear: () => void): HTMLElement =>
