@@ -12,6 +12,7 @@
 #include "readers/mt_file.h"
 #include "readers/reader.h"
 
+/* The walk is done, the head complete but for unlisted ids, which are added when met. */
 enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
                              const struct tv_read_options *options,
                              struct tv_error *err) TV_MUST_CHECK;

@@ -114,6 +114,7 @@ struct tv_mt_file {
 void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct tv_head *head);
 void tv_mt_file_release(struct tv_mt_file *file);
 
+/* Of all units. */
 uint64_t tv_mt_file_record_bytes(const struct tv_mt_file *file);
 
 /* The records are about to be gone over once (more): for the progress. */
@@ -129,6 +130,7 @@ static inline struct tv_input *tv_mt_input(struct tv_mt_file *file)
     return &file->head->inputs[file->input];
 }
 
+/* Units are added in the order of the file. The pointer is valid until the next one. */
 struct tv_mt_unit *tv_mt_add_unit(struct tv_mt_file *file, uint64_t offset, uint64_t size);
 
 /* What an id that is listed again means. */

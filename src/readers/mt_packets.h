@@ -12,8 +12,10 @@
 #include "base/error.h"
 #include "readers/mt_file.h"
 
+/* A file with a header. */
 enum tv_status tv_mt_packets_walk(struct tv_mt_file *file, struct tv_error *err) TV_MUST_CHECK;
 
+/* A dump. */
 enum tv_status tv_mt_packets_walk_dump(struct tv_mt_file *file, struct tv_error *err) TV_MUST_CHECK;
 
 /* Do these bytes, the first of `size`, look like a dump?  0 no ... 100. */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "readers/mt_file.h"
 
+/* Fills the head and finds the units. */
 enum tv_status tv_mt_stream_walk(struct tv_mt_file *file, struct tv_error *err) TV_MUST_CHECK;
 
 #endif
