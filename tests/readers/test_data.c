@@ -297,9 +297,13 @@ static void check_sampled(const char *folder, const char *name, int64_t expected
 
 static void check_all(const char *folder, struct tv_out *expect)
 {
-    tv_out_char(expect, '\0');
-    for (char *line = strtok((char *)expect->buffer, "\n"); line; line = strtok(NULL, "\n"))
+    char *line = (char *)expect->buffer, *newline;
+    while (
+        (newline = memchr(line, '\n', expect->length - (size_t)(line - (char *)expect->buffer)))) {
+        *newline = '\0';
         check_expected(folder, line);
+        line = newline + 1;
+    }
     check_synthetic(folder);
     check_split(folder);
     check_truncated(folder);
