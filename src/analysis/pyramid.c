@@ -101,27 +101,45 @@ static struct tv_pyramid_entry entry_at(const struct tv_pyramid *pyramid, uint32
     return (struct tv_pyramid_entry){start, packed->covered, packed->longest, packed->frame};
 }
 
+static struct tv_pyramid_entry sum_up(const struct tv_pyramid *pyramid, uint32_t row,
+                                      unsigned level, uint32_t first, uint32_t end)
+{
+    struct tv_axis axis = tv_axis_of(pyramid->trace, row);
+    struct tv_pyramid_entry sum = entry_at(pyramid, row, &axis, level, first);
+    for (uint32_t i = first + 1; i < end; i++) {
+        struct tv_pyramid_entry entry = entry_at(pyramid, row, &axis, level, i);
+        sum.covered += entry.covered;
+        if (entry.longest > sum.longest) {
+            sum.longest = entry.longest;
+            sum.frame = entry.frame;
+        }
+    }
+    return sum;
+}
+
 /* The levels above 0 of a row. */
 static void sum_entries(struct tv_pyramid *pyramid, uint32_t row)
 {
     const struct tv_pyramid_row *r = &pyramid->rows[row];
     uint32_t slices = pyramid->trace->rows[row].count;
-    struct tv_axis axis = tv_axis_of(pyramid->trace, row);
     for (unsigned level = 1; level < r->levels; level++) {
         uint32_t below = tv_pyramid_level_size(slices, level - 1);
         for (uint32_t i = 0; i < tv_pyramid_level_size(slices, level); i++) {
-            struct tv_pyramid_entry sum = entry_at(pyramid, row, &axis, level - 1, i * FAN);
-            for (uint32_t k = i * FAN + 1; k < below && k < (i + 1) * FAN; k++) {
-                struct tv_pyramid_entry entry = entry_at(pyramid, row, &axis, level - 1, k);
-                sum.covered += entry.covered;
-                if (entry.longest > sum.longest) {
-                    sum.longest = entry.longest;
-                    sum.frame = entry.frame;
-                }
-            }
-            pyramid->entries[r->first[level] + i] = sum;
+            uint32_t end = below - i * FAN < FAN ? below : (i + 1) * FAN;
+            pyramid->entries[r->first[level] + i] = sum_up(pyramid, row, level - 1, i * FAN, end);
         }
     }
+}
+
+/* Sizes of memory: there are fewer entries than slices, whose columns fit. */
+static size_t packed_size(const struct tv_pyramid *pyramid)
+{
+    return tv_size_mul((size_t)pyramid->packed_count, sizeof *pyramid->packed);
+}
+
+static size_t entries_size(const struct tv_pyramid *pyramid)
+{
+    return tv_size_mul((size_t)pyramid->entry_count, sizeof *pyramid->entries);
 }
 
 struct job {
@@ -163,8 +181,8 @@ struct tv_pyramid *tv_pyramid_new(const struct tv_trace *trace, unsigned workers
     pyramid->frame_of_path = tv_alloc(trace->paths.count, sizeof *pyramid->frame_of_path);
     for (uint32_t i = 0; i < trace->paths.count; i++)
         pyramid->frame_of_path[i] = trace->paths.nodes[i].frame;
-    pyramid->packed = tv_pages_alloc(tv_size_mul(pyramid->packed_count, sizeof *pyramid->packed));
-    pyramid->entries = tv_pages_alloc(tv_size_mul(pyramid->entry_count, sizeof *pyramid->entries));
+    pyramid->packed = tv_pages_alloc(packed_size(pyramid));
+    pyramid->entries = tv_pages_alloc(entries_size(pyramid));
     struct job job = {pyramid, workers ? workers : tv_workers_available(), 0};
     for (uint32_t i = 0; i < trace->row_count; i++)
         job.leaves += tv_pyramid_level_size(trace->rows[i].count, 0);
@@ -177,8 +195,8 @@ void tv_pyramid_free(struct tv_pyramid *pyramid)
 {
     if (!pyramid)
         return;
-    tv_pages_free(pyramid->packed, tv_size_mul(pyramid->packed_count, sizeof *pyramid->packed));
-    tv_pages_free(pyramid->entries, tv_size_mul(pyramid->entry_count, sizeof *pyramid->entries));
+    tv_pages_free(pyramid->packed, packed_size(pyramid));
+    tv_pages_free(pyramid->entries, entries_size(pyramid));
     tv_free(pyramid->frame_of_path);
     tv_free(pyramid->rows);
     tv_free(pyramid);

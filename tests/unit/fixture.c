@@ -69,6 +69,8 @@ static void build(struct fixture *fixture, struct tv_head *head, unsigned parts)
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_sink *sink = tv_builder_sink(builder);
     enum tv_splice splice = TV_SPLICE_DONE;
+    if (!fixture->events)
+        fixture->events = tv_alloc(1, sizeof *fixture->events);
     do {
         if (splice == TV_SPLICE_SERIAL)
             parts = 1;
