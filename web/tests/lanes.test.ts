@@ -220,6 +220,9 @@ test('time waited is taken off what calls cover', async () => {
   };
   const half = tile(lane, 0, 0, [[128, 256, 0, 1]]);
   assert.deepEqual([...waitingShares([half], activity)], [0.5, 0.5, 0, 0]);
+  const across = [tile(lane, 0, 0, [[500, 100, 0, 1]]), tile(lane, 0, 1, [[500, 100, 0, 1]])];
+  const once = [...waitingShares(across, activity)];
+  assert.deepEqual(once, [0, 12 / 256, 88 / 256, 0], 'in two tiles, but one wait');
   const inStrip = tile(lane, 7, 0, [], strip(5, 1, 255));
   assert.deepEqual([...waitingShares([inStrip], activity)], [0, 0, 0.5, 0]);
 

@@ -99,7 +99,7 @@ export class Viewer {
 
   selectCall(call: Call, frame: number): void {
     this.frame.set(frame);
-    this.call.set(call);
+    this.call.set({ row: call.row, index: call.index });
   }
 
   selectFrame(frame: number | null): void {
