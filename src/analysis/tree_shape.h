@@ -14,6 +14,7 @@ struct tv_tree_shape {
     uint8_t *recursive; /* NULL until asked for */
 };
 
+/* For each node 1 if its frame is also one of its ancestors', worked out at the first call. */
 const uint8_t *tv_tree_shape_recursion(struct tv_tree_shape *shape);
 
 #endif
