@@ -18,7 +18,8 @@ struct tv_column {
 struct tv_column tv_column_new(uint32_t count);
 void tv_column_release(struct tv_column *column);
 
-/* All of a column in the order of the page's bytes: float64 times; u32 numbers, padded to 8 bytes. */
+/* All of a column in the order of the page's bytes: float64 times; u32 numbers, padded to 8 bytes.
+ */
 void tv_column_write_times(struct tv_out *out, const struct tv_column *column);
 void tv_column_write_numbers(struct tv_out *out, const struct tv_column *column);
 
