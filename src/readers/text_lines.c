@@ -66,7 +66,7 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
         newline = bytes.length > 0 ? memchr(bytes.data, '\n', bytes.length) : NULL;
         if (newline || bytes.length >= lines->end - lines->offset)
             break;
-        if (bytes.length >= TV_TEXT_LINE_LIMIT)
+        if (bytes.length > TV_TEXT_LINE_LIMIT)
             return skip_line(lines, line, err);
         want = bytes.length + 1;
     }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/reader.h"
+
+#include "base/bytes.h"
+#include "unit.h"
+
+/* The reader's name, or what the file is. */
+static const char *found(struct tv_bytes bytes, struct tv_error *err)
+{
+    struct tv_source *source = tv_source_from_memory(bytes, "test");
+    const struct tv_reader *reader = tv_readers_find(source, err);
+    tv_source_free(source);
+    return reader ? reader->name : err->message;
+}
+
+#define ASSERT_FOUND(literal, name) assert_string_equal(found(TV_BYTES(literal), &err), name)
+
+static void knows_its_formats(void **context)
+{
+    struct tv_error err;
+    (void)context;
+    ASSERT_FOUND("*version\n3\n", "android-trace");
+    ASSERT_FOUND("*version\r\n3\r\n", "android-trace");
+    ASSERT_FOUND("SLOW\xf3\0 \0", "android-trace");
+    ASSERT_FOUND("SLOW\5\0", "android-trace");
+    ASSERT_FOUND("a;b 1\n", "collapsed");
+    ASSERT_FOUND("a 0.25", "collapsed");
+}
+
+static void takes_no_text_for_stacks(void **context)
+{
+    struct tv_error err;
+    (void)context;
+    assert_memory_equal(found(TV_BYTES("12\n"), &err), "expected", 8);
+    assert_memory_equal(found(TV_BYTES("a;b 1\na;b\n"), &err), "expected", 8);
+    assert_memory_equal(found(TV_BYTES("a;b -1\n"), &err), "expected", 8);
+    assert_memory_equal(found(TV_BYTES("a;b 1 us\n"), &err), "expected", 8);
+    assert_memory_equal(found(TV_BYTES("chapter 1\nIt was\n"), &err), "expected", 8);
+    assert_memory_equal(found(TV_BYTES("a\0b 1\n"), &err), "expected", 8);
+    assert_memory_equal(found(TV_BYTES(" 1\n"), &err), "expected", 8);
+    assert_memory_equal(found(TV_BYTES("\n\n"), &err), "expected", 8);
+}
+
+/* What stands in head lines that are cut off by the sniffed size does not count. */
+static void looks_at_whole_lines_only(void **context)
+{
+    static uint8_t bytes[TV_SNIFF_SIZE + 10];
+    struct tv_error err;
+    (void)context;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)("a;b 1\n"[i % 6]);
+    assert_string_equal(found((struct tv_bytes){bytes, sizeof bytes}, &err), "collapsed");
+}
+
+static void names_other_files(void **context)
+{
+    struct tv_error err;
+    (void)context;
+    ASSERT_FOUND("", "expected a trace in a format that is known, found an empty file");
+    ASSERT_FOUND("\x1f\x8b\x08",
+                 "expected a trace in a format that is known, found gzip-compressed "
+                 "data, which is not read yet");
+    ASSERT_FOUND("\n\1\2\3",
+                 "expected a trace in a format that is known, found the bytes 0A 01 02 03");
+    assert_int_equal(err.status, TV_ERR_UNSUPPORTED);
+    assert_int_equal(err.offset, 0);
+}
+
+UNIT_TESTS(readers, cmocka_unit_test(knows_its_formats), cmocka_unit_test(takes_no_text_for_stacks),
+           cmocka_unit_test(looks_at_whole_lines_only), cmocka_unit_test(names_other_files));
