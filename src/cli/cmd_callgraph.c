@@ -26,7 +26,7 @@ static enum tv_status write_graph(const struct tv_settings *settings,
     struct tv_output output;
     enum tv_status status = tv_clock_choose(settings, tree->clocks, &graph.cpu, err);
     if (status == TV_OK)
-        status = tv_output_open(&output, settings->output, err);
+        status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     struct tv_profile *profile = tv_profile_of_tree(tree);

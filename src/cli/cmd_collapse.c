@@ -42,7 +42,7 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
     if (settings->split_threads)
         return tv_per_thread(settings, tree, "collapsed", write_stacks, &cpu, err);
     struct tv_output output;
-    status = tv_output_open(&output, settings->output, err);
+    status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     write_stacks(&output.out, tree, TV_NONE, &cpu);

@@ -104,8 +104,9 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
     enum to to = choose_target(settings, trace);
     struct tv_output output;
     struct tv_error late = {0};
-    enum tv_status status = to == TO_JSON ? tv_output_open(&output, settings->output, err)
-                                          : tv_output_open_binary(&output, settings->output, err);
+    enum tv_status status =
+        to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
+                      : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     if (to != TO_JSON) {

@@ -58,7 +58,7 @@ static enum tv_status write_diff(const struct tv_settings *settings, const struc
         TV_ORDER_EXCL_WALL, TV_ORDER_INCL_CPU, TV_ORDER_EXCL_CPU,
     };
     struct tv_output output;
-    enum tv_status status = tv_output_open(&output, settings->output, err);
+    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     struct tv_diff *diff = tv_diff_of(a->profile, b->profile);

@@ -33,8 +33,10 @@ static enum tv_status dump_text(const struct tv_settings *settings, struct tv_ou
     };
     struct tv_head *head = tv_head_new();
     struct tv_dump *dump = tv_dump_new(&output->out, &dump_options);
+    struct tv_progress unseen = {
+        0}; /* lines come while the file is read: the output's meter tells */
     bool cpu;
-    enum tv_status status = tv_load_sink(settings, head, tv_dump_sink(dump), NULL, err);
+    enum tv_status status = tv_load_sink(settings, head, tv_dump_sink(dump), &unseen, err);
     if (status == TV_OK)
         status = tv_threads_check(head, &settings->threads, err);
     if (status == TV_OK && settings->clock != TV_CHOICE_ANY)
@@ -72,7 +74,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 {
     struct tv_error err = {0}, late = {0};
     struct tv_output output;
-    if (tv_output_open(&output, settings->output, &err) != TV_OK)
+    if (tv_output_open(&output, settings->output, settings->quiet, &err) != TV_OK)
         return tv_command_failed(command, &err);
     enum tv_status status = settings->format == 0 ? dump_text(settings, &output, &err)
                                                   : dump_model(settings, &output, &err);

@@ -117,7 +117,7 @@ static enum tv_status write_all(struct drawing *drawing, const struct tv_call_tr
     if (settings->split_threads)
         return tv_per_thread(settings, tree, "svg", draw_thread, drawing, err);
     struct tv_output output;
-    status = tv_output_open(&output, settings->output, err);
+    status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     draw(&output.out, tree, TV_ROOT_PATH, title_of(settings), drawing);

@@ -19,7 +19,7 @@ static enum tv_status write_info(const struct tv_settings *settings, const struc
                                  struct tv_error *err)
 {
     struct tv_output output;
-    enum tv_status status = tv_output_open(&output, settings->output, err);
+    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     if (settings->format == 0)

@@ -105,7 +105,7 @@ static enum tv_status write_table(const struct tv_settings *settings, struct tab
         status = tv_clock_choose(&own, table->profile->clocks, &cpu, err);
     struct tv_output output;
     if (status == TV_OK)
-        status = tv_output_open(&output, settings->output, err);
+        status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
 

@@ -18,7 +18,7 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
                                 struct tv_error *err)
 {
     struct tv_output output;
-    enum tv_status status = tv_output_open(&output, settings->output, err);
+    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     struct tv_selection all = TV_SELECT_ALL;

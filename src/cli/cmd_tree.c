@@ -33,7 +33,7 @@ static enum tv_status write_tree(const struct tv_settings *settings,
     struct tv_output output;
     enum tv_status status = tv_clock_choose(settings, tree->clocks, &cpu, err);
     if (status == TV_OK)
-        status = tv_output_open(&output, settings->output, err);
+        status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     uint64_t least = settings->min_percent;

@@ -15,7 +15,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     struct tv_output output;
     struct tv_error err = {0};
     (void)settings;
-    if (tv_output_open(&output, NULL, &err) != TV_OK)
+    if (tv_output_open(&output, NULL, true, &err) != TV_OK)
         return tv_command_failed(command, &err);
     tv_out_text(&output.out, "traceview " TV_VERSION "\n");
     if (tv_output_close(&output, &err) != TV_OK)

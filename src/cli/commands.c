@@ -88,7 +88,7 @@ int tv_command_print_help(const struct tv_command *command)
 {
     struct tv_output output;
     struct tv_error err = {0};
-    if (tv_output_open(&output, NULL, &err) != TV_OK)
+    if (tv_output_open(&output, NULL, true, &err) != TV_OK)
         return tv_command_failed(command, &err);
     if (is_named(command))
         print_command(&output.out, command);

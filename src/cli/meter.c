@@ -39,6 +39,8 @@ static void draw(struct tv_meter *meter)
         fprintf(stderr, "\rreading %3.0f%%  %.1f M records  %.1f M/s  %.0f s\033[K",
                 100.0 * (double)bytes / (double)total, records / 1e6, records / 1e6 / seconds,
                 seconds);
+    else if (total == 0 && bytes > 0)
+        fprintf(stderr, "\rwriting  %.0f MB  %.0f s\033[K", (double)bytes / 1e6, seconds);
     else
         fprintf(stderr, "\rworking  %.0f s\033[K", seconds);
     fflush(stderr);

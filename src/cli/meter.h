@@ -9,8 +9,9 @@
 
 struct tv_meter;
 
-/* Watches the counters from a thread of its own and draws on standard error.  NULL, which stop
- * takes too, when standard error is no terminal or nobody wants it. */
+/* Watches the counters from a thread of its own and draws on standard error: what is read of
+ * total_bytes, or, when that is 0, what is written.  NULL, which stop takes too, when standard
+ * error is no terminal or nobody wants it. */
 struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet);
 
 /* Wipes what was drawn. */

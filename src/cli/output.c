@@ -23,34 +23,38 @@ static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_
                            strerror(errno));
         bytes.data += written;
         bytes.length -= (size_t)written;
+        atomic_fetch_add(&output->progress.bytes, (uint64_t)written);
     }
     return TV_OK;
 }
 
-enum tv_status tv_output_open(struct tv_output *output, const char *path, struct tv_error *err)
+enum tv_status tv_output_open(struct tv_output *output, const char *path, bool quiet,
+                              struct tv_error *err)
 {
+    *output = (struct tv_output){.descriptor = STDOUT_FILENO};
     output->path = path && strcmp(path, "-") != 0 ? path : NULL;
-    output->descriptor = STDOUT_FILENO;
     if (output->path)
         output->descriptor = open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (output->descriptor < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
     tv_out_init(&output->out, write_all, output);
+    output->meter = tv_meter_start(&output->progress, quiet || isatty(output->descriptor));
     return TV_OK;
 }
 
-enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
+enum tv_status tv_output_open_binary(struct tv_output *output, const char *path, bool quiet,
                                      struct tv_error *err)
 {
     if ((!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "standard output is a terminal: name a file with --output");
-    return tv_output_open(output, path, err);
+    return tv_output_open(output, path, quiet, err);
 }
 
 enum tv_status tv_output_close(struct tv_output *output, struct tv_error *err)
 {
     enum tv_status status = tv_out_finish(&output->out, err);
+    tv_meter_stop(output->meter);
     tv_out_release(&output->out);
     if (!output->path)
         return status;

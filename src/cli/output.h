@@ -6,19 +6,23 @@
 #define TV_CLI_OUTPUT_H
 
 #include "base/out.h"
+#include "cli/meter.h"
 
 struct tv_output {
     struct tv_out out;
     int descriptor;
     const char *path; /* NULL: standard output */
+    struct tv_progress progress;
+    struct tv_meter *meter; /* shows how much has been written, or NULL */
 };
 
-/* `path` NULL or "-": standard output. */
-enum tv_status tv_output_open(struct tv_output *output, const char *path,
+/* `path` NULL or "-": standard output.  Unless `quiet`, or the output itself goes to a terminal, a
+ * terminal at standard error shows how much has been written once that takes more than a second. */
+enum tv_status tv_output_open(struct tv_output *output, const char *path, bool quiet,
                               struct tv_error *err) TV_MUST_CHECK;
 
 /* As tv_output_open, but refuses to send bytes that are no text to a terminal. */
-enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
+enum tv_status tv_output_open_binary(struct tv_output *output, const char *path, bool quiet,
                                      struct tv_error *err) TV_MUST_CHECK;
 
 /* Writes what is left and closes. The first error that happened. */

@@ -82,7 +82,7 @@ static enum tv_status write_one(const struct work *work, uint32_t thread, const 
                                 struct tv_error *err)
 {
     struct tv_output output;
-    enum tv_status status = tv_output_open(&output, path, err);
+    enum tv_status status = tv_output_open(&output, path, true, err);
     if (status != TV_OK)
         return status;
     work->write_thread(&output.out, work->tree, thread, work->context);
@@ -100,7 +100,7 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
     struct tv_output names;
     struct work work = {tree, write_thread, context, &names};
     find_prefix(settings, naming.prefix, sizeof naming.prefix);
-    enum tv_status status = tv_output_open(&names, NULL, err);
+    enum tv_status status = tv_output_open(&names, NULL, true, err);
     if (status != TV_OK)
         return status;
     for (uint32_t i = 1; i < tree->count && status == TV_OK; i++) {
