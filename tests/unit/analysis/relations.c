@@ -64,6 +64,19 @@ static void unknown_frame_has_none(void **state)
     fixture_free(&f);
 }
 
+static void without_a_wall_clock_cpu_decides_the_order(void **state)
+{
+    (void)state;
+    const struct fixture_dice dice = {23, 1, 5, 2, 400, TV_CLOCK_CPU, 1000, 0, 1, true};
+    struct fixture f = fixture_random(&dice);
+    struct tv_relations *relations = relations_of(f.trace, 0);
+    assert_int_equal(relations->children.count, dice.frames);
+    for (uint32_t i = 1; i < relations->children.count; i++)
+        assert_true(relations->children.edges[i - 1].cpu >= relations->children.edges[i].cpu);
+    tv_relations_free(relations);
+    fixture_free(&f);
+}
+
 struct sum {
     uint64_t calls;
     int64_t wall, cpu;
@@ -151,4 +164,5 @@ static void random_traces_equal_the_reference(void **state)
 
 UNIT_TESTS(relations, cmocka_unit_test(splits_by_the_opened_activation),
            cmocka_unit_test(unknown_frame_has_none),
+           cmocka_unit_test(without_a_wall_clock_cpu_decides_the_order),
            cmocka_unit_test(random_traces_equal_the_reference));

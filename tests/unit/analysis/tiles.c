@@ -86,6 +86,7 @@ static const struct fixture_dice dice[] = {
     {42, 1, 3, 1, 9000, TV_CLOCK_WALL, 1, 5000, 2, true}, /* one row with three levels */
     {43, 2, 3, 9, 2000, TV_CLOCK_CPU, 1000, 300, 1, false},
     {46, 9, 3, 2, 700, TV_CLOCK_WALL, 1000, 60000, 1, true},      /* rows of one entry or two */
+    {47, 1, 2, 1, 12000, TV_CLOCK_WALL, 1, 210000000, 1, true},   /* some blocks of 64 bits */
     {44, 1, 3, 2, 4000, TV_CLOCK_WALL, 1, 90000000000, 1, false}, /* blocks of 64 bits */
 };
 
