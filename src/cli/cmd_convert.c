@@ -91,7 +91,7 @@ static enum tv_status write_trace_file(const struct tv_settings *settings,
     enum tv_status status = tv_clock_choose(settings, tv_head_clocks(trace->head), &cpu, err);
     if (status == TV_OK)
         status = tv_trace_file_write(&output->out, trace, targets[to], cpu, &losses, err);
-    if (status == TV_OK) {
+    if (status == TV_OK && !settings->quiet) {
         name_losses(settings->files.items[0], to, &losses);
         name_dropped(settings->files.items[0], trace->head);
     }
@@ -113,9 +113,10 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
         status = write_trace_file(settings, trace, to, &output, err);
     } else {
         tv_trace_event_write(&output.out, trace);
-        if (trace->cpu_axis)
+        if (trace->cpu_axis && !settings->quiet)
             say(settings->files.items[0], "no real clock: ts is each thread's own CPU time");
-        name_dropped(settings->files.items[0], trace->head);
+        if (!settings->quiet)
+            name_dropped(settings->files.items[0], trace->head);
     }
     if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
         *err = late;

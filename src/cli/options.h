@@ -91,7 +91,8 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
               "give back original names from an R8 or ProGuard mapping file"),                     \
         TV_OPTION("jobs", "N", TV_OPTION_COUNT, jobs,                                              \
                   "threads that read and compute (default: one a processor)"),                     \
-        TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "no diagnostics and no progress"),             \
+        TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \
+                  "no diagnostics, losses and progress; errors still"),                            \
         TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text")
 
 #define TV_OPTION_OUTPUT                                                                           \
