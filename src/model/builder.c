@@ -489,6 +489,10 @@ struct tv_trace *tv_builder_finish(struct tv_builder *builder)
 
 void tv_builder_free(struct tv_builder *builder)
 {
-    if (builder)
-        tv_trace_free(tv_builder_finish(builder));
+    if (!builder)
+        return;
+    /* Not by way of finish: rows that were counted but never placed cannot be looked at. */
+    release_input(builder);
+    tv_trace_free(builder->trace);
+    tv_free(builder);
 }

@@ -254,9 +254,38 @@ static void finding_slices_by_time(void **state)
     feed_free(feed);
 }
 
+/* Begins with the feed and stops after so many steps of a whole reading. */
+static void give_up_after(const struct feed *feed, unsigned steps)
+{
+    struct tv_head *head = feed_head(feed);
+    struct tv_builder *builder = tv_builder_new(head);
+    struct tv_sink *sink = tv_builder_sink(builder);
+    struct tv_batch batch = {.events = feed->events, .count = feed->count};
+    if (steps > 0)
+        sink->ops->begin(sink, head, 0, 1);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        if (steps > 1 + 2 * pass)
+            sink->ops->take(sink, pass, 0, &batch);
+        if (steps > 2 + 2 * pass)
+            assert_int_equal(sink->ops->splice(sink, pass), TV_SPLICE_DONE);
+    }
+    tv_builder_free(builder);
+}
+
+/* A reading that is cancelled or fails. */
+static void giving_up_half_way(void **state)
+{
+    (void)state;
+    struct feed *feed = feed_random(3, &(struct feed_style){500, 3, 4, 5, 20, 9, BOTH});
+    for (unsigned steps = 0; steps <= 5; steps++)
+        give_up_after(feed, steps);
+    feed_free(feed);
+}
+
 UNIT_TESTS(builder, cmocka_unit_test(balanced_calls_in_any_split),
            cmocka_unit_test(exits_without_entries_in_any_split),
            cmocka_unit_test(mismatched_exits_in_any_split), cmocka_unit_test(one_clock_alone),
            cmocka_unit_test(times_beyond_32_bits), cmocka_unit_test(many_blocks_a_row),
            cmocka_unit_test(supplied_call_begins_with_the_thread),
-           cmocka_unit_test(cpu_time_at_any_wall_time), cmocka_unit_test(finding_slices_by_time));
+           cmocka_unit_test(cpu_time_at_any_wall_time), cmocka_unit_test(finding_slices_by_time),
+           cmocka_unit_test(giving_up_half_way));
