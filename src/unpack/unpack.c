@@ -201,7 +201,8 @@ static enum tv_status take_member(struct unpacking *u, struct archive_entry *ent
 static enum tv_status take_members(struct unpacking *u, struct tv_source **members, size_t *count,
                                    struct tv_error *err)
 {
-    for (unsigned looks = 0; looks < TV_UNPACK_LOOKS && *count < TV_UNPACK_MEMBERS; looks++) {
+    struct tv_source *source;
+    for (unsigned looks = 0; looks < TV_UNPACK_LOOKS; looks++) {
         struct archive_entry *entry;
         int result = archive_read_next_header(u->archive, &entry);
         if (result == ARCHIVE_EOF)
@@ -212,15 +213,21 @@ static enum tv_status take_members(struct unpacking *u, struct tv_source **membe
         }
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
-        enum tv_status status = take_member(u, entry, &members[*count], err);
+        enum tv_status status = take_member(u, entry, &source, err);
         if (status != TV_OK)
             return status;
-        if (members[*count])
-            ++*count;
+        if (source && *count == TV_UNPACK_MEMBERS) {
+            tv_source_free(source);
+            break;
+        }
+        if (source)
+            members[(*count)++] = source;
         if (u->cut_off)
             return TV_OK;
     }
-    return TV_OK;
+    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                   "an archive with more than %d traces, or %d members: unpack it first",
+                   TV_UNPACK_MEMBERS, TV_UNPACK_LOOKS);
 }
 
 enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,

@@ -14,7 +14,7 @@
 #define TV_UNPACK_FREE (UINT64_C(1) << 30)
 #define TV_UNPACK_RATIO 256
 
-/* At most so many members are taken, and so many looked at. */
+/* At most so many members are taken, and so many looked at: an archive with more is an error. */
 #define TV_UNPACK_MEMBERS 64
 #define TV_UNPACK_LOOKS 65536
 

@@ -55,8 +55,9 @@ static const struct tv_slice *peek(struct tv_call_cursor *cursor, uint32_t depth
     if (row->next >= count)
         return NULL;
     if (row->next >= row->first + row->count) {
+        /* A damaged trace may have as many rows as calls. */
         if (!row->ahead)
-            row->ahead = tv_alloc(AHEAD, sizeof *row->ahead);
+            row->ahead = tv_alloc(count < AHEAD ? count : AHEAD, sizeof *row->ahead);
         row->first = row->next;
         row->count = count - row->next < AHEAD ? count - row->next : AHEAD;
         tv_slices_read(cursor->trace, number, row->first, row->count, row->ahead);
