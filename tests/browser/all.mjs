@@ -3,6 +3,7 @@
 //
 //     TRACEVIEW=build/dev/src/traceview TRACEVIEW_EXAMPLE=build/dev/tools/example/example.trace \
 //         npm --prefix tests/browser test
+import './accessibility.test.mjs';
 import './example.test.mjs';
 import './page.test.mjs';
 import './traces.test.mjs';

@@ -309,7 +309,7 @@ test('a call is selected, walked from and made the range', async () => {
   const box = await trackBox();
   await page.mouse.click(box.x + box.width / 2, box.y + 12);
   await until(
-    () => page.locator('aside.details h2').innerText(),
+    () => page.locator('.details.beside h2').innerText(),
     (t) => t.includes('ActivityThread.main'),
     'the details',
   );
@@ -320,7 +320,7 @@ test('a call is selected, walked from and made the range', async () => {
     return (await fetch(`${viewer.address}api/slice?row=${row}&index=${index}`)).json();
   };
   const details = await answer(outer);
-  const shown = await page.locator('aside.details').innerText();
+  const shown = await page.locator('.details.beside').innerText();
   assert.ok(
     shown.includes(ms(details.length_ns)) && shown.includes(ms(details.cpu_length_ns)),
     shown,

@@ -365,7 +365,7 @@ test('a narrow window keeps clock, search, health and chip, and drops the detail
       for (const selector of ['.segments', '.search', '.text-button', '.chip']) {
         assert.ok(await page.locator(selector).first().isVisible(), selector);
       }
-      assert.equal(await page.locator('aside.details').isVisible(), false);
+      assert.equal(await page.locator('.details.beside').isVisible(), false);
       assert.equal(
         await page.evaluate(() => document.documentElement.scrollWidth > innerWidth),
         false,
@@ -493,7 +493,11 @@ test('the visible calls are a list for the keyboard', async () => {
       );
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
-      await until(() => page.locator('aside.details h2').innerText(), 'Looper.loop', 'the details');
+      await until(
+        () => page.locator('.details.beside h2').innerText(),
+        'Looper.loop',
+        'the details',
+      );
     },
     { hash: '#view=600000000-700000000' },
   );

@@ -64,7 +64,7 @@ const COLUMNS: readonly Column[] = [
     id: 'name',
     group: 'Name',
     head: '',
-    title: 'Method',
+    title: 'Name',
     kind: 'name',
     clock: null,
     width: 0,

@@ -15,7 +15,7 @@ const MOST = 200;
 
 export class CallList {
   readonly element: HTMLElement;
-  private readonly title = h('h2', null);
+  private readonly title = h('h2', null, 'Visible calls');
   private readonly grid: HTMLElement;
   private calls: VisibleCall[] = [];
   private at = 0;

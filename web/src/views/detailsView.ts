@@ -74,7 +74,7 @@ export class DetailsView {
         h(
           'tr',
           null,
-          h('th', null),
+          h('td', null),
           ...clocks.map((clock) =>
             h('th', { class: 'number' }, `${clock === 'cpu' ? 'CPU' : 'Real'} ${unitLabel(unit)}`),
           ),
@@ -223,7 +223,7 @@ export class DetailsView {
   }
 
   private fact(what: string, value: string | HTMLElement): HTMLElement {
-    return h('tr', null, h('th', null, what), h('td', null, value));
+    return h('tr', null, h(what === '' ? 'td' : 'th', null, what), h('td', null, value));
   }
 
   private notes(call: CallDetails): HTMLElement[] {

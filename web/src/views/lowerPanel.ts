@@ -10,6 +10,7 @@ import { exportButton } from './exportMenu';
 import { FlameView } from './flameView';
 import { infoView } from './infoView';
 import { ProfileTable } from './profileTable';
+import { makeSplitter } from './splitter';
 import type { Views } from './context';
 
 const NAMES: Record<Tab, string> = {
@@ -18,8 +19,6 @@ const NAMES: Record<Tab, string> = {
   selection: 'Selection',
   info: 'Info',
 };
-const LEAST_HEIGHT = 120;
-const KEY_STEP = 24;
 
 export class LowerPanel {
   readonly element: HTMLElement;
@@ -29,7 +28,6 @@ export class LowerPanel {
   private readonly panes = h('div', { class: 'panes' });
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
   private page: HTMLElement | null = null;
-  private height = 0;
 
   constructor(private readonly v: Views) {
     this.table = new ProfileTable(v);
@@ -42,26 +40,30 @@ export class LowerPanel {
         autocomplete: 'off',
       },
     });
-    this.splitter = this.makeSplitter();
-    const aside = h('aside', {
-      class: 'details scroller',
-      attrs: { 'aria-label': 'Details of the selection' },
+    const beside = h('div', {
+      class: 'details beside scroller',
+      attrs: { role: 'region', 'aria-label': 'Details of the selection' },
     });
-    new DetailsView(v, aside);
+    new DetailsView(v, beside);
     const panes = this.makePanes();
-    this.panes.append(...panes.values(), aside);
+    this.panes.append(...panes.values(), beside);
     this.element = h(
       'section',
       { class: 'lower', attrs: { 'aria-label': 'Tables' } },
       this.makeTabRow(),
       this.panes,
     );
+    this.splitter = makeSplitter(
+      this.element,
+      (pixels) => this.setHeight(pixels),
+      () => this.toggle(),
+    );
     effect(() => {
       const tab = v.viewer.tab.get();
       for (const [name, pane] of panes) pane.hidden = name !== tab;
-      const beside = tab === 'profile' || tab === 'flame';
-      aside.hidden = !beside;
-      this.panes.classList.toggle('with-details', beside);
+      const withTable = tab === 'profile' || tab === 'flame';
+      beside.hidden = !withTable;
+      this.panes.classList.toggle('with-details', withTable);
     });
   }
 
@@ -276,44 +278,8 @@ export class LowerPanel {
     this.page?.classList.toggle('closed');
   }
 
-  private makeSplitter(): HTMLElement {
-    const splitter = h(
-      'div',
-      {
-        class: 'splitter',
-        tabIndex: 0,
-        attrs: {
-          role: 'separator',
-          'aria-orientation': 'horizontal',
-          'aria-label': 'Height of the lower panel',
-        },
-      },
-      h('i', null),
-    );
-    let from: { y: number; height: number } | null = null;
-    splitter.addEventListener('pointerdown', (e) => {
-      splitter.setPointerCapture(e.pointerId);
-      from = { y: e.clientY, height: this.element.clientHeight };
-    });
-    splitter.addEventListener('pointermove', (e) => {
-      if (from) this.setHeight(from.height + from.y - e.clientY);
-    });
-    splitter.addEventListener('pointerup', () => {
-      from = null;
-    });
-    splitter.addEventListener('dblclick', () => this.toggle());
-    splitter.addEventListener('keydown', (e) => {
-      if (e.key !== 'ArrowUp' && e.key !== 'ArrowDown') return;
-      this.setHeight(this.element.clientHeight + (e.key === 'ArrowUp' ? KEY_STEP : -KEY_STEP));
-      e.preventDefault();
-      e.stopPropagation();
-    });
-    return splitter;
-  }
-
-  private setHeight(height: number): void {
-    this.height = Math.max(LEAST_HEIGHT, Math.min(height, innerHeight - 260));
+  private setHeight(pixels: number): void {
     this.page?.classList.remove('closed');
-    this.page?.style.setProperty('--lower', `${Math.round(this.height)}px`);
+    this.page?.style.setProperty('--lower', `${pixels}px`);
   }
 }

@@ -77,15 +77,17 @@ export class ProfileHead {
     const on = column.id === sort.column;
     const text = column.kind === 'name' ? 'Name' : column.head || unitLabel(unit);
     const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
+    const label = column.title === text ? text : `${column.title}, ${text}`;
     const button = h(
       'button',
       {
         class: `column${column.kind === 'name' ? ' name' : ''}`,
         title: `${column.title}: sort`,
-        attrs: { type: 'button', 'aria-label': column.title, 'data-column': column.id },
+        attrs: { type: 'button', 'aria-label': label, 'data-column': column.id },
         on: { click: () => this.sortBy(column) },
       },
-      mark + text,
+      h('span', { attrs: { 'aria-hidden': true } }, mark),
+      text,
     );
     const direction = on ? (sort.descending ? 'descending' : 'ascending') : 'none';
     const place = column.begins ? 'begins' : column.kind === 'name' ? 'name-head' : '';

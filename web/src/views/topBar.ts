@@ -81,11 +81,7 @@ export class TopBar {
     this.element = h(
       'header',
       { class: 'top' },
-      h(
-        'span',
-        { class: 'file', title: viewer.facts.files.join(', ') },
-        fileName(viewer.facts.name),
-      ),
+      h('h1', { class: 'file', title: viewer.facts.files.join(', ') }, fileName(viewer.facts.name)),
       facts,
       h('span', { class: 'grow' }),
       this.clockSwitch(),
