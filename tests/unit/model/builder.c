@@ -276,7 +276,7 @@ static void give_up_after(const struct feed *feed, unsigned steps)
 static void giving_up_half_way(void **state)
 {
     (void)state;
-    struct feed *feed = feed_random(3, &(struct feed_style){500, 3, 4, 5, 20, 9, BOTH});
+    struct feed *feed = feed_random(3, &(struct feed_style){500, 3, 4, 0, 0, 9, BOTH});
     for (unsigned steps = 0; steps <= 5; steps++)
         give_up_after(feed, steps);
     feed_free(feed);
