@@ -416,7 +416,7 @@ static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *s
     struct splice splice = {
         .sink = sink,
         .tick = sink->head->inputs[sink->input].tick_ns,
-        .unknown = tv_seam_unknown_frame(sink->head),
+        .unknown = seam->nameless ? tv_seam_unknown_frame(sink->head) : TV_NONE,
     };
     splice.lowest = tv_alloc(sink->head->frame_count, sizeof *splice.lowest);
     memset(splice.lowest, 0xff, sink->head->frame_count * sizeof *splice.lowest);

@@ -223,7 +223,7 @@ static void start_part(struct tv_builder *builder, unsigned number, struct tv_pl
     part->columns = &builder->trace->columns[builder->input];
     part->places = tv_alloc(threads, sizeof *part->places);
     part->wide = wide;
-    part->unknown_frame = tv_seam_unknown_frame(head);
+    part->unknown_frame = builder->seam.nameless ? tv_seam_unknown_frame(head) : TV_NONE;
     for (uint32_t thread = 0; thread < threads; thread++) {
         if (builder->track_of[thread] == TV_NONE)
             continue;

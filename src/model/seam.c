@@ -94,11 +94,13 @@ static void fit_thread(struct tv_seam *seam, const struct tv_walk *parts, uint32
                        const struct fit *unmatched)
 {
     struct fit fit = {0};
-    for (uint32_t i = unmatched->depth; i > 0; i--)
+    for (uint32_t i = unmatched->depth; i > 0; i--) {
+        seam->nameless |= unmatched->stack[i - 1].frame == TV_ANY_FRAME;
         push(&fit, (struct tv_open){.wall = seam->first_wall[thread],
                                     .cpu = seam->first_cpu[thread],
                                     .frame = unmatched->stack[i - 1].frame,
                                     .tag = i > 1});
+    }
     fit.floor = fit.depth;
     fit.last_wall = seam->first_wall[thread];
     fit.last_cpu = seam->first_cpu[thread];

@@ -26,6 +26,7 @@ struct tv_seam {
     int64_t *first_wall, *first_cpu; /* [thread_count] of its first record */
     uint64_t unmatched_exits, open_calls, entries;
     uint32_t threads_with_events;
+    bool nameless; /* some supplied call's exit does not say of what it is */
 };
 
 /* Fits the parts together; adds their diagnostics to the head's. TV_SPLICE_SERIAL, with nothing
