@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_question.c - any question about a small trace has an answer or an error, and no answer of
+ * more than what its parameters allow.
+ *
+ * The input is a question as it stands behind "api/": "profile?from=5&tracks=0".
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "model/builder.h"
+#include "view/view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define THREADS 3u
+#define FRAMES 5u
+#define EVENTS 4000u
+
+static struct tv_head *make_head(void)
+{
+    struct tv_head *head = tv_head_new();
+    uint32_t input = tv_head_add_input(head, "fuzzed.trace", "made up");
+    head->inputs[input].clocks = TV_CLOCK_WALL | TV_CLOCK_CPU;
+    head->inputs[input].tick_ns = 1000;
+    tv_head_add_process(head, 1, TV_BYTES("demo"));
+    for (uint32_t i = 0; i < THREADS; i++)
+        tv_head_add_thread(head, &(struct tv_thread){.id = i, .listed = true});
+    for (int32_t i = 0; i < (int32_t)FRAMES; i++)
+        tv_head_add_frame(head, &(struct tv_frame){.line = i + 1});
+    return head;
+}
+
+/* Calls nested at random, up to 20 deep. */
+static void make_events(struct tv_event *events)
+{
+    uint32_t state = 1, depth[THREADS] = {0}, stack[THREADS][20];
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        state = state * 1664525u + 1013904223u;
+        uint32_t thread = state >> 8 & 3, bits = state >> 16;
+        thread = thread < THREADS ? thread : 0;
+        bool enter = depth[thread] == 0 || (depth[thread] < 20 && bits % 9 < 5);
+        if (enter)
+            stack[thread][depth[thread]++] = bits / 9 % FRAMES;
+        else
+            depth[thread]--;
+        events[i] =
+            (struct tv_event){.wall = (int64_t)i * 37, .cpu = (int64_t)i * 20, .thread = thread};
+        events[i].action = enter ? TV_ENTER : TV_EXIT;
+        events[i].frame = stack[thread][depth[thread] - enter] & TV_ANY_FRAME;
+    }
+}
+
+static struct tv_trace *make_trace(void)
+{
+    static struct tv_event events[EVENTS];
+    struct tv_head *head = make_head();
+    struct tv_builder *builder = tv_builder_new(head);
+    struct tv_sink *sink = tv_builder_sink(builder);
+    struct tv_batch batch = {events, EVENTS, 0, 1, NULL};
+    make_events(events);
+    sink->ops->begin(sink, head, 0, 1);
+    for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
+        sink->ops->take(sink, pass, 0, &batch);
+        if (sink->ops->splice(sink, pass) != TV_SPLICE_DONE)
+            abort(); /* one part can always be decided */
+    }
+    sink->ops->end(sink);
+    return tv_builder_finish(builder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct tv_view *view; /* made once, and reachable until the end */
+    struct tv_view_parameter parameters[8];
+    struct tv_view_question question = {.parameters = parameters};
+    struct tv_bytes rest = {data, size}, pair;
+    struct tv_out out;
+    struct tv_error error;
+    if (!view)
+        view = tv_view_new(make_trace());
+    tv_bytes_split(&rest, '?', &question.name);
+    while (rest.length > 0 && question.count < TV_COUNT(parameters)) {
+        tv_bytes_split(&rest, '&', &pair);
+        tv_bytes_split(&pair, '=', &parameters[question.count].name);
+        parameters[question.count++].value = pair;
+    }
+    tv_out_init_memory(&out);
+    enum tv_status status = tv_view_answer(view, &question, &out, &error);
+    if (status == TV_OK ? out.length == 0 : out.length > 0)
+        abort(); /* an answer, or an error, and never both */
+    tv_out_release(&out);
+    return 0;
+}
