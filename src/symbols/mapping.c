@@ -418,6 +418,8 @@ static void find_method(const struct tv_mapping *m, const struct class_entry *cl
     }
     if (names.length > 0)
         original->name = keep(&names, arena);
+    else
+        tv_free(names.bytes);
 }
 
 bool tv_mapping_find(const struct tv_mapping *mapping, const struct tv_mapped_method *method,
