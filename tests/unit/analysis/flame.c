@@ -175,13 +175,16 @@ static void check_flame(const struct tv_call_tree *tree, const struct tv_flame_o
 {
     struct tv_flame *flame = tv_flame_of_tree(tree, options);
     int64_t drawn_self = 0;
+    uint32_t levels = 0;
     for (uint32_t i = 0; i < flame->count; i++) {
         uint32_t chain[128], length = chain_of(flame, i, chain);
         assert_int_equal(flame->frames[i].width,
                          expected_width(tree, chain, length, options->inverted));
         drawn_self += flame->frames[i].self;
+        levels = length > levels ? length : levels;
     }
     check_places(flame, options);
+    assert_int_equal(flame->levels, levels);
     assert_int_equal(drawn_self + flame->left_out, flame->total);
     tv_flame_free(flame);
 }

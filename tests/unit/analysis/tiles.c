@@ -123,6 +123,23 @@ static void random_strips_equal_the_reference(void **state)
     }
 }
 
+/* A source's clock may be moved against the others': the same slices at other times. */
+static void moved_clocks_move_the_strips(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_random(&dice[0]);
+    struct tv_pyramid *pyramid = tv_pyramid_new(f.trace, 1); /* made before: it need not know */
+    const tv_ns offsets[] = {-7000001, 123456789};
+    for (size_t i = 0; i < TV_COUNT(offsets); i++) {
+        f.trace->offset[0] = offsets[i];
+        for (uint32_t row = 0; row < f.trace->row_count; row += 3)
+            for (unsigned res = 3; res < 40; res += 3)
+                compare_row(pyramid, row, res);
+    }
+    tv_pyramid_free(pyramid);
+    fixture_free(&f);
+}
+
 /* However it is cut into tiles, all time of short calls is there, at most a pixel too early. */
 static void tiles_side_by_side_hold_every_call_once(void **state)
 {
@@ -319,6 +336,10 @@ static void waits_of_a_drawing(void **state)
     /* 2 ms with 0.2 of CPU: 1.1 to 2.9; 1 ms with none: 6 to 7 */
     assert_tile(&f, TV_TILE_WAITS, 0, 19, "A1.1+1.8 11B10 ");
     assert_tile(&f, TV_TILE_WAITS, 0, 22, "0A4 1B2 ");
+    f.trace->offset[0] = 500000;
+    assert_tile(&f, TV_TILE_WAITS, 0, 19, "A1.6+1.8 12B10 ");
+    f.trace->offset[0] = -2000000; /* the first has begun before the tile */
+    assert_tile(&f, TV_TILE_WAITS, 0, 19, "A-0.9+1.8 7B10 ");
     fixture_free(&f);
 }
 
@@ -346,6 +367,7 @@ static void heights_saturate(void **state)
 }
 
 UNIT_TESTS(tiles, cmocka_unit_test(random_strips_equal_the_reference),
+           cmocka_unit_test(moved_clocks_move_the_strips),
            cmocka_unit_test(tiles_side_by_side_hold_every_call_once),
            cmocka_unit_test(pyramid_is_small), cmocka_unit_test(rows_of_a_drawing),
            cmocka_unit_test(innermost_of_a_drawing),
