@@ -82,6 +82,7 @@ struct tv_mt_file {
     bool cut;     /* the last unit ends with the file, not where it says */
     bool scanned; /* unlisted ids are in the head */
     enum tv_mt_wraps wraps;
+    int64_t *latest_start; /* by thread - first_thread: no first record lies after it; or NULL */
     struct tv_mt_facts facts;
 
     struct tv_mt_unit *units;

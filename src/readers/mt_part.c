@@ -171,9 +171,13 @@ static void set_times(struct plain *plain, struct tv_mt_span *span, struct tv_mt
     const struct tv_mt_file *file = part->delivery->file;
     if (wraps(file)) {
         int64_t raw_wall = record->wall, raw_cpu = record->cpu;
+        bool by_order = file->wraps == TV_MT_WRAPS_BY_ORDER;
         if (file->clocks & TV_CLOCK_WALL)
-            record->wall = tv_mt_times_unwrap(file->wraps == TV_MT_WRAPS_BY_ORDER, raw_wall,
-                                              span->seen, span->last_wall, plain->wall);
+            record->wall =
+                tv_mt_times_unwrap(by_order, raw_wall, span->seen, span->last_wall, plain->wall);
+        if (!by_order && !span->seen && file->latest_start)
+            record->wall = tv_mt_times_not_after(raw_wall, record->wall,
+                                                 file->latest_start[span - part->spans]);
         record->cpu = tv_mt_times_unwrap(false, raw_cpu, span->seen, span->last_cpu, -1);
         if (record->wall - raw_wall != span->wall_epoch || record->cpu - raw_cpu != span->cpu_epoch)
             tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_WRAPPED_CLOCK, record->offset);

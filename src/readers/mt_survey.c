@@ -169,14 +169,15 @@ enum tv_status tv_mt_survey_ids(struct tv_mt_file *file, struct tv_error *err)
 
 struct wrap_thread {
     bool seen;
-    int64_t wall, cpu; /* last, unwrapped by thread */
+    int64_t wall, cpu;    /* last, unwrapped by thread */
+    int64_t first, alone; /* wall of the first and last record as if it began unwrapped */
 };
 
 struct wrap_survey {
     struct tv_mt_file *file;
     struct wrap_thread *threads; /* by thread - first_thread */
     int64_t by_thread, by_order; /* wall of the last record, unwrapped each way */
-    int64_t most_raw, most_by_thread, most_by_order;
+    int64_t most_raw, most_by_order;
     int64_t thread_epochs, order_epochs, cpu_epochs; /* the most that were added, in wraps */
 };
 
@@ -200,10 +201,11 @@ static bool look_at_times(void *context, const struct tv_mt_record *record)
             tv_mt_times_unwrap(false, raw, state->seen, state->wall, survey->by_thread);
         keep_most(&survey->most_raw, raw);
         keep_most(&survey->most_by_order, survey->by_order);
-        keep_most(&survey->most_by_thread, survey->by_thread);
         keep_most(&survey->order_epochs, (survey->by_order - raw) / TV_MT_WRAP);
         keep_most(&survey->thread_epochs, (survey->by_thread - raw) / TV_MT_WRAP);
         state->wall = survey->by_thread;
+        state->first = state->seen ? state->first : raw;
+        state->alone = tv_mt_times_unwrap(false, raw, state->seen, state->alone, -1);
     }
     state->cpu = tv_mt_times_unwrap(false, record->cpu, state->seen, state->cpu, -1);
     keep_most(&survey->cpu_epochs, (state->cpu - record->cpu) / TV_MT_WRAP);
@@ -211,12 +213,35 @@ static bool look_at_times(void *context, const struct tv_mt_record *record)
     return true;
 }
 
-/* An elapsed time that the records contradict says nothing. */
-static enum tv_mt_wraps judge_wraps(const struct wrap_survey *survey)
+/* An elapsed time that the records contradict says nothing; else *elapsed is it. */
+static bool trust_elapsed(const struct wrap_survey *survey, int64_t *elapsed)
+{
+    int64_t elapsed_ns = tv_mt_input(survey->file)->elapsed_ns;
+    *elapsed = elapsed_ns / 1000;
+    return elapsed_ns >= 0 && survey->most_raw <= *elapsed + TV_MT_WRAP_SLACK;
+}
+
+/* A thread that begins so late that its last record would lie after the end of tracing begins
+ * earlier: files of ART 14 and later hold each thread's records in blocks, so that the record
+ * before its first one may be of any time. */
+static void find_latest_starts(const struct wrap_survey *survey)
 {
     struct tv_mt_file *file = survey->file;
-    int64_t elapsed_ns = tv_mt_input(file)->elapsed_ns, elapsed = elapsed_ns / 1000;
-    bool trusted = elapsed_ns >= 0 && survey->most_raw <= elapsed + TV_MT_WRAP_SLACK;
+    uint32_t count = file->head->thread_count - file->first_thread;
+    int64_t elapsed;
+    if (!trust_elapsed(survey, &elapsed))
+        return;
+    file->latest_start = tv_alloc(count, sizeof *file->latest_start);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wrap_thread *thread = &survey->threads[i];
+        file->latest_start[i] = elapsed + TV_MT_WRAP_SLACK - (thread->alone - thread->first);
+    }
+}
+
+static enum tv_mt_wraps judge_wraps(const struct wrap_survey *survey)
+{
+    int64_t elapsed;
+    bool trusted = trust_elapsed(survey, &elapsed);
     if (trusted && elapsed < TV_MT_WRAP)
         return TV_MT_WRAPS_NONE;
     /* Where records stand in the order of time, one thread at least has seen every wrap. */
@@ -241,6 +266,7 @@ enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err)
         tv_alloc(file->head->thread_count - file->first_thread, sizeof *survey.threads);
     enum tv_status status = for_each_record(file, &survey, look_at_times, err);
     file->wraps = judge_wraps(&survey);
+    find_latest_starts(&survey);
     tv_free(survey.threads);
     return status;
 }

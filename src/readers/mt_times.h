@@ -42,4 +42,13 @@ static inline int64_t tv_mt_times_unwrap(bool by_order, int64_t raw, bool seen, 
     return order >= 0 ? tv_mt_times_near(raw, order) : raw;
 }
 
+/* The time that stands for `raw` when it lies too late: the last one not after `latest`, but never
+ * less than `raw`. */
+static inline int64_t tv_mt_times_not_after(int64_t raw, int64_t time, int64_t latest)
+{
+    if (time <= latest)
+        return time;
+    return latest < raw ? raw : raw + (latest - raw) / TV_MT_WRAP * TV_MT_WRAP;
+}
+
 #endif
