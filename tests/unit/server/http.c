@@ -288,7 +288,9 @@ static void ends_a_chunked_body_that_grows(void **state)
                           "Transfer-Encoding: chunked\r\n\r\n1f40\r\n",
                           f->token, f->port);
     memset(text + length, 'x', 8000);
-    assert_int_equal(ask_raw(f, text, (size_t)length + 8000), 0);
+    length += 8000;
+    length += snprintf(text + length, sizeof text - (size_t)length, "\r\n0\r\n\r\n");
+    assert_int_equal(ask_raw(f, text, (size_t)length), 0);
     assert_int_equal(f->note.answered, 0);
 }
 
