@@ -5,5 +5,6 @@
 //         npm --prefix tests/browser test
 import './accessibility.test.mjs';
 import './example.test.mjs';
+import './flamegraph.test.mjs';
 import './page.test.mjs';
 import './traces.test.mjs';
