@@ -22,7 +22,7 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
     if (status != TV_OK)
         return status;
     struct tv_selection all = TV_SELECT_ALL;
-    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &all, (unsigned)settings->jobs);
+    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &all, tv_settings_jobs(settings));
     struct tv_profile *profile = tv_profile_of_tree(tree);
     tv_regression_write(&output.out, trace, profile);
     tv_profile_free(profile);

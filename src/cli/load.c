@@ -67,7 +67,7 @@ static enum tv_status load(const struct tv_settings *settings, struct loading *l
         sink = &naming.sink;
     }
     struct tv_read_options options = {
-        .parts = settings->jobs > 1024 ? 1024 : (unsigned)settings->jobs,
+        .parts = tv_settings_jobs(settings),
         .progress = progress ? progress : &own,
     };
     enum tv_status status = read_sources(&loading->inputs, head, sink, &options, err);

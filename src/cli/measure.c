@@ -6,11 +6,6 @@
 #include "cli/load.h"
 #include "cli/selection.h"
 
-static unsigned worker_count(const struct tv_settings *settings)
-{
-    return settings->jobs > 1024 ? 1024 : (unsigned)settings->jobs;
-}
-
 static enum tv_status measure_trace(const struct tv_settings *settings,
                                     struct tv_measured *measured, struct tv_error *err)
 {
@@ -24,7 +19,7 @@ static enum tv_status measure_trace(const struct tv_settings *settings,
     measured->head = trace->head;
     status = tv_selection_make(settings, trace, tracks, &selection, err);
     if (status == TV_OK)
-        measured->tree = tv_call_tree_of_trace(trace, &selection, worker_count(settings));
+        measured->tree = tv_call_tree_of_trace(trace, &selection, tv_settings_jobs(settings));
     tv_free(tracks);
     return status;
 }

@@ -66,6 +66,14 @@ struct tv_settings {
 void tv_settings_init(struct tv_settings *settings);
 void tv_settings_release(struct tv_settings *settings);
 
+/* --jobs: threads to work with, 0 for one a processor.  Each costs memory, so that there is a
+ * ceiling. */
+#define TV_JOBS_LIMIT 64u
+static inline unsigned tv_settings_jobs(const struct tv_settings *settings)
+{
+    return settings->jobs < TV_JOBS_LIMIT ? (unsigned)settings->jobs : TV_JOBS_LIMIT;
+}
+
 /* Fills `settings` from the arguments: options of the table anywhere, "--" before arguments that
  * begin with a dash, "-" is a file.  TV_ERR_USAGE with a sentence in *err. */
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,

@@ -221,6 +221,8 @@ static void add_frame(const struct picture *p, const struct tv_flame_frame *fram
                       struct tv_bytes name, uint32_t level, uint32_t place)
 {
     int64_t start = scale(p, frame->start), end = scale(p, frame->start + frame->width);
+    if (level == 0)
+        end = TV_FLAME_SVG_INNER * STEPS; /* also when there is no time at all */
     int top = top_of(p, level);
     tv_out_format(p->out, "<g data-l=\"%u\"", level);
     if (level == 0)
