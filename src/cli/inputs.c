@@ -27,7 +27,9 @@ enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
     if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s: expected a file, found a folder",
                        path);
-    return tv_source_open_file(path, source, err);
+    if (tv_source_open_file(path, source, err) != TV_OK)
+        return tv_error_prefix(err, "%s", path);
+    return TV_OK;
 }
 
 static enum tv_status open_split(const char *key, const char *data, struct tv_source **source,
@@ -153,8 +155,9 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
         struct pending next = stack[--depth];
         uint8_t head[TV_SNIFF_SIZE];
         size_t got = 0;
-        if (status == TV_OK)
-            status = tv_source_read(next.source, 0, head, sizeof head, &got, err);
+        if (status == TV_OK &&
+            tv_source_read(next.source, 0, head, sizeof head, &got, err) != TV_OK)
+            status = tv_error_prefix(err, "%s", tv_source_name(next.source));
         struct tv_bytes bytes = {head, got};
         bool packed = next.nesting < NESTING && tv_unpack_knows(bytes) &&
                       !reader_knows(bytes, tv_source_size(next.source));
