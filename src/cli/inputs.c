@@ -57,8 +57,12 @@ static bool ends_with(const char *text, const char *end)
 /* x with another ending, or longer. False when the name would be too long. */
 static bool make_name(char *buffer, size_t size, const char *stem, size_t length, const char *end)
 {
-    int n = snprintf(buffer, size, "%.*s%s", (int)length, stem, end);
-    return n > 0 && (size_t)n < size;
+    size_t tail = strlen(end) + 1;
+    if (length > size || tail > size - length)
+        return false;
+    memcpy(buffer, stem, length);
+    memcpy(buffer + length, end, tail);
+    return true;
 }
 
 /* The stem of the two halves of a split trace, when the name (or name + endings) means one. */
