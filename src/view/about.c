@@ -215,7 +215,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     number(out, ",\"start_ns\":", trace->start);
     number(out, ",\"end_ns\":", trace->end);
     write_sums(out, trace->head);
-    number(out, ",\"calls\":", (int64_t)trace->slice_count);
+    number(out, ",\"calls\":", (int64_t)trace->recorded_calls);
     number(out, ",\"max_depth\":", trace->max_depth);
     write_lists(out, trace->head);
     write_tracks(out, view);
