@@ -57,7 +57,7 @@ async function selectMethod(name) {
       page
         .locator('.profile .row.selected .cell.name')
         .first()
-        .innerText()
+        .textContent()
         .catch(() => ''),
     (text) => text.includes(name),
     'the selected row',

@@ -85,7 +85,8 @@ export function rankedMethods(answer: ProfileAnswer, frames: Frames): Method[] {
     .forEach((m, i) => {
       m.rank = i + 1;
     });
-  if (answer.waits) methods.push({ frame: WAITS, figures: figuresOfWaits(answer.waits), rank: 0 });
+  if (answer.waits && answer.waits.calls > 0)
+    methods.push({ frame: WAITS, figures: figuresOfWaits(answer.waits), rank: 0 });
   return methods;
 }
 

@@ -48,10 +48,17 @@ interface Pill {
   text: string;
 }
 
+/** Zoomed in so far that a pixel is less than the unit's last digit, a finer unit has to do. */
+function fineUnit(unit: Unit, nsPerPixel: number): Unit {
+  if (nsPerPixel < 1) return 'ns';
+  return nsPerPixel < 1000 && (unit === 'ms' || unit === 's') ? 'us' : unit;
+}
+
 /** The pointer's time stands at the right of its line, at the left near the right edge. */
 function placePill(s: RulerScene, taken: Taken): Pill | null {
   if (s.pointer === null) return null;
-  const text = `${formatTime(Math.round(s.pointer), s.unit)} ${unitLabel(s.unit)}`;
+  const unit = fineUnit(s.unit, s.scale.nsPerPixel);
+  const text = `${formatTime(Math.round(s.pointer), unit)} ${unitLabel(unit)}`;
   const width = s.meter.width(text) + 12;
   const x = Math.round(s.scale.x(s.pointer));
   const left = x + width > s.scale.width ? x - width : x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line of the profile table as an element.
 
-import { append, h, icon } from '../base/dom';
+import { append, h, icon, type Child } from '../base/dom';
 import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
 import { cellText, figure, totalOf, type Column } from '../model/columns';
 import type { ProfileAnswer } from '../model/engine';
@@ -80,25 +80,33 @@ function groupRow(group: GroupId): HTMLElement {
   );
 }
 
-/** Package in grey, Class.method in ink, signature in grey; what the find box matches is underlined. */
-function nameParts(frame: number, c: CellContext, signature: boolean): HTMLElement[] {
+/** The part [from, to) of a name, with what the find box matches underlined. */
+function marked(name: string, from: number, to: number, found: readonly [number, number]): Child[] {
+  const a = Math.min(to, Math.max(from, found[0]));
+  const b = Math.max(a, Math.min(to, found[1]));
+  const match = name.slice(a, b);
+  return [
+    name.slice(from, a),
+    match !== '' && h('span', { class: 'found' }, match),
+    name.slice(b, to),
+  ];
+}
+
+/**
+ * Package in grey, Class.method in ink, signature in grey.  Where room is short the signature gives
+ * way first, then the package: the eye looks for the name.
+ */
+function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
   const { frames } = c;
-  const name = frames.packagePrefix(frame) + frames.short(frame);
-  const cut = frames.packagePrefix(frame).length;
-  const at = signature ? matchAt(name, c.find) : -1;
-  const to = at < 0 ? -1 : at + c.find.length;
-  const bounds = [...new Set([0, cut, Math.max(0, at), Math.max(0, to), name.length])]
-    .filter((n) => n <= name.length)
-    .sort((a, b) => a - b);
-  const parts: HTMLElement[] = [];
-  for (let i = 0; i + 1 < bounds.length; i++) {
-    const from = bounds[i] ?? 0;
-    const classes = [from < cut ? 'package' : '', from >= at && from < to ? 'found' : '']
-      .join(' ')
-      .trim();
-    parts.push(h('span', classes ? { class: classes } : null, name.slice(from, bounds[i + 1])));
-  }
-  if (signature) parts.push(h('span', { class: 'package' }, ` ${frames.signature(frame)}`));
+  const prefix = frames.packagePrefix(frame);
+  const name = prefix + frames.short(frame);
+  const at = withSignature ? matchAt(name, c.find) : -1;
+  const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
+  const parts = [
+    h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found)),
+    h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found)),
+  ];
+  if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
   return parts;
 }
 

@@ -88,24 +88,19 @@ export class ProfileTable {
     this.empty.hidden = !none;
     if (!none) return;
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
+    const text = scoped
+      ? 'No call runs in the selected range and threads.'
+      : 'The trace holds no call.';
+    const way = scoped ? 'Compute for the whole trace' : 'What the reader found';
+    const go = (): void => {
+      viewer.setRange(null);
+      viewer.tracks.set([]);
+      if (!scoped) viewer.tab.set('info');
+    };
     fill(
       this.empty,
-      scoped ? 'No call runs in the selected range and threads.' : 'The trace holds no call.',
-      scoped &&
-        h(
-          'button',
-          {
-            class: 'button',
-            attrs: { type: 'button' },
-            on: {
-              click: () => {
-                viewer.setRange(null);
-                viewer.tracks.set([]);
-              },
-            },
-          },
-          'Compute for the whole trace',
-        ),
+      text,
+      h('button', { class: 'button', attrs: { type: 'button' }, on: { click: go } }, way),
     );
   }
 

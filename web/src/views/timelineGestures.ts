@@ -43,6 +43,10 @@ export class TimelineGestures {
     line.tracks.addEventListener('wheel', this.wheel, { passive: false });
     line.rulerPlace.addEventListener('wheel', this.wheel, { passive: false });
     line.canvas.element.addEventListener('contextmenu', (e) => e.preventDefault());
+    // The middle button drags; the browser's own scrolling by it would fight with that.
+    line.canvas.element.addEventListener('mousedown', (e) => {
+      if (e.button === 1) e.preventDefault();
+    });
     line.canvas.element.addEventListener('dblclick', (e) => void this.doubleClick(e));
     line.rulerPlace.addEventListener('dblclick', () => this.showAll());
     window.addEventListener('keydown', (e) => {
