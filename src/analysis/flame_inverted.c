@@ -17,7 +17,7 @@
 
 /* So many moves of members are made, which a screen's worth of groups never needs: trees whose
  * every path is deep could keep us for minutes otherwise. What is not opened is left out. */
-#define MOVE_LIMIT ((uint64_t)1 << 28)
+#define MOVE_LIMIT ((uint64_t)1 << 26)
 
 struct member {
     uint32_t start; /* the node whose self time it is */
