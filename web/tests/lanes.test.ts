@@ -204,6 +204,17 @@ test('tracks stand under each other, expanded ones with a row for each level', (
   assert.deepEqual(laneAt(second, HEIGHTS, 75)?.lane, { kind: 'i', row: 1 });
 });
 
+test('a deep track shows its outer levels until all are asked for', () => {
+  const tracks = [track(0, { rows: 76 }), track(1, { rows: 16 })];
+  const open = new Set([0, 1]);
+  const [deep, other] = layoutTracks(tracks, open, HEIGHTS);
+  assert.deepEqual([deep?.shown, other?.shown], [14, 16]);
+  assert.equal(deep && lanesOf(deep, HEIGHTS, 0, 5000).length, 14);
+  const [whole] = layoutTracks(tracks, open, HEIGHTS, new Set([0]));
+  assert.equal(whole?.shown, 76);
+  assert.equal(whole && deep && whole.height - deep.height, 62 * HEIGHTS.row);
+});
+
 test('the busiest threads are expanded while they fit, the first one always', () => {
   const tracks = [track(0, { rows: 10 }), track(1, { rows: 3 }), track(2, { rows: 3 })];
   assert.deepEqual([...firstExpanded(tracks, HEIGHTS, 10)], [0]);

@@ -15,6 +15,8 @@ export interface Heights {
 export interface TrackBox {
   track: Track;
   expanded: boolean;
+  /** Levels that have a row; the deeper ones wait until somebody asks for them. */
+  shown: number;
   top: number;
   height: number;
 }
@@ -23,16 +25,31 @@ export const TRACK_PADDING = 3;
 /** A collapsed track's bar keeps this distance from its neighbours. */
 export const COLLAPSED_PADDING = 3;
 
+/** A deep thread shows so many levels at first, so that the others are in view as well. */
+export const FIRST_LEVELS = 14;
+
+/** For one or two levels more nobody should have to ask. */
+function shownLevels(track: Track, all: boolean): number {
+  return all || track.rows <= FIRST_LEVELS + 2 ? track.rows : FIRST_LEVELS;
+}
+
+function expandedHeight(levels: number, h: Heights): number {
+  return TRACK_PADDING + levels * h.row + h.foot + 3;
+}
+
+/** Of the expanded tracks, those in `whole` show every level. */
 export function layoutTracks(
   tracks: readonly Track[],
   expanded: ReadonlySet<number>,
   h: Heights,
+  whole: ReadonlySet<number> = new Set(),
 ): TrackBox[] {
   let top = 0;
   return tracks.map((track) => {
     const open = expanded.has(track.track);
-    const height = open ? TRACK_PADDING + track.rows * h.row + h.foot + 3 : h.collapsed;
-    const box = { track, expanded: open, top, height };
+    const shown = shownLevels(track, whole.has(track.track));
+    const height = open ? expandedHeight(shown, h) : h.collapsed;
+    const box = { track, expanded: open, shown, top, height };
     top += height;
     return box;
   });
@@ -79,7 +96,7 @@ export function lanesOf(box: TrackBox, h: Heights, top: number, bottom: number):
     ];
   }
   const first = Math.max(0, Math.floor((top - box.top - TRACK_PADDING) / h.row));
-  const last = Math.min(box.track.rows - 1, Math.floor((bottom - box.top - TRACK_PADDING) / h.row));
+  const last = Math.min(box.shown - 1, Math.floor((bottom - box.top - TRACK_PADDING) / h.row));
   const lanes: LaneBox[] = [];
   for (let depth = first; depth <= last; depth++) {
     lanes.push({
@@ -102,7 +119,7 @@ export function firstExpanded(tracks: readonly Track[], h: Heights, room: number
   const open = new Set<number>();
   let left = room - tracks.length * h.collapsed;
   for (const track of tracks) {
-    const more = TRACK_PADDING + track.rows * h.row + h.foot + 3 - h.collapsed;
+    const more = expandedHeight(shownLevels(track, false), h) - h.collapsed;
     if (open.size > 0 && more > left) break;
     open.add(track.track);
     left -= more;

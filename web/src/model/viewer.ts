@@ -41,6 +41,8 @@ export class Viewer {
   readonly search = signal('');
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly expanded = signal<ReadonlySet<number>>(new Set());
+  /** Expanded tracks that show every level, however deep. */
+  readonly whole = signal<ReadonlySet<number>>(new Set());
   readonly hover = signal<Hover | null>(null);
   /** Time under the pointer, anywhere over the time line. */
   readonly pointer = signal<number | null>(null);
@@ -78,7 +80,7 @@ export class Viewer {
   }
 
   usualSort(): Sort {
-    return { column: this.has('cpu') ? 'incl_cpu' : 'incl_real', descending: true };
+    return { column: `incl_${this.usualClock()}`, descending: true };
   }
 
   setClock(clock: Clock): void {
@@ -124,6 +126,12 @@ export class Viewer {
     const next = new Set(this.expanded.peek());
     if (!next.delete(track)) next.add(track);
     this.expanded.set(next);
+  }
+
+  toggleWhole(track: number): void {
+    const next = new Set(this.whole.peek());
+    if (!next.delete(track)) next.add(track);
+    this.whole.set(next);
   }
 
   expandAll(open: boolean): void {

@@ -309,9 +309,7 @@ function paintExtents(g: Context, s: Scene, box: TrackBox, scroll: number): void
 
 function footOf(s: Scene, box: TrackBox): number {
   const h = s.theme.heights;
-  return box.expanded
-    ? box.top + TRACK_PADDING + box.track.rows * h.row + 1
-    : box.top + box.height - 2;
+  return box.expanded ? box.top + TRACK_PADDING + box.shown * h.row + 1 : box.top + box.height - 2;
 }
 
 function paintSelectedCall(g: Context, s: Scene, box: TrackBox, scroll: number): void {

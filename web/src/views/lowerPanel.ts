@@ -3,7 +3,7 @@
 
 import { fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
 import { formatCount, formatTime, plural, unitLabel, UNITS, type Unit } from '../base/format';
-import { effect } from '../base/signal';
+import { effect, flushEffects } from '../base/signal';
 import { TABS, type Tab } from '../model/address';
 import { DetailsView } from './detailsView';
 import { exportButton } from './exportMenu';
@@ -208,6 +208,8 @@ export class LowerPanel {
     const box = h('label', { class: 'find' }, icon('lens'), input, count);
     input.addEventListener('input', () => {
       viewer.find.set(input.value);
+      // What is found is worked out before the jump, not in the next microtask.
+      flushEffects();
       this.jump(0);
     });
     input.addEventListener('keydown', (e) => this.findKey(e));

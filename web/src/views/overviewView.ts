@@ -34,7 +34,7 @@ export class OverviewView {
       (g) => this.draw(g),
     );
     this.place.append(this.canvas.element);
-    const about = `${formatShort(length(viewer.bounds))}, ${plural(viewer.facts.tracks.length, 'active thread')}`;
+    const about = `${formatShort(viewer.facts.end_ns - viewer.facts.start_ns)}, ${plural(viewer.facts.tracks.length, 'active thread')}`;
     this.element = h(
       'section',
       { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },

@@ -64,7 +64,8 @@ export class ProfileHead {
     const heads = [h('span', { class: 'name dim', title: HINT }, plural(methods, 'method'), hint)];
     for (const column of this.columns.slice(1)) {
       const begins = column.begins ? ' begins' : '';
-      const attributes = { class: `group${begins}`, title: column.title };
+      const clock = column.clock ? ` ${column.clock}` : '';
+      const attributes = { class: `group${begins}${clock}`, title: column.title };
       if (column.kind === 'percent') attributes.class += ' wide';
       // A share and its time stand under one head.
       else if (column.head === '') continue;

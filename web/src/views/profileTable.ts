@@ -57,6 +57,8 @@ export class ProfileTable {
     effect(() => {
       this.element.classList.toggle('pending', v.profile.pending.get());
     });
+    if (v.viewer.facts.clocks.length > 1)
+      effect(() => setAttribute(this.element, 'data-clock', v.viewer.clock.get()));
     effect(() => this.follow());
   }
 

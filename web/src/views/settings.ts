@@ -34,7 +34,7 @@ export class Settings {
   constructor() {
     const root = document.documentElement;
     const made = signal<Theme | null>(null);
-    for (const query of ['(forced-colors: active)', '(pointer: coarse)', '(max-width: 1100px)']) {
+    for (const query of ['(forced-colors: active)', '(pointer: coarse)', '(max-width: 1099px)']) {
       matchMedia(query).addEventListener('change', () => this.changes.update((n) => n + 1));
     }
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>

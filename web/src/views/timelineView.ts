@@ -3,8 +3,8 @@
 // under a point.  How hands move it stands in timelineGestures.ts.
 
 import { fill, h, icon, setAttribute } from '../base/dom';
-import { formatSeconds, plural } from '../base/format';
-import { computed, effect, signal, type ReadSignal } from '../base/signal';
+import { formatCount, formatSeconds, plural } from '../base/format';
+import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
 import type { TileLane } from '../model/engine';
 import { hitLane, type Hit } from '../model/hit';
 import {
@@ -59,7 +59,12 @@ export class TimelineView {
       viewer.failed,
     );
     this.boxes = computed(() =>
-      layoutTracks(viewer.facts.tracks, viewer.expanded.get(), settings.theme.get().heights),
+      layoutTracks(
+        viewer.facts.tracks,
+        viewer.expanded.get(),
+        settings.theme.get().heights,
+        viewer.whole.get(),
+      ),
     );
     this.labels = h('div', { class: 'labels' });
     this.lanes = h('div', { class: 'lanes' });
@@ -217,15 +222,39 @@ export class TimelineView {
         style: { top: `${box.top}px`, height: `${box.height}px` },
         on: { dblclick: () => viewer.toggleExpanded(track.track) },
       },
-      twist,
-      pick,
-      busy === null
-        ? null
-        : h(
-            'span',
-            { class: 'side', title: 'busy time: CPU, or real where there is no CPU clock' },
-            formatSeconds(busy),
-          ),
+      h(
+        'div',
+        { class: 'line' },
+        twist,
+        pick,
+        busy === null
+          ? null
+          : h(
+              'span',
+              { class: 'side', title: 'busy time: CPU, or real where there is no CPU clock' },
+              formatSeconds(busy),
+            ),
+      ),
+      this.levels(box),
+    );
+  }
+
+  /** Under the name of a deep thread: the way to all its levels, and back. */
+  private levels(box: TrackBox): HTMLElement | null {
+    const { viewer } = this.v;
+    const { track } = box;
+    const more = track.rows - box.shown;
+    if (!box.expanded || (more === 0 && !viewer.whole.get().has(track.track))) return null;
+    return h(
+      'button',
+      {
+        class: 'levels',
+        title: more > 0 ? `Show all ${plural(track.rows, 'level')}` : 'Show the outer levels only',
+        attrs: { type: 'button', 'data-key': `l${track.track}` },
+        on: { click: () => viewer.toggleWhole(track.track) },
+      },
+      icon(more > 0 ? 'down' : 'up'),
+      more > 0 ? `${formatCount(more)} more ${more === 1 ? 'level' : 'levels'}` : 'Fewer levels',
     );
   }
 
@@ -323,7 +352,12 @@ export class TimelineView {
 
   /** Scroll as little as shows a row. */
   showRow(track: number, depth: number): void {
-    const box = this.boxes.peek().find((b) => b.track.track === track);
+    let box = this.boxes.peek().find((b) => b.track.track === track);
+    if (box?.expanded && depth >= box.shown) {
+      this.v.viewer.toggleWhole(track);
+      flushEffects();
+      box = this.boxes.peek().find((b) => b.track.track === track);
+    }
     if (!box) return;
     const { row } = this.v.settings.theme.peek().heights;
     const top = box.expanded ? box.top + depth * row : box.top;
