@@ -73,7 +73,7 @@ export async function computed(page) {
 /** Wait until a value of the page is as expected; the error tells the last one. */
 export async function until(read, expected, what) {
   let last;
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 300; i++) {
     last = await read();
     if (typeof expected === 'function' ? expected(last) : last === expected) return last;
     await new Promise((done) => setTimeout(done, 50));

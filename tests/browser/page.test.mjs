@@ -517,3 +517,65 @@ test('a thread is found by its name', async () => {
     assert.equal(await page.locator('.label .twist[aria-expanded=true]').count(), 3);
   });
 });
+
+test('drags pan and zoom as they do elsewhere', async () => {
+  await onPage(
+    async (page) => {
+      const view = async () => (await place(page)).view?.split('-').map(Number);
+      const reset = async () => {
+        await page.goto(page.url().replace(/#.*/, '#view=600000000-700000000'));
+        await page.reload();
+        await ready(page);
+      };
+      const lanes = await page.locator('.lanes canvas').boundingBox();
+      const ruler = await page.locator('.ruler canvas').boundingBox();
+      const drag = async (box, from, to, y, button = 'left') => {
+        await page.mouse.move(box.x + box.width * from, box.y + y);
+        await page.mouse.down({ button });
+        await page.mouse.move(box.x + box.width * to, box.y + y, { steps: 4 });
+        await page.mouse.up({ button });
+      };
+      const near = (a, b) => Math.abs(a - b) < 4e5;
+
+      await page.keyboard.down('Shift');
+      await drag(lanes, 0.5, 0.25, 100);
+      await page.keyboard.up('Shift');
+      await until(view, (v) => near(v[0], 625e6) && near(v[1], 725e6), 'after Shift+drag');
+      await reset();
+      await drag(lanes, 0.25, 0.5, 100, 'right');
+      await until(view, (v) => near(v[0], 575e6), 'after a drag with the right button');
+      await reset();
+      await drag(ruler, 0.2, 0.6, 8);
+      await until(view, (v) => near(v[0], 620e6) && near(v[1], 660e6), 'after a drag on the ruler');
+      await reset();
+      await drag(lanes, 0.2, 0.6, 100, 'middle');
+      await until(view, (v) => near(v[0], 620e6) && near(v[1], 660e6), 'after a middle drag');
+      assert.equal((await place(page)).range, undefined, 'none of them selects a range');
+      await page.mouse.dblclick(ruler.x + 300, ruler.y + 8);
+      await until(
+        view,
+        (v) => v === undefined,
+        'the whole trace after a double click on the ruler',
+      );
+      await reset();
+      await page.mouse.dblclick(lanes.x + lanes.width * 0.3, lanes.y + 12);
+      await until(
+        view,
+        (v) => v === undefined || v[1] - v[0] > 1e9,
+        'the double-clicked call fills the view',
+      );
+    },
+    { hash: '#view=600000000-700000000' },
+  );
+});
+
+test('a link to a call that is not there is told, and does no harm', async () => {
+  const server = await serve(makeTrace({ busy: 0.1 }));
+  const { page, close } = await openPage(`${server.address}#call=9999.9`);
+  await ready(page);
+  await until(() => page.locator('.notice').innerText(), 'there is no such call', 'the notice');
+  await page.keyboard.press('Escape');
+  await until(() => page.locator('.notice').innerText(), '', 'no notice after Escape');
+  await close();
+  server.close();
+});
