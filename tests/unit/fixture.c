@@ -258,6 +258,25 @@ struct fixture fixture_random(const struct fixture_dice *dice)
     return fixture;
 }
 
+struct fixture fixture_nest(uint32_t depth)
+{
+    struct fixture fixture = {NULL, NULL, 0};
+    struct tv_head *head = new_head(TV_CLOCK_WALL | TV_CLOCK_CPU, 1000);
+    size_t capacity = 0;
+    add_thread(head, 0, "deep");
+    for (uint32_t i = 0; i < LETTERS; i++)
+        add_frame(head, i);
+    for (uint32_t i = 0; i < 2 * depth; i++) {
+        uint32_t level = i < depth ? i : 2 * depth - 1 - i;
+        struct tv_event event = {.wall = i, .cpu = i};
+        event.action = i < depth ? TV_ENTER : TV_EXIT;
+        event.frame = level % LETTERS & TV_ANY_FRAME;
+        add_event(&fixture, &capacity, event);
+    }
+    build(&fixture, head, 1);
+    return fixture;
+}
+
 void fixture_free(struct fixture *fixture)
 {
     tv_trace_free(fixture->trace);

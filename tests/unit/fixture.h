@@ -51,6 +51,9 @@ struct fixture_dice {
 };
 struct fixture fixture_random(const struct fixture_dice *dice);
 
+/* Calls nested `depth` deep, each a tick longer at both ends than the one it makes. */
+struct fixture fixture_nest(uint32_t depth);
+
 void fixture_free(struct fixture *fixture);
 
 /* The next number of a fixed sequence (xorshift). */

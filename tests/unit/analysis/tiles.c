@@ -328,6 +328,30 @@ static void innermost_pieces_equal_the_reference(void **state)
     fixture_free(&f);
 }
 
+/* Thousands of nested calls leave thousands of slivers, all in the strip. */
+static void innermost_of_a_deep_nest(void **state)
+{
+    (void)state;
+    enum { DEPTH = 20000, RES = 18 };
+    struct fixture f = fixture_nest(DEPTH);
+    struct tv_pyramid *pyramid = tv_pyramid_new(f.trace, 1);
+    struct tv_tile tile;
+    tv_tile_init(&tile);
+    tv_tile_draw(pyramid, &(struct tv_tile_key){TV_TILE_INNERMOST, 0, RES, 0}, &tile);
+    /* Of the calls of two pixels and more the innermost alone has a piece as long: the middle. */
+    assert_int_equal(tile.count, 1);
+    assert_true(tile.slices[0].length >= 2 << RES && tile.slices[0].length < 3 << RES);
+    assert_in_range(tile.slices[0].start, (DEPTH - 500) * 1000, DEPTH * 1000);
+    unsigned end = (unsigned)((2 * DEPTH - 1) * 1000 >> RES), middle = DEPTH * 1000 >> RES;
+    for (unsigned i = 0; i < end; i++)
+        if (i < middle - 3 || i > middle + 3)
+            assert_in_range(tile.height[i], 250, 255);
+    assert_int_equal(tile.height[end + 1], 0);
+    tv_tile_release(&tile);
+    tv_pyramid_free(pyramid);
+    fixture_free(&f);
+}
+
 static void waits_of_a_drawing(void **state)
 {
     (void)state;
@@ -372,4 +396,5 @@ UNIT_TESTS(tiles, cmocka_unit_test(random_strips_equal_the_reference),
            cmocka_unit_test(pyramid_is_small), cmocka_unit_test(rows_of_a_drawing),
            cmocka_unit_test(innermost_of_a_drawing),
            cmocka_unit_test(innermost_pieces_equal_the_reference),
-           cmocka_unit_test(waits_of_a_drawing), cmocka_unit_test(heights_saturate));
+           cmocka_unit_test(innermost_of_a_deep_nest), cmocka_unit_test(waits_of_a_drawing),
+           cmocka_unit_test(heights_saturate));
