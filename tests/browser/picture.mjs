@@ -13,11 +13,7 @@ const browser = await chromium.launch({
   args: ['--headless', '--no-sandbox', '--disable-gpu'],
 });
 const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
-const { tracks } = await (await fetch(`${viewer.address}api/trace`)).json();
-const open = tracks.filter((t) => t.rows < 40).map((t) => t.track);
-await page.goto(
-  `${viewer.address}#view=235000000-395000000&range=258000000-359000000&open=${open}`,
-);
+await page.goto(`${viewer.address}#view=235000000-395000000&range=258000000-359000000`);
 await page.waitForSelector('.profile .row.method');
 // The letters of this picture are the same wherever it is made; the theme reads them anew.
 await page.evaluate(() =>
@@ -26,15 +22,13 @@ await page.evaluate(() =>
 const shade = page.getByRole('button', { name: 'Light or dark' });
 await shade.click();
 await shade.click();
-// Room for more of the table than the tall call chart leaves it.
-await page.evaluate(() => document.querySelector('.page').style.setProperty('--lower', '340px'));
 await page.keyboard.press('/');
-await page.keyboard.type('LayoutInflater.rInflate (');
-await page.waitForTimeout(600);
-await page.keyboard.press('Enter');
+await page.keyboard.type('LayoutInflater.inflate');
 await page.waitForTimeout(600);
 await page.locator('.search input').blur();
 const box = await page.locator('.lanes canvas').boundingBox();
+await page.mouse.click(box.x + 500, box.y + 3 + 13 * 18 + 8);
+await page.waitForTimeout(600);
 await page.mouse.move(box.x + 330, box.y + 205);
 await page.waitForTimeout(700);
 await page.screenshot({ path: out });

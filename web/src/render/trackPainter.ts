@@ -138,11 +138,12 @@ function paintLane(g: Context, s: Scene, box: TrackBox, lane: Lane, waits: Waits
   g.font = s.theme.barFont;
   g.textBaseline = 'middle';
   if (lane.depth < 0) {
+    const all = [...waits.values()].flat();
     visitInnermost(pieces, s.scale, (tile, i, x0, x1) =>
-      paintSlice(g, s, lane, tile, i, x0, x1, []),
+      paintSlice(g, s, lane, tile, i, x0, x1, all),
     );
     paintStrips(g, s, lane, pieces);
-    for (const list of waits.values()) paintWaits(g, s, lane, list);
+    paintWaits(g, s, lane, all);
     return;
   }
   const inRow = waits.get(box.track.first_row + lane.depth) ?? [];

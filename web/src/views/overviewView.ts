@@ -34,7 +34,9 @@ export class OverviewView {
       (g) => this.draw(g),
     );
     this.place.append(this.canvas.element);
-    const about = `${formatShort(viewer.facts.end_ns - viewer.facts.start_ns)}, ${plural(viewer.facts.tracks.length, 'active thread')}`;
+    const { facts } = viewer;
+    const threads = plural(facts.tracks.length, 'active thread');
+    const about = `${formatShort(facts.end_ns - facts.start_ns)}, ${threads}`;
     this.element = h(
       'section',
       { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },

@@ -130,7 +130,7 @@ function methodRow(line: MethodLine, c: CellContext): HTMLElement {
   ]);
   if (isWaits) {
     name.title = 'Threads entered a call but did not run: real time minus CPU time';
-    append(name, [WAITS_NAME]);
+    append(name, [swatch(c.frames, -1, c.theme), WAITS_NAME]);
   } else {
     name.title =
       `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)} ${c.frames.source(line.frame)}`.trim();
