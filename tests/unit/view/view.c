@@ -97,6 +97,77 @@ static void tells_what_the_trace_is(void **state)
     assert_answer(asked, "trace", expected);
 }
 
+static void assert_has(const struct tv_out *out, const char *part)
+{
+    if (!strstr((const char *)out->buffer, part))
+        fail_msg("missing: %s", part);
+}
+
+/* The sums of a track in the order of its tracks, from its slices one by one. */
+static void assert_has_sums(const struct tv_out *out, const struct tv_trace *trace, uint32_t track)
+{
+    const struct tv_track *t = &trace->tracks[track];
+    int64_t wall = 0, cpu = 0;
+    char part[100];
+    for (uint32_t i = 0; i < trace->rows[t->first_row].count; i++) {
+        struct tv_slice slice = tv_slice_get(trace, t->first_row, i);
+        wall += slice.length;
+        cpu += slice.cpu_length;
+    }
+    snprintf(part, sizeof part, "\"real_ns\":%lld,\"cpu_ns\":%lld,", (long long)wall,
+             (long long)cpu);
+    assert_has(out, part);
+}
+
+static void tells_what_else_there_is(void **state)
+{
+    (void)state;
+    const struct fixture_dice dice = {3,    2, 2, 1,   1000, TV_CLOCK_WALL | TV_CLOCK_CPU,
+                                      1000, 0, 1, true};
+    struct asked asked = {.fixture = fixture_random(&dice)};
+    const struct tv_trace *trace = asked.fixture.trace;
+    struct tv_head *head = trace->head;
+    struct tv_thread idle = {.id = 70, .name = tv_head_string(head, TV_BYTES("</script>"))};
+    tv_head_add_thread(head, &idle);
+    idle.id = 71;
+    tv_head_add_thread(head, &idle);
+    tv_head_add_metadata(head, 0, TV_BYTES("vm"), TV_BYTES("art"));
+    tv_head_add_metadata(head, 0, TV_BYTES("pid"), TV_BYTES("12"));
+    tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1234);
+    tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1300);
+    head->inputs[0].recorded_us = 1000000;
+    head->inputs[0].sampled_ns = 5000;
+    head->inputs[0].records = 77;
+    head->inputs[0].overflow = true;
+    asked.view = tv_view_new(trace);
+    assert_int_equal(ask(asked.view, "trace", &asked.out, &asked.error), TV_OK);
+    tv_out_char(&asked.out, 0);
+    assert_has(&asked.out, "\"idle_threads\":[{\"thread_id\":70,\"name\":\"\\u003c/script>\"},"
+                           "{\"thread_id\":71,");
+    assert_has(&asked.out, "\"metadata\":[[\"vm\",\"art\"],[\"pid\",\"12\"]]");
+    assert_has(&asked.out, "\"severity\":\"warning\",\"count\":2,\"offsets\":[1234,1300]}");
+    assert_has(&asked.out, "\"recorded\":\"1970-01-01T00:00:01");
+    assert_has(&asked.out, "\"records\":77,\"overflow\":true,\"sampled\":{\"interval_ns\":5000}");
+    assert_true(trace->rows[0].count > 200);
+    assert_has_sums(&asked.out, trace, 0);
+    assert_has_sums(&asked.out, trace, 1);
+    tv_out_release(&asked.out);
+    tv_view_free(asked.view);
+    fixture_free(&asked.fixture);
+}
+
+static void knows_its_questions(void **state)
+{
+    (void)state;
+    bool binary = true;
+    assert_true(tv_view_knows(TV_BYTES("profile"), &binary));
+    assert_false(binary);
+    assert_true(tv_view_knows(TV_BYTES("tiles"), &binary));
+    assert_true(binary);
+    assert_false(tv_view_knows(TV_BYTES("quit"), &binary));
+    assert_false(binary);
+}
+
 static void ranks_the_frames(void **state)
 {
     struct asked *asked = *state;
@@ -125,6 +196,13 @@ static void profiles_a_selection(void **state)
         "{\"total_real_ns\":1000000,\"total_cpu_ns\":550000,\"rows\":["
         "[0,1,0,1000000,500000,550000,50000],\n"
         "[2,1,0,500000,500000,500000,500000]],\"waits\":{\"calls\":1,\"real_ns\":400000}}");
+    /* what begins at the end of the range is outside, also where the trace ends */
+    assert_answer(
+        *state, "profile?to=4000000&tracks=0",
+        "{\"total_real_ns\":4000000,\"total_cpu_ns\":2200000,\"rows\":["
+        "[0,1,0,4000000,2000000,2200000,200000],\n"
+        "[2,1,0,1000000,1000000,1000000,1000000],\n"
+        "[3,1,0,1000000,1000000,1000000,1000000]],\"waits\":{\"calls\":1,\"real_ns\":1800000}}");
     assert_answer(*state, "profile?tracks=",
                   "{\"total_real_ns\":0,\"total_cpu_ns\":0,\"rows\":[],\"waits\":{\"calls\":0,"
                   "\"real_ns\":0}}");
@@ -501,7 +579,8 @@ static void an_empty_trace_has_answers(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-UNIT_TESTS(view, asked_test(tells_what_the_trace_is), asked_test(ranks_the_frames),
+UNIT_TESTS(view, asked_test(tells_what_the_trace_is), cmocka_unit_test(tells_what_else_there_is),
+           cmocka_unit_test(knows_its_questions), asked_test(ranks_the_frames),
            asked_test(profiles_a_selection), asked_test(opens_a_method),
            asked_test(describes_a_call), asked_test(steps_from_call_to_call),
            asked_test(finds_extents), asked_test(activity_bytes), asked_test(flame_bytes),
