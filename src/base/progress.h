@@ -13,10 +13,35 @@
 #include "base/types.h"
 
 struct tv_progress {
-    _Atomic uint64_t total_bytes; /* of all passes over the input */
-    _Atomic uint64_t bytes;
-    _Atomic uint64_t records;
+    _Atomic uint64_t input_bytes; /* of the inputs, each once */
+    _Atomic uint64_t total_bytes; /* of all passes over them */
+    _Atomic uint64_t bytes;       /* gone over, in all passes */
+    _Atomic uint64_t records;     /* the same */
     _Atomic bool cancel;
 };
+
+/* What people are shown: as if the inputs were gone over once. */
+struct tv_progress_shown {
+    uint64_t total_bytes; /* 0: unknown */
+    uint64_t bytes;       /* at most total_bytes, where that is known */
+    uint64_t records;
+};
+
+/* How far it is. A reader that looks at some bytes once more counts them once more: never past the
+ * end. */
+static inline struct tv_progress_shown tv_progress_show(const struct tv_progress *progress)
+{
+    uint64_t input = atomic_load_explicit(&progress->input_bytes, memory_order_relaxed);
+    uint64_t total = atomic_load_explicit(&progress->total_bytes, memory_order_relaxed);
+    uint64_t bytes = atomic_load_explicit(&progress->bytes, memory_order_relaxed);
+    uint64_t records = atomic_load_explicit(&progress->records, memory_order_relaxed);
+    if (total == 0)
+        return (struct tv_progress_shown){input, bytes, records};
+    if (input == 0 || input > total)
+        input = total;
+    double once = (double)input / (double)total;
+    uint64_t shown = bytes >= total ? input : (uint64_t)((double)bytes * once);
+    return (struct tv_progress_shown){input, shown, (uint64_t)((double)records * once)};
+}
 
 #endif

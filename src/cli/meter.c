@@ -30,9 +30,9 @@ static double seconds_since(const struct timespec *start)
 
 static void draw(struct tv_meter *meter)
 {
-    uint64_t bytes = atomic_load(&meter->progress->bytes);
-    uint64_t total = atomic_load(&meter->progress->total_bytes);
-    double records = (double)atomic_load(&meter->progress->records);
+    struct tv_progress_shown shown = tv_progress_show(meter->progress);
+    uint64_t bytes = shown.bytes, total = shown.total_bytes;
+    double records = (double)shown.records;
     double seconds = seconds_since(&meter->start);
     meter->drawn = true;
     if (bytes < total)

@@ -59,5 +59,8 @@ enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, s
         *err = reason;
         return reason.status;
     }
+    if (options->progress)
+        atomic_fetch_add_explicit(&options->progress->input_bytes, tv_source_size(source),
+                                  memory_order_relaxed);
     return reader->read(source, head, sink, options, err);
 }

@@ -86,13 +86,9 @@ void tv_session_write_status(const struct tv_session *session, struct tv_out *ou
     static const char *const names[] = {"loading", "ready", "error"};
     tv_out_format(out, "{\"state\":\"%s\",\"name\":", names[tv_session_state(session)]);
     tv_out_json(out, tv_bytes_of(session->name));
-    uint64_t bytes = atomic_load(&session->progress.bytes);
-    uint64_t total = atomic_load(&session->progress.total_bytes);
-    /* A reader that has to look at some bytes once more counts them once more. */
-    if (bytes > total && total > 0)
-        bytes = total;
+    struct tv_progress_shown shown = tv_progress_show(&session->progress);
     tv_out_format(out, ",\"bytes\":%" PRIu64 ",\"total_bytes\":%" PRIu64 ",\"records\":%" PRIu64,
-                  bytes, total, atomic_load(&session->progress.records));
+                  shown.bytes, shown.total_bytes, shown.records);
     const struct tv_error *error = tv_session_error(session);
     if (error != NULL)
         write_error(out, error);
