@@ -147,7 +147,7 @@ static void add_slice(struct tv_path_cost *cost, const struct tv_slice *slice, b
 static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace, const struct run *run)
 {
     struct tv_slice slices[64];
-    bool has_wall = trace->columns[trace->rows[run->row].input].start != NULL;
+    bool has_wall = tv_row_columns(trace, run->row)->start != NULL;
     for (uint32_t done = 0; done < run->count;) {
         uint32_t count = run->count - done;
         if (count > TV_COUNT(slices))
@@ -163,7 +163,7 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace, co
 static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace, const struct run *run)
 {
     const struct tv_row *row = &trace->rows[run->row];
-    const struct tv_columns *columns = &trace->columns[row->input];
+    const struct tv_columns *columns = &trace->columns[row->columns];
     int64_t tick = trace->head->inputs[row->input].tick_ns;
     uint32_t end = run->first + run->count;
     for (uint32_t at = run->first; at < end;) {
@@ -238,7 +238,7 @@ static void add_clipped(struct job *job, uint32_t row, uint32_t index, const str
 {
     struct tv_slice slice = tv_slice_get(job->trace, row, index);
     tv_ns end = slice.start + slice.length, cpu_end = slice.cpu_start + slice.cpu_length;
-    bool has_wall = job->trace->columns[job->trace->rows[row].input].start != NULL;
+    bool has_wall = tv_row_columns(job->trace, row)->start != NULL;
     if (slice.start < job->selection->from) {
         slice.start = job->selection->from;
         slice.cpu_start = edges->cpu_from;
@@ -275,7 +275,7 @@ static void plan_track(struct job *job, uint32_t track)
     const struct tv_trace *trace = job->trace;
     const struct tv_track *t = &trace->tracks[track];
     struct edges edges = {0, 0};
-    if (trace->columns[t->input].start && trace->columns[t->input].cpu_start) {
+    if (tv_track_has_wall(trace, track) && tv_track_has_cpu(trace, track)) {
         edges.cpu_from = tv_track_cpu_at(trace, track, job->selection->from);
         edges.cpu_to = tv_track_cpu_at(trace, track, job->selection->to);
     }

@@ -31,7 +31,7 @@ struct layers {
 static uint32_t frame_of(const struct layers *layers, const struct piece *piece)
 {
     const struct tv_row *row = &layers->pyramid->trace->rows[piece->row];
-    const struct tv_columns *columns = &layers->pyramid->trace->columns[row->input];
+    const struct tv_columns *columns = &layers->pyramid->trace->columns[row->columns];
     return layers->pyramid->frame_of_path[columns->path[row->first + piece->index]];
 }
 
@@ -126,7 +126,7 @@ static void settle(const struct layers *layers, struct tv_strip *sum, struct tv_
             continue;
         }
         const struct tv_row *row = &trace->rows[piece->row];
-        uint32_t flags = trace->columns[row->input].flags[row->first + piece->index];
+        uint32_t flags = trace->columns[row->columns].flags[row->first + piece->index];
         struct tv_tile_slice out = {piece->start,
                                     length,
                                     piece->row,

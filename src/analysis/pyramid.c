@@ -9,7 +9,7 @@
 static bool has_wide_block(const struct tv_trace *trace, uint32_t row)
 {
     const struct tv_row *r = &trace->rows[row];
-    const struct tv_slice_block *blocks = trace->columns[r->input].blocks + r->first_block;
+    const struct tv_slice_block *blocks = trace->columns[r->columns].blocks + r->first_block;
     for (uint32_t i = 0; (uint64_t)i * TV_BLOCK_SLICES < r->count; i++)
         if (blocks[i].wide != TV_NONE)
             return true;
@@ -48,7 +48,7 @@ static struct tv_packed_entry sum_packed(const struct tv_pyramid *pyramid, uint3
         covered += length;
         longest = length > axis->length[first + longest] ? i : longest;
     }
-    uint32_t path = pyramid->trace->columns[r->input].path[r->first + first + longest];
+    uint32_t path = pyramid->trace->columns[r->columns].path[r->first + first + longest];
     return (struct tv_packed_entry){
         axis->start[first],
         covered < UINT32_MAX ? (uint32_t)covered : UINT32_MAX,

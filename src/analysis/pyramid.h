@@ -75,7 +75,7 @@ struct tv_axis {
 static inline struct tv_axis tv_axis_of(const struct tv_trace *trace, uint32_t row)
 {
     const struct tv_row *r = &trace->rows[row];
-    const struct tv_columns *c = &trace->columns[r->input];
+    const struct tv_columns *c = &trace->columns[r->columns];
     bool cpu = c->start == NULL;
     return (struct tv_axis){(cpu ? c->cpu_start : c->start) + r->first,
                             (cpu ? c->cpu_length : c->length) + r->first,

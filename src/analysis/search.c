@@ -41,7 +41,7 @@ bool tv_search_in_row(const struct tv_search *search, uint32_t row)
 static const uint32_t *paths_of(const struct tv_search *search, uint32_t row)
 {
     const struct tv_row *r = &search->trace->rows[row];
-    return search->trace->columns[r->input].path + r->first;
+    return search->trace->columns[r->columns].path + r->first;
 }
 
 TV_INLINE unsigned is_found(const uint64_t *nodes, uint32_t path)

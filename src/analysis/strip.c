@@ -378,7 +378,7 @@ void tv_strip_of_row(const struct tv_pyramid *pyramid, uint32_t row, unsigned re
     walk.row_number = row;
     walk.axis = tv_axis_of(trace, row);
     walk.count = r->count;
-    walk.path = trace->columns[r->input].path + r->first;
+    walk.path = trace->columns[r->columns].path + r->first;
     walk.strip = strip;
     walk.pixel = ((tv_ns)1 << res) / walk.axis.tick;
     walk.two_pixels = divide_up((tv_ns)2 << res, walk.axis.tick);

@@ -27,7 +27,7 @@ static void draw_row(const struct tv_pyramid *pyramid, const struct tv_tile_key 
                      struct tv_strip *strip, struct tv_tile *tile)
 {
     const struct tv_row *row = &pyramid->trace->rows[key->of];
-    const struct tv_columns *columns = &pyramid->trace->columns[row->input];
+    const struct tv_columns *columns = &pyramid->trace->columns[row->columns];
     tv_strip_of_row(pyramid, key->of, key->res, key->number, strip);
     for (uint32_t i = 0; i < strip->long_count; i++) {
         const struct tv_long_call *call = &strip->calls[i];

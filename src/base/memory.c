@@ -91,7 +91,7 @@ static size_t pages_size(size_t size)
     size_t step = size >= HUGE_PAGE ? HUGE_PAGE : SMALL_STEP;
     if (size > SIZE_MAX - 2 * HUGE_PAGE)
         tv_memory_exhausted();
-    return size == 0 ? step : (size + step - 1) / step * step;
+    return (size + step - 1) / step * step;
 }
 
 static void *map_pages(size_t size)
@@ -104,6 +104,8 @@ static void *map_pages(size_t size)
 
 void *tv_pages_alloc(size_t size)
 {
+    if (size < SMALL_STEP) /* many small tables must not take a page each */
+        return tv_alloc(size, 1);
     size = pages_size(size);
     if (size < HUGE_PAGE)
         return map_pages(size);
@@ -123,7 +125,9 @@ void *tv_pages_alloc(size_t size)
 
 void tv_pages_free(void *memory, size_t size)
 {
-    if (memory != NULL)
+    if (size < SMALL_STEP)
+        tv_free(memory);
+    else if (memory != NULL)
         munmap(memory, pages_size(size));
 }
 

@@ -20,7 +20,8 @@ void *tv_realloc(void *memory, size_t count, size_t size);
 void tv_free(void *memory);
 
 /* Zeroed memory for the big tables: whole pages, huge ones where the system has them, touched only
- * when used.  Give back with tv_pages_free and the same size. */
+ * when used (what is smaller than 64 KiB lies among other small things).  Give back with
+ * tv_pages_free and the same size. */
 void *tv_pages_alloc(size_t size);
 void tv_pages_free(void *memory, size_t size);
 

@@ -24,6 +24,7 @@ struct tv_builder {
     struct tv_sink sink;
     struct tv_trace *trace;
     uint32_t input;
+    uint32_t columns; /* of this input */
     unsigned part_count;
     struct tv_part *parts;
     struct tv_seam seam;
@@ -87,6 +88,12 @@ static struct tv_input *input_of(const struct tv_builder *builder)
     return &builder->trace->head->inputs[builder->input];
 }
 
+/* The columns of the present input. */
+static struct tv_columns *columns_of(const struct tv_builder *builder)
+{
+    return &builder->trace->columns[builder->columns];
+}
+
 /* Whether every distance between two times of a thread fits 32 bits. */
 static bool times_fit(const struct tv_builder *builder)
 {
@@ -134,7 +141,7 @@ static void add_track(struct tv_builder *builder, uint32_t thread, size_t *row_c
     };
     uint32_t count;
     for (uint32_t depth = 0; (count = row_size(builder, thread, depth)) > 0; depth++) {
-        struct tv_columns *columns = &trace->columns[builder->input];
+        struct tv_columns *columns = columns_of(builder);
         trace->rows = tv_array_reserve(trace->rows, row_capacity, (size_t)trace->row_count + 1,
                                        sizeof *trace->rows);
         trace->rows[trace->row_count++] = (struct tv_row){
@@ -144,6 +151,7 @@ static void add_track(struct tv_builder *builder, uint32_t thread, size_t *row_c
             .track = trace->track_count,
             .depth = depth,
             .input = builder->input,
+            .columns = builder->columns,
         };
         columns->count += count;
         columns->block_count += tv_blocks_for(count);
@@ -153,22 +161,15 @@ static void add_track(struct tv_builder *builder, uint32_t thread, size_t *row_c
     builder->track_of[thread] = trace->track_count++;
 }
 
-/* Columns for every input of the head; those of inputs without events stay empty. */
-static void reserve_columns(struct tv_trace *trace)
-{
-    uint32_t count = trace->head->input_count;
-    trace->columns = tv_realloc(trace->columns, count, sizeof *trace->columns);
-    for (; trace->columns_count < count; trace->columns_count++)
-        memset(&trace->columns[trace->columns_count], 0, sizeof *trace->columns);
-}
-
 /* Makes the tracks and rows of the input and allocates its columns. */
 static void lay_out(struct tv_builder *builder)
 {
     struct tv_trace *trace = builder->trace;
     uint32_t threads = builder->seam.thread_count;
     size_t row_capacity = trace->row_count;
-    reserve_columns(trace);
+    builder->columns = trace->columns_count++;
+    trace->columns = tv_realloc(trace->columns, trace->columns_count, sizeof *trace->columns);
+    memset(columns_of(builder), 0, sizeof *trace->columns);
     trace->tracks = tv_realloc(trace->tracks,
                                (size_t)trace->track_count + builder->seam.threads_with_events + 1,
                                sizeof *trace->tracks);
@@ -179,7 +180,7 @@ static void lay_out(struct tv_builder *builder)
         if (tv_seam_start(&builder->seam, builder->part_count, thread)->seen)
             add_track(builder, thread, &row_capacity);
     }
-    struct tv_columns *columns = &trace->columns[builder->input];
+    struct tv_columns *columns = columns_of(builder);
     trace->slice_count += columns->count;
     tv_columns_init(columns, columns->count, columns->block_count, input_of(builder)->clocks);
 }
@@ -220,7 +221,7 @@ static void start_part(struct tv_builder *builder, unsigned number, struct tv_pl
     tv_walk_release(&part->walk);
     tv_walk_init(&part->walk, head, builder->input, number == 0, NULL);
     tv_paths_init(&part->paths);
-    part->columns = &builder->trace->columns[builder->input];
+    part->columns = columns_of(builder);
     part->places = tv_alloc(threads, sizeof *part->places);
     part->wide = wide;
     part->unknown_frame = builder->seam.nameless ? tv_seam_unknown_frame(head) : TV_NONE;
@@ -286,7 +287,7 @@ static enum tv_splice splice_counts(struct tv_builder *builder)
 
 static void apply_deferred(struct tv_builder *builder)
 {
-    struct tv_columns *columns = &builder->trace->columns[builder->input];
+    struct tv_columns *columns = columns_of(builder);
     const struct tv_part *last = &builder->parts[builder->part_count - 1];
     for (unsigned i = 0; i < builder->part_count; i++)
         for (size_t j = 0; j < builder->parts[i].deferred_count; j++) {
@@ -300,7 +301,7 @@ static void apply_deferred(struct tv_builder *builder)
 static void close_open_calls(struct tv_builder *builder)
 {
     const struct tv_part *last = &builder->parts[builder->part_count - 1];
-    struct tv_columns *columns = &builder->trace->columns[builder->input];
+    struct tv_columns *columns = columns_of(builder);
     for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++) {
         const struct tv_walk_thread *t = &last->walk.threads[thread];
         int64_t end = tv_seam_open_end(input_of(builder), t->last_wall);
@@ -323,7 +324,7 @@ struct renaming {
 static void rename_thread(const struct renaming *renaming, uint32_t thread, uint32_t depth)
 {
     struct tv_builder *builder = renaming->builder;
-    uint32_t *path = builder->trace->columns[builder->input].path;
+    uint32_t *path = columns_of(builder)->path;
     uint32_t from = 0; /* supplied calls have paths of part 0 */
     for (unsigned part = 0; part < builder->part_count; part++) {
         const struct tv_place *place = &builder->parts[part].places[thread][depth];
@@ -339,7 +340,7 @@ static void rename_rows(void *context, unsigned worker)
     const struct renaming *renaming = context;
     struct tv_builder *builder = renaming->builder;
     struct tv_trace *trace = builder->trace;
-    struct tv_columns *columns = &trace->columns[builder->input];
+    struct tv_columns *columns = columns_of(builder);
     for (uint32_t track = builder->first_track; track < trace->track_count; track++)
         for (uint32_t depth = 0; depth < trace->tracks[track].row_count; depth++) {
             const struct tv_row *row = &trace->rows[trace->tracks[track].first_row + depth];
@@ -480,7 +481,6 @@ struct tv_trace *tv_builder_finish(struct tv_builder *builder)
     struct tv_trace *trace = builder->trace;
     release_input(builder);
     tv_paths_finish(&trace->paths);
-    reserve_columns(trace);
     trace->offset = tv_alloc(trace->head->input_count, sizeof *trace->offset);
     find_span(trace);
     tv_free(builder);

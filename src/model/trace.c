@@ -36,7 +36,7 @@ struct decoder {
 static struct decoder decoder_for(const struct tv_trace *trace, uint32_t row)
 {
     const struct tv_row *r = &trace->rows[row];
-    const struct tv_columns *columns = &trace->columns[r->input];
+    const struct tv_columns *columns = &trace->columns[r->columns];
     return (struct decoder){columns,
                             r,
                             columns->blocks + r->first_block,

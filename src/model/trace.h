@@ -41,7 +41,8 @@ struct tv_wide_time {
     int64_t start, length, cpu_start, cpu_length;
 };
 
-/* The columns of one input's slices; row r holds [row.first, row.first + row.count). */
+/* The columns of slices that came together, all of one input; row r holds [row.first, row.first +
+ * row.count) of them. */
 struct tv_columns {
     uint64_t count;
     uint32_t *start, *length;         /* wall clock; NULL when the input has none */
@@ -55,12 +56,13 @@ struct tv_columns {
 };
 
 struct tv_row {
-    uint64_t first;       /* in the columns of the row's input */
+    uint64_t first;       /* in the row's columns */
     uint64_t first_block; /* the same */
     uint32_t count;
     uint32_t track;
     uint32_t depth;
     uint32_t input;
+    uint32_t columns; /* index */
 };
 
 /* A time in which a call did not run: wall time passed, the thread's CPU clock stood
@@ -86,7 +88,7 @@ struct tv_track {
 struct tv_trace {
     struct tv_head *head;
     struct tv_paths paths;
-    struct tv_columns *columns; /* one for each input of the head */
+    struct tv_columns *columns;
     uint32_t columns_count;
     struct tv_row *rows;
     uint32_t row_count;
@@ -144,6 +146,24 @@ tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall);
 static inline int64_t tv_track_tick(const struct tv_trace *trace, uint32_t track)
 {
     return trace->head->inputs[trace->tracks[track].input].tick_ns;
+}
+
+static inline const struct tv_columns *tv_row_columns(const struct tv_trace *trace, uint32_t row)
+{
+    return &trace->columns[trace->rows[row].columns];
+}
+
+/* Whether the track has calls with times of the wall clock, of the CPU clock. */
+static inline bool tv_track_has_wall(const struct tv_trace *trace, uint32_t track)
+{
+    const struct tv_track *t = &trace->tracks[track];
+    return t->row_count > 0 && tv_row_columns(trace, t->first_row)->start != NULL;
+}
+
+static inline bool tv_track_has_cpu(const struct tv_trace *trace, uint32_t track)
+{
+    const struct tv_track *t = &trace->tracks[track];
+    return t->row_count > 0 && tv_row_columns(trace, t->first_row)->cpu_start != NULL;
 }
 
 static inline const struct tv_frame *tv_path_frame(const struct tv_trace *trace, uint32_t path)

@@ -24,7 +24,7 @@ static void sum_up(const struct tv_trace *trace, struct tv_view_track *track)
 {
     const struct tv_track *t = &trace->tracks[track->track];
     struct tv_slice slices[64];
-    bool wall = trace->columns[t->input].start != NULL;
+    bool wall = tv_track_has_wall(trace, track->track);
     if (t->row_count == 0)
         return;
     for (uint32_t first = 0, count; first < trace->rows[t->first_row].count; first += count) {
