@@ -131,6 +131,8 @@ static void add_track(struct tv_builder *builder, uint32_t thread, size_t *row_c
     const struct tv_walk_start *last = tv_seam_start(&builder->seam, builder->part_count, thread);
     struct tv_track *track = &trace->tracks[trace->track_count];
     *track = (struct tv_track){
+        .kind = TV_TRACK_THREAD,
+        .process = trace->head->threads[thread].process,
         .thread = thread,
         .input = builder->input,
         .first_row = trace->row_count,

@@ -28,6 +28,13 @@ void tv_columns_init(struct tv_columns *columns, uint64_t count, uint64_t blocks
     columns->blocks = tv_pages_alloc(tv_size_mul((size_t)blocks, sizeof *columns->blocks));
 }
 
+void tv_columns_add_offsets(struct tv_columns *columns, uint64_t input_bytes)
+{
+    columns->offset = times(columns->count);
+    if (input_bytes > UINT32_MAX)
+        columns->offset_high = tv_pages_alloc((size_t)columns->count);
+}
+
 static void free_times(uint32_t *column, uint64_t count)
 {
     if (column)
@@ -43,6 +50,9 @@ void tv_columns_release(struct tv_columns *columns)
     free_times(columns->cpu_start, columns->count);
     free_times(columns->cpu_length, columns->count);
     free_times(columns->path, columns->count);
+    free_times(columns->offset, columns->count);
+    if (columns->offset_high)
+        tv_pages_free(columns->offset_high, (size_t)columns->count);
     tv_pages_free(columns->flags, (size_t)columns->count);
     tv_pages_free(columns->blocks, (size_t)columns->block_count * sizeof *columns->blocks);
     tv_free(columns->wide);

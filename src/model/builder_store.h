@@ -11,6 +11,8 @@
 
 /* Columns for `count` slices in `blocks` blocks with the clocks of an input. */
 void tv_columns_init(struct tv_columns *columns, uint64_t count, uint64_t blocks, unsigned clocks);
+/* And columns for the places of their events, in an input of that many bytes. */
+void tv_columns_add_offsets(struct tv_columns *columns, uint64_t input_bytes);
 void tv_columns_release(struct tv_columns *columns);
 
 static inline uint32_t tv_blocks_for(uint32_t slices)

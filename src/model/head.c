@@ -51,7 +51,8 @@ uint32_t tv_head_add_input(struct tv_head *head, const char *name, const char *f
 uint32_t tv_head_add_process(struct tv_head *head, uint64_t id, struct tv_bytes name)
 {
     RESERVE(head, processes, process_count, process_capacity);
-    head->processes[head->process_count] = (struct tv_process){id, tv_head_string(head, name)};
+    head->processes[head->process_count] =
+        (struct tv_process){.id = id, .name = tv_head_string(head, name)};
     return head->process_count++;
 }
 
@@ -73,14 +74,14 @@ void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes 
 static bool same_frame(const struct tv_frame *a, const struct tv_frame *b)
 {
     return a->class_name == b->class_name && a->name == b->name && a->signature == b->signature &&
-           a->file == b->file && a->line == b->line;
+           a->file == b->file && a->line == b->line && a->category == b->category;
 }
 
 static uint64_t hash_frame(const struct tv_frame *frame)
 {
     uint64_t hash = tv_hash_u64((uint64_t)frame->class_name << 32 | frame->name);
     hash = tv_hash_u64(hash ^ ((uint64_t)frame->signature << 32 | frame->file));
-    return tv_hash_u64(hash ^ (uint32_t)frame->line);
+    return tv_hash_u64(hash ^ ((uint64_t)frame->category << 32 | (uint32_t)frame->line));
 }
 
 uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame)

@@ -15,6 +15,8 @@
 #include "base/types.h"
 #include "model/diagnostic.h"
 
+struct tv_source;
+
 enum tv_clocks {
     TV_CLOCK_WALL = 1, /* "real": one axis for all threads */
     TV_CLOCK_CPU = 2,  /* each thread's own CPU time */
@@ -22,11 +24,14 @@ enum tv_clocks {
 
 /* One file. */
 struct tv_input {
-    uint32_t name;       /* as the user gave it */
-    const char *format;  /* "Android method trace" */
-    uint32_t version;    /* "3", "0xF3", ... */
-    unsigned clocks;     /* enum tv_clocks; never 0 */
-    int64_t tick_ns;     /* event times are multiples of this: 1000 or 1 */
+    uint32_t name;            /* as the user gave it */
+    struct tv_source *source; /* where arguments are read from again, or NULL; not owned */
+    const char *format;       /* "Android method trace" */
+    uint32_t version;         /* "3", "0xF3", ... */
+    unsigned clocks;          /* enum tv_clocks; never 0 */
+    int64_t tick_ns;          /* event times are multiples of this: 1000 or 1 */
+    tv_ns origin;        /* the time that the trace counts from: subtracted from all its times */
+    const char *unit;    /* in which the file wants its times shown: "ns", "us", "ms"; NULL */
     int64_t recorded_us; /* since 1970; 0: the file does not say */
     int64_t boot_us;     /* since the device's boot, where the file has that instead; else 0 */
     int64_t elapsed_ns;  /* as the file states; -1: it does not */
@@ -44,11 +49,17 @@ struct tv_input {
 
 struct tv_process {
     uint64_t id;
-    uint32_t name; /* TV_EMPTY_STRING: unknown */
+    uint32_t name;   /* TV_EMPTY_STRING: unknown */
+    uint32_t key;    /* its id as text where that is no plain number; else empty */
+    uint32_t labels; /* joined by ", "; empty: none */
+    int64_t sort_index;
+    tv_ns uptime; /* 0: unknown */
 };
 
 struct tv_thread {
-    uint64_t id; /* as in the file */
+    uint64_t id;  /* as in the file */
+    uint32_t key; /* its id as text where that is no plain number; else empty */
+    int64_t sort_index;
     uint32_t name;
     uint32_t process; /* index */
     uint32_t input;   /* index */
@@ -62,7 +73,8 @@ struct tv_frame {
     uint32_t name;
     uint32_t signature;
     uint32_t file;
-    int32_t line; /* 0: unknown; -2: native */
+    int32_t line;      /* 0: unknown; -2: native */
+    uint32_t category; /* of formats that have categories, not classes; else empty */
 };
 
 struct tv_metadata {

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/source.h"
 #include "model/builder_store.h"
 
 void tv_trace_free(struct tv_trace *trace)
@@ -19,8 +20,22 @@ void tv_trace_free(struct tv_trace *trace)
     tv_free(trace->tracks);
     tv_free(trace->rows);
     tv_free(trace->offset);
+    tv_tables_release(&trace->tables);
+    for (size_t i = 0; i < trace->source_count; i++)
+        tv_source_free(trace->sources[i]);
+    tv_free(trace->sources);
     tv_head_free(trace->head);
     tv_free(trace);
+}
+
+uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t index)
+{
+    const struct tv_columns *columns = tv_row_columns(trace, row);
+    uint64_t at = trace->rows[row].first + index;
+    if (!columns->offset)
+        return TV_NO_OFFSET;
+    uint64_t high = columns->offset_high ? columns->offset_high[at] : 0;
+    return high << 32 | columns->offset[at];
 }
 
 /* What decoding a row's slices takes. */

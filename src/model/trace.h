@@ -16,6 +16,9 @@
 #include "base/types.h"
 #include "model/head.h"
 #include "model/paths.h"
+#include "model/tables.h"
+
+struct tv_source;
 
 #define TV_BLOCK_SLICES 1024u
 
@@ -26,6 +29,8 @@ enum tv_slice_flags {
     TV_SLICE_MISSING_EXIT = 8,   /* closed by the exit of a caller */
     TV_SLICE_HAS_CHILDREN = 16,
     TV_SLICE_FIRST_CHILD = 32, /* the first of its parent's children */
+    TV_SLICE_NO_CPU = 64,      /* the trace has a CPU clock, but this slice has no CPU time */
+    TV_SLICE_CLIPPED = 128,    /* ended a little after its parent: cut to fit (assembly.h) */
 };
 
 struct tv_slice_block {
@@ -49,6 +54,8 @@ struct tv_columns {
     uint32_t *cpu_start, *cpu_length; /* CPU clock; NULL when the input has none */
     uint32_t *path;
     uint8_t *flags;
+    uint32_t *offset;     /* low half of the event's place in the input; NULL: none is known */
+    uint8_t *offset_high; /* the next 8 bits; NULL: the input is smaller than 4 GiB */
     struct tv_slice_block *blocks;
     uint64_t block_count;
     struct tv_wide_time *wide;
@@ -73,8 +80,18 @@ struct tv_wait {
     uint32_t path;
 };
 
+enum tv_track_kind {
+    TV_TRACK_THREAD,   /* the calls of a thread */
+    TV_TRACK_OVERFLOW, /* those of the thread before that do not nest with the others */
+    TV_TRACK_ASYNC,    /* async slices of one name */
+};
+
 struct tv_track {
-    uint32_t thread; /* in the head */
+    enum tv_track_kind kind;
+    uint32_t name;    /* string: of an async track; else empty */
+    uint32_t process; /* index; TV_NONE: the trace knows none */
+    uint32_t lane;    /* of the tracks with this name and owner (overflow tracks: from 1) */
+    uint32_t thread;  /* in the head; TV_NONE: it belongs to the whole process */
     uint32_t input;
     uint32_t first_row;
     uint32_t row_count;
@@ -94,7 +111,10 @@ struct tv_trace {
     uint32_t row_count;
     struct tv_track *tracks; /* threads that have events, in the order of the head's threads */
     uint32_t track_count;
-    tv_ns *offset;    /* of each input's clock, added to its times: 0 unless moved */
+    struct tv_tables tables;
+    struct tv_source **sources; /* owned: what arguments are read from again */
+    size_t source_count;
+    tv_ns *offset;    /* of each input's clock, added to its times */
     tv_ns start, end; /* of everything on the axis */
     uint64_t slice_count;
     uint64_t recorded_calls;  /* entries in the inputs: slices but for the supplied ones */
@@ -111,6 +131,15 @@ struct tv_slice {
     uint32_t path;
     uint32_t flags;
 };
+
+/* A time of a table (or in ticks of 1 ns) of an input on the trace's axis. */
+static inline tv_ns tv_trace_time(const struct tv_trace *trace, uint32_t input, tv_ns time)
+{
+    return time + trace->offset[input];
+}
+
+/* Where the text of the event that began a slice stands in the row's input, or TV_NO_OFFSET. */
+uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t index);
 
 /* Gives back the trace, its head included. */
 void tv_trace_free(struct tv_trace *trace);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/source.h"
+#include "model/builder.h"
 #include "model/sink.h"
 
 struct tv_read_options {
@@ -32,6 +33,11 @@ struct tv_reader {
     /* Reads all of the source.  On failure fills *err; head and sink keep what they got. */
     enum tv_status (*read)(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
                            const struct tv_read_options *options, struct tv_error *err);
+
+    /* Instead of `read`, for formats whose events come in any order (model/assembly.h): adds an
+     * input to the builder's head and trace.  The source outlives the trace. */
+    enum tv_status (*assemble)(struct tv_source *source, struct tv_builder *builder,
+                               const struct tv_read_options *options, struct tv_error *err);
 };
 
 /* The bytes that sniff sees at most. */
@@ -44,7 +50,15 @@ extern const struct tv_reader *const tv_readers[];
  * known ("a Perfetto trace (protobuf)"), or what its first bytes are. */
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err);
 
-/* Finds the reader and reads. */
+/* Finds the reader and makes it add the source to the trace that is being built. */
+enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *builder,
+                                const struct tv_read_options *options,
+                                struct tv_error *err) TV_MUST_CHECK;
+
+/* Whether the source is of a known format that can be read without building a trace. */
+bool tv_readers_stream(struct tv_source *source);
+
+/* Finds the reader and reads; one that cannot stream fails (TV_ERR_UNSUPPORTED). */
 enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
                                const struct tv_read_options *options,
                                struct tv_error *err) TV_MUST_CHECK;

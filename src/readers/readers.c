@@ -50,17 +50,49 @@ const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_erro
     return surest;
 }
 
-enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
-                               const struct tv_read_options *options, struct tv_error *err)
+/* The reader of the source; what it reads counts for the progress. */
+static enum tv_status begin(struct tv_source *source, const struct tv_read_options *options,
+                            const struct tv_reader **reader, struct tv_error *err)
 {
     struct tv_error reason;
-    const struct tv_reader *reader = tv_readers_find(source, &reason);
-    if (!reader) {
+    *reader = tv_readers_find(source, &reason);
+    if (!*reader) {
         *err = reason;
         return reason.status;
     }
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->input_bytes, tv_source_size(source),
                                   memory_order_relaxed);
+    return TV_OK;
+}
+
+enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *builder,
+                                const struct tv_read_options *options, struct tv_error *err)
+{
+    const struct tv_reader *reader;
+    enum tv_status status = begin(source, options, &reader, err);
+    if (status != TV_OK)
+        return status;
+    if (reader->assemble)
+        return reader->assemble(source, builder, options, err);
+    return reader->read(source, tv_builder_head(builder), tv_builder_sink(builder), options, err);
+}
+
+bool tv_readers_stream(struct tv_source *source)
+{
+    struct tv_error reason;
+    const struct tv_reader *reader = tv_readers_find(source, &reason);
+    return reader && reader->read;
+}
+
+enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
+                               const struct tv_read_options *options, struct tv_error *err)
+{
+    const struct tv_reader *reader;
+    enum tv_status status = begin(source, options, &reader, err);
+    if (status != TV_OK)
+        return status;
+    if (!reader->read)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "a format that is read as a whole");
     return reader->read(source, head, sink, options, err);
 }

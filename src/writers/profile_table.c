@@ -77,8 +77,7 @@ void tv_profile_row_name(struct tv_out *out, const struct tv_head *head, uint32_
 static struct tv_frame frame_of(const struct tv_head *head, uint32_t frame)
 {
     if (frame == TV_NONE)
-        return (struct tv_frame){TV_EMPTY_STRING, TV_EMPTY_STRING, TV_EMPTY_STRING, TV_EMPTY_STRING,
-                                 0};
+        return (struct tv_frame){.name = TV_EMPTY_STRING};
     return head->frames[frame];
 }
 

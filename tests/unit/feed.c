@@ -137,8 +137,8 @@ struct tv_head *feed_head(const struct feed *feed)
     for (uint32_t i = 0; i < feed->frames; i++) {
         snprintf(text, sizeof text, i < 26 ? "%c" : "m%u", i < 26 ? 'A' + i : i);
         tv_head_add_frame(head,
-                          &(struct tv_frame){tv_head_string(head, TV_BYTES("pkg")),
-                                             tv_head_string(head, tv_bytes_of(text)), 0, 0, 0});
+                          &(struct tv_frame){.class_name = tv_head_string(head, TV_BYTES("pkg")),
+                                             .name = tv_head_string(head, tv_bytes_of(text))});
     }
     head->inputs[input].tick_ns = feed->tick_ns;
     head->inputs[input].clocks = feed->clocks;

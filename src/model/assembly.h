@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * assembly.h - how a reader of a format whose events come in any order makes a trace.
+ *
+ * Formats that are no streams of entries and exits (Trace Event JSON, ftrace) use this instead of a
+ * sink.  For each input:
+ *
+ *     gather    while reading, each part of the input by itself: spans (whole slices or their
+ *               beginnings and ends) of threads, 32 bytes each; threads and frames have numbers of
+ *               the part's own
+ *     take      after reading, part after part: the numbers become those of the head
+ *     place     threads side by side: sort by time, pair beginnings with ends, nest, write rows.
+ *               What cannot nest goes to an overflow track of the thread
+ *     then      async slices, and the tables (tables.h): flows and others need the placed slices
+ *
+ * Nesting and pairing are those of trace-event.md sections 3.1, 3.2 and 4.
+ */
+#ifndef TV_MODEL_ASSEMBLY_H
+#define TV_MODEL_ASSEMBLY_H
+
+#include <stdatomic.h>
+
+#include "model/trace.h"
+
+enum tv_span_flags {
+    TV_SPAN_WHOLE = 0, /* `length` is there */
+    TV_SPAN_BEGIN = 1,
+    TV_SPAN_END = 2,
+    TV_SPAN_KIND = 3,       /* mask of the three */
+    TV_SPAN_UNFINISHED = 4, /* whole, but its length is unknown: to the thread's last time */
+    TV_SPAN_TELLS = 8,      /* an end whose event has more to tell than its time */
+    TV_SPAN_NAMELESS = 16,  /* an end that does not say of what; its frame means nothing */
+};
+
+#define TV_NO_TIME INT64_MIN
+
+/* 32 bytes an event while an input is read. */
+struct tv_span {
+    int64_t time; /* nanoseconds */
+    int64_t
+        length; /* of a whole one, not negative; of a beginning or end: CPU time or TV_NO_TIME */
+    uint64_t offset : 40; /* of the event's text in the input */
+    uint64_t flags : 8;
+    uint64_t colour : 8; /* as in struct tv_slice_extra */
+    uint64_t : 8;
+    uint32_t frame;
+    uint32_t cpu; /* of a whole one: what tv_gather_cpu gave, or TV_NONE */
+};
+
+/* One part's spans. One thread uses it. */
+struct tv_gather;
+
+struct tv_gather *tv_gather_new(void);
+void tv_gather_free(struct tv_gather *gather);
+
+/* Threads are numbered from 0 without gaps, by the caller. */
+void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span);
+
+/* CPU start and length of a whole span (TV_NO_TIME: unknown), for its `cpu`. */
+uint32_t tv_gather_cpu(struct tv_gather *gather, int64_t start, int64_t length);
+
+struct tv_assembly;
+struct tv_builder;
+
+/* Begins an input that stands in the head. The head is complete but for threads, frames and
+ * processes, which may be added until tv_assembly_place. */
+struct tv_assembly *tv_assembly_new(struct tv_builder *builder, uint32_t input);
+
+/* The trace being made: its tables and path tree may be added to. */
+struct tv_trace *tv_assembly_trace(struct tv_assembly *assembly);
+
+/* Takes a part over, in the order of the parts. threads[] and frames[] give the head's numbers. */
+void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
+                      const uint32_t *threads, const uint32_t *frames);
+
+struct tv_placing {
+    int64_t tolerance; /* nanoseconds that a nested slice may overhang: it is cut to fit */
+    int64_t end;       /* slices that never end are open to here: the latest time of the input */
+    unsigned workers;  /* 0: one a processor */
+    const _Atomic bool *cancel; /* or NULL */
+};
+
+/* Makes the tracks and rows of all threads. Diagnostics: unmatched ends, beginnings without an end,
+ * titles that do not match, overlaps. */
+void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *placing);
+
+/* The slice of a thread that an event made: by the start and the offset of the event that began it.
+ * False: there is none. */
+bool tv_assembly_find(const struct tv_assembly *assembly, uint32_t thread, int64_t start,
+                      uint64_t offset, uint32_t *row, uint32_t *index);
+
+/* The track of a thread, or TV_NONE; overflow tracks follow it. */
+uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread);
+
+struct tv_async_slice {
+    int64_t start, length;
+    int64_t cpu_start, cpu_length; /* TV_NO_TIME: unknown */
+    uint64_t offset, end_offset;   /* TV_NO_OFFSET: no such event, or it tells nothing */
+    uint32_t frame;
+    uint32_t parent; /* index among those given, smaller than its own; TV_NONE: on top */
+    uint32_t start_thread, end_thread;
+    uint32_t id;    /* string, as shown */
+    uint32_t group; /* as in struct tv_object */
+    uint8_t flags;  /* TV_SLICE_ENTERED_BEFORE: no beginning; TV_SLICE_OPEN: no end */
+    uint8_t colour;
+};
+
+/* Makes async tracks, after tv_assembly_place: slices on top with one name and one owner share a
+ * track, or as many as it takes for none to overlap.  The owner is the thread when all ends of the
+ * name are on it, else the process of the start.  A child that overlaps its neighbours is laid out
+ * as if on top. */
+void tv_assembly_async(struct tv_assembly *assembly, const struct tv_async_slice *slices,
+                       size_t count);
+
+/* The input is done; the assembly is gone. */
+void tv_assembly_end(struct tv_assembly *assembly);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.c - growing and sorting the tables beside the slices.
+ */
+#include "model/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define RELEASE(table) tv_free((table)->rows)
+
+void tv_tables_release(struct tv_tables *tables)
+{
+    RELEASE(&tables->instants);
+    RELEASE(&tables->counters);
+    RELEASE(&tables->series);
+    RELEASE(&tables->flows);
+    RELEASE(&tables->objects);
+    RELEASE(&tables->snapshots);
+    RELEASE(&tables->samples);
+    RELEASE(&tables->memory_dumps);
+    RELEASE(&tables->memory_figures);
+    RELEASE(&tables->contexts);
+    RELEASE(&tables->stack_frames);
+    RELEASE(&tables->slice_extras);
+    RELEASE(&tables->async_extras);
+    tv_free(tables->counter_times);
+    tv_free(tables->counter_offsets);
+    tv_free(tables->counter_values);
+    memset(tables, 0, sizeof *tables);
+}
+
+static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
+                        const uint64_t *offsets)
+{
+    size_t capacity = tables->counter_sample_capacity;
+    tables->counter_times =
+        tv_array_reserve(tables->counter_times, &capacity, tables->counter_sample_count + count,
+                         sizeof *tables->counter_times);
+    capacity = tables->counter_sample_capacity;
+    tables->counter_offsets =
+        tv_array_reserve(tables->counter_offsets, &capacity, tables->counter_sample_count + count,
+                         sizeof *tables->counter_offsets);
+    tables->counter_sample_capacity = capacity;
+    memcpy(tables->counter_times + tables->counter_sample_count, times, count * sizeof *times);
+    memcpy(tables->counter_offsets + tables->counter_sample_count, offsets,
+           count * sizeof *offsets);
+    tables->counter_sample_count += count;
+}
+
+static void add_values(struct tv_tables *tables, size_t count, const double *values)
+{
+    tables->counter_values =
+        tv_array_reserve(tables->counter_values, &tables->counter_value_capacity,
+                         tables->counter_value_count + count, sizeof *tables->counter_values);
+    memcpy(tables->counter_values + tables->counter_value_count, values, count * sizeof *values);
+    tables->counter_value_count += count;
+}
+
+void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *counter,
+                           const uint32_t *series_names, const tv_ns *times,
+                           const uint64_t *offsets, const double *values)
+{
+    struct tv_counter *added = tv_table_add(&tables->counters);
+    *added = *counter;
+    added->first_series = (uint32_t)tables->series.count;
+    added->first_sample = tables->counter_sample_count;
+    added->first_value = tables->counter_value_count;
+    for (uint32_t i = 0; i < counter->series_count; i++)
+        tv_table_add(&tables->series)->name = series_names[i];
+    if (counter->sample_count == 0)
+        return;
+    add_samples(tables, counter->sample_count, times, offsets);
+    if (counter->series_count > 0)
+        add_values(tables, tv_size_mul(counter->sample_count, counter->series_count), values);
+}
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* By input and time; events of one time stay in the order of the file. */
+#define DEFINE_COMPARE_TIMES(name, type)                                                           \
+    static int name(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const struct type *a = left, *b = right;                                                   \
+        if (a->input != b->input)                                                                  \
+            return COMPARE(a->input, b->input);                                                    \
+        if (a->time != b->time)                                                                    \
+            return COMPARE(a->time, b->time);                                                      \
+        return COMPARE(a->offset, b->offset);                                                      \
+    }
+
+DEFINE_COMPARE_TIMES(compare_instants, tv_instant)
+DEFINE_COMPARE_TIMES(compare_samples, tv_sample)
+DEFINE_COMPARE_TIMES(compare_dumps, tv_memory_dump)
+
+static int compare_flows(const void *left, const void *right)
+{
+    const struct tv_flow *a = left, *b = right;
+    if (a->input != b->input)
+        return COMPARE(a->input, b->input);
+    if (a->from.time != b->from.time)
+        return COMPARE(a->from.time, b->from.time);
+    if (a->offset != b->offset)
+        return COMPARE(a->offset, b->offset);
+    return COMPARE(a->end_offset, b->end_offset);
+}
+
+static int compare_contexts(const void *left, const void *right)
+{
+    const struct tv_context *a = left, *b = right;
+    if (a->thread != b->thread)
+        return COMPARE(a->thread, b->thread);
+    if (a->start != b->start)
+        return COMPARE(a->start, b->start);
+    return COMPARE(a->offset, b->offset);
+}
+
+#define COMPARE_SLICES(a, b)                                                                       \
+    ((a)->row != (b)->row ? COMPARE((a)->row, (b)->row) : COMPARE((a)->index, (b)->index))
+
+static int compare_slice_extras(const void *left, const void *right)
+{
+    const struct tv_slice_extra *a = left, *b = right;
+    return COMPARE_SLICES(a, b);
+}
+
+static int compare_async_extras(const void *left, const void *right)
+{
+    const struct tv_async_extra *a = left, *b = right;
+    return COMPARE_SLICES(a, b);
+}
+
+#define SORT(table, compare)                                                                       \
+    if ((table)->count > 1)                                                                        \
+    qsort((table)->rows, (table)->count, sizeof *(table)->rows, compare)
+
+void tv_tables_finish(struct tv_tables *tables)
+{
+    SORT(&tables->instants, compare_instants);
+    SORT(&tables->flows, compare_flows);
+    SORT(&tables->samples, compare_samples);
+    SORT(&tables->memory_dumps, compare_dumps);
+    SORT(&tables->contexts, compare_contexts);
+    SORT(&tables->slice_extras, compare_slice_extras);
+    SORT(&tables->async_extras, compare_async_extras);
+}
+
+const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *tables, uint32_t row,
+                                                   uint32_t index)
+{
+    struct tv_slice_extra key = {.row = row, .index = index};
+    if (tables->slice_extras.count == 0)
+        return NULL;
+    return bsearch(&key, tables->slice_extras.rows, tables->slice_extras.count, sizeof key,
+                   compare_slice_extras);
+}
+
+const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *tables, uint32_t row,
+                                                   uint32_t index)
+{
+    struct tv_async_extra key = {.row = row, .index = index};
+    if (tables->async_extras.count == 0)
+        return NULL;
+    return bsearch(&key, tables->async_extras.rows, tables->async_extras.count, sizeof key,
+                   compare_async_extras);
+}

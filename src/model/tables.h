@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.h - what a trace has beside slices: instants, counters, flows, objects with their
+ * snapshots, samples, memory dumps, contexts, stack frames.
+ *
+ * A reader of such a format fills them; tv_builder_finish sorts each by input and time.  Times are
+ * nanoseconds on the clock of the row's input: tv_trace_time (trace.h) puts them on the trace's
+ * axis.  `offset` is where the event's text begins in the input (TV_NO_OFFSET: nowhere): its
+ * arguments are read from there when somebody looks.  Strings are numbers of the head's strings.
+ */
+#ifndef TV_MODEL_TABLES_H
+#define TV_MODEL_TABLES_H
+
+#include "base/types.h"
+
+enum tv_scope {
+    TV_SCOPE_THREAD,
+    TV_SCOPE_PROCESS,
+    TV_SCOPE_GLOBAL,
+};
+
+struct tv_instant {
+    tv_ns time;
+    uint64_t offset;
+    uint32_t frame;
+    uint32_t of; /* thread or process, by the scope; TV_NONE: global */
+    uint32_t input;
+    uint8_t scope;  /* enum tv_scope */
+    uint8_t colour; /* as tv_slice_extra */
+};
+
+/* Series that change together. Sample i has values[first_value + i * series_count + series]; NaN:
+ * the event did not tell that series. */
+struct tv_counter {
+    uint32_t name;     /* with its id, "name[id]", as shown */
+    uint32_t category; /* string */
+    uint32_t process;  /* TV_NONE: of none */
+    uint32_t input;
+    uint32_t first_series, series_count;
+    uint64_t first_sample; /* in counter_times and counter_offsets */
+    uint32_t sample_count;
+    uint8_t colour; /* as tv_slice_extra, of all series */
+    uint64_t first_value;
+};
+
+struct tv_series {
+    uint32_t name;
+};
+
+/* An end of a flow: a slice and the time at which the arrow touches it. */
+struct tv_flow_end {
+    tv_ns time;
+    uint32_t row, index;
+};
+
+struct tv_flow {
+    struct tv_flow_end from, to;
+    uint64_t offset, end_offset; /* of the two events */
+    uint32_t frame;              /* name and category */
+    uint32_t id;                 /* string */
+    uint32_t input;
+};
+
+enum tv_object_flags {
+    TV_OBJECT_CREATED = 1, /* by an event, not by its first snapshot */
+    TV_OBJECT_DELETED = 2, /* by an event, not by the end of the trace */
+};
+
+struct tv_object {
+    tv_ns created, deleted; /* alive in [created, deleted) */
+    uint32_t type;          /* string, as displayed */
+    uint32_t base_type;     /* string; TV_EMPTY_STRING: the same */
+    uint32_t category, id, scope;
+    uint32_t process, input;
+    uint32_t first_snapshot, snapshot_count;
+    uint32_t group; /* objects and async slices joined by "=" have the same; TV_NONE: not joined */
+    uint8_t flags;
+};
+
+struct tv_snapshot {
+    tv_ns time;
+    uint64_t offset;
+    uint32_t object;
+    uint32_t input;
+};
+
+struct tv_sample {
+    tv_ns time;
+    int64_t weight;
+    uint64_t offset;
+    uint32_t thread; /* TV_NONE: unknown */
+    uint32_t cpu;    /* TV_NONE: unknown */
+    uint32_t path;   /* of its stack */
+    uint32_t title;  /* string */
+    uint32_t input;
+};
+
+struct tv_memory_dump {
+    tv_ns time;
+    uint64_t offset;
+    uint32_t process; /* TV_NONE: the global dump */
+    uint32_t id;      /* string: dumps of several processes belong together by it */
+    uint32_t level;   /* string: "background", "light", "detailed" */
+    uint32_t input;
+    uint32_t first_figure, figure_count;
+};
+
+/* One figure of a memory dump: of the process ("totals"), or of an allocator ("malloc/heap"). */
+struct tv_memory_figure {
+    uint32_t of;    /* string */
+    uint32_t name;  /* string: "size", "effective_size", "resident_set_bytes" */
+    uint32_t units; /* string: "bytes", "objects", "" */
+    double value;
+};
+
+/* A thread was in a context over [start, end). */
+struct tv_context {
+    tv_ns start, end;
+    uint64_t offset;
+    uint32_t thread;
+    uint32_t type, id; /* strings */
+    uint32_t input;
+};
+
+/* An entry of a table of stack frames: the stack that ends with it. */
+struct tv_stack_frame {
+    uint32_t key;     /* string: its id in the file */
+    uint32_t process; /* TV_NONE: of the whole file */
+    uint32_t path;
+    uint32_t input;
+};
+
+/* What few slices have. Sorted by row and index. */
+struct tv_slice_extra {
+    uint32_t row, index;
+    uint64_t end_offset; /* of the event that ended it, when that tells something; TV_NO_OFFSET */
+    uint8_t colour;      /* 0: automatic; else a reserved colour: its id less 22 (trace-event.md
+                          * section 5 counts them from 23) */
+};
+
+/* What slices of async tracks have. Sorted by row and index. */
+struct tv_async_extra {
+    uint32_t row, index;
+    uint32_t id;                       /* string, as shown: "cat:scope:id" */
+    uint32_t start_thread, end_thread; /* TV_NONE: unknown */
+    uint32_t group;                    /* as in tv_object */
+};
+
+/* A growing table. */
+#define TV_TABLE(type)                                                                             \
+    struct {                                                                                       \
+        struct type *rows;                                                                         \
+        size_t count, capacity;                                                                    \
+    }
+
+struct tv_tables {
+    TV_TABLE(tv_instant) instants;
+    TV_TABLE(tv_counter) counters;
+    TV_TABLE(tv_series) series;
+    TV_TABLE(tv_flow) flows;
+    TV_TABLE(tv_object) objects;
+    TV_TABLE(tv_snapshot) snapshots;
+    TV_TABLE(tv_sample) samples;
+    TV_TABLE(tv_memory_dump) memory_dumps;
+    TV_TABLE(tv_memory_figure) memory_figures;
+    TV_TABLE(tv_context) contexts;
+    TV_TABLE(tv_stack_frame) stack_frames;
+    TV_TABLE(tv_slice_extra) slice_extras;
+    TV_TABLE(tv_async_extra) async_extras;
+    tv_ns *counter_times;
+    uint64_t *counter_offsets;
+    double *counter_values;
+    size_t counter_sample_count, counter_sample_capacity;
+    size_t counter_value_count, counter_value_capacity;
+};
+
+/* A pointer to a new zeroed row at the end of a table: tv_table_add(&tables->flows). */
+#define tv_table_add(table)                                                                        \
+    ((table)->rows = tv_array_reserve((table)->rows, &(table)->capacity, (table)->count + 1,       \
+                                      sizeof *(table)->rows),                                      \
+     memset(&(table)->rows[(table)->count], 0, sizeof *(table)->rows),                             \
+     &(table)->rows[(table)->count++])
+
+void tv_tables_release(struct tv_tables *tables);
+
+/* Adds a counter with its samples, which stand in `times`, `offsets` and `values` as in struct
+ * tv_counter, sorted by time.  Copies; fills the places of *counter itself. */
+void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *counter,
+                           const uint32_t *series_names, const tv_ns *times,
+                           const uint64_t *offsets, const double *values);
+
+/* The extra of a slice, or NULL. */
+const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *tables, uint32_t row,
+                                                   uint32_t index);
+const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *tables, uint32_t row,
+                                                   uint32_t index);
+
+/* Sorts what is to be sorted. Objects keep their numbers. */
+void tv_tables_finish(struct tv_tables *tables);
+
+#endif
