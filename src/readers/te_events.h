@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_events.h - what is left when the events of a Trace Event file have been read: those that mean
+ * something only together with others.
+ *
+ * Reading (te_part.c) deals with slices, instants, counters and names of threads.  Of all other
+ * events it notes where they are; the files that join them (te_async.c, te_flows.c, ...) read their
+ * text once more through the context's window.
+ */
+#ifndef TV_READERS_TE_EVENTS_H
+#define TV_READERS_TE_EVENTS_H
+
+#include "base/source.h"
+#include "model/assembly.h"
+#include "model/trace.h"
+#include "readers/reader.h"
+#include "readers/te_fields.h"
+#include "readers/te_threads.h"
+
+/* One event of the phases b n e S T p F s t f P N O D v V c ( ) = and of X, B, b, n with a bind_id
+ * (these with the letter they have), in the order of the file. */
+struct tv_te_loose {
+    int64_t time;     /* ns on the file's clock */
+    uint64_t offset;  /* of its '{' in the input */
+    uint32_t thread;  /* of the head; TV_NONE for N O D v V c, which are of a process */
+    uint32_t process; /* of the head */
+    uint32_t frame;   /* of the head: name and category */
+    char phase;
+};
+
+/* A stretch of the input's text; length 0: it is not there. */
+struct tv_te_stretch {
+    uint64_t offset, length;
+};
+
+struct tv_te_context {
+    struct tv_source *source;
+    struct tv_trace *trace; /* trace->head is the head; trace->tables is to be filled */
+    struct tv_assembly *assembly;
+    uint32_t input;
+    const struct tv_read_options *options;
+    struct tv_window window;      /* for tv_te_event_read */
+    struct tv_te_scratch scratch; /* for one text at a time */
+    struct tv_te_threads threads; /* by their ids, and more can be added before placing */
+    const struct tv_te_loose *loose;
+    size_t loose_count;
+    tv_ns first, last; /* the earliest and the latest time of anything read so far */
+    bool nothing;      /* no event had a time: first and last mean nothing */
+    struct tv_te_stretch stack_frames; /* value of "stackFrames": an object */
+    struct tv_te_stretch samples;      /* value of "samples": an array */
+    /* Metadata events "stackFrames" and "typeNames" of processes: phase 'M'. */
+    const struct tv_te_loose *frame_tables;
+    size_t frame_table_count;
+    TV_TABLE(tv_async_slice) async; /* te_async.c and te_legacy.c put theirs here, parents first */
+};
+
+/* The fields of the event at an offset; they are valid until the next call. False: it cannot be
+ * read (the file changed, or it is no event). */
+bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_te_fields *fields);
+
+/* The text of a stretch, valid until the next call (the window grows to it); empty when it cannot
+ * be read. */
+struct tv_bytes tv_te_stretch_read(struct tv_te_context *context, struct tv_te_stretch stretch);
+
+/* Counts a diagnostic of the input. */
+void tv_te_warn(struct tv_te_context *context, enum tv_diagnostic_kind kind, uint64_t offset);
+
+/* Widens [first, last] to a time. */
+void tv_te_widen(struct tv_te_context *context, tv_ns time);
+
+/* te_finish.c: everything that joins events, in its order.  Before the slices are placed threads
+ * and frames may still be added; behind it the slices can be found. */
+void tv_te_join_before_placing(struct tv_te_context *context);
+void tv_te_join_after_placing(struct tv_te_context *context);
+
+/* Called by these, each in its own file of the same name:
+ *     before   tv_te_clock, tv_te_samples, tv_te_memory
+ *     after    tv_te_async, tv_te_legacy, then tv_assembly_async once; tv_te_objects,
+ *              tv_te_contexts; tv_te_flows last */
+void tv_te_clock(struct tv_te_context *context);
+void tv_te_samples(struct tv_te_context *context);
+void tv_te_memory(struct tv_te_context *context);
+void tv_te_async(struct tv_te_context *context);
+void tv_te_legacy(struct tv_te_context *context);
+void tv_te_objects(struct tv_te_context *context);
+void tv_te_contexts(struct tv_te_context *context);
+void tv_te_flows(struct tv_te_context *context);
+
+#endif

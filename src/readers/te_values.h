@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_values.h - what the JSON text of one value means in the Trace Event Format.
+ *
+ * All take the raw text of a value as struct tv_te_fields has it (strings with their quotes; data
+ * NULL: the field is absent).
+ */
+#ifndef TV_READERS_TE_VALUES_H
+#define TV_READERS_TE_VALUES_H
+
+#include "base/types.h"
+
+/* Times are within +-this, so that a sum or difference of two fits. */
+#define TV_TE_LATEST (INT64_MAX / 2)
+
+/* Microseconds, a number or a string that is one, as nanoseconds: exact from the decimal digits,
+ * halves rounded away from zero.  False: absent, no number, NaN, or out of range. */
+bool tv_te_time(struct tv_bytes raw, int64_t *ns);
+
+/* A number or a string that is one ("12", ".75", "1e3"; NaN and Infinity when bare). */
+bool tv_te_number(struct tv_bytes raw, double *value);
+
+/* A whole number, or a string that is one; decimal, or hexadecimal with 0x. */
+bool tv_te_integer(struct tv_bytes raw, int64_t *value);
+
+/* As JavaScript has it: absent, false, null, 0, NaN and "" are not true. */
+bool tv_te_truth(struct tv_bytes raw);
+
+static inline bool tv_te_is_string(struct tv_bytes raw)
+{
+    return raw.length > 0 && (raw.data[0] == '"' || raw.data[0] == '\'');
+}
+
+/* Where texts are decoded to. Zeroed at first; release when done. */
+struct tv_te_scratch {
+    uint8_t *bytes;
+    size_t capacity;
+};
+
+void tv_te_scratch_release(struct tv_te_scratch *scratch);
+
+/* The value as text, as JavaScript's String() makes it: strings without their quotes and escapes,
+ * whole numbers as plain digits ("1.0" and "1e0" are "1"), anything else as it stands.  Valid until
+ * the scratch is used again or the raw text goes.  Absent: empty, data NULL. */
+struct tv_bytes tv_te_text(struct tv_bytes raw, struct tv_te_scratch *scratch);
+
+/* The reserved colour of a cname as struct tv_slice_extra numbers it; 0: there is no such name. */
+unsigned tv_te_colour(struct tv_bytes raw);
+
+#endif
