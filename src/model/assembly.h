@@ -9,9 +9,9 @@
  *               beginnings and ends) of threads, 32 bytes each; threads and frames have numbers of
  *               the part's own
  *     take      after reading, part after part: the numbers become those of the head
- *     place     threads side by side: sort by time, pair beginnings with ends, nest, write rows.
- *               What cannot nest goes to an overflow track of the thread
- *     then      async slices, and the tables (tables.h): flows and others need the placed slices
+ *     place     threads side by side: sort by time, pair beginnings with ends (spans.h), nest,
+ * write rows.  What cannot nest goes to an overflow track of the thread then      async slices, and
+ * the tables (tables.h): flows and others need the placed slices
  *
  * Nesting and pairing are those of trace-event.md sections 3.1, 3.2 and 4.
  */
@@ -40,11 +40,11 @@ struct tv_span {
     int64_t
         length; /* of a whole one, not negative; of a beginning or end: CPU time or TV_NO_TIME */
     uint64_t offset : 40; /* of the event's text in the input */
+    uint64_t colour : 8;  /* as in struct tv_slice_extra */
     uint64_t flags : 8;
-    uint64_t colour : 8; /* as in struct tv_slice_extra */
-    uint64_t : 8;
+    uint64_t slice_flags : 8; /* enum tv_slice_flags; 0 when given to tv_gather_span */
     uint32_t frame;
-    uint32_t cpu; /* of a whole one: what tv_gather_cpu gave, or TV_NONE */
+    uint32_t side; /* of a whole one: what tv_gather_cpu gave, or TV_NONE */
 };
 
 /* One part's spans. One thread uses it. */
@@ -56,14 +56,15 @@ void tv_gather_free(struct tv_gather *gather);
 /* Threads are numbered from 0 without gaps, by the caller. */
 void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span);
 
-/* CPU start and length of a whole span (TV_NO_TIME: unknown), for its `cpu`. */
+/* CPU start and length of a whole span (TV_NO_TIME: unknown), for its `side`. */
 uint32_t tv_gather_cpu(struct tv_gather *gather, int64_t start, int64_t length);
 
 struct tv_assembly;
 struct tv_builder;
 
-/* Begins an input that stands in the head. The head is complete but for threads, frames and
- * processes, which may be added until tv_assembly_place. */
+/* Begins an input that stands in the head, with its size in bytes. Threads, frames and processes
+ * may be added until tv_assembly_place. trace->offset of the input may be set to move its clock
+ * against those of other inputs; the builder moves all to the origin when it finishes. */
 struct tv_assembly *tv_assembly_new(struct tv_builder *builder, uint32_t input);
 
 /* The trace being made: its tables and path tree may be added to. */
@@ -95,7 +96,8 @@ uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread);
 struct tv_async_slice {
     int64_t start, length;
     int64_t cpu_start, cpu_length; /* TV_NO_TIME: unknown */
-    uint64_t offset, end_offset;   /* TV_NO_OFFSET: no such event, or it tells nothing */
+    uint64_t offset;     /* of the event that began it; of its end, when it has no beginning */
+    uint64_t end_offset; /* TV_NO_OFFSET: the end tells nothing more */
     uint32_t frame;
     uint32_t parent; /* index among those given, smaller than its own; TV_NONE: on top */
     uint32_t start_thread, end_thread;
@@ -105,10 +107,10 @@ struct tv_async_slice {
     uint8_t colour;
 };
 
-/* Makes async tracks, after tv_assembly_place: slices on top with one name and one owner share a
- * track, or as many as it takes for none to overlap.  The owner is the thread when all ends of the
- * name are on it, else the process of the start.  A child that overlaps its neighbours is laid out
- * as if on top. */
+/* Makes async tracks, once, after tv_assembly_place.  Slices on top with one name and one owner
+ * share a track, or as many as it takes for none to overlap.  The owner is the thread when a slice
+ * and all below it begin and end on it, else the process of its start.  A child that overlaps its
+ * neighbours is laid out as if on top. */
 void tv_assembly_async(struct tv_assembly *assembly, const struct tv_async_slice *slices,
                        size_t count);
 

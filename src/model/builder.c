@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "model/builder_parts.h"
+#include "model/builder_trace.h"
 
 struct tv_builder {
     struct tv_sink sink;
@@ -451,31 +452,14 @@ struct tv_sink *tv_builder_sink(struct tv_builder *builder)
     return &builder->sink;
 }
 
+struct tv_trace *tv_builder_trace(struct tv_builder *builder)
+{
+    return builder->trace;
+}
+
 struct tv_head *tv_builder_head(const struct tv_builder *builder)
 {
     return builder->trace->head;
-}
-
-/* The trace begins with its first record and ends with the last end of a call. */
-static void find_span(struct tv_trace *trace)
-{
-    trace->cpu_axis = !(tv_head_clocks(trace->head) & TV_CLOCK_WALL);
-    for (uint32_t i = 0; i < trace->track_count; i++) {
-        const struct tv_track *track = &trace->tracks[i];
-        const struct tv_input *input = &trace->head->inputs[track->input];
-        bool wall = input->clocks & TV_CLOCK_WALL;
-        tv_ns start = (wall ? track->first_wall : track->first_cpu) * input->tick_ns;
-        tv_ns end = (wall ? track->last_wall : track->last_cpu) * input->tick_ns;
-        if (track->row_count) {
-            const struct tv_row *row = &trace->rows[track->first_row];
-            tv_ns last = tv_slice_end(trace, track->first_row, row->count - 1);
-            end = last > end ? last : end;
-        }
-        if (i == 0 || start < trace->start)
-            trace->start = start;
-        if (i == 0 || end > trace->end)
-            trace->end = end;
-    }
 }
 
 struct tv_trace *tv_builder_finish(struct tv_builder *builder)
@@ -483,8 +467,7 @@ struct tv_trace *tv_builder_finish(struct tv_builder *builder)
     struct tv_trace *trace = builder->trace;
     release_input(builder);
     tv_paths_finish(&trace->paths);
-    trace->offset = tv_alloc(trace->head->input_count, sizeof *trace->offset);
-    find_span(trace);
+    tv_trace_settle(trace);
     tv_free(builder);
     return trace;
 }

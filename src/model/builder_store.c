@@ -127,6 +127,28 @@ void tv_place_length(struct tv_columns *columns, const struct tv_place *place, u
     tv_place_wide(columns, place, index, wall, cpu, true);
 }
 
+void tv_place_slice(struct tv_columns *columns, struct tv_place *place,
+                    const struct tv_slice_times *times)
+{
+    uint32_t index = place->next++;
+    uint64_t at = place->first + index;
+    if (index % TV_BLOCK_SLICES == 0)
+        tv_place_block(columns, place, index, times->start, times->cpu_start);
+    if (columns->start)
+        columns->start[at] = (uint32_t)times->start;
+    if (columns->cpu_start)
+        columns->cpu_start[at] = (uint32_t)times->cpu_start;
+    tv_place_wide(columns, place, index, times->start, times->cpu_start, false);
+    tv_place_length(columns, place, index, times->length, times->cpu_length);
+}
+
+void tv_columns_set_offset(struct tv_columns *columns, uint64_t slice, uint64_t offset)
+{
+    columns->offset[slice] = (uint32_t)offset;
+    if (columns->offset_high)
+        columns->offset_high[slice] = (uint8_t)(offset >> 32);
+}
+
 void tv_columns_rank(struct tv_columns *columns, const struct tv_row *row)
 {
     const uint8_t *flags = columns->flags + row->first;

@@ -41,6 +41,18 @@ void tv_place_length(struct tv_columns *columns, const struct tv_place *place, u
 void tv_place_wide(struct tv_columns *columns, const struct tv_place *place, uint32_t index,
                    int64_t wall, int64_t cpu, bool length);
 
+/* All times of a slice, ticks. */
+struct tv_slice_times {
+    int64_t start, length, cpu_start, cpu_length;
+};
+
+/* Writes the times of the row's next slice. */
+void tv_place_slice(struct tv_columns *columns, struct tv_place *place,
+                    const struct tv_slice_times *times);
+
+/* Where the event of a slice stands in the input. */
+void tv_columns_set_offset(struct tv_columns *columns, uint64_t slice, uint64_t offset);
+
 /* Counts parents and first children before each block of a row. */
 void tv_columns_rank(struct tv_columns *columns, const struct tv_row *row);
 

@@ -19,6 +19,9 @@
     X(MISSING_EXIT, "missing-exit", W,                                                             \
       "calls closed by the exit of a caller: their own exit is missing")                           \
     X(IGNORED_EXIT, "ignored-exit", W, "exits of a method that is not on the stack, ignored")      \
+    X(TITLE_MISMATCH, "title-mismatch", W, "ends of another name than the call that they end")     \
+    X(OVERLAP, "overlap", N,                                                                       \
+      "slices that overlap others of their thread without nesting: in rows of their own")          \
     X(TIME_BACKWARDS, "time-backwards", W,                                                         \
       "times earlier than the thread's previous one, set to it")                                   \
     X(WRAPPED_CLOCK, "wrapped-clock", N,                                                           \

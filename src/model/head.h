@@ -30,6 +30,7 @@ struct tv_input {
     uint32_t version;         /* "3", "0xF3", ... */
     unsigned clocks;          /* enum tv_clocks; never 0 */
     int64_t tick_ns;          /* event times are multiples of this: 1000 or 1 */
+    bool assembled;           /* its events came in any order, with times of some epoch */
     tv_ns origin;        /* the time that the trace counts from: subtracted from all its times */
     const char *unit;    /* in which the file wants its times shown: "ns", "us", "ms"; NULL */
     int64_t recorded_us; /* since 1970; 0: the file does not say */

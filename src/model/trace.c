@@ -256,6 +256,8 @@ static void consider(struct around *around, tv_ns at, tv_ns wall, tv_ns cpu)
 
 static void consider_slice(struct around *around, tv_ns at, const struct tv_slice *slice)
 {
+    if (slice->flags & TV_SLICE_NO_CPU)
+        return;
     consider(around, at, slice->start, slice->cpu_start);
     if (!(slice->flags & TV_SLICE_OPEN))
         consider(around, at, slice->start + slice->length, slice->cpu_start + slice->cpu_length);

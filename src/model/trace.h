@@ -114,6 +114,9 @@ struct tv_trace {
     struct tv_tables tables;
     struct tv_source **sources; /* owned: what arguments are read from again */
     size_t source_count;
+    uint32_t offset_count;
+    tv_ns origin;     /* of the axis, on the clock of inputs that were assembled (assembly.h):
+                       * subtracted     from their times */
     tv_ns *offset;    /* of each input's clock, added to its times */
     tv_ns start, end; /* of everything on the axis */
     uint64_t slice_count;

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The assembly: threads are worked on side by side, each alone from its gathered blocks to its
+ * rows, so that no more than one thread a worker exists twice.  Path numbers follow the order of
+ * the threads, whichever worker came first.
+ */
+#include "model/assembly.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/workers.h"
+#include "model/assembly_state.h"
+#include "model/builder_trace.h"
+
+struct tv_assembly *tv_assembly_new(struct tv_builder *builder, uint32_t input)
+{
+    struct tv_assembly *assembly = tv_alloc(1, sizeof *assembly);
+    assembly->trace = tv_builder_trace(builder);
+    assembly->trace->head->inputs[input].assembled = true;
+    tv_trace_reserve_offsets(assembly->trace);
+    assembly->input = input;
+    return assembly;
+}
+
+struct tv_trace *tv_assembly_trace(struct tv_assembly *assembly)
+{
+    return assembly->trace;
+}
+
+/* ---- Taking the parts ---- */
+
+static void reserve_threads(struct tv_assembly *assembly)
+{
+    uint32_t count = assembly->trace->head->thread_count;
+    if (count <= assembly->thread_count)
+        return;
+    assembly->threads = tv_realloc(assembly->threads, count, sizeof *assembly->threads);
+    memset(assembly->threads + assembly->thread_count, 0,
+           (count - assembly->thread_count) * sizeof *assembly->threads);
+    assembly->thread_count = count;
+}
+
+static void add_piece(struct thread_work *work, const struct tv_span_list *list, uint32_t part)
+{
+    work->pieces = tv_array_reserve(work->pieces, &work->piece_capacity, work->piece_count + 1,
+                                    sizeof *work->pieces);
+    work->pieces[work->piece_count++] = (struct piece){list->first, list->count, part};
+    work->count += list->count;
+    if (work->count >= TV_NONE)
+        tv_memory_exhausted();
+}
+
+/* How many of the part's own frame numbers the spans of a gather can mean. */
+static size_t frames_meant(const struct tv_gather *gather)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < gather->thread_count; i++)
+        for (const struct tv_span_block *b = gather->threads[i].first; b; b = b->next)
+            for (uint32_t j = 0; j < b->count; j++)
+                if (!(b->spans[j].flags & TV_SPAN_NAMELESS) && b->spans[j].frame >= count)
+                    count = (size_t)b->spans[j].frame + 1;
+    return count;
+}
+
+void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
+                      const uint32_t *threads, const uint32_t *frames)
+{
+    size_t frame_count = frames_meant(gather);
+    reserve_threads(assembly);
+    assembly->parts = tv_array_reserve(assembly->parts, &assembly->part_capacity,
+                                       assembly->part_count + 1, sizeof *assembly->parts);
+    struct taken_part *part = &assembly->parts[assembly->part_count];
+    *part = (struct taken_part){tv_alloc(frame_count, sizeof *part->frames), gather->sides,
+                                gather->side_count};
+    if (frame_count)
+        memcpy(part->frames, frames, frame_count * sizeof *frames);
+    for (size_t i = 0; i < gather->thread_count; i++)
+        if (gather->threads[i].count > 0)
+            add_piece(&assembly->threads[threads[i]], &gather->threads[i],
+                      (uint32_t)assembly->part_count);
+    assembly->part_count++;
+    tv_free(gather->threads);
+    tv_free(gather);
+}
+
+/* ---- All threads ---- */
+
+struct placing_job {
+    struct tv_assembly *assembly;
+    const struct tv_placing *placing;
+    _Atomic uint32_t next;
+    uint32_t **maps; /* of each thread's paths; NULL: the first worker phase */
+};
+
+static bool is_cancelled(const struct tv_placing *placing)
+{
+    return placing->cancel && atomic_load_explicit(placing->cancel, memory_order_relaxed);
+}
+
+static void place_threads(void *context, unsigned worker)
+{
+    struct placing_job *job = context;
+    (void)worker;
+    for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->assembly->thread_count;)
+        if (job->assembly->threads[i].count > 0 && !is_cancelled(job->placing))
+            tv_thread_work(job->assembly, job->placing, &job->assembly->threads[i]);
+}
+
+static void rename_paths(void *context, unsigned worker)
+{
+    struct placing_job *job = context;
+    const struct tv_trace *trace = job->assembly->trace;
+    (void)worker;
+    for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->assembly->thread_count;) {
+        struct thread_work *work = &job->assembly->threads[i];
+        if (!job->maps[i])
+            continue;
+        struct tv_columns *columns =
+            &trace->columns[trace->rows[trace->tracks[work->first_track].first_row].columns];
+        for (uint64_t at = 0; at < columns->count; at++)
+            columns->path[at] = job->maps[i][columns->path[at]];
+        for (uint32_t t = work->first_track; t < trace->track_count && trace->tracks[t].thread == i;
+             t++)
+            for (uint32_t row = 0; row < trace->tracks[t].row_count; row++)
+                tv_columns_rank(columns, &trace->rows[trace->tracks[t].first_row + row]);
+        tv_free(job->maps[i]);
+    }
+}
+
+static void add_rows(struct tv_assembly *assembly, const struct thread_work *work, uint32_t columns)
+{
+    struct tv_trace *trace = assembly->trace;
+    uint64_t first = 0, first_block = 0;
+    for (size_t i = 0; i < work->nesting.row_count; i++) {
+        const struct tv_nested_row *nested = &work->nesting.rows[i];
+        struct tv_track *track = &trace->tracks[work->first_track + nested->lane];
+        if (track->row_count == 0)
+            track->first_row = trace->row_count;
+        trace->rows[trace->row_count++] = (struct tv_row){
+            .first = first,
+            .first_block = first_block,
+            .count = nested->count,
+            .track = work->first_track + nested->lane,
+            .depth = nested->depth,
+            .input = assembly->input,
+            .columns = columns,
+        };
+        first += nested->count;
+        first_block += tv_blocks_for(nested->count);
+        track->row_count++;
+        track->slice_count += nested->count;
+        if (nested->depth + 1 > trace->max_depth)
+            trace->max_depth = nested->depth + 1;
+    }
+}
+
+static void add_tracks(struct tv_assembly *assembly, uint32_t thread)
+{
+    struct thread_work *work = &assembly->threads[thread];
+    struct tv_trace *trace = assembly->trace;
+    bool cpu = work->first_cpu <= work->last_cpu;
+    work->first_track = trace->track_count;
+    for (uint32_t lane = 0; lane < work->nesting.lane_count; lane++)
+        trace->tracks[trace->track_count++] = (struct tv_track){
+            .kind = lane ? TV_TRACK_OVERFLOW : TV_TRACK_THREAD,
+            .process = trace->head->threads[thread].process,
+            .lane = lane,
+            .thread = thread,
+            .input = assembly->input,
+            .first_wall = work->first,
+            .last_wall = work->last,
+            .first_cpu = cpu ? work->first_cpu : 0,
+            .last_cpu = cpu ? work->last_cpu : 0,
+        };
+}
+
+static void add_extras(struct tv_trace *trace, const struct thread_work *work)
+{
+    uint32_t first_row = trace->tracks[work->first_track].first_row;
+    for (size_t i = 0; i < work->extras.count; i++) {
+        struct tv_slice_extra *extra = tv_table_add(&trace->tables.slice_extras);
+        *extra = work->extras.rows[i];
+        extra->row += first_row;
+    }
+}
+
+static void add_thread(struct tv_assembly *assembly, uint32_t thread, uint32_t **map)
+{
+    struct thread_work *work = &assembly->threads[thread];
+    struct tv_trace *trace = assembly->trace;
+    tv_diagnostics_merge(&trace->head->diagnostics, work->diagnostics);
+    trace->unmatched_exits += work->diagnostics->kinds[TV_DIAGNOSTIC_UNMATCHED_EXIT].count;
+    trace->open_calls += work->diagnostics->kinds[TV_DIAGNOSTIC_OPEN_CALL].count;
+    if (work->nesting.row_count > 0) {
+        add_tracks(assembly, thread);
+        trace->columns[trace->columns_count] = work->columns;
+        add_rows(assembly, work, trace->columns_count++);
+        add_extras(trace, work);
+        trace->slice_count += work->columns.count;
+        trace->recorded_calls += work->columns.count;
+        *map = tv_alloc(work->nesting.paths.count, sizeof **map);
+        tv_paths_merge(&trace->paths, &work->nesting.paths, *map);
+    }
+    tv_paths_release(&work->nesting.paths);
+    tv_free(work->nesting.rows);
+    tv_free(work->extras.rows);
+    tv_free(work->diagnostics);
+}
+
+/* Room for the tracks and rows of all threads. */
+static void reserve_rows(struct tv_assembly *assembly)
+{
+    struct tv_trace *trace = assembly->trace;
+    size_t tracks = trace->track_count, rows = trace->row_count, columns = trace->columns_count;
+    for (uint32_t i = 0; i < assembly->thread_count; i++) {
+        tracks += assembly->threads[i].nesting.lane_count;
+        rows += assembly->threads[i].nesting.row_count;
+        columns += assembly->threads[i].nesting.row_count > 0;
+    }
+    if (tracks >= TV_NONE || rows >= TV_NONE)
+        tv_memory_exhausted();
+    trace->tracks = tv_realloc(trace->tracks, tracks + 1, sizeof *trace->tracks);
+    trace->rows = tv_realloc(trace->rows, rows + 1, sizeof *trace->rows);
+    trace->columns = tv_realloc(trace->columns, columns + 1, sizeof *trace->columns);
+}
+
+void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *placing)
+{
+    unsigned workers = placing->workers ? placing->workers : tv_workers_available();
+    reserve_threads(assembly);
+    struct placing_job job = {.assembly = assembly, .placing = placing};
+    tv_workers_run(workers, place_threads, &job);
+    reserve_rows(assembly);
+    job.maps = tv_alloc(assembly->thread_count, sizeof *job.maps);
+    for (uint32_t i = 0; i < assembly->thread_count; i++)
+        if (assembly->threads[i].diagnostics)
+            add_thread(assembly, i, &job.maps[i]);
+        else
+            assembly->threads[i].first_track = TV_NONE;
+    atomic_store(&job.next, 0);
+    tv_workers_run(workers, rename_paths, &job);
+    tv_free(job.maps);
+}
+
+uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread)
+{
+    if (thread >= assembly->thread_count || !assembly->threads[thread].columns.flags)
+        return TV_NONE;
+    return assembly->threads[thread].first_track;
+}
+
+bool tv_assembly_find(const struct tv_assembly *assembly, uint32_t thread, int64_t start,
+                      uint64_t offset, uint32_t *row, uint32_t *index)
+{
+    const struct tv_trace *trace = assembly->trace;
+    uint32_t track = tv_assembly_track(assembly, thread);
+    for (; track < trace->track_count && trace->tracks[track].thread == thread; track++)
+        for (uint32_t depth = 0; depth < trace->tracks[track].row_count; depth++) {
+            *row = trace->tracks[track].first_row + depth;
+            *index = tv_row_find_start(trace, *row, start);
+            for (; *index < trace->rows[*row].count && tv_slice_start(trace, *row, *index) == start;
+                 ++*index)
+                if (tv_slice_offset(trace, *row, *index) == offset)
+                    return true;
+        }
+    return false;
+}
+
+void tv_assembly_end(struct tv_assembly *assembly)
+{
+    for (uint32_t i = 0; i < assembly->thread_count; i++) {
+        struct thread_work *work = &assembly->threads[i];
+        for (size_t j = 0; j < work->piece_count; j++) /* after a cancelled placing */
+            for (struct tv_span_block *block = work->pieces[j].first, *next; block; block = next) {
+                next = block->next;
+                tv_free(block);
+            }
+        tv_free(work->pieces);
+    }
+    for (size_t i = 0; i < assembly->part_count; i++) {
+        tv_free(assembly->parts[i].frames);
+        tv_free(assembly->parts[i].sides);
+    }
+    tv_free(assembly->parts);
+    tv_free(assembly->threads);
+    tv_free(assembly);
+}

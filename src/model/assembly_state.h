@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * assembly_state.h - what an assembly keeps while an input is put together.
+ *
+ * For assembly.c, thread_work.c and async.c alone.
+ */
+#ifndef TV_MODEL_ASSEMBLY_STATE_H
+#define TV_MODEL_ASSEMBLY_STATE_H
+
+#include "model/builder_store.h"
+#include "model/spans.h"
+
+/* A gathered list of blocks with what its numbers mean. */
+struct piece {
+    struct tv_span_block *first;
+    uint64_t count;
+    uint32_t part;
+};
+
+/* What parts had in common. */
+struct taken_part {
+    uint32_t *frames;
+    struct tv_side *sides;
+    size_t side_count;
+};
+
+/* One thread from its pieces to its rows. */
+struct thread_work {
+    struct piece *pieces;
+    size_t piece_count, piece_capacity;
+    uint64_t count;
+    struct tv_nesting nesting;
+    struct tv_columns columns;
+    struct tv_diagnostics *diagnostics; /* NULL: none */
+    TV_TABLE(tv_slice_extra) extras;    /* `row` is the thread's own */
+    int64_t first, last, first_cpu, last_cpu;
+    uint32_t first_track; /* TV_NONE: no spans */
+};
+
+struct tv_assembly {
+    struct tv_trace *trace;
+    uint32_t input;
+    struct taken_part *parts;
+    size_t part_count, part_capacity;
+    struct thread_work *threads; /* of the head */
+    uint32_t thread_count;
+};
+
+/* From pieces to rows: all that a thread needs no other thread for. */
+void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
+                    struct thread_work *work);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole spans find their rows (trace-event.md section 4): a span lies below the innermost one that
+ * contains it.  One that overlaps an open span without lying in it goes to the first overflow lane
+ * where it fits.  Producers round starts and lengths by themselves, so a little overlap (the
+ * tolerance) is cut off instead.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/spans.h"
+
+/* Lane 0 and the first overflow lanes nest; the others, for what overlaps hundredfold, are flat. */
+#define NESTING_LANES 17u
+
+/* Levels of a lane, as of the calls of method traces. */
+#define DEPTH_LIMIT 65536u
+
+struct level {
+    uint32_t span;
+    uint32_t path;
+};
+
+struct lane {
+    struct level *levels;
+    uint32_t *rows; /* [depth] */
+    size_t depth, capacity;
+    size_t row_count, row_capacity;
+};
+
+struct nest {
+    struct tv_spans *spans;
+    struct tv_nesting *nesting;
+    int64_t tolerance;
+    size_t row_capacity;
+    struct lane lanes[NESTING_LANES];
+    uint32_t lanes_used;
+    struct tv_lanes flat;
+    uint32_t *flat_rows;
+    size_t flat_count, flat_capacity;
+};
+
+static struct tv_span *span_at(const struct nest *nest, const struct lane *lane, size_t level)
+{
+    return &nest->spans->spans[lane->levels[level].span];
+}
+
+static bool is_over(const struct tv_span *open, const struct tv_span *span)
+{
+    return tv_span_end(open) < span->time || (tv_span_end(open) == span->time && open->length > 0);
+}
+
+enum relation {
+    OVER,   /* has ended, or nearly */
+    INSIDE, /* the span lies in it, or nearly */
+    ACROSS,
+};
+
+static enum relation relate(const struct nest *nest, const struct tv_span *open,
+                            const struct tv_span *span)
+{
+    if (is_over(open, span))
+        return OVER;
+    int64_t inside = tv_span_end(open) - span->time;
+    int64_t overhang = tv_span_end(span) - tv_span_end(open);
+    if (overhang <= 0)
+        return INSIDE;
+    if (span->time == open->time)
+        return ACROSS;
+    if (overhang <= nest->tolerance && inside >= overhang)
+        return INSIDE;
+    return inside <= nest->tolerance ? OVER : ACROSS;
+}
+
+/* The depth at which the span fits into the lane; false when it does not. */
+static bool find_depth(struct nest *nest, struct lane *lane, const struct tv_span *span,
+                       size_t *depth)
+{
+    while (lane->depth > 0 && is_over(span_at(nest, lane, lane->depth - 1), span))
+        lane->depth--;
+    size_t level = lane->depth;
+    while (level > 0) {
+        enum relation relation = relate(nest, span_at(nest, lane, level - 1), span);
+        if (relation == ACROSS)
+            return false;
+        if (relation == INSIDE)
+            break;
+        level--;
+    }
+    *depth = level;
+    return level < DEPTH_LIMIT;
+}
+
+static void cut(struct tv_span *span, int64_t end)
+{
+    span->length = end - span->time;
+    span->slice_flags |= TV_SLICE_CLIPPED;
+}
+
+/* Leaves the levels that are over; what they overlap the span is cut off. */
+static void leave(struct nest *nest, struct lane *lane, const struct tv_span *span, size_t depth)
+{
+    for (; lane->depth > depth; lane->depth--) {
+        struct tv_span *open = span_at(nest, lane, lane->depth - 1);
+        if (tv_span_end(open) > span->time)
+            cut(open, span->time);
+    }
+}
+
+static uint32_t add_row(struct nest *nest, uint32_t lane, uint32_t depth)
+{
+    struct tv_nesting *nesting = nest->nesting;
+    nesting->rows = tv_array_reserve(nesting->rows, &nest->row_capacity, nesting->row_count + 1,
+                                     sizeof *nesting->rows);
+    nesting->rows[nesting->row_count] = (struct tv_nested_row){lane, depth, 0};
+    return (uint32_t)nesting->row_count++;
+}
+
+/* Puts the span at a depth of a lane. */
+static void enter(struct nest *nest, uint32_t number, size_t index, size_t depth)
+{
+    struct lane *lane = &nest->lanes[number];
+    struct tv_span *span = &nest->spans->spans[index];
+    uint32_t parent_path = TV_ROOT_PATH;
+    leave(nest, lane, span, depth);
+    if (depth > 0) {
+        struct tv_span *parent = span_at(nest, lane, depth - 1);
+        if (tv_span_end(span) > tv_span_end(parent))
+            cut(span, tv_span_end(parent));
+        if (!(parent->slice_flags & TV_SLICE_HAS_CHILDREN))
+            span->slice_flags |= TV_SLICE_FIRST_CHILD;
+        parent->slice_flags |= TV_SLICE_HAS_CHILDREN;
+        parent_path = lane->levels[depth - 1].path;
+    }
+    if (depth == lane->row_count) {
+        lane->rows =
+            tv_array_reserve(lane->rows, &lane->row_capacity, depth + 1, sizeof *lane->rows);
+        lane->rows[lane->row_count++] = add_row(nest, number, (uint32_t)depth);
+    }
+    span->frame = tv_paths_child(&nest->nesting->paths, parent_path, span->frame);
+    lane->levels = tv_array_reserve(lane->levels, &lane->capacity, depth + 1, sizeof *lane->levels);
+    lane->levels[lane->depth++] = (struct level){(uint32_t)index, span->frame};
+    nest->nesting->row_of[index] = lane->rows[depth];
+}
+
+static void enter_flat(struct nest *nest, size_t index)
+{
+    struct tv_span *span = &nest->spans->spans[index];
+    uint32_t lane = tv_lanes_take(&nest->flat, span->time, tv_span_end(span));
+    if (lane == nest->flat_count) {
+        nest->flat_rows = tv_array_reserve(nest->flat_rows, &nest->flat_capacity,
+                                           nest->flat_count + 1, sizeof *nest->flat_rows);
+        nest->flat_rows[nest->flat_count++] = add_row(nest, NESTING_LANES + lane, 0);
+    }
+    span->frame = tv_paths_child(&nest->nesting->paths, TV_ROOT_PATH, span->frame);
+    nest->nesting->row_of[index] = nest->flat_rows[lane];
+}
+
+static void place(struct nest *nest, size_t index)
+{
+    const struct tv_span *span = &nest->spans->spans[index];
+    for (uint32_t i = 0; i < NESTING_LANES; i++) {
+        size_t depth;
+        if (!find_depth(nest, &nest->lanes[i], span, &depth))
+            continue;
+        if (i > 0)
+            tv_diagnostics_add(nest->spans->diagnostics, TV_DIAGNOSTIC_OVERLAP, span->offset);
+        if (i >= nest->lanes_used)
+            nest->lanes_used = i + 1;
+        enter(nest, i, index, depth);
+        return;
+    }
+    tv_diagnostics_add(nest->spans->diagnostics, TV_DIAGNOSTIC_OVERLAP, span->offset);
+    enter_flat(nest, index);
+}
+
+/* Rows were numbered as they came: puts them in the order of lanes and depths. */
+static void order_rows(struct nest *nest)
+{
+    struct tv_nesting *nesting = nest->nesting;
+    struct tv_nested_row *rows = tv_alloc(nesting->row_count, sizeof *rows);
+    uint32_t *renamed = tv_alloc(nesting->row_count, sizeof *renamed), next = 0;
+    for (uint32_t i = 0; i < nest->lanes_used; i++)
+        for (size_t depth = 0; depth < nest->lanes[i].row_count; depth++)
+            renamed[nest->lanes[i].rows[depth]] = next++;
+    for (size_t i = 0; i < nest->flat_count; i++)
+        renamed[nest->flat_rows[i]] = next++;
+    for (size_t i = 0; i < nesting->row_count; i++)
+        rows[renamed[i]] = nesting->rows[i];
+    for (size_t i = 0; i < nest->spans->count; i++) {
+        nesting->row_of[i] = renamed[nesting->row_of[i]];
+        rows[nesting->row_of[i]].count++;
+    }
+    tv_free(nesting->rows);
+    tv_free(renamed);
+    nesting->rows = rows;
+    nesting->lane_count = nest->lanes_used + (uint32_t)nest->flat_count;
+}
+
+void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting *nesting)
+{
+    struct nest *nest = tv_alloc(1, sizeof *nest);
+    *nest = (struct nest){.spans = spans, .nesting = nesting, .tolerance = tolerance};
+    memset(nesting, 0, sizeof *nesting);
+    tv_paths_init(&nesting->paths);
+    nesting->row_of = tv_pages_alloc(tv_size_mul(spans->count, sizeof *nesting->row_of));
+    for (size_t i = 0; i < spans->count; i++)
+        place(nest, i);
+    order_rows(nest);
+    for (uint32_t i = 0; i < nest->lanes_used; i++) {
+        tv_free(nest->lanes[i].levels);
+        tv_free(nest->lanes[i].rows);
+    }
+    tv_lanes_release(&nest->flat);
+    tv_free(nest->flat_rows);
+    tv_free(nest);
+    tv_paths_finish(&nesting->paths);
+}

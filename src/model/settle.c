@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is found out about a trace when all its inputs are there. */
+#include "base/memory.h"
+#include "model/builder_trace.h"
+
+void tv_trace_reserve_offsets(struct tv_trace *trace)
+{
+    uint32_t count = trace->head->input_count;
+    trace->offset = tv_realloc(trace->offset, count, sizeof *trace->offset);
+    while (trace->offset_count < count)
+        trace->offset[trace->offset_count++] = 0;
+}
+
+/* Epochs are large and far from 0: assembled inputs count from the first time of any of them. */
+static void find_origin(struct tv_trace *trace)
+{
+    const struct tv_head *head = trace->head;
+    bool any = false;
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        tv_ns origin = head->inputs[i].origin + trace->offset[i];
+        if (head->inputs[i].assembled && (!any || origin < trace->origin))
+            trace->origin = origin;
+        any |= head->inputs[i].assembled;
+    }
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (head->inputs[i].assembled)
+            trace->offset[i] -= trace->origin;
+}
+
+struct span {
+    tv_ns start, end;
+    bool any;
+};
+
+static void cover(struct span *span, tv_ns start, tv_ns end)
+{
+    if (!span->any || start < span->start)
+        span->start = start;
+    if (!span->any || end > span->end)
+        span->end = end;
+    span->any = true;
+}
+
+/* From a track's first record to its last one or the last end of a call. */
+static void cover_track(struct span *span, const struct tv_trace *trace,
+                        const struct tv_track *track)
+{
+    const struct tv_input *input = &trace->head->inputs[track->input];
+    bool wall = input->clocks & TV_CLOCK_WALL;
+    tv_ns offset = trace->offset[track->input];
+    tv_ns start = (wall ? track->first_wall : track->first_cpu) * input->tick_ns + offset;
+    tv_ns end = (wall ? track->last_wall : track->last_cpu) * input->tick_ns + offset;
+    if (track->row_count) {
+        const struct tv_row *row = &trace->rows[track->first_row];
+        tv_ns last = tv_slice_end(trace, track->first_row, row->count - 1);
+        end = last > end ? last : end;
+    }
+    cover(span, start, end);
+}
+
+#define COVER_TABLE(span, trace, table, first, last)                                               \
+    for (size_t i = 0; i < (trace)->tables.table.count; i++)                                       \
+    cover(span,                                                                                    \
+          tv_trace_time(trace, (trace)->tables.table.rows[i].input,                                \
+                        (trace)->tables.table.rows[i].first),                                      \
+          tv_trace_time(trace, (trace)->tables.table.rows[i].input,                                \
+                        (trace)->tables.table.rows[i].last))
+
+static void cover_tables(struct span *span, const struct tv_trace *trace)
+{
+    COVER_TABLE(span, trace, instants, time, time);
+    COVER_TABLE(span, trace, samples, time, time);
+    COVER_TABLE(span, trace, memory_dumps, time, time);
+    COVER_TABLE(span, trace, objects, created, deleted);
+    for (size_t i = 0; i < trace->tables.counters.count; i++) {
+        const struct tv_counter *counter = &trace->tables.counters.rows[i];
+        const tv_ns *times = trace->tables.counter_times + counter->first_sample;
+        if (counter->sample_count > 0)
+            cover(span, tv_trace_time(trace, counter->input, times[0]),
+                  tv_trace_time(trace, counter->input, times[counter->sample_count - 1]));
+    }
+}
+
+void tv_trace_settle(struct tv_trace *trace)
+{
+    struct span span = {0};
+    tv_trace_reserve_offsets(trace);
+    tv_tables_finish(&trace->tables);
+    trace->cpu_axis = !(tv_head_clocks(trace->head) & TV_CLOCK_WALL);
+    find_origin(trace);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        cover_track(&span, trace, &trace->tracks[i]);
+    cover_tables(&span, trace);
+    trace->start = span.start;
+    trace->end = span.end;
+}

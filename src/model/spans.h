@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spans.h - the spans of one thread on their way to rows.
+ *
+ * For the files of the assembly alone: gather.c, span_sort.c, pair.c, nest.c, assembly.c.
+ */
+#ifndef TV_MODEL_SPANS_H
+#define TV_MODEL_SPANS_H
+
+#include "model/assembly.h"
+
+/* What few spans have; named by tv_span.side. */
+struct tv_side {
+    int64_t cpu_start, cpu_length; /* TV_NO_TIME: unknown */
+    uint64_t end_offset;           /* TV_NO_OFFSET: no event of its own ended it, or one that tells
+                                    * nothing */
+};
+
+/* Spans as they were gathered. */
+struct tv_span_block {
+    struct tv_span_block *next;
+    uint32_t count, capacity;
+    struct tv_span spans[];
+};
+
+/* One thread's blocks of one part. */
+struct tv_span_list {
+    struct tv_span_block *first, *last;
+    uint64_t count;
+};
+
+struct tv_gather {
+    struct tv_span_list *threads;
+    size_t thread_count, thread_capacity;
+    struct tv_side *sides;
+    size_t side_count, side_capacity;
+};
+
+/* All spans of one thread. */
+struct tv_spans {
+    struct tv_span *spans;
+    size_t count;
+    struct tv_side *sides;
+    size_t side_count, side_capacity;
+    const struct tv_head *head;
+    struct tv_diagnostics *diagnostics;
+};
+
+static inline int64_t tv_span_end(const struct tv_span *span)
+{
+    return span->time + span->length;
+}
+
+/* Sorts by time; what has one time stays in its order. */
+void tv_spans_sort_by_time(struct tv_spans *spans);
+
+/* Sorts whole spans by start, the longest first. */
+void tv_spans_sort_by_start(struct tv_spans *spans);
+
+/* Joins beginnings and ends, sorted by time, to whole spans, which stay sorted by start; what never
+ * ends is open until `end`. */
+void tv_spans_pair(struct tv_spans *spans, int64_t end);
+
+/* Where a span went. */
+struct tv_nested_row {
+    uint32_t lane;  /* 0: the thread's own rows; else an overflow track */
+    uint32_t depth; /* in the lane */
+    uint32_t count;
+};
+
+struct tv_nesting {
+    uint32_t *row_of;           /* [spans] index in rows */
+    struct tv_nested_row *rows; /* by lane and depth */
+    size_t row_count;
+    uint32_t lane_count;
+    struct tv_paths paths; /* frames of the spans become paths of this tree */
+};
+
+/* Finds the row of each whole span, sorted by start; turns `frame` into the path; sets flags; cuts
+ * what overhangs by up to the tolerance. */
+void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting *nesting);
+
+/* Lanes of which each is busy until a time: which is the first that is free? */
+struct tv_lanes {
+    int64_t *busy; /* a tree of minima; leaves from `leaves` on */
+    size_t leaves, count;
+};
+
+/* The first lane that is free at `start` (a new one when none is), made busy until `end`. */
+uint32_t tv_lanes_take(struct tv_lanes *lanes, int64_t start, int64_t end);
+void tv_lanes_release(struct tv_lanes *lanes);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread from its gathered blocks to its rows.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/assembly_state.h"
+
+static uint32_t copy_side(struct tv_spans *spans, const struct tv_side *side)
+{
+    spans->sides = tv_array_reserve(spans->sides, &spans->side_capacity, spans->side_count + 1,
+                                    sizeof *spans->sides);
+    spans->sides[spans->side_count] = *side;
+    return (uint32_t)spans->side_count++;
+}
+
+/* Copies a block's spans behind the others, with the numbers of the head. */
+static void collect_block(const struct taken_part *part, const struct tv_span_block *block,
+                          struct tv_spans *spans)
+{
+    for (uint32_t i = 0; i < block->count; i++) {
+        struct tv_span *span = &spans->spans[spans->count++];
+        *span = block->spans[i];
+        if (!(span->flags & TV_SPAN_NAMELESS))
+            span->frame = part->frames[span->frame];
+        if ((span->flags & TV_SPAN_KIND) == TV_SPAN_WHOLE && span->side != TV_NONE)
+            span->side = copy_side(spans, &part->sides[span->side]);
+    }
+}
+
+/* Gathers the thread's spans in the order of the file, giving the blocks back. */
+static void collect(const struct tv_assembly *assembly, struct thread_work *work,
+                    struct tv_spans *spans)
+{
+    spans->spans = tv_pages_alloc(tv_size_mul((size_t)work->count, sizeof *spans->spans));
+    for (size_t i = 0; i < work->piece_count; i++)
+        for (struct tv_span_block *block = work->pieces[i].first, *next; block; block = next) {
+            next = block->next;
+            collect_block(&assembly->parts[work->pieces[i].part], block, spans);
+            tv_free(block);
+        }
+    tv_free(work->pieces);
+    work->pieces = NULL;
+    work->piece_count = 0;
+}
+
+/* The time of the last thing that the thread is known to do. */
+static int64_t last_time(const struct tv_spans *spans)
+{
+    int64_t last = INT64_MIN;
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct tv_span *span = &spans->spans[i];
+        bool whole = (span->flags & (TV_SPAN_KIND | TV_SPAN_UNFINISHED)) == TV_SPAN_WHOLE;
+        int64_t end = whole ? tv_span_end(span) : span->time;
+        last = end > last ? end : last;
+    }
+    return last;
+}
+
+/* Makes whole what has no length, and tells whether there are beginnings or ends. */
+static bool finish_unfinished(struct tv_spans *spans)
+{
+    int64_t last = last_time(spans);
+    bool halves = false;
+    for (size_t i = 0; i < spans->count; i++) {
+        struct tv_span *span = &spans->spans[i];
+        halves |= (span->flags & TV_SPAN_KIND) != TV_SPAN_WHOLE;
+        if (span->flags & TV_SPAN_UNFINISHED) {
+            span->length = last - span->time;
+            span->slice_flags |= TV_SLICE_OPEN;
+            tv_diagnostics_add(spans->diagnostics, TV_DIAGNOSTIC_OPEN_CALL, span->offset);
+        }
+    }
+    return halves;
+}
+
+static void add_extra(struct thread_work *work, const struct tv_spans *spans,
+                      const struct tv_span *span, uint32_t row, uint32_t index)
+{
+    uint64_t end_offset =
+        span->side == TV_NONE ? TV_NO_OFFSET : spans->sides[span->side].end_offset;
+    if (end_offset == TV_NO_OFFSET && span->colour == 0)
+        return;
+    *tv_table_add(&work->extras) = (struct tv_slice_extra){
+        .row = row, .index = index, .end_offset = end_offset, .colour = (uint8_t)span->colour};
+}
+
+/* Writes the slices of a thread; slices without CPU time stand where the CPU clock stood last. */
+static void write_rows(struct thread_work *work, const struct tv_spans *spans,
+                       struct tv_place *places)
+{
+    struct tv_columns *columns = &work->columns;
+    int64_t cpu = 0;
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct tv_span *span = &spans->spans[i];
+        const struct tv_side *side = span->side == TV_NONE ? NULL : &spans->sides[span->side];
+        struct tv_slice_times times = {span->time, span->length, cpu, 0};
+        uint32_t row = work->nesting.row_of[i];
+        struct tv_place *place = &places[row];
+        uint64_t at = place->first + place->next;
+        unsigned flags = span->slice_flags;
+        if (side && side->cpu_start != TV_NO_TIME && side->cpu_length != TV_NO_TIME) {
+            times.cpu_start = cpu = side->cpu_start;
+            times.cpu_length = side->cpu_length;
+        } else if (columns->cpu_start) {
+            flags |= TV_SLICE_NO_CPU;
+        }
+        add_extra(work, spans, span, row, place->next);
+        columns->path[at] = span->frame;
+        columns->flags[at] = (uint8_t)flags;
+        tv_columns_set_offset(columns, at, span->offset);
+        tv_place_slice(columns, place, &times);
+    }
+}
+
+static void find_cpu_span(struct thread_work *work, const struct tv_spans *spans)
+{
+    work->first_cpu = INT64_MAX;
+    work->last_cpu = INT64_MIN;
+    for (size_t i = 0; i < spans->side_count; i++) {
+        const struct tv_side *side = &spans->sides[i];
+        if (side->cpu_start == TV_NO_TIME || side->cpu_length == TV_NO_TIME)
+            continue;
+        if (side->cpu_start < work->first_cpu)
+            work->first_cpu = side->cpu_start;
+        if (side->cpu_start + side->cpu_length > work->last_cpu)
+            work->last_cpu = side->cpu_start + side->cpu_length;
+    }
+}
+
+static void place_thread(const struct tv_assembly *assembly, struct thread_work *work,
+                         const struct tv_spans *spans)
+{
+    const struct tv_nesting *nesting = &work->nesting;
+    const struct tv_input *input = &assembly->trace->head->inputs[assembly->input];
+    struct tv_place *places = tv_alloc(nesting->row_count, sizeof *places);
+    uint64_t count = 0, blocks = 0;
+    for (size_t i = 0; i < nesting->row_count; i++) {
+        places[i] = (struct tv_place){count, blocks, 0, nesting->rows[i].count};
+        count += nesting->rows[i].count;
+        blocks += tv_blocks_for(nesting->rows[i].count);
+    }
+    find_cpu_span(work, spans);
+    bool cpu = work->first_cpu <= work->last_cpu;
+    tv_columns_init(&work->columns, count, blocks, TV_CLOCK_WALL | (cpu ? TV_CLOCK_CPU : 0));
+    tv_columns_add_offsets(&work->columns, input->bytes);
+    write_rows(work, spans, places);
+    tv_free(places);
+}
+
+void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
+                    struct thread_work *work)
+{
+    struct tv_spans spans = {.head = assembly->trace->head};
+    size_t allocated = tv_size_mul((size_t)work->count, sizeof *spans.spans);
+    spans.diagnostics = work->diagnostics = tv_alloc(1, sizeof *work->diagnostics);
+    collect(assembly, work, &spans);
+    if (finish_unfinished(&spans)) {
+        tv_spans_sort_by_time(&spans);
+        tv_spans_pair(&spans, placing->end);
+    }
+    tv_spans_sort_by_start(&spans);
+    if (spans.count > 0) {
+        work->first = spans.spans[0].time;
+        work->last = last_time(&spans);
+    }
+    tv_spans_nest(&spans, placing->tolerance, &work->nesting);
+    place_thread(assembly, work, &spans);
+    tv_pages_free(work->nesting.row_of, (size_t)spans.count * sizeof *work->nesting.row_of);
+    tv_pages_free(spans.spans, allocated);
+    tv_free(spans.sides);
+}

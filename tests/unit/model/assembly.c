@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spans of threads become rows: pairing, nesting, overflow, clipping, parts. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "model/assembly.h"
+#include "model/builder.h"
+#include "unit.h"
+
+/* One line a span: kind, name, time, length. */
+struct fixture {
+    struct tv_builder *builder;
+    struct tv_assembly *assembly;
+    struct tv_gather *gather;
+    struct tv_head *head;
+    uint32_t frames[26], thread;
+    uint64_t offset;
+    int64_t tolerance, end;
+    unsigned parts;
+};
+
+static struct fixture begin(void)
+{
+    struct fixture f = {.head = tv_head_new(), .end = 1000, .parts = 1};
+    f.builder = tv_builder_new(f.head);
+    uint32_t input = tv_head_add_input(f.head, "x.json", "test");
+    uint32_t process = tv_head_add_process(f.head, 1, TV_BYTES("p"));
+    f.thread = tv_head_add_thread(f.head, &(struct tv_thread){.id = 1, .process = process});
+    for (char c = 'a'; c <= 'z'; c++) {
+        char name[2] = {c, 0};
+        f.frames[c - 'a'] = tv_head_add_frame(
+            f.head, &(struct tv_frame){.name = tv_head_string(f.head, tv_bytes_of(name))});
+    }
+    f.assembly = tv_assembly_new(f.builder, input);
+    f.gather = tv_gather_new();
+    return f;
+}
+
+static void next_part(struct fixture *f)
+{
+    tv_assembly_take(f->assembly, f->gather, &f->thread, f->frames);
+    f->gather = tv_gather_new();
+}
+
+/* Each word is "Xa 10 5" (whole), "Ba 10" (begins), "Ea 10" (ends; "E- 10" without a name), "|"
+ * (the next part). */
+static void feed(struct fixture *f, const char *text)
+{
+    char kind, name;
+    int used;
+    for (long time, length; sscanf(text, " %c%n", &kind, &used) == 1; text += used) {
+        if (kind == '|') {
+            next_part(f);
+            continue;
+        }
+        struct tv_span span = {.side = TV_NONE, .offset = f->offset++ & 0xff};
+        int more = 0;
+        assert_int_equal(sscanf(text + used, "%c %ld%n", &name, &time, &more), 2);
+        used += more;
+        span.time = time;
+        span.length = TV_NO_TIME;
+        span.flags = kind == 'B' ? TV_SPAN_BEGIN : kind == 'E' ? TV_SPAN_END : TV_SPAN_WHOLE;
+        if (name == '-')
+            span.flags |= TV_SPAN_NAMELESS;
+        else
+            span.frame = (uint32_t)(name - 'a');
+        if (kind == 'X') {
+            assert_int_equal(sscanf(text + used, " %ld%n", &length, &more), 1);
+            used += more;
+            span.length = length;
+        }
+        tv_gather_span(f->gather, 0, &span);
+    }
+}
+
+static char mark_of(uint32_t flags)
+{
+    if (flags & TV_SLICE_OPEN)
+        return '?';
+    if (flags & TV_SLICE_MISSING_EXIT)
+        return '!';
+    return flags & TV_SLICE_CLIPPED ? '~' : ' ';
+}
+
+static void write_track(const struct tv_trace *trace, const struct tv_track *track,
+                        struct tv_out *out)
+{
+    for (uint32_t depth = 0; depth < track->row_count; depth++) {
+        uint32_t row = track->first_row + depth;
+        tv_out_format(out, "%s%u:", track->kind == TV_TRACK_OVERFLOW ? "+" : "", depth);
+        for (uint32_t i = 0; i < trace->rows[row].count; i++) {
+            struct tv_slice slice = tv_slice_get(trace, row, i);
+            uint32_t name = tv_path_frame(trace, slice.path)->name;
+            uint32_t parent = tv_slice_parent(trace, row, i);
+            tv_out_format(out, " %s%c%ld-%ld", (const char *)tv_head_text(trace->head, name).data,
+                          mark_of(slice.flags), (long)slice.start,
+                          (long)(slice.start + slice.length));
+            if (parent != TV_NONE)
+                tv_out_format(out, "<%u", parent);
+        }
+        tv_out_char(out, '\n');
+    }
+}
+
+/* Rows as text: "depth: name start-end<parent ...". */
+static void assert_rows(struct fixture *f, const char *expected)
+{
+    struct tv_placing placing = {.tolerance = f->tolerance, .end = f->end, .workers = 2};
+    struct tv_out out;
+    next_part(f);
+    tv_gather_free(f->gather);
+    tv_assembly_place(f->assembly, &placing);
+    tv_assembly_end(f->assembly);
+    struct tv_trace *trace = tv_builder_finish(f->builder);
+    tv_out_init_memory(&out);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        write_track(trace, &trace->tracks[i], &out);
+    tv_out_char(&out, '\0');
+    assert_string_equal((const char *)out.buffer, expected);
+    tv_out_release(&out);
+    tv_trace_free(trace);
+}
+
+static void nests_whole_spans(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Xb 2 3  Xc 3 1  Xa 0 10  Xd 10 5  Xe 5 5");
+    assert_rows(&f, "0: a 0-10 d 10-15\n1: b 2-5<0 e 5-10<0\n2: c 3-4<0\n");
+}
+
+static void nests_at_equal_times(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    /* The longest first, whatever the order in the file; without length: below what is open, and
+     * below each other; not below what ends there. */
+    feed(&f, "Xb 0 4  Xa 0 10  Xc 10 0  Xd 4 0  Xe 4 0");
+    assert_rows(&f, "0: a 0-10 c 10-10\n1: b 0-4<0 d 4-4<0\n2: e 4-4<1\n");
+}
+
+static void pairs_by_name(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Ba 0  Bb 1  E- 2  Bc 3  Ec 4  Ea 9");
+    assert_rows(&f, "0: a 0-9\n1: b 1-2<0 c 3-4<0\n");
+}
+
+static void closes_down_to_a_name(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Ba 0  Bb 1  Bc 2  Eb 5  Ea 9");
+    assert_rows(&f, "0: a 0-9\n1: b 1-5<0\n2: c!2-5<0\n");
+}
+
+static void closes_the_top_of_balanced_threads(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Ba 0  Bb 1  Ex 5  Ea 9");
+    assert_rows(&f, "0: a 0-9\n1: b 1-5<0\n");
+}
+
+static void ignores_other_names_otherwise(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "E- 0  Ba 1  Ex 5  Ea 9  Ea 10");
+    assert_rows(&f, "0: a 1-9\n");
+}
+
+static void leaves_open_to_the_end(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Ba 0  Bb 5  Xc 6 1");
+    assert_rows(&f, "0: a?0-1000\n1: b?5-1000<0\n2: c 6-7<0\n");
+}
+
+static void sorts_halves_by_time(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Ea 9  Bb 1  Ba 0  Eb 2");
+    assert_rows(&f, "0: a 0-9\n1: b 1-2<0\n");
+}
+
+static void puts_overlaps_into_rows_of_their_own(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    /* b starts in a and ends behind it; c lies in b; d fits the thread's own rows again. */
+    feed(&f, "Xa 0 10  Xb 5 10  Xc 11 2  Xd 20 5");
+    assert_rows(&f, "0: a 0-10 c 11-13 d 20-25\n+0: b 5-15\n");
+}
+
+static void makes_as_many_rows_as_overlap(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    char text[64 * 16] = "";
+    for (int i = 0; i < 30; i++)
+        snprintf(text + strlen(text), 16, "Xa %d 100 ", i);
+    feed(&f, text);
+    snprintf(text, sizeof text, "Xb 300 1 Xc 300 1");
+    feed(&f, text);
+    char expected[4096] = "0: a 0-100 b 300-301\n1: c 300-301<1\n";
+    for (int i = 1; i < 30; i++)
+        snprintf(expected + strlen(expected), 32, "+0: a %d-%d\n", i, i + 100);
+    assert_rows(&f, expected);
+}
+
+static void cuts_what_overhangs_a_little(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    f.tolerance = 3;
+    /* b overhangs a by 2 and is cut; c begins 1 before a ends: a is cut instead. */
+    feed(&f, "Xa 0 100  Xb 50 52  Xc 99 30  Xd 200 10 Xe 205 9");
+    assert_rows(&f, "0: a~0-99 c 99-129 d 200-210\n1: b~50-99<0\n+0: e 205-214\n");
+}
+
+static void parts_are_as_one(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Ba 0  Bb 1 | Eb 2 | Xc 3 2 Ea 9 |");
+    assert_rows(&f, "0: a 0-9\n1: b 1-2<0 c 3-5<0\n");
+}
+
+static void long_times_survive(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Xa 0 20000000000  Xb 5000000000 6000000000  Xc 19000000000 10");
+    assert_rows(&f, "0: a 0-20000000000\n"
+                    "1: b 5000000000-11000000000<0 c 19000000000-19000000010<0\n");
+}
+
+UNIT_TESTS(assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests_at_equal_times),
+           cmocka_unit_test(pairs_by_name), cmocka_unit_test(closes_down_to_a_name),
+           cmocka_unit_test(closes_the_top_of_balanced_threads),
+           cmocka_unit_test(ignores_other_names_otherwise),
+           cmocka_unit_test(leaves_open_to_the_end), cmocka_unit_test(sorts_halves_by_time),
+           cmocka_unit_test(puts_overlaps_into_rows_of_their_own),
+           cmocka_unit_test(makes_as_many_rows_as_overlap),
+           cmocka_unit_test(cuts_what_overhangs_a_little), cmocka_unit_test(parts_are_as_one),
+           cmocka_unit_test(long_times_survive));
