@@ -250,6 +250,17 @@ uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread)
     return assembly->threads[thread].first_track;
 }
 
+/* The slice of a row with a start and an offset. */
+static bool find_in_row(const struct tv_trace *trace, uint32_t row, int64_t start, uint64_t offset,
+                        uint32_t *index)
+{
+    for (*index = tv_row_find_start(trace, row, start);
+         *index < trace->rows[row].count && tv_slice_start(trace, row, *index) == start; ++*index)
+        if (tv_slice_offset(trace, row, *index) == offset)
+            return true;
+    return false;
+}
+
 bool tv_assembly_find(const struct tv_assembly *assembly, uint32_t thread, int64_t start,
                       uint64_t offset, uint32_t *row, uint32_t *index)
 {
@@ -258,11 +269,8 @@ bool tv_assembly_find(const struct tv_assembly *assembly, uint32_t thread, int64
     for (; track < trace->track_count && trace->tracks[track].thread == thread; track++)
         for (uint32_t depth = 0; depth < trace->tracks[track].row_count; depth++) {
             *row = trace->tracks[track].first_row + depth;
-            *index = tv_row_find_start(trace, *row, start);
-            for (; *index < trace->rows[*row].count && tv_slice_start(trace, *row, *index) == start;
-                 ++*index)
-                if (tv_slice_offset(trace, *row, *index) == offset)
-                    return true;
+            if (find_in_row(trace, *row, start + trace->offset[assembly->input], offset, index))
+                return true;
         }
     return false;
 }
