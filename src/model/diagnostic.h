@@ -50,7 +50,56 @@
     X(TOO_DEEP, "too-deep", W, "calls nested deeper than 65536 levels, left out")                  \
     X(TRAILING_BYTES, "trailing-bytes", W, "bytes behind the last packet, skipped")                \
     X(MANY_IDS, "many-ids", W,                                                                     \
-      "records of more distinct unlisted threads or methods than are kept apart")
+      "records of more distinct unlisted threads or methods than are kept apart")                  \
+    X(ID_MISSING, "id-missing", W, "events that need an id and have none, left out")               \
+    X(ID_AMBIGUOUS, "id-ambiguous", W,                                                             \
+      "events with both id and id2, or an id2 neither global nor local, left out")                 \
+    X(ASYNC_NAMELESS, "async-nameless", W, "async events without a name, left out")                \
+    X(ASYNC_NO_CATEGORY, "async-no-category", N,                                                   \
+      "async events without a category: the empty one was taken")                                  \
+    X(ASYNC_UNMATCHED_END, "async-unmatched-end", W,                                               \
+      "async ends without a beginning: drawn from the first event of their id")                    \
+    X(ASYNC_OPEN, "async-open", W,                                                                 \
+      "async slices without an end: drawn to the last event of their id")                          \
+    X(ASYNC_BEGUN_TWICE, "async-begun-twice", W,                                                   \
+      "async beginnings (S) of an id that is open already, left out")                              \
+    X(ASYNC_STRAY_STEP, "async-stray-step", W,                                                     \
+      "async steps and ends (T, p, F) without a beginning, left out")                              \
+    X(ASYNC_MIXED_STEPS, "async-mixed-steps", W,                                                   \
+      "async steps of another kind (T, p) than those before, left out")                            \
+    X(JOINED_TO_ITSELF, "joined-to-itself", W, "ids that = events join to themselves")             \
+    X(JOINED_AGAIN, "joined-again", W, "= events that join ids which are joined already")          \
+    X(FLOW_NO_START, "flow-no-start", W,                                                           \
+      "flow steps and ends without a start before them, left out")                                 \
+    X(FLOW_BEGUN_TWICE, "flow-begun-twice", W,                                                     \
+      "flow starts of an id whose flow has not arrived yet, left out")                             \
+    X(FLOW_NO_SLICE, "flow-no-slice", W, "flow events with no slice at or behind them, left out")  \
+    X(FLOW_BAD_BINDING, "flow-bad-binding", W, "flow ends whose binding point is not e, left out") \
+    X(FLOW_NO_DIRECTION, "flow-no-direction", W,                                                   \
+      "slices with a bind_id but neither flow_in nor flow_out")                                    \
+    X(OBJECT_CREATED_TWICE, "object-created-twice", W,                                             \
+      "creations (N) of objects that are alive already, left out")                                 \
+    X(OBJECT_MISMATCH, "object-mismatch", W,                                                       \
+      "object events of another type or category than their object, left out")                     \
+    X(SNAPSHOT_MISSING, "snapshot-missing", W,                                                     \
+      "object snapshots (O) without args.snapshot, left out")                                      \
+    X(SNAPSHOT_TWICE, "snapshot-twice", W,                                                         \
+      "snapshots at the time of another of the same object, left out")                             \
+    X(STACK_UNKNOWN, "stack-unknown", W, "stack frames that no table has")                         \
+    X(STACK_NO_PARENT, "stack-no-parent", W,                                                       \
+      "stack frames whose parent is not in the table: roots")                                      \
+    X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: roots")           \
+    X(SAMPLE_NO_THREAD, "sample-no-thread", W,                                                     \
+      "samples of a thread that is unknown, or of no time, left out")                              \
+    X(PROFILE_BAD, "profile-bad", W, "parts of V8 profiles that do not fit the profile, left out") \
+    X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W, "memory dump events without args.dumps")          \
+    X(MEMORY_DUMP_BAD, "memory-dump-bad", W,                                                       \
+      "memory dump events with a wrong or another level of detail, or a bad number")               \
+    X(MEMORY_LINK, "memory-link", N,                                                               \
+      "ownerships between allocators that are unknown or taken: ignored")                          \
+    X(CLOCK_NO_ID, "clock-no-id", W, "clock sync markers without a sync_id, left out")             \
+    X(CLOCK_EXTRA, "clock-extra", W,                                                               \
+      "clock sync markers of an id that two clocks have already, left out")
 
 enum tv_diagnostic_kind {
 #define TV_DIAGNOSTIC_ENUM(id, name, severity, text) TV_DIAGNOSTIC_##id,

@@ -51,6 +51,7 @@ struct tv_te_context {
     /* Metadata events "stackFrames" and "typeNames" of processes: phase 'M'. */
     const struct tv_te_loose *frame_tables;
     size_t frame_table_count;
+    struct tv_map joined; /* string of an id's key -> group; te_finish.c makes and releases it */
     TV_TABLE(tv_async_slice) async; /* te_async.c and te_legacy.c put theirs here, parents first */
 };
 
@@ -74,9 +75,10 @@ void tv_te_join_before_placing(struct tv_te_context *context);
 void tv_te_join_after_placing(struct tv_te_context *context);
 
 /* Called by these, each in its own file of the same name:
- *     before   tv_te_clock, tv_te_samples, tv_te_memory
- *     after    tv_te_async, tv_te_legacy, then tv_assembly_async once; tv_te_objects,
- *              tv_te_contexts; tv_te_flows last */
+ *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory, tv_te_async; tv_te_legacy
+ *              last, as it needs the last time of all
+ *     after    tv_assembly_async once; tv_te_objects, tv_te_contexts; tv_te_flows last */
+void tv_te_joined(struct tv_te_context *context);
 void tv_te_clock(struct tv_te_context *context);
 void tv_te_samples(struct tv_te_context *context);
 void tv_te_memory(struct tv_te_context *context);

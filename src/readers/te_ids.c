@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/te_ids.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+void tv_te_key_release(struct tv_te_key *key)
+{
+    tv_free(key->bytes);
+    *key = (struct tv_te_key){NULL, 0, 0};
+}
+
+void tv_te_key_add(struct tv_te_key *key, struct tv_bytes text)
+{
+    key->bytes = tv_array_reserve(key->bytes, &key->capacity, key->length + text.length + 1, 1);
+    if (text.length > 0)
+        memcpy(key->bytes + key->length, text.data, text.length);
+    key->length += text.length;
+}
+
+void tv_te_key_add_process(struct tv_te_key *key, const struct tv_head *head, uint32_t process)
+{
+    char digits[24];
+    const struct tv_process *p = &head->processes[process];
+    if (p->key != TV_EMPTY_STRING) {
+        tv_te_key_add(key, tv_head_text(head, p->key));
+        return;
+    }
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)p->id);
+    tv_te_key_add(key, tv_bytes_of(digits));
+}
+
+void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
+                      const struct tv_te_fields *fields, enum tv_te_id_kind kind,
+                      struct tv_bytes raw, uint32_t process, enum tv_te_id_owner owner)
+{
+    if (kind == TV_TE_ID_LOCAL || owner == TV_TE_ID_OWNED)
+        tv_te_key_add_process(key, context->trace->head, process);
+    tv_te_key_add(key, TV_BYTES(":"));
+    if (fields->scope.data == NULL)
+        tv_te_key_add(key, TV_BYTES("ptr"));
+    else
+        tv_te_key_add(key, tv_te_text(fields->scope, &context->scratch));
+    tv_te_key_add(key, TV_BYTES(":"));
+    tv_te_key_add(key, tv_te_text(raw, &context->scratch));
+}
+
+bool tv_te_key_add_event_id(struct tv_te_key *key, struct tv_te_context *context,
+                            const struct tv_te_loose *event, const struct tv_te_fields *fields,
+                            enum tv_te_id_owner owner)
+{
+    struct tv_bytes raw;
+    enum tv_te_id_kind kind = tv_te_id(fields, &raw);
+    if (kind == TV_TE_ID_NONE || kind == TV_TE_ID_BAD) {
+        tv_te_warn(context,
+                   kind == TV_TE_ID_NONE ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
+                   event->offset);
+        return false;
+    }
+    tv_te_key_add_id(key, context, fields, kind, raw, event->process, owner);
+    return true;
+}
+
+struct dated {
+    int64_t time;
+    size_t index;
+};
+
+static int compare_dated(const void *left, const void *right)
+{
+    const struct dated *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool is_among(char phase, const char *phases)
+{
+    return phase != 0 && strchr(phases, phase) != NULL;
+}
+
+static void sort_picked(struct tv_te_picked *picked, const struct tv_te_context *context)
+{
+    struct dated *dated = tv_alloc(picked->count, sizeof *dated);
+    bool sorted = true;
+    for (size_t i = 0; i < picked->count; i++) {
+        dated[i] = (struct dated){context->loose[picked->loose[i]].time, i};
+        sorted = sorted && (i == 0 || dated[i - 1].time <= dated[i].time);
+    }
+    if (!sorted)
+        qsort(dated, picked->count, sizeof *dated, compare_dated);
+    for (size_t i = 0; i < picked->count; i++)
+        picked->order[i] = dated[i].index;
+    tv_free(dated);
+}
+
+void tv_te_pick(struct tv_te_picked *picked, const struct tv_te_context *context,
+                const char *phases)
+{
+    size_t filled = 0;
+    picked->count = 0;
+    for (size_t i = 0; i < context->loose_count; i++)
+        picked->count += is_among(context->loose[i].phase, phases);
+    picked->loose = tv_alloc(picked->count, sizeof *picked->loose);
+    picked->order = tv_alloc(picked->count, sizeof *picked->order);
+    for (size_t i = 0; i < context->loose_count; i++)
+        if (is_among(context->loose[i].phase, phases))
+            picked->loose[filled++] = i;
+    sort_picked(picked, context);
+}
+
+void tv_te_picked_release(struct tv_te_picked *picked)
+{
+    tv_free(picked->loose);
+    tv_free(picked->order);
+}
+
+bool tv_te_tells(const struct tv_te_fields *fields)
+{
+    const uint8_t *at = fields->args.data == NULL ? NULL : fields->args.data + 1;
+    struct tv_bytes key, value;
+    if (fields->sf.data != NULL || fields->stack.data != NULL)
+        return true;
+    if (fields->args.length == 0 || fields->args.data[0] != '{')
+        return fields->args.length > 0;
+    return tv_te_member_next(&at, fields->args.data + fields->args.length, &key, &value);
+}

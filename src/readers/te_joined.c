@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_joined.c - "=" events: two ids are the same thing.
+ *
+ * Ids are joined in any order and through others, so that groups are found with a forest of sets.
+ * A plain id joins both what it is among async events (of all processes) and among objects (of the
+ * event's process).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/te_ids.h"
+
+struct sets {
+    struct tv_map numbers; /* string of the key -> number */
+    uint32_t *parents;
+    uint32_t *strings;
+    size_t parent_capacity, string_capacity;
+    uint32_t count;
+};
+
+static uint32_t add_id(struct sets *sets, uint32_t string)
+{
+    uint32_t number = tv_map_add(&sets->numbers, string, sets->count);
+    if (number != sets->count)
+        return number;
+    sets->parents = tv_array_reserve(sets->parents, &sets->parent_capacity, (size_t)number + 1,
+                                     sizeof *sets->parents);
+    sets->strings = tv_array_reserve(sets->strings, &sets->string_capacity, (size_t)number + 1,
+                                     sizeof *sets->strings);
+    sets->parents[number] = number;
+    sets->strings[number] = string;
+    sets->count++;
+    return number;
+}
+
+static uint32_t find_root(struct sets *sets, uint32_t number)
+{
+    while (sets->parents[number] != number) {
+        sets->parents[number] = sets->parents[sets->parents[number]];
+        number = sets->parents[number];
+    }
+    return number;
+}
+
+/* False: they were one already. The smaller number stays the root. */
+static bool unite(struct sets *sets, uint32_t a, uint32_t b)
+{
+    a = find_root(sets, a);
+    b = find_root(sets, b);
+    if (a == b)
+        return false;
+    sets->parents[a < b ? b : a] = a < b ? a : b;
+    return true;
+}
+
+struct joining {
+    struct tv_te_context *context;
+    struct sets sets;
+    struct tv_te_key key;
+};
+
+static uint32_t add_key(struct joining *joining, const struct tv_te_loose *event,
+                        const struct tv_te_fields *fields, enum tv_te_id_kind kind,
+                        struct tv_bytes raw, enum tv_te_id_owner owner)
+{
+    joining->key.length = 0;
+    tv_te_key_add_id(&joining->key, joining->context, fields, kind, raw, event->process, owner);
+    return add_id(&joining->sets,
+                  tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
+}
+
+/* The number of an id; that of the same id among objects is united with it. */
+static uint32_t add_both(struct joining *joining, const struct tv_te_loose *event,
+                         const struct tv_te_fields *fields, enum tv_te_id_kind kind,
+                         struct tv_bytes raw)
+{
+    uint32_t number = add_key(joining, event, fields, kind, raw, TV_TE_ID_SHARED);
+    if (kind == TV_TE_ID_PLAIN)
+        unite(&joining->sets, number, add_key(joining, event, fields, kind, raw, TV_TE_ID_OWNED));
+    return number;
+}
+
+/* The second id: a value as that of "id", or an object as that of "id2". */
+static enum tv_te_id_kind linked_id(const struct tv_te_fields *fields, struct tv_bytes *raw)
+{
+    struct tv_bytes linked = tv_te_member(fields->args, "linked_id");
+    struct tv_te_fields other = {.ph = {NULL, 0}};
+    if (linked.data == NULL) /* as the format's document spells it */
+        linked = tv_te_member(fields->args, "linked id");
+    if (linked.length > 0 && linked.data[0] == '{')
+        other.id2 = linked;
+    else
+        other.id = linked;
+    return tv_te_id(&other, raw);
+}
+
+static bool is_id(enum tv_te_id_kind kind)
+{
+    return kind != TV_TE_ID_NONE && kind != TV_TE_ID_BAD;
+}
+
+static void join_event(struct joining *joining, const struct tv_te_loose *event)
+{
+    struct tv_te_fields fields;
+    struct tv_bytes raw, linked_raw;
+    if (!tv_te_event_read(joining->context, event->offset, &fields))
+        return;
+    enum tv_te_id_kind kind = tv_te_id(&fields, &raw), linked = linked_id(&fields, &linked_raw);
+    if (!is_id(kind) || !is_id(linked)) {
+        bool none = kind == TV_TE_ID_NONE || linked == TV_TE_ID_NONE;
+        tv_te_warn(joining->context, none ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
+                   event->offset);
+        return;
+    }
+    uint32_t first = add_both(joining, event, &fields, kind, raw);
+    uint32_t second = add_both(joining, event, &fields, linked, linked_raw);
+    if (first == second)
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
+    else if (!unite(&joining->sets, first, second))
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_AGAIN, event->offset);
+}
+
+/* A group's number is that of a string which no other input's group has. */
+static uint32_t name_group(struct joining *joining, uint32_t root)
+{
+    struct tv_head *head = joining->context->trace->head;
+    char digits[16];
+    snprintf(digits, sizeof digits, "%u=", (unsigned)joining->context->input);
+    joining->key.length = 0;
+    tv_te_key_add(&joining->key, tv_bytes_of(digits));
+    tv_te_key_add(&joining->key, tv_head_text(head, joining->sets.strings[root]));
+    return tv_head_string(head, tv_te_key_text(&joining->key));
+}
+
+static void fill_groups(struct joining *joining)
+{
+    struct sets *sets = &joining->sets;
+    for (uint32_t i = 0; i < sets->count; i++)
+        tv_map_set(&joining->context->joined, sets->strings[i],
+                   name_group(joining, find_root(sets, i)));
+}
+
+void tv_te_joined(struct tv_te_context *context)
+{
+    struct joining joining = {.context = context};
+    tv_map_init(&joining.sets.numbers);
+    for (size_t i = 0; i < context->loose_count; i++)
+        if (context->loose[i].phase == '=')
+            join_event(&joining, &context->loose[i]);
+    fill_groups(&joining);
+    tv_map_release(&joining.sets.numbers);
+    tv_free(joining.sets.parents);
+    tv_free(joining.sets.strings);
+    tv_te_key_release(&joining.key);
+}
+
+uint32_t tv_te_group(const struct tv_te_context *context, struct tv_bytes id)
+{
+    if (context->joined.count == 0)
+        return TV_NONE;
+    uint32_t string = tv_interner_find(context->trace->head->strings, id);
+    return string == TV_NONE ? TV_NONE : tv_map_find(&context->joined, string);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_legacy.c - async slices of the old kind: phases S, T, p and F (trace-event.md section 3.6).
+ *
+ * Their key is name and id, without the category.  A step T lasts from its event to the next, a
+ * step p from the event before to its own; one slice has steps of one kind.
+ *
+ * A T with a length is no step but the state of a thread (Running, Sleeping), a slice of its own on
+ * an async track of the thread.
+ */
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/te_ids.h"
+
+struct told {
+    uint32_t key;   /* index in keys; TV_NONE: left out, or a thread's state */
+    uint32_t step;  /* string: its name */
+    int64_t length; /* of a thread's state; TV_NO_TIME: a step */
+    uint8_t colour;
+    bool tells;
+};
+
+/* Events with one name and id. */
+struct key {
+    uint32_t id, group; /* as the slice has them */
+    uint32_t slice;     /* that is open, in context->async; TV_NONE */
+    uint32_t last_step; /* a T, open to the next event; TV_NONE */
+    int64_t last;       /* time of the event before */
+    char kind;          /* of its steps: T or p; 0: none yet; '!': both were there */
+};
+
+struct joining {
+    struct tv_te_context *context;
+    struct tv_te_key text;
+    struct tv_map numbers; /* (name, id) -> index in keys */
+    struct key *keys;
+    size_t key_count, key_capacity;
+};
+
+static uint32_t number_of(struct joining *joining, uint32_t name)
+{
+    struct tv_head *head = joining->context->trace->head;
+    uint32_t id = tv_head_string(head, tv_te_key_text(&joining->text));
+    uint32_t number =
+        tv_map_add(&joining->numbers, (uint64_t)name << 32 | id, (uint32_t)joining->key_count);
+    if (number < joining->key_count)
+        return number;
+    joining->keys = tv_array_reserve(joining->keys, &joining->key_capacity, joining->key_count + 1,
+                                     sizeof *joining->keys);
+    joining->keys[joining->key_count++] = (struct key){
+        .id = id,
+        .group = tv_te_group(joining->context, tv_te_key_text(&joining->text)),
+        .slice = TV_NONE,
+        .last_step = TV_NONE,
+    };
+    return number;
+}
+
+/* The name of a step: args.step, as text; else that of its event. */
+static uint32_t step_name(struct joining *joining, const struct tv_te_loose *event,
+                          const struct tv_te_fields *fields)
+{
+    struct tv_head *head = joining->context->trace->head;
+    struct tv_bytes step = tv_te_member(fields->args, "step");
+    if (step.data == NULL)
+        return head->frames[event->frame].name;
+    return tv_head_string(head, tv_te_text(step, &joining->context->scratch));
+}
+
+static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
+{
+    struct tv_te_context *context = joining->context;
+    uint32_t name = context->trace->head->frames[event->frame].name;
+    struct tv_te_fields fields;
+    *told = (struct told){.key = TV_NONE, .length = TV_NO_TIME};
+    if (!tv_te_event_read(context, event->offset, &fields))
+        return;
+    told->colour = (uint8_t)tv_te_colour(fields.cname);
+    told->tells = tv_te_tells(&fields);
+    if (event->phase == 'T' && tv_te_time(fields.dur, &told->length)) {
+        if (told->length < 0)
+            told->length = 0;
+        return;
+    }
+    told->length = TV_NO_TIME;
+    /* Marks of Chrome's clock, which te_clock.c reads; they have no id. */
+    if (tv_bytes_starts_with(tv_head_text(context->trace->head, name), TV_BYTES("ClockSyncEvent.")))
+        return;
+    joining->text.length = 0;
+    if (!tv_te_key_add_event_id(&joining->text, context, event, &fields, TV_TE_ID_SHARED))
+        return;
+    told->step = step_name(joining, event, &fields);
+    told->key = number_of(joining, name);
+}
+
+static uint32_t add_slice(struct joining *joining, const struct tv_te_loose *event,
+                          const struct told *told, int64_t start)
+{
+    struct tv_async_slice *slice = tv_table_add(&joining->context->async);
+    *slice = (struct tv_async_slice){
+        .start = start,
+        .cpu_start = TV_NO_TIME,
+        .cpu_length = TV_NO_TIME,
+        .offset = event->offset,
+        .end_offset = TV_NO_OFFSET,
+        .frame = event->frame,
+        .parent = TV_NONE,
+        .start_thread = event->thread,
+        .end_thread = event->thread,
+        .id = TV_EMPTY_STRING,
+        .group = TV_NONE,
+        .colour = told->colour,
+    };
+    return (uint32_t)(joining->context->async.count - 1);
+}
+
+static void add_state(struct joining *joining, const struct tv_te_loose *event,
+                      const struct told *told)
+{
+    uint32_t slice = add_slice(joining, event, told, event->time);
+    joining->context->async.rows[slice].length = told->length;
+    tv_te_widen(joining->context, event->time + told->length);
+}
+
+static void begin(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
+{
+    struct key *key = &joining->keys[told->key];
+    if (key->slice != TV_NONE) {
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE, event->offset);
+        return;
+    }
+    key->slice = add_slice(joining, event, told, event->time);
+    key->last_step = TV_NONE;
+    key->last = event->time;
+    key->kind = 0;
+    joining->context->async.rows[key->slice].id = key->id;
+    joining->context->async.rows[key->slice].group = key->group;
+}
+
+static void end_step(struct joining *joining, struct key *key, int64_t time)
+{
+    if (key->last_step == TV_NONE)
+        return;
+    struct tv_async_slice *step = &joining->context->async.rows[key->last_step];
+    step->length = time - step->start;
+    key->last_step = TV_NONE;
+}
+
+static void add_step(struct joining *joining, const struct tv_te_loose *event,
+                     const struct told *told)
+{
+    struct tv_te_context *context = joining->context;
+    struct key *key = &joining->keys[told->key];
+    struct tv_frame frame = context->trace->head->frames[event->frame];
+    uint32_t number =
+        add_slice(joining, event, told, event->phase == 'T' ? event->time : key->last);
+    struct tv_async_slice *step = &context->async.rows[number];
+    frame.name = told->step;
+    step->frame = tv_head_add_frame(context->trace->head, &frame);
+    step->parent = key->slice;
+    step->id = key->id;
+    step->group = key->group;
+    step->length = event->time - step->start;
+    if (event->phase == 'T')
+        key->last_step = number;
+}
+
+static void take_step(struct joining *joining, const struct tv_te_loose *event,
+                      const struct told *told)
+{
+    struct key *key = &joining->keys[told->key];
+    if (key->slice == TV_NONE) {
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+        return;
+    }
+    end_step(joining, key, event->time);
+    if (key->kind == 0)
+        key->kind = event->phase;
+    if (key->kind == event->phase) {
+        add_step(joining, event, told);
+    } else {
+        key->kind = '!';
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_MIXED_STEPS, event->offset);
+    }
+    key->last = event->time;
+}
+
+static void end(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
+{
+    struct key *key = &joining->keys[told->key];
+    if (key->slice == TV_NONE) {
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+        return;
+    }
+    end_step(joining, key, event->time);
+    struct tv_async_slice *slice = &joining->context->async.rows[key->slice];
+    slice->length = event->time - slice->start;
+    slice->end_thread = event->thread;
+    if (told->tells)
+        slice->end_offset = event->offset;
+    key->slice = TV_NONE;
+}
+
+/* What has no F ends with the trace. */
+static void close_rest(struct joining *joining)
+{
+    struct tv_te_context *context = joining->context;
+    for (size_t i = 0; i < joining->key_count; i++) {
+        struct key *key = &joining->keys[i];
+        if (key->slice == TV_NONE)
+            continue;
+        struct tv_async_slice *slice = &context->async.rows[key->slice];
+        if (key->last_step != TV_NONE)
+            context->async.rows[key->last_step].flags = TV_SLICE_OPEN;
+        end_step(joining, key, context->last);
+        slice->length = context->last - slice->start;
+        slice->flags = TV_SLICE_OPEN;
+        tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_OPEN, slice->offset);
+    }
+}
+
+static void join_event(struct joining *joining, const struct tv_te_loose *event,
+                       const struct told *told)
+{
+    if (told->length != TV_NO_TIME)
+        add_state(joining, event, told);
+    if (told->key == TV_NONE)
+        return;
+    if (event->phase == 'S')
+        begin(joining, event, told);
+    else if (event->phase == 'F')
+        end(joining, event, told);
+    else
+        take_step(joining, event, told);
+}
+
+void tv_te_legacy(struct tv_te_context *context)
+{
+    struct joining joining = {.context = context};
+    struct tv_te_picked picked;
+    tv_te_pick(&picked, context, "STpF");
+    struct told *told = tv_alloc(picked.count, sizeof *told);
+    tv_map_init(&joining.numbers);
+    for (size_t i = 0; i < picked.count; i++)
+        read_event(&joining, &context->loose[picked.loose[i]], &told[i]);
+    for (size_t i = 0; i < picked.count; i++) {
+        size_t next = picked.order[i];
+        join_event(&joining, &context->loose[picked.loose[next]], &told[next]);
+    }
+    close_rest(&joining);
+    tv_free(told);
+    tv_map_release(&joining.numbers);
+    tv_free(joining.keys);
+    tv_te_key_release(&joining.text);
+    tv_te_picked_release(&picked);
+}
