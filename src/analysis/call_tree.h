@@ -16,7 +16,7 @@
 struct tv_selection {
     tv_ns from,
         to; /* [from, to) on the trace's axis; from == INT64_MIN, to == INT64_MAX: everything */
-    const uint32_t *tracks; /* NULL: all */
+    const uint32_t *tracks; /* NULL: those of all threads */
     uint32_t track_count;
 };
 

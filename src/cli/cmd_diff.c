@@ -2,11 +2,9 @@
 /*
  * cmd_diff.c - the methods of two traces side by side.
  */
-#include "analysis/profile_sink.h"
 #include "cli/command.h"
-#include "cli/load.h"
+#include "cli/measure.h"
 #include "cli/output.h"
-#include "cli/selection.h"
 #include "writers/diff_table.h"
 
 static const struct tv_option options[] = {
@@ -22,32 +20,21 @@ static const struct tv_option options[] = {
 
 /* One of the two traces. */
 struct side {
-    struct tv_head *head;
+    struct tv_measured measured;
     struct tv_profile *profile;
 };
 
 static enum tv_status read_side(const struct tv_settings *settings, const char *file,
                                 struct side *side, struct tv_error *err)
 {
-    struct tv_settings own = *settings;
-    own.files = (struct tv_words){&file, 1, 1};
-    side->head = tv_head_new();
-    struct tv_profile_sink *sink =
-        tv_profile_sink_new(settings->threads.count > 0 ? tv_thread_is_wanted : NULL, &own);
-    enum tv_status status = tv_load_sink(&own, side->head, tv_profile_sink_sink(sink), NULL, err);
-    side->profile = tv_profile_sink_finish(sink, side->head);
-    if (status == TV_OK)
-        status = tv_threads_check(side->head, &settings->threads, err);
-    if (status == TV_OK)
-        tv_load_report(settings, side->head);
-    return status;
+    struct tv_words files = {&file, 1, 1};
+    return tv_measure_profile(settings, &files, &side->measured, &side->profile, err);
 }
 
 static void release_side(struct side *side)
 {
     tv_profile_free(side->profile);
-    if (side->head)
-        tv_head_free(side->head);
+    tv_measured_release(&side->measured);
 }
 
 static enum tv_status write_diff(const struct tv_settings *settings, const struct side *a,
@@ -72,7 +59,7 @@ static enum tv_status write_diff(const struct tv_settings *settings, const struc
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    struct side a = {NULL, NULL}, b = {NULL, NULL};
+    struct side a = {.profile = NULL}, b = {.profile = NULL};
     enum tv_status status = read_side(settings, settings->files.items[0], &a, &err);
     if (status == TV_OK)
         status = read_side(settings, settings->files.items[1], &b, &err);

@@ -21,6 +21,47 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
+static enum tv_status check_wishes(const struct tv_settings *settings, const struct tv_head *head,
+                                   struct tv_error *err)
+{
+    bool cpu;
+    enum tv_status status = tv_threads_check(head, &settings->threads, err);
+    if (status == TV_OK && settings->clock != TV_CHOICE_ANY)
+        status = tv_clock_choose(settings, tv_head_clocks(head), &cpu, err);
+    if (status == TV_OK)
+        tv_load_report(settings, head);
+    return status;
+}
+
+static enum tv_status dump_stream(const struct tv_settings *settings, struct tv_loading *loading,
+                                  struct tv_dump *dump, struct tv_error *err)
+{
+    struct tv_head *head = tv_head_new();
+    struct tv_progress unseen = {
+        0}; /* lines come while the file is read: the output's meter tells */
+    enum tv_status status = tv_load_stream(loading, head, tv_dump_sink(dump), &unseen, err);
+    if (status == TV_OK)
+        status = check_wishes(settings, head, err);
+    tv_dump_end(dump);
+    tv_head_free(head);
+    return status;
+}
+
+static enum tv_status dump_trace(const struct tv_settings *settings, struct tv_loading *loading,
+                                 struct tv_dump *dump, struct tv_error *err)
+{
+    struct tv_trace *trace;
+    enum tv_status status = tv_load_build(loading, NULL, &trace, err);
+    if (status != TV_OK)
+        return status;
+    status = check_wishes(settings, trace->head, err);
+    if (status == TV_OK)
+        tv_dump_trace(dump, trace);
+    tv_dump_end(dump);
+    tv_trace_free(trace);
+    return status;
+}
+
 static enum tv_status dump_text(const struct tv_settings *settings, struct tv_output *output,
                                 struct tv_error *err)
 {
@@ -31,20 +72,15 @@ static enum tv_status dump_text(const struct tv_settings *settings, struct tv_ou
         .wanted = settings->threads.count > 0 ? tv_thread_is_wanted : NULL,
         .context = &own,
     };
-    struct tv_head *head = tv_head_new();
+    struct tv_loading *loading;
+    enum tv_status status =
+        tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
+    if (status != TV_OK)
+        return status;
     struct tv_dump *dump = tv_dump_new(&output->out, &dump_options);
-    struct tv_progress unseen = {
-        0}; /* lines come while the file is read: the output's meter tells */
-    bool cpu;
-    enum tv_status status = tv_load_sink(settings, head, tv_dump_sink(dump), &unseen, err);
-    if (status == TV_OK)
-        status = tv_threads_check(head, &settings->threads, err);
-    if (status == TV_OK && settings->clock != TV_CHOICE_ANY)
-        status = tv_clock_choose(settings, tv_head_clocks(head), &cpu, err);
-    if (status == TV_OK)
-        tv_load_report(settings, head);
+    status = tv_load_streams(loading) ? dump_stream(settings, loading, dump, err)
+                                      : dump_trace(settings, loading, dump, err);
     tv_dump_free(dump);
-    tv_head_free(head);
     return status;
 }
 
@@ -61,7 +97,9 @@ static enum tv_status dump_model(const struct tv_settings *settings, struct tv_o
         bool *wanted = tv_alloc(trace->track_count, sizeof *wanted);
         for (uint32_t i = 0; i < trace->track_count; i++)
             wanted[i] =
-                tv_thread_is_named(trace->head, trace->tracks[i].thread, &settings->threads);
+                settings->threads.count == 0 ||
+                (trace->tracks[i].thread != TV_NONE &&
+                 tv_thread_is_named(trace->head, trace->tracks[i].thread, &settings->threads));
         tv_load_report(settings, trace->head);
         tv_model_jsonl_write(&output->out, trace, wanted);
         tv_free(wanted);

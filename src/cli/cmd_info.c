@@ -29,25 +29,69 @@ static enum tv_status write_info(const struct tv_settings *settings, const struc
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static enum tv_status info_of_stream(const struct tv_settings *settings, struct tv_loading *loading,
+                                     struct tv_error *err)
 {
-    struct tv_error err = {0};
     struct tv_info info = {.head = NULL};
     struct tv_head *head = tv_head_new();
     struct tv_profile_sink *sink = tv_profile_sink_new(NULL, NULL);
     struct tv_span_sink span;
     tv_span_sink_init(&span, tv_profile_sink_sink(sink));
-    enum tv_status status = tv_load_sink(settings, head, &span.sink, NULL, &err);
+    enum tv_status status = tv_load_stream(loading, head, &span.sink, NULL, err);
     tv_profile_sink_facts(sink, &info.facts);
     tv_profile_free(tv_profile_sink_finish(sink, head));
     if (status == TV_OK) {
         tv_load_report(settings, head);
         info.head = head;
         info.span = tv_span_sink_get(&span, head);
-        status = write_info(settings, &info, &err);
+        status = write_info(settings, &info, err);
     }
     tv_span_sink_release(&span);
     tv_head_free(head);
+    return status;
+}
+
+/* Threads that have slices of their own. */
+static uint32_t threads_with_events(const struct tv_trace *trace)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        count += trace->tracks[i].kind == TV_TRACK_THREAD;
+    return count;
+}
+
+static enum tv_status info_of_trace(const struct tv_settings *settings, struct tv_loading *loading,
+                                    struct tv_error *err)
+{
+    struct tv_trace *trace;
+    enum tv_status status = tv_load_build(loading, NULL, &trace, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_info info = {
+        .head = trace->head,
+        .trace = trace,
+        .facts = {.calls = trace->recorded_calls,
+                  .unmatched_exits = trace->unmatched_exits,
+                  .open_calls = trace->open_calls,
+                  .threads_with_events = threads_with_events(trace),
+                  .max_depth = trace->max_depth},
+        .span = trace->end - trace->start,
+    };
+    tv_load_report(settings, trace->head);
+    status = write_info(settings, &info, err);
+    tv_trace_free(trace);
+    return status;
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct tv_loading *loading;
+    enum tv_status status =
+        tv_load_open(settings, settings->files.items, settings->files.count, &loading, &err);
+    if (status == TV_OK)
+        status = tv_load_streams(loading) ? info_of_stream(settings, loading, &err)
+                                          : info_of_trace(settings, loading, &err);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 

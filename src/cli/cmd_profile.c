@@ -2,9 +2,7 @@
 /*
  * cmd_profile.c - the method table.
  */
-#include "analysis/profile_sink.h"
 #include "cli/command.h"
-#include "cli/load.h"
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/selection.h"
@@ -31,7 +29,6 @@ static const struct tv_option options[] = {
 /* What is printed, and what it lives in. */
 struct table {
     struct tv_measured measured; /* with a tree only where one is needed */
-    struct tv_head *head;        /* of a profile without a tree; else NULL */
     struct tv_profile *profile;
 };
 
@@ -39,26 +36,6 @@ static void release_table(struct table *table)
 {
     tv_profile_free(table->profile);
     tv_measured_release(&table->measured);
-    if (table->head)
-        tv_head_free(table->head);
-}
-
-/* The fast way: methods of a whole file need neither a trace nor a tree. */
-static enum tv_status make_streaming(const struct tv_settings *settings, struct table *table,
-                                     struct tv_error *err)
-{
-    struct tv_settings own = *settings;
-    table->head = tv_head_new();
-    struct tv_profile_sink *sink =
-        tv_profile_sink_new(settings->threads.count > 0 ? tv_thread_is_wanted : NULL, &own);
-    enum tv_status status =
-        tv_load_sink(settings, table->head, tv_profile_sink_sink(sink), NULL, err);
-    table->profile = tv_profile_sink_finish(sink, table->head);
-    if (status == TV_OK)
-        status = tv_threads_check(table->head, &settings->threads, err);
-    if (status == TV_OK)
-        tv_load_report(settings, table->head);
-    return status;
 }
 
 static enum tv_status make_table(const struct tv_settings *settings, struct table *table,
@@ -66,7 +43,8 @@ static enum tv_status make_table(const struct tv_settings *settings, struct tabl
 {
     *table = (struct table){.profile = NULL};
     if (!settings->range && !settings->callers_callees)
-        return make_streaming(settings, table, err);
+        return tv_measure_profile(settings, &settings->files, &table->measured, &table->profile,
+                                  err);
     enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
     if (status == TV_OK)
         table->profile = tv_profile_of_tree(table->measured.tree);

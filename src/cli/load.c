@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "cli/inputs.h"
 #include "cli/meter.h"
 #include "cli/names.h"
@@ -25,87 +26,123 @@ static enum tv_status read_mapping(const char *path, struct tv_mapping **mapping
     return status;
 }
 
-static enum tv_status read_sources(const struct tv_inputs *inputs, struct tv_head *head,
-                                   struct tv_sink *sink, const struct tv_read_options *options,
-                                   struct tv_error *err)
-{
-    for (size_t i = 0; i < inputs->count; i++) {
-        enum tv_status status = tv_readers_read(inputs->sources[i], head, sink, options, err);
-        if (status != TV_OK)
-            return tv_error_prefix(err, "%s", tv_source_name(inputs->sources[i]));
-    }
-    return TV_OK;
-}
-
-/* What a loading opens and its end gives back. */
-struct loading {
+struct tv_loading {
+    const struct tv_settings *settings;
     struct tv_inputs inputs;
     struct tv_mapping *mapping;
 };
 
-static enum tv_status open_loading(struct loading *loading, const struct tv_settings *settings,
-                                   const char *const *files, size_t count, struct tv_error *err)
+enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
+                            size_t count, struct tv_loading **loading, struct tv_error *err)
 {
-    enum tv_status status = read_mapping(settings->mapping, &loading->mapping, err);
+    struct tv_loading opened = {.settings = settings};
+    enum tv_status status = read_mapping(settings->mapping, &opened.mapping, err);
     if (status != TV_OK)
         return status;
-    status = tv_inputs_open(&loading->inputs, files, count, err);
-    if (status != TV_OK)
-        tv_mapping_free(loading->mapping);
-    return status;
+    status = tv_inputs_open(&opened.inputs, files, count, err);
+    if (status != TV_OK) {
+        tv_mapping_free(opened.mapping);
+        return status;
+    }
+    *loading = tv_alloc(1, sizeof **loading);
+    **loading = opened;
+    return TV_OK;
 }
 
-static enum tv_status load(const struct tv_settings *settings, struct loading *loading,
-                           struct tv_head *head, struct tv_sink *sink, struct tv_progress *progress,
-                           struct tv_error *err)
+static void close_loading(struct tv_loading *loading)
 {
-    struct tv_progress own = {0};
-    struct tv_meter *meter = progress ? NULL : tv_meter_start(&own, settings->quiet);
-    struct tv_naming_sink naming;
-    if (loading->mapping) {
-        tv_naming_sink_init(&naming, sink, loading->mapping);
-        sink = &naming.sink;
-    }
-    struct tv_read_options options = {
-        .parts = tv_settings_jobs(settings),
-        .progress = progress ? progress : &own,
-    };
-    enum tv_status status = read_sources(&loading->inputs, head, sink, &options, err);
-    tv_meter_stop(meter);
     tv_inputs_release(&loading->inputs);
     tv_mapping_free(loading->mapping);
+    tv_free(loading);
+}
+
+bool tv_load_streams(const struct tv_loading *loading)
+{
+    for (size_t i = 0; i < loading->inputs.count; i++)
+        if (!tv_readers_stream(loading->inputs.sources[i]))
+            return false;
+    return true;
+}
+
+/* Where the events of all inputs go. */
+struct destination {
+    struct tv_head *head;
+    struct tv_sink *sink;
+    struct tv_builder *builder; /* NULL: to the sink alone */
+};
+
+static enum tv_status read_source(struct tv_source *source, const struct destination *to,
+                                  const struct tv_read_options *options, struct tv_error *err)
+{
+    enum tv_status status = to->builder && !tv_readers_stream(source)
+                                ? tv_readers_build(source, to->builder, options, err)
+                                : tv_readers_read(source, to->head, to->sink, options, err);
+    return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
+}
+
+static enum tv_status load(struct tv_loading *loading, struct destination to,
+                           struct tv_progress *progress, struct tv_error *err)
+{
+    struct tv_progress own = {0};
+    struct tv_meter *meter = progress ? NULL : tv_meter_start(&own, loading->settings->quiet);
+    struct tv_naming_sink naming;
+    if (loading->mapping) {
+        tv_naming_sink_init(&naming, to.sink, loading->mapping);
+        to.sink = &naming.sink;
+    }
+    struct tv_read_options options = {
+        .parts = tv_settings_jobs(loading->settings),
+        .progress = progress ? progress : &own,
+    };
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < loading->inputs.count && status == TV_OK; i++)
+        status = read_source(loading->inputs.sources[i], &to, &options, err);
+    tv_meter_stop(meter);
     return status;
 }
 
-enum tv_status tv_load_sink(const struct tv_settings *settings, struct tv_head *head,
-                            struct tv_sink *sink, struct tv_progress *progress,
-                            struct tv_error *err)
+enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
+                              struct tv_sink *sink, struct tv_progress *progress,
+                              struct tv_error *err)
 {
-    struct loading loading;
-    enum tv_status status =
-        open_loading(&loading, settings, settings->files.items, settings->files.count, err);
-    if (status != TV_OK)
-        return status;
-    return load(settings, &loading, head, sink, progress, err);
+    struct destination to = {.head = head, .sink = sink};
+    enum tv_status status = load(loading, to, progress, err);
+    close_loading(loading);
+    return status;
+}
+
+/* Arguments of events are read from the sources when somebody looks. */
+static void hand_over_sources(struct tv_loading *loading, struct tv_trace *trace)
+{
+    trace->sources = loading->inputs.sources;
+    trace->source_count = loading->inputs.count;
+    loading->inputs = (struct tv_inputs){0};
+}
+
+enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
+                             struct tv_trace **trace, struct tv_error *err)
+{
+    struct destination to = {.head = tv_head_new()};
+    to.builder = tv_builder_new(to.head);
+    to.sink = tv_builder_sink(to.builder);
+    enum tv_status status = load(loading, to, progress, err);
+    if (status == TV_OK) {
+        *trace = tv_builder_finish(to.builder);
+        hand_over_sources(loading, *trace);
+    } else {
+        tv_builder_free(to.builder);
+    }
+    close_loading(loading);
+    return status;
 }
 
 enum tv_status tv_load_trace(const struct tv_settings *settings, const char *const *files,
                              size_t count, struct tv_progress *progress, struct tv_trace **trace,
                              struct tv_error *err)
 {
-    struct loading loading;
-    enum tv_status status = open_loading(&loading, settings, files, count, err);
-    if (status != TV_OK)
-        return status;
-    struct tv_head *head = tv_head_new();
-    struct tv_builder *builder = tv_builder_new(head);
-    status = load(settings, &loading, head, tv_builder_sink(builder), progress, err);
-    if (status != TV_OK) {
-        tv_builder_free(builder);
-        return status;
-    }
-    *trace = tv_builder_finish(builder);
-    return TV_OK;
+    struct tv_loading *loading;
+    enum tv_status status = tv_load_open(settings, files, count, &loading, err);
+    return status == TV_OK ? tv_load_build(loading, progress, trace, err) : status;
 }
 
 /* The name of the file that the diagnostics are about; several files share one list. */

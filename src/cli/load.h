@@ -10,13 +10,26 @@
 #include "cli/options.h"
 #include "model/builder.h"
 
-/* Reads all files, as one trace, into the sink: with the mapping, the number of threads and the
- * progress that the settings ask for.  `progress` NULL: shown on the terminal. */
-enum tv_status tv_load_sink(const struct tv_settings *settings, struct tv_head *head,
-                            struct tv_sink *sink, struct tv_progress *progress,
+/* Files that are open and not yet read. */
+struct tv_loading;
+
+/* Opens `count` files, as one trace, and the mapping that the settings ask for. */
+enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
+                            size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;
 
-/* The same of `count` files, into a trace, which the caller frees. */
+/* Whether a sink can take all of them; else they must become a trace. */
+bool tv_load_streams(const struct tv_loading *loading);
+
+/* Reads into a sink, or into a trace, which the caller frees; the loading is gone.  The number of
+ * threads is that of the settings.  `progress` NULL: shown on the terminal. */
+enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
+                              struct tv_sink *sink, struct tv_progress *progress,
+                              struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
+                             struct tv_trace **trace, struct tv_error *err) TV_MUST_CHECK;
+
+/* Opens and builds. */
 enum tv_status tv_load_trace(const struct tv_settings *settings, const char *const *files,
                              size_t count, struct tv_progress *progress, struct tv_trace **trace,
                              struct tv_error *err) TV_MUST_CHECK;

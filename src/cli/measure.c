@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/measure.h"
 
+#include "analysis/profile_sink.h"
+#include "analysis/thread_tree.h"
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 #include "cli/load.h"
 #include "cli/selection.h"
 
-static enum tv_status measure_trace(const struct tv_settings *settings,
-                                    struct tv_measured *measured, struct tv_error *err)
+static enum tv_status measure_trace(const struct tv_settings *settings, unsigned flags,
+                                    struct tv_loading *loading, struct tv_measured *measured,
+                                    struct tv_error *err)
 {
-    enum tv_status status = tv_load_trace(settings, settings->files.items, settings->files.count,
-                                          NULL, &measured->trace, err);
+    enum tv_status status = tv_load_build(loading, NULL, &measured->trace, err);
     if (status != TV_OK)
         return status;
     const struct tv_trace *trace = measured->trace;
@@ -18,7 +20,9 @@ static enum tv_status measure_trace(const struct tv_settings *settings,
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
     measured->head = trace->head;
     status = tv_selection_make(settings, trace, tracks, &selection, err);
-    if (status == TV_OK)
+    if (status == TV_OK && (flags & TV_MEASURE_SPLIT_THREADS))
+        measured->tree = tv_call_tree_by_thread(trace, &selection, tv_settings_jobs(settings));
+    else if (status == TV_OK)
         measured->tree = tv_call_tree_of_trace(trace, &selection, tv_settings_jobs(settings));
     tv_free(tracks);
     return status;
@@ -26,7 +30,8 @@ static enum tv_status measure_trace(const struct tv_settings *settings,
 
 /* The sinks ask with a context that they do not change. */
 static enum tv_status measure_stream(struct tv_settings *settings, unsigned flags,
-                                     struct tv_measured *measured, struct tv_error *err)
+                                     struct tv_loading *loading, struct tv_measured *measured,
+                                     struct tv_error *err)
 {
     struct tv_tree_sink_options options = {
         .wanted = settings->threads.count > 0 ? tv_thread_is_wanted : NULL,
@@ -37,10 +42,20 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
     measured->head = tv_head_new();
     struct tv_tree_sink *sink = tv_tree_sink_new(&options);
     enum tv_status status =
-        tv_load_sink(settings, measured->head, tv_tree_sink_sink(sink), NULL, err);
+        tv_load_stream(loading, measured->head, tv_tree_sink_sink(sink), NULL, err);
     measured->tree = tv_tree_sink_finish(sink, measured->head);
     if (status == TV_OK)
         status = tv_threads_check(measured->head, &settings->threads, err);
+    return status;
+}
+
+static enum tv_status report(const struct tv_settings *settings, struct tv_measured *measured,
+                             enum tv_status status)
+{
+    if (status == TV_OK)
+        tv_load_report(settings, measured->head);
+    else
+        tv_measured_release(measured);
     return status;
 }
 
@@ -49,15 +64,51 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
 {
     tv_ns from, to;
     struct tv_settings own = *settings;
+    struct tv_loading *loading;
     *measured = (struct tv_measured){NULL, NULL, NULL};
     if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
         return err->status;
-    enum tv_status status = settings->range ? measure_trace(settings, measured, err)
-                                            : measure_stream(&own, flags, measured, err);
+    enum tv_status status =
+        tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
+    if (status != TV_OK)
+        return status;
+    status = settings->range || !tv_load_streams(loading)
+                 ? measure_trace(settings, flags, loading, measured, err)
+                 : measure_stream(&own, flags, loading, measured, err);
+    return report(settings, measured, status);
+}
+
+static enum tv_status profile_stream(struct tv_settings *settings, struct tv_loading *loading,
+                                     struct tv_measured *measured, struct tv_profile **profile,
+                                     struct tv_error *err)
+{
+    measured->head = tv_head_new();
+    struct tv_profile_sink *sink =
+        tv_profile_sink_new(settings->threads.count > 0 ? tv_thread_is_wanted : NULL, settings);
+    enum tv_status status =
+        tv_load_stream(loading, measured->head, tv_profile_sink_sink(sink), NULL, err);
+    *profile = tv_profile_sink_finish(sink, measured->head);
     if (status == TV_OK)
-        tv_load_report(settings, measured->head);
-    else
-        tv_measured_release(measured);
+        status = tv_threads_check(measured->head, &settings->threads, err);
+    return status;
+}
+
+enum tv_status tv_measure_profile(const struct tv_settings *settings, const struct tv_words *files,
+                                  struct tv_measured *measured, struct tv_profile **profile,
+                                  struct tv_error *err)
+{
+    struct tv_settings own = *settings;
+    struct tv_loading *loading;
+    *measured = (struct tv_measured){NULL, NULL, NULL};
+    *profile = NULL;
+    enum tv_status status = tv_load_open(settings, files->items, files->count, &loading, err);
+    if (status != TV_OK)
+        return status;
+    if (tv_load_streams(loading))
+        return report(settings, measured, profile_stream(&own, loading, measured, profile, err));
+    status = report(settings, measured, measure_trace(settings, 0, loading, measured, err));
+    if (status == TV_OK)
+        *profile = tv_profile_of_tree(measured->tree);
     return status;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.h - a call tree of what the user asked for: straight from the files where that suffices,
- * from a trace where a range asks for one.
+ * measure.h - a call tree or a profile of what the user asked for: straight from the files where
+ * that suffices, from a trace where a range or the format asks for one.
  */
 #ifndef TV_CLI_MEASURE_H
 #define TV_CLI_MEASURE_H
 
-#include "analysis/call_tree.h"
+#include "analysis/profile.h"
 #include "cli/options.h"
 
 /* A tree and what its names live in. */
@@ -17,13 +17,18 @@ struct tv_measured {
 };
 
 enum tv_measure_flags {
-    TV_MEASURE_SPLIT_THREADS = 1, /* tree_sink.h; not together with a range */
+    TV_MEASURE_SPLIT_THREADS = 1, /* tree_sink.h */
     TV_MEASURE_FOLD_NAMES = 2,
 };
 
 /* Reads the files and reports what was repaired. --thread and --range apply. */
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err) TV_MUST_CHECK;
+
+/* The method table of some files alone, without a tree: the fast way.  --thread applies. */
+enum tv_status tv_measure_profile(const struct tv_settings *settings, const struct tv_words *files,
+                                  struct tv_measured *measured, struct tv_profile **profile,
+                                  struct tv_error *err) TV_MUST_CHECK;
 void tv_measured_release(struct tv_measured *measured);
 
 #endif

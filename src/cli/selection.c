@@ -79,7 +79,8 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
         return status;
     selection->tracks = tracks;
     for (uint32_t i = 0; i < trace->track_count; i++) {
-        if (tv_thread_is_named(trace->head, trace->tracks[i].thread, &settings->threads))
+        if (trace->tracks[i].kind != TV_TRACK_ASYNC &&
+            tv_thread_is_named(trace->head, trace->tracks[i].thread, &settings->threads))
             tracks[selection->track_count++] = i;
     }
     return TV_OK;

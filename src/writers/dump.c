@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "writers/calls.h"
 #include "writers/names.h"
 
 /* dmtracedump begins so deep: it has room for two exits without their entries. */
@@ -215,6 +216,40 @@ struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *op
 struct tv_sink *tv_dump_sink(struct tv_dump *dump)
 {
     return &dump->sink;
+}
+
+static void dump_input(struct tv_dump *dump, const struct tv_trace *trace, uint32_t input)
+{
+    struct tv_call_merge *merge = tv_call_merge_new(trace);
+    struct tv_call_event call;
+    begin(&dump->sink, trace->head, input, 1);
+    while (tv_call_merge_next(merge, &call)) {
+        const struct tv_track *track = &trace->tracks[call.track];
+        if (track->input != input || track->kind == TV_TRACK_ASYNC)
+            continue;
+        bool unrolled = call.slice->flags & TV_SLICE_UNROLLED;
+        struct tv_event event = {
+            .wall = call.time / dump->tick,
+            .cpu = call.cpu / dump->tick,
+            .thread = track->thread,
+            .action = call.exit ? (unrolled ? TV_UNROLL : TV_EXIT) : TV_ENTER,
+            .frame = trace->paths.nodes[call.slice->path].frame & TV_ANY_FRAME,
+        };
+        write_event(dump, &event);
+    }
+    tv_call_merge_free(merge);
+    release_input(dump);
+}
+
+void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->head->input_count; i++)
+        dump_input(dump, trace, i);
+}
+
+void tv_dump_end(struct tv_dump *dump)
+{
+    release_input(dump);
 }
 
 void tv_dump_free(struct tv_dump *dump)

@@ -17,6 +17,7 @@
 
 #include "base/out.h"
 #include "model/sink.h"
+#include "model/trace.h"
 
 enum tv_dump_clock {
     TV_DUMP_FIRST, /* the CPU clock where the input has one: what dmtracedump prints */
@@ -36,6 +37,12 @@ struct tv_dump_options {
 /* `out` must live as long. */
 struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *options);
 struct tv_sink *tv_dump_sink(struct tv_dump *dump);
+
+/* Instead of reading into the sink: the calls of a finished trace, in the order of time. */
+void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace);
+
+/* Lets go of the head that was read into. */
+void tv_dump_end(struct tv_dump *dump);
 void tv_dump_free(struct tv_dump *dump);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/info.h"
 
+#include "analysis/slice_sums.h"
 #include "base/bytes.h"
 #include "writers/names.h"
 
@@ -174,6 +175,38 @@ static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, any ? "\n  ]" : "]");
 }
 
+static void json_tables(struct tv_out *out, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    struct tv_slice_sums sums = tv_slice_sums_of(trace);
+    json_key(out, "origin_ns");
+    tv_out_i64(out, trace->origin);
+    json_number(out, "slices", sums.slices);
+    json_number(out, "unfinished_slices", sums.unfinished);
+    json_key(out, "sum_slice_ns");
+    tv_out_i64(out, sums.length);
+    json_key(out, "sum_self_ns");
+    tv_out_i64(out, sums.self);
+    json_number(out, "async_slices", sums.async);
+    uint64_t of_threads = 0;
+    for (size_t i = 0; i < tables->instants.count; i++)
+        of_threads += tables->instants.rows[i].scope == TV_SCOPE_THREAD;
+    json_number(out, "thread_instants", of_threads);
+    json_number(out, "instants", tables->instants.count - of_threads);
+    json_number(out, "counters", tables->counters.count);
+    json_number(out, "counter_series", tables->series.count);
+    json_number(out, "counter_samples", tables->counter_sample_count);
+    json_number(out, "flows", tables->flows.count);
+    json_number(out, "objects", tables->objects.count);
+    json_number(out, "snapshots", tables->snapshots.count);
+    json_number(out, "samples", tables->samples.count);
+    json_number(out, "memory_dumps", tables->memory_dumps.count);
+    json_number(out, "contexts", tables->contexts.count);
+    json_number(out, "cpus", 0);
+    json_number(out, "cpu_slices", 0);
+    json_number(out, "stack_frames", tables->stack_frames.count);
+}
+
 /* What the first file says stands for all where they differ; "inputs" has each one's. */
 static void json_first_input(struct tv_out *out, const struct tv_head *head, unsigned clocks)
 {
@@ -227,6 +260,8 @@ void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
         tv_out_text(out, "null");
     json_time(out, "last_real_ns", true, sums.last_wall);
     json_time(out, "last_cpu_ns", true, sums.last_cpu);
+    if (info->trace)
+        json_tables(out, info->trace);
     json_diagnostics(out, &head->diagnostics);
     json_key(out, "inputs");
     tv_out_char(out, '[');
@@ -322,6 +357,29 @@ static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
     }
 }
 
+/* Only what is there. */
+static void text_some(struct tv_out *out, const char *text, uint64_t value)
+{
+    if (value > 0)
+        text_number(out, text, value);
+}
+
+static void text_tables(struct tv_out *out, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    text_some(out, "async slices", tv_slice_sums_of(trace).async);
+    text_some(out, "instants", tables->instants.count);
+    text_some(out, "counters", tables->counters.count);
+    text_some(out, "counter samples", tables->counter_sample_count);
+    text_some(out, "flows", tables->flows.count);
+    text_some(out, "objects", tables->objects.count);
+    text_some(out, "snapshots", tables->snapshots.count);
+    text_some(out, "samples", tables->samples.count);
+    text_some(out, "memory dumps", tables->memory_dumps.count);
+    text_some(out, "contexts", tables->contexts.count);
+    text_some(out, "stack frames", tables->stack_frames.count);
+}
+
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
 {
     const struct tv_head *head = info->head;
@@ -343,6 +401,8 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     text_number(out, "open at the end", info->facts.open_calls);
     text_number(out, "left by exceptions", sums.unrolls);
     text_number(out, "deepest", info->facts.max_depth);
+    if (info->trace)
+        text_tables(out, info->trace);
     label(out, "overflow");
     tv_out_text(out, sums.overflow ? "yes: the buffer was full, what came later was not recorded\n"
                                    : "no\n");

@@ -12,6 +12,7 @@
 
 struct tv_info {
     const struct tv_head *head;
+    const struct tv_trace *trace; /* NULL: a stream of calls, which has nothing beside them */
     struct tv_walk_facts facts;
     tv_ns span; /* from the earliest record to the latest, on the trace's axis */
 };

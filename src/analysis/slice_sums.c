@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/slice_sums.h"
+
+static void add_row(const struct tv_trace *trace, uint32_t row, struct tv_slice_sums *sums)
+{
+    struct tv_slice slices[64];
+    int64_t length = 0;
+    for (uint32_t first = 0, count; first < trace->rows[row].count; first += count) {
+        count = trace->rows[row].count - first;
+        if (count > TV_COUNT(slices))
+            count = TV_COUNT(slices);
+        tv_slices_read(trace, row, first, count, slices);
+        for (uint32_t i = 0; i < count; i++) {
+            length += slices[i].length;
+            sums->unfinished += (slices[i].flags & TV_SLICE_OPEN) != 0;
+        }
+    }
+    sums->slices += trace->rows[row].count;
+    sums->length += length;
+    /* What is not on top is taken from its parent again. */
+    sums->self += trace->rows[row].depth == 0 ? length : 0;
+}
+
+struct tv_slice_sums tv_slice_sums_of(const struct tv_trace *trace)
+{
+    struct tv_slice_sums sums = {0};
+    for (uint32_t i = 0; i < trace->row_count; i++) {
+        if (trace->tracks[trace->rows[i].track].kind == TV_TRACK_ASYNC)
+            sums.async += trace->rows[i].count;
+        else
+            add_row(trace, i, &sums);
+    }
+    return sums;
+}
