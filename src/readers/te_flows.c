@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_flows.c - arrows between slices: phases s, t and f, and slices with a bind_id (trace-event.md
+ * section 3.7).
+ *
+ * s t f   a start, steps and an end with one category, name and id (1 and "1" are two ids) make an
+ *         arrow from each to the next.  One start may have many ends; a new start begins anew when
+ *         the one before has had an end
+ * bind_id a slice with flow_out is a producer, one with flow_in a consumer; arrows leave from the
+ *         producer's end and arrive at the consumer's start
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/te_binding.h"
+#include "readers/te_ids.h"
+
+enum binding {
+    AROUND, /* the slice around the event */
+    NEXT,   /* the one that starts next */
+    NEITHER,
+};
+
+struct told {
+    uint32_t key; /* index in keys; TV_NONE: left out */
+    uint8_t binding;
+    bool in, out; /* of a slice with a bind_id */
+};
+
+struct key {
+    uint32_t id; /* string, as shown */
+    bool open;
+    bool arrived; /* an end was there: another start may come */
+    struct tv_flow_end from;
+    uint64_t offset;
+    uint32_t frame;
+};
+
+/* A slice of an async track. */
+struct async_place {
+    uint64_t offset;
+    uint32_t row, index;
+};
+
+struct joining {
+    struct tv_te_context *context;
+    struct tv_te_binding *binding;
+    struct tv_te_key text;
+    struct tv_interner *ids; /* with their JSON type in front */
+    struct tv_map numbers;   /* (frame, id) -> index in keys; frame TV_NONE: a bind_id */
+    struct key *keys;
+    size_t key_count, key_capacity;
+    struct async_place *places; /* made when first asked for, by offset */
+    size_t place_count, place_capacity;
+    bool have_places;
+};
+
+static uint32_t number_of(struct joining *joining, uint32_t frame, struct tv_bytes raw)
+{
+    struct tv_te_context *context = joining->context;
+    bool typed = frame != TV_NONE && tv_te_is_string(raw);
+    struct tv_bytes id = tv_te_text(raw, &context->scratch);
+    joining->text.length = 0;
+    tv_te_key_add(&joining->text, typed ? TV_BYTES("\"") : TV_BYTES(" "));
+    tv_te_key_add(&joining->text, id);
+    uint64_t key =
+        (uint64_t)frame << 32 | tv_interner_add(joining->ids, tv_te_key_text(&joining->text));
+    uint32_t number = tv_map_add(&joining->numbers, key, (uint32_t)joining->key_count);
+    if (number < joining->key_count)
+        return number;
+    joining->keys = tv_array_reserve(joining->keys, &joining->key_capacity, joining->key_count + 1,
+                                     sizeof *joining->keys);
+    joining->keys[joining->key_count++] =
+        (struct key){.id = tv_head_string(context->trace->head, id)};
+    return number;
+}
+
+static bool contains(struct tv_bytes text, struct tv_bytes part)
+{
+    for (size_t i = 0; i + part.length <= text.length; i++)
+        if (memcmp(text.data + i, part.data, part.length) == 0)
+            return true;
+    return false;
+}
+
+/* What an f event without "bp" means depends on its category, as it came to be in Chrome. */
+static enum binding default_binding(struct joining *joining, const struct tv_te_loose *event)
+{
+    struct tv_head *head = joining->context->trace->head;
+    struct tv_bytes category = tv_head_text(head, head->frames[event->frame].category);
+    return contains(category, TV_BYTES("input")) || contains(category, TV_BYTES("ipc.flow"))
+               ? AROUND
+               : NEXT;
+}
+
+static enum binding find_binding(struct joining *joining, const struct tv_te_loose *event,
+                                 const struct tv_te_fields *fields)
+{
+    if (event->phase != 'f')
+        return AROUND;
+    if (fields->bp.data == NULL)
+        return default_binding(joining, event);
+    struct tv_bytes point = tv_te_text(fields->bp, &joining->context->scratch);
+    return tv_bytes_equal(point, TV_BYTES("e")) ? AROUND : NEITHER;
+}
+
+static void read_flow(struct joining *joining, const struct tv_te_loose *event,
+                      const struct tv_te_fields *fields, struct told *told)
+{
+    enum binding binding = find_binding(joining, event, fields);
+    told->binding = (uint8_t)binding;
+    if (fields->id.data == NULL)
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_ID_MISSING, event->offset);
+    else if (binding == NEITHER)
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_FLOW_BAD_BINDING, event->offset);
+    else
+        told->key = number_of(joining, event->frame, fields->id);
+}
+
+static void read_bound_slice(struct joining *joining, const struct tv_te_loose *event,
+                             const struct tv_te_fields *fields, struct told *told)
+{
+    if (fields->bind_id.data == NULL)
+        return;
+    told->in = tv_te_truth(fields->flow_in);
+    told->out = tv_te_truth(fields->flow_out);
+    if (told->in || told->out)
+        told->key = number_of(joining, TV_NONE, fields->bind_id);
+    else
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_FLOW_NO_DIRECTION, event->offset);
+}
+
+static bool is_flow(const struct tv_te_loose *event)
+{
+    return event->phase == 's' || event->phase == 't' || event->phase == 'f';
+}
+
+static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
+{
+    struct tv_te_fields fields;
+    *told = (struct told){.key = TV_NONE};
+    if (!tv_te_event_read(joining->context, event->offset, &fields))
+        return;
+    if (is_flow(event))
+        read_flow(joining, event, &fields, told);
+    else
+        read_bound_slice(joining, event, &fields, told);
+}
+
+static void add_arrow(struct joining *joining, const struct key *key, struct tv_flow_end to,
+                      uint64_t end_offset)
+{
+    struct tv_flow *flow = tv_table_add(&joining->context->trace->tables.flows);
+    *flow = (struct tv_flow){
+        .from = key->from,
+        .to = to,
+        .offset = key->offset,
+        .end_offset = end_offset,
+        .frame = key->frame,
+        .id = key->id,
+        .input = joining->context->input,
+    };
+}
+
+static void open_flow(struct key *key, const struct tv_te_loose *event, struct tv_flow_end from)
+{
+    key->open = true;
+    key->arrived = false;
+    key->from = from;
+    key->offset = event->offset;
+    key->frame = event->frame;
+}
+
+static bool find_slice(struct joining *joining, const struct tv_te_loose *event,
+                       const struct told *told, struct tv_flow_end *found)
+{
+    struct tv_te_context *context = joining->context;
+    tv_ns time = event->time + context->trace->offset[context->input];
+    found->time = event->time;
+    if (told->binding == AROUND)
+        return tv_te_binding_around(joining->binding, event->thread, time, &found->row,
+                                    &found->index);
+    return tv_te_binding_next(joining->binding, event->thread, time, event->offset, &found->row,
+                              &found->index);
+}
+
+static void join_flow(struct joining *joining, const struct tv_te_loose *event,
+                      const struct told *told)
+{
+    struct tv_te_context *context = joining->context;
+    struct key *key = &joining->keys[told->key];
+    struct tv_flow_end end;
+    if (event->phase == 's' && key->open && !key->arrived) {
+        tv_te_warn(context, TV_DIAGNOSTIC_FLOW_BEGUN_TWICE, event->offset);
+        return;
+    }
+    if (event->phase != 's' && !key->open) {
+        tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_START, event->offset);
+        return;
+    }
+    if (!find_slice(joining, event, told, &end)) {
+        tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
+        return;
+    }
+    if (event->phase != 's')
+        add_arrow(joining, key, end, event->offset);
+    if (event->phase == 'f')
+        key->arrived = true;
+    else
+        open_flow(key, event, end);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct async_place *a = left, *b = right;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static void add_places(struct joining *joining, uint32_t row)
+{
+    const struct tv_trace *trace = joining->context->trace;
+    uint32_t count = trace->rows[row].count;
+    joining->places = tv_array_reserve(joining->places, &joining->place_capacity,
+                                       joining->place_count + count, sizeof *joining->places);
+    for (uint32_t i = 0; i < count; i++)
+        joining->places[joining->place_count++] =
+            (struct async_place){tv_slice_offset(trace, row, i), row, i};
+}
+
+static void find_places(struct joining *joining)
+{
+    const struct tv_trace *trace = joining->context->trace;
+    joining->have_places = true;
+    for (uint32_t row = 0; row < trace->row_count; row++)
+        if (trace->rows[row].input == joining->context->input &&
+            trace->tracks[trace->rows[row].track].kind == TV_TRACK_ASYNC)
+            add_places(joining, row);
+    if (joining->place_count > 0)
+        qsort(joining->places, joining->place_count, sizeof *joining->places, compare_places);
+}
+
+static bool find_async(struct joining *joining, uint64_t offset, uint32_t *row, uint32_t *index)
+{
+    struct async_place wanted = {offset, 0, 0};
+    const struct async_place *found;
+    if (!joining->have_places)
+        find_places(joining);
+    if (joining->place_count == 0)
+        return false;
+    found = bsearch(&wanted, joining->places, joining->place_count, sizeof wanted, compare_places);
+    if (found == NULL)
+        return false;
+    *row = found->row;
+    *index = found->index;
+    return true;
+}
+
+static void join_bound_slice(struct joining *joining, const struct tv_te_loose *event,
+                             const struct told *told)
+{
+    struct tv_te_context *context = joining->context;
+    struct key *key = &joining->keys[told->key];
+    struct tv_flow_end end = {.time = event->time};
+    bool async = event->phase == 'b' || event->phase == 'n';
+    if (!(async ? find_async(joining, event->offset, &end.row, &end.index)
+                : tv_assembly_find(context->assembly, event->thread, event->time, event->offset,
+                                   &end.row, &end.index))) {
+        tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
+        return;
+    }
+    if (told->in && key->open)
+        add_arrow(joining, key, end, event->offset);
+    else if (told->in)
+        tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_START, event->offset);
+    if (!told->out)
+        return;
+    end.time =
+        tv_slice_end(context->trace, end.row, end.index) - context->trace->offset[context->input];
+    open_flow(key, event, end);
+}
+
+static void join_events(struct joining *joining, const struct tv_te_picked *picked)
+{
+    struct told *told = tv_alloc(picked->count, sizeof *told);
+    for (size_t i = 0; i < picked->count; i++)
+        read_event(joining, &joining->context->loose[picked->loose[i]], &told[i]);
+    for (size_t i = 0; i < picked->count; i++) {
+        size_t next = picked->order[i];
+        const struct tv_te_loose *event = &joining->context->loose[picked->loose[next]];
+        if (told[next].key == TV_NONE)
+            continue;
+        if (is_flow(event))
+            join_flow(joining, event, &told[next]);
+        else
+            join_bound_slice(joining, event, &told[next]);
+    }
+    tv_free(told);
+}
+
+void tv_te_flows(struct tv_te_context *context)
+{
+    struct joining joining = {.context = context};
+    struct tv_te_picked picked;
+    tv_te_pick(&picked, context, "stfXBbn");
+    joining.binding = tv_te_binding_new(context->trace, context->assembly);
+    joining.ids = tv_interner_new();
+    tv_map_init(&joining.numbers);
+    join_events(&joining, &picked);
+    tv_te_binding_free(joining.binding);
+    tv_interner_free(joining.ids);
+    tv_map_release(&joining.numbers);
+    tv_free(joining.keys);
+    tv_free(joining.places);
+    tv_te_key_release(&joining.text);
+    tv_te_picked_release(&picked);
+}
