@@ -97,7 +97,9 @@
       "memory dump events with a wrong or another level of detail, or a bad number")               \
     X(MEMORY_LINK, "memory-link", N,                                                               \
       "ownerships between allocators that are unknown or taken: ignored")                          \
-    X(CLOCK_NO_ID, "clock-no-id", W, "clock sync markers without a sync_id, left out")             \
+    X(CONTEXT_UNMATCHED, "context-unmatched", W, "contexts that are left but were not entered")    \
+    X(CLOCK_NO_ID, "clock-no-id", W,                                                               \
+      "clock sync markers without a sync_id, or whose two parts differ")                           \
     X(CLOCK_EXTRA, "clock-extra", W,                                                               \
       "clock sync markers of an id that two clocks have already, left out")
 

@@ -122,6 +122,15 @@ struct tv_context {
     uint32_t input;
 };
 
+/* A moment that is marked in two inputs, so that their clocks can be put against each other. */
+struct tv_clock_sync {
+    tv_ns time;
+    tv_ns asked; /* when the mark was asked for, by the clock of who asked; else the same */
+    uint64_t offset;
+    uint32_t id; /* string */
+    uint32_t input;
+};
+
 /* An entry of a table of stack frames: the stack that ends with it. */
 struct tv_stack_frame {
     uint32_t key;     /* string: its id in the file */
@@ -164,6 +173,7 @@ struct tv_tables {
     TV_TABLE(tv_memory_dump) memory_dumps;
     TV_TABLE(tv_memory_figure) memory_figures;
     TV_TABLE(tv_context) contexts;
+    TV_TABLE(tv_clock_sync) clock_syncs;
     TV_TABLE(tv_stack_frame) stack_frames;
     TV_TABLE(tv_slice_extra) slice_extras;
     TV_TABLE(tv_async_extra) async_extras;
