@@ -79,9 +79,10 @@ struct tv_object {
 
 struct tv_snapshot {
     tv_ns time;
-    uint64_t offset;
+    uint64_t offset; /* of the event; of an inner one, of the object itself */
     uint32_t object;
     uint32_t input;
+    bool inner; /* found inside the snapshot of another object */
 };
 
 struct tv_sample {

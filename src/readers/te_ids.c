@@ -34,18 +34,24 @@ void tv_te_key_add_process(struct tv_te_key *key, const struct tv_head *head, ui
     tv_te_key_add(key, tv_bytes_of(digits));
 }
 
+void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_head *head, uint32_t process,
+                         struct tv_bytes scope, struct tv_bytes id)
+{
+    if (process != TV_NONE)
+        tv_te_key_add_process(key, head, process);
+    tv_te_key_add(key, TV_BYTES(":"));
+    tv_te_key_add(key, scope.data == NULL ? TV_BYTES("ptr") : scope);
+    tv_te_key_add(key, TV_BYTES(":"));
+    tv_te_key_add(key, id);
+}
+
 void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
                       const struct tv_te_fields *fields, enum tv_te_id_kind kind,
                       struct tv_bytes raw, uint32_t process, enum tv_te_id_owner owner)
 {
-    if (kind == TV_TE_ID_LOCAL || owner == TV_TE_ID_OWNED)
-        tv_te_key_add_process(key, context->trace->head, process);
-    tv_te_key_add(key, TV_BYTES(":"));
-    if (fields->scope.data == NULL)
-        tv_te_key_add(key, TV_BYTES("ptr"));
-    else
-        tv_te_key_add(key, tv_te_text(fields->scope, &context->scratch));
-    tv_te_key_add(key, TV_BYTES(":"));
+    bool owned = kind == TV_TE_ID_LOCAL || owner == TV_TE_ID_OWNED;
+    tv_te_key_add_parts(key, context->trace->head, owned ? process : TV_NONE,
+                        tv_te_text(fields->scope, &context->scratch), (struct tv_bytes){NULL, 0});
     tv_te_key_add(key, tv_te_text(raw, &context->scratch));
 }
 

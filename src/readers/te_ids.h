@@ -30,6 +30,10 @@ enum tv_te_id_owner {
     TV_TE_ID_OWNED,  /* a plain id is of its process (objects) */
 };
 
+/* Appends "pid:scope:id"; no scope (data NULL) is "ptr", process TV_NONE no pid. */
+void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_head *head, uint32_t process,
+                         struct tv_bytes scope, struct tv_bytes id);
+
 /* Appends an id of a process to the key. */
 void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
                       const struct tv_te_fields *fields, enum tv_te_id_kind kind,
