@@ -10,6 +10,7 @@
 #ifndef TV_MODEL_HEAD_H
 #define TV_MODEL_HEAD_H
 
+#include "base/error.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/types.h"
@@ -22,10 +23,21 @@ enum tv_clocks {
     TV_CLOCK_CPU = 2,  /* each thread's own CPU time */
 };
 
+struct tv_out;
+
+/*
+ * Reads events of an input again when somebody looks at them: writes one JSON object with all that
+ * the event at `offset` says and the model does not hold, "args" first; those of the event at
+ * `end_offset` (TV_NO_OFFSET: none) are added to them and win.  On failure nothing was written.
+ */
+typedef enum tv_status tv_describe(struct tv_source *source, uint64_t offset, uint64_t end_offset,
+                                   struct tv_out *out, struct tv_error *err);
+
 /* One file. */
 struct tv_input {
     uint32_t name;            /* as the user gave it */
-    struct tv_source *source; /* where arguments are read from again, or NULL; not owned */
+    struct tv_source *source; /* where events are read from again, or NULL; not owned */
+    tv_describe *describe;    /* NULL: events say no more than the model holds */
     const char *format;       /* "Android method trace" */
     uint32_t version;         /* "3", "0xF3", ... */
     unsigned clocks;          /* enum tv_clocks; never 0 */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/tables_jsonl.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "writers/jsonl.h"
+
+static struct tv_bytes text_of(const struct tv_trace *trace, uint32_t string)
+{
+    return tv_head_text(trace->head, string);
+}
+
+static void add_time(struct tv_out *out, const char *key, const struct tv_trace *trace,
+                     uint32_t input, tv_ns time)
+{
+    tv_jsonl_number(out, key, tv_trace_time(trace, input, time));
+}
+
+static void write_instants(struct tv_out *out, const struct tv_trace *trace)
+{
+    static const char *const scopes[] = {"thread", "process", "global"};
+    for (size_t i = 0; i < trace->tables.instants.count; i++) {
+        const struct tv_instant *instant = &trace->tables.instants.rows[i];
+        tv_jsonl_begin(out, "instant");
+        tv_jsonl_text(out, "scope", tv_bytes_of(scopes[instant->scope]));
+        tv_jsonl_index(out, "of", instant->of);
+        tv_jsonl_frame(out, trace, instant->input, &trace->head->frames[instant->frame]);
+        add_time(out, "time_ns", trace, instant->input, instant->time);
+        tv_jsonl_some_number(out, "colour", instant->colour);
+        tv_jsonl_event(out, trace, instant->input, instant->offset, TV_NO_OFFSET);
+        tv_jsonl_end(out);
+    }
+}
+
+static void write_counter_samples(struct tv_out *out, const struct tv_trace *trace, size_t number)
+{
+    const struct tv_tables *tables = &trace->tables;
+    const struct tv_counter *counter = &tables->counters.rows[number];
+    for (uint32_t i = 0; i < counter->sample_count; i++) {
+        const double *values =
+            tables->counter_values + counter->first_value + (size_t)i * counter->series_count;
+        tv_jsonl_begin(out, "counter-sample");
+        tv_jsonl_number(out, "counter", (int64_t)number);
+        add_time(out, "time_ns", trace, counter->input,
+                 tables->counter_times[counter->first_sample + i]);
+        tv_out_text(out, ", \"values\": [");
+        for (uint32_t k = 0; k < counter->series_count; k++) {
+            tv_out_text(out, k > 0 ? ", " : "");
+            tv_jsonl_value(out, values[k]);
+        }
+        tv_out_char(out, ']');
+        tv_jsonl_end(out);
+    }
+}
+
+static void write_counters(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.counters.count; i++) {
+        const struct tv_counter *counter = &trace->tables.counters.rows[i];
+        tv_jsonl_begin(out, "counter");
+        tv_jsonl_number(out, "id", (int64_t)i);
+        tv_jsonl_index(out, "process", counter->process);
+        tv_jsonl_text(out, "name", text_of(trace, counter->name));
+        tv_jsonl_text(out, "category", text_of(trace, counter->category));
+        tv_jsonl_some_number(out, "colour", counter->colour);
+        tv_out_text(out, ", \"series\": [");
+        for (uint32_t k = 0; k < counter->series_count; k++) {
+            tv_out_text(out, k > 0 ? ", " : "");
+            tv_out_json(out,
+                        text_of(trace, trace->tables.series.rows[counter->first_series + k].name));
+        }
+        tv_out_char(out, ']');
+        tv_jsonl_end(out);
+        write_counter_samples(out, trace, i);
+    }
+}
+
+static void add_flow_end(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                         const char *key, const struct tv_flow_end *end)
+{
+    tv_out_format(out, ", \"%s\": {\"row\": ", key);
+    tv_out_u64(out, end->row);
+    tv_jsonl_number(out, "index", end->index);
+    add_time(out, "time_ns", trace, input, end->time);
+    tv_out_char(out, '}');
+}
+
+static void write_flows(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.flows.count; i++) {
+        const struct tv_flow *flow = &trace->tables.flows.rows[i];
+        tv_jsonl_begin(out, "flow");
+        tv_jsonl_text(out, "flow_id", text_of(trace, flow->id));
+        tv_jsonl_frame(out, trace, flow->input, &trace->head->frames[flow->frame]);
+        add_flow_end(out, trace, flow->input, "from", &flow->from);
+        add_flow_end(out, trace, flow->input, "to", &flow->to);
+        tv_jsonl_event(out, trace, flow->input, flow->offset, flow->end_offset);
+        tv_jsonl_end(out);
+    }
+}
+
+static void write_objects(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.objects.count; i++) {
+        const struct tv_object *object = &trace->tables.objects.rows[i];
+        tv_jsonl_begin(out, "object");
+        tv_jsonl_number(out, "id", (int64_t)i);
+        tv_jsonl_index(out, "process", object->process);
+        tv_jsonl_text(out, "object_type", text_of(trace, object->type));
+        tv_jsonl_some_text(out, "base_type", text_of(trace, object->base_type));
+        tv_jsonl_text(out, "category", text_of(trace, object->category));
+        tv_jsonl_text(out, "scope", text_of(trace, object->scope));
+        tv_jsonl_text(out, "object_id", text_of(trace, object->id));
+        add_time(out, "created_ns", trace, object->input, object->created);
+        add_time(out, "deleted_ns", trace, object->input, object->deleted);
+        tv_out_format(out, ", \"created\": %s, \"deleted\": %s",
+                      object->flags & TV_OBJECT_CREATED ? "true" : "false",
+                      object->flags & TV_OBJECT_DELETED ? "true" : "false");
+        if (object->group != TV_NONE)
+            tv_jsonl_number(out, "joined", object->group);
+        tv_jsonl_end(out);
+    }
+    for (size_t i = 0; i < trace->tables.snapshots.count; i++) {
+        const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[i];
+        tv_jsonl_begin(out, "snapshot");
+        tv_jsonl_number(out, "object", snapshot->object);
+        add_time(out, "time_ns", trace, snapshot->input, snapshot->time);
+        tv_jsonl_event(out, trace, snapshot->input, snapshot->offset, TV_NO_OFFSET);
+        tv_jsonl_end(out);
+    }
+}
+
+/* The frames of a path, the root first, "name" each. */
+static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
+{
+    uint32_t depth = 0;
+    for (uint32_t node = path; node != TV_ROOT_PATH; node = trace->paths.nodes[node].parent)
+        depth++;
+    uint32_t *chain = tv_alloc(depth, sizeof *chain);
+    for (uint32_t node = path, i = depth; i > 0; node = trace->paths.nodes[node].parent)
+        chain[--i] = node;
+    tv_out_text(out, ", \"stack\": [");
+    for (uint32_t i = 0; i < depth; i++) {
+        tv_out_text(out, i > 0 ? ", " : "");
+        tv_out_json(out, text_of(trace, tv_path_frame(trace, chain[i])->name));
+    }
+    tv_out_char(out, ']');
+    tv_free(chain);
+}
+
+static void write_samples(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        tv_jsonl_begin(out, "sample");
+        tv_jsonl_index(out, "thread", sample->thread);
+        tv_jsonl_index(out, "cpu", sample->cpu);
+        tv_jsonl_text(out, "title", text_of(trace, sample->title));
+        add_time(out, "time_ns", trace, sample->input, sample->time);
+        tv_jsonl_number(out, "weight", sample->weight);
+        add_stack(out, trace, sample->path);
+        tv_jsonl_end(out);
+    }
+    for (size_t i = 0; i < trace->tables.stack_frames.count; i++) {
+        const struct tv_stack_frame *frame = &trace->tables.stack_frames.rows[i];
+        tv_jsonl_begin(out, "stack-frame");
+        tv_jsonl_text(out, "key", text_of(trace, frame->key));
+        tv_jsonl_index(out, "process", frame->process);
+        add_stack(out, trace, frame->path);
+        tv_jsonl_end(out);
+    }
+}
+
+static void write_figures(struct tv_out *out, const struct tv_trace *trace,
+                          const struct tv_memory_dump *dump)
+{
+    tv_out_text(out, ", \"figures\": [");
+    for (uint32_t i = 0; i < dump->figure_count; i++) {
+        const struct tv_memory_figure *figure =
+            &trace->tables.memory_figures.rows[dump->first_figure + i];
+        tv_out_text(out, i > 0 ? ", {\"of\": " : "{\"of\": ");
+        tv_out_json(out, text_of(trace, figure->of));
+        tv_jsonl_text(out, "name", text_of(trace, figure->name));
+        tv_jsonl_text(out, "units", text_of(trace, figure->units));
+        tv_out_text(out, ", \"value\": ");
+        tv_jsonl_value(out, figure->value);
+        tv_out_char(out, '}');
+    }
+    tv_out_char(out, ']');
+}
+
+static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.memory_dumps.count; i++) {
+        const struct tv_memory_dump *dump = &trace->tables.memory_dumps.rows[i];
+        tv_jsonl_begin(out, "memory-dump");
+        tv_jsonl_index(out, "process", dump->process);
+        tv_jsonl_text(out, "dump_id", text_of(trace, dump->id));
+        tv_jsonl_text(out, "level", text_of(trace, dump->level));
+        add_time(out, "time_ns", trace, dump->input, dump->time);
+        write_figures(out, trace, dump);
+        tv_jsonl_end(out);
+    }
+}
+
+static void write_contexts(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.contexts.count; i++) {
+        const struct tv_context *context = &trace->tables.contexts.rows[i];
+        tv_jsonl_begin(out, "context");
+        tv_jsonl_index(out, "thread", context->thread);
+        tv_jsonl_text(out, "context_type", text_of(trace, context->type));
+        tv_jsonl_text(out, "context_id", text_of(trace, context->id));
+        add_time(out, "start_ns", trace, context->input, context->start);
+        add_time(out, "end_ns", trace, context->input, context->end);
+        tv_jsonl_event(out, trace, context->input, context->offset, TV_NO_OFFSET);
+        tv_jsonl_end(out);
+    }
+}
+
+void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace)
+{
+    write_instants(out, trace);
+    write_counters(out, trace);
+    write_flows(out, trace);
+    write_objects(out, trace);
+    write_samples(out, trace);
+    write_memory_dumps(out, trace);
+    write_contexts(out, trace);
+}

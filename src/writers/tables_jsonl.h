@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables_jsonl.h - the tables beside the slices as JSON lines: a part of `dump --format jsonl`.
+ */
+#ifndef TV_WRITERS_TABLES_JSONL_H
+#define TV_WRITERS_TABLES_JSONL_H
+
+#include "base/out.h"
+#include "model/trace.h"
+
+void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace);
+
+#endif
