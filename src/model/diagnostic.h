@@ -51,6 +51,27 @@
     X(TRAILING_BYTES, "trailing-bytes", W, "bytes behind the last packet, skipped")                \
     X(MANY_IDS, "many-ids", W,                                                                     \
       "records of more distinct unlisted threads or methods than are kept apart")                  \
+    X(BAD_EVENT, "bad-event", W, "what stands among the events and is none, left out")             \
+    X(BAD_JSON, "bad-json", N,                                                                     \
+      "events that are not quite JSON (commas, quotes, comments, 0x), read all the same")          \
+    X(UNKNOWN_PHASE, "unknown-phase", W, "events of a phase that does not exist, left out")        \
+    X(BAD_TIMESTAMP, "bad-timestamp", W, "events without a time that can be read, left out")       \
+    X(BAD_DURATION, "bad-duration", W,                                                             \
+      "durations that are no numbers (taken as missing) or too long (cut)")                        \
+    X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, set to 0")                   \
+    X(BAD_SCOPE, "bad-scope", W, "instants whose scope is none of t, p and g, left out")           \
+    X(BAD_COLOUR, "bad-colour", N, "colour names that do not exist: coloured by name")             \
+    X(BAD_COUNTER, "bad-counter", W,                                                               \
+      "counter events without values, or with some that are no numbers, left out")                 \
+    X(MANY_SERIES, "many-series", W,                                                               \
+      "series of counters that hardly any of its events tells, beyond those that are kept")        \
+    X(TRACING_OVERHEAD, "tracing-overhead", N,                                                     \
+      "slices of the tracing itself (trace_event_overhead), left out")                             \
+    X(METADATA_UNKNOWN, "metadata-unknown", N,                                                     \
+      "metadata events of names without a meaning: listed as metadata")                            \
+    X(METADATA_BAD, "metadata-bad", W, "metadata events that do not tell what their name says")    \
+    X(BAD_UNIT, "bad-unit", W, "displayTimeUnit is none of ms, us and ns: ignored")                \
+    X(SUBTRACE_UNREAD, "subtrace-unread", W, "traces of other formats inside the file, not read")  \
     X(ID_MISSING, "id-missing", W, "events that need an id and have none, left out")               \
     X(ID_AMBIGUOUS, "id-ambiguous", W,                                                             \
       "events with both id and id2, or an id2 neither global nor local, left out")                 \

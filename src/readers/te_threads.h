@@ -4,6 +4,9 @@
  *
  * An id is (kind, text): 1 and "1" are two processes.  A missing pid is 0; a missing tid is that of
  * the pid.  An id that is no plain number is shown as text, and is the name when it is a string.
+ *
+ * A part of the file that is read by itself has numbers of its own from 0; those of the whole file
+ * are indices in the head.
  */
 #ifndef TV_READERS_TE_THREADS_H
 #define TV_READERS_TE_THREADS_H
@@ -12,23 +15,41 @@
 #include "model/head.h"
 #include "readers/te_values.h"
 
+struct tv_te_thread {
+    uint32_t process; /* counted from 0 */
+    uint32_t key;
+};
+
 struct tv_te_threads {
-    struct tv_head *head;
+    struct tv_head *head; /* NULL: of a part */
     uint32_t input;
-    struct tv_map processes; /* string of the id's key -> index in the head */
-    struct tv_map threads;   /* (process, string of the id's key) -> index in the head */
-    struct tv_interner *keys;
+    uint32_t first_process, first_thread; /* in the head */
+    struct tv_interner *keys;             /* a letter for the kind of id, then its text */
+    uint32_t *processes;                  /* keys */
+    size_t process_count, process_capacity;
+    struct tv_te_thread *threads;
+    size_t thread_count, thread_capacity;
+    struct tv_map process_index; /* key -> counted from 0 */
+    struct tv_map thread_index;  /* (process, key) -> counted from 0 */
     struct tv_te_scratch scratch;
 };
 
+/* `head` NULL: for a part. */
 void tv_te_threads_init(struct tv_te_threads *threads, struct tv_head *head, uint32_t input);
 void tv_te_threads_release(struct tv_te_threads *threads);
 
-/* The index in the head of a process with this raw id; added when there is none. */
+/* The number of a process with this raw id; added when there is none. */
 uint32_t tv_te_process(struct tv_te_threads *threads, struct tv_bytes pid);
 
 /* The same of a thread of the process; `pid` is for a missing tid. */
 uint32_t tv_te_thread(struct tv_te_threads *threads, uint32_t process, struct tv_bytes pid,
                       struct tv_bytes tid);
+
+/* The numbers in `all` of the processes of a part, added in their order; then those of its threads.
+ */
+void tv_te_threads_merge_processes(struct tv_te_threads *all, const struct tv_te_threads *part,
+                                   uint32_t *processes);
+void tv_te_threads_merge(struct tv_te_threads *all, const struct tv_te_threads *part,
+                         const uint32_t *processes, uint32_t *threads);
 
 #endif

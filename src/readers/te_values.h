@@ -10,11 +10,13 @@
 
 #include "base/types.h"
 
-/* Times are within +-this, so that a sum or difference of two fits. */
-#define TV_TE_LATEST (INT64_MAX / 2)
+/* Times of events lie between these (two years before the epoch, three centuries behind it), so that
+ * a difference of two fits; microseconds of 2^53 do as well. */
+#define TV_TE_EARLIEST (-((int64_t)1 << 56))
+#define TV_TE_LATEST (INT64_MAX + TV_TE_EARLIEST)
 
 /* Microseconds, a number or a string that is one, as nanoseconds: exact from the decimal digits,
- * halves rounded away from zero.  False: absent, no number, NaN, or out of range. */
+ * halves rounded away from zero.  False: absent, no number, NaN, or beyond +-TV_TE_LATEST. */
 bool tv_te_time(struct tv_bytes raw, int64_t *ns);
 
 /* A number or a string that is one ("12", ".75", "1e3"; NaN and Infinity when bare). */

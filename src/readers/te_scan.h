@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_scan.h - the innermost loops over event text: to the end of a string, to the end of an object
+ * or array.
+ *
+ * For te_fields.c alone.  All may read up to 64 bytes behind the end.  SSE2 and NEON are part of
+ * what every x86-64 and AArch64 processor has; elsewhere plain C does the same.
+ */
+#ifndef TV_READERS_TE_SCAN_H
+#define TV_READERS_TE_SCAN_H
+
+#include <string.h>
+
+#include "base/types.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+/* Sixteen bytes, and which of them are a character: a bit each. */
+#if defined(__SSE2__)
+
+typedef __m128i tv_sixteen;
+
+TV_INLINE tv_sixteen tv_sixteen_load(const uint8_t *at)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+
+TV_INLINE uint32_t tv_sixteen_find(tv_sixteen bytes, char c)
+{
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
+}
+
+TV_INLINE tv_sixteen tv_sixteen_or(tv_sixteen bytes, char c)
+{
+    return _mm_or_si128(bytes, _mm_set1_epi8(c));
+}
+
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+
+typedef uint8x16_t tv_sixteen;
+
+TV_INLINE tv_sixteen tv_sixteen_load(const uint8_t *at)
+{
+    return vld1q_u8(at);
+}
+
+TV_INLINE uint32_t tv_sixteen_find(tv_sixteen bytes, char c)
+{
+    static const uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    uint8x16_t bits = vandq_u8(vceqq_u8(bytes, vdupq_n_u8((uint8_t)c)), vld1q_u8(weights));
+    return (uint32_t)vaddv_u8(vget_low_u8(bits)) | (uint32_t)vaddv_u8(vget_high_u8(bits)) << 8;
+}
+
+TV_INLINE tv_sixteen tv_sixteen_or(tv_sixteen bytes, char c)
+{
+    return vorrq_u8(bytes, vdupq_n_u8((uint8_t)c));
+}
+
+#else
+
+typedef struct {
+    uint8_t bytes[16];
+} tv_sixteen;
+
+TV_INLINE tv_sixteen tv_sixteen_load(const uint8_t *at)
+{
+    tv_sixteen sixteen;
+    memcpy(sixteen.bytes, at, sizeof sixteen.bytes);
+    return sixteen;
+}
+
+TV_INLINE uint32_t tv_sixteen_find(tv_sixteen bytes, char c)
+{
+    uint32_t found = 0;
+    for (unsigned i = 0; i < 16; i++)
+        found |= (uint32_t)(bytes.bytes[i] == (uint8_t)c) << i;
+    return found;
+}
+
+TV_INLINE tv_sixteen tv_sixteen_or(tv_sixteen bytes, char c)
+{
+    for (unsigned i = 0; i < 16; i++)
+        bytes.bytes[i] |= (uint8_t)c;
+    return bytes;
+}
+
+#endif
+
+TV_INLINE unsigned tv_lowest_bit(uint64_t bits)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return (unsigned)__builtin_ctzll(bits);
+#else
+    unsigned place = 0;
+    for (; !(bits & 1); bits >>= 1)
+        place++;
+    return place;
+#endif
+}
+
+/* The '"' that ends the string whose text begins at `at`, or NULL: it does not end. */
+TV_INLINE const uint8_t *tv_scan_string(const uint8_t *at, const uint8_t *end)
+{
+    while (at < end) {
+        tv_sixteen bytes = tv_sixteen_load(at);
+        uint32_t found = tv_sixteen_find(bytes, '"') | tv_sixteen_find(bytes, '\\');
+        if (found == 0) {
+            at += 16;
+            continue;
+        }
+        at += tv_lowest_bit(found);
+        if (*at == '"')
+            return at < end ? at : NULL;
+        at += 2;
+    }
+    return NULL;
+}
+
+/* Sixty-four bytes, a bit each. */
+struct tv_block_bits {
+    uint64_t quotes, backslashes, opens, closes;
+};
+
+TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
+{
+    struct tv_block_bits bits = {0, 0, 0, 0};
+    for (unsigned i = 0; i < 64; i += 16) {
+        tv_sixteen bytes = tv_sixteen_load(at + i);
+        /* '[' and ']' are '{' and '}' but for one bit. */
+        tv_sixteen braces = tv_sixteen_or(bytes, 0x20);
+        bits.quotes |= (uint64_t)tv_sixteen_find(bytes, '"') << i;
+        bits.backslashes |= (uint64_t)tv_sixteen_find(bytes, '\\') << i;
+        bits.opens |= (uint64_t)tv_sixteen_find(braces, '{') << i;
+        bits.closes |= (uint64_t)tv_sixteen_find(braces, '}') << i;
+    }
+    return bits;
+}
+
+/* Which bytes stand behind a backslash that escapes them; *carry: the next block's first does. */
+TV_INLINE uint64_t tv_escaped_bits(uint64_t backslashes, uint64_t *carry)
+{
+    uint64_t escaped = *carry;
+    *carry = 0;
+    backslashes &= ~escaped;
+    while (backslashes) {
+        uint64_t lowest = backslashes & (0 - backslashes);
+        uint64_t next = lowest << 1;
+        if (next == 0)
+            *carry = 1;
+        escaped |= next;
+        backslashes &= ~(lowest | next);
+    }
+    return escaped;
+}
+
+/* Each bit becomes whether an odd number of bits is set up to it. */
+TV_INLINE uint64_t tv_prefix_parity(uint64_t bits)
+{
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        bits ^= bits << shift;
+    return bits;
+}
+
+/* Behind the end of the object or array that begins at `at`, or NULL: it does not end.  Brackets
+ * are counted, whatever their kind. */
+TV_INLINE const uint8_t *tv_scan_nested(const uint8_t *at, const uint8_t *end)
+{
+    uint64_t carry = 0, in_string = 0, depth = 0;
+    if (at[1] == '}' || at[1] == ']')
+        return at + 2 <= end ? at + 2 : NULL;
+    for (; at < end; at += 64) {
+        struct tv_block_bits bits = tv_block_look(at);
+        uint64_t escaped = 0;
+        if (TV_UNLIKELY(bits.backslashes | carry))
+            escaped = tv_escaped_bits(bits.backslashes, &carry);
+        uint64_t strings = tv_prefix_parity(bits.quotes & ~escaped) ^ in_string;
+        in_string = 0 - (strings >> 63);
+        uint64_t opens = bits.opens & ~strings;
+        for (uint64_t left = opens | (bits.closes & ~strings); left; left &= left - 1) {
+            uint64_t lowest = left & (0 - left);
+            depth += opens & lowest ? 1 : UINT64_MAX;
+            if (depth == 0) {
+                at += tv_lowest_bit(lowest) + 1;
+                return at <= end ? at : NULL;
+            }
+        }
+    }
+    return NULL;
+}
+
+#endif
