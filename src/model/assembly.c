@@ -51,22 +51,10 @@ static void add_piece(struct thread_work *work, const struct tv_span_list *list,
         tv_memory_exhausted();
 }
 
-/* How many of the part's own frame numbers the spans of a gather can mean. */
-static size_t frames_meant(const struct tv_gather *gather)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < gather->thread_count; i++)
-        for (const struct tv_span_block *b = gather->threads[i].first; b; b = b->next)
-            for (uint32_t j = 0; j < b->count; j++)
-                if (!(b->spans[j].flags & TV_SPAN_NAMELESS) && b->spans[j].frame >= count)
-                    count = (size_t)b->spans[j].frame + 1;
-    return count;
-}
-
 void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
                       const uint32_t *threads, const uint32_t *frames)
 {
-    size_t frame_count = frames_meant(gather);
+    size_t frame_count = gather->frame_count;
     reserve_threads(assembly);
     assembly->parts = tv_array_reserve(assembly->parts, &assembly->part_capacity,
                                        assembly->part_count + 1, sizeof *assembly->parts);

@@ -67,6 +67,8 @@ void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_s
 {
     if (TV_UNLIKELY(thread >= gather->thread_count))
         add_threads(gather, thread);
+    if (span->frame >= gather->frame_count && !(span->flags & TV_SPAN_NAMELESS))
+        gather->frame_count = (size_t)span->frame + 1;
     struct tv_span_list *list = &gather->threads[thread];
     struct tv_span_block *block = list->last;
     if (TV_UNLIKELY(!block || block->count == block->capacity))

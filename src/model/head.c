@@ -109,6 +109,14 @@ struct tv_bytes tv_head_find_metadata(const struct tv_head *head, uint32_t input
     return (struct tv_bytes){NULL, 0};
 }
 
+bool tv_head_has_categories(const struct tv_head *head)
+{
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (!head->inputs[i].assembled)
+            return false;
+    return head->input_count > 0;
+}
+
 unsigned tv_head_clocks(const struct tv_head *head)
 {
     unsigned clocks = 0;

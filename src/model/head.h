@@ -137,6 +137,9 @@ static inline struct tv_bytes tv_head_text(const struct tv_head *head, uint32_t 
 /* The metadata value of a key of an input, or an empty view with data NULL. */
 struct tv_bytes tv_head_find_metadata(const struct tv_head *head, uint32_t input, const char *key);
 
+/* Whether all inputs are of formats whose frames have categories instead of classes. */
+bool tv_head_has_categories(const struct tv_head *head);
+
 /* The clocks that any input has. */
 unsigned tv_head_clocks(const struct tv_head *head);
 

@@ -32,6 +32,7 @@ struct tv_span_list {
 struct tv_gather {
     struct tv_span_list *threads;
     size_t thread_count, thread_capacity;
+    size_t frame_count; /* the spans mean frames below this number */
     struct tv_side *sides;
     size_t side_count, side_capacity;
 };

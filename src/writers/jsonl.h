@@ -10,11 +10,15 @@
 #include "base/out.h"
 #include "model/trace.h"
 
+/* A line, up to its type; its end. */
 void tv_jsonl_begin(struct tv_out *out, const char *type);
-void tv_jsonl_end(struct tv_out *out);
+void tv_jsonl_end(struct tv_out *out); /* the same */
 
+/* A member: ', "key": value'. */
 void tv_jsonl_text(struct tv_out *out, const char *key, struct tv_bytes text);
+/* The same. */
 void tv_jsonl_number(struct tv_out *out, const char *key, int64_t value);
+/* The same, or null. */
 void tv_jsonl_number_or_null(struct tv_out *out, const char *key, bool there, int64_t value);
 void tv_jsonl_index(struct tv_out *out, const char *key, uint32_t index); /* null: TV_NONE */
 

@@ -124,8 +124,13 @@ void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,
     struct tv_out source;
     tv_out_init_memory(&source);
     add_source(&source, head, &frame);
-    json_text(out, "class", tv_head_text(head, frame.class_name));
-    json_text(out, "method", method_text(head, row->frame, &frame));
+    if (tv_head_has_categories(head)) {
+        json_text(out, "name", method_text(head, row->frame, &frame));
+        json_text(out, "category", tv_head_text(head, frame.category));
+    } else {
+        json_text(out, "class", tv_head_text(head, frame.class_name));
+        json_text(out, "method", method_text(head, row->frame, &frame));
+    }
     json_text(out, "signature", tv_head_text(head, frame.signature));
     if (source.length > 0)
         json_text(out, "source", (struct tv_bytes){source.buffer, source.length});
@@ -172,9 +177,11 @@ static void csv_row(struct tv_out *out, const struct tv_profile *profile,
     struct tv_out source;
     tv_out_init_memory(&source);
     add_source(&source, head, &frame);
-    tv_out_csv(out, tv_head_text(head, frame.class_name));
+    bool categories = tv_head_has_categories(head);
+    struct tv_bytes method = method_text(head, row->frame, &frame);
+    tv_out_csv(out, categories ? method : tv_head_text(head, frame.class_name));
     tv_out_char(out, ',');
-    tv_out_csv(out, method_text(head, row->frame, &frame));
+    tv_out_csv(out, categories ? tv_head_text(head, frame.category) : method);
     tv_out_char(out, ',');
     tv_out_csv(out, tv_head_text(head, frame.signature));
     tv_out_char(out, ',');
@@ -194,7 +201,8 @@ static void csv_row(struct tv_out *out, const struct tv_profile *profile,
 static void write_csv(struct tv_out *out, const struct tv_profile *profile,
                       const struct tv_profile_rows *rows)
 {
-    tv_out_text(out, "class,method,signature,source,calls,recursive_calls,"
+    tv_out_text(out, tv_head_has_categories(profile->head) ? "name,category" : "class,method");
+    tv_out_text(out, ",signature,source,calls,recursive_calls,"
                      "incl_real_ns,excl_real_ns,incl_cpu_ns,excl_cpu_ns\n");
     for (uint32_t i = 0; i < rows->count; i++)
         csv_row(out, profile, &rows->rows[i]);

@@ -8,6 +8,7 @@
 #include "base/out.h"
 #include "model/trace.h"
 
+/* A line for every row of every table. */
 void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace);
 
 #endif
