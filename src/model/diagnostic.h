@@ -110,8 +110,9 @@
     X(STACK_NO_PARENT, "stack-no-parent", W,                                                       \
       "stack frames whose parent is not in the table: roots")                                      \
     X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: roots")           \
-    X(SAMPLE_NO_THREAD, "sample-no-thread", W,                                                     \
-      "samples of a thread that is unknown, or of no time, left out")                              \
+    X(SAMPLE_NO_THREAD, "sample-no-thread", W, "samples of threads that are unknown")              \
+    X(SAMPLE_NO_TIME, "sample-no-time", W,                                                         \
+      "samples that cannot be read or have no time, left out")                                     \
     X(PROFILE_BAD, "profile-bad", W, "parts of V8 profiles that do not fit the profile, left out") \
     X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W, "memory dump events without args.dumps")          \
     X(MEMORY_DUMP_BAD, "memory-dump-bad", W,                                                       \

@@ -20,6 +20,9 @@ void tv_te_key_release(struct tv_te_key *key);
 void tv_te_key_add(struct tv_te_key *key, struct tv_bytes text);
 void tv_te_key_add_process(struct tv_te_key *key, const struct tv_head *head, uint32_t process);
 
+/* The id of a thread, without that of its process. */
+void tv_te_key_add_tid(struct tv_te_key *key, const struct tv_head *head, uint32_t thread);
+
 static inline struct tv_bytes tv_te_key_text(const struct tv_te_key *key)
 {
     return (struct tv_bytes){key->bytes, key->length};
