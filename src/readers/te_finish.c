@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_finish.c - joins the events of a file when all of them are known.
+ */
+#include "base/memory.h"
+#include "readers/te_events.h"
+
+void tv_te_join_before_placing(struct tv_te_context *context)
+{
+    tv_map_init(&context->joined);
+    tv_te_joined(context);
+    tv_te_clock(context);
+    tv_te_samples(context);
+    tv_te_memory(context);
+    tv_te_async(context);
+    tv_te_legacy(context); /* its slices may last to the end, which is known only now */
+}
+
+void tv_te_join_after_placing(struct tv_te_context *context)
+{
+    tv_assembly_async(context->assembly, context->async.rows, context->async.count);
+    tv_te_objects(context);
+    tv_te_contexts(context);
+    tv_te_flows(context);
+    tv_free(context->async.rows);
+    context->async.rows = NULL;
+    context->async.count = context->async.capacity = 0;
+    tv_map_release(&context->joined);
+}
