@@ -55,7 +55,7 @@ struct tv_settings {
     unsigned clock; /* enum tv_clock_choice */
     unsigned format, sort, colors, to;
     bool callers_callees, context_switch, bottom_up, split_threads, inverted, hash;
-    bool regression;
+    bool regression, strict;
     uint64_t threshold, min_percent, depth;
     const char *title, *countname, *min_width;
     bool no_browser;

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/check_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/source.h"
+#include "writers/names.h"
+
+/* So much of the text at a place is shown. */
+#define EXCERPT 60
+
+/* Where a diagnostic points. */
+struct place {
+    uint64_t offset;
+    uint64_t line; /* from 1; 0: the format has no lines */
+    uint8_t excerpt[EXCERPT];
+    size_t length;
+};
+
+bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict)
+{
+    return strict || (kind != TV_DIAGNOSTIC_UNMATCHED_EXIT && kind != TV_DIAGNOSTIC_OPEN_CALL);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *const *a = left, *const *b = right;
+    return ((*a)->offset > (*b)->offset) - ((*a)->offset < (*b)->offset);
+}
+
+/* The input that the diagnostics' offsets are about, when it is text and can be read again. */
+static struct tv_source *text_source(const struct tv_trace *trace)
+{
+    const struct tv_head *head = trace->head;
+    return head->input_count == 1 && head->inputs[0].describe ? head->inputs[0].source : NULL;
+}
+
+/* Counts the lines up to an offset; false when the bytes cannot be read. */
+static bool count_lines(struct tv_window *window, uint64_t *at, uint64_t *line, uint64_t offset)
+{
+    struct tv_error unused;
+    while (*at < offset) {
+        struct tv_bytes bytes;
+        if (tv_window_at(window, *at, 1, &bytes, &unused) != TV_OK || bytes.length == 0)
+            return false;
+        size_t length = offset - *at < bytes.length ? (size_t)(offset - *at) : bytes.length;
+        for (size_t i = 0; i < length; i++)
+            *line += bytes.data[i] == '\n';
+        *at += length;
+    }
+    return true;
+}
+
+/* The text at a place up to the end of its line. */
+static void take_excerpt(struct tv_source *source, struct place *place)
+{
+    struct tv_error unused;
+    size_t got = 0;
+    if (tv_source_read(source, place->offset, place->excerpt, EXCERPT, &got, &unused) != TV_OK)
+        return;
+    while (place->length < got && place->excerpt[place->length] != '\n' &&
+           place->excerpt[place->length] != '\r')
+        place->length++;
+}
+
+/* Finds line and text of all places, in one pass over the input. */
+static void locate(struct tv_source *source, struct place *places, size_t count)
+{
+    struct place **sorted = tv_alloc(count, sizeof(struct place *));
+    struct tv_window window;
+    uint64_t at = 0, line = 1;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &places[i];
+    qsort(sorted, count, sizeof(struct place *), compare_places);
+    tv_window_init(&window, source);
+    for (size_t i = 0; i < count && count_lines(&window, &at, &line, sorted[i]->offset); i++) {
+        sorted[i]->line = line;
+        take_excerpt(source, sorted[i]);
+    }
+    tv_window_release(&window);
+    tv_free(sorted);
+}
+
+/* The places of all kinds, one kind behind the other. */
+struct places {
+    struct place *items;
+    size_t first[TV_DIAGNOSTIC_COUNT];
+};
+
+static struct places find_places(const struct tv_trace *trace)
+{
+    const struct tv_diagnostics *all = &trace->head->diagnostics;
+    struct tv_source *source = text_source(trace);
+    struct places places;
+    size_t count = 0;
+    for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
+        places.first[kind] = count;
+        count += all->kinds[kind].offset_count;
+    }
+    places.items = tv_alloc(count, sizeof *places.items);
+    for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
+        for (uint32_t i = 0; i < all->kinds[kind].offset_count; i++)
+            places.items[places.first[kind] + i].offset = all->kinds[kind].offsets[i];
+    if (source && count > 0)
+        locate(source, places.items, count);
+    return places;
+}
+
+static struct tv_bytes file_name(const struct tv_trace *trace)
+{
+    return tv_head_text(trace->head, trace->head->inputs[0].name);
+}
+
+static void begin_line(struct tv_out *out, const struct tv_trace *trace)
+{
+    tv_names_line(out, file_name(trace));
+    tv_out_text(out, ": ");
+}
+
+static void write_kind(struct tv_out *out, enum tv_diagnostic_kind kind)
+{
+    tv_out_format(out, "%s: %s: %s", tv_diagnostic_is_warning(kind) ? "warning" : "note",
+                  tv_diagnostic_name(kind), tv_diagnostic_text(kind));
+}
+
+static void text_place(struct tv_out *out, const struct tv_trace *trace,
+                       enum tv_diagnostic_kind kind, const struct place *place)
+{
+    begin_line(out, trace);
+    tv_out_format(out, "byte %" PRIu64, place->offset);
+    if (place->line > 0)
+        tv_out_format(out, ", line %" PRIu64, place->line);
+    tv_out_text(out, ": ");
+    write_kind(out, kind);
+    if (place->length > 0) {
+        tv_out_text(out, ": ");
+        tv_names_line(out, (struct tv_bytes){place->excerpt, place->length});
+    }
+    tv_out_char(out, '\n');
+}
+
+uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, bool strict)
+{
+    struct places places = find_places(trace);
+    uint64_t total = 0;
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        if (one->count == 0 || !tv_check_counts(kind, strict))
+            continue;
+        total += one->count;
+        for (uint32_t k = 0; k < one->offset_count; k++)
+            text_place(out, trace, kind, &places.items[places.first[i] + k]);
+        if (one->count == one->offset_count)
+            continue;
+        begin_line(out, trace);
+        write_kind(out, kind);
+        tv_out_format(out, " (%" PRIu64 " in all)\n", one->count);
+    }
+    tv_free(places.items);
+    return total;
+}
+
+static void json_place(struct tv_out *out, const struct place *place)
+{
+    tv_out_format(out, "{\"offset\": %" PRIu64 ", \"line\": ", place->offset);
+    if (place->line > 0)
+        tv_out_u64(out, place->line);
+    else
+        tv_out_text(out, "null");
+    tv_out_text(out, ", \"excerpt\": ");
+    tv_out_json(out, (struct tv_bytes){place->excerpt, place->length});
+    tv_out_char(out, '}');
+}
+
+uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace, bool strict)
+{
+    struct places places = find_places(trace);
+    uint64_t total = 0;
+    tv_out_char(out, '[');
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        if (one->count == 0 || !tv_check_counts(kind, strict))
+            continue;
+        tv_out_text(out, total > 0 ? ",\n  {\"file\": " : "\n  {\"file\": ");
+        total += one->count;
+        tv_out_json(out, file_name(trace));
+        tv_out_format(
+            out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_diagnostic_name(kind),
+            tv_diagnostic_is_warning(kind) ? "warning" : "note");
+        tv_out_json(out, tv_bytes_of(tv_diagnostic_text(kind)));
+        tv_out_format(out, ", \"count\": %" PRIu64 ", \"places\": [", one->count);
+        for (uint32_t k = 0; k < one->offset_count; k++) {
+            tv_out_text(out, k > 0 ? ",\n    " : "\n    ");
+            json_place(out, &places.items[places.first[i] + k]);
+        }
+        tv_out_text(out, "]}");
+    }
+    tv_out_text(out, "\n]\n");
+    tv_free(places.items);
+    return total;
+}

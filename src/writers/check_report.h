@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check_report.h - what was repaired or skipped in a file, each with its place: `check`.
+ */
+#ifndef TV_WRITERS_CHECK_REPORT_H
+#define TV_WRITERS_CHECK_REPORT_H
+
+#include "base/out.h"
+#include "model/trace.h"
+
+/* Whether a kind counts: calls that began before the trace or are open at its end do only when
+ * `strict`, as almost every trace has them. */
+bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict);
+
+/* One line a place: file, byte, of text formats the line and how it begins, what is wrong; then one
+ * line a kind that has more places than are kept.  Returns how many diagnostics there are. */
+uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, bool strict);
+
+/* A list of objects {file, kind, severity, text, count, places: [{offset, line, excerpt}]}. */
+uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace, bool strict);
+
+#endif
