@@ -64,15 +64,20 @@ static void name_losses(const char *name, enum to to, const struct tv_trace_loss
               to == TO_V1 ? "threads renumbered: ids of this version have one byte"
                           : "threads renumbered: ids of this version have two bytes");
     say_count(name, losses->rounded, "records rounded down to whole microseconds");
+    say_count(name, losses->long_steps,
+              "steps between records too long for 32-bit microseconds: what follows is 71 minutes "
+              "35 seconds, or a multiple of it, too early");
     say_count(name, losses->renamed, "names with tabs or line breaks, or too long, changed");
     if (losses->inputs > 1)
         say(name, "several files became one: only the first one's properties are kept");
 }
 
-static void name_dropped(const char *name, const struct tv_head *head)
+/* What was no call in the trace. `stray_exits` are written all the same. */
+static void name_dropped(const char *name, const struct tv_head *head, uint64_t stray_exits)
 {
     const struct tv_diagnostic *kinds = head->diagnostics.kinds;
-    say_count(name, kinds[TV_DIAGNOSTIC_IGNORED_EXIT].count,
+    uint64_t ignored = kinds[TV_DIAGNOSTIC_IGNORED_EXIT].count;
+    say_count(name, ignored > stray_exits ? ignored - stray_exits : 0,
               "exits of methods that were not on the stack left out");
     say_count(name, kinds[TV_DIAGNOSTIC_TOO_DEEP].count,
               "calls that were nested too deep left out");
@@ -93,7 +98,7 @@ static enum tv_status write_trace_file(const struct tv_settings *settings,
         status = tv_trace_file_write(&output->out, trace, targets[to], cpu, &losses, err);
     if (status == TV_OK && !settings->quiet) {
         name_losses(settings->files.items[0], to, &losses);
-        name_dropped(settings->files.items[0], trace->head);
+        name_dropped(settings->files.items[0], trace->head, losses.stray_exits);
     }
     return status;
 }
@@ -116,7 +121,7 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
         if (trace->cpu_axis && !settings->quiet)
             say(settings->files.items[0], "no real clock: ts is each thread's own CPU time");
         if (!settings->quiet)
-            name_dropped(settings->files.items[0], trace->head);
+            name_dropped(settings->files.items[0], trace->head, 0);
     }
     if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
         *err = late;

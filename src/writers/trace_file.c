@@ -13,6 +13,18 @@
 /* Lengths of names in packets have 16 bits. */
 #define NAME_LIMIT 60000u
 
+/* Readers see that a clock of 32 bits has started again by its step back, unless that is so small
+ * (2^26 us) that unrest may have made it.  A longer step between two records is lost. */
+#define CLOCK_RANGE ((int64_t)1 << 32)
+#define CLOCK_UNREST ((int64_t)1 << 26)
+
+/* What has been written of a track. */
+struct progress {
+    int64_t wall, cpu; /* of the last record, microseconds */
+    bool begun;
+    bool ended; /* its first call that is open at the end has been reached */
+};
+
 struct file {
     struct tv_out *out;
     const struct tv_trace *trace;
@@ -22,6 +34,8 @@ struct file {
     uint32_t *id;         /* [thread_count] in the file */
     bool *thread_written; /* streaming: its packet stands in the file */
     bool *frame_written;
+    struct progress *tracks; /* [track_count] */
+    struct progress all;     /* the same of all tracks together */
     uint64_t records;
 };
 
@@ -153,9 +167,12 @@ static void add_keys(struct file *f, struct tv_out *out)
     tv_out_format(out, TV_MT_SECTION_VERSION "\n%u\n", version_of(f->target));
     tv_out_format(out, TV_MT_KEY_OVERFLOW "=%s\n", overflow ? "true" : "false");
     tv_out_format(out, TV_MT_KEY_CLOCK "=%s\n", clock_name(f));
-    if (head->inputs[0].elapsed_ns >= 0)
-        tv_out_format(out, TV_MT_KEY_ELAPSED_US "=%lld\n",
-                      (long long)(head->inputs[0].elapsed_ns / US));
+    /* It also tells readers that the clocks have started again, and so it is not left out then. */
+    tv_ns elapsed = head->inputs[0].elapsed_ns;
+    if (elapsed < 0 && f->trace->end / US >= CLOCK_RANGE)
+        elapsed = f->trace->end;
+    if (elapsed >= 0)
+        tv_out_format(out, TV_MT_KEY_ELAPSED_US "=%lld\n", (long long)(elapsed / US));
     if (!is_streaming(f->target))
         tv_out_format(out, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)f->records);
     for (uint32_t i = 0; i < head->metadata_count; i++) {
@@ -281,30 +298,61 @@ static void add_summary(struct file *f)
     add_packet(f, bytes, sizeof bytes, &text);
 }
 
+/* A record of the file. */
+struct record {
+    uint32_t track, word;
+    tv_ns wall, cpu;
+};
+
+static bool has_clock(const struct file *f, bool cpu)
+{
+    return has_both_clocks(f->target) || f->cpu == cpu;
+}
+
+static bool is_too_long(bool begun, int64_t from, int64_t to)
+{
+    return begun ? to - from >= CLOCK_RANGE - CLOCK_UNREST : to >= CLOCK_RANGE;
+}
+
+static void advance(struct progress *progress, const struct record *record)
+{
+    progress->wall = record->wall / US;
+    progress->cpu = record->cpu / US;
+    progress->begun = true;
+}
+
+/* Real times are read in the order of the file, CPU times thread by thread. */
+static void note_losses(struct file *f, const struct record *record)
+{
+    const struct progress *all = &f->all, *track = &f->tracks[record->track];
+    bool wall = has_clock(f, false), cpu = has_clock(f, true);
+    f->losses->rounded += (wall && record->wall % US != 0) || (cpu && record->cpu % US != 0);
+    f->losses->long_steps += (wall && is_too_long(all->begun, all->wall, record->wall / US)) ||
+                             (cpu && is_too_long(track->begun, track->cpu, record->cpu / US));
+}
+
 /* The clocks of the format wrap around 2^32; readers put that right. */
 static uint32_t ticks_of(tv_ns time)
 {
     return (uint32_t)(uint64_t)(time / US);
 }
 
-static void add_record(struct file *f, const struct tv_call_event *event, uint32_t thread,
-                       uint32_t word)
+static void add_record(struct file *f, const struct record *record)
 {
     uint8_t bytes[TV_MT_RECORD_SIZE_V3], *end;
-    bool cpu_axis = f->trace->cpu_axis;
-    tv_ns wall = cpu_axis ? 0 : event->time, cpu = event->cpu;
-    uint32_t one = ticks_of(f->cpu ? cpu : wall);
-    bool uneven = has_both_clocks(f->target) ? wall % US != 0 || cpu % US != 0
-                                             : (f->cpu ? cpu : wall) % US != 0;
+    uint32_t id = f->id[f->trace->tracks[record->track].thread];
+    uint32_t wall = ticks_of(record->wall), cpu = ticks_of(record->cpu);
+    uint32_t one = f->cpu ? cpu : wall;
     if (f->target == TV_TRACE_V1)
-        end = tv_mt_put_record_v1(bytes, (uint8_t)f->id[thread], word, one);
+        end = tv_mt_put_record_v1(bytes, (uint8_t)id, record->word, one);
     else if (!has_both_clocks(f->target))
-        end = tv_mt_put_record_v2(bytes, (uint16_t)f->id[thread], word, one);
+        end = tv_mt_put_record_v2(bytes, (uint16_t)id, record->word, one);
     else
-        end = tv_mt_put_record_v3(bytes, (uint16_t)f->id[thread], word, ticks_of(cpu),
-                                  ticks_of(wall));
+        end = tv_mt_put_record_v3(bytes, (uint16_t)id, record->word, cpu, wall);
     add_bytes(f->out, bytes, (size_t)(end - bytes));
-    f->losses->rounded += uneven;
+    note_losses(f, record);
+    advance(&f->tracks[record->track], record);
+    advance(&f->all, record);
 }
 
 /* Whether the event stood in the source as a record of its own. */
@@ -315,39 +363,104 @@ static bool is_recorded(const struct tv_call_event *event)
     return !(event->slice->flags & without);
 }
 
+/* The event's own record, but for the word. */
+static struct record record_of(const struct file *f, const struct tv_call_event *event)
+{
+    return (struct record){event->track, 0, f->trace->cpu_axis ? 0 : event->time, event->cpu};
+}
+
+/* The track's last record. */
+static struct record last_record(const struct file *f, uint32_t track)
+{
+    const struct tv_track *t = &f->trace->tracks[track];
+    tv_ns tick = tv_track_tick(f->trace, track);
+    tv_ns wall = t->last_wall * tick + f->trace->offset[t->input];
+    return (struct record){track, 0, f->trace->cpu_axis ? 0 : wall, t->last_cpu * tick};
+}
+
+/* What becomes of an event.  Calls that are open at the end last until their thread's last record.
+ * Where that was the exit of a method that is not on the stack, and so is no call's, such an exit
+ * must stand there again. */
+enum fate { LEFT_OUT, RECORDED, STRAY_EXIT };
+
+static enum fate decide(struct file *f, const struct tv_call_event *event)
+{
+    struct progress *track = &f->tracks[event->track];
+    if (is_recorded(event))
+        return RECORDED;
+    if (!event->exit || !(event->slice->flags & TV_SLICE_OPEN) || track->ended)
+        return LEFT_OUT;
+    struct record last = last_record(f, event->track);
+    track->ended = true;
+    return last.wall / US > track->wall || last.cpu / US > track->cpu ? STRAY_EXIT : LEFT_OUT;
+}
 static void count_records(struct file *f)
 {
     for (uint32_t i = 0; i < f->trace->track_count; i++) {
         struct tv_call_cursor *cursor = tv_call_cursor_new(f->trace, i);
         struct tv_call_event event;
-        while (tv_call_cursor_next(cursor, &event))
-            f->records += is_recorded(&event);
+        while (tv_call_cursor_next(cursor, &event)) {
+            enum fate fate = decide(f, &event);
+            struct record record = record_of(f, &event);
+            if (fate == RECORDED)
+                advance(&f->tracks[i], &record);
+            f->records += fate != LEFT_OUT;
+        }
         tv_call_cursor_free(cursor);
+        f->tracks[i] = (struct progress){0};
     }
+}
+
+/* A method that is not on the stack of a call; frame_count, which is none, when all are. */
+static uint32_t find_stranger(const struct file *f, uint32_t path)
+{
+    const struct tv_path_node *nodes = f->trace->paths.nodes;
+    uint32_t count = f->trace->head->frame_count, stranger = 0;
+    bool *open = tv_alloc(count, sizeof *open);
+    for (; path != TV_ROOT_PATH; path = nodes[path].parent)
+        open[nodes[path].frame] = true;
+    while (stranger < count && (open[stranger] || !is_listed(f, stranger)))
+        stranger++;
+    tv_free(open);
+    return stranger;
+}
+
+static void announce(struct file *f, uint32_t thread, uint32_t frame)
+{
+    if (!is_streaming(f->target))
+        return;
+    if (!f->thread_written[thread])
+        announce_thread(f, thread);
+    if (frame < f->trace->head->frame_count && !f->frame_written[frame])
+        announce_method(f, frame);
 }
 
 static void write_event(struct file *f, const struct tv_call_event *event)
 {
-    uint32_t thread = f->trace->tracks[event->track].thread;
     uint32_t frame = f->trace->paths.nodes[event->slice->path].frame;
+    struct record record = record_of(f, event);
     enum tv_mt_action action = TV_MT_ENTER;
+    enum fate fate = decide(f, event);
+    if (fate == LEFT_OUT)
+        return;
     if (event->exit)
         action = event->slice->flags & TV_SLICE_UNROLLED ? TV_MT_UNROLL : TV_MT_EXIT;
-    if (is_streaming(f->target) && !f->thread_written[thread])
-        announce_thread(f, thread);
-    if (is_streaming(f->target) && !f->frame_written[frame])
-        announce_method(f, frame);
-    add_record(f, event, thread, tv_mt_word(method_id(frame), action));
+    if (fate == STRAY_EXIT) {
+        record = last_record(f, event->track);
+        frame = find_stranger(f, event->slice->path);
+        f->losses->stray_exits++;
+    }
+    record.word = tv_mt_word(method_id(frame), action);
+    announce(f, f->trace->tracks[event->track].thread, frame);
+    add_record(f, &record);
 }
 
 static void write_records(struct file *f)
 {
     struct tv_call_merge *merge = tv_call_merge_new(f->trace);
     struct tv_call_event event;
-    while (tv_call_merge_next(merge, &event)) {
-        if (is_recorded(&event))
-            write_event(f, &event);
-    }
+    while (tv_call_merge_next(merge, &event))
+        write_event(f, &event);
     tv_call_merge_free(merge);
 }
 
@@ -371,6 +484,7 @@ enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *tr
     f.id = tv_alloc(head->thread_count, sizeof *f.id);
     f.thread_written = tv_alloc(head->thread_count, sizeof *f.thread_written);
     f.frame_written = tv_alloc(head->frame_count, sizeof *f.frame_written);
+    f.tracks = tv_alloc(trace->track_count, sizeof *f.tracks);
     enum tv_status status = number_threads(&f, err);
     if (status == TV_OK) {
         note_clocks(&f);
@@ -386,5 +500,6 @@ enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *tr
     tv_free(f.id);
     tv_free(f.thread_written);
     tv_free(f.frame_written);
+    tv_free(f.tracks);
     return status;
 }

@@ -4,8 +4,9 @@
  * 0xF2 and 0xF3.
  *
  * Records are written in the order of time.  Calls that began before the trace get an exit only,
- * calls open at the end an entry only, so that reading back gives the same calls.  What the target
- * cannot hold is counted for the caller to say.
+ * calls open at the end an entry only, so that reading back gives the same calls.  They last until
+ * their thread's last record; where that was an exit that ended no call, such an exit is written
+ * again.  What the target cannot hold is counted for the caller to say.
  */
 #ifndef TV_WRITERS_TRACE_FILE_H
 #define TV_WRITERS_TRACE_FILE_H
@@ -25,6 +26,8 @@ struct tv_trace_losses {
     bool cpu_clock, wall_clock; /* the source has it, the target not */
     bool invented_clock;        /* the target has a clock that the source lacks: its times are 0 */
     uint64_t rounded;           /* records whose times were no whole microseconds */
+    uint64_t long_steps;        /* between records: more than 32 bits can tell */
+    uint64_t stray_exits;       /* written anew; other exits that ended no call are left out */
     uint64_t renumbered;        /* threads whose id was too large, or taken */
     uint64_t renamed;           /* names whose tabs or line breaks became blanks */
     uint64_t inputs;            /* more than one: they became one */
