@@ -130,6 +130,6 @@ const struct tv_command tv_command_dump = {
     .arguments = "[OPTION]... FILE",
     .options = options,
     .min_files = 1,
-    .max_files = 1,
+    .max_files = TV_ANY_FILES,
     .run = run,
 };

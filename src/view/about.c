@@ -3,6 +3,7 @@
  * What the trace is: its inputs, tracks and frames.
  */
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "view/state.h"
 #include "writers/info.h"
 
@@ -109,22 +110,34 @@ static void number(struct tv_out *out, const char *key, int64_t value)
     tv_out_i64(out, value);
 }
 
+/* Whose track it is, and what it is called: async tracks have names of their own. */
+static void write_owner(struct tv_out *out, const struct tv_head *head,
+                        const struct tv_track *track)
+{
+    static const char *const kinds[] = {"thread", "overflow", "async"};
+    bool of_thread = track->thread != TV_NONE;
+    bool of_process = track->process < head->process_count;
+    tv_out_format(out, ",\"kind\":\"%s\",\"thread_id\":", kinds[track->kind]);
+    tv_out_u64(out, of_thread    ? head->threads[track->thread].id
+                    : of_process ? head->processes[track->process].id
+                                 : 0);
+    tv_out_text(out, ",\"name\":");
+    text(out, head,
+         track->kind == TV_TRACK_ASYNC ? track->name : head->threads[track->thread].name);
+    number(out, ",\"process\":", of_process ? track->process : 0);
+}
+
 static void write_track(struct tv_out *out, const struct tv_view *view,
                         const struct tv_view_track *shown)
 {
     const struct tv_trace *trace = view->trace;
     const struct tv_track *track = &trace->tracks[shown->track];
-    const struct tv_thread *thread = &trace->head->threads[track->thread];
     unsigned clocks = trace->head->inputs[track->input].clocks;
     bool wall = clocks & TV_CLOCK_WALL, cpu = clocks & TV_CLOCK_CPU;
     int64_t tick = tv_track_tick(trace, shown->track);
     tv_ns offset = trace->offset[track->input];
     number(out, "{\"track\":", shown->track);
-    tv_out_text(out, ",\"thread_id\":");
-    tv_out_u64(out, thread->id);
-    tv_out_text(out, ",\"name\":");
-    text(out, trace->head, thread->name);
-    number(out, ",\"process\":", thread->process);
+    write_owner(out, trace->head, track);
     number(out, ",\"first_row\":", track->first_row);
     number(out, ",\"rows\":", track->row_count);
     number(out, ",\"calls\":", (int64_t)track->slice_count);
@@ -152,14 +165,14 @@ static void write_tracks(struct tv_out *out, const struct tv_view *view)
 static void write_idle_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_head *head = trace->head;
-    bool any = false;
+    bool any = false, *busy = tv_alloc(head->thread_count, sizeof *busy);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].thread != TV_NONE)
+            busy[trace->tracks[i].thread] = true;
     tv_out_text(out, ",\"idle_threads\":[");
-    /* Tracks are in the order of the threads. */
-    for (uint32_t i = 0, track = 0; i < head->thread_count; i++) {
-        if (track < trace->track_count && trace->tracks[track].thread == i) {
-            track++;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        if (busy[i])
             continue;
-        }
         tv_out_text(out, any ? ",{\"thread_id\":" : "{\"thread_id\":");
         tv_out_u64(out, head->threads[i].id);
         tv_out_text(out, ",\"name\":");
@@ -168,6 +181,7 @@ static void write_idle_threads(struct tv_out *out, const struct tv_trace *trace)
         any = true;
     }
     tv_out_char(out, ']');
+    tv_free(busy);
 }
 
 static void write_diagnostic(struct tv_out *out, enum tv_diagnostic_kind kind,

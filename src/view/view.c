@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/view.h"
 
-#include <stdlib.h>
-
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "view/order.h"
 #include "view/state.h"
 
 static const struct {
@@ -18,53 +17,6 @@ static const struct {
     {"extents", tv_view_extents, false}, {"tiles", tv_view_tiles, true},
     {"flame", tv_view_flame, true},      {"activity", tv_view_activity, true},
 };
-
-/* The sums of a track's calls of depth 0. */
-static void sum_up(const struct tv_trace *trace, struct tv_view_track *track)
-{
-    const struct tv_track *t = &trace->tracks[track->track];
-    struct tv_slice slices[64];
-    bool wall = tv_track_has_wall(trace, track->track);
-    if (t->row_count == 0)
-        return;
-    for (uint32_t first = 0, count; first < trace->rows[t->first_row].count; first += count) {
-        count = trace->rows[t->first_row].count - first;
-        if (count > TV_COUNT(slices))
-            count = TV_COUNT(slices);
-        tv_slices_read(trace, t->first_row, first, count, slices);
-        for (uint32_t i = 0; i < count; i++) {
-            track->wall += wall ? slices[i].length : 0;
-            track->cpu += slices[i].cpu_length;
-        }
-    }
-}
-
-static int compare_by_cpu(const void *left, const void *right)
-{
-    const struct tv_view_track *a = left, *b = right;
-    if (a->cpu != b->cpu)
-        return a->cpu > b->cpu ? -1 : 1;
-    return (a->track > b->track) - (a->track < b->track);
-}
-
-static int compare_by_wall(const void *left, const void *right)
-{
-    const struct tv_view_track *a = left, *b = right;
-    if (a->wall != b->wall)
-        return a->wall > b->wall ? -1 : 1;
-    return (a->track > b->track) - (a->track < b->track);
-}
-
-static void order_tracks(struct tv_view *view)
-{
-    uint32_t count = view->trace->track_count;
-    view->tracks = tv_alloc(count, sizeof *view->tracks);
-    for (uint32_t i = 0; i < count; i++) {
-        view->tracks[i].track = i;
-        sum_up(view->trace, &view->tracks[i]);
-    }
-    qsort(view->tracks, count, sizeof *view->tracks, view->cpu ? compare_by_cpu : compare_by_wall);
-}
 
 static uint32_t *find_ranks(struct tv_view *view)
 {
@@ -86,7 +38,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     view->pyramid = tv_pyramid_new(trace, 0);
     view->trees = tv_trees_new(trace);
     view->rank = find_ranks(view);
-    order_tracks(view);
+    tv_view_order_tracks(view);
     return view;
 }
 

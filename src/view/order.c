@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/order.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* The sums of a track's calls of depth 0. */
+static void sum_up(const struct tv_trace *trace, struct tv_view_track *track)
+{
+    const struct tv_track *t = &trace->tracks[track->track];
+    struct tv_slice slices[64];
+    bool wall = tv_track_has_wall(trace, track->track);
+    if (t->row_count == 0)
+        return;
+    for (uint32_t first = 0, count; first < trace->rows[t->first_row].count; first += count) {
+        count = trace->rows[t->first_row].count - first;
+        if (count > TV_COUNT(slices))
+            count = TV_COUNT(slices);
+        tv_slices_read(trace, t->first_row, first, count, slices);
+        for (uint32_t i = 0; i < count; i++) {
+            track->wall += wall ? slices[i].length : 0;
+            track->cpu += slices[i].cpu_length;
+        }
+    }
+}
+
+static int compare_by_cpu(const void *left, const void *right)
+{
+    const struct tv_view_track *a = left, *b = right;
+    if (a->cpu != b->cpu)
+        return a->cpu > b->cpu ? -1 : 1;
+    return (a->track > b->track) - (a->track < b->track);
+}
+
+static int compare_by_wall(const void *left, const void *right)
+{
+    const struct tv_view_track *a = left, *b = right;
+    if (a->wall != b->wall)
+        return a->wall > b->wall ? -1 : 1;
+    return (a->track > b->track) - (a->track < b->track);
+}
+
+/* A track with what its place depends on. */
+struct keyed {
+    struct tv_view_track shown;
+    const struct tv_head *head;
+    const struct tv_track *track;
+};
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Those with a name come first, in the order of bytes. */
+static int compare_names(const struct tv_head *head, uint32_t a, uint32_t b)
+{
+    if ((a == TV_EMPTY_STRING) != (b == TV_EMPTY_STRING))
+        return a == TV_EMPTY_STRING ? 1 : -1;
+    return a == b ? 0 : tv_bytes_compare(tv_head_text(head, a), tv_head_text(head, b));
+}
+
+static int compare_processes(const struct tv_head *head, uint32_t a, uint32_t b)
+{
+    if (a == b || a >= head->process_count || b >= head->process_count)
+        return COMPARE(a, b);
+    const struct tv_process *left = &head->processes[a], *right = &head->processes[b];
+    if (left->sort_index != right->sort_index)
+        return COMPARE(left->sort_index, right->sort_index);
+    int names = compare_names(head, left->name, right->name);
+    int labels = names ? names : compare_names(head, left->labels, right->labels);
+    if (labels)
+        return labels;
+    return left->id != right->id ? COMPARE(left->id, right->id) : COMPARE(a, b);
+}
+
+/* TV_NONE, the tracks of a whole process, comes last. */
+static int compare_threads(const struct tv_head *head, uint32_t a, uint32_t b)
+{
+    if (a == b || a == TV_NONE || b == TV_NONE)
+        return COMPARE(a, b);
+    const struct tv_thread *left = &head->threads[a], *right = &head->threads[b];
+    if (left->sort_index != right->sort_index)
+        return COMPARE(left->sort_index, right->sort_index);
+    int names = compare_names(head, left->name, right->name);
+    if (names)
+        return names;
+    return left->id != right->id ? COMPARE(left->id, right->id) : COMPARE(a, b);
+}
+
+static int compare_by_owner(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+    int order = compare_processes(a->head, a->track->process, b->track->process);
+    if (order == 0)
+        order = compare_threads(a->head, a->track->thread, b->track->thread);
+    if (order == 0 && a->track->kind != b->track->kind)
+        order = COMPARE(a->track->kind, b->track->kind);
+    if (order == 0)
+        order = compare_names(a->head, a->track->name, b->track->name);
+    return order ? order : COMPARE(a->shown.track, b->shown.track);
+}
+
+static void order_by_owner(struct tv_view *view)
+{
+    uint32_t count = view->trace->track_count;
+    struct keyed *keyed = tv_alloc(count, sizeof *keyed);
+    for (uint32_t i = 0; i < count; i++)
+        keyed[i] = (struct keyed){view->tracks[i], view->trace->head, &view->trace->tracks[i]};
+    qsort(keyed, count, sizeof *keyed, compare_by_owner);
+    for (uint32_t i = 0; i < count; i++)
+        view->tracks[i] = keyed[i].shown;
+    tv_free(keyed);
+}
+
+void tv_view_order_tracks(struct tv_view *view)
+{
+    const struct tv_head *head = view->trace->head;
+    uint32_t count = view->trace->track_count;
+    bool assembled = false;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        assembled |= head->inputs[i].assembled;
+    view->tracks = tv_alloc(count, sizeof *view->tracks);
+    for (uint32_t i = 0; i < count; i++) {
+        view->tracks[i].track = i;
+        sum_up(view->trace, &view->tracks[i]);
+    }
+    if (assembled)
+        order_by_owner(view);
+    else
+        qsort(view->tracks, count, sizeof *view->tracks,
+              view->cpu ? compare_by_cpu : compare_by_wall);
+}
