@@ -6,9 +6,11 @@
 #include "readers/collapsed.h"
 #include "readers/foreign.h"
 #include "readers/method_trace.h"
+#include "readers/trace_event.h"
 
 const struct tv_reader *const tv_readers[] = {
     &tv_reader_method_trace,
+    &tv_reader_trace_event,
     &tv_reader_collapsed,
     NULL,
 };

@@ -354,10 +354,11 @@ static enum tv_te_read read_lenient(const uint8_t *at, const uint8_t *end,
     }
     *event_end = walk.at;
     fields->faults = walk.faults;
+    /* Half of what begins a comment looks broken. */
+    if (walk.at >= end || (walk.broken && end - walk.at < 2))
+        return TV_TE_CUT;
     if (walk.broken)
         return TV_TE_BROKEN;
-    if (walk.at >= end)
-        return TV_TE_CUT;
     if (*walk.at != '}')
         return TV_TE_BROKEN;
     *event_end = walk.at + 1;

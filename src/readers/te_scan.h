@@ -3,7 +3,7 @@
  * te_scan.h - the innermost loops over event text: to the end of a string, to the end of an object
  * or array.
  *
- * For te_fields.c alone.  All may read up to 64 bytes behind the end.  SSE2 and NEON are part of
+ * All may read up to 64 bytes behind the end.  SSE2 and NEON are part of
  * what every x86-64 and AArch64 processor has; elsewhere plain C does the same.
  */
 #ifndef TV_READERS_TE_SCAN_H
@@ -165,31 +165,57 @@ TV_INLINE uint64_t tv_prefix_parity(uint64_t bits)
     return bits;
 }
 
-/* Behind the end of the object or array that begins at `at`, or NULL: it does not end.  Brackets
- * are counted, whatever their kind. */
-TV_INLINE const uint8_t *tv_scan_nested(const uint8_t *at, const uint8_t *end)
+/* How far the search for the end of an object or array is. */
+struct tv_nested_scan {
+    uint64_t depth;
+    uint64_t in_string; /* all bits, or none */
+    uint64_t carry;     /* the next byte is escaped */
+};
+
+/* `left`: of the 64 bytes how many count, at least 1. Where depth comes down to 0; 64: nowhere. */
+TV_INLINE unsigned tv_nested_block(struct tv_nested_scan *scan, const uint8_t *at, size_t left)
 {
-    uint64_t carry = 0, in_string = 0, depth = 0;
-    if (at[1] == '}' || at[1] == ']')
-        return at + 2 <= end ? at + 2 : NULL;
+    struct tv_block_bits bits = tv_block_look(at);
+    uint64_t counts = left >= 64 ? UINT64_MAX : ((uint64_t)1 << left) - 1;
+    uint64_t escaped = 0;
+    if (TV_UNLIKELY((bits.backslashes & counts) | scan->carry)) {
+        escaped = tv_escaped_bits(bits.backslashes & counts, &scan->carry);
+        if (left < 64)
+            scan->carry = escaped >> left & 1;
+    }
+    uint64_t strings =
+        tv_prefix_parity(bits.quotes & ~escaped & counts) ^ scan->in_string;
+    scan->in_string = 0 - (strings >> 63);
+    uint64_t opens = bits.opens & ~strings & counts;
+    for (uint64_t rest = opens | (bits.closes & ~strings & counts); rest; rest &= rest - 1) {
+        uint64_t lowest = rest & (0 - rest);
+        scan->depth += opens & lowest ? 1 : UINT64_MAX;
+        if (scan->depth == 0)
+            return tv_lowest_bit(lowest);
+    }
+    return 64;
+}
+
+/* Goes on from `at`: behind the end of the object or array, or NULL: it does not end before `end`.
+ * Brackets are counted, whatever their kind. */
+TV_INLINE const uint8_t *tv_nested_next(struct tv_nested_scan *scan, const uint8_t *at,
+                                        const uint8_t *end)
+{
     for (; at < end; at += 64) {
-        struct tv_block_bits bits = tv_block_look(at);
-        uint64_t escaped = 0;
-        if (TV_UNLIKELY(bits.backslashes | carry))
-            escaped = tv_escaped_bits(bits.backslashes, &carry);
-        uint64_t strings = tv_prefix_parity(bits.quotes & ~escaped) ^ in_string;
-        in_string = 0 - (strings >> 63);
-        uint64_t opens = bits.opens & ~strings;
-        for (uint64_t left = opens | (bits.closes & ~strings); left; left &= left - 1) {
-            uint64_t lowest = left & (0 - left);
-            depth += opens & lowest ? 1 : UINT64_MAX;
-            if (depth == 0) {
-                at += tv_lowest_bit(lowest) + 1;
-                return at <= end ? at : NULL;
-            }
-        }
+        unsigned place = tv_nested_block(scan, at, (size_t)(end - at));
+        if (place < 64)
+            return at + place + 1;
     }
     return NULL;
+}
+
+/* The same for one that begins at `at`. */
+TV_INLINE const uint8_t *tv_scan_nested(const uint8_t *at, const uint8_t *end)
+{
+    struct tv_nested_scan scan = {0, 0, 0};
+    if ((at[1] == '}' || at[1] == ']') && end - at >= 2)
+        return at + 2;
+    return tv_nested_next(&scan, at, end);
 }
 
 #endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/te_container.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/te_scan.h"
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/* Keys of the outermost object are shorter; longer ones are skipped with their values. */
+#define LONGEST_KEY ((size_t)64 << 10)
+
+/* The first object of JSON lines is looked at as far as this. */
+#define FIRST_OBJECT ((size_t)1 << 20)
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static bool is_word(uint8_t c)
+{
+    return c > ' ' && !strchr(",:]}[{\"'", c);
+}
+
+/* ---- Sniffing ---- */
+
+static struct tv_bytes skip_space(struct tv_bytes text)
+{
+    while (text.length > 0 && is_space(text.data[0])) {
+        text.data++;
+        text.length--;
+    }
+    return text;
+}
+
+/* Behind the opening bracket, as other things begin with one as well ("[unknown];main 12"). */
+static int sniff_inside(struct tv_bytes text, uint8_t bracket)
+{
+    text = skip_space(text);
+    if (text.length == 0)
+        return 20;
+    uint8_t c = text.data[0];
+    if (bracket == '{')
+        return c == '"' ? 60 : c == '}' || c == '\'' || c == '/' ? 20 : 0;
+    if (c == '{')
+        return 70;
+    struct tv_bytes rest = skip_space((struct tv_bytes){text.data + 1, text.length - 1});
+    if (c == ']')
+        return rest.length == 0 ? 50 : 0;
+    return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
+}
+
+int tv_te_container_sniff(struct tv_bytes head)
+{
+    if (tv_bytes_starts_with(head, TV_BYTES(BYTE_ORDER_MARK))) {
+        head.data += 3;
+        head.length -= 3;
+    }
+    head = skip_space(head);
+    if (head.length == 0 || (head.data[0] != '{' && head.data[0] != '['))
+        return 0;
+    return sniff_inside((struct tv_bytes){head.data + 1, head.length - 1}, head.data[0]);
+}
+
+/* ---- Moving through the source ---- */
+
+struct walker {
+    struct tv_te_container *container;
+    struct tv_source *source;
+    const struct tv_read_options *options;
+    struct tv_window window;
+    uint64_t at;
+    bool has_events;
+    bool has_others; /* keys that make sense without events */
+    struct tv_error *err;
+};
+
+static enum tv_status look(struct walker *walker, size_t want, struct tv_bytes *bytes)
+{
+    return tv_window_at(&walker->window, walker->at, want, bytes, walker->err);
+}
+
+/* Moves to the next byte that is no space, nor a comma if those are to be skipped; 0 at the end. */
+static enum tv_status next_byte(struct walker *walker, bool commas, uint8_t *byte)
+{
+    struct tv_bytes bytes;
+    enum tv_status status;
+    *byte = 0;
+    while ((status = look(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+        size_t i = 0;
+        while (i < bytes.length && (is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
+            i++;
+        walker->at += i;
+        if (i < bytes.length) {
+            *byte = bytes.data[i];
+            return TV_OK;
+        }
+    }
+    return status;
+}
+
+/* A value on its way past. */
+struct passing {
+    struct tv_nested_scan nested;
+    uint8_t first;
+    bool escaped;
+};
+
+/* Bytes of the value among these; less than all of them when it ends. */
+static size_t pass_bytes(struct passing *passing, struct tv_bytes bytes, bool begins)
+{
+    size_t i = 0;
+    if (passing->first == '{' || passing->first == '[') {
+        const uint8_t *end =
+            tv_nested_next(&passing->nested, bytes.data, bytes.data + bytes.length);
+        return end ? (size_t)(end - bytes.data) : SIZE_MAX;
+    }
+    if (passing->first != '"' && passing->first != '\'') {
+        while (i < bytes.length && is_word(bytes.data[i]))
+            i++;
+        return i < bytes.length ? i : SIZE_MAX;
+    }
+    for (i = begins; i < bytes.length; i++)
+        if (passing->escaped)
+            passing->escaped = false;
+        else if (bytes.data[i] == '\\')
+            passing->escaped = true;
+        else if (bytes.data[i] == passing->first)
+            return i + 1;
+    return SIZE_MAX;
+}
+
+/* Past a value of any size; *whole: its end is there. */
+static enum tv_status pass_value(struct walker *walker, uint8_t first, bool *whole)
+{
+    struct passing passing = {.first = first};
+    struct tv_bytes bytes;
+    enum tv_status status;
+    bool begins = true;
+    *whole = true;
+    while ((status = look(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+        size_t passed = pass_bytes(&passing, bytes, begins);
+        begins = false;
+        if (passed != SIZE_MAX) {
+            walker->at += passed;
+            return TV_OK;
+        }
+        walker->at += bytes.length;
+    }
+    *whole = false;
+    return status;
+}
+
+static void warn(struct walker *walker, enum tv_diagnostic_kind kind, uint64_t offset)
+{
+    tv_diagnostics_add(&walker->container->diagnostics, kind, offset);
+}
+
+/* ---- Lists ---- */
+
+/* The list whose elements begin at walker->at. */
+static enum tv_status read_list(struct walker *walker, bool lines, const struct tv_te_list **last)
+{
+    enum tv_status status = tv_te_lists_read(&walker->container->lists, walker->source, walker->at,
+                                             lines, walker->options, last, walker->err);
+    if (status != TV_OK)
+        return status;
+    walker->has_events = true;
+    walker->at = (*last)->at;
+    return TV_OK;
+}
+
+/* Nothing but space should follow. */
+static enum tv_status check_rest(struct walker *walker)
+{
+    uint8_t byte;
+    enum tv_status status = next_byte(walker, true, &byte);
+    if (status == TV_OK && walker->at < tv_source_size(walker->source))
+        warn(walker, TV_DIAGNOSTIC_TRAILING_BYTES, walker->at);
+    return status;
+}
+
+static enum tv_status read_array(struct walker *walker)
+{
+    const struct tv_te_list *last;
+    walker->at++;
+    enum tv_status status = read_list(walker, false, &last);
+    if (status == TV_OK && last->ended == TV_TE_LIST_CLOSED)
+        status = check_rest(walker);
+    return status;
+}
+
+/* ---- The object ---- */
+
+static void add_member(struct walker *walker, struct tv_bytes key, struct tv_te_stretch value)
+{
+    struct tv_te_container *container = walker->container;
+    container->members =
+        tv_array_reserve(container->members, &container->member_capacity,
+                         container->member_count + 1, sizeof *container->members);
+    container->members[container->member_count++] = (struct tv_te_top_member){
+        tv_arena_text(&container->keys, key),
+        key.length,
+        value,
+    };
+}
+
+/* Keys of things that are read without any events. */
+static bool stands_alone(struct tv_bytes key)
+{
+    static const char *const keys[] = {"\"samples\"", "\"systemTraceEvents\"",
+                                       "\"powerTraceAsString\""};
+    for (size_t i = 0; i < TV_COUNT(keys); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(keys[i])))
+            return true;
+    return false;
+}
+
+/* The list of events in the object; *more: it has an end. */
+static enum tv_status read_events(struct walker *walker, bool *more)
+{
+    const struct tv_te_list *last;
+    walker->at++;
+    enum tv_status status = read_list(walker, false, &last);
+    if (status != TV_OK)
+        return status;
+    *more = last->ended == TV_TE_LIST_CLOSED;
+    /* An event that is cut counts already. */
+    if (last->ended == TV_TE_LIST_RAN_OUT &&
+        last->part.diagnostics.kinds[TV_DIAGNOSTIC_TRUNCATED].count == 0)
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+    return TV_OK;
+}
+
+/* The value of a key; *more: the object goes on behind it. */
+static enum tv_status read_value(struct walker *walker, struct tv_bytes key, bool *more)
+{
+    uint8_t first;
+    bool whole;
+    enum tv_status status = next_byte(walker, false, &first);
+    if (status != TV_OK)
+        return status;
+    if (first == '[' && tv_bytes_equal(key, TV_BYTES("\"traceEvents\"")))
+        return read_events(walker, more);
+    uint64_t start = walker->at;
+    status = pass_value(walker, first, &whole);
+    if (status != TV_OK)
+        return status;
+    if (!whole)
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, start);
+    if (walker->at > start)
+        add_member(walker, key, (struct tv_te_stretch){start, walker->at - start});
+    walker->has_others = walker->has_others || stands_alone(key);
+    *more = whole && walker->at > start;
+    return TV_OK;
+}
+
+/* A key and its value. */
+static enum tv_status read_member(struct walker *walker, bool *more)
+{
+    struct tv_bytes bytes, key;
+    uint8_t byte;
+    enum tv_status status = look(walker, LONGEST_KEY, &bytes);
+    if (status != TV_OK)
+        return status;
+    const uint8_t *at = bytes.data;
+    *more = false;
+    if (!tv_te_element_next(&at, bytes.data + bytes.length, &key)) {
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        return TV_OK;
+    }
+    walker->at += (uint64_t)(at - bytes.data);
+    key.data = (const uint8_t *)tv_arena_text(&walker->container->keys, key);
+    status = next_byte(walker, false, &byte);
+    if (status != TV_OK)
+        return status;
+    if (byte != ':') {
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        return TV_OK;
+    }
+    walker->at++;
+    return read_value(walker, key, more);
+}
+
+static enum tv_status read_object(struct walker *walker)
+{
+    uint8_t byte = 0;
+    bool more = true;
+    uint64_t start = walker->at++;
+    while (more) {
+        enum tv_status status = next_byte(walker, true, &byte);
+        if (status != TV_OK)
+            return status;
+        if (byte == '}' || walker->at >= tv_source_size(walker->source))
+            break;
+        status = read_member(walker, &more);
+        if (status != TV_OK)
+            return status;
+    }
+    if (!walker->has_events && !walker->has_others)
+        return tv_fail(walker->err, TV_ERR_SYNTAX, start,
+                       "expected the key \"traceEvents\" with an array, found none");
+    if (more && byte != '}')
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+    if (byte != '}')
+        return TV_OK;
+    walker->at++;
+    return check_rest(walker);
+}
+
+/* Whether the object at walker->at is an event itself: then each line is one. */
+static enum tv_status is_lines(struct walker *walker, bool *lines)
+{
+    struct tv_bytes bytes;
+    struct tv_te_fields fields;
+    const uint8_t *end;
+    enum tv_status status = look(walker, FIRST_OBJECT, &bytes);
+    *lines = status == TV_OK && tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields,
+                                                  &end) == TV_TE_READ &&
+             fields.ph.data;
+    return status;
+}
+
+static enum tv_status read_all(struct walker *walker)
+{
+    uint8_t first;
+    bool lines;
+    const struct tv_te_list *last;
+    struct tv_bytes bytes;
+    enum tv_status status = look(walker, 3, &bytes);
+    if (status == TV_OK && tv_bytes_starts_with(bytes, TV_BYTES(BYTE_ORDER_MARK)))
+        walker->at += 3;
+    if (status == TV_OK)
+        status = next_byte(walker, false, &first);
+    if (status != TV_OK)
+        return status;
+    if (first == '[')
+        return read_array(walker);
+    if (first != '{')
+        return tv_fail(walker->err, TV_ERR_SYNTAX, walker->at, "expected '[' or '{'");
+    status = is_lines(walker, &lines);
+    if (status != TV_OK)
+        return status;
+    return lines ? read_list(walker, true, &last) : read_object(walker);
+}
+
+enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv_source *source,
+                                    const struct tv_read_options *options, struct tv_error *err)
+{
+    struct walker walker = {
+        .container = container, .source = source, .options = options, .err = err};
+    memset(container, 0, sizeof *container);
+    tv_arena_init(&container->keys);
+    tv_window_init(&walker.window, source);
+    enum tv_status status = read_all(&walker);
+    tv_window_release(&walker.window);
+    return status;
+}
+
+void tv_te_container_release(struct tv_te_container *container)
+{
+    tv_te_lists_release(&container->lists);
+    tv_free(container->members);
+    tv_arena_release(&container->keys);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_part.h - what one part of the events of a Trace Event file says, with numbers of its own.
+ *
+ * te_list.c walks over the text and hands each event here; te_merge.c puts the parts together.
+ */
+#ifndef TV_READERS_TE_PART_H
+#define TV_READERS_TE_PART_H
+
+#include "model/assembly.h"
+#include "readers/te_counters.h"
+#include "readers/te_events.h"
+#include "readers/te_names.h"
+#include "readers/te_threads.h"
+
+/* Threads by the text of their ids; see te_part.c. */
+struct tv_te_id_cache;
+
+struct tv_te_loose_list {
+    struct tv_te_loose *rows;
+    size_t count, capacity;
+};
+
+struct tv_te_part {
+    struct tv_gather *gather;
+    struct tv_te_names names;
+    struct tv_te_threads threads;
+    struct tv_te_counters *counters;
+    struct tv_te_loose_list loose;
+    struct tv_te_loose_list metadata; /* phase 'M'; `thread` TV_NONE: it speaks of the process */
+    TV_TABLE(tv_instant) instants;
+    struct tv_diagnostics diagnostics;
+    int64_t first, last; /* times; first > last: none */
+    uint64_t events;
+    bool has_cpu;
+    struct tv_te_id_cache *cache;
+};
+
+void tv_te_part_init(struct tv_te_part *part);
+void tv_te_part_release(struct tv_te_part *part);
+
+/* Takes in the event whose '{' is at `offset`. Its texts have TV_WINDOW_SLACK bytes behind them. */
+void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields, uint64_t offset);
+
+#endif
