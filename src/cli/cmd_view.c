@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -15,7 +16,7 @@
 #include "server/browser.h"
 #include "server/server.h"
 
-/* A file that is missing or no trace is found out sooner; no browser needs to be started for it. */
+/* A trace that cannot be read mostly shows it sooner; then nobody is sent to a page. */
 #define EARLY_MS 200
 
 static const struct tv_option options[] = {
@@ -27,13 +28,29 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
+/* What is to be loaded. */
+struct wish {
+    const struct tv_settings *settings;
+    struct tv_loading *loading; /* NULL: still to be opened, or handed over */
+};
+
+static enum tv_status open_files(struct wish *wish, struct tv_error *err)
+{
+    const struct tv_words *files = &wish->settings->files;
+    return tv_load_open(wish->settings, files->items, files->count, &wish->loading, err);
+}
+
 static enum tv_status load(void *context, struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
-    const struct tv_settings *settings = context;
+    struct wish *wish = context;
+    const struct tv_settings *settings = wish->settings;
+    if (wish->loading == NULL && open_files(wish, err) != TV_OK)
+        return err->status;
+    struct tv_loading *loading = wish->loading;
     struct tv_meter *meter = tv_meter_start(progress, settings->quiet);
-    enum tv_status status =
-        tv_load_trace(settings, settings->files.items, settings->files.count, progress, trace, err);
+    wish->loading = NULL;
+    enum tv_status status = tv_load_build(loading, progress, trace, err);
     tv_meter_stop(meter);
     if (status == TV_OK)
         tv_load_report(settings, (*trace)->head);
@@ -102,10 +119,12 @@ static int serve(const struct tv_command *command, const struct tv_settings *set
                  struct tv_server *server)
 {
     int code = TV_EXIT_OK;
-    puts(tv_server_address(server));
-    fflush(stdout);
-    bool opened = tv_server_wait_loaded(server, EARLY_MS) != TV_SESSION_FAILED &&
-                  !settings->no_browser && tv_browser_open(tv_server_address(server));
+    bool opened = false;
+    if (tv_server_wait_loaded(server, EARLY_MS) != TV_SESSION_FAILED) {
+        puts(tv_server_address(server));
+        fflush(stdout);
+        opened = !settings->no_browser && tv_browser_open(tv_server_address(server));
+    }
     if (tv_server_wait_loaded(server, TV_FOREVER) == TV_SESSION_FAILED)
         code = tv_command_failed(command, tv_server_error(server));
     tv_server_wait_end(server, opened);
@@ -123,20 +142,36 @@ static bool take_port(const struct tv_settings *settings, struct tv_server_optio
     return false;
 }
 
+/* Whether all files are there already: a pipe may keep silent for long, and the page tells that. */
+static bool are_at_hand(const struct tv_words *files)
+{
+    struct stat info;
+    for (size_t i = 0; i < files->count; i++) {
+        const char *file = files->items[i];
+        if (strcmp(file, "-") == 0 || (stat(file, &info) == 0 && !S_ISREG(info.st_mode)))
+            return false;
+    }
+    return true;
+}
+
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
     char name[512];
-    struct tv_settings own = *settings; /* a loader's context is not const */
-    struct tv_server_options server = {.name = name, .loader = {.load = load, .context = &own}};
+    struct wish wish = {.settings = settings};
+    struct tv_server_options server = {.name = name, .loader = {.load = load, .context = &wish}};
     struct signals signals = {0};
     struct tv_error err = {0};
     make_name(name, sizeof name, &settings->files);
     if (!take_port(settings, &server, &err))
         return tv_command_failed(command, &err);
+    if (are_at_hand(&settings->files) && open_files(&wish, &err) != TV_OK)
+        return tv_command_failed(command, &err);
 
     hold_signals(&signals);
-    if (tv_server_new(&server, &signals.server, &err) != TV_OK)
+    if (tv_server_new(&server, &signals.server, &err) != TV_OK) {
+        tv_load_close(wish.loading);
         return tv_command_failed(command, &err);
+    }
     int code = TV_EXIT_INPUT;
     if (pthread_create(&signals.thread, NULL, await_signal, &signals) == 0) {
         code = serve(command, settings, signals.server);

@@ -32,6 +32,16 @@ struct tv_loading {
     struct tv_mapping *mapping;
 };
 
+/* Before the first input is read, so that a wrong one costs no time. */
+static enum tv_status recognise(const struct tv_inputs *inputs, struct tv_error *err)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (!tv_readers_find(inputs->sources[i], err))
+            return tv_error_prefix(err, "%s", tv_source_name(inputs->sources[i]));
+    }
+    return TV_OK;
+}
+
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading, struct tv_error *err)
 {
@@ -40,7 +50,10 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
     if (status != TV_OK)
         return status;
     status = tv_inputs_open(&opened.inputs, files, count, err);
+    if (status == TV_OK)
+        status = recognise(&opened.inputs, err);
     if (status != TV_OK) {
+        tv_inputs_release(&opened.inputs);
         tv_mapping_free(opened.mapping);
         return status;
     }
@@ -49,8 +62,10 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
     return TV_OK;
 }
 
-static void close_loading(struct tv_loading *loading)
+void tv_load_close(struct tv_loading *loading)
 {
+    if (!loading)
+        return;
     tv_inputs_release(&loading->inputs);
     tv_mapping_free(loading->mapping);
     tv_free(loading);
@@ -107,7 +122,7 @@ enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
 {
     struct destination to = {.head = head, .sink = sink};
     enum tv_status status = load(loading, to, progress, err);
-    close_loading(loading);
+    tv_load_close(loading);
     return status;
 }
 
@@ -132,7 +147,7 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
     } else {
         tv_builder_free(to.builder);
     }
-    close_loading(loading);
+    tv_load_close(loading);
     return status;
 }
 

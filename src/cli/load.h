@@ -13,10 +13,14 @@
 /* Files that are open and not yet read. */
 struct tv_loading;
 
-/* Opens `count` files, as one trace, and the mapping that the settings ask for. */
+/* Opens `count` files, as one trace, and the mapping that the settings ask for.  An input that no
+ * reader knows is an error. */
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;
+
+/* Gives up what was opened; NULL is taken too. */
+void tv_load_close(struct tv_loading *loading);
 
 /* Whether a sink can take all of them; else they must become a trace. */
 bool tv_load_streams(const struct tv_loading *loading);
