@@ -84,7 +84,7 @@ static void name_dropped(const char *name, const struct tv_head *head, uint64_t 
 }
 
 static enum tv_status write_trace_file(const struct tv_settings *settings,
-                                       const struct tv_trace *trace, enum to to,
+                                       const struct tv_trace *trace, enum to to, bool cpu,
                                        struct tv_output *output, struct tv_error *err)
 {
     static const enum tv_trace_target targets[] = {
@@ -92,10 +92,8 @@ static enum tv_status write_trace_file(const struct tv_settings *settings,
         [TO_F2] = TV_TRACE_STREAM_1, [TO_F3] = TV_TRACE_STREAM_2,
     };
     struct tv_trace_losses losses;
-    bool cpu = false;
-    enum tv_status status = tv_clock_choose(settings, tv_head_clocks(trace->head), &cpu, err);
-    if (status == TV_OK)
-        status = tv_trace_file_write(&output->out, trace, targets[to], cpu, &losses, err);
+    enum tv_status status =
+        tv_trace_file_write(&output->out, trace, targets[to], cpu, &losses, err);
     if (status == TV_OK && !settings->quiet) {
         name_losses(settings->files.items[0], to, &losses);
         name_dropped(settings->files.items[0], trace->head, losses.stray_exits);
@@ -109,13 +107,18 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
     enum to to = choose_target(settings, trace);
     struct tv_output output;
     struct tv_error late = {0};
-    enum tv_status status =
-        to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
-                      : tv_output_open_binary(&output, settings->output, settings->quiet, err);
+    bool cpu = false;
+    enum tv_status status = TV_OK;
+    if (to != TO_JSON)
+        status = tv_clock_choose(settings, tv_head_clocks(trace->head), &cpu, err);
+    if (status != TV_OK)
+        return status;
+    status = to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
+                           : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     if (to != TO_JSON) {
-        status = write_trace_file(settings, trace, to, &output, err);
+        status = write_trace_file(settings, trace, to, cpu, &output, err);
     } else {
         tv_trace_event_write(&output.out, trace);
         if (trace->cpu_axis && !settings->quiet)

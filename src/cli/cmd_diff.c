@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "cli/selection.h"
 #include "writers/diff_table.h"
 
 static const struct tv_option options[] = {
@@ -66,6 +67,8 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     if (status == TV_OK && !(a.profile->clocks & b.profile->clocks))
         status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "the two traces have no clock in common: their times cannot be compared");
+    if (status == TV_OK)
+        status = tv_sort_check(settings, a.profile->clocks & b.profile->clocks, &err);
     if (status == TV_OK)
         status = write_diff(settings, &a, &b, &err);
     release_side(&a);

@@ -21,6 +21,23 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
+struct dumping {
+    const struct tv_settings *settings;
+    struct tv_output output;
+    bool opened;
+    struct tv_error error; /* why nothing is printed */
+};
+
+static enum tv_status open_output(struct dumping *dumping, struct tv_error *err)
+{
+    const struct tv_settings *settings = dumping->settings;
+    enum tv_status status =
+        tv_output_open(&dumping->output, settings->output, settings->quiet, err);
+    dumping->opened = status == TV_OK;
+    return status;
+}
+
+/* Nothing is printed, and no file made, for wishes that the trace cannot fulfil. */
 static enum tv_status check_wishes(const struct tv_settings *settings, const struct tv_head *head,
                                    struct tv_error *err)
 {
@@ -28,71 +45,96 @@ static enum tv_status check_wishes(const struct tv_settings *settings, const str
     enum tv_status status = tv_threads_check(head, &settings->threads, err);
     if (status == TV_OK && settings->clock != TV_CHOICE_ANY)
         status = tv_clock_choose(settings, tv_head_clocks(head), &cpu, err);
-    if (status == TV_OK)
-        tv_load_report(settings, head);
     return status;
 }
 
-static enum tv_status dump_stream(const struct tv_settings *settings, struct tv_loading *loading,
+/* The dump begins. */
+static bool start(const struct tv_head *head, void *context)
+{
+    struct dumping *dumping = context;
+    return check_wishes(dumping->settings, head, &dumping->error) == TV_OK &&
+           open_output(dumping, &dumping->error) == TV_OK;
+}
+
+static bool is_wanted(const struct tv_head *head, uint32_t thread, void *context)
+{
+    const struct dumping *dumping = context;
+    return tv_thread_is_named(head, thread, &dumping->settings->threads);
+}
+
+static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *loading,
                                   struct tv_dump *dump, struct tv_error *err)
 {
     struct tv_head *head = tv_head_new();
     struct tv_progress unseen = {
         0}; /* lines come while the file is read: the output's meter tells */
     enum tv_status status = tv_load_stream(loading, head, tv_dump_sink(dump), &unseen, err);
-    if (status == TV_OK)
-        status = check_wishes(settings, head, err);
+    if (status == TV_OK && dumping->error.status == TV_OK)
+        tv_load_report(dumping->settings, head);
     tv_dump_end(dump);
     tv_head_free(head);
     return status;
 }
 
-static enum tv_status dump_trace(const struct tv_settings *settings, struct tv_loading *loading,
+static enum tv_status dump_trace(struct dumping *dumping, struct tv_loading *loading,
                                  struct tv_dump *dump, struct tv_error *err)
 {
     struct tv_trace *trace;
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    status = check_wishes(settings, trace->head, err);
-    if (status == TV_OK)
-        tv_dump_trace(dump, trace);
+    tv_dump_trace(dump, trace);
+    if (dumping->error.status == TV_OK)
+        tv_load_report(dumping->settings, trace->head);
     tv_dump_end(dump);
     tv_trace_free(trace);
     return status;
 }
 
-static enum tv_status dump_text(const struct tv_settings *settings, struct tv_output *output,
-                                struct tv_error *err)
+/* Of several inputs a later one may have the thread, or the clock, that is asked for. */
+static bool can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
+{
+    bool free_of_wishes = settings->threads.count == 0 && settings->clock == TV_CHOICE_ANY;
+    return tv_load_streams(loading) && (tv_load_count(loading) == 1 || free_of_wishes);
+}
+
+static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
 {
     static const enum tv_dump_clock clocks[] = {TV_DUMP_REAL, TV_DUMP_CPU, TV_DUMP_FIRST};
-    struct tv_settings own = *settings;
+    const struct tv_settings *settings = dumping->settings;
     struct tv_dump_options dump_options = {
         .clock = clocks[settings->clock],
-        .wanted = settings->threads.count > 0 ? tv_thread_is_wanted : NULL,
-        .context = &own,
+        .wanted = settings->threads.count > 0 ? is_wanted : NULL,
+        .start = start,
+        .context = dumping,
     };
     struct tv_loading *loading;
     enum tv_status status =
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    struct tv_dump *dump = tv_dump_new(&output->out, &dump_options);
-    status = tv_load_streams(loading) ? dump_stream(settings, loading, dump, err)
-                                      : dump_trace(settings, loading, dump, err);
+    struct tv_dump *dump = tv_dump_new(&dumping->output.out, &dump_options);
+    status = can_stream(settings, loading) ? dump_stream(dumping, loading, dump, err)
+                                           : dump_trace(dumping, loading, dump, err);
     tv_dump_free(dump);
+    if (status == TV_OK && dumping->error.status != TV_OK) {
+        *err = dumping->error;
+        return err->status;
+    }
     return status;
 }
 
-static enum tv_status dump_model(const struct tv_settings *settings, struct tv_output *output,
-                                 struct tv_error *err)
+static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
 {
+    const struct tv_settings *settings = dumping->settings;
     struct tv_trace *trace;
     enum tv_status status =
         tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, err);
     if (status != TV_OK)
         return status;
     status = tv_threads_check(trace->head, &settings->threads, err);
+    if (status == TV_OK)
+        status = open_output(dumping, err);
     if (status == TV_OK) {
         bool *wanted = tv_alloc(trace->track_count, sizeof *wanted);
         for (uint32_t i = 0; i < trace->track_count; i++)
@@ -101,7 +143,7 @@ static enum tv_status dump_model(const struct tv_settings *settings, struct tv_o
                 (trace->tracks[i].thread != TV_NONE &&
                  tv_thread_is_named(trace->head, trace->tracks[i].thread, &settings->threads));
         tv_load_report(settings, trace->head);
-        tv_model_jsonl_write(&output->out, trace, wanted);
+        tv_model_jsonl_write(&dumping->output.out, trace, wanted);
         tv_free(wanted);
     }
     tv_trace_free(trace);
@@ -110,14 +152,17 @@ static enum tv_status dump_model(const struct tv_settings *settings, struct tv_o
 
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
+    struct dumping dumping = {.settings = settings};
     struct tv_error err = {0}, late = {0};
-    struct tv_output output;
-    if (tv_output_open(&output, settings->output, settings->quiet, &err) != TV_OK)
-        return tv_command_failed(command, &err);
-    enum tv_status status = settings->format == 0 ? dump_text(settings, &output, &err)
-                                                  : dump_model(settings, &output, &err);
+    if (settings->format != 0 && settings->clock != TV_CHOICE_ANY) {
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "--clock goes with --format text: jsonl has both");
+        return tv_command_usage(command, &err);
+    }
+    enum tv_status status =
+        settings->format == 0 ? dump_text(&dumping, &err) : dump_model(&dumping, &err);
     /* What was read before an error is printed all the same. */
-    if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
+    if (dumping.opened && tv_output_close(&dumping.output, &late) != TV_OK && status == TV_OK) {
         err = late;
         status = late.status;
     }

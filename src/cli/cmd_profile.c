@@ -61,16 +61,6 @@ static enum tv_profile_order order_of(const struct tv_settings *settings,
     return settings->sort == 0 ? tv_profile_default_order(profile) : orders[settings->sort];
 }
 
-static enum tv_status check_wishes(const struct tv_settings *settings, unsigned clocks,
-                                   struct tv_error *err)
-{
-    bool wants_cpu = settings->sort >= 5, wants_wall = settings->sort == 3 || settings->sort == 4;
-    if ((wants_cpu && !(clocks & TV_CLOCK_CPU)) || (wants_wall && !(clocks & TV_CLOCK_WALL)))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--sort: the trace has no %s clock",
-                       wants_cpu ? "CPU" : "real");
-    return TV_OK;
-}
-
 static enum tv_status write_table(const struct tv_settings *settings, struct table *table,
                                   struct tv_error *err)
 {
@@ -78,7 +68,7 @@ static enum tv_status write_table(const struct tv_settings *settings, struct tab
     bool cpu = false;
     if (own.clock == TV_CHOICE_ANY && (table->profile->clocks & TV_CLOCK_CPU))
         own.clock = TV_CHOICE_CPU;
-    enum tv_status status = check_wishes(settings, table->profile->clocks, err);
+    enum tv_status status = tv_sort_check(settings, table->profile->clocks, err);
     if (status == TV_OK)
         status = tv_clock_choose(&own, table->profile->clocks, &cpu, err);
     struct tv_output output;
@@ -104,6 +94,11 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 {
     struct tv_error err = {0};
     struct table table;
+    if (settings->clock != TV_CHOICE_ANY && !settings->callers_callees) {
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "--clock goes with --callers-callees: the table has both, see --sort");
+        return tv_command_usage(command, &err);
+    }
     if (settings->callers_callees && settings->format != TV_TABLE_TEXT &&
         settings->format != TV_TABLE_JSON) {
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--callers-callees is text or json");

@@ -71,6 +71,11 @@ void tv_load_close(struct tv_loading *loading)
     tv_free(loading);
 }
 
+size_t tv_load_count(const struct tv_loading *loading)
+{
+    return loading->inputs.count;
+}
+
 bool tv_load_streams(const struct tv_loading *loading)
 {
     for (size_t i = 0; i < loading->inputs.count; i++)

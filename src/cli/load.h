@@ -22,6 +22,9 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
 /* Gives up what was opened; NULL is taken too. */
 void tv_load_close(struct tv_loading *loading);
 
+/* The inputs: archives may hold several. */
+size_t tv_load_count(const struct tv_loading *loading);
+
 /* Whether a sink can take all of them; else they must become a trace. */
 bool tv_load_streams(const struct tv_loading *loading);
 

@@ -96,3 +96,13 @@ enum tv_status tv_clock_choose(const struct tv_settings *settings, unsigned cloc
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--clock: the trace has no %s clock",
                    *cpu ? "CPU" : "real");
 }
+
+enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks,
+                             struct tv_error *err)
+{
+    bool wants_cpu = settings->sort >= 5, wants_wall = settings->sort == 3 || settings->sort == 4;
+    if ((wants_cpu && !(clocks & TV_CLOCK_CPU)) || (wants_wall && !(clocks & TV_CLOCK_WALL)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--sort: the trace has no %s clock",
+                       wants_cpu ? "CPU" : "real");
+    return TV_OK;
+}

@@ -33,4 +33,9 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
 enum tv_status tv_clock_choose(const struct tv_settings *settings, unsigned clocks, bool *cpu,
                                struct tv_error *err) TV_MUST_CHECK;
 
+/* TV_ERR_USAGE when --sort asks for a figure of a clock that is not there.  Its words must be those
+ * of the method tables: default, name, calls, incl-real, excl-real, incl-cpu, excl-cpu. */
+enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks,
+                             struct tv_error *err) TV_MUST_CHECK;
+
 #endif

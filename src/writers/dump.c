@@ -35,6 +35,7 @@ struct tv_dump {
     uint32_t thread_count;
     int64_t tick;
     bool cpu;
+    bool asked, mute; /* options.start has been asked, and said no */
 };
 
 static void release_input(struct tv_dump *dump)
@@ -92,6 +93,9 @@ static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, un
     const struct tv_input *in = &head->inputs[input];
     (void)parts;
     release_input(dump);
+    if (!dump->asked && dump->options.start)
+        dump->mute = !dump->options.start(head, dump->options.context);
+    dump->asked = true;
     dump->head = head;
     tv_full_names_init(&dump->names, head);
     dump->tick = in->tick_ns;
@@ -102,9 +106,11 @@ static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, un
     for (uint32_t i = 0; i < head->thread_count; i++) {
         dump->threads[i].depth = FIRST_DEPTH;
         dump->threads[i].skip =
-            dump->options.wanted && !dump->options.wanted(head, i, dump->options.context);
+            dump->mute ||
+            (dump->options.wanted && !dump->options.wanted(head, i, dump->options.context));
     }
-    write_head(dump, input);
+    if (!dump->mute)
+        write_head(dump, input);
 }
 
 /* Takes the call that ends off the stack, with those above it whose exits are missing. Its frame.

@@ -31,10 +31,12 @@ struct tv_dump_options {
     enum tv_dump_clock clock;
     /* Whether a thread's events are printed; NULL: all are. Called once a thread. */
     bool (*wanted)(const struct tv_head *head, uint32_t thread, void *context);
+    /* Asked once, before anything is written; false: nothing will be. NULL: nobody is asked. */
+    bool (*start)(const struct tv_head *head, void *context);
     void *context;
 };
 
-/* `out` must live as long. */
+/* `out` must live as long, and be there when start() has been asked. */
 struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *options);
 struct tv_sink *tv_dump_sink(struct tv_dump *dump);
 
