@@ -206,10 +206,10 @@ static unsigned colour_of(struct tv_te_part *part, const struct event *event)
     return colour;
 }
 
-static void add_loose(struct tv_te_part *part, struct tv_te_loose_list *list,
-                      const struct event *event, uint32_t process, uint32_t thread)
+static void add_loose(struct tv_te_part *part, const struct event *event, uint32_t process,
+                      uint32_t thread)
 {
-    *tv_table_add(list) = (struct tv_te_loose){
+    *tv_table_add(&part->loose) = (struct tv_te_loose){
         .time = event->time,
         .offset = event->offset,
         .thread = thread,
@@ -223,7 +223,7 @@ static void take_loose(struct tv_te_part *part, const struct event *event)
 {
     bool of_process = strchr("NODvVc", event->phase) != NULL;
     uint32_t process = process_of(part, event->fields);
-    add_loose(part, &part->loose, event, process,
+    add_loose(part, event, process,
               of_process ? TV_NONE : thread_of(part, event->fields));
 }
 
@@ -289,7 +289,7 @@ static void add_span(struct tv_te_part *part, const struct event *event, struct 
     span->colour = (uint8_t)colour_of(part, event);
     tv_gather_span(part->gather, thread, span);
     if (TV_UNLIKELY(is_bound(event->fields)) && event->phase != 'E')
-        add_loose(part, &part->loose, event, process_of(part, event->fields), thread);
+        add_loose(part, event, process_of(part, event->fields), thread);
 }
 
 static void take_whole(struct tv_te_part *part, const struct event *event)
@@ -395,9 +395,13 @@ static void take_metadata(struct tv_te_part *part, const struct event *event)
     struct tv_bytes name = event->fields->name;
     bool of_thread = tv_bytes_equal(name, TV_BYTES("\"thread_name\"")) ||
                      tv_bytes_equal(name, TV_BYTES("\"thread_sort_index\""));
-    uint32_t process = process_of(part, event->fields);
-    add_loose(part, &part->metadata, event, process,
-              of_thread ? thread_of(part, event->fields) : TV_NONE);
+    *tv_table_add(&part->metadata) = (struct tv_te_loose){
+        .offset = event->offset,
+        .thread = of_thread ? thread_of(part, event->fields) : TV_NONE,
+        .process = process_of(part, event->fields),
+        .frame = TV_NONE, /* its name is none of a slice */
+        .phase = event->phase,
+    };
 }
 
 /* ---- */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "readers/te_container.h"
+#include "readers/te_describe.h"
 #include "readers/te_metadata.h"
 
 /* Nested slices may overhang by this: many writers round to microseconds (trace-event.md section
@@ -71,7 +72,7 @@ static void move_loose(struct tv_te_loose_list *all, struct tv_te_loose_list *ow
         tv_array_reserve(all->rows, &all->capacity, all->count + own->count, sizeof *all->rows);
     for (size_t i = 0; i < own->count; i++) {
         struct tv_te_loose row = own->rows[i];
-        row.frame = numbers->frames[row.frame];
+        row.frame = row.frame == TV_NONE ? TV_NONE : numbers->frames[row.frame];
         row.process = numbers->processes[row.process];
         row.thread = row.thread == TV_NONE ? TV_NONE : numbers->threads[row.thread];
         all->rows[all->count++] = row;
@@ -201,6 +202,7 @@ static void add_input(struct tv_te_context *context, struct tv_builder *builder)
     context->input = tv_head_add_input(head, tv_source_name(context->source), "Trace Event Format");
     struct tv_input *input = &head->inputs[context->input];
     input->source = context->source;
+    input->describe = tv_te_describe;
     input->bytes = tv_source_size(context->source);
     context->assembly = tv_assembly_new(builder, context->input);
     context->trace = tv_assembly_trace(context->assembly);
