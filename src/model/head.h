@@ -24,14 +24,15 @@ enum tv_clocks {
 };
 
 struct tv_out;
+struct tv_trace;
 
 /*
  * Reads events of an input again when somebody looks at them: writes one JSON object with all that
  * the event at `offset` says and the model does not hold, "args" first; those of the event at
  * `end_offset` (TV_NO_OFFSET: none) are added to them and win.  On failure nothing was written.
  */
-typedef enum tv_status tv_describe(struct tv_source *source, uint64_t offset, uint64_t end_offset,
-                                   struct tv_out *out, struct tv_error *err);
+typedef enum tv_status tv_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                                   uint64_t end_offset, struct tv_out *out, struct tv_error *err);
 
 /* One file. */
 struct tv_input {

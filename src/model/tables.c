@@ -133,6 +133,19 @@ static int compare_async_extras(const void *left, const void *right)
     return COMPARE_SLICES(a, b);
 }
 
+/* By input and key; that of the whole file last, so that searching for the end finds it. */
+static int compare_stack_keys(const struct tv_stack_frame *a, const struct tv_stack_frame *b)
+{
+    return a->input != b->input ? COMPARE(a->input, b->input) : COMPARE(a->key, b->key);
+}
+
+static int compare_stack_frames(const void *left, const void *right)
+{
+    const struct tv_stack_frame *a = left, *b = right;
+    int keys = compare_stack_keys(a, b);
+    return keys ? keys : COMPARE(a->process, b->process);
+}
+
 #define SORT(table, compare)                                                                       \
     if ((table)->count > 1)                                                                        \
     qsort((table)->rows, (table)->count, sizeof *(table)->rows, compare)
@@ -144,6 +157,7 @@ void tv_tables_finish(struct tv_tables *tables)
     SORT(&tables->samples, compare_samples);
     SORT(&tables->memory_dumps, compare_dumps);
     SORT(&tables->contexts, compare_contexts);
+    SORT(&tables->stack_frames, compare_stack_frames);
     SORT(&tables->slice_extras, compare_slice_extras);
     SORT(&tables->async_extras, compare_async_extras);
 }
@@ -166,4 +180,23 @@ const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *table
         return NULL;
     return bsearch(&key, tables->async_extras.rows, tables->async_extras.count, sizeof key,
                    compare_async_extras);
+}
+
+const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,
+                                                   uint32_t key)
+{
+    struct tv_stack_frame wanted = {.input = input, .key = key};
+    size_t low = 0, count = tables->stack_frames.count;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (compare_stack_keys(&tables->stack_frames.rows[low + half], &wanted) <= 0) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    if (low == 0 || compare_stack_keys(&tables->stack_frames.rows[low - 1], &wanted) != 0)
+        return NULL;
+    return &tables->stack_frames.rows[low - 1];
 }

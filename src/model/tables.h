@@ -206,6 +206,10 @@ const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *table
 const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *tables, uint32_t row,
                                                    uint32_t index);
 
+/* The entry with that key, of the whole file if there is one; NULL: there is none. */
+const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,
+                                                   uint32_t key);
+
 /* Sorts what is to be sorted. Objects keep their numbers. */
 void tv_tables_finish(struct tv_tables *tables);
 

@@ -101,7 +101,7 @@ void tv_jsonl_event(struct tv_out *out, const struct tv_trace *trace, uint32_t i
         return;
     struct tv_out event;
     tv_out_init_memory(&event);
-    if (in->describe(in->source, offset, end_offset, &event, NULL) == TV_OK) {
+    if (in->describe(trace, input, offset, end_offset, &event, NULL) == TV_OK) {
         add_key(out, "event");
         tv_out_bytes(out, (struct tv_bytes){event.buffer, event.length});
     }

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an event says that the model does not hold, read again from its text (model/head.h,
+ * tv_describe): arguments, ids, stacks, and whatever else its writer put there.
+ */
+#include "readers/te_describe.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/source.h"
+#include "readers/te_fields.h"
+#include "readers/te_json.h"
+
+/* What most events fit into; longer ones than the largest were not read in the first place. */
+#define FIRST_WANT ((size_t)4096)
+#define MOST_WANT ((size_t)128 << 20)
+
+/* One event's text. */
+struct event {
+    uint8_t *bytes;
+    struct tv_te_fields fields;
+    struct tv_bytes object; /* from '{' to '}' */
+};
+
+/* False: the event is longer than `want`, or there is none (*status says so). */
+static bool try_event(struct event *event, struct tv_source *source, uint64_t offset, size_t want,
+                      enum tv_status *status, struct tv_error *err)
+{
+    const uint8_t *end;
+    size_t got = 0;
+    event->bytes = tv_realloc(event->bytes, want + TV_WINDOW_SLACK, 1);
+    *status = tv_source_read(source, offset, event->bytes, want, &got, err);
+    if (*status != TV_OK)
+        return false;
+    memset(event->bytes + got, 0, TV_WINDOW_SLACK);
+    enum tv_te_read read =
+        tv_te_fields_read(event->bytes, event->bytes + got, &event->fields, &end);
+    if (read == TV_TE_READ)
+        event->object = (struct tv_bytes){event->bytes, (size_t)(end - event->bytes)};
+    else if (read != TV_TE_CUT || got < want)
+        *status = tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
+    return read == TV_TE_READ;
+}
+
+static enum tv_status read_event(struct event *event, struct tv_source *source, uint64_t offset,
+                                 struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    for (size_t want = FIRST_WANT; want <= MOST_WANT && status == TV_OK; want *= 4)
+        if (try_event(event, source, offset, want, &status, err))
+            return TV_OK;
+    return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;
+}
+
+static struct tv_bytes key_text(struct tv_bytes key)
+{
+    if (tv_te_is_string(key) && key.length >= 2)
+        return (struct tv_bytes){key.data + 1, key.length - 2};
+    return key;
+}
+
+static bool is_object(struct tv_bytes raw)
+{
+    return raw.length > 0 && raw.data[0] == '{';
+}
+
+static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes value)
+{
+    tv_out_text(out, *any ? "," : "");
+    *any = true;
+    tv_te_json_write(out, key);
+    tv_out_char(out, ':');
+    tv_te_json_write(out, value);
+}
+
+/* ---- Arguments ---- */
+
+/* The members of the first object that the second does not have, then those of the second. */
+static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second, bool deeper);
+
+static void merge_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes before,
+                         struct tv_bytes after)
+{
+    tv_out_text(out, *any ? "," : "");
+    *any = true;
+    tv_te_json_write(out, key);
+    tv_out_char(out, ':');
+    merge(out, before, after, false);
+}
+
+/* The value of a key among the members of an object; data NULL: it has no such member. */
+static struct tv_bytes find(struct tv_bytes object, struct tv_bytes wanted)
+{
+    struct tv_bytes key, value, found = {NULL, 0};
+    const uint8_t *at = object.data + 1, *end = object.data + object.length;
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (tv_bytes_equal(key_text(key), wanted))
+            found = value;
+    return found;
+}
+
+static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second, bool deeper)
+{
+    struct tv_bytes key, value;
+    bool any = false;
+    tv_out_char(out, '{');
+    const uint8_t *at = first.data + 1, *end = first.data + first.length;
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (!find(second, key_text(key)).data)
+            put_member(out, &any, key, value);
+    at = second.data + 1, end = second.data + second.length;
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        /* Asynchronous events have their arguments a level deeper (section 3.5). */
+        struct tv_bytes before = find(first, key_text(key));
+        if (deeper && tv_bytes_equal(key_text(key), TV_BYTES("params")) && is_object(before) &&
+            is_object(value))
+            merge_member(out, &any, key, before, value);
+        else
+            put_member(out, &any, key, value);
+    }
+    tv_out_char(out, '}');
+}
+
+static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    if (is_object(first) && is_object(second))
+        merge(out, first, second, true);
+    else if (second.data || first.data)
+        tv_te_json_write(out, second.data ? second : first);
+    else
+        tv_out_text(out, "{}");
+}
+
+/* ---- Stacks ---- */
+
+static void put_names(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
+{
+    uint32_t depth = 0;
+    for (uint32_t node = path; node != TV_ROOT_PATH; node = trace->paths.nodes[node].parent)
+        depth++;
+    uint32_t *chain = tv_alloc(depth, sizeof *chain);
+    for (uint32_t node = path, i = depth; i > 0; node = trace->paths.nodes[node].parent)
+        chain[--i] = node;
+    tv_out_char(out, '[');
+    for (uint32_t i = 0; i < depth; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_json(out, tv_head_text(trace->head, tv_path_frame(trace, chain[i])->name));
+    }
+    tv_out_char(out, ']');
+    tv_free(chain);
+}
+
+/* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names. */
+static void put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                      const char *key, struct tv_bytes frame, struct tv_bytes stack)
+{
+    struct tv_te_scratch scratch = {NULL, 0};
+    if (frame.data && stack.data) /* section 2: neither counts */
+        return;
+    uint32_t string = TV_NONE;
+    if (frame.data)
+        string = tv_interner_find(trace->head->strings, tv_te_text(frame, &scratch));
+    const struct tv_stack_frame *found =
+        string == TV_NONE ? NULL : tv_tables_stack_frame(&trace->tables, input, string);
+    if (found || stack.data)
+        tv_out_format(out, ",\"%s\":", key);
+    if (found)
+        put_names(out, trace, found->path);
+    else if (stack.data)
+        tv_te_json_write(out, stack);
+    tv_te_scratch_release(&scratch);
+}
+
+/* ---- Everything else ---- */
+
+/* What the model holds, or what is written in another form. */
+static bool is_held(struct tv_bytes key)
+{
+    static const char *const held[] = {"name", "cat", "ph",   "ts", "dur",   "tts", "tdur",
+                                       "pid",  "tid", "args", "sf", "stack", "esf", "estack"};
+    for (size_t i = 0; i < TV_COUNT(held); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(held[i])))
+            return true;
+    return false;
+}
+
+static void put_others(struct tv_out *out, struct tv_bytes object)
+{
+    struct tv_bytes key, value;
+    bool any = true;
+    const uint8_t *at = object.data + 1, *end = object.data + object.length;
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (!is_held(key_text(key)))
+            put_member(out, &any, key, value);
+}
+
+static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                      const struct event *start, const struct event *end)
+{
+    const struct tv_te_fields *a = &start->fields;
+    struct tv_te_fields none = {0};
+    const struct tv_te_fields *b = end ? &end->fields : &none;
+    tv_out_text(out, "{\"args\":");
+    put_args(out, a->args, b->args);
+    put_stack(out, trace, input, "start_stack", a->sf, a->stack);
+    put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
+    put_others(out, start->object);
+    tv_out_char(out, '}');
+}
+
+enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                              uint64_t end_offset, struct tv_out *out, struct tv_error *err)
+{
+    struct tv_source *source = trace->head->inputs[input].source;
+    struct event start = {.bytes = NULL}, end = {.bytes = NULL};
+    bool ended = end_offset != TV_NO_OFFSET;
+    enum tv_status status = read_event(&start, source, offset, err);
+    if (ended) {
+        enum tv_status second = read_event(&end, source, end_offset, err);
+        status = status == TV_OK ? second : status;
+    }
+    if (status == TV_OK)
+        put_event(out, trace, input, &start, ended ? &end : NULL);
+    tv_free(start.bytes);
+    tv_free(end.bytes);
+    return status;
+}

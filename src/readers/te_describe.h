@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_describe.h - one event of a Trace Event file, read again when somebody looks at it.
+ */
+#ifndef TV_READERS_TE_DESCRIBE_H
+#define TV_READERS_TE_DESCRIBE_H
+
+#include "model/trace.h"
+
+/* As tv_describe says: "args" (those of the end added to those of the beginning, section 3.1),
+ * "start_stack" and "end_stack" (names, the root first) where there are such, and every member of
+ * the event that the model does not hold. */
+enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                              uint64_t end_offset, struct tv_out *out, struct tv_error *err);
+
+#endif
