@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Async slices: trace-event.md sections 3.5 (b n e), 3.6 (S T p F) and 3.12 (=). */
+#include "te_made.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unit.h"
+
+static void nests_by_id(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':524,'name':'a','id':72\n"
+                   "'ph':'b','ts':525,'name':'b','id':72\n"
+                   "'ph':'n','ts':530,'name':'n','id':72\n"
+                   "'ph':'e','ts':560,'name':'b','id':72\n"
+                   "'ph':'e','ts':565,'name':'a','id':72\n",
+                   "async a T2 524+41 c::ptr:72\n"
+                   "async   b T2 525+35 c::ptr:72\n"
+                   "async     n T2 530+0 c::ptr:72\n");
+}
+
+/* Whatever the order of the file. */
+static void sorts_by_time(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'e','ts':560,'name':'a','id':72\n"
+                   "'ph':'b','ts':524,'name':'a','id':72\n",
+                   "async a T2 524+36 c::ptr:72\n");
+    /* At one time the file's order counts: the end is before its beginning. */
+    te_made_assert("'ph':'e','ts':5,'name':'a','id':1\n"
+                   "'ph':'b','ts':5,'name':'a','id':1\n",
+                   "async a T2 5+0 c::ptr:1 before\n"
+                   "async a T2 5+0 c::ptr:1 open\n"
+                   "! async-unmatched-end 1\n"
+                   "! async-open 1\n");
+}
+
+/* An end closes the innermost of its name; what is above it has no end. */
+static void skips_to_the_name(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'name':'a','id':1\n"
+                   "'ph':'b','ts':2,'name':'b','id':1\n"
+                   "'ph':'b','ts':3,'name':'c','id':1\n"
+                   "'ph':'e','ts':9,'name':'a','id':1\n",
+                   "async a T2 1+8 c::ptr:1\n"
+                   "async   b T2 2+7 c::ptr:1 open\n"
+                   "async     c T2 3+6 c::ptr:1 open\n"
+                   "! async-open 2\n");
+}
+
+static void closes_same_names_from_within(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'name':'a','id':1\n"
+                   "'ph':'b','ts':2,'name':'a','id':1\n"
+                   "'ph':'b','ts':3,'name':'b','id':1\n"
+                   "'ph':'e','ts':4,'name':'a','id':1\n"
+                   "'ph':'b','ts':5,'name':'b','id':1\n"
+                   "'ph':'e','ts':6,'name':'b','id':1\n"
+                   "'ph':'e','ts':9,'name':'a','id':1\n",
+                   "async a T2 1+8 c::ptr:1\n"
+                   "async   a T2 2+2 c::ptr:1\n"
+                   "async     b T2 3+6 c::ptr:1 open\n"
+                   "async   b T2 5+1 c::ptr:1\n"
+                   "! async-open 1\n");
+}
+
+/* Without an end: to the last event of the id; without a beginning: from the first. */
+static void keeps_what_does_not_match(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'name':'a','id':1\n"
+                   "'ph':'b','ts':2,'name':'b','id':1\n"
+                   "'ph':'e','ts':5,'name':'b','id':1\n",
+                   "async a T2 1+4 c::ptr:1 open\n"
+                   "async   b T2 2+3 c::ptr:1\n"
+                   "! async-open 1\n");
+    te_made_assert("'ph':'n','ts':1,'name':'n','id':1\n"
+                   "'ph':'e','ts':5,'name':'b','id':1\n",
+                   "async n T2 1+0 c::ptr:1\n"
+                   "async b T2 1+4 c::ptr:1 before\n"
+                   "! async-unmatched-end 1\n");
+}
+
+/* Ids are texts; categories, scopes and, for local ids, processes tell them apart. */
+static void tells_ids_apart(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'name':'a','id':'0x1'\n"
+                   "'ph':'e','ts':2,'name':'a','id':'0x1'\n"
+                   "'ph':'b','ts':3,'name':'a','id':'1'\n"
+                   "'ph':'e','ts':4,'name':'a','id':1\n"
+                   "'ph':'b','ts':5,'name':'a','id':1,'scope':'s'\n"
+                   "'ph':'b','ts':6,'name':'a','id':1,'cat':'d'\n"
+                   "'ph':'e','ts':7,'name':'a','id':1,'scope':'s'\n"
+                   "'ph':'e','ts':8,'name':'a','id':1,'cat':'d'\n",
+                   "async a T2 1+1 c::ptr:0x1\n"
+                   "async a T2 3+1 c::ptr:1\n"
+                   "async a T2 5+2 c::s:1\n"
+                   "async a T2 6+2 d::ptr:1\n");
+    te_made_assert("'ph':'b','ts':1,'name':'a','id2':{'local':'0x1'}\n"
+                   "'ph':'b','ts':2,'name':'a','pid':7,'tid':8,'id2':{'local':'0x1'}\n"
+                   "'ph':'e','ts':5,'name':'a','id2':{'local':'0x1'}\n"
+                   "'ph':'e','ts':6,'name':'a','pid':7,'tid':8,'id2':{'local':'0x1'}\n"
+                   "'ph':'b','ts':7,'name':'g','id2':{'global':'0x1'}\n"
+                   "'ph':'e','ts':9,'name':'g','id':'0x1'\n",
+                   "async a T2 1+4 c:1:ptr:0x1\n"
+                   "async a T8 2+4 c:7:ptr:0x1\n"
+                   "async g T2 7+2 c::ptr:0x1\n");
+}
+
+static void needs_id_and_name(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'name':'a'\n"
+                   "'ph':'b','ts':2,'name':'a','id':1,'id2':{'local':1}\n"
+                   "'ph':'b','ts':3,'name':'a','id2':{}\n"
+                   "'ph':'b','ts':4,'id':1\n"
+                   "'ph':'S','ts':5,'name':'a'\n",
+                   "! id-missing 2\n"
+                   "! id-ambiguous 2\n"
+                   "! async-nameless 1\n");
+}
+
+/* It is of the process when its ends are on two threads. */
+static void moves_to_the_process(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'name':'a','id':1\n"
+                   "'ph':'e','ts':5,'name':'a','id':1,'tid':3\n",
+                   "async a P1 1+4 c::ptr:1\n");
+}
+
+static void groups_measures(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'cat':'blink.user_timing','name':'A:a1','id':3\n"
+                   "'ph':'e','ts':11,'cat':'blink.user_timing','name':'A:a1','id':3\n"
+                   "'ph':'b','ts':2,'cat':'blink.user_timing','name':'A:a2/eyJhIjoxfQ==','id':4\n"
+                   "'ph':'e','ts':4,'cat':'blink.user_timing','name':'A:a2/eyJhIjoxfQ==','id':4\n"
+                   "'ph':'n','ts':20,'cat':'blink.user_timing','name':'plain','id':5\n",
+                   "async a1 T2 1+10 A:blink.user_timing\n"
+                   "async   a2 T2 2+2 A:blink.user_timing\n"
+                   "async plain T2 20+0 blink.user_timing::ptr:5\n");
+}
+
+/* A million of them must not be searched one by one; this is 20000 squared if they are. */
+static void ends_of_deep_stacks_are_found(void **context)
+{
+    enum { DEPTH = 20000 };
+    (void)context;
+    char *file = malloc(DEPTH * 100), *at = file;
+    for (int i = 0; i < DEPTH; i++)
+        at += sprintf(at, "'ph':'b','ts':%d,'name':'n%d','id':1\n", i, i % 1000);
+    for (int i = 0; i < DEPTH; i++)
+        at += sprintf(at, "'ph':'e','ts':%d,'name':'x','id':1\n", DEPTH);
+    struct te_made *made = te_made_new((const char *const[]){file, NULL});
+    const struct tv_head *head = te_made_trace(made)->head;
+    assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_ASYNC_OPEN].count, DEPTH);
+    assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_ASYNC_UNMATCHED_END].count, DEPTH);
+    te_made_free(made);
+    free(file);
+}
+
+static void steps_follow_or_lead(void **context)
+{
+    (void)context;
+    /* T: from its event to the next. */
+    te_made_assert("'ph':'F','ts':560,'name':'a','id':72\n"
+                   "'ph':'T','ts':540,'name':'a','id':72,'args':{'step':'s1'}\n"
+                   "'ph':'T','ts':548,'name':'a','id':72,'args':{'step':'s2'}\n"
+                   "'ph':'S','ts':524,'name':'a','id':72\n",
+                   "async a T2 524+36 :ptr:72\n"
+                   "async   s1 T2 540+8 :ptr:72\n"
+                   "async   s2 T2 548+12 :ptr:72\n");
+    /* p: from the event before. */
+    te_made_assert("'ph':'S','ts':1,'name':'a','id':1\n"
+                   "'ph':'p','ts':3,'name':'a','id':1,'args':{'step':'one'}\n"
+                   "'ph':'p','ts':4,'name':'a','id':1,'args':{'step':'two'}\n"
+                   "'ph':'F','ts':9,'name':'a','id':1\n",
+                   "async a T2 1+8 :ptr:1\n"
+                   "async   one T2 1+2 :ptr:1\n"
+                   "async   two T2 3+1 :ptr:1\n");
+}
+
+static void mixed_steps_are_left_out(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'S','ts':1,'name':'a','id':1\n"
+                   "'ph':'T','ts':3,'name':'a','id':1,'args':{'step':'one'}\n"
+                   "'ph':'p','ts':4,'name':'a','id':1,'args':{'step':'two'}\n"
+                   "'ph':'F','ts':9,'name':'a','id':1\n",
+                   "async a T2 1+8 :ptr:1\n"
+                   "async   one T2 3+1 :ptr:1\n"
+                   "! async-mixed-steps 1\n");
+}
+
+static void old_ones_end_with_the_trace(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'S','ts':0,'name':'a','id':72\n"
+                   "'ph':'T','ts':5,'name':'a','id':72,'args':{'step':'s1'}\n"
+                   "'ph':'X','ts':1000,'dur':1000,'name':'b'\n",
+                   "async a T2 0+2000 :ptr:72 open\n"
+                   "async   s1 T2 5+1995 :ptr:72 open\n"
+                   "! async-open 1\n");
+}
+
+/* Name and id are the key, the category is not. */
+static void old_ones_match_by_name(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'S','ts':1,'name':'a','id':1\n"
+                   "'ph':'S','ts':2,'name':'a','id':1\n"
+                   "'ph':'F','ts':3,'name':'b','id':1\n"
+                   "'ph':'T','ts':3,'name':'b','id':1\n"
+                   "'ph':'F','ts':5,'name':'a','id':1,'cat':'other'\n",
+                   "async a T2 1+4 :ptr:1\n"
+                   "! async-begun-twice 1\n"
+                   "! async-stray-step 2\n");
+}
+
+/* A T with a length is the state of a thread. */
+static void thread_states_are_slices(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'T','ts':10,'dur':5,'name':'Running','args':{'cpu':0}\n"
+                   "'ph':'T','ts':15,'dur':2.5,'name':'Sleeping'\n",
+                   "async Running T2 10+5\n"
+                   "async Sleeping T2 15+2.500\n");
+}
+
+/* Directly or through others, in any order, async events and objects. */
+static void joins_ids(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'=','ts':0,'name':'j','id':'B','args':{'linked_id':'C'}\n"
+                   "'ph':'n','ts':1,'name':'a','id':'A'\n"
+                   "'ph':'n','ts':2,'name':'c','id':'C'\n"
+                   "'ph':'n','ts':3,'name':'d','id':'D'\n"
+                   "'ph':'N','ts':4,'name':'O','id':'B'\n"
+                   "'ph':'N','ts':4,'name':'O','id':'B','pid':9\n"
+                   "'ph':'=','ts':9,'name':'j','id':'A','args':{'linked_id':'B'}\n",
+                   "async a T2 1+0 c::ptr:A joined\n"
+                   "async c T2 2+0 c::ptr:C joined\n"
+                   "async d T2 3+0 c::ptr:D\n"
+                   "object O B ptr P1 4..9 N joined\n"
+                   "object O B ptr P9 4..9 N\n");
+}
+
+static void joins_once(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'=','ts':0,'name':'j','id':'A','args':{'linked_id':'A'}\n"
+                   "'ph':'=','ts':0,'name':'j','id':'A','args':{'linked_id':'B'}\n"
+                   "'ph':'=','ts':0,'name':'j','id':'B','args':{'linked_id':'A'}\n"
+                   "'ph':'=','ts':0,'name':'j','id':'B'\n",
+                   "! id-missing 1\n"
+                   "! joined-to-itself 1\n"
+                   "! joined-again 1\n");
+}
+
+UNIT_TESTS(te_async, cmocka_unit_test(nests_by_id), cmocka_unit_test(sorts_by_time),
+           cmocka_unit_test(skips_to_the_name), cmocka_unit_test(closes_same_names_from_within),
+           cmocka_unit_test(keeps_what_does_not_match), cmocka_unit_test(tells_ids_apart),
+           cmocka_unit_test(needs_id_and_name), cmocka_unit_test(moves_to_the_process),
+           cmocka_unit_test(groups_measures), cmocka_unit_test(ends_of_deep_stacks_are_found),
+           cmocka_unit_test(steps_follow_or_lead), cmocka_unit_test(mixed_steps_are_left_out),
+           cmocka_unit_test(old_ones_end_with_the_trace), cmocka_unit_test(old_ones_match_by_name),
+           cmocka_unit_test(thread_states_are_slices), cmocka_unit_test(joins_ids),
+           cmocka_unit_test(joins_once));

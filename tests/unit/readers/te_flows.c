@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flows: trace-event.md section 3.7. */
+#include "te_made.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+/* Three slices of three threads. */
+#define SLICES                                                                                     \
+    "'ph':'X','ts':0,'dur':10,'tid':1,'name':'s1'\n"                                               \
+    "'ph':'X','ts':20,'dur':10,'tid':2,'name':'s2'\n"                                              \
+    "'ph':'X','ts':40,'dur':10,'tid':3,'name':'s3'\n"
+#define START "'ph':'s','ts':5,'tid':1,'name':'fl','id':1\n"
+
+static void binds_around(void **context)
+{
+    (void)context;
+    te_made_assert(SLICES START "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'bp':'e'\n",
+                   "flow fl 1 s1@5 -> s2@25\n");
+    /* Categories of Chrome that mean so without saying it. */
+    te_made_assert(SLICES "'ph':'s','ts':5,'tid':1,'name':'fl','id':1,'cat':'input'\n"
+                          "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'cat':'input'\n",
+                   "flow fl 1 s1@5 -> s2@25\n");
+    te_made_assert(SLICES "'ph':'s','ts':5,'tid':1,'name':'fl','id':0,'cat':'x.ipc.flow'\n"
+                          "'ph':'f','ts':25,'tid':2,'name':'fl','id':0,'cat':'x.ipc.flow'\n",
+                   "flow fl 0 s1@5 -> s2@25\n");
+}
+
+/* The deepest; closed at both ends, and at a shared boundary the earlier. */
+static void binds_the_deepest(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'X','ts':0,'dur':10,'name':'a'\n"
+                   "'ph':'X','ts':2,'dur':4,'name':'b'\n"
+                   "'ph':'X','ts':10,'dur':10,'name':'c'\n"
+                   "'ph':'X','ts':10,'dur':5,'name':'d'\n"
+                   "'ph':'s','ts':2,'name':'fl','id':1\n"
+                   "'ph':'t','ts':6,'name':'fl','id':1\n"
+                   "'ph':'t','ts':7,'name':'fl','id':1\n"
+                   "'ph':'t','ts':10,'name':'fl','id':1\n"
+                   "'ph':'t','ts':11,'name':'fl','id':1\n"
+                   "'ph':'f','ts':20,'name':'fl','id':1,'bp':'e'\n",
+                   "flow fl 1 b@2 -> b@6\n"
+                   "flow fl 1 b@6 -> a@7\n"
+                   "flow fl 1 a@7 -> a@10\n"
+                   "flow fl 1 a@10 -> d@11\n"
+                   "flow fl 1 d@11 -> c@20\n");
+}
+
+/* Without a binding point the next slice that starts. */
+static void binds_the_next(void **context)
+{
+    (void)context;
+    te_made_assert(SLICES START "'ph':'f','ts':15,'tid':2,'name':'fl','id':1\n",
+                   "flow fl 1 s1@5 -> s2@15\n");
+    te_made_assert(SLICES START "'ph':'f','ts':25,'tid':2,'name':'fl','id':1\n",
+                   "! flow-no-slice 1\n");
+    /* Of those that start at its time only what comes later in the file. */
+    te_made_assert(SLICES START "'ph':'f','ts':20,'tid':2,'name':'fl','id':1\n",
+                   "! flow-no-slice 1\n");
+    te_made_assert(START "'ph':'X','ts':0,'dur':10,'tid':1,'name':'s1'\n"
+                         "'ph':'X','ts':20,'dur':10,'tid':2,'name':'before'\n"
+                         "'ph':'f','ts':20,'tid':2,'name':'fl','id':1\n"
+                         "'ph':'X','ts':20,'dur':5,'tid':2,'name':'behind'\n"
+                         "'ph':'X','ts':20,'dur':4,'tid':2,'name':'last'\n",
+                   "flow fl 1 s1@5 -> behind@20\n");
+    /* Inside the slice around it too. */
+    te_made_assert("'ph':'X','ts':0,'dur':100,'name':'a'\n"
+                   "'ph':'X','ts':10,'dur':5,'name':'b'\n"
+                   "'ph':'X','ts':30,'dur':5,'name':'c'\n"
+                   "'ph':'s','ts':1,'name':'fl','id':1\n"
+                   "'ph':'f','ts':20,'name':'fl','id':1\n",
+                   "flow fl 1 a@1 -> c@20\n");
+}
+
+static void steps_make_arrows(void **context)
+{
+    (void)context;
+    te_made_assert(SLICES START "'ph':'t','ts':25,'tid':2,'name':'fl','id':1\n"
+                                "'ph':'f','ts':45,'tid':3,'name':'fl','id':1,'bp':'e'\n",
+                   "flow fl 1 s1@5 -> s2@25\n"
+                   "flow fl 1 s2@25 -> s3@45\n");
+}
+
+/* One start, many ends; a start after an end begins anew, one before it does not. */
+static void fans_out(void **context)
+{
+    (void)context;
+    te_made_assert(SLICES START "'ph':'s','ts':6,'tid':1,'name':'fl','id':1\n"
+                                "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'bp':'e'\n"
+                                "'ph':'f','ts':45,'tid':3,'name':'fl','id':1,'bp':'e'\n"
+                                "'ph':'s','ts':46,'tid':3,'name':'fl','id':1\n"
+                                "'ph':'f','ts':47,'tid':3,'name':'fl','id':1,'bp':'e'\n",
+                   "flow fl 1 s1@5 -> s2@25\n"
+                   "flow fl 1 s1@5 -> s3@45\n"
+                   "flow fl 1 s3@46 -> s3@47\n"
+                   "! flow-begun-twice 1\n");
+}
+
+/* Category, name and id are the key: 1 and "1" are two. */
+static void keys_differ(void **context)
+{
+    (void)context;
+    te_made_assert(SLICES START "'ph':'f','ts':25,'tid':2,'name':'fl','id':'1','bp':'e'\n"
+                                "'ph':'f','ts':25,'tid':2,'name':'other','id':1,'bp':'e'\n"
+                                "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'cat':'o','bp':'e'\n"
+                                "'ph':'f','ts':4,'tid':1,'name':'fl','id':1,'bp':'e'\n",
+                   "! flow-no-start 4\n");
+}
+
+static void faults_are_counted(void **context)
+{
+    (void)context;
+    te_made_assert(SLICES START "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'bp':'x'\n"
+                                "'ph':'s','ts':15,'tid':1,'name':'g','id':1\n"
+                                "'ph':'s','ts':15,'tid':77,'name':'g','id':1\n"
+                                "'ph':'s','ts':5,'tid':1,'name':'g','id2':{'local':1}\n",
+                   "! id-missing 1\n"
+                   "! flow-no-slice 2\n"
+                   "! flow-bad-binding 1\n");
+}
+
+static void slices_are_bound(void **context)
+{
+    (void)context;
+    te_made_assert(
+        "'ph':'X','ts':0,'dur':10,'name':'p','bind_id':'0x9','flow_out':true\n"
+        "'ph':'X','ts':20,'dur':10,'name':'m','bind_id':'0x9','flow_in':1,'flow_out':true\n"
+        "'ph':'X','ts':40,'dur':10,'name':'c1','bind_id':'0x9','flow_in':true\n"
+        "'ph':'X','ts':60,'dur':10,'name':'c2','bind_id':'0x9','flow_in':true\n",
+        "flow p 0x9 p@10 -> m@20\n"
+        "flow m 0x9 m@30 -> c1@40\n"
+        "flow m 0x9 m@30 -> c2@60\n");
+}
+
+/* Beginnings and async slices as well, which Trace Viewer leaves out. */
+static void other_slices_are_bound(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'B','ts':0,'name':'p','bind_id':1,'flow_out':true\n"
+                   "'ph':'E','ts':5\n"
+                   "'ph':'b','ts':10,'name':'a','id':1,'bind_id':1,'flow_in':true,'flow_out':true\n"
+                   "'ph':'e','ts':15,'name':'a','id':1\n"
+                   "'ph':'n','ts':20,'name':'n','id':2,'bind_id':1,'flow_in':true\n",
+                   "async a T2 10+5 c::ptr:1\n"
+                   "async n T2 20+0 c::ptr:2\n"
+                   "flow p 1 p@5 -> a@10\n"
+                   "flow a 1 a@15 -> n@20\n");
+}
+
+/* The later producer counts; a consumer before any has none. */
+static void producers_replace(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'X','ts':0,'dur':1,'name':'c0','bind_id':1,'flow_in':true\n"
+                   "'ph':'X','ts':5,'dur':1,'name':'p1','bind_id':1,'flow_out':true\n"
+                   "'ph':'X','ts':10,'dur':1,'name':'p2','bind_id':1,'flow_out':true\n"
+                   "'ph':'X','ts':20,'dur':1,'name':'c','bind_id':1,'flow_in':true\n"
+                   "'ph':'X','ts':30,'dur':1,'name':'none','bind_id':1\n",
+                   "flow p2 1 p2@11 -> c@20\n"
+                   "! flow-no-start 1\n"
+                   "! flow-no-direction 1\n");
+}
+
+/* Slices that did not nest lie on overflow tracks. */
+static void overflow_is_searched(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'X','ts':0,'dur':10,'name':'a'\n"
+                   "'ph':'X','ts':5,'dur':20,'name':'over'\n"
+                   "'ph':'s','ts':3,'name':'fl','id':1\n"
+                   "'ph':'f','ts':20,'name':'fl','id':1,'bp':'e'\n",
+                   "flow fl 1 a@3 -> over@20\n"
+                   "! overlap 1\n");
+}
+
+/* ---- Against the plain way: every slice is looked at for every event ---- */
+
+enum { SLICE_COUNT = 120, FLOW_COUNT = 60 };
+
+struct slice {
+    int start, end, depth;
+};
+
+/* Slices that nest, with boundaries shared here and there; no two start at one time. */
+static void make_slices(struct slice *slices)
+{
+    int stack[SLICE_COUNT], depth = 0, count = 0, time = 1;
+    while (count < SLICE_COUNT || depth > 0) {
+        if (depth > 0 && (count == SLICE_COUNT || rand() % 2 == 0)) {
+            slices[stack[--depth]].end = time;
+            time += rand() % 2;
+        } else {
+            slices[count] = (struct slice){time, 0, depth};
+            stack[depth++] = count++;
+            time += 1 + rand() % 2;
+        }
+    }
+}
+
+/* From the top the earliest that touches the time, then the same among what lies in it. */
+static int plain_around(const struct slice *slices, int time)
+{
+    int found = -1;
+    for (int i = 0; i < SLICE_COUNT; i++) {
+        bool inside = found < 0 ? slices[i].depth == 0
+                                : slices[i].depth == slices[found].depth + 1 && i > found &&
+                                      slices[i].start < slices[found].end;
+        if (inside && slices[i].start <= time && time <= slices[i].end)
+            found = i;
+    }
+    return found;
+}
+
+static int plain_next(const struct slice *slices, int time)
+{
+    for (int i = 0; i < SLICE_COUNT; i++)
+        if (slices[i].start > time)
+            return i;
+    return -1;
+}
+
+/* Slices are events before all flows, so that none which starts with an end is its next. */
+static size_t write_case(char *file, char *expected, const struct slice *slices)
+{
+    size_t length = (size_t)sprintf(file, "'ph':'X','ts':0,'dur':1,'tid':9,'name':'from'\n");
+    size_t lost = 0;
+    expected[0] = '\0';
+    for (int i = 0; i < SLICE_COUNT; i++)
+        length += (size_t)sprintf(file + length, "'ph':'X','ts':%d,'dur':%d,'name':'n%d'\n",
+                                  slices[i].start, slices[i].end - slices[i].start, i);
+    for (int i = 0; i < FLOW_COUNT; i++) {
+        int time = rand() % 250, around = rand() % 2;
+        int found = around ? plain_around(slices, time) : plain_next(slices, time);
+        length += (size_t)sprintf(file + length,
+                                  "'ph':'s','ts':0,'tid':9,'name':'f','id':%d\n"
+                                  "'ph':'f','ts':%d,'name':'f','id':%d%s\n",
+                                  i, time, i, around ? ",'bp':'e'" : "");
+        lost += found < 0;
+        if (found >= 0)
+            sprintf(expected + strlen(expected), "flow f %d from@0 -> n%d@%d\n", i, found, time);
+    }
+    return lost;
+}
+
+static void agrees_with_looking_at_all(void **context)
+{
+    static char file[100000], expected[100000];
+    struct slice slices[SLICE_COUNT];
+    (void)context;
+    srand(7);
+    for (int round = 0; round < 50; round++) {
+        make_slices(slices);
+        size_t lost = write_case(file, expected, slices);
+        if (lost > 0)
+            sprintf(expected + strlen(expected), "! flow-no-slice %d\n", (int)lost);
+        te_made_assert(file, expected);
+    }
+}
+
+UNIT_TESTS(te_flows, cmocka_unit_test(binds_around), cmocka_unit_test(binds_the_deepest),
+           cmocka_unit_test(binds_the_next), cmocka_unit_test(steps_make_arrows),
+           cmocka_unit_test(fans_out), cmocka_unit_test(keys_differ),
+           cmocka_unit_test(faults_are_counted), cmocka_unit_test(slices_are_bound),
+           cmocka_unit_test(other_slices_are_bound), cmocka_unit_test(producers_replace),
+           cmocka_unit_test(overflow_is_searched), cmocka_unit_test(agrees_with_looking_at_all));

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples, stack frames and contexts: trace-event.md sections 3.9, 3.12 and 1. */
+#include "te_made.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+#define FRAMES                                                                                     \
+    "#'stackFrames':{'5':{'name':'main','category':'m'},'7':{'parent':5,'name':'f7'},"             \
+    "'8':{'parent':'7','name':'f8'}}\n"
+
+static void events_have_a_stack(void **context)
+{
+    (void)context;
+    te_made_assert(FRAMES "'ph':'P','ts':5,'name':'sam'\n"
+                          "'ph':'P','ts':6,'name':'sam','sf':7\n"
+                          "'ph':'P','ts':7,'name':'sam','sf':'8','tid':3\n"
+                          "'ph':'P','ts':8,'name':'sam','stack':['root','0x100']\n"
+                          "'ph':'P','ts':9,'name':'sam','sf':99\n",
+                   "sample 5 T2 weight 1 sam \"Trace Event Sample\"\n"
+                   "sample 6 T2 weight 1 main;f7 \"Trace Event Sample\"\n"
+                   "sample 7 T3 weight 1 main;f7;f8 \"Trace Event Sample\"\n"
+                   "sample 8 T2 weight 1 root;0x100 \"Trace Event Sample\"\n"
+                   "sample 9 T2 weight 1 sam \"Trace Event Sample\"\n"
+                   "! stack-unknown 1\n");
+}
+
+/* A table of a process counts after that of the file. */
+static void processes_have_frames(void **context)
+{
+    (void)context;
+    te_made_assert(
+        FRAMES
+        "'ph':'M','name':'stackFrames','args':{'stackFrames':{'5':{'name':'x'},'9':{'name':'y'}}}\n"
+        "'ph':'P','ts':5,'name':'sam','sf':5\n"
+        "'ph':'P','ts':6,'name':'sam','sf':9\n"
+        "'ph':'P','ts':7,'name':'sam','sf':9,'pid':3\n",
+        "sample 5 T2 weight 1 main \"Trace Event Sample\"\n"
+        "sample 6 T2 weight 1 y \"Trace Event Sample\"\n"
+        "sample 7 T2 weight 1 sam \"Trace Event Sample\"\n"
+        "! stack-unknown 1\n");
+}
+
+/* Missing parents, circles, doubles. */
+static void faulty_frames_are_roots(void **context)
+{
+    (void)context;
+    te_made_assert("#'stackFrames':{'1':{'name':'a','parent':'x'},'2':{'name':'b','parent':3},"
+                   "'3':{'name':'c','parent':2},'4':{'name':'old'},'4':{'name':'d','parent':4}}\n"
+                   "'ph':'P','ts':1,'name':'s','sf':1\n"
+                   "'ph':'P','ts':2,'name':'s','sf':2\n"
+                   "'ph':'P','ts':3,'name':'s','sf':3\n"
+                   "'ph':'P','ts':4,'name':'s','sf':4\n",
+                   "sample 1 T2 weight 1 a \"Trace Event Sample\"\n"
+                   "sample 2 T2 weight 1 c;b \"Trace Event Sample\"\n"
+                   "sample 3 T2 weight 1 c \"Trace Event Sample\"\n"
+                   "sample 4 T2 weight 1 d \"Trace Event Sample\"\n"
+                   "! stack-no-parent 1\n"
+                   "! stack-circle 2\n");
+}
+
+static void global_samples_find_their_thread(void **context)
+{
+    (void)context;
+    te_made_assert(FRAMES "#'samples':[{'cpu':0,'tid':2,'ts':1000,'name':'cycles','sf':7,"
+                          "'weight':3},{'tid':'2','ts':2000.5,'name':'cycles','sf':5},"
+                          "{'tid':77,'ts':3000,'sf':5},{'tid':2},null,{'tid':2,'ts':4,'sf':'x'}]\n"
+                          "'ph':'X','ts':0,'dur':1,'name':'x'\n",
+                   "sample 4 T2 weight 1  \"\"\n"
+                   "sample 1000 T2 cpu 0 weight 3 main;f7 \"cycles\"\n"
+                   "sample 2000.500 T2 weight 1 main \"cycles\"\n"
+                   "sample 3000 - weight 1 main \"\"\n"
+                   "! stack-unknown 1\n"
+                   "! sample-no-thread 1\n"
+                   "! sample-no-time 2\n");
+}
+
+/* A file of samples alone: the thread's process has its id. */
+static void samples_alone_make_threads(void **context)
+{
+    (void)context;
+    te_made_assert(FRAMES "#'samples':[{'tid':1,'ts':1000,'name':'a','sf':5,'weight':1},"
+                          "{'tid':1,'ts':2000,'name':'b','sf':8,'weight':1}]\n",
+                   "sample 1000 T1 weight 1 main \"a\"\n"
+                   "sample 2000 T1 weight 1 main;f7;f8 \"b\"\n");
+}
+
+#define CHUNK                                                                                      \
+    "'ph':'P','ts':4,'tid':3,'name':'ProfileChunk','id':123,'args':{'data':{'timeDeltas':[1,1],"   \
+    "'cpuProfile':{'nodes':[{'callFrame':{'functionName':'(root)'},'id':1},"                       \
+    "{'callFrame':{'functionName':'a','url':'a.js','lineNumber':1},'id':2,'parent':1},"            \
+    "{'callFrame':{'functionName':'','url':'b.js','lineNumber':-1},'id':3,'parent':2}],"           \
+    "'samples':[3,2]}}}\n"
+#define PROFILE "'ph':'P','ts':3,'name':'Profile','id':123,'args':{'data':{'startTime':10}}\n"
+
+/* Times go on from the start; samples are of the thread where the profile began. */
+static void v8_profiles_come_in_chunks(void **context)
+{
+    (void)context;
+    te_made_assert(
+        PROFILE CHUNK
+        "'ph':'P','ts':5,'tid':3,'name':'ProfileChunk','id':123,'args':{'data':{'timeDeltas':[3],"
+        "'cpuProfile':{'nodes':[{'callFrame':{'functionName':'c'},'id':4,'parent':2}],"
+        "'samples':[4]}}}\n"
+        "'ph':'P','ts':5,'tid':3,'name':'ProfileChunk','id':123,'args':{'data':{'endTime':30}}\n",
+        "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
+        "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n"
+        "sample 15 T2 weight 1 a(a.js:2);c \"V8 Sample\"\n");
+    /* Wherever in the file the beginning stands. */
+    te_made_assert(CHUNK PROFILE,
+                   "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
+                   "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n");
+}
+
+static void profiles_are_of_processes(void **context)
+{
+    (void)context;
+    te_made_assert(PROFILE "'ph':'P','ts':3,'pid':7,'tid':8,'name':'Profile','id':123,"
+                           "'args':{'data':{'startTime':100}}\n"
+                           "'ph':'P','ts':4,'pid':7,'tid':9,'name':'ProfileChunk','id':123,"
+                           "'args':{'data':{'timeDeltas':[5],'cpuProfile':{'nodes':["
+                           "{'callFrame':{'functionName':'z'},'id':2}],'samples':[2]}}}\n" CHUNK,
+                   "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
+                   "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n"
+                   "sample 105 T8 weight 1 z \"V8 Sample\"\n");
+}
+
+static void faulty_profiles_are_counted(void **context)
+{
+    (void)context;
+    te_made_assert(CHUNK, "! profile-bad 1\n");
+    te_made_assert(PROFILE
+                   "'ph':'P','ts':4,'name':'ProfileChunk','id':123,'args':{'data':{'timeDeltas':"
+                   "[1,2],'cpuProfile':{'nodes':[{'id':'x'},{'id':5,'parent':4,'callFrame':"
+                   "{'functionName':'f'}}],'samples':[9,5,5]}}}\n",
+                   "sample 13 T2 weight 1 f \"V8 Sample\"\n"
+                   "! profile-bad 4\n");
+}
+
+/* Entering a context sets the one of its type aside; leaving goes back to it. */
+static void contexts_are_stretches(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'(','ts':1,'name':'Tree','id':'A'\n"
+                   "'ph':'(','ts':3,'name':'Tree','id':'B'\n"
+                   "'ph':'(','ts':4,'name':'Other','id':'A'\n"
+                   "'ph':')','ts':5,'name':'Tree','id':'B'\n"
+                   "'ph':')','ts':6,'name':'Tree','id':'nobody'\n"
+                   "'ph':')','ts':6,'name':'Tree','id':'A','tid':3\n"
+                   "'ph':')','ts':8,'name':'Tree','id':'A'\n"
+                   "'ph':'n','ts':9,'name':'n','id':1\n",
+                   "async n T2 9+0 c::ptr:1\n"
+                   "context T2 Tree A 1..3\n"
+                   "context T2 Tree B 3..5\n"
+                   "context T2 Other A 4..9\n"
+                   "context T2 Tree A 5..8\n"
+                   "! context-unmatched 2\n");
+}
+
+UNIT_TESTS(te_samples, cmocka_unit_test(events_have_a_stack),
+           cmocka_unit_test(processes_have_frames), cmocka_unit_test(faulty_frames_are_roots),
+           cmocka_unit_test(global_samples_find_their_thread),
+           cmocka_unit_test(samples_alone_make_threads),
+           cmocka_unit_test(v8_profiles_come_in_chunks),
+           cmocka_unit_test(profiles_are_of_processes),
+           cmocka_unit_test(faulty_profiles_are_counted), cmocka_unit_test(contexts_are_stretches));
