@@ -36,7 +36,7 @@
     X(PROXY_METHOD, "proxy-method", N,                                                             \
       "method ids named by the line of their proxy's interface method")                            \
     X(BAD_ACTION, "bad-action", W, "records with the undefined action 3, skipped")                 \
-    X(BAD_LINE, "bad-line", W, "malformed lines in the header text")                               \
+    X(BAD_LINE, "bad-line", W, "lines that do not have the form they must have, skipped")          \
     X(DUPLICATE_THREAD, "duplicate-thread", N,                                                     \
       "thread ids listed more than once: the last name stands")                                    \
     X(DUPLICATE_METHOD, "duplicate-method", N,                                                     \

@@ -13,6 +13,13 @@
 /* The axis ends here. */
 #define LONGEST_AXIS ((int64_t)1 << 60)
 
+/* Among lines of one frame each, "word 12", so many are expected for one that is none: other text
+ * may have such lines too. */
+#define FLAT_SHARE 9
+
+/* A beginning of a line with so many ';' is one of a chain. */
+#define SURELY_DEEP 16
+
 /* A line taken apart. */
 struct chain {
     struct tv_bytes frames; /* separated by ';' */
@@ -59,27 +66,68 @@ static bool has_controls(struct tv_bytes text)
     return false;
 }
 
-/* Every line that can be seen whole must be a chain.  A ';' makes it likelier. */
+#define BYTE_ORDER_MARK TV_BYTES("\xef\xbb\xbf")
+#define MARK_LENGTH 3
+
+static size_t mark_length(struct tv_bytes head)
+{
+    return tv_bytes_starts_with(head, BYTE_ORDER_MARK) ? MARK_LENGTH : 0;
+}
+
+/* "# made by ...": what some scripts write in front.  "#0 main" may be a frame. */
+static bool is_comment(struct tv_bytes line)
+{
+    return line.length > 0 && line.data[0] == '#' &&
+           (line.length == 1 || line.data[1] == ' ' || line.data[1] == '\t');
+}
+
+/* The lines that can be seen whole. */
+struct look {
+    size_t chains, others;
+    bool deep; /* a chain has more than one frame */
+};
+
+static void look_at_line(struct look *look, struct tv_bytes line)
+{
+    struct chain chain;
+    if (line.length > 0 && line.data[line.length - 1] == '\r')
+        line.length--;
+    if (is_blank(line) || is_comment(line))
+        return;
+    if (has_controls(line) || !parse_chain(line, &chain)) {
+        look->others++;
+        return;
+    }
+    look->chains++;
+    look->deep = look->deep || memchr(chain.frames.data, ';', chain.frames.length) != NULL;
+}
+
+/* Whether a line whose end cannot be seen may be a deep chain. */
+static bool may_be_deep(struct tv_bytes line)
+{
+    size_t separators = 0;
+    for (size_t i = 0; i < line.length; i++)
+        separators += line.data[i] == ';';
+    return separators >= SURELY_DEEP && !has_controls(line);
+}
+
+/* Most lines must be chains; nearly all where a ';' does not tell them from other text. */
 static int sniff(struct tv_bytes head, uint64_t size)
 {
     struct tv_cursor cursor = tv_cursor_over(head);
-    struct tv_bytes line;
-    struct chain chain;
-    bool found = false, deep = false;
+    struct tv_bytes line, mark;
+    struct look look = {0};
+    tv_cursor_take_bytes(&cursor, mark_length(head), &mark);
     while (tv_cursor_take_line(&cursor, &line)) {
         bool whole = tv_cursor_left(&cursor) > 0 || head.length == size;
-        if (!whole && found)
-            break;
-        if (line.length > 0 && line.data[line.length - 1] == '\r')
-            line.length--;
-        if (is_blank(line))
-            continue;
-        if (has_controls(line) || !parse_chain(line, &chain))
-            return 0;
-        found = true;
-        deep = deep || memchr(chain.frames.data, ';', chain.frames.length) != NULL;
+        if (whole)
+            look_at_line(&look, line);
+        else if (look.chains == 0 && look.others == 0)
+            return may_be_deep(line) ? 5 : 0;
     }
-    return !found ? 0 : deep ? 40 : 10;
+    if (look.deep)
+        return look.chains <= look.others ? 0 : look.others == 0 ? 40 : 20;
+    return look.chains > 0 && look.chains >= look.others * FLAT_SHARE ? 10 : 0;
 }
 
 struct collapsed {
@@ -87,6 +135,7 @@ struct collapsed {
     struct tv_head *head;
     struct tv_sink *sink;
     struct tv_progress *progress; /* or NULL */
+    uint64_t start;               /* of the first line */
     uint32_t input;
     uint32_t thread;
     bool delivers; /* else it looks for frames and fractions */
@@ -173,7 +222,7 @@ static void deliver_chain(struct collapsed *collapsed, uint64_t offset)
 static void take_line(struct collapsed *collapsed, const struct tv_text_line *line)
 {
     struct chain chain;
-    if (is_blank(line->text) && !line->too_long)
+    if (!line->too_long && (is_blank(line->text) || is_comment(line->text)))
         return;
     if (line->too_long || !parse_chain(line->text, &chain) ||
         chain.weight > LONGEST_AXIS - collapsed->now) {
@@ -208,7 +257,7 @@ static enum tv_status read_lines(struct collapsed *collapsed, struct tv_error *e
     enum tv_status status;
     collapsed->now = 0;
     collapsed->events_done = 0;
-    tv_text_lines_init(&lines, collapsed->source, 0, size);
+    tv_text_lines_init(&lines, collapsed->source, collapsed->start, size);
     while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none) {
         take_line(collapsed, &line);
         status = pass_bytes(collapsed, lines.offset - line.offset, err);
@@ -260,6 +309,16 @@ static void fill_head(struct collapsed *collapsed)
     input->bytes = tv_source_size(collapsed->source);
 }
 
+static enum tv_status find_start(struct collapsed *collapsed, struct tv_error *err)
+{
+    uint8_t bytes[MARK_LENGTH];
+    struct tv_bytes head = {bytes, 0};
+    enum tv_status status =
+        tv_source_read(collapsed->source, 0, bytes, sizeof bytes, &head.length, err);
+    collapsed->start = mark_length(head);
+    return status;
+}
+
 static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
                                 struct tv_sink *sink, const struct tv_read_options *options,
                                 struct tv_error *err)
@@ -276,7 +335,9 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
         atomic_fetch_add_explicit(&options->progress->total_bytes,
                                   tv_source_size(source) * (1 + sink->ops->passes),
                                   memory_order_relaxed);
-    enum tv_status status = read_lines(collapsed, err);
+    enum tv_status status = find_start(collapsed, err);
+    if (status == TV_OK)
+        status = read_lines(collapsed, err);
     if (status == TV_OK) {
         input_of(collapsed)->tick_ns = collapsed->fractions ? 1 : NS_PER_COUNT;
         status = deliver(collapsed, err);
