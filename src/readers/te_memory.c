@@ -24,7 +24,7 @@ struct figure {
     struct tv_memory_figure row;
 };
 
-/* What one process tells in a dump. */
+/* What one process tells in a dump, from its earliest event on. */
 struct part {
     uint32_t process; /* TV_NONE: the global one */
     int64_t time;
@@ -96,7 +96,12 @@ static struct part *find_part(struct joining *joining, uint32_t process, int64_t
         joining->parts[joining->part_count++] =
             (struct part){process, time, joining->offset, UNTOLD};
     }
-    return &joining->parts[number];
+    struct part *part = &joining->parts[number];
+    if (time < part->time) {
+        part->time = time;
+        part->offset = joining->offset;
+    }
+    return part;
 }
 
 static bool is_truth(struct tv_bytes raw)
