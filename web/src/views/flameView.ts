@@ -6,6 +6,7 @@ import { formatPercent, formatTime, plural, unitLabel } from '../base/format';
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import type { FlameOrder } from '../model/address';
+import { totalOf } from '../model/columns';
 import type { FlameGraph, FlameQuestion } from '../model/engine';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../render/flamePainter';
 import type { Context } from '../render/shapes';
@@ -126,6 +127,8 @@ export class FlameView {
     const theme = settings.theme.peek();
     const unit = viewer.unit.peek();
     const rooted = this.root.peek().length > 0;
+    const answer = this.v.profile.answer.peek();
+    const whole = rooted && answer ? totalOf(answer, viewer.clock.peek()) : graph.total;
     return {
       theme,
       frames: viewer.frames,
@@ -138,7 +141,11 @@ export class FlameView {
       hovered: this.hovered.peek(),
       matches: search.hits.peek()?.matches ?? null,
       dimmed: search.focused.peek() && search.hits.peek() !== null,
-      title: `${rooted ? 'Zoomed in' : 'All threads'}   ${formatTime(graph.total, unit)} ${unitLabel(unit)}   100 %`,
+      title: [
+        rooted ? 'Zoomed in' : 'All threads',
+        `${formatTime(graph.total, unit)} ${unitLabel(unit)}`,
+        `${formatPercent(graph.total, whole || graph.total)} %${rooted ? ' of all' : ''}`,
+      ].join('   '),
     };
   }
 
