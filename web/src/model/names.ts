@@ -59,6 +59,11 @@ export class Frames {
     return this.rows.length;
   }
 
+  /** Methods that are called somewhere in the trace. */
+  get called(): number {
+    return this.rows.reduce((n, row) => n + (row[5] > 0 ? 1 : 0), 0);
+  }
+
   private row(frame: number): FrameRow {
     return this.rows[frame] ?? ['', `method ${frame}`, '', '', 0, 0];
   }
@@ -68,7 +73,7 @@ export class Frames {
   }
 
   method(frame: number): string {
-    return this.row(frame)[1];
+    return this.row(frame)[1] || '(no name)';
   }
 
   rawSignature(frame: number): string {

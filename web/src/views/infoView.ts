@@ -20,7 +20,7 @@ function table(pairs: readonly Pair[]): HTMLElement {
   );
 }
 
-function facts(f: TraceFacts): Pair[] {
+function facts(f: TraceFacts, called: number): Pair[] {
   const all = plural(f.tracks.length + f.idle_threads.length, 'thread');
   const threads = `${all}, ${formatCount(f.tracks.length)} with calls`;
   const pairs: Pair[] = [
@@ -34,10 +34,8 @@ function facts(f: TraceFacts): Pair[] {
     ],
     ['Length', formatShort(f.end_ns - f.start_ns)],
     ['Records', formatCount(f.records)],
-    [
-      'Calls',
-      `${formatCount(f.calls)} of ${plural(f.frames, 'method')}, at most ${plural(f.max_depth, 'level')} deep`,
-    ],
+    ['Calls', `${plural(f.calls, 'call')}, at most ${plural(f.max_depth, 'level')} deep`],
+    ['Methods', `${formatCount(called)} called, ${formatCount(f.frames)} in the file`],
     ['Threads', threads],
   ];
   if (f.recorded) pairs.push(['Recorded', f.recorded.replace('T', ' ').replace('Z', ' UTC')]);
@@ -82,7 +80,7 @@ function health(f: TraceFacts): HTMLElement[] {
     : [h('p', null, 'The file was read without anything to repair or to skip.')];
 }
 
-export function infoView(element: HTMLElement, f: TraceFacts): void {
+export function infoView(element: HTMLElement, f: TraceFacts, called: number): void {
   const idle = f.idle_threads.map((t): Pair => [String(t.thread_id), t.name]);
   fill(
     element,
@@ -93,7 +91,7 @@ export function infoView(element: HTMLElement, f: TraceFacts): void {
         'section',
         null,
         h('h2', null, 'Trace'),
-        table(facts(f)),
+        table(facts(f, called)),
         h(
           'p',
           null,

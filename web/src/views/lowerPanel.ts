@@ -83,7 +83,7 @@ export class LowerPanel {
     new DetailsView(this.v, selection);
     const info = pane('info', 'scrolls scroller');
     info.tabIndex = 0;
-    infoView(info, viewer.facts);
+    infoView(info, viewer.facts, viewer.frames.called);
     return new Map<Tab, HTMLElement>([
       ['profile', pane('profile', '', this.table.element)],
       [
@@ -159,7 +159,10 @@ export class LowerPanel {
       exportButton(this.v, this.table),
     );
     effect(() => {
-      tools.hidden = viewer.tab.get() !== 'profile';
+      const tab = viewer.tab.get();
+      tools.hidden = tab !== 'profile';
+      // What the file says of itself is computed for nothing and has no unit.
+      for (const element of [words, chips, unit]) element.hidden = tab === 'info';
     });
     effect(() => this.showScope(words, chips));
     return h('div', { class: 'scope' }, words, chips, unit, tools);
