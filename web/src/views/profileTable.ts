@@ -47,7 +47,10 @@ export class ProfileTable {
     });
     this.scroller.prepend(head.element);
     this.scroller.addEventListener('scroll', () => this.renderVisible());
-    new ResizeObserver(() => this.renderVisible()).observe(this.scroller);
+    new ResizeObserver(() => {
+      this.renderVisible();
+      untracked(() => this.follow());
+    }).observe(this.scroller);
     this.scroller.addEventListener('keydown', (e) => this.key(e));
     this.rows.addEventListener('click', (e) => this.click(e));
     this.rows.addEventListener('mousedown', (e) => {
@@ -178,13 +181,15 @@ export class ProfileTable {
     untracked(() => {
       if (frame !== this.shown) this.pendingScroll = frame !== null;
       this.shown = frame;
-      if (!this.pendingScroll || frame === null) return;
+      // Without a height nothing can be scrolled: the observer of the size comes back here.
+      if (!this.pendingScroll || frame === null || this.scroller.clientHeight === 0) return;
       const at = lines.findIndex((line) => line.kind === 'method' && line.frame === frame);
       if (at < 0) return;
       this.pendingScroll = false;
       this.cursor = `m${frame}`;
       this.anchor = this.cursor;
       this.lines = lines;
+      this.rows.style.height = `${lines.length * this.rowHeight}px`;
       this.scrollTo(at);
       this.renderAll();
     });
