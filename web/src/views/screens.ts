@@ -5,6 +5,9 @@ import { fill, h, icon, setText } from '../base/dom';
 import { fileName, formatBig, formatBytes, formatCount } from '../base/format';
 import type { Status } from '../model/engine';
 
+/** Milliseconds over which the rate of reading is taken. */
+const WINDOW = 2000;
+
 export class Screen {
   readonly element: HTMLElement;
   protected readonly file = h('span', { class: 'file' });
@@ -34,7 +37,8 @@ export class LoadingScreen extends Screen {
   private readonly records = h('b', null, ' ');
   private readonly rate = h('b', null, ' ');
   private readonly heading = h('h1', null, 'Reading');
-  private first: { at: number; records: number } | null = null;
+  /** Of the last few seconds: the rate is that of now. */
+  private recent: { at: number; records: number }[] = [];
 
   constructor(name: string, tools: HTMLElement, cancel: () => void) {
     super(name, tools);
@@ -61,8 +65,10 @@ export class LoadingScreen extends Screen {
 
   show(status: Status, now: number): void {
     setText(this.file, fileName(status.name));
-    this.first ??= { at: now, records: status.records };
-    const seconds = (now - this.first.at) / 1000;
+    this.recent = this.recent.filter((past) => past.at > now - WINDOW);
+    this.recent.push({ at: now, records: status.records });
+    const first = this.recent[0] ?? { at: now, records: 0 };
+    const seconds = (now - first.at) / 1000;
     const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
     this.bar.style.width = `${(share * 100).toFixed(1)}%`;
     setText(
@@ -73,7 +79,7 @@ export class LoadingScreen extends Screen {
     setText(this.total, status.total_bytes > 0 ? `of ${formatBytes(status.total_bytes)}` : 'read');
     setText(this.records, formatBig(status.records));
     if (seconds > 0.2)
-      setText(this.rate, formatBig(Math.round((status.records - this.first.records) / seconds)));
+      setText(this.rate, formatBig(Math.round((status.records - first.records) / seconds)));
   }
 }
 
