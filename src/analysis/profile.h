@@ -65,7 +65,7 @@ struct tv_edge_cost {
 };
 
 struct tv_edges {
-    struct tv_edge_cost *edges; /* by wall (cpu without it), descending; ties by frame */
+    struct tv_edge_cost *edges; /* by wall (cpu without it), descending; ties by name */
     uint32_t count;
 };
 

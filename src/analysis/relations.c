@@ -61,27 +61,35 @@ static uint64_t *count_calls(const struct tv_call_tree *tree)
     return calls;
 }
 
-static int compare_wall(const void *left, const void *right)
+/* What qsort moves: it hands its comparison no context. */
+struct sortable {
+    const struct tv_head *head;
+    int64_t key; /* larger first */
+    struct tv_edge_cost edge;
+};
+
+static int compare_sortable(const void *left, const void *right)
 {
-    const struct tv_edge_cost *a = left, *b = right;
-    if (a->wall != b->wall)
-        return a->wall > b->wall ? -1 : 1;
-    return (a->frame > b->frame) - (a->frame < b->frame);
+    const struct sortable *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if (a->edge.frame == TV_NONE || b->edge.frame == TV_NONE)
+        return (a->edge.frame == TV_NONE) - (b->edge.frame == TV_NONE);
+    return tv_frame_compare_names(a->head, a->edge.frame, b->edge.frame);
 }
 
-static int compare_cpu(const void *left, const void *right)
+static void sort_edges(struct tv_edges *edges, const struct tv_call_tree *tree)
 {
-    const struct tv_edge_cost *a = left, *b = right;
-    if (a->cpu != b->cpu)
-        return a->cpu > b->cpu ? -1 : 1;
-    return (a->frame > b->frame) - (a->frame < b->frame);
-}
-
-static void sort_edges(struct tv_edges *edges, unsigned clocks)
-{
-    if (edges->count)
-        qsort(edges->edges, edges->count, sizeof *edges->edges,
-              clocks & TV_CLOCK_WALL ? compare_wall : compare_cpu);
+    struct sortable *all = tv_alloc(edges->count, sizeof *all);
+    for (uint32_t i = 0; i < edges->count; i++) {
+        const struct tv_edge_cost *edge = &edges->edges[i];
+        int64_t key = tree->clocks & TV_CLOCK_WALL ? edge->wall : edge->cpu;
+        all[i] = (struct sortable){tree->head, key, *edge};
+    }
+    qsort(all, edges->count, sizeof *all, compare_sortable);
+    for (uint32_t i = 0; i < edges->count; i++)
+        edges->edges[i] = all[i].edge;
+    tv_free(all);
 }
 
 static void finish_lists(struct tv_relations *relations, struct gathering *lists,
@@ -93,7 +101,7 @@ static void finish_lists(struct tv_relations *relations, struct gathering *lists
         bool children = edges == &relations->children || edges == &relations->recursive_children;
         for (uint32_t k = 0; k < edges->count; k++)
             edges->edges[k].total_calls = calls[children ? edges->edges[k].frame : opened];
-        sort_edges(edges, tree->clocks);
+        sort_edges(edges, tree);
         tv_map_release(&lists[i].index);
     }
     tv_free(calls);

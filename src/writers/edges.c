@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/profile.h"
 #include "analysis/visit.h"
 #include "base/memory.h"
 
@@ -59,7 +60,36 @@ static int compare_edges(const void *left, const void *right)
         return a->group < b->group ? -1 : 1;
     if (a->key != b->key)
         return a->key > b->key ? -1 : 1;
-    return (a->frame > b->frame) - (a->frame < b->frame);
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* What qsort moves: it hands its comparison no context. */
+struct named {
+    const struct tv_head *head;
+    uint32_t frame;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    return tv_frame_compare_names(a->head, a->frame, b->frame);
+}
+
+/* Texts are compared once a frame, not once a comparison of edges. */
+static void rank_edges(struct tv_method_edges *edges, const struct tv_head *head)
+{
+    struct named *sorted = tv_alloc(head->frame_count, sizeof *sorted);
+    uint32_t *rank = tv_alloc(head->frame_count, sizeof *rank);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        sorted[i] = (struct named){head, i};
+    qsort(sorted, head->frame_count, sizeof *sorted, compare_names);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        rank[sorted[i].frame] = i;
+    for (size_t i = 0; i < edges->count; i++)
+        edges->edges[i].rank =
+            edges->edges[i].frame == TV_NONE ? TV_NONE : rank[edges->edges[i].frame];
+    tv_free(sorted);
+    tv_free(rank);
 }
 
 void tv_method_edges_init(struct tv_method_edges *edges, const struct tv_call_tree *tree, bool cpu)
@@ -78,6 +108,7 @@ void tv_method_edges_init(struct tv_method_edges *edges, const struct tv_call_tr
     tv_visit_release(&visit);
     for (size_t i = 0; i < edges->count; i++)
         edges->edges[i].key = cpu ? edges->edges[i].cpu : edges->edges[i].wall;
+    rank_edges(edges, tree->head);
     if (edges->count > 0)
         qsort(edges->edges, edges->count, sizeof *edges->edges, compare_edges);
     for (size_t i = 0; i < edges->count; i++)

@@ -27,11 +27,12 @@ struct tv_method_edge {
     enum tv_edge_group group;
     uint64_t calls;
     int64_t wall, cpu;
-    int64_t key; /* the one of them that lists are sorted by */
+    int64_t key;   /* the one of them that lists are sorted by */
+    uint32_t rank; /* of the other's name; TV_NONE: called from nowhere */
 };
 
 struct tv_method_edges {
-    struct tv_method_edge *edges; /* by context, group, key (largest first), frame */
+    struct tv_method_edge *edges; /* by context, group, key (largest first), name */
     size_t count, capacity;
     struct tv_map index;
     uint64_t *calls; /* [frame_count] of each method, from everywhere */
