@@ -219,12 +219,12 @@ bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_loo
                          const struct tv_te_fields *fields)
 {
     struct tv_bytes data = tv_te_member(fields->args, "data");
-    if (!is_profile(profiles, event) || data.data == NULL)
+    uint32_t key = is_profile(profiles, event) ? find_key(profiles, event, fields) : TV_NONE;
+    if (key == TV_NONE)
         return false;
-    uint32_t key = find_key(profiles, event, fields);
     struct tv_bytes profile = tv_te_member(data, "cpuProfile");
-    uint32_t number = key == TV_NONE ? TV_NONE : tv_map_find(&profiles->numbers, key);
-    if (number == TV_NONE) {
+    uint32_t number = tv_map_find(&profiles->numbers, key);
+    if (number == TV_NONE || data.data == NULL) {
         tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, event->offset);
         return true;
     }

@@ -19,7 +19,8 @@ void tv_te_profiles_free(struct tv_te_profiles *profiles);
 /* Looks for the beginnings of all profiles: they may stand behind their chunks. */
 void tv_te_profiles_begin(struct tv_te_profiles *profiles);
 
-/* Takes an event of phase P if it is of a profile; false: it is not. */
+/* Takes an event of phase P if it is of a profile, which its name and an id say; false: it is not.
+ */
 bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_loose *event,
                          const struct tv_te_fields *fields);
 

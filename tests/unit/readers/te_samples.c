@@ -132,6 +132,10 @@ static void faulty_profiles_are_counted(void **context)
 {
     (void)context;
     te_made_assert(CHUNK, "! profile-bad 1\n");
+    te_made_assert(PROFILE "'ph':'P','ts':4,'name':'ProfileChunk','id':123,'args':{}\n"
+                           "'ph':'P','ts':4,'name':'Profile'\n",
+                   "sample 4 T2 weight 1 Profile \"Trace Event Sample\"\n"
+                   "! profile-bad 1\n");
     te_made_assert(PROFILE
                    "'ph':'P','ts':4,'name':'ProfileChunk','id':123,'args':{'data':{'timeDeltas':"
                    "[1,2],'cpuProfile':{'nodes':[{'id':'x'},{'id':5,'parent':4,'callFrame':"
