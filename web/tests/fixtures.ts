@@ -9,6 +9,7 @@ import type { Context } from '../src/render/shapes';
 export function track(number: number, changes: Partial<Track> = {}): Track {
   return {
     track: number,
+    kind: 'thread',
     thread_id: 10 + number,
     name: `thread ${number}`,
     process: 0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine behind HTTP: the addresses of docs/view-protocol.md, relative to the page's own.
 
+import { visibleTexts } from '../base/visible';
 import {
   EngineError,
   isAbort,
@@ -78,12 +79,12 @@ export class HttpEngine implements Engine {
     return json('api/status', {}, signal);
   }
 
-  trace(): Promise<TraceFacts> {
-    return json('api/trace', {});
+  async trace(): Promise<TraceFacts> {
+    return visibleTexts(await json<TraceFacts>('api/trace', {}));
   }
 
   async frames(): Promise<FrameRow[]> {
-    return (await json<{ frames: FrameRow[] }>('api/frames', {})).frames;
+    return visibleTexts((await json<{ frames: FrameRow[] }>('api/frames', {})).frames);
   }
 
   profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer> {

@@ -98,3 +98,10 @@ function groupDigitsBeforePoint(text: string): string {
   const [whole = '', rest] = text.split('.');
   return groupDigits(whole) + (rest === undefined ? '' : '.' + rest);
 }
+
+/** "0xF3" is a version of the streaming format, written while the program ran. */
+export function versionWords(version: string): string {
+  if (!version) return '';
+  const streaming = /^0xF(\d)$/i.exec(version);
+  return streaming ? `version ${streaming[1]}, streamed (${version})` : `version ${version}`;
+}

@@ -15,6 +15,7 @@ export interface Status {
 
 export interface Track {
   track: number;
+  kind: 'thread' | 'overflow' | 'async';
   thread_id: number;
   name: string;
   process: number;

@@ -2,7 +2,7 @@
 // Everything the file says about itself, and everything the reader has to say about the file.
 
 import { fill, h } from '../base/dom';
-import { formatCount, formatShort, plural } from '../base/format';
+import { formatCount, formatShort, plural, versionWords } from '../base/format';
 import type { Diagnostic, TraceFacts } from '../model/engine';
 import { sampledWords } from './topBar';
 
@@ -21,10 +21,11 @@ function table(pairs: readonly Pair[]): HTMLElement {
 }
 
 function facts(f: TraceFacts, called: number): Pair[] {
-  const all = plural(f.tracks.length + f.idle_threads.length, 'thread');
-  const threads = `${all}, ${formatCount(f.tracks.length)} with calls`;
+  const busy = f.tracks.filter((track) => track.kind === 'thread').length;
+  const all = plural(busy + f.idle_threads.length, 'thread');
+  const threads = `${all}, ${formatCount(busy)} with calls`;
   const pairs: Pair[] = [
-    ['Format', `${f.format}, version ${f.version}`],
+    ['Format', [f.format, versionWords(f.version)].filter((words) => words).join(', ')],
     ['Clocks', f.clocks.map((c) => (c === 'cpu' ? 'CPU of each thread' : 'real')).join(', ')],
     [
       'Time axis',

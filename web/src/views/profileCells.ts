@@ -150,6 +150,8 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   cell.classList.add('percent');
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
   append(cell, [h('span', null, text)]);
+  // Recursive calls of a group count each level: inclusive shares of such lines add up.
+  if (Number(text) > 100) cell.title = 'More than all: recursive calls lie within each other';
   return cell;
 }
 

@@ -2,7 +2,7 @@
 // The top bar: which file, which clock, the search, the health of the trace, how the page looks.
 
 import { append, fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
-import { fileName, formatCount, formatShort, plural } from '../base/format';
+import { fileName, formatCount, formatShort, plural, versionWords } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
 import type { Views } from './context';
@@ -16,9 +16,12 @@ export function factWords(facts: TraceFacts): string[] {
       : facts.clocks[0] === 'cpu'
         ? 'CPU clock only'
         : 'real clock only';
-  const threads = facts.tracks.length + facts.idle_threads.length;
+  const busy = facts.tracks.filter((track) => track.kind === 'thread').length;
+  const threads = busy + facts.idle_threads.length;
   return [
-    `${facts.format.replace(/^Android /, '')} v${facts.version.replace(/^v/, '')}, ${clocks}`,
+    [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]
+      .filter((words) => words)
+      .join(', '),
     formatShort(facts.end_ns - facts.start_ns),
     plural(threads, 'thread'),
     plural(facts.calls, 'call'),
