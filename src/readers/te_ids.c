@@ -53,28 +53,27 @@ void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_head *head, uint
 }
 
 void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
-                      const struct tv_te_fields *fields, enum tv_te_id_kind kind,
-                      struct tv_bytes raw, uint32_t process, enum tv_te_id_owner owner)
+                      const struct tv_te_id_parts *id, enum tv_te_id_owner owner)
 {
-    bool owned = kind == TV_TE_ID_LOCAL || owner == TV_TE_ID_OWNED;
-    tv_te_key_add_parts(key, context->trace->head, owned ? process : TV_NONE,
-                        tv_te_text(fields->scope, &context->scratch), (struct tv_bytes){NULL, 0});
-    tv_te_key_add(key, tv_te_text(raw, &context->scratch));
+    bool owned = id->kind == TV_TE_ID_LOCAL || owner == TV_TE_ID_OWNED;
+    tv_te_key_add_parts(key, context->trace->head, owned ? id->process : TV_NONE,
+                        tv_te_text(id->scope, &context->scratch), (struct tv_bytes){NULL, 0});
+    tv_te_key_add(key, tv_te_text(id->raw, &context->scratch));
 }
 
 bool tv_te_key_add_event_id(struct tv_te_key *key, struct tv_te_context *context,
                             const struct tv_te_loose *event, const struct tv_te_fields *fields,
                             enum tv_te_id_owner owner)
 {
-    struct tv_bytes raw;
-    enum tv_te_id_kind kind = tv_te_id(fields, &raw);
-    if (kind == TV_TE_ID_NONE || kind == TV_TE_ID_BAD) {
+    struct tv_te_id_parts id = {.scope = fields->scope, .process = event->process};
+    id.kind = tv_te_id(fields, &id.raw);
+    if (id.kind == TV_TE_ID_NONE || id.kind == TV_TE_ID_BAD) {
         tv_te_warn(context,
-                   kind == TV_TE_ID_NONE ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
+                   id.kind == TV_TE_ID_NONE ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
                    event->offset);
         return false;
     }
-    tv_te_key_add_id(key, context, fields, kind, raw, event->process, owner);
+    tv_te_key_add_id(key, context, &id, owner);
     return true;
 }
 

@@ -37,10 +37,16 @@ enum tv_te_id_owner {
 void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_head *head, uint32_t process,
                          struct tv_bytes scope, struct tv_bytes id);
 
-/* Appends an id of a process to the key. */
+/* An id as an event has it. */
+struct tv_te_id_parts {
+    enum tv_te_id_kind kind;
+    struct tv_bytes raw;
+    struct tv_bytes scope; /* raw */
+    uint32_t process;
+};
+
 void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
-                      const struct tv_te_fields *fields, enum tv_te_id_kind kind,
-                      struct tv_bytes raw, uint32_t process, enum tv_te_id_owner owner);
+                      const struct tv_te_id_parts *id, enum tv_te_id_owner owner);
 
 /* Appends the id of an event. False, with a diagnostic, when it has none that can be used. */
 bool tv_te_key_add_event_id(struct tv_te_key *key, struct tv_te_context *context,

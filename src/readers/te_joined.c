@@ -62,24 +62,21 @@ struct joining {
     struct tv_te_key key;
 };
 
-static uint32_t add_key(struct joining *joining, const struct tv_te_loose *event,
-                        const struct tv_te_fields *fields, enum tv_te_id_kind kind,
-                        struct tv_bytes raw, enum tv_te_id_owner owner)
+static uint32_t add_key(struct joining *joining, const struct tv_te_id_parts *id,
+                        enum tv_te_id_owner owner)
 {
     joining->key.length = 0;
-    tv_te_key_add_id(&joining->key, joining->context, fields, kind, raw, event->process, owner);
+    tv_te_key_add_id(&joining->key, joining->context, id, owner);
     return add_id(&joining->sets,
                   tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
 }
 
 /* The number of an id; that of the same id among objects is united with it. */
-static uint32_t add_both(struct joining *joining, const struct tv_te_loose *event,
-                         const struct tv_te_fields *fields, enum tv_te_id_kind kind,
-                         struct tv_bytes raw)
+static uint32_t add_both(struct joining *joining, const struct tv_te_id_parts *id)
 {
-    uint32_t number = add_key(joining, event, fields, kind, raw, TV_TE_ID_SHARED);
-    if (kind == TV_TE_ID_PLAIN)
-        unite(&joining->sets, number, add_key(joining, event, fields, kind, raw, TV_TE_ID_OWNED));
+    uint32_t number = add_key(joining, id, TV_TE_ID_SHARED);
+    if (id->kind == TV_TE_ID_PLAIN)
+        unite(&joining->sets, number, add_key(joining, id, TV_TE_ID_OWNED));
     return number;
 }
 
@@ -105,18 +102,18 @@ static bool is_id(enum tv_te_id_kind kind)
 static void join_event(struct joining *joining, const struct tv_te_loose *event)
 {
     struct tv_te_fields fields;
-    struct tv_bytes raw, linked_raw;
     if (!tv_te_event_read(joining->context, event->offset, &fields))
         return;
-    enum tv_te_id_kind kind = tv_te_id(&fields, &raw), linked = linked_id(&fields, &linked_raw);
-    if (!is_id(kind) || !is_id(linked)) {
-        bool none = kind == TV_TE_ID_NONE || linked == TV_TE_ID_NONE;
+    struct tv_te_id_parts id = {.scope = fields.scope, .process = event->process}, linked = id;
+    id.kind = tv_te_id(&fields, &id.raw);
+    linked.kind = linked_id(&fields, &linked.raw);
+    if (!is_id(id.kind) || !is_id(linked.kind)) {
+        bool none = id.kind == TV_TE_ID_NONE || linked.kind == TV_TE_ID_NONE;
         tv_te_warn(joining->context, none ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
                    event->offset);
         return;
     }
-    uint32_t first = add_both(joining, event, &fields, kind, raw);
-    uint32_t second = add_both(joining, event, &fields, linked, linked_raw);
+    uint32_t first = add_both(joining, &id), second = add_both(joining, &linked);
     if (first == second)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
     else if (!unite(&joining->sets, first, second))

@@ -49,13 +49,12 @@ static bool is_profile(const struct tv_te_profiles *profiles, const struct tv_te
 static uint32_t find_key(struct tv_te_profiles *profiles, const struct tv_te_loose *event,
                          const struct tv_te_fields *fields)
 {
-    struct tv_bytes raw;
-    enum tv_te_id_kind kind = tv_te_id(fields, &raw);
-    if (kind == TV_TE_ID_NONE || kind == TV_TE_ID_BAD)
+    struct tv_te_id_parts id = {.scope = fields->scope, .process = event->process};
+    id.kind = tv_te_id(fields, &id.raw);
+    if (id.kind == TV_TE_ID_NONE || id.kind == TV_TE_ID_BAD)
         return TV_NONE;
     profiles->text.length = 0;
-    tv_te_key_add_id(&profiles->text, profiles->context, fields, kind, raw, event->process,
-                     TV_TE_ID_OWNED);
+    tv_te_key_add_id(&profiles->text, profiles->context, &id, TV_TE_ID_OWNED);
     return tv_head_string(profiles->context->trace->head, tv_te_key_text(&profiles->text));
 }
 

@@ -36,6 +36,28 @@ static uint32_t event_path(struct joining *joining, const struct tv_te_loose *ev
     return path;
 }
 
+/* V8's samples of old have addresses, the leaf first, or only a state ("gc"). */
+static uint32_t v8_path(struct joining *joining, const struct tv_te_fields *fields)
+{
+    struct tv_trace *trace = joining->context->trace;
+    struct tv_bytes data = tv_te_member(fields->args, "data");
+    uint32_t path = tv_te_stacks_path_up(&joining->stacks, tv_te_member(data, "stack"));
+    if (path != TV_ROOT_PATH)
+        return path;
+    struct tv_bytes state = tv_te_text(tv_te_member(data, "vm_state"), &joining->context->scratch);
+    struct tv_frame frame = {.name = tv_head_string(trace->head, state)};
+    return state.length == 0 ? TV_ROOT_PATH
+                             : tv_paths_child(&trace->paths, TV_ROOT_PATH,
+                                              tv_head_add_frame(trace->head, &frame));
+}
+
+static bool is_v8_sample(const struct tv_te_context *context, const struct tv_te_loose *event)
+{
+    const struct tv_head *head = context->trace->head;
+    return tv_bytes_equal(tv_head_text(head, head->frames[event->frame].name),
+                          TV_BYTES("V8Sample"));
+}
+
 static void take_event(struct joining *joining, const struct tv_te_loose *event)
 {
     struct tv_te_context *context = joining->context;
@@ -44,7 +66,9 @@ static void take_event(struct joining *joining, const struct tv_te_loose *event)
         return;
     if (tv_te_profiles_take(joining->profiles, event, &fields))
         return;
-    uint32_t path = event_path(joining, event, &fields);
+    bool v8 = is_v8_sample(context, event);
+    uint32_t path = v8 ? v8_path(joining, &fields) : event_path(joining, event, &fields);
+    struct tv_bytes title = v8 ? TV_BYTES("V8 Sample") : TV_BYTES("Trace Event Sample");
     struct tv_sample *sample = tv_table_add(&context->trace->tables.samples);
     *sample = (struct tv_sample){
         .time = event->time,
@@ -53,7 +77,7 @@ static void take_event(struct joining *joining, const struct tv_te_loose *event)
         .thread = event->thread,
         .cpu = TV_NONE,
         .path = path,
-        .title = tv_head_string(context->trace->head, TV_BYTES("Trace Event Sample")),
+        .title = tv_head_string(context->trace->head, title),
         .input = context->input,
     };
 }

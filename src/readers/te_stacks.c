@@ -171,18 +171,43 @@ uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uin
     return row == TV_NONE ? TV_NONE : context->trace->tables.stack_frames.rows[row].path;
 }
 
-uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array)
+/* The frames that an array names; to be given back with tv_free. */
+static uint32_t *read_frames(struct tv_te_stacks *stacks, struct tv_bytes array, size_t *count)
 {
     struct tv_te_context *context = stacks->context;
-    uint32_t path = TV_ROOT_PATH;
+    uint32_t *frames = NULL;
+    size_t capacity = 0;
     struct tv_bytes value;
+    *count = 0;
     if (array.length == 0 || array.data[0] != '[')
-        return path;
+        return NULL;
     const uint8_t *at = array.data + 1;
     while (tv_te_element_next(&at, array.data + array.length, &value)) {
         struct tv_frame frame = {.name = string_of(context, value)};
-        path = tv_paths_child(&context->trace->paths, path,
-                              tv_head_add_frame(context->trace->head, &frame));
+        frames = tv_array_reserve(frames, &capacity, *count + 1, sizeof *frames);
+        frames[(*count)++] = tv_head_add_frame(context->trace->head, &frame);
     }
+    return frames;
+}
+
+uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array)
+{
+    uint32_t path = TV_ROOT_PATH;
+    size_t count;
+    uint32_t *frames = read_frames(stacks, array, &count);
+    for (size_t i = 0; i < count; i++)
+        path = tv_paths_child(&stacks->context->trace->paths, path, frames[i]);
+    tv_free(frames);
+    return path;
+}
+
+uint32_t tv_te_stacks_path_up(struct tv_te_stacks *stacks, struct tv_bytes array)
+{
+    uint32_t path = TV_ROOT_PATH;
+    size_t count;
+    uint32_t *frames = read_frames(stacks, array, &count);
+    while (count-- > 0)
+        path = tv_paths_child(&stacks->context->trace->paths, path, frames[count]);
+    tv_free(frames);
     return path;
 }

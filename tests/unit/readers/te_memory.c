@@ -11,6 +11,7 @@
 /* 'NAME':{guid, attributes}; SIZE hexadecimal. */
 #define SIZE(size) "'size':{'type':'scalar','units':'bytes','value':'" size "'}"
 #define ALLOCATOR(name, guid, attrs) "'" name "':{'guid':'" guid "','attrs':{" attrs "}}"
+#define MOOD ",'mood':{'type':'string'}"
 #define OWNS(source, target, importance)                                                           \
     "{'source':'" source "','target':'" target "','type':'ownership','importance':" importance "}"
 #define DUMP(members) "'ph':'v','ts':5,'id':'0xd1','args':{'dumps':{" members "}}\n"
@@ -41,29 +42,15 @@ static void rests_are_unspecified(void **context)
                    "  malloc/x effective_size 16 bytes\n");
 }
 
+#define OBJECTS(count) "'n':{'type':'scalar','units':'objects','value':'" count "'}"
+
 /* Parents that no entry describes have the sums of their children. */
 static void parents_are_inferred(void **context)
 {
     (void)context;
     te_made_assert(
-        DUMP("'allocators':{" ALLOCATOR(
-            "o/h1", "a1",
-            SIZE(
-                "4000") ",'n':{'type':'scalar','units':'objects',"
-                        "'value':'3f'},'mood':{'type':'string'}") "," ALLOCATOR("o/h2/b", "a2",
-                                                                                SIZE(
-                                                                                    "2000") ",'n':{"
-                                                                                            "'type'"
-                                                                                            ":'"
-                                                                                            "scalar"
-                                                                                            "','"
-                                                                                            "units'"
-                                                                                            ":'"
-                                                                                            "object"
-                                                                                            "s','"
-                                                                                            "value'"
-                                                                                            ":'1f'"
-                                                                                            "}") "}"),
+        DUMP("'allocators':{" ALLOCATOR("o/h1", "1", SIZE("4000") "," OBJECTS("3f")) "," ALLOCATOR(
+            "o/h2/b", "2", OBJECTS("1f") "," SIZE("2000") MOOD) "}"),
         "dump 5 P1 0xd1 light\n"
         "  o n 94 objects\n"
         "  o size 24576 bytes\n"
@@ -74,25 +61,27 @@ static void parents_are_inferred(void **context)
         "  o/h2 n 31 objects\n"
         "  o/h2 size 8192 bytes\n"
         "  o/h2 effective_size 8192 bytes\n"
-        "  o/h2/b size 8192 bytes\n"
         "  o/h2/b n 31 objects\n"
+        "  o/h2/b size 8192 bytes\n"
         "  o/h2/b effective_size 8192 bytes\n");
 }
+
+#define EIGHT ALLOCATOR("a", "1", SIZE("8"))
+#define TWELVE ALLOCATOR("b", "2", SIZE("c"))
+#define FIRST_OWNS "'allocators_graph':[" OWNS("1", "9", "0") "]"
+#define SECOND_OWNS "'allocators_graph':[" OWNS("2", "9", "2") "]"
+#define BOTH_OWN "'allocators_graph':[" OWNS("1", "9", "1") "," OWNS("2", "9", "1") "]"
+#define SHARED(name) ALLOCATOR(name, "9", SIZE("10"))
 
 /* Two processes own a global allocator of 16: the more important pays first. */
 static void owners_pay_by_importance(void **context)
 {
     (void)context;
     te_made_assert(
-        DUMP(
-            "'allocators':{" ALLOCATOR("a", "1", SIZE("8")) "," ALLOCATOR("global/s", "9", SIZE("10")) "},'allocators_graph':[" OWNS(
-                "1", "9",
-                "0") "]") "'pid':3,'ph':'v','ts':6,'id':'0xd1','args':{'dumps':{'allocators':"
-                          "{" ALLOCATOR("b", "2",
-                                        SIZE("c")) "," ALLOCATOR("global/s", "9",
-                                                                 "") "},"
-                                                                     "'allocators_graph':[" OWNS(
-                                                                         "2", "9", "2") "]}}\n",
+        DUMP("'allocators':{" EIGHT "," SHARED(
+            "global/s") "}," FIRST_OWNS) "'pid':3,'ph':'v','ts':6,'id':'0xd1','args':{'dumps':{"
+                                         "'allocators':{" TWELVE
+                                         ",'global/s':{'guid':'9'}}," SECOND_OWNS "}}\n",
         "dump 5 P1 0xd1 light\n"
         "  a size 8 bytes\n"
         "  a effective_size 0 bytes\n" /* all of it is b's, which pays for 12 */
@@ -108,22 +97,14 @@ static void owners_pay_by_importance(void **context)
 static void equals_share(void **context)
 {
     (void)context;
-    te_made_assert(
-        DUMP("'allocators':{" ALLOCATOR("a", "1", SIZE("8")) "," ALLOCATOR(
-            "b", "2",
-            SIZE(
-                "c")) "," ALLOCATOR("s", "9",
-                                    SIZE(
-                                        "10")) "},'allocators_graph':[" OWNS("1", "9",
-                                                                             "1") "," OWNS("2", "9",
-                                                                                           "1") "]"),
-        "dump 5 P1 0xd1 light\n"
-        "  a size 8 bytes\n"
-        "  a effective_size 4 bytes\n"
-        "  b size 12 bytes\n"
-        "  b effective_size 8 bytes\n"
-        "  s size 16 bytes\n"
-        "  s effective_size 4 bytes\n");
+    te_made_assert(DUMP("'allocators':{" EIGHT "," TWELVE "," SHARED("s") "}," BOTH_OWN),
+                   "dump 5 P1 0xd1 light\n"
+                   "  a size 8 bytes\n"
+                   "  a effective_size 4 bytes\n"
+                   "  b size 12 bytes\n"
+                   "  b effective_size 8 bytes\n"
+                   "  s size 16 bytes\n"
+                   "  s effective_size 4 bytes\n");
 }
 
 /* One child owns another: the parent has that memory once. */

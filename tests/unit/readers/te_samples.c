@@ -28,6 +28,18 @@ static void events_have_a_stack(void **context)
                    "! stack-unknown 1\n");
 }
 
+/* V8 wrote the leaf first. */
+static void old_samples_of_v8_have_addresses(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'P','ts':5,'name':'V8Sample','args':{'data':{'stack':['0x61','0x22'],"
+                   "'vm_state':'js'}}\n"
+                   "'ph':'P','ts':6,'name':'V8Sample','args':{'data':{'stack':[],"
+                   "'vm_state':'gc'}}\n",
+                   "sample 5 T2 weight 1 0x22;0x61 \"V8 Sample\"\n"
+                   "sample 6 T2 weight 1 gc \"V8 Sample\"\n");
+}
+
 /* A table of a process counts after that of the file. */
 static void processes_have_frames(void **context)
 {
@@ -165,6 +177,7 @@ static void contexts_are_stretches(void **context)
 }
 
 UNIT_TESTS(te_samples, cmocka_unit_test(events_have_a_stack),
+           cmocka_unit_test(old_samples_of_v8_have_addresses),
            cmocka_unit_test(processes_have_frames), cmocka_unit_test(faulty_frames_are_roots),
            cmocka_unit_test(global_samples_find_their_thread),
            cmocka_unit_test(samples_alone_make_threads),
