@@ -59,6 +59,13 @@ static void the_better_mark_counts(void **context)
                                    "'ph':'c','ts':5,'args':{'sync_id':'b'}\n",
                               NULL},
         300, 0);
+    assert_offsets(
+        (const char *const[]){X(0) "'ph':'c','ts':310,'args':{'sync_id':'b','issue_ts':300}\n"
+                                   "'ph':'c','ts':200,'args':{'sync_id':'a','issue_ts':100}\n",
+                              X(0) "'ph':'c','ts':5,'args':{'sync_id':'b'}\n"
+                                   "'ph':'c','ts':0,'args':{'sync_id':'a'}\n",
+                              NULL},
+        300, 0);
 }
 
 static void named_clocks_are_one(void **context)
