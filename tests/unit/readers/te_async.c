@@ -153,9 +153,9 @@ static void ends_of_deep_stacks_are_found(void **context)
     (void)context;
     char *file = malloc(DEPTH * 100), *at = file;
     for (int i = 0; i < DEPTH; i++)
-        at += sprintf(at, "'ph':'b','ts':%d,'name':'n%d','id':1\n", i, i % 1000);
+        at += snprintf(at, 400, "'ph':'b','ts':%d,'name':'n%d','id':1\n", i, i % 1000);
     for (int i = 0; i < DEPTH; i++)
-        at += sprintf(at, "'ph':'e','ts':%d,'name':'x','id':1\n", DEPTH);
+        at += snprintf(at, 400, "'ph':'e','ts':%d,'name':'x','id':1\n", DEPTH);
     struct te_made *made = te_made_new((const char *const[]){file, NULL});
     const struct tv_head *head = te_made_trace(made)->head;
     assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_ASYNC_OPEN].count, DEPTH);

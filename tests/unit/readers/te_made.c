@@ -23,17 +23,15 @@ struct te_made {
 /* ---- Writing the file ---- */
 
 /* Appends what stands in lines of one kind: members (#) or events. */
-static size_t add_lines(char *text, size_t length, const char *lines, bool members)
+static size_t add_lines(char *text, size_t size, size_t length, const char *lines, bool members)
 {
     while (*lines != '\0') {
         size_t line = strcspn(lines, "\n");
         bool member = lines[0] == '#';
-        if (member == members && line > 0) {
-            int written = sprintf(
-                text + length, members ? "%.*s,\n" : "{\"pid\":1,\"tid\":2,\"cat\":\"c\",%.*s},\n",
-                (int)(line - member), lines + member);
-            length += (size_t)written;
-        }
+        if (member == members && line > 0)
+            length += (size_t)snprintf(text + length, size - length, "%s%.*s%s,\n",
+                                       member ? "" : "{\"pid\":1,\"tid\":2,\"cat\":\"c\",",
+                                       (int)(line - member), lines + member, member ? "" : "}");
         lines += line + (lines[line] == '\n');
     }
     return length;
@@ -44,14 +42,15 @@ static char *write_file(const char *lines)
     size_t line_count = 1;
     for (const char *at = lines; *at != '\0'; at++)
         line_count += *at == '\n';
-    char *text = tv_alloc(strlen(lines) + line_count * 40 + 64, 1);
-    size_t length = (size_t)sprintf(text, "{");
-    length = add_lines(text, length, lines, true);
-    length += (size_t)sprintf(text + length, "\"traceEvents\":[\n");
-    length = add_lines(text, length, lines, false);
+    size_t size = strlen(lines) + line_count * 40 + 64;
+    char *text = tv_alloc(size, 1);
+    size_t length = (size_t)snprintf(text, size, "{");
+    length = add_lines(text, size, length, lines, true);
+    length += (size_t)snprintf(text + length, size - length, "\"traceEvents\":[\n");
+    length = add_lines(text, size, length, lines, false);
     if (text[length - 2] == ',')
         length -= 2;
-    length += (size_t)sprintf(text + length, "]}");
+    length += (size_t)snprintf(text + length, size - length, "]}");
     for (char *at = text; *at != '\0'; at++)
         if (*at == '\'')
             *at = '"';

@@ -206,14 +206,14 @@ static void hostile_graphs_end(void **context)
     enum { COUNT = 3000 };
     (void)context;
     char *file = malloc(COUNT * 200), *at = file;
-    at += sprintf(at, "'ph':'v','ts':1,'id':1,'args':{'dumps':{'allocators':{");
+    at += snprintf(at, 400, "'ph':'v','ts':1,'id':1,'args':{'dumps':{'allocators':{");
     for (int i = 0; i < COUNT; i++)
-        at += sprintf(at, "'n%d/%.*s':{'guid':'%d','attrs':{" SIZE("10") "}},", i, i % 50,
-                      "//////////////////////////////////////////////////", i);
-    at += sprintf(at, "'z':{}},'allocators_graph':[");
+        at += snprintf(at, 400, "'n%d/%.*s':{'guid':'%d','attrs':{" SIZE("10") "}},", i, i % 50,
+                       "//////////////////////////////////////////////////", i);
+    at += snprintf(at, 400, "'z':{}},'allocators_graph':[");
     for (int i = 0; i < COUNT; i++)
-        at += sprintf(at, OWNS("%d", "%d", "1") ",", i, (i + 1) % COUNT);
-    sprintf(at, "{}]}}\n");
+        at += snprintf(at, 400, OWNS("%d", "%d", "1") ",", i, (i + 1) % COUNT);
+    snprintf(at, 400, "{}]}}\n");
     struct te_made *made = te_made_new((const char *const[]){file, NULL});
     const struct tv_tables *tables = &te_made_trace(made)->tables;
     assert_int_equal(tables->memory_dumps.count, 1);

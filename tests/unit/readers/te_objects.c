@@ -181,13 +181,13 @@ static void deep_snapshots_are_walked(void **context)
     enum { DEPTH = 50000 };
     (void)context;
     char *file = malloc(DEPTH * 8 + 1000), *at = file;
-    at += sprintf(at, "'ph':'O','ts':1,'name':'a','id':9,'args':{'snapshot':");
+    at += snprintf(at, 400, "'ph':'O','ts':1,'name':'a','id':9,'args':{'snapshot':");
     for (int i = 0; i < DEPTH; i++)
-        at += sprintf(at, "{'a':");
-    at += sprintf(at, "{'id':'t/1','s':'}{\\\\'}");
+        at += snprintf(at, 400, "{'a':");
+    at += snprintf(at, 400, "{'id':'t/1','s':'}{\\\\'}");
     for (int i = 0; i < DEPTH; i++)
-        at += sprintf(at, "}");
-    sprintf(at, "}\n");
+        at += snprintf(at, 400, "}");
+    snprintf(at, 400, "}\n");
     te_made_assert(file, "object a 9 ptr P1 1..1 snapshots 1\n"
                          "object t 1 ptr P1 1..1 snapshots 1i\n");
     free(file);
