@@ -75,7 +75,7 @@ void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
                       const uint32_t *threads, const uint32_t *frames);
 
 struct tv_placing {
-    int64_t tolerance; /* nanoseconds that a nested slice may overhang: it is cut to fit */
+    int64_t tolerance; /* a nested slice may overhang by less than this: it is cut to fit */
     int64_t end;       /* slices that never end are open to here: the latest time of the input */
     unsigned workers;  /* 0: one a processor */
     const _Atomic bool *cancel; /* or NULL */

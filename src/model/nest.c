@@ -67,9 +67,9 @@ static enum relation relate(const struct nest *nest, const struct tv_span *open,
         return INSIDE;
     if (span->time == open->time)
         return ACROSS;
-    if (overhang <= nest->tolerance && inside >= overhang)
+    if (overhang < nest->tolerance && inside >= overhang)
         return INSIDE;
-    return inside <= nest->tolerance ? OVER : ACROSS;
+    return inside < nest->tolerance ? OVER : ACROSS;
 }
 
 /* The depth at which the span fits into the lane; false when it does not. */
