@@ -29,7 +29,10 @@ def us(ns):
 
 
 def number(value):
-    return int(value) if isinstance(value, float) and value == int(value) else value
+    """Whole numbers as int; what Trace Viewer could not say stays as it is."""
+    if isinstance(value, float) and value == value and abs(value) < 2 ** 60 and value == int(value):
+        return int(value)
+    return value
 
 
 class Facts:
@@ -47,10 +50,10 @@ def args_text(args):
 
 
 def _expected_slice(facts, pid, tid, s):
-    facts.add("slice", pid, tid, s["title"], s.get("cat") or "", number(s["start"]),
-              number(s["dur"]), s.get("unfinished", False))
-    place = (pid, tid, s["title"], number(s["start"]))
-    if s["dur"] != 0:
+    facts.add("slice", pid, tid, s.get("title", ""), s.get("cat") or "", number(s.get("start")),
+              number(s.get("dur")), s.get("unfinished", False))
+    place = (pid, tid, s.get("title", ""), number(s.get("start")))
+    if s.get("dur") != 0:
         facts.add("depth", *place, s.get("depth", 0) + 1)
     if s.get("args"):
         facts.add("args", *place, args_text(s["args"]))
@@ -64,9 +67,9 @@ def _expected_slice(facts, pid, tid, s):
 
 
 def _expected_async(facts, pid, s, parent):
-    facts.add("async", pid, s["title"], s.get("cat") or "", number(s["start"]), number(s["dur"]),
+    facts.add("async", pid, s.get("title", ""), s.get("cat") or "", number(s.get("start")), number(s.get("dur")),
               s.get("id"), s.get("error", ""))
-    place = (pid, s["title"], number(s["start"]))
+    place = (pid, s.get("title", ""), number(s.get("start")))
     facts.add("async-parent", *place, parent)
     facts.add("async-threads", *place, str(s.get("startThread")), str(s.get("endThread")))
     if s.get("args"):
@@ -75,7 +78,7 @@ def _expected_async(facts, pid, s, parent):
         if s.get(key):
             facts.add(kind, *place, text(s[key]))
     for sub in s.get("sub", []):
-        _expected_async(facts, pid, sub, s["title"])
+        _expected_async(facts, pid, sub, s.get("title", ""))
 
 
 def _expected_process(facts, process):
@@ -118,7 +121,7 @@ def of_trace_viewer(expect):
                   flow["to"][2])
     for sample in expect.get("samples", []):
         facts.add("sample", str(sample.get("tid")), sample["title"], number(sample["ts"]),
-                  sample["weight"], text([frame.removesuffix(" url: unknown")
+                  sample.get("weight", 1), text([frame.removesuffix(" url: unknown")
                                           for frame in sample.get("stack", [])]))
     for dump in expect.get("memoryDumps", []):
         for pid, one in dump.get("proc", {}).items():
@@ -273,7 +276,7 @@ def of_ours(lines, shift):
         facts.add("flow", f["flow_id"], f["name"], f["category"], ours.time(f["from"]["time_ns"]),
                   ours.time(f["to"]["time_ns"]), start and start["name"], end and end["name"])
     for s in ours.of("sample"):
-        facts.add("sample", str(ours.thread(s["thread"])), s["title"], ours.time(s["time_ns"]),
+        facts.add("sample", str(ours.thread(s["thread"])), s.get("title", ""), ours.time(s["time_ns"]),
                   s["weight"], text(s["stack"]))
     for d in ours.of("memory-dump"):
         facts.add("memory-dump", ours.pid(d["process"]), ours.time(d["time_ns"]))
@@ -283,7 +286,8 @@ def of_ours(lines, shift):
         except ValueError:
             value = m["value"]
         facts.add("metadata", m["key"], text(value))
-    if "start_ns" in ours.trace:
+    timed = ("slice", "instant", "counter-sample", "object", "sample", "memory-dump")
+    if any(ours.of(kind) for kind in timed):
         facts.add("bounds", ours.time(ours.trace["start_ns"]), ours.time(ours.trace["end_ns"]))
     if ours.of("stack-frame"):
         facts.add("stack-frames", len(ours.of("stack-frame")))
