@@ -17,7 +17,9 @@ struct tv_te_key {
 };
 
 void tv_te_key_release(struct tv_te_key *key);
+/* Appends a text. */
 void tv_te_key_add(struct tv_te_key *key, struct tv_bytes text);
+/* Appends the id of a process. */
 void tv_te_key_add_process(struct tv_te_key *key, const struct tv_head *head, uint32_t process);
 
 /* The id of a thread, without that of its process. */
@@ -45,6 +47,7 @@ struct tv_te_id_parts {
     uint32_t process;
 };
 
+/* Appends an id; `owner` says whose a plain one is. */
 void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
                       const struct tv_te_id_parts *id, enum tv_te_id_owner owner);
 
@@ -60,6 +63,7 @@ struct tv_te_picked {
     size_t count;
 };
 
+/* Picks the events whose phase is among the letters. */
 void tv_te_pick(struct tv_te_picked *picked, const struct tv_te_context *context,
                 const char *phases);
 void tv_te_picked_release(struct tv_te_picked *picked);
