@@ -3,6 +3,7 @@
  * One call: all about it, and the way to the next of its method.
  */
 #include "analysis/search.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "view/state.h"
 
@@ -51,7 +52,8 @@ static struct call read_call(const struct tv_view *view, uint32_t row, uint32_t 
     call.frame = trace->paths.nodes[call.slice.path].frame;
     tv_slice_children(trace, row, index, &call.first_child, &call.children);
     call.wall = clocks & TV_CLOCK_WALL;
-    call.cpu = clocks & TV_CLOCK_CPU;
+    call.cpu = (clocks & TV_CLOCK_CPU) && !(call.slice.flags & TV_SLICE_NO_CPU) &&
+               tv_track_has_cpu(trace, trace->rows[row].track);
     return call;
 }
 
@@ -155,6 +157,34 @@ static void write_place(struct tv_out *out, const struct call *call)
     tv_search_release(&search);
 }
 
+/* What the input says of the slice beside all this, or null; and why it cannot be read. */
+static void write_event(struct tv_out *out, const struct call *call)
+{
+    const struct tv_trace *trace = call->view->trace;
+    uint32_t input = trace->rows[call->row].input;
+    uint64_t offset = tv_slice_offset(trace, call->row, call->index);
+    const struct tv_slice_extra *extra =
+        tv_tables_slice_extra(&trace->tables, call->row, call->index);
+    struct tv_error reason;
+    struct tv_out event;
+    if (offset == TV_NO_OFFSET || !trace->head->inputs[input].describe)
+        return;
+    tv_out_init_memory(&event);
+    enum tv_status status = trace->head->inputs[input].describe(
+        trace, input, offset, extra ? extra->end_offset : TV_NO_OFFSET, &event, &reason);
+    tv_out_text(out, ",\"category\":");
+    tv_out_json(out, tv_head_text(trace->head, trace->head->frames[call->frame].category));
+    member(out, ",\"offset\":", (int64_t)offset);
+    tv_out_text(out, ",\"event\":");
+    if (status == TV_OK) {
+        tv_out_bytes(out, (struct tv_bytes){event.buffer, event.length});
+    } else {
+        tv_out_text(out, "null,\"event_error\":");
+        tv_out_json(out, tv_bytes_of(reason.message));
+    }
+    tv_out_release(&event);
+}
+
 enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -184,6 +214,7 @@ enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_paramet
     write_path(out, &call);
     write_neighbours(out, &call);
     write_place(out, &call);
+    write_event(out, &call);
     tv_out_char(out, '}');
     return TV_OK;
 }

@@ -129,6 +129,18 @@ export interface CallDetails extends Call {
   next: [number, number] | null;
   nth: number;
   of: number;
+  category?: string;
+  offset?: number;
+  event?: EventDetails | null;
+  event_error?: string;
+}
+
+/** What an event says beside what every call has: arguments, stacks, ids. */
+export interface EventDetails {
+  args: unknown;
+  start_stack?: string[];
+  end_stack?: string[];
+  [member: string]: unknown;
 }
 
 export type TileKind = 'r' | 'i' | 'w';

@@ -8,6 +8,8 @@ import type { CallDetails } from '../model/engine';
 import { figuresOf, type Figures } from '../model/columns';
 import { goToCall, spanOf, zoomToCall, type Views } from './context';
 import { swatch } from './swatch';
+import { visible } from '../base/visible';
+import { valueTree } from './valueTree';
 
 const CALLERS_SHOWN = 12;
 
@@ -209,6 +211,10 @@ export class DetailsView {
             ? this.fact('Recursion', `${plural(call.recursion, 'call')} of this method above it`)
             : null,
           this.fact('Calls inside', call.children === 0 ? 'none' : formatCount(call.children)),
+          call.category ? this.fact('Category', visible(call.category)) : null,
+          call.offset === undefined
+            ? null
+            : this.fact('In the file', `byte ${formatCount(call.offset)}`),
         ),
       ),
       h(
@@ -218,8 +224,29 @@ export class DetailsView {
         this.link('Use as range', () => viewer.setRange(spanOf(call))),
         call.first_child && this.link('First call inside', () => void this.goTo(call.first_child)),
       ),
+      ...this.event(call),
       ...this.callers(call),
     );
+  }
+
+  /** Arguments, stacks and whatever else the event of a call says. */
+  private event(call: CallDetails): HTMLElement[] {
+    if (call.event === undefined) return [];
+    if (!call.event)
+      return [
+        h('p', { class: 'state-note' }, `Arguments cannot be read: ${call.event_error ?? ''}`),
+      ];
+    const { args, start_stack, end_stack, ...others } = call.event;
+    const parts: [string, unknown][] = [
+      ['Arguments', args],
+      ['Stack at its start', start_stack],
+      ['Stack at its end', end_stack],
+      ['More', others],
+    ];
+    return parts
+      .filter(([, value]) => typeof value !== 'object' || Object.keys(value ?? {}).length > 0)
+      .filter(([, value]) => value !== undefined)
+      .map(([title, value]) => h('section', null, h('h3', null, title), valueTree(value)));
   }
 
   private fact(what: string, value: string | HTMLElement): HTMLElement {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A JSON value as a tree: objects and lists open and close, all else is one line.
+
+import { h } from '../base/dom';
+import { formatCount } from '../base/format';
+import { visible } from '../base/visible';
+
+/** Longer texts are cut; longer lists ask before they are shown whole. */
+const LONGEST = 2000;
+const MOST = 100;
+/** So many levels are open at first. */
+const OPEN = 2;
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function leafText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return visible(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+}
+
+function summaryText(value: object): string {
+  const count = Array.isArray(value) ? value.length : Object.keys(value).length;
+  return Array.isArray(value) ? `[${formatCount(count)}]` : `{${formatCount(count)}}`;
+}
+
+function members(value: object, depth: number): HTMLElement[] {
+  const entries = Object.entries(value);
+  const lines = entries.slice(0, MOST).map(([key, member]) => valueLine(key, member, depth));
+  if (entries.length > MOST)
+    lines.push(h('li', { class: 'dim' }, `and ${formatCount(entries.length - MOST)} more`));
+  return lines;
+}
+
+/** Members appear when the line is first opened: a snapshot may have a million. */
+function container(key: string, value: object, depth: number): HTMLElement {
+  const list = h('ul', { class: 'value-tree' });
+  const details = h(
+    'details',
+    null,
+    h('summary', null, h('b', null, visible(key)), ' ', summaryText(value)),
+    list,
+  ) as HTMLDetailsElement;
+  const show = (): void => {
+    if (details.open && list.childElementCount === 0) list.append(...members(value, depth + 1));
+  };
+  details.addEventListener('toggle', show);
+  if (depth < OPEN) {
+    details.open = true;
+    show();
+  }
+  return h('li', null, details);
+}
+
+function valueLine(key: string, value: unknown, depth: number): HTMLElement {
+  if (isContainer(value)) return container(key, value, depth);
+  return h('li', null, h('b', null, visible(key)), ' ', leafText(value));
+}
+
+/** The members of an object or list; of anything else the one value. */
+export function valueTree(value: unknown): HTMLElement {
+  const lines = isContainer(value) ? members(value, 0) : [h('li', null, leafText(value))];
+  return h('ul', { class: 'value-tree' }, ...lines);
+}
