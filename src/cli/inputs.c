@@ -121,6 +121,30 @@ static bool is_wanted(void *context, struct tv_bytes head)
     return reader_knows(head, UINT64_MAX) || tv_unpack_knows(head);
 }
 
+/* Whether two names are x.key and x.data. */
+static bool are_halves(const char *key, const char *data)
+{
+    return ends_with(key, ".key") && ends_with(data, ".data") && strlen(key) + 1 == strlen(data) &&
+           strncmp(key, data, strlen(key) - 3) == 0;
+}
+
+/* The two halves of a split trace become one member, in the key's place. */
+static void join_halves(struct tv_source **members, size_t *count)
+{
+    for (size_t i = 0; i < *count; i++) {
+        const char *key = tv_source_name(members[i]);
+        size_t data = 0;
+        while (data < *count && !are_halves(key, tv_source_name(members[data])))
+            data++;
+        if (data == *count)
+            continue;
+        struct tv_source *parts[] = {members[i], members[data]};
+        members[i] = tv_source_join(parts, 2, key);
+        memmove(&members[data], &members[data + 1], (--*count - data) * sizeof(struct tv_source *));
+        i -= data < i;
+    }
+}
+
 /* What waits to be looked at: a small stack, so that nesting costs no recursion. */
 struct pending {
     struct tv_source *source;
@@ -142,6 +166,7 @@ static enum tv_status unpack_one(struct tv_source *packed, unsigned nesting, str
                 "%s: warning: the container ends early or is damaged: what came before is "
                 "read\n",
                 tv_source_name(packed));
+    join_halves(members, &count);
     while (count > 0)
         stack[(*depth)++] = (struct pending){members[--count], nesting + 1};
     return TV_OK;
@@ -176,12 +201,24 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
     return status;
 }
 
+/* Whether the file is the other half of one before it: together they are one trace. */
+static bool is_other_half(const char *const *files, size_t i)
+{
+    for (size_t before = 0; before < i; before++) {
+        if (are_halves(files[before], files[i]) || are_halves(files[i], files[before]))
+            return exists(files[before]) && exists(files[i]);
+    }
+    return false;
+}
+
 enum tv_status tv_inputs_open(struct tv_inputs *inputs, const char *const *files, size_t count,
                               struct tv_error *err)
 {
     *inputs = (struct tv_inputs){NULL, 0, 0};
     for (size_t i = 0; i < count; i++) {
         struct tv_source *source;
+        if (is_other_half(files, i))
+            continue;
         enum tv_status status = open_argument(files[i], &source, err);
         if (status == TV_OK)
             status = add_unpacked(inputs, source, err);

@@ -4,7 +4,7 @@
  *
  * As Traceview did, an argument x means x, else x.trace, else x.key joined with x.data.  "-" is
  * standard input.  What no reader knows but unpack does is unpacked, every trace in it becoming an
- * input.
+ * input; there, too, x.key and x.data are one.
  */
 #ifndef TV_CLI_INPUTS_H
 #define TV_CLI_INPUTS_H

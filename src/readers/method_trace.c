@@ -148,8 +148,8 @@ static enum tv_status refuse(enum family family, struct tv_bytes head, struct tv
     if (family == FAMILY_DATA_HALF)
         return tv_fail(
             err, TV_ERR_UNSUPPORTED, 0,
-            "expected a whole trace, found its data half (version %u): it needs the text "
-            "half, named .key where this is .data; give the name without ending",
+            "expected a whole trace, found its data half (version %u): the text half, .key where "
+            "this is .data, is not there to stand in front of it",
             version);
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_MT_HEADER_VERSION,
                    "expected version 2 to 5 of a method trace, found 0x%X", version);
