@@ -146,6 +146,11 @@ class Ours:
         trace = self.of("trace")[0] if self.of("trace") else {}
         self.base = -trace.get("start_ns", 0) if shift else trace.get("origin_ns", 0)
         self.trace = trace
+        for s in self.of("slice"):  # of formats with classes and methods
+            if "name" not in s:
+                frame = self.of("frame")[s["frame"]]
+                s["name"] = f"{frame['class']}.{frame['method']}{frame['signature']}"
+                s["category"] = "java"
         self.slices = {(s["row"], s["index"]): s for s in self.of("slice") if "row" in s}
         self.by_id = {s["id"]: s for s in self.of("slice")}
 
