@@ -151,9 +151,10 @@ struct pending {
     unsigned nesting;
 };
 
-static enum tv_status unpack_one(struct tv_source *packed, unsigned nesting, struct pending *stack,
+static enum tv_status unpack_one(const struct pending *next, bool quiet, struct pending *stack,
                                  size_t *depth, struct tv_error *err)
 {
+    struct tv_source *packed = next->source;
     struct tv_source *members[TV_UNPACK_MEMBERS];
     struct tv_unpack_question question = {is_wanted, NULL, 0};
     size_t count;
@@ -161,14 +162,14 @@ static enum tv_status unpack_one(struct tv_source *packed, unsigned nesting, str
     enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);
     if (status != TV_OK)
         return tv_error_prefix(err, "%s", tv_source_name(packed)), status;
-    if (cut_off)
+    if (cut_off && !quiet)
         fprintf(stderr,
                 "%s: warning: the container ends early or is damaged: what came before is "
                 "read\n",
                 tv_source_name(packed));
     join_halves(members, &count);
     while (count > 0)
-        stack[(*depth)++] = (struct pending){members[--count], nesting + 1};
+        stack[(*depth)++] = (struct pending){members[--count], next->nesting + 1};
     return TV_OK;
 }
 
@@ -195,7 +196,7 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
             continue;
         }
         if (status == TV_OK)
-            status = unpack_one(next.source, next.nesting, stack, &depth, err);
+            status = unpack_one(&next, inputs->quiet, stack, &depth, err);
         tv_source_free(next.source);
     }
     return status;
@@ -212,9 +213,9 @@ static bool is_other_half(const char *const *files, size_t i)
 }
 
 enum tv_status tv_inputs_open(struct tv_inputs *inputs, const char *const *files, size_t count,
-                              struct tv_error *err)
+                              bool quiet, struct tv_error *err)
 {
-    *inputs = (struct tv_inputs){NULL, 0, 0};
+    *inputs = (struct tv_inputs){.quiet = quiet};
     for (size_t i = 0; i < count; i++) {
         struct tv_source *source;
         if (is_other_half(files, i))
@@ -235,5 +236,5 @@ void tv_inputs_release(struct tv_inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++)
         tv_source_free(inputs->sources[i]);
     tv_free(inputs->sources);
-    *inputs = (struct tv_inputs){NULL, 0, 0};
+    *inputs = (struct tv_inputs){.quiet = inputs->quiet};
 }

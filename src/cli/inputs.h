@@ -15,11 +15,13 @@
 struct tv_inputs {
     struct tv_source **sources;
     size_t count, capacity;
+    bool quiet;
 };
 
-/* Opens every argument. On failure nothing stays open. */
+/* Opens every argument. On failure nothing stays open.  Unless `quiet`, a container that ends early
+ * is said to on standard error. */
 enum tv_status tv_inputs_open(struct tv_inputs *inputs, const char *const *files, size_t count,
-                              struct tv_error *err) TV_MUST_CHECK;
+                              bool quiet, struct tv_error *err) TV_MUST_CHECK;
 void tv_inputs_release(struct tv_inputs *inputs);
 
 /* Opens one file, "-" included, without asking readers: a mapping file. */

@@ -49,7 +49,7 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
     enum tv_status status = read_mapping(settings->mapping, &opened.mapping, err);
     if (status != TV_OK)
         return status;
-    status = tv_inputs_open(&opened.inputs, files, count, err);
+    status = tv_inputs_open(&opened.inputs, files, count, settings->quiet, err);
     if (status == TV_OK)
         status = recognise(&opened.inputs, err);
     if (status != TV_OK) {

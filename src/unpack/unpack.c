@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "unpack/gzip_tail.h"
 
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
@@ -29,7 +30,7 @@ struct unpacking {
     struct feed feed;
     const struct tv_unpack_question *question;
     uint64_t ceiling, total;
-    uint8_t *buffer;
+    uint8_t *buffer, *tail;
     const uint8_t *block; /* what libarchive gave last of the member, not yet taken */
     size_t left;
     int64_t position; /* in the member, behind that block */
@@ -69,7 +70,7 @@ static enum tv_status fail(struct unpacking *u, struct tv_error *err)
         *err = u->feed.error;
         return err->status;
     }
-    const char *text = archive_error_string(u->archive);
+    const char *text = u->archive ? archive_error_string(u->archive) : NULL;
     return tv_fail(err, TV_ERR_SYNTAX, u->feed.offset, "damaged container: %s",
                    text ? text : "it cannot be unpacked");
 }
@@ -80,6 +81,7 @@ static void start(struct unpacking *u, struct tv_source *packed)
     u->feed.source = packed;
     u->feed.buffer = tv_alloc(CHUNK, 1);
     u->buffer = tv_alloc(CHUNK, 1);
+    u->tail = tv_alloc(CHUNK, 1);
     uint64_t size = tv_source_size(packed);
     u->ceiling = size > (UINT64_MAX - TV_UNPACK_FREE) / TV_UNPACK_RATIO
                      ? UINT64_MAX
@@ -98,6 +100,27 @@ static void stop(struct unpacking *u)
     archive_read_free(u->archive);
     tv_free(u->feed.buffer);
     tv_free(u->buffer);
+    tv_free(u->tail);
+}
+
+/* Of a stream that is only gzip, what libarchive dropped where it ended early becomes the last
+ * block.  False when there is none. */
+static bool take_tail(struct unpacking *u)
+{
+    u->cut_off = true;
+    if (u->feed.error.status != TV_OK)
+        return false;
+    u->left = tv_gzip_tail(u->feed.source, (uint64_t)u->position, u->tail, CHUNK);
+    u->block = u->tail;
+    u->position += (int64_t)u->left;
+    return u->left > 0;
+}
+
+static bool is_plain_gzip(struct unpacking *u)
+{
+    return archive_format(u->archive) == ARCHIVE_FORMAT_RAW &&
+           archive_filter_count(u->archive) == 2 &&
+           archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_GZIP;
 }
 
 /* The member's next block. False at its end, early or not.  (archive_read_data would drop what it
@@ -107,13 +130,15 @@ static bool next_block(struct unpacking *u)
     const void *block;
     size_t size;
     la_int64_t offset;
+    if (u->cut_off)
+        return false;
     int result = archive_read_data_block(u->archive, &block, &size, &offset);
     if (result == ARCHIVE_EOF)
         return false;
     /* A hole in a sparse file is nothing that a trace has. */
     if (result < ARCHIVE_WARN || offset != u->position) {
         u->cut_off = true;
-        return false;
+        return is_plain_gzip(u) && take_tail(u);
     }
     u->block = block;
     u->left = size;
@@ -155,7 +180,7 @@ static enum tv_status spool_member(struct unpacking *u, const char *name, size_t
 {
     struct tv_spool *spool = tv_spool_new(name);
     enum tv_status status = add_chunk(u, spool, length, err);
-    while (status == TV_OK && !u->cut_off) {
+    while (status == TV_OK) {
         if (!read_some(u, u->buffer, CHUNK, &length))
             status = fail(u, err);
         else if (length == 0)
@@ -175,7 +200,7 @@ static enum tv_status spool_member(struct unpacking *u, const char *name, size_t
 static void name_member(struct unpacking *u, struct archive_entry *entry, char *name, size_t size)
 {
     const char *container = tv_source_name(u->feed.source);
-    const char *member = archive_entry_pathname(entry);
+    const char *member = entry ? archive_entry_pathname(entry) : NULL;
     if (archive_format(u->archive) == ARCHIVE_FORMAT_RAW || !member)
         snprintf(name, size, "%s", container);
     else
@@ -187,8 +212,6 @@ static enum tv_status take_member(struct unpacking *u, struct archive_entry *ent
 {
     size_t length;
     *source = NULL;
-    u->left = 0;
-    u->position = 0;
     if (!read_some(u, u->buffer, HEAD, &length))
         return fail(u, err);
     if (!u->question->wanted(u->question->context, (struct tv_bytes){u->buffer, length}))
@@ -196,6 +219,23 @@ static enum tv_status take_member(struct unpacking *u, struct archive_entry *ent
     char name[1024];
     name_member(u, entry, name, sizeof name);
     return spool_member(u, name, length, source, err);
+}
+
+/* There is no next member: the container is damaged, or a gzip stream ends within its first block,
+ * which then is the member. */
+static enum tv_status take_rest(struct unpacking *u, struct tv_source **members, size_t *count,
+                                struct tv_error *err)
+{
+    struct tv_source *source = NULL;
+    u->cut_off = true;
+    if (*count > 0)
+        return TV_OK;
+    enum tv_status status = take_tail(u) ? take_member(u, NULL, &source, err) : TV_OK;
+    if (status == TV_OK && !source)
+        return fail(u, err);
+    if (status == TV_OK)
+        members[(*count)++] = source;
+    return status;
 }
 
 static enum tv_status take_members(struct unpacking *u, struct tv_source **members, size_t *count,
@@ -207,10 +247,10 @@ static enum tv_status take_members(struct unpacking *u, struct tv_source **membe
         int result = archive_read_next_header(u->archive, &entry);
         if (result == ARCHIVE_EOF)
             return TV_OK;
-        if (result < ARCHIVE_WARN) {
-            u->cut_off = true;
-            return *count > 0 ? TV_OK : fail(u, err);
-        }
+        u->left = 0;
+        u->position = 0;
+        if (result < ARCHIVE_WARN)
+            return take_rest(u, members, count, err);
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
         enum tv_status status = take_member(u, entry, &source, err);
@@ -241,8 +281,10 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
         u.ceiling = question->ceiling;
     *count = 0;
     enum tv_status status;
-    if (!u.archive || archive_read_open(u.archive, &u.feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)
+    if (!u.archive)
         status = fail(&u, err);
+    else if (archive_read_open(u.archive, &u.feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)
+        status = take_rest(&u, members, count, err);
     else
         status = take_members(&u, members, count, err);
     if (status == TV_OK && *count == 0)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unpack/gzip_tail.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+
+#define PIECE ((size_t)64 * 1024)
+
+/* zlib's largest window, with a gzip header expected. */
+#define GZIP_WINDOW (15 + 16)
+
+struct tail {
+    struct tv_source *packed;
+    z_stream stream;
+    uint64_t offset; /* of what is read next */
+    uint64_t skip;   /* unpacked bytes still to be left out */
+    uint8_t *buffer;
+    size_t size, got;
+    uint8_t in[PIECE], out[PIECE];
+};
+
+/* False at the end of the packed bytes. */
+static bool feed(struct tail *tail)
+{
+    size_t count = 0;
+    if (tail->stream.avail_in > 0)
+        return true;
+    if (tv_source_read(tail->packed, tail->offset, tail->in, PIECE, &count, NULL) != TV_OK)
+        return false;
+    tail->offset += count;
+    tail->stream.next_in = tail->in;
+    tail->stream.avail_in = (uInt)count;
+    return count > 0;
+}
+
+static void keep(struct tail *tail, size_t count)
+{
+    size_t skipped = count < tail->skip ? count : (size_t)tail->skip;
+    size_t room = tail->size - tail->got, kept = count - skipped;
+    tail->skip -= skipped;
+    kept = kept < room ? kept : room;
+    memcpy(tail->buffer + tail->got, tail->out + skipped, kept);
+    tail->got += kept;
+}
+
+/* One call of the inflater. False when it can go no further. */
+static bool step(struct tail *tail)
+{
+    tail->stream.next_out = tail->out;
+    tail->stream.avail_out = (uInt)PIECE;
+    int result = inflate(&tail->stream, Z_NO_FLUSH);
+    keep(tail, PIECE - tail->stream.avail_out);
+    if (result == Z_STREAM_END) /* another stream may follow */
+        return inflateReset(&tail->stream) == Z_OK;
+    return result == Z_OK || (result == Z_BUF_ERROR && tail->stream.avail_in == 0);
+}
+
+size_t tv_gzip_tail(struct tv_source *packed, uint64_t skip, uint8_t *buffer, size_t size)
+{
+    struct tail *tail = tv_alloc(1, sizeof *tail);
+    tail->packed = packed;
+    tail->skip = skip;
+    tail->buffer = buffer;
+    tail->size = size;
+    if (inflateInit2(&tail->stream, GZIP_WINDOW) == Z_OK) {
+        while (tail->got < size && feed(tail) && step(tail))
+            continue;
+        inflateEnd(&tail->stream);
+    }
+    size_t got = tail->got;
+    tv_free(tail);
+    return got;
+}
