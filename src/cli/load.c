@@ -173,10 +173,25 @@ static const char *input_name(const struct tv_head *head)
     return (const char *)tv_head_text(head, head->inputs[0].name).data;
 }
 
+/* Of files that are read as one trace some may lack a clock: sums hold nothing of them there. */
+static void report_clocks(const struct tv_head *head)
+{
+    unsigned all = tv_head_clocks(head);
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        const struct tv_input *input = &head->inputs[i];
+        unsigned lacking = all & ~input->clocks;
+        if (lacking != 0)
+            fprintf(stderr, "%s: note: it has no %s clock: its calls count as 0 there\n",
+                    (const char *)tv_head_text(head, input->name).data,
+                    lacking & TV_CLOCK_CPU ? "CPU" : "real");
+    }
+}
+
 void tv_load_report(const struct tv_settings *settings, const struct tv_head *head)
 {
     if (settings->quiet)
         return;
+    report_clocks(head);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *diagnostic = &head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
