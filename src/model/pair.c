@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Beginnings and ends become whole spans (trace-event.md section 3.1): an end closes the innermost
- * open span if the names agree or it has none; else the one of its name below, and with it what is
- * open above; else, in a thread with as many ends as beginnings, the innermost all the same, as its
- * writer means it so; else nothing.
+ * open span if the names agree or it has none.  Else, in a thread with as many ends as beginnings,
+ * every one of them has its own: the end closes the span of its name below, leaving those above for
+ * theirs, or without such a span the innermost, as its writer means it so.  In other threads ends
+ * are missing: it closes the span of its name below and what is open above, or nothing.
  */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/spans.h"
@@ -59,16 +62,25 @@ static void end_at(struct pairing *p, struct tv_span *span, int64_t time, int64_
         has_cpu ? cpu : TV_NO_TIME, has_cpu ? cpu_end - cpu : TV_NO_TIME, end_offset};
 }
 
-/* Closes the span at a level with its end, and what is open above it. */
-static void close_level(struct pairing *p, size_t level, const struct tv_span *end)
+/* Closes what is open above a level: the ends are missing. */
+static void close_above(struct pairing *p, size_t level, int64_t time)
 {
     while (p->depth > level + 1) {
         struct tv_span *above = opened(p, --p->depth);
         count_as(p, TV_DIAGNOSTIC_MISSING_EXIT, above);
         above->slice_flags |= TV_SLICE_MISSING_EXIT;
-        end_at(p, above, end->time, TV_NO_TIME, TV_NO_OFFSET);
+        end_at(p, above, time, TV_NO_TIME, TV_NO_OFFSET);
     }
-    struct tv_span *span = opened(p, --p->depth);
+}
+
+/* Closes the span at a level with its end. */
+static void close_level(struct pairing *p, size_t level, const struct tv_span *end)
+{
+    struct tv_span *span = opened(p, level);
+    if (!p->balanced)
+        close_above(p, level, end->time);
+    p->depth--;
+    memmove(p->open + level, p->open + level + 1, (p->depth - level) * sizeof *p->open);
     if (end->colour)
         span->colour = end->colour;
     end_at(p, span, end->time, end->length,

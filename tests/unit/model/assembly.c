@@ -158,6 +158,15 @@ static void closes_down_to_a_name(void **state)
     assert_rows(&f, "0: a 0-9\n1: b 1-5<0\n2: c!2-5<0\n");
 }
 
+static void ends_out_of_order_are_each_their_own(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    /* As many ends as beginnings: those of one time in the wrong order, and true overlaps. */
+    feed(&f, "Ba 0  Bb 1  Ea 5  Eb 5  Bc 10  Bd 11  Ec 12  Ed 14");
+    assert_rows(&f, "0: a 0-5 c 10-12\n1: b 1-5<0\n+0: d 11-14\n");
+}
+
 static void closes_the_top_of_balanced_threads(void **state)
 {
     (void)state;
@@ -244,6 +253,7 @@ static void long_times_survive(void **state)
 
 UNIT_TESTS(assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests_at_equal_times),
            cmocka_unit_test(pairs_by_name), cmocka_unit_test(closes_down_to_a_name),
+           cmocka_unit_test(ends_out_of_order_are_each_their_own),
            cmocka_unit_test(closes_the_top_of_balanced_threads),
            cmocka_unit_test(ignores_other_names_otherwise),
            cmocka_unit_test(leaves_open_to_the_end), cmocka_unit_test(sorts_halves_by_time),
