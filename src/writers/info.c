@@ -175,6 +175,20 @@ static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, any ? "\n  ]" : "]");
 }
 
+/* The dumps of several processes with one id are one. */
+static uint32_t distinct_dumps(const struct tv_tables *tables)
+{
+    struct tv_map ids;
+    uint32_t count = 0;
+    tv_map_init(&ids);
+    for (size_t i = 0; i < tables->memory_dumps.count; i++) {
+        const struct tv_memory_dump *dump = &tables->memory_dumps.rows[i];
+        count += tv_map_add(&ids, (uint64_t)dump->input << 32 | dump->id, count) == count;
+    }
+    tv_map_release(&ids);
+    return count;
+}
+
 static void json_tables(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -195,12 +209,12 @@ static void json_tables(struct tv_out *out, const struct tv_trace *trace)
     json_number(out, "instants", tables->instants.count - of_threads);
     json_number(out, "counters", tables->counters.count);
     json_number(out, "counter_series", tables->series.count);
-    json_number(out, "counter_samples", tables->counter_sample_count);
+    json_number(out, "counter_samples", tables->counter_value_count);
     json_number(out, "flows", tables->flows.count);
     json_number(out, "objects", tables->objects.count);
     json_number(out, "snapshots", tables->snapshots.count);
     json_number(out, "samples", tables->samples.count);
-    json_number(out, "memory_dumps", tables->memory_dumps.count);
+    json_number(out, "memory_dumps", distinct_dumps(tables));
     json_number(out, "contexts", tables->contexts.count);
     json_number(out, "cpus", 0);
     json_number(out, "cpu_slices", 0);
@@ -375,7 +389,7 @@ static void text_tables(struct tv_out *out, const struct tv_trace *trace)
     text_some(out, "objects", tables->objects.count);
     text_some(out, "snapshots", tables->snapshots.count);
     text_some(out, "samples", tables->samples.count);
-    text_some(out, "memory dumps", tables->memory_dumps.count);
+    text_some(out, "memory dumps", distinct_dumps(tables));
     text_some(out, "contexts", tables->contexts.count);
     text_some(out, "stack frames", tables->stack_frames.count);
 }
