@@ -213,12 +213,23 @@ static void reserve_rows(struct tv_assembly *assembly)
     trace->columns = tv_realloc(trace->columns, columns + 1, sizeof *trace->columns);
 }
 
+/* Gives back what parts had in common, once all threads are placed. */
+static void release_parts(struct tv_assembly *assembly)
+{
+    for (size_t i = 0; i < assembly->part_count; i++) {
+        tv_free(assembly->parts[i].frames);
+        tv_free(assembly->parts[i].sides);
+    }
+    assembly->part_count = 0;
+}
+
 void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *placing)
 {
     unsigned workers = placing->workers ? placing->workers : tv_workers_available();
     reserve_threads(assembly);
     struct placing_job job = {.assembly = assembly, .placing = placing};
     tv_workers_run(workers, place_threads, &job);
+    release_parts(assembly);
     reserve_rows(assembly);
     job.maps = tv_alloc(assembly->thread_count, sizeof *job.maps);
     for (uint32_t i = 0; i < assembly->thread_count; i++)
@@ -274,10 +285,7 @@ void tv_assembly_end(struct tv_assembly *assembly)
             }
         tv_free(work->pieces);
     }
-    for (size_t i = 0; i < assembly->part_count; i++) {
-        tv_free(assembly->parts[i].frames);
-        tv_free(assembly->parts[i].sides);
-    }
+    release_parts(assembly);
     tv_free(assembly->parts);
     tv_free(assembly->threads);
     tv_free(assembly);
