@@ -152,6 +152,11 @@ static bool has_word(int argc, char **argv, const char *word)
 
 int tv_commands_main(int argc, char **argv)
 {
+    char *quiet = argc > 2 && strcmp(argv[1], "-q") == 0 ? argv[1] : NULL;
+    if (quiet && tv_commands_find(argv[2])) {
+        argv[1] = argv[2]; /* where other programs have such options */
+        argv[2] = quiet;
+    }
     const struct tv_command *command = argc > 1 ? tv_commands_find(argv[1]) : NULL;
     if (command)
         return run_command(command, argc - 2, argv + 2);
