@@ -67,6 +67,7 @@ static void name_losses(const char *name, enum to to, const struct tv_trace_loss
     say_count(name, losses->long_steps,
               "steps between records too long for 32-bit microseconds: what follows is 71 minutes "
               "35 seconds, or a multiple of it, too early");
+    say_count(name, losses->unnested, "slices that are no nested calls of a thread left out");
     say_count(name, losses->renamed, "names with tabs or line breaks, or too long, changed");
     if (losses->inputs > 1)
         say(name, "several files became one: only the first one's properties are kept");
@@ -81,6 +82,12 @@ static void name_dropped(const char *name, const struct tv_head *head, uint64_t 
               "exits of methods that were not on the stack left out");
     say_count(name, kinds[TV_DIAGNOSTIC_TOO_DEEP].count,
               "calls that were nested too deep left out");
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        if (head->inputs[i].assembled) {
+            say(name, "only calls are kept: no arguments, counters, arrows and the like");
+            break;
+        }
+    }
 }
 
 static enum tv_status write_trace_file(const struct tv_settings *settings,
@@ -120,7 +127,9 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
     if (to != TO_JSON) {
         status = write_trace_file(settings, trace, to, cpu, &output, err);
     } else {
-        tv_trace_event_write(&output.out, trace);
+        uint64_t async = tv_trace_event_write(&output.out, trace);
+        if (!settings->quiet)
+            say_count(settings->files.items[0], async, "async slices left out");
         if (trace->cpu_axis && !settings->quiet)
             say(settings->files.items[0], "no real clock: ts is each thread's own CPU time");
         if (!settings->quiet)

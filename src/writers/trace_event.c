@@ -119,8 +119,9 @@ static void add_other_data(struct tv_out *out, const struct tv_head *head)
     tv_out_text(out, "}}\n");
 }
 
-void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace)
+uint64_t tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace)
 {
+    uint64_t left_out = 0;
     struct tv_call_merge *merge = tv_call_merge_new(trace);
     struct tv_call_event event;
     tv_out_text(out, "{\"traceEvents\":[\n");
@@ -132,9 +133,14 @@ void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace)
     while (tv_call_merge_next(merge, &event)) {
         if (event.exit)
             continue;
+        if (trace->tracks[event.track].kind == TV_TRACK_ASYNC) {
+            left_out++;
+            continue;
+        }
         tv_out_text(out, ",\n");
         add_call(out, trace, &event);
     }
     tv_call_merge_free(merge);
     add_other_data(out, trace->head);
+    return left_out;
 }

@@ -13,7 +13,8 @@
 #include "base/out.h"
 #include "model/trace.h"
 
-/* Without a real clock ts is each thread's CPU time: the caller should say so. */
-void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace);
+/* Without a real clock ts is each thread's CPU time: the caller should say so.  Async slices, which
+ * belong to no thread alone, are left out; their number is returned for the caller to say. */
+uint64_t tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace);
 
 #endif

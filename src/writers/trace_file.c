@@ -386,6 +386,8 @@ enum fate { LEFT_OUT, RECORDED, STRAY_EXIT };
 static enum fate decide(struct file *f, const struct tv_call_event *event)
 {
     struct progress *track = &f->tracks[event->track];
+    if (f->trace->tracks[event->track].kind != TV_TRACK_THREAD)
+        return LEFT_OUT;
     if (is_recorded(event))
         return RECORDED;
     if (!event->exit || !(event->slice->flags & TV_SLICE_OPEN) || track->ended)
@@ -472,6 +474,10 @@ static void note_clocks(struct file *f)
     f->losses->wall_clock = (clocks & TV_CLOCK_WALL) && !both && f->cpu;
     f->losses->invented_clock = both && clocks != (TV_CLOCK_CPU | TV_CLOCK_WALL);
     f->losses->inputs = f->trace->head->input_count;
+    for (uint32_t i = 0; i < f->trace->track_count; i++) {
+        if (f->trace->tracks[i].kind != TV_TRACK_THREAD)
+            f->losses->unnested += f->trace->tracks[i].slice_count;
+    }
 }
 
 enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *trace,

@@ -30,6 +30,7 @@ struct tv_trace_losses {
     uint64_t stray_exits;       /* written anew; other exits that ended no call are left out */
     uint64_t renumbered;        /* threads whose id was too large, or taken */
     uint64_t renamed;           /* names whose tabs or line breaks became blanks */
+    uint64_t unnested;          /* slices that are no calls of a thread, nested in each other */
     uint64_t inputs;            /* more than one: they became one */
 };
 
