@@ -57,11 +57,19 @@ static void add_method(struct writing *w, uint32_t path)
 
 /* ---- Thread Times ---- */
 
+/* Async slices belong to no thread alone. */
+static bool is_of_thread(const struct tv_trace *trace, uint32_t track)
+{
+    return trace->tracks[track].kind != TV_TRACK_ASYNC;
+}
+
 static void write_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     tv_out_text(out, "\nThread Times\nid  t-start    t-end  g-start    g-end  name\n");
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
+        if (track->kind != TV_TRACK_THREAD)
+            continue;
         struct clocks clocks = clocks_of(trace, i);
         int64_t tick = tv_track_tick(trace, i);
         tv_ns offset = trace->offset[track->input];
@@ -144,8 +152,10 @@ static void write_calls(struct writing *w)
 {
     tv_out_text(w->out, "\nCall Times\n"
                         "id  t-start    t-end  g-start    g-end    excl.    incl.  method\n");
-    for (uint32_t i = 0; i < w->trace->track_count; i++)
-        write_track_calls(w, i);
+    for (uint32_t i = 0; i < w->trace->track_count; i++) {
+        if (is_of_thread(w->trace, i))
+            write_track_calls(w, i);
+    }
 }
 
 /* ---- Method Stats ---- */
@@ -238,7 +248,9 @@ static void write_records(struct writing *w)
     struct tv_call_event event;
     tv_out_text(w->out, "\nTime Records\nid    start      end  method\n");
     while (tv_call_merge_next(merge, &event)) {
-        if (!begun[event.track])
+        if (!is_of_thread(trace, event.track))
+            continue;
+        if (!begun[event.track] && trace->tracks[event.track].kind == TV_TRACK_THREAD)
             write_toplevel(w, event.track);
         begun[event.track] = true;
         write_waits(w, &waits[event.track], event.track, event.time);
