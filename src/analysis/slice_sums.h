@@ -16,6 +16,7 @@ struct tv_slice_sums {
     uint64_t async;      /* slices of async tracks */
 };
 
+/* One pass over all slices. */
 struct tv_slice_sums tv_slice_sums_of(const struct tv_trace *trace);
 
 #endif

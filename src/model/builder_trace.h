@@ -7,6 +7,7 @@
 
 #include "model/builder.h"
 
+/* Owned by the builder until it finishes. */
 struct tv_trace *tv_builder_trace(struct tv_builder *builder);
 
 /* An offset of 0 for each input that has none yet. */
