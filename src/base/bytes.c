@@ -105,3 +105,24 @@ int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b)
         return order;
     return (a.length > b.length) - (a.length < b.length);
 }
+
+size_t tv_bytes_utf8(struct tv_bytes bytes)
+{
+    uint8_t lead = bytes.data[0];
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (bytes.length < length)
+        return 0;
+    uint8_t lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    uint8_t highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (bytes.data[1] < lowest || bytes.data[1] > highest)
+        return 0;
+    for (size_t i = 2; i < length; i++) {
+        if ((bytes.data[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}

@@ -140,6 +140,11 @@ bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix);
 /* Below, at or above 0, as memcmp; of two that begin alike the shorter is first. */
 int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b);
 
+/* Length of the UTF-8 sequence at the beginning of the bytes, of which there is at least one; 0:
+ * none (table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF).
+ */
+size_t tv_bytes_utf8(struct tv_bytes bytes);
+
 /* The bytes of a C string, without its NUL. */
 static inline struct tv_bytes tv_bytes_of(const char *text)
 {

@@ -240,29 +240,6 @@ void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals)
 
 #define REPLACEMENT TV_BYTES("\xef\xbf\xbd") /* U+FFFD */
 
-/* Length of the UTF-8 sequence at the beginning of the bytes, 0 if there is none (table 3-7 of the
- * Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF). */
-static size_t utf8_length(struct tv_bytes bytes)
-{
-    uint8_t lead = bytes.data[0];
-    if (lead < 0x80)
-        return 1;
-    if (lead < 0xc2 || lead > 0xf4)
-        return 0;
-    size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (bytes.length < length)
-        return 0;
-    uint8_t lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    uint8_t highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (bytes.data[1] < lowest || bytes.data[1] > highest)
-        return 0;
-    for (size_t i = 2; i < length; i++) {
-        if ((bytes.data[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return length;
-}
-
 /* What needs a look in which text: a table, as names are scanned byte by byte. */
 enum { IN_JSON = 1, IN_XML = 2, IN_CSV = 4 };
 
@@ -300,7 +277,7 @@ static bool is_no_xml_character(const uint8_t *at)
 /* How many bytes at a special one may be copied after all: those of a UTF-8 sequence, or none. */
 static size_t allowed_length(struct tv_bytes rest, uint8_t where)
 {
-    size_t length = rest.data[0] < 0x80 ? 0 : utf8_length(rest);
+    size_t length = rest.data[0] < 0x80 ? 0 : tv_bytes_utf8(rest);
     if (where == IN_XML && length == 3 && is_no_xml_character(rest.data))
         return 0;
     return length;
