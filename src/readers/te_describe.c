@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/source.h"
+#include "readers/json.h"
 #include "readers/te_fields.h"
-#include "readers/te_json.h"
 
 /* What most events fit into; longer ones than the largest were not read in the first place. */
 #define FIRST_WANT ((size_t)4096)
@@ -66,13 +66,22 @@ static bool is_object(struct tv_bytes raw)
     return raw.length > 0 && raw.data[0] == '{';
 }
 
+/* One without quotes is a string all the same. */
+static void put_key(struct tv_out *out, struct tv_bytes key)
+{
+    if (tv_te_is_string(key))
+        tv_json_normalise(key, out, NULL);
+    else
+        tv_out_json(out, key);
+}
+
 static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes value)
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
-    tv_te_json_write(out, key);
+    put_key(out, key);
     tv_out_char(out, ':');
-    tv_te_json_write(out, value);
+    tv_json_normalise(value, out, NULL);
 }
 
 /* ---- Arguments ---- */
@@ -85,7 +94,7 @@ static void merge_member(struct tv_out *out, bool *any, struct tv_bytes key, str
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
-    tv_te_json_write(out, key);
+    put_key(out, key);
     tv_out_char(out, ':');
     merge(out, before, after, false);
 }
@@ -128,7 +137,7 @@ static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes 
     if (is_object(first) && is_object(second))
         merge(out, first, second, true);
     else if (second.data || first.data)
-        tv_te_json_write(out, second.data ? second : first);
+        tv_json_normalise(second.data ? second : first, out, NULL);
     else
         tv_out_text(out, "{}");
 }
@@ -169,7 +178,7 @@ static void put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
     if (found)
         put_names(out, trace, found->path);
     else if (stack.data)
-        tv_te_json_write(out, stack);
+        tv_json_normalise(stack, out, NULL);
     tv_te_scratch_release(&scratch);
 }
 
