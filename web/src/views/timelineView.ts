@@ -213,7 +213,7 @@ export class TimelineView {
         on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
       },
       h('span', { class: 'tid' }, `[${track.thread_id}] `),
-      track.name,
+      h('span', { class: 'name' }, track.name),
     );
     return h(
       'div',
