@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine behind HTTP: the addresses of docs/view-protocol.md, relative to the page's own.
 
-import { visibleTexts } from '../base/visible';
+import { named, visibleTexts } from '../base/visible';
 import {
   EngineError,
   isAbort,
@@ -80,7 +80,9 @@ export class HttpEngine implements Engine {
   }
 
   async trace(): Promise<TraceFacts> {
-    return visibleTexts(await json<TraceFacts>('api/trace', {}));
+    const facts = visibleTexts(await json<TraceFacts>('api/trace', {}));
+    for (const thread of [...facts.tracks, ...facts.idle_threads]) thread.name = named(thread.name);
+    return facts;
   }
 
   async frames(): Promise<FrameRow[]> {

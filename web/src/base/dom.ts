@@ -2,6 +2,8 @@
 // Elements made from data.  Text is only ever set as text: there is no way from here to the HTML
 // parser, so names out of a trace cannot become markup.
 
+import { brief } from './visible';
+
 export type Child = Node | string | null | false | undefined;
 
 export interface Attributes {
@@ -56,9 +58,9 @@ export function append(parent: Element, children: Child[]): void {
   }
 }
 
-/** A long name may be broken behind its points, without a mark. */
+/** A long name may be broken behind its points, without a mark; one beyond reading is cut. */
 export function breakable(name: string): Child[] {
-  return name
+  return brief(name)
     .split(/(?<=[.$])/)
     .flatMap((part, i) => (i === 0 ? [part] : [document.createElement('wbr'), part]));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of methods as people read them.
 
+import { named } from '../base/visible';
 import type { FrameRow } from './engine';
 
 const PRIMITIVES: Record<string, string> = {
@@ -73,7 +74,7 @@ export class Frames {
   }
 
   method(frame: number): string {
-    return this.row(frame)[1] || '(no name)';
+    return named(this.row(frame)[1]);
   }
 
   rawSignature(frame: number): string {

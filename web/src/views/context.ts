@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every view is given: the state, the stores beside it, and the means to move.
 
+import { brief } from '../base/visible';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
@@ -69,7 +70,7 @@ export function zoomToCall(v: Views, call: CallDetails): void {
 function describe(v: Views, call: CallDetails): string {
   const track = v.viewer.trackOfRow(call.row);
   return (
-    `${v.viewer.frames.short(call.frame)}, call ${call.nth} of ${call.of} in ${track?.name ?? 'thread'}, ` +
+    `${brief(v.viewer.frames.short(call.frame))}, call ${call.nth} of ${call.of} in ${track?.name ?? 'thread'}, ` +
     `depth ${call.depth}, ${Math.round(call.length_ns / 1000)} microseconds`
   );
 }

@@ -3,6 +3,7 @@
 
 import { breakable, fill, h } from '../base/dom';
 import { formatCount, formatPercent, formatTime, plural, unitLabel } from '../base/format';
+import { brief } from '../base/visible';
 import { effect } from '../base/signal';
 import type { CallDetails } from '../model/engine';
 import { figuresOf, type Figures } from '../model/columns';
@@ -304,7 +305,7 @@ export class DetailsView {
           h(
             'li',
             null,
-            this.link(frames.short(frame), () => void this.goTo([row, index])),
+            this.link(brief(frames.short(frame)), () => void this.goTo([row, index])),
           ),
         ),
         rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),

@@ -9,7 +9,7 @@ import type { ProfileAnswer } from '../model/engine';
 import type { Sort } from '../model/profileRows';
 import type { Views } from './context';
 
-const NAME_LEAST = 280;
+const NAME_LEAST = 320;
 /** Padding on both sides and the line between groups. */
 const PADDING = 18;
 const HINT =

@@ -2,6 +2,7 @@
 // The tooltip: after a rest, right under the pointer, flipped at the edges, never over what it tells of.
 
 import { fill, h } from '../base/dom';
+import { brief } from '../base/visible';
 import type { Frames } from '../model/names';
 import type { Settings } from './settings';
 import { swatch } from './swatch';
@@ -27,7 +28,7 @@ export class Tip {
           'div',
           { class: 'title' },
           swatch(this.frames, frame, this.settings.theme.peek()),
-          this.frames.short(frame),
+          brief(this.frames.short(frame)),
         ),
         h('div', { class: 'line' }, text),
       );
