@@ -7,7 +7,13 @@ import { cellText, columnsFor, figuresOf, longestText } from '../src/model/colum
 import type { ProfileAnswer, Relations } from '../src/model/engine';
 import { toCsv, toJson, toMarkdown, toTsv } from '../src/model/exportTable';
 import { Frames } from '../src/model/names';
-import { rankedMethods, sortMethods, tableLines, WAITS } from '../src/model/profileRows';
+import {
+  rankedMethods,
+  relationLines,
+  sortMethods,
+  tableLines,
+  WAITS,
+} from '../src/model/profileRows';
 import { FRAMES } from './fixtures';
 
 const frames = new Frames(FRAMES);
@@ -152,6 +158,21 @@ test('a method that never recurses has no groups for it; one not yet answered sa
   const groups = tableLines(sorted, new Map([[1, plain]])).filter((l) => l.kind === 'group');
   assert.equal(groups.length, 2);
   assert.equal(tableLines(sorted, new Map([[0, null]]))[1]?.kind, 'pending');
+});
+
+test('a group whose calls lie within each other is marked, where its shares pass 100 %', () => {
+  const owner = { frame: 1, figures: figuresOf([1, 3, 4, 9e6, 4e6, 7e6, 4e6]), rank: 1 };
+  const marked = (relations: Relations): string[] =>
+    relationLines(owner, relations).flatMap((line) =>
+      line.kind === 'group' && line.exceeds ? [line.group] : [],
+    );
+  assert.deepEqual(marked(RELATIONS), []);
+  // Two levels of recursion, each nearly as long as the outermost call.
+  const nested: Relations = { ...RELATIONS, recursive_parents: [[1, 4, 7, 16e6, 12e6]] };
+  assert.deepEqual(marked(nested), ['recursive_parents']);
+  // Also in one clock alone.
+  const single: Relations = { ...RELATIONS, recursive_children: [[2, 4, 7, 0, 6.5e6]] };
+  assert.deepEqual(marked(single), ['recursive_children']);
 });
 
 test('copied rows are tabs and lines, with a head and plain numbers', () => {

@@ -30,6 +30,8 @@ export interface GroupLine {
   kind: 'group';
   group: GroupId;
   owner: number;
+  /** Its lines add up to more than the opened method: recursive calls lie within each other. */
+  exceeds: boolean;
 }
 
 export interface RelationLine {
@@ -136,6 +138,16 @@ function someTime(times: Times): boolean {
   return (times[0] ?? 0) !== 0 || (times[1] ?? 0) !== 0;
 }
 
+function exceeds(owner: Method, rows: readonly RelationRow[], own: Times | null): boolean {
+  const sum = (at: 0 | 1): number =>
+    rows.reduce((n, row) => n + (row[at === 0 ? 3 : 4] ?? 0), own?.[at] ?? 0);
+  const { incl_real, incl_cpu } = owner.figures;
+  return (
+    (incl_real !== null && sum(0) > incl_real * 1.001) ||
+    (incl_cpu !== null && sum(1) > incl_cpu * 1.001)
+  );
+}
+
 export function relationLines(owner: Method, relations: Relations): Line[] {
   const lines: Line[] = [];
   for (const [group, list, self] of GROUPS) {
@@ -143,7 +155,7 @@ export function relationLines(owner: Method, relations: Relations): Line[] {
     const own = self ? (relations[self] as Times) : null;
     // A method that never recurses has no groups for it.
     if (rows.length === 0 && !(own && (group === 'children' || someTime(own)))) continue;
-    lines.push({ kind: 'group', group, owner: owner.frame });
+    lines.push({ kind: 'group', group, owner: owner.frame, exceeds: exceeds(owner, rows, own) });
     if (own) lines.push(selfLine(group, owner, own));
     for (const row of rows) lines.push(relationLine(group, owner, row));
   }

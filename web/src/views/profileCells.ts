@@ -59,7 +59,7 @@ export function rowElement(line: Line, c: CellContext): HTMLElement {
     case 'method':
       return methodRow(line, c);
     case 'group':
-      return groupRow(line.group);
+      return groupRow(line.group, line.exceeds);
     case 'pending':
       return h(
         'div',
@@ -71,8 +71,9 @@ export function rowElement(line: Line, c: CellContext): HTMLElement {
   }
 }
 
-function groupRow(group: GroupId): HTMLElement {
-  const [words, about] = GROUP_WORDS[group];
+function groupRow(group: GroupId, exceeds: boolean): HTMLElement {
+  const [words, how] = GROUP_WORDS[group];
+  const about = exceeds ? `${how}; one may lie within another: together over 100 %` : how;
   return h(
     'div',
     { class: `row group tinted ${group}`, attrs: { role: 'row', 'aria-level': 2 } },
@@ -102,10 +103,9 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
   const name = prefix + frames.short(frame);
   const at = withSignature ? matchAt(name, c.find) : -1;
   const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
-  const parts = [
-    h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found)),
-    h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found)),
-  ];
+  const parts = [h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found))];
+  if (prefix !== '')
+    parts.unshift(h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found)));
   if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
   return parts;
 }
