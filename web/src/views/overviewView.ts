@@ -36,7 +36,8 @@ export class OverviewView {
     this.place.append(this.canvas.element);
     const { facts } = viewer;
     const threads = plural(facts.tracks.length, 'active thread');
-    const about = `${formatShort(facts.end_ns - facts.start_ns)}, ${threads}`;
+    const about =
+      facts.calls === 0 ? 'no calls' : `${formatShort(facts.end_ns - facts.start_ns)}, ${threads}`;
     this.element = h(
       'section',
       { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },

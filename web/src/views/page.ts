@@ -91,6 +91,8 @@ export class Page {
       this.help.element,
       this.threads.element,
     );
+    // Without a track there is no time to draw.
+    this.element.classList.toggle('no-tracks', viewer.facts.tracks.length === 0);
     this.arrange();
     this.lower.attach(this.element);
     this.matchScrollbar();

@@ -22,7 +22,7 @@ export function factWords(facts: TraceFacts): string[] {
     [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]
       .filter((words) => words)
       .join(', '),
-    formatShort(facts.end_ns - facts.start_ns),
+    ...(facts.calls > 0 ? [formatShort(facts.end_ns - facts.start_ns)] : []),
     plural(threads, 'thread'),
     plural(facts.calls, 'call'),
   ];
