@@ -56,8 +56,7 @@ export class Keys {
 
   /** By physical key, so that the hand finds them on every layout. */
   private move(e: KeyboardEvent): boolean {
-    // In the table letters are typed to find; moving there needs the time line's focus.
-    if (this.inTable(e.target)) return false;
+    if (this.typesToFind()) return false;
     const fast = e.shiftKey ? FASTER : 1;
     if (e.code === 'KeyW') this.zoom(1 / (1 + (ZOOM - 1) * fast));
     else if (e.code === 'KeyS') this.zoom(1 + (ZOOM - 1) * fast);
@@ -69,8 +68,10 @@ export class Keys {
     return true;
   }
 
-  private inTable(target: EventTarget | null): boolean {
-    return target === this.page.lower.table.scroller;
+  /** In the table letters are typed to find, but those of a hand that points at the time line. */
+  private typesToFind(): boolean {
+    const { viewer } = this.page.views;
+    return viewer.inTable.peek() && viewer.pointer.peek() === null;
   }
 
   private zoom(factor: number): void {
@@ -122,8 +123,7 @@ export class Keys {
   private act(e: KeyboardEvent): boolean {
     const { viewer, mover } = this.page.views;
     const { lower, top, help } = this.page;
-    if (this.inTable(e.target) && e.key !== 'Escape' && e.key !== '/' && e.key !== '?')
-      return false;
+    if (this.typesToFind() && e.key !== 'Escape' && e.key !== '/' && e.key !== '?') return false;
     switch (e.key) {
       case '0':
         mover.glide(wholeView(viewer.bounds));
@@ -189,7 +189,7 @@ export class Keys {
 
   /** Typing in the table goes to its find box. */
   private typeToFind(e: KeyboardEvent): boolean {
-    if (!this.inTable(e.target) || e.key.length !== 1 || e.key === ' ') return false;
+    if (!this.typesToFind() || e.key.length !== 1 || e.key === ' ') return false;
     const { findInput } = this.page.lower;
     findInput.focus();
     findInput.value = e.key;
@@ -202,9 +202,7 @@ export class Keys {
     if (Keys.typing(document.activeElement) || (chosen && !chosen.isCollapsed)) return;
     const { viewer } = this.page.views;
     const frame = viewer.frame.peek();
-    const fromTable = this.inTable(document.activeElement)
-      ? this.page.lower.table.copyText()
-      : null;
+    const fromTable = viewer.inTable.peek() ? this.page.lower.table.copyText() : null;
     const text = fromTable ?? (frame === null ? null : viewer.frames.full(frame));
     if (text === null) return;
     e.clipboardData?.setData('text/plain', text);

@@ -46,6 +46,8 @@ export class Viewer {
   readonly hover = signal<Hover | null>(null);
   /** Time under the pointer, anywhere over the time line. */
   readonly pointer = signal<number | null>(null);
+  /** The keyboard is in the table, where letters are typed to find. */
+  readonly inTable = signal(false);
   /** One line about something that went wrong; null when all is well. */
   readonly notice = signal<string | null>(null);
   readonly gone = signal(false);

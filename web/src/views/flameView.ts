@@ -4,6 +4,7 @@
 import { fill, h, setAttribute } from '../base/dom';
 import { formatPercent, formatTime, plural, unitLabel } from '../base/format';
 import { Latest } from '../base/latest';
+import { brief } from '../base/visible';
 import { effect, signal } from '../base/signal';
 import type { FlameOrder } from '../model/address';
 import { totalOf } from '../model/columns';
@@ -127,8 +128,6 @@ export class FlameView {
     const theme = settings.theme.peek();
     const unit = viewer.unit.peek();
     const rooted = this.root.peek().length > 0;
-    const answer = this.v.profile.answer.peek();
-    const whole = rooted && answer ? totalOf(answer, viewer.clock.peek()) : graph.total;
     return {
       theme,
       frames: viewer.frames,
@@ -144,9 +143,15 @@ export class FlameView {
       title: [
         rooted ? 'Zoomed in' : 'All threads',
         `${formatTime(graph.total, unit)} ${unitLabel(unit)}`,
-        `${formatPercent(graph.total, whole || graph.total)} %${rooted ? ' of all' : ''}`,
+        `${formatPercent(graph.total, this.whole(graph))} %${rooted ? ' of all' : ''}`,
       ].join('   '),
     };
+  }
+
+  /** The time of the range and threads, of which a zoomed graph is a part. */
+  private whole(graph: FlameGraph): number {
+    const answer = this.root.peek().length > 0 ? this.v.profile.answer.peek() : null;
+    return (answer && totalOf(answer, this.v.viewer.clock.peek())) || graph.total;
   }
 
   private draw(g: Context): void {
@@ -237,8 +242,8 @@ export class FlameView {
     const time = (ns: number): string => `${formatTime(ns, unit)} ${unitLabel(unit)}`;
     const width = graph.width[i] ?? 0;
     return [
-      `${viewer.frames.short(graph.frame[i] ?? 0)} inclusive ${time(width)}`,
-      `${formatPercent(width, graph.total)} %`,
+      `${brief(viewer.frames.short(graph.frame[i] ?? 0))} inclusive ${time(width)}`,
+      `${formatPercent(width, this.whole(graph))} %${this.root.peek().length > 0 ? ' of all' : ''}`,
       `exclusive ${time(graph.self[i] ?? 0)}`,
       plural(graph.calls[i] ?? 0, 'call'),
     ].join(', ');
@@ -271,7 +276,7 @@ export class FlameView {
                   attrs: { type: 'button' },
                   on: { click: () => this.root.set(crumbs.slice(0, k + 1)) },
                 },
-                viewer.frames.short(crumb.frame),
+                brief(viewer.frames.short(crumb.frame), 80),
               ),
             ]),
           ]),
@@ -285,7 +290,7 @@ export class FlameView {
       );
     }
     const text = this.words(graph, i);
-    const name = viewer.frames.short(graph.frame[i] ?? 0);
+    const name = brief(viewer.frames.short(graph.frame[i] ?? 0));
     fill(this.about, h('b', null, name), text.slice(name.length));
   }
 }

@@ -42,7 +42,10 @@ const SECTIONS: readonly Section[] = [
     'Searching',
     [
       ['/, Ctrl+F', 'search method names; Enter, Shift+Enter go from hit to hit'],
-      ['typing in the table', 'finds in the table; Enter selects and goes on'],
+      [
+        'typing in the table',
+        'finds in the table; Enter selects and goes on. With the pointer on the time line keys move that',
+      ],
     ],
   ],
   [

@@ -52,6 +52,8 @@ export class ProfileTable {
       untracked(() => this.follow());
     }).observe(this.scroller);
     this.scroller.addEventListener('keydown', (e) => this.key(e));
+    this.scroller.addEventListener('focus', () => v.viewer.inTable.set(true));
+    this.scroller.addEventListener('blur', () => v.viewer.inTable.set(false));
     this.rows.addEventListener('click', (e) => this.click(e));
     this.rows.addEventListener('mousedown', (e) => {
       if (e.shiftKey) e.preventDefault();

@@ -2,36 +2,46 @@
 // The line under the overview: name and times of the call under the pointer, else of the selected
 // one.  It has a fixed place, so it covers nothing and the eye learns it.
 
-import { fill, h, setText } from '../base/dom';
+import { fill, h, setText, type Child } from '../base/dom';
 import { formatTime, unitLabel } from '../base/format';
 import { effect } from '../base/signal';
+import { brief } from '../base/visible';
 import type { CallDetails } from '../model/engine';
 import type { Views } from './context';
 import { swatch } from './swatch';
+
+/** Keys in brackets. */
+const LINE_HINT = [
+  'drag selects a range  ',
+  '[W]',
+  ' ',
+  '[S]',
+  ' zoom  ',
+  '[A]',
+  ' ',
+  '[D]',
+  ' pan',
+];
+const TABLE_HINT = ['type to find a method  ', '[←]', ' ', '[→]', ' close, open'];
+
+function hintPart(text: string): Child {
+  return text.startsWith('[') ? h('kbd', null, text.slice(1, -1)) : text;
+}
 
 export class Readout {
   readonly element: HTMLElement;
   private readonly name = h('span', { class: 'name' });
   private readonly values = h('span', { class: 'value' });
-  private readonly hint: HTMLElement;
+  private readonly hint = h('span', { class: 'hint' });
 
   constructor(private readonly v: Views) {
-    this.hint = h(
-      'span',
-      { class: 'hint' },
-      'drag selects a range  ',
-      h('kbd', null, 'W'),
-      ' ',
-      h('kbd', null, 'S'),
-      ' zoom  ',
-      h('kbd', null, 'A'),
-      ' ',
-      h('kbd', null, 'D'),
-      ' pan',
-    );
     const notice = h('span', { class: 'notice', attrs: { role: 'status' } });
     this.element = h('div', { class: 'readout' }, this.name, this.values, notice, this.hint);
     effect(() => this.show());
+    effect(() => {
+      const inTable = v.viewer.inTable.get() && v.viewer.pointer.get() === null;
+      fill(this.hint, ...(inTable ? TABLE_HINT : LINE_HINT).map(hintPart));
+    });
     effect(() => setText(notice, v.viewer.notice.get() ?? ''));
   }
 
@@ -42,7 +52,8 @@ export class Readout {
     const frame = hover?.hit.frame ?? details?.frame ?? viewer.frame.get();
     const unit = viewer.unit.get();
     if (frame === null) {
-      fill(this.name, h('span', { class: 'dim' }, 'Point at a call'));
+      const words = viewer.facts.tracks.length > 0 ? 'Point at a call' : 'The trace holds no call';
+      fill(this.name, h('span', { class: 'dim' }, words));
       return fill(this.values);
     }
     const { frames } = viewer;
@@ -52,7 +63,7 @@ export class Readout {
       h(
         'span',
         null,
-        frames.short(frame),
+        brief(frames.short(frame)),
         h('span', { class: 'dim' }, `  ${frames.packagePrefix(frame).replace(/\.$/, '')}`),
       ),
     );
