@@ -4,6 +4,7 @@
 //     TRACEVIEW=build/dev/src/traceview TRACEVIEW_EXAMPLE=build/dev/tools/example/example.trace \
 //         npm --prefix tests/browser test
 import './accessibility.test.mjs';
+import './corners.test.mjs';
 import './example.test.mjs';
 import './flamegraph.test.mjs';
 import './page.test.mjs';

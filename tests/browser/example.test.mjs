@@ -393,11 +393,12 @@ test('Info shows every property of the file', async () => {
   await reset();
   await page.getByRole('tab', { name: 'Info' }).click();
   const text = await page.locator('#pane-info').innerText();
-  for (const [name, value] of Object.entries(
-    json('info', '--format', 'json', example()).metadata,
-  )) {
+  const info = json('info', '--format', 'json', example());
+  for (const [name, value] of Object.entries(info.metadata)) {
     assert.match(text, new RegExp(`${name}\\s+${value}`));
   }
+  const called = json('profile', '--format', 'json', example()).length;
+  assert.match(text, new RegExp(`Methods\\s+${called} called, ${info.methods} in the file`));
 });
 
 test('a copied link shows the same again', async () => {

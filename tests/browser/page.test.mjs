@@ -6,22 +6,7 @@ import { test } from 'node:test';
 import { makeTrace } from '../../web/tools/mock-engine.mjs';
 import { serve } from '../../web/tools/mock-server.mjs';
 import { colours, computed, openPage, place, ready, tableLines, until } from './browser.mjs';
-
-/** Opens the page on a made-up trace; `change` may alter it before. */
-async function onPage(body, { change = () => {}, hash = '', options = {}, waits = ready } = {}) {
-  const trace = makeTrace({ length: 2e9, busy: 0.2 });
-  change(trace);
-  const server = await serve(trace);
-  const { page, troubles, close } = await openPage(server.address + hash, options);
-  try {
-    await waits(page);
-    await body(page, { trace, server, troubles });
-    assert.deepEqual(troubles, []);
-  } finally {
-    await close();
-    server.close();
-  }
-}
+import { onPage } from './made-up.mjs';
 
 const heading = (page) => page.waitForSelector('.screen h1');
 

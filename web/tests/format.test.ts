@@ -10,6 +10,7 @@ import {
   formatTick,
   formatTime,
   plural,
+  versionWords,
 } from '../src/base/format';
 
 test('times are rounded from whole nanoseconds, half a digit up', () => {
@@ -50,4 +51,10 @@ test('lengths choose a unit', () => {
   assert.equal(formatShort(4812337000), '4.812 s');
   assert.equal(formatShort(1e6), '1.000 ms');
   assert.equal(formatShort(999), '999 ns');
+});
+
+test('versions are told in words', () => {
+  assert.equal(versionWords('3'), 'version 3');
+  assert.equal(versionWords('0xF3'), 'version 3, streamed (0xF3)');
+  assert.equal(versionWords(''), '');
 });
