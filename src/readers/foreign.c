@@ -80,6 +80,6 @@ const char *tv_foreign_name(struct tv_bytes head)
            (head.data[i] == ' ' || (head.data[i] >= '\t' && head.data[i] <= '\r')))
         i++;
     if (i < head.length && (head.data[i] == '{' || head.data[i] == '['))
-        return "JSON (Trace Event Format, perhaps)";
+        return "JSON that is no Trace Event Format";
     return NULL;
 }
