@@ -7,8 +7,9 @@ import { FLAG, type CallDetails, type Tile, type TileLane } from '../src/model/e
 import { layoutTracks } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';
+import { Backdrop } from '../src/render/backdrop';
 import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
-import { paintOverview } from '../src/render/overviewPainter';
+import { paintOverview, paintOverviewGround } from '../src/render/overviewPainter';
 import { paintRuler } from '../src/render/rulerPainter';
 import { StripImages, stripPixels } from '../src/render/strips';
 import { TextMeter } from '../src/render/text';
@@ -157,8 +158,8 @@ test('open ends have teeth, an unrolled call a thick slant in the colour of erro
 
 test('a wait takes the ground from under the bar, and lifts its name', async () => {
   const log = await paint({ rows: [[[200, 400, 0, 0]]], waits: [[300, 100, 0, 0]] });
-  assert(log.includes('fillRect 150 16 50 4 --bg'));
-  assert(log.includes('fillRect 150 18 50 2 --wait'));
+  const ends = log.indexOf('fillRect 150 16 50 4 --wait');
+  assert(ends >= 0 && log[ends + 1] === 'fillRect 151 16 48 2 --bg', log.join('\n'));
   assert(log.includes('fillText Main.main 104 10 --bar-text'));
 });
 
@@ -308,11 +309,10 @@ test('the overview fades what lies outside its window', () => {
     to: 1000,
     lanes: [{ track: 0, height: Uint8Array.from([255, 255, 0, 0, 0, 0, 0, 0, 0, 128]) }],
   };
+  const ground = { theme: THEME, scale: new TimeScale(BOUNDS, 100), height: 58, activity };
+  paintOverviewGround(context, ground);
   paintOverview(context, {
-    theme: THEME,
-    scale: new TimeScale(BOUNDS, 100),
-    height: 58,
-    activity,
+    ...ground,
     view: { from: 200, to: 500 },
     range: null,
     ticks: [100, 110],
@@ -322,6 +322,27 @@ test('the overview fades what lies outside its window', () => {
   assert(log.includes('fillRect 0 0 20 58 --bg') && log.includes('fillRect 50 0 50 58 --bg'));
   assert(log.includes('strokeRect 20.5 0.5 29 57 --text'));
   assert(log.includes('fillRect 9.5 53 1.5 5 --hit') && log.includes('fill --hit'));
+});
+
+test('a backdrop is drawn when it shows something else, and copied every time', () => {
+  const inner = drawLog();
+  const canvas = { width: 0, height: 0, getContext: () => inner.context };
+  const backdrop = new Backdrop(canvas as object as HTMLCanvasElement);
+  const { context, log } = drawLog();
+  const paint = (width: number, shown: object): void =>
+    backdrop.paint(context, { width, height: 50, ratio: 2 }, [shown], (g) =>
+      g.fillRect(0, 0, width, 50),
+    );
+  const [one, other] = [{}, {}];
+  paint(100, one);
+  paint(100, one);
+  assert.equal(inner.log.length, 1);
+  paint(100, other);
+  paint(120, other);
+  assert.equal(inner.log.length, 3);
+  assert.deepEqual([canvas.width, canvas.height], [240, 100]);
+  assert.deepEqual(log[0], 'drawImage image 0 0 100 50');
+  assert.equal(log.length, 4);
 });
 
 const FLAME: FlameScene = {

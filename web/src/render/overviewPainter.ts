@@ -8,12 +8,16 @@ import type { Context } from './shapes';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
-export interface OverviewScene {
+/** What does not change while one moves through the trace. */
+export interface OverviewGround {
   theme: Theme;
   /** Over the whole trace. */
   scale: TimeScale;
   height: number;
   activity: Activity | null;
+}
+
+export interface OverviewScene extends OverviewGround {
   view: Span;
   range: Span | null;
   ticks: readonly number[];
@@ -25,16 +29,20 @@ const TOP = 4;
 const FOOT = 8;
 const HIT_HEIGHT = 5;
 
-export function paintOverview(g: Context, s: OverviewScene): void {
+export function paintOverviewGround(g: Context, s: OverviewGround): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
   if (s.activity) paintLanes(g, s, s.activity);
+}
+
+/** Over the ground. */
+export function paintOverview(g: Context, s: OverviewScene): void {
   if (s.range) paintRange(g, s, s.range);
   paintWindow(g, s);
   paintHits(g, s);
 }
 
-function paintLanes(g: Context, s: OverviewScene, activity: Activity): void {
+function paintLanes(g: Context, s: OverviewGround, activity: Activity): void {
   const n = activity.lanes.length;
   if (n === 0) return;
   const lane = (s.height - TOP - FOOT) / n;

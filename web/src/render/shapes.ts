@@ -135,12 +135,12 @@ export function bar(g: Context, theme: Theme, b: Box, number: number, edges: Bar
 export function wait(g: Context, theme: Theme, b: Box): void {
   if (b.w < 2) return;
   const foot = b.y + b.h;
-  g.fillStyle = theme.colour.bg;
-  g.fillRect(b.x, foot - 4, b.w, 4);
+  // A line with an end at both sides, by two rectangles: there may be thousands of waits.
   g.fillStyle = theme.colour.wait;
-  g.fillRect(b.x, foot - 2, b.w, 2);
-  g.fillRect(b.x, foot - 4, 1, 4);
-  g.fillRect(b.x + b.w - 1, foot - 4, 1, 4);
+  g.fillRect(b.x, foot - 4, b.w, 4);
+  if (b.w <= 2) return;
+  g.fillStyle = theme.colour.bg;
+  g.fillRect(b.x + 1, foot - 4, b.w - 2, 2);
 }
 
 /** The selected call: ink, with a line of the background's colour inside, so that it is seen on any hue. */

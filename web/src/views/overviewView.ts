@@ -7,7 +7,8 @@ import { effect, signal } from '../base/signal';
 import { busyActivity } from '../model/busy';
 import type { Activity } from '../model/engine';
 import { clampView, length, ordered, wholeView, type Span } from '../model/span';
-import { paintOverview } from '../render/overviewPainter';
+import { Backdrop } from '../render/backdrop';
+import { paintOverview, paintOverviewGround } from '../render/overviewPainter';
 import type { Context } from '../render/shapes';
 import { TimeScale } from '../render/timeScale';
 import { Canvas } from './canvas';
@@ -23,6 +24,7 @@ export class OverviewView {
   private readonly canvas: Canvas;
   private readonly place = h('div', { class: 'canvas' });
   private readonly activity = signal<Activity | null>(null);
+  private readonly ground = new Backdrop(h('canvas', null));
   private drag: { part: Part; x: number; view: Span } | null = null;
 
   constructor(private readonly v: Views) {
@@ -65,16 +67,22 @@ export class OverviewView {
 
   private draw(g: Context): void {
     const { viewer, search, settings } = this.v;
-    paintOverview(g, {
-      theme: settings.theme.peek(),
+    const theme = settings.theme.peek();
+    const activity = this.activity.peek();
+    const scene = {
+      theme,
       scale: this.scale,
       height: this.canvas.height,
-      activity: this.activity.peek(),
+      activity,
       view: viewer.view.peek(),
       range: viewer.range.peek(),
       ticks: search.ticks.peek(),
       hit: search.current.peek()?.start ?? null,
-    });
+    };
+    this.ground.paint(g, this.canvas, [activity, theme.generation], (c) =>
+      paintOverviewGround(c, scene),
+    );
+    paintOverview(g, scene);
   }
 
   private partAt(x: number): Part {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture that stays while what lies over it moves: drawn once, then only copied.
+
+import type { Context } from './shapes';
+
+export interface Size {
+  width: number;
+  height: number;
+  /** Device pixels for a CSS pixel. */
+  ratio: number;
+}
+
+export class Backdrop {
+  private of: readonly unknown[] = [];
+
+  constructor(private readonly canvas: HTMLCanvasElement) {}
+
+  /** `of` is what the picture shows: it is drawn again when one of it is another one. */
+  paint(g: Context, size: Size, of: readonly unknown[], draw: (g: Context) => void): void {
+    const width = Math.round(size.width * size.ratio);
+    const height = Math.round(size.height * size.ratio);
+    const all = [width, height, ...of];
+    if (all.length !== this.of.length || all.some((value, i) => value !== this.of[i])) {
+      const c = this.canvas.getContext('2d');
+      if (!c) return draw(g);
+      this.of = all;
+      this.canvas.width = width;
+      this.canvas.height = height;
+      c.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
+      draw(c);
+    }
+    g.drawImage(this.canvas, 0, 0, size.width, size.height);
+  }
+}
