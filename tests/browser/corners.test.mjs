@@ -91,6 +91,33 @@ test('the table finds what is pasted, and at the first letter', async () => {
   });
 });
 
+test('where a name has not room enough its package gives way, whole rather than to a letter', async () => {
+  const narrow = `${'N'.repeat(18)}.${'n'.repeat(8)}`;
+  for (const [own, least] of [
+    [`${'N'.repeat(10)}.run`, 20],
+    [narrow, 0],
+  ]) {
+    await onPage(
+      async (page) => {
+        const cell = page.locator('.profile .row.method[data-frame="0"] .cell.name');
+        assert.equal(await cut(cell.locator('.own')), false);
+        const room = await cell.locator('.package').evaluate((e) => {
+          const shown = e.firstElementChild.getBoundingClientRect();
+          return shown.top < e.getBoundingClientRect().bottom - 2 ? shown.width : 0;
+        });
+        assert.ok(least === 0 ? room === 0 : room >= least, `${own}: ${room}`);
+      },
+      {
+        change: (trace) => {
+          const [className, method] = own.split('.');
+          trace.frames[0].splice(0, 2, `org.example.a.long.enough.package.${className}`, method);
+        },
+        options: { viewport: { width: 1100, height: 800 } },
+      },
+    );
+  }
+});
+
 test('a link to a method shows its row, wherever the table has it', async () => {
   const least = 19; // of the made-up trace's methods the next one
   for (const tab of ['profile', 'info']) {

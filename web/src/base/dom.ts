@@ -59,8 +59,8 @@ export function append(parent: Element, children: Child[]): void {
 }
 
 /** A long name may be broken behind its points, without a mark; one beyond reading is cut. */
-export function breakable(name: string): Child[] {
-  return brief(name)
+export function breakable(name: string, most = 400): Child[] {
+  return brief(name, most)
     .split(/(?<=[.$])/)
     .flatMap((part, i) => (i === 0 ? [part] : [document.createElement('wbr'), part]));
 }

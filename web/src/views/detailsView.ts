@@ -50,7 +50,7 @@ export class DetailsView {
     const { frames } = this.v.viewer;
     const mark = swatch(frames, frame, this.v.settings.theme.peek());
     return [
-      h('h2', null, mark, h('span', null, ...breakable(frames.short(frame)))),
+      h('h2', null, mark, h('span', null, ...breakable(frames.short(frame), 120))),
       h(
         'p',
         { class: 'signature' },

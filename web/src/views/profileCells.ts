@@ -105,7 +105,9 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
   const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
   const parts = [h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found))];
   if (prefix !== '')
-    parts.unshift(h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found)));
+    parts.unshift(
+      h('span', { class: 'package' }, h('span', null, ...marked(name, 0, prefix.length, found))),
+    );
   if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
   return parts;
 }
