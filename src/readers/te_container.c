@@ -164,8 +164,9 @@ static void warn(struct walker *walker, enum tv_diagnostic_kind kind, uint64_t o
 /* The list whose elements begin at walker->at. */
 static enum tv_status read_list(struct walker *walker, bool lines, const struct tv_te_list **last)
 {
+    walker->container->lists.lines = lines;
     enum tv_status status = tv_te_lists_read(&walker->container->lists, walker->source, walker->at,
-                                             lines, walker->options, last, walker->err);
+                                             walker->options, last, walker->err);
     if (status != TV_OK)
         return status;
     walker->has_events = true;
@@ -198,9 +199,8 @@ static enum tv_status read_array(struct walker *walker)
 static void add_member(struct walker *walker, struct tv_bytes key, struct tv_te_stretch value)
 {
     struct tv_te_container *container = walker->container;
-    container->members =
-        tv_array_reserve(container->members, &container->member_capacity,
-                         container->member_count + 1, sizeof *container->members);
+    container->members = tv_array_reserve(container->members, &container->member_capacity,
+                                          container->member_count + 1, sizeof *container->members);
     container->members[container->member_count++] = (struct tv_te_top_member){
         tv_arena_text(&container->keys, key),
         key.length,
@@ -318,9 +318,10 @@ static enum tv_status is_lines(struct walker *walker, bool *lines)
     struct tv_te_fields fields;
     const uint8_t *end;
     enum tv_status status = look(walker, FIRST_OBJECT, &bytes);
-    *lines = status == TV_OK && tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields,
-                                                  &end) == TV_TE_READ &&
-             fields.ph.data;
+    *lines =
+        status == TV_OK &&
+        tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end) == TV_TE_READ &&
+        fields.ph.data;
     return status;
 }
 

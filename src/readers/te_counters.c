@@ -133,9 +133,8 @@ static bool find_values(struct tv_te_counters *counters, struct tv_bytes args)
     while (tv_te_member_next(&at, end, &key, &raw)) {
         size_t number = counters->found.count;
         *tv_table_add(&counters->found) = (struct series_name){key, TV_NONE};
-        counters->found_values =
-            tv_array_reserve(counters->found_values, &counters->found_capacity, number + 1,
-                             sizeof *counters->found_values);
+        counters->found_values = tv_array_reserve(counters->found_values, &counters->found_capacity,
+                                                  number + 1, sizeof *counters->found_values);
         counters->found_values[number] = value_of(raw, &bad);
     }
     return bad;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * te_counters.h - counter events (C): one part's, then all parts' together as counters of the trace.
+ * te_counters.h - counter events (C): one part's, then all parts' together as counters of the
+ * trace.
  *
  * A counter is (process, name and category, id).  Its series are those that any of its events
  * names, in the order of the file; its samples are sorted by time.

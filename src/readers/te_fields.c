@@ -20,8 +20,8 @@
 /* What numbers, names of values and bare words consist of. */
 static bool is_word(uint8_t c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '-' || c == '+' || c == '.' || c == '_' || c == '$';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '+' || c == '.' || c == '_' || c == '$';
 }
 
 /* ---- Which field a key is ---- */
@@ -32,6 +32,7 @@ static struct tv_bytes *rare_field(struct tv_te_fields *fields, const uint8_t *k
 #define FIELD(text, member)                                                                        \
     if (length == sizeof(text) - 1 && memcmp(key, text, sizeof(text) - 1) == 0)                    \
     return &fields->member
+    fields->rare = true;
     FIELD("s", s);
     FIELD("id", id);
     FIELD("bp", bp);
@@ -106,15 +107,19 @@ TV_INLINE const uint8_t *quick_space(const uint8_t *at)
     return at;
 }
 
-/* Behind the value, or NULL. */
-TV_INLINE const uint8_t *quick_value(const uint8_t *at, const uint8_t *end)
+/* Behind the string, or NULL. */
+TV_INLINE const uint8_t *quick_string(const uint8_t *at, const uint8_t *end)
 {
-    if (*at == '"') {
-        at = tv_scan_string(at + 1, end);
-        return at ? at + 1 : NULL;
-    }
-    if (*at == '{' || *at == '[')
-        return tv_scan_nested(at, end);
+    if (at[2] == '"' && at[1] != '\\' && at[1] != '"')
+        return at + 3;
+    at = tv_scan_string(at + 1, end);
+    return at ? at + 1 : NULL;
+}
+
+/* Behind the number or word, or NULL. */
+TV_INLINE const uint8_t *quick_word(const uint8_t *at, const uint8_t *end)
+{
+    /* Byte after byte: processors guess how many there are, and need not wait to know. */
     const uint8_t *start = at;
     while ((*at >= '0' && *at <= '9') || *at == '.')
         at++;
@@ -128,29 +133,77 @@ TV_INLINE const uint8_t *quick_value(const uint8_t *at, const uint8_t *end)
     return at < end ? at : NULL;
 }
 
+/* Behind the value, or NULL. */
+TV_INLINE const uint8_t *quick_value(const uint8_t *at, const uint8_t *end)
+{
+    if (*at == '"')
+        return quick_string(at, end);
+    if (*at == '{' || *at == '[')
+        return tv_scan_nested(at, end);
+    return quick_word(at, end);
+}
+
+/* The usual keys, written without space: each comparison says how far to go, so that processors
+ * need not wait for a search.  *value is behind the ':'; false: another key. */
+TV_INLINE bool usual_key(const uint8_t *key, struct tv_te_fields *fields, struct tv_bytes **field,
+                         const uint8_t **value)
+{
+    switch (KEY4(key[0], key[1], key[2], key[3])) {
+#define KEY(word, member, length)                                                                  \
+    case word:                                                                                     \
+        *field = &fields->member;                                                                  \
+        *value = key + (length) + 2;                                                               \
+        break
+        KEY(KEY4('p', 'h', '"', ':'), ph, 2);
+        KEY(KEY4('t', 's', '"', ':'), ts, 2);
+        KEY(KEY4('p', 'i', 'd', '"'), pid, 3);
+        KEY(KEY4('t', 'i', 'd', '"'), tid, 3);
+        KEY(KEY4('c', 'a', 't', '"'), cat, 3);
+        KEY(KEY4('d', 'u', 'r', '"'), dur, 3);
+        KEY(KEY4('t', 't', 's', '"'), tts, 3);
+        KEY(KEY4('n', 'a', 'm', 'e'), name, 4);
+        KEY(KEY4('a', 'r', 'g', 's'), args, 4);
+        KEY(KEY4('t', 'd', 'u', 'r'), tdur, 4);
+#undef KEY
+    default:
+        return false;
+    }
+    return (*value)[-2] == '"' && (*value)[-1] == ':' && **value > ' ';
+}
+
+/* Any key without escapes, of at most 15 letters; NULL: it is none. */
+static const uint8_t *other_key(const uint8_t *key, struct tv_te_fields *fields,
+                                struct tv_bytes **field)
+{
+    tv_sixteen bytes = tv_sixteen_load(key);
+    uint32_t quotes = tv_sixteen_find(bytes, '"');
+    if (quotes == 0 || tv_sixteen_find(bytes, '\\') & (quotes - 1))
+        return NULL;
+    size_t length = tv_lowest_bit(quotes);
+    *field = find_field(fields, key, length);
+    const uint8_t *at = quick_space(key + length + 1);
+    return *at == ':' ? quick_space(at + 1) : NULL;
+}
+
 /* False: look at it the lenient way.  The bytes behind the end are 0 and so stop it. */
 static bool read_quick(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                        const uint8_t **event_end)
 {
     for (at++;; at++) {
+        const uint8_t *value;
+        struct tv_bytes *field;
         at = quick_space(at);
         if (TV_UNLIKELY(*at != '"'))
             return false;
-        const uint8_t *key = at + 1;
-        tv_sixteen bytes = tv_sixteen_load(key);
-        uint32_t quotes = tv_sixteen_find(bytes, '"');
-        if (TV_UNLIKELY(quotes == 0 || tv_sixteen_find(bytes, '\\') & (quotes - 1)))
-            return false;
-        size_t length = tv_lowest_bit(quotes);
-        at = quick_space(key + length + 1);
-        if (TV_UNLIKELY(*at != ':'))
-            return false;
-        const uint8_t *value = quick_space(at + 1);
+        if (TV_UNLIKELY(!usual_key(at + 1, fields, &field, &value))) {
+            value = other_key(at + 1, fields, &field);
+            if (!value)
+                return false;
+        }
         at = quick_value(value, end);
         if (TV_UNLIKELY(!at))
             return false;
-        struct tv_bytes *field = find_field(fields, key, length);
-        if (field)
+        if (TV_LIKELY(field))
             *field = (struct tv_bytes){value, (size_t)(at - value)};
         at = quick_space(at);
         if (*at != ',')
@@ -413,10 +466,22 @@ enum tv_te_id_kind tv_te_id(const struct tv_te_fields *fields, struct tv_bytes *
     return global.data ? TV_TE_ID_GLOBAL : TV_TE_ID_LOCAL;
 }
 
-enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
-                                  struct tv_te_fields *fields, const uint8_t **event_end)
+/* The few that most events have are cleared each time, the others when there were any. */
+TV_INLINE void clear(struct tv_te_fields *fields)
 {
-    memset(fields, 0, sizeof *fields);
+    if (TV_UNLIKELY(fields->rare)) {
+        memset(fields, 0, sizeof *fields);
+        return;
+    }
+    fields->name = fields->cat = fields->ph = fields->ts = fields->dur = (struct tv_bytes){NULL, 0};
+    fields->tts = fields->tdur = fields->pid = fields->tid = fields->args = fields->name;
+    fields->faults = 0;
+}
+
+enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
+                                       struct tv_te_fields *fields, const uint8_t **event_end)
+{
+    clear(fields);
     *event_end = at;
     if (at >= end)
         return TV_TE_CUT;
@@ -424,6 +489,13 @@ enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
         return TV_TE_NOT_OBJECT;
     if (TV_LIKELY(read_quick(at, end, fields, event_end)))
         return TV_TE_READ;
-    memset(fields, 0, sizeof *fields);
+    clear(fields);
     return read_lenient(at, end, fields, event_end);
+}
+
+enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
+                                  struct tv_te_fields *fields, const uint8_t **event_end)
+{
+    memset(fields, 0, sizeof *fields);
+    return tv_te_fields_read_over(at, end, fields, event_end);
 }

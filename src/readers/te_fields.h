@@ -17,6 +17,7 @@ struct tv_te_fields {
     struct tv_bytes bind_id, flow_in, flow_out, use_async_tts;
     struct tv_bytes cpu, weight; /* of global samples */
     unsigned faults;             /* JSON leniencies that were needed: 0 none */
+    bool rare;                   /* one from `id` on is there */
 };
 
 enum tv_te_read {
@@ -30,6 +31,10 @@ enum tv_te_read {
  * of a window).  *event_end is behind its '}'. */
 enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
                                   struct tv_te_fields *fields, const uint8_t **event_end);
+
+/* The same, over fields that were read before, or are zeroed: quicker, for the reading of all. */
+enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
+                                       struct tv_te_fields *fields, const uint8_t **event_end);
 
 /* The members of any object, with leniency: the next one from *at, which begins behind the '{' and
  * moves.  False: there are no more.  Keys are raw text as well. */

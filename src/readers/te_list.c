@@ -49,8 +49,7 @@ static bool looks_like_event(struct tv_bytes bytes, uint64_t *cost)
     const uint8_t *end;
     if (bytes.length > GUESSED_EVENT)
         bytes.length = GUESSED_EVENT;
-    enum tv_te_read read =
-        tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
+    enum tv_te_read read = tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
     *cost += (uint64_t)(end - bytes.data) + 1;
     return read == TV_TE_READ && tv_te_phase(&fields) != '\0';
 }
@@ -162,17 +161,17 @@ static bool odd_commas(struct tv_te_list *list)
 
 static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
 {
-    struct tv_te_fields fields;
+    struct tv_te_fields *fields = &list->fields;
     const uint8_t *end;
-    enum tv_te_read read = tv_te_fields_read(bytes->at, bytes->end, &fields, &end);
+    enum tv_te_read read = tv_te_fields_read_over(bytes->at, bytes->end, fields, &end);
     if (TV_UNLIKELY(read == TV_TE_CUT))
         return STEP_MORE;
     if (TV_UNLIKELY(read != TV_TE_READ))
         return STEP_BROKEN;
     if (TV_UNLIKELY(odd_commas(list)))
-        fields.faults |= 1;
-    if (TV_LIKELY(fields.ph.data || !is_empty_object(bytes->at)))
-        tv_te_part_take(&list->part, &fields, offset_of(bytes));
+        fields->faults |= 1;
+    if (TV_LIKELY(fields->ph.data || !is_empty_object(bytes->at)))
+        tv_te_part_take(&list->part, fields, offset_of(bytes));
     bytes->at = end;
     return STEP_DONE;
 }
@@ -242,8 +241,7 @@ static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
     uint64_t next = TV_NO_OFFSET;
     list->clean = false;
     if (list->wasted <= WASTE_MOST) {
-        enum tv_status status =
-            tv_te_list_guess(&list->window, list->at + 1, &next, &list->error);
+        enum tv_status status = tv_te_list_guess(&list->window, list->at + 1, &next, &list->error);
         if (status != TV_OK)
             return status;
     }

@@ -12,10 +12,10 @@
 #include "readers/te_part.h"
 
 enum tv_te_list_end {
-    TV_TE_LIST_REACHED,  /* the next event begins at or behind `end` */
-    TV_TE_LIST_CLOSED,   /* ']' */
-    TV_TE_LIST_RAN_OUT,  /* the bytes end */
-    TV_TE_LIST_STRAYED,  /* gave up: nothing like an event follows */
+    TV_TE_LIST_REACHED, /* the next event begins at or behind `end` */
+    TV_TE_LIST_CLOSED,  /* ']' */
+    TV_TE_LIST_RAN_OUT, /* the bytes end */
+    TV_TE_LIST_STRAYED, /* gave up: nothing like an event follows */
 };
 
 struct tv_te_list {
@@ -30,9 +30,10 @@ struct tv_te_list {
     struct tv_te_part part;
     /* Its own: */
     struct tv_window window;
-    unsigned commas; /* since the last element */
-    bool fresh;      /* no element before that could want a comma */
-    uint64_t wasted; /* bytes that were looked at for the end of events that have none */
+    struct tv_te_fields fields; /* of the event at hand */
+    unsigned commas;            /* since the last element */
+    bool fresh;                 /* no element before that could want a comma */
+    uint64_t wasted;            /* bytes that were looked at for the end of events that have none */
     enum tv_status status;
     struct tv_error error;
 };

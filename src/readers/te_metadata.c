@@ -55,8 +55,7 @@ static void add_metadata(struct tv_te_context *context, struct tv_bytes key, str
         struct tv_out out;
         tv_out_init_memory(&out);
         put_compact(&out, value);
-        tv_head_add_metadata(head, context->input, key,
-                             (struct tv_bytes){out.buffer, out.length});
+        tv_head_add_metadata(head, context->input, key, (struct tv_bytes){out.buffer, out.length});
         tv_out_release(&out);
     }
     tv_te_scratch_release(&scratch);

@@ -110,8 +110,8 @@ static TV_NOINLINE uint32_t add_new(struct tv_te_names *names, struct tv_te_name
         memcpy(text, name.data, name.length);
     if (category.length > 0)
         memcpy(text + name.length, category.data, category.length);
-    names->names = tv_array_reserve(names->names, &names->capacity, names->count + 1,
-                                    sizeof *names->names);
+    names->names =
+        tv_array_reserve(names->names, &names->capacity, names->count + 1, sizeof *names->names);
     names->names[names->count++] = (struct tv_te_name){
         .text = text,
         .name_length = (uint32_t)name.length,
@@ -155,8 +155,7 @@ void tv_te_names_merge(const struct tv_te_names *names, struct tv_head *head, ui
         struct tv_frame frame = {
             .name = known->has_name ? string_of(head, name, &scratch)
                                     : tv_head_string(head, TV_BYTES("[No name]")),
-            .category =
-                category.length > 0 ? string_of(head, category, &scratch) : TV_EMPTY_STRING,
+            .category = category.length > 0 ? string_of(head, category, &scratch) : TV_EMPTY_STRING,
         };
         frames[i] = tv_head_add_frame(head, &frame);
     }

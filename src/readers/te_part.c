@@ -223,8 +223,7 @@ static void take_loose(struct tv_te_part *part, const struct event *event)
 {
     bool of_process = strchr("NODvVc", event->phase) != NULL;
     uint32_t process = process_of(part, event->fields);
-    add_loose(part, event, process,
-              of_process ? TV_NONE : thread_of(part, event->fields));
+    add_loose(part, event, process, of_process ? TV_NONE : thread_of(part, event->fields));
 }
 
 /* ---- Slices ---- */
@@ -434,6 +433,13 @@ static void take_timed(struct tv_te_part *part, const struct event *event)
     }
 }
 
+TV_INLINE bool is_phase(char phase)
+{
+    if (TV_LIKELY(phase == 'X' || phase == 'B' || phase == 'E'))
+        return true;
+    return phase != '\0' && strchr("iIRCbneSTpFstfPNODVvc()=", phase);
+}
+
 void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields, uint64_t offset)
 {
     struct event event = {.fields = fields, .offset = offset, .phase = tv_te_phase(fields)};
@@ -444,7 +450,7 @@ void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields,
         take_metadata(part, &event);
         return;
     }
-    if (event.phase == '\0' || !strchr("XBEiIRCbneSTpFstfPNODVvc()=", event.phase)) {
+    if (TV_UNLIKELY(!is_phase(event.phase))) {
         warn(part, TV_DIAGNOSTIC_UNKNOWN_PHASE, &event);
         return;
     }

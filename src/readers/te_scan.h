@@ -48,11 +48,17 @@ TV_INLINE tv_sixteen tv_sixteen_load(const uint8_t *at)
     return vld1q_u8(at);
 }
 
-TV_INLINE uint32_t tv_sixteen_find(tv_sixteen bytes, char c)
+/* One bit of each byte, which are all ones or all zeros. */
+TV_INLINE uint32_t tv_sixteen_bits(tv_sixteen bytes)
 {
     static const uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    uint8x16_t bits = vandq_u8(vceqq_u8(bytes, vdupq_n_u8((uint8_t)c)), vld1q_u8(weights));
+    uint8x16_t bits = vandq_u8(bytes, vld1q_u8(weights));
     return (uint32_t)vaddv_u8(vget_low_u8(bits)) | (uint32_t)vaddv_u8(vget_high_u8(bits)) << 8;
+}
+
+TV_INLINE uint32_t tv_sixteen_find(tv_sixteen bytes, char c)
+{
+    return tv_sixteen_bits(vceqq_u8(bytes, vdupq_n_u8((uint8_t)c)));
 }
 
 TV_INLINE tv_sixteen tv_sixteen_or(tv_sixteen bytes, char c)
@@ -183,8 +189,7 @@ TV_INLINE unsigned tv_nested_block(struct tv_nested_scan *scan, const uint8_t *a
         if (left < 64)
             scan->carry = escaped >> left & 1;
     }
-    uint64_t strings =
-        tv_prefix_parity(bits.quotes & ~escaped & counts) ^ scan->in_string;
+    uint64_t strings = tv_prefix_parity(bits.quotes & ~escaped & counts) ^ scan->in_string;
     scan->in_string = 0 - (strings >> 63);
     uint64_t opens = bits.opens & ~strings & counts;
     for (uint64_t rest = opens | (bits.closes & ~strings & counts); rest; rest &= rest - 1) {

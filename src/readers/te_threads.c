@@ -121,8 +121,7 @@ static uint32_t process_with(struct tv_te_threads *threads, uint32_t key)
 static uint32_t thread_with(struct tv_te_threads *threads, uint32_t process, uint32_t key)
 {
     uint32_t count = (uint32_t)threads->thread_count;
-    uint32_t found =
-        tv_map_add(&threads->thread_index, (uint64_t)process << 32 | key, count);
+    uint32_t found = tv_map_add(&threads->thread_index, (uint64_t)process << 32 | key, count);
     if (found != count)
         return found;
     threads->threads = tv_array_reserve(threads->threads, &threads->thread_capacity,

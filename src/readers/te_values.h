@@ -10,8 +10,8 @@
 
 #include "base/types.h"
 
-/* Times of events lie between these (two years before the epoch, three centuries behind it), so that
- * a difference of two fits; microseconds of 2^53 do as well. */
+/* Times of events lie between these (two years before the epoch, three centuries behind it), so
+ * that a difference of two fits; microseconds of 2^53 do as well. */
 #define TV_TE_EARLIEST (-((int64_t)1 << 56))
 #define TV_TE_LATEST (INT64_MAX + TV_TE_EARLIEST)
 

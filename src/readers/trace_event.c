@@ -121,9 +121,9 @@ static void take_counters(struct merging *merging)
     size_t count = merging->container->lists.count;
     struct tv_te_counters_part *parts = tv_alloc(count, sizeof *parts);
     for (size_t i = 0; i < count; i++)
-        parts[i] = (struct tv_te_counters_part){part_of(merging, i)->counters,
-                                                merging->numbers[i].processes,
-                                                merging->numbers[i].frames};
+        parts[i] =
+            (struct tv_te_counters_part){part_of(merging, i)->counters,
+                                         merging->numbers[i].processes, merging->numbers[i].frames};
     tv_te_counters_merge(parts, count, merging->context->trace->head, merging->context->input,
                          &merging->context->trace->tables);
     tv_free(parts);
@@ -180,7 +180,7 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
     struct tv_te_context *context = merging->context;
     merge(merging);
     tv_te_lists_release(&merging->container->lists);
-    merging->container->lists = (struct tv_te_lists){NULL, 0, 0};
+    merging->container->lists = (struct tv_te_lists){.rows = NULL};
     tv_te_metadata_members(context, merging->container);
     context->loose = merging->loose.rows;
     context->loose_count = merging->loose.count;

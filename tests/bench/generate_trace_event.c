@@ -226,8 +226,7 @@ static void put_children(struct generator *g, const struct slice *slice)
         return;
     for (unsigned i = 0; i < count && at + 2 < end; i++) {
         uint64_t room = (end - at) / (count - i);
-        struct slice child = {slice->lane, slice->depth + 1, at,
-                              1 + below(g, (unsigned)room + 1)};
+        struct slice child = {slice->lane, slice->depth + 1, at, 1 + below(g, (unsigned)room + 1)};
         if (child.start + child.length > end)
             child.length = end - child.start;
         put_slice(g, &child);
@@ -242,7 +241,8 @@ static void put_async(struct generator *g, const struct slice *task)
     for (unsigned i = 0; i < 3; i++) {
         begin_event(g, task->lane, task->start + 2 + task->length * i / 2, phases[i]);
         put_name(g, "net", i == 1 ? "headers" : "URL_REQUEST");
-        put(g, ",\"id\":\"0x%" PRIx64 "\",\"args\":{\"url\":\"https://example.com/r/%" PRIu64 "\"}}",
+        put(g,
+            ",\"id\":\"0x%" PRIx64 "\",\"args\":{\"url\":\"https://example.com/r/%" PRIu64 "\"}}",
             id, id);
     }
 }
