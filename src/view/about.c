@@ -75,6 +75,30 @@ static void write_input(struct tv_out *out, const struct tv_head *head)
     }
 }
 
+/* Ids that are no plain numbers. */
+static void write_key(struct tv_out *out, const struct tv_head *head, uint32_t key)
+{
+    if (key == TV_EMPTY_STRING)
+        return;
+    tv_out_text(out, ",\"key\":");
+    text(out, head, key);
+}
+
+/* How tracks are ordered and coloured, and in which unit the file wants its times shown. */
+static void write_manner(struct tv_out *out, const struct tv_view *view)
+{
+    const struct tv_head *head = view->trace->head;
+    const char *unit = head->input_count > 0 ? head->inputs[0].unit : NULL;
+    tv_out_text(out, view->by_owner ? ",\"order\":\"owner\"" : ",\"order\":\"busiest\"");
+    tv_out_text(out,
+                tv_head_has_categories(head) ? ",\"colours\":\"name\"" : ",\"colours\":\"rank\"");
+    tv_out_text(out, ",\"unit\":");
+    if (unit)
+        tv_out_json(out, tv_bytes_of(unit));
+    else
+        tv_out_text(out, "null");
+}
+
 static void write_lists(struct tv_out *out, const struct tv_head *head)
 {
     tv_out_text(out, ",\"metadata\":[");
@@ -96,6 +120,11 @@ static void write_lists(struct tv_out *out, const struct tv_head *head)
         tv_out_u64(out, head->processes[i].id);
         tv_out_text(out, ",\"name\":");
         text(out, head, head->processes[i].name);
+        write_key(out, head, head->processes[i].key);
+        if (head->processes[i].labels != TV_EMPTY_STRING) {
+            tv_out_text(out, ",\"labels\":");
+            text(out, head, head->processes[i].labels);
+        }
         tv_out_char(out, '}');
     }
     tv_out_char(out, ']');
@@ -124,7 +153,10 @@ static void write_owner(struct tv_out *out, const struct tv_head *head,
     tv_out_text(out, ",\"name\":");
     text(out, head,
          track->kind == TV_TRACK_ASYNC ? track->name : head->threads[track->thread].name);
-    number(out, ",\"process\":", of_process ? track->process : 0);
+    if (of_thread)
+        write_key(out, head, head->threads[track->thread].key);
+    number(out, ",\"process\":", of_process ? (int64_t)track->process : -1);
+    number(out, ",\"thread\":", of_thread ? (int64_t)track->thread : -1);
 }
 
 static void write_track(struct tv_out *out, const struct tv_view *view,
@@ -226,6 +258,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     if (trace->head->input_count > 0)
         write_input(out, trace->head);
     write_clocks(out, view);
+    write_manner(out, view);
     number(out, ",\"start_ns\":", trace->start);
     number(out, ",\"end_ns\":", trace->end);
     write_sums(out, trace->head);

@@ -116,15 +116,14 @@ void tv_view_order_tracks(struct tv_view *view)
 {
     const struct tv_head *head = view->trace->head;
     uint32_t count = view->trace->track_count;
-    bool assembled = false;
     for (uint32_t i = 0; i < head->input_count; i++)
-        assembled |= head->inputs[i].assembled;
+        view->by_owner |= head->inputs[i].assembled;
     view->tracks = tv_alloc(count, sizeof *view->tracks);
     for (uint32_t i = 0; i < count; i++) {
         view->tracks[i].track = i;
         sum_up(view->trace, &view->tracks[i]);
     }
-    if (assembled)
+    if (view->by_owner)
         order_by_owner(view);
     else
         qsort(view->tracks, count, sizeof *view->tracks,

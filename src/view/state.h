@@ -23,9 +23,10 @@ struct tv_view {
     const struct tv_trace *trace;
     struct tv_pyramid *pyramid;
     uint32_t *rank;               /* [frames] place by inclusive time, from 1; 0: never called */
-    struct tv_view_track *tracks; /* busiest first */
+    struct tv_view_track *tracks; /* in the order shown */
     struct tv_tree_cache *trees;
     bool wall, cpu; /* the clocks there are */
+    bool by_owner;  /* tracks are ordered by process and thread, not busiest first */
 };
 
 typedef enum tv_status tv_view_function(const struct tv_view *view,

@@ -23,8 +23,17 @@ struct job {
     struct tv_out *outs; /* of each worker */
 };
 
-static void write_tile(struct tv_out *out, const struct tv_tile *tile)
+/* A slice's flags, with its reserved colour (0: automatic) above them. */
+static uint32_t flags_of(const struct tv_view *view, const struct tv_tile_slice *slice)
 {
+    const struct tv_slice_extra *extra =
+        tv_tables_slice_extra(&view->trace->tables, slice->row, slice->index);
+    return slice->flags | (extra ? (uint32_t)extra->colour << 8 : 0);
+}
+
+static void write_tile(struct tv_out *out, const struct tv_view *view, const struct tv_tile *tile)
+{
+    bool coloured = tile->key.kind != TV_TILE_WAITS && view->trace->tables.slice_extras.count > 0;
     uint32_t count = tile->count;
     struct tv_column column = tv_column_new(count);
     tv_out_le32(out, (uint32_t)tile->key.kind);
@@ -50,7 +59,7 @@ static void write_tile(struct tv_out *out, const struct tv_tile *tile)
         column.numbers[i] = tile->slices[i].frame;
     tv_column_write_numbers(out, &column);
     for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = tile->slices[i].flags;
+        column.numbers[i] = coloured ? flags_of(view, &tile->slices[i]) : tile->slices[i].flags;
     tv_column_write_numbers(out, &column);
     tv_column_release(&column);
     if (!tile->has_strip)
@@ -71,7 +80,7 @@ static void draw_share(void *context, unsigned index)
         struct tv_tile_key key = {row->kind, row->of, job->res,
                                   job->from + (int64_t)(i % job->numbers)};
         tv_tile_draw(job->view->pyramid, &key, &tile);
-        write_tile(&job->outs[index], &tile);
+        write_tile(&job->outs[index], job->view, &tile);
     }
     tv_tile_release(&tile);
 }

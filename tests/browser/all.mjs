@@ -5,6 +5,7 @@
 //         npm --prefix tests/browser test
 import './accessibility.test.mjs';
 import './corners.test.mjs';
+import './events.test.mjs';
 import './example.test.mjs';
 import './flamegraph.test.mjs';
 import './page.test.mjs';

@@ -14,11 +14,12 @@ const USUAL: Place = {
   tab: 'profile',
   clock: null,
   sort: null,
-  unit: 'ms',
+  unit: null,
   find: '',
   search: '',
   flame: 'left-heavy',
   expanded: null,
+  closed: [],
 };
 
 test('what is usual is left out', () => {
@@ -41,6 +42,7 @@ test('everything comes back as it was written', () => {
     search: 'Layout,<init>',
     flame: 'inverted',
     expanded: [1, 2],
+    closed: [0, 3],
   };
   assert.deepEqual(readPlace(writePlace(place)), place);
 });

@@ -11,6 +11,7 @@ export function track(number: number, changes: Partial<Track> = {}): Track {
     track: number,
     kind: 'thread',
     thread_id: 10 + number,
+    thread: number,
     name: `thread ${number}`,
     process: 0,
     first_row: number * 100,

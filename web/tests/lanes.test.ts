@@ -10,6 +10,7 @@ import {
   firstExpanded,
   laneAt,
   lanesOf,
+  layoutPage,
   layoutTracks,
   totalHeight,
 } from '../src/model/layout';
@@ -23,7 +24,7 @@ import { settle, tile, tileEngine, track, type TileQuestion } from './fixtures';
 const ROW: TileLane = { kind: 'r', row: 4 };
 /** At resolution 0 a tile is 512 ns. */
 const BOUNDS = { from: 0, to: 100000 };
-const HEIGHTS = { row: 18, bar: 17, foot: 8, collapsed: 22 };
+const HEIGHTS = { row: 18, bar: 17, foot: 8, collapsed: 22, group: 22, counter: 36 };
 
 async function cacheWith(...tiles: Tile[]): Promise<TileCache> {
   const questions: TileQuestion[] = [];
@@ -262,4 +263,38 @@ test('the list of visible calls keeps the longest, callers before what they call
   assert.deepEqual(names(3), ['0:0+500', '1:0+90', '1:300+80']);
   assert.deepEqual(names(9, 200), ['0:0+500', '1:300+80']);
   assert.equal(flagWords(1 | 4), 'open at the end, left by an exception');
+});
+
+test('tracks stand under their processes, and a closed one shows its line only', () => {
+  const tracks = [
+    track(0, { rows: 1, process: 1 }),
+    track(1, { rows: 1, process: 1 }),
+    track(2, { rows: 1, process: 0 }),
+  ];
+  const opened = { expanded: new Set([0]), whole: new Set<number>(), closed: new Set<number>() };
+  const all = layoutPage({ order: 'owner', tracks }, opened, HEIGHTS);
+  // A line of 22, an expanded track of 3 + 18 + 8 + 3, collapsed ones of 22.
+  assert.deepEqual(
+    all.groups.map((g) => [g.process, g.top, g.bottom]),
+    [
+      [1, 0, 76],
+      [0, 76, 120],
+    ],
+  );
+  assert.deepEqual(
+    all.tracks.map((b) => b.top),
+    [22, 54, 98],
+  );
+  assert.equal(all.height, 120);
+  const closed = layoutPage(
+    { order: 'owner', tracks },
+    { ...opened, closed: new Set([1]) },
+    HEIGHTS,
+  );
+  assert.deepEqual(
+    closed.tracks.map((b) => [b.track.track, b.top]),
+    [[2, 44]],
+  );
+  assert.equal(closed.groups[0]?.open, false);
+  assert.deepEqual(layoutPage({ order: 'busiest', tracks }, opened, HEIGHTS).groups, []);
 });

@@ -3,6 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
+import { colourHash, eventColour } from '../src/model/colours';
 import { Frames, matchAt, matcher, readableSignature } from '../src/model/names';
 
 test('descriptors become types in words', () => {
@@ -58,4 +59,22 @@ test('searching sees the signature as shown and as written', () => {
   const text = new Frames([['a.B', 'c', '(Landroid/os/Bundle;)V', '', 0, 1]]).searchText(0);
   assert(matcher('a.B.c (Bundle) void')(text));
   assert(matcher('Landroid/os/Bundle;')(text));
+});
+
+test('names of Trace Event files have the colours of Trace Viewer', () => {
+  // Numbers that the format's description gives.
+  for (const [text, number] of [
+    ['a', 9],
+    ['b', 20],
+    ['foo', 11],
+    ['', 0],
+    ['myFunction', 11],
+  ] as const) {
+    assert.equal(colourHash(text), number, text);
+    const frames = new Frames([['', text, '', '', 0, 1]], 'name');
+    assert.equal(frames.colour(0), 16 + number);
+  }
+  assert.equal(eventColour(0, 17), 17);
+  assert.equal(eventColour(1, 17), 39, 'the first reserved colour');
+  assert.equal(eventColour(35, 17), 17, 'there are 34');
 });

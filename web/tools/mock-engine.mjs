@@ -595,12 +595,17 @@ export function facts(trace) {
       ['pid', '2714'],
     ],
     files: ['made-up.trace'],
+    order: 'busiest',
+    colours: 'rank',
+    unit: null,
     processes: [{ id: 2714, name: 'com.acme.shop' }],
     tracks: trace.tracks.map((t) => {
       const own = profile(trace, { tracks: [t.track] });
       return {
         track: t.track,
+        kind: 'thread',
         thread_id: t.thread_id,
+        thread: t.track,
         name: t.name,
         process: 0,
         first_row: t.first_row,

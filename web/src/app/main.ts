@@ -85,7 +85,7 @@ class App {
 
   private async open(): Promise<void> {
     const [facts, frames] = await Promise.all([this.engine.trace(), this.engine.frames()]);
-    const viewer = new Viewer(this.engine, facts, new Frames(frames));
+    const viewer = new Viewer(this.engine, facts, new Frames(frames, facts.colours));
     const page = new Page(viewer, this.settings, () => void this.quit());
     this.show(page.element);
     new Keys(page, new History(viewer, page.views.mover));

@@ -22,11 +22,12 @@ export interface Place {
   tab: Tab;
   clock: Clock | null;
   sort: Sort | null;
-  unit: Unit;
+  unit: Unit | null;
   find: string;
   search: string;
   flame: FlameOrder;
   expanded: readonly number[] | null;
+  closed: readonly number[];
 }
 
 function spanText(span: Span): string {
@@ -47,11 +48,12 @@ export function writePlace(place: Place): string {
   put('tab', place.tab === 'profile' ? null : place.tab);
   put('clock', place.clock);
   put('sort', place.sort && `${place.sort.column}.${place.sort.descending ? 'down' : 'up'}`);
-  put('unit', place.unit === 'ms' ? null : place.unit);
+  put('unit', place.unit);
   put('find', place.find);
   put('search', place.search);
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
+  put('closed', place.closed.join(','));
   return words.join('&');
 }
 
@@ -98,10 +100,11 @@ export function readPlace(text: string): Place {
     tab: oneOf(q.get('tab'), TABS, 'profile'),
     clock: clock === 'real' || clock === 'cpu' ? clock : null,
     sort: readSort(q.get('sort')),
-    unit: oneOf(q.get('unit'), UNITS, 'ms'),
+    unit: UNITS.find((unit) => unit === q.get('unit')) ?? null,
     find: q.get('find') ?? '',
     search: q.get('search') ?? '',
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     expanded: open === null ? null : readNumbers(open),
+    closed: readNumbers(q.get('closed')),
   };
 }

@@ -17,6 +17,10 @@ export interface Track {
   track: number;
   kind: 'thread' | 'overflow' | 'async';
   thread_id: number;
+  /** The thread's id as text where it is no plain number. */
+  key?: string;
+  /** Index of the thread; -1: the track belongs to the whole process. */
+  thread: number;
   name: string;
   process: number;
   first_row: number;
@@ -27,6 +31,13 @@ export interface Track {
   real_ns: number | null;
   cpu_ns: number | null;
   waits: number;
+}
+
+export interface Process {
+  id: number;
+  name: string;
+  key?: string;
+  labels?: string;
 }
 
 export interface Diagnostic {
@@ -44,6 +55,12 @@ export interface TraceFacts {
   version: string;
   clocks: Clock[];
   axis: Clock;
+  /** Busiest track first, or by process and thread. */
+  order: 'busiest' | 'owner';
+  /** Automatic colours by the rank of a method, or by the hash of a name. */
+  colours: 'rank' | 'name';
+  /** In which the file wants its times shown. */
+  unit: 'ns' | 'us' | 'ms' | null;
   start_ns: number;
   end_ns: number;
   recorded: string | null;
@@ -54,7 +71,7 @@ export interface TraceFacts {
   sampled: { interval_ns: number } | null;
   metadata: [string, string][];
   files: string[];
-  processes: { id: number; name: string }[];
+  processes: Process[];
   tracks: Track[];
   idle_threads: { thread_id: number; name: string }[];
   diagnostics: Diagnostic[];
@@ -152,6 +169,11 @@ export const FLAG = {
   missingExit: 8,
   hasChildren: 16,
 } as const;
+
+/** Above the flags of a slice stands its reserved colour, from 1; 0: automatic. */
+export function reservedColour(flags: number): number {
+  return flags >>> 8;
+}
 
 export interface Tile {
   kind: TileKind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
 
-import type { TileLane, Track } from './engine';
+import type { TileLane, Track, TraceFacts } from './engine';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -10,6 +10,9 @@ export interface Heights {
   /** The lane for brackets under the rows. */
   foot: number;
   collapsed: number;
+  /** The line of a process, and the area of a counter. */
+  group: number;
+  counter: number;
 }
 
 export interface TrackBox {
@@ -53,6 +56,68 @@ export function layoutTracks(
     top += height;
     return box;
   });
+}
+
+/** The line of a process over what belongs to it. */
+export interface GroupBox {
+  /** Index; -1: of no process. */
+  process: number;
+  open: boolean;
+  top: number;
+  height: number;
+  /** Where the last of what belongs to it ends. */
+  bottom: number;
+}
+
+export interface Placed {
+  tracks: TrackBox[];
+  groups: GroupBox[];
+  height: number;
+}
+
+export interface Opened {
+  expanded: ReadonlySet<number>;
+  whole: ReadonlySet<number>;
+  /** Processes of which only their line is shown. */
+  closed: ReadonlySet<number>;
+}
+
+/** The processes in the order in which their tracks stand. */
+export function processesOf(tracks: readonly Track[]): Map<number, Track[]> {
+  const found = new Map<number, Track[]>();
+  for (const track of tracks) {
+    const own = found.get(track.process);
+    if (own) own.push(track);
+    else found.set(track.process, [track]);
+  }
+  return found;
+}
+
+/** Everything below each other: busiest tracks first, or each process with what belongs to it. */
+export function layoutPage(
+  facts: Pick<TraceFacts, 'order' | 'tracks'>,
+  opened: Opened,
+  h: Heights,
+): Placed {
+  if (facts.order === 'busiest') {
+    const tracks = layoutTracks(facts.tracks, opened.expanded, h, opened.whole);
+    return { tracks, groups: [], height: totalHeight(tracks) };
+  }
+  const placed: Placed = { tracks: [], groups: [], height: 0 };
+  for (const [process, own] of processesOf(facts.tracks)) {
+    const open = !opened.closed.has(process);
+    const group = { process, open, top: placed.height, height: h.group, bottom: 0 };
+    placed.groups.push(group);
+    placed.height += h.group;
+    if (open) {
+      for (const box of layoutTracks(own, opened.expanded, h, opened.whole)) {
+        placed.tracks.push({ ...box, top: placed.height });
+        placed.height += box.height;
+      }
+    }
+    group.bottom = placed.height;
+  }
+  return placed;
 }
 
 export function totalHeight(boxes: readonly TrackBox[]): number {

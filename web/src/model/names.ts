@@ -2,7 +2,8 @@
 // Names of methods as people read them.
 
 import { named } from '../base/visible';
-import type { FrameRow } from './engine';
+import { hashedColour } from './colours';
+import type { FrameRow, Track } from './engine';
 
 const PRIMITIVES: Record<string, string> = {
   B: 'byte',
@@ -51,9 +52,15 @@ export class Frames {
   private readonly texts: (string | undefined)[];
   private readonly shorts: (string | undefined)[];
 
-  constructor(private readonly rows: readonly FrameRow[]) {
+  private readonly hashes: (number | undefined)[];
+
+  constructor(
+    private readonly rows: readonly FrameRow[],
+    private readonly colours: 'rank' | 'name' = 'rank',
+  ) {
     this.texts = new Array<string | undefined>(rows.length);
     this.shorts = new Array<string | undefined>(rows.length);
+    this.hashes = new Array<number | undefined>(rows.length);
   }
 
   get count(): number {
@@ -94,8 +101,12 @@ export class Frames {
     return this.row(frame)[5];
   }
 
-  /** 0 to 15, dealt by rank in the whole trace, so that no selection changes a colour. */
+  /**
+   * A number of the theme's bars: dealt by rank in the whole trace, so that no selection changes a
+   * colour, or by the hash of the name.
+   */
   colour(frame: number): number {
+    if (this.colours === 'name') return (this.hashes[frame] ??= hashedColour(this.row(frame)[1]));
     const rank = this.rank(frame);
     return rank > 0 ? (rank - 1) % 16 : 15;
   }
@@ -134,6 +145,16 @@ export class Frames {
     }
     return text;
   }
+}
+
+/** The id of a thread or process as its file writes it. */
+export function idOf(owner: { id?: number; thread_id?: number; key?: string }): string {
+  return owner.key ?? String(owner.id ?? owner.thread_id ?? '');
+}
+
+/** "[12] main"; a track of async slices has a name of its own. */
+export function trackName(track: Track): string {
+  return track.kind === 'async' ? track.name : `[${idOf(track)}] ${track.name}`;
 }
 
 /** Substring; capitals count only when the query holds one. */

@@ -36,13 +36,15 @@ export class Viewer {
   readonly tab = signal<Tab>('profile');
   readonly clock: Signal<Clock>;
   readonly sort: Signal<Sort>;
-  readonly unit = signal<Unit>('ms');
+  readonly unit: Signal<Unit>;
   readonly find = signal('');
   readonly search = signal('');
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly expanded = signal<ReadonlySet<number>>(new Set());
   /** Expanded tracks that show every level, however deep. */
   readonly whole = signal<ReadonlySet<number>>(new Set());
+  /** Processes of which only their line is shown. */
+  readonly closed = signal<ReadonlySet<number>>(new Set());
   readonly hover = signal<Hover | null>(null);
   /** Time under the pointer, anywhere over the time line. */
   readonly pointer = signal<number | null>(null);
@@ -61,6 +63,7 @@ export class Viewer {
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
     this.clock = signal<Clock>(this.usualClock());
     this.sort = signal<Sort>(this.usualSort());
+    this.unit = signal<Unit>(this.usualUnit);
   }
 
   /** What lower panels are computed for. */
@@ -79,6 +82,10 @@ export class Viewer {
 
   usualClock(): Clock {
     return this.has('real') ? 'real' : 'cpu';
+  }
+
+  get usualUnit(): Unit {
+    return this.facts.unit ?? 'ms';
   }
 
   usualSort(): Sort {
@@ -130,6 +137,18 @@ export class Viewer {
     this.expanded.set(next);
   }
 
+  toggleProcess(process: number): void {
+    const next = new Set(this.closed.peek());
+    if (!next.delete(process)) next.add(process);
+    this.closed.set(next);
+  }
+
+  /** A track that is to be shown must not stand in a closed process. */
+  openProcessOf(number: number): void {
+    const track = this.facts.tracks.find((t) => t.track === number);
+    if (track && this.closed.peek().has(track.process)) this.toggleProcess(track.process);
+  }
+
   toggleWhole(track: number): void {
     const next = new Set(this.whole.peek());
     if (!next.delete(track)) next.add(track);
@@ -164,11 +183,12 @@ export class Viewer {
       tab: this.tab.get(),
       clock: clock === this.usualClock() ? null : clock,
       sort: sort.column === usual.column && sort.descending === usual.descending ? null : sort,
-      unit: this.unit.get(),
+      unit: this.unit.get() === this.usualUnit ? null : this.unit.get(),
       find: this.find.get(),
       search: this.search.get(),
       flame: this.flameOrder.get(),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
+      closed: [...this.closed.get()].sort((a, b) => a - b),
     };
   }
 
@@ -182,10 +202,11 @@ export class Viewer {
     this.tab.set(place.tab);
     this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());
     this.sort.set(place.sort ?? this.usualSort());
-    this.unit.set(place.unit);
+    this.unit.set(place.unit ?? this.usualUnit);
     this.find.set(place.find);
     this.search.set(place.search);
     this.flameOrder.set(place.flame);
+    this.closed.set(new Set(place.closed));
     if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
     return place.view ? clampView(place.view, this.bounds) : wholeView(this.bounds);
   }

@@ -116,7 +116,7 @@ function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
     g.fillStyle = s.theme.bars[number] ?? '';
     g.fillRect(b.x + 2, b.y + 1, s.meter.width(text) + 4, b.h - 2);
   }
-  g.fillStyle = dim ? s.theme.colour['bar-dim-text'] : s.theme.colour['bar-text'];
+  g.fillStyle = dim ? s.theme.colour['bar-dim-text'] : (s.theme.barTexts[number] ?? '');
   g.fillText(text, b.x + 4, b.y + b.h / 2 + 0.5);
 }
 

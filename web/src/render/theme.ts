@@ -2,6 +2,7 @@
 // Colours and sizes for the canvases, read from the custom properties of the style sheet, so that
 // a theme is written down in one place only.
 
+import { HASHED_COLOURS, METHOD_COLOURS, RESERVED } from '../model/colours';
 import type { Heights } from '../model/layout';
 
 const COLOURS = [
@@ -42,8 +43,13 @@ export type Palette = 'methods' | 'safe';
 
 export interface Theme {
   colour: Record<ColourName, string>;
-  /** The 16 colours of methods; of the safe palette 8 plain and the same 8 hatched. */
+  /**
+   * By the numbers of model/colours.ts; of the safe palette 8 plain and the same 8 hatched, over and
+   * over, for all but the reserved ones.
+   */
   bars: readonly string[];
+  /** What is written on each. */
+  barTexts: readonly string[];
   hatched: readonly boolean[];
   /** The same as pixels (ABGR), plain and with the darker top edge. */
   pixels: Uint32Array;
@@ -89,6 +95,12 @@ function plain(text: string): number {
   return pixel(r, g, b);
 }
 
+/** Black or white, whichever is seen on a colour that no theme has chosen. */
+function readable(bar: string): string {
+  const [r, g, b] = parseColour(bar);
+  return 0.299 * r + 0.587 * g + 0.114 * b > 128 ? '#14171c' : '#ffffff';
+}
+
 let generations = 0;
 
 export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): Theme {
@@ -96,14 +108,17 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
     COLOURS.map((name) => [name, lookup(`--${name}`)]),
   ) as Theme['colour'];
   const size = (name: string): number => parseFloat(lookup(`--${name}`)) || 0;
-  const bars = Array.from({ length: 16 }, (_, i) =>
-    lookup(palette === 'safe' ? `--cb-${i % 8}` : `--m-${i}`),
-  );
+  const own = Array.from({ length: METHOD_COLOURS + HASHED_COLOURS }, (_, i) => {
+    if (palette === 'safe') return lookup(`--cb-${i % 8}`);
+    return lookup(i < METHOD_COLOURS ? `--m-${i}` : `--te-${i - METHOD_COLOURS}`);
+  });
+  const bars = [...own, ...RESERVED];
   const family = lookup('--font');
   return {
     colour,
     bars,
-    hatched: bars.map((_, i) => palette === 'safe' && i >= 8),
+    barTexts: bars.map((bar, i) => (i < own.length ? colour['bar-text'] : readable(bar))),
+    hatched: bars.map((_, i) => palette === 'safe' && i < own.length && i % 16 >= 8),
     pixels: Uint32Array.from(bars, plain),
     edgePixels: Uint32Array.from(bars, (bar) => over(bar, colour['bar-edge'])),
     dimPixel: plain(colour['bar-dim']),
@@ -116,6 +131,8 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
       bar: size('h-bar'),
       foot: size('h-foot'),
       collapsed: size('h-collapsed'),
+      group: size('h-group'),
+      counter: size('h-counter'),
       frame: size('h-frame'),
     },
     hitSlop: size('hit-slop'),

@@ -2,8 +2,15 @@
 // Draws the tracks that are in view: bars, strips, waits, the marks of selection and search.
 
 import type { Call, CallDetails, Tile } from '../model/engine';
-import { FLAG } from '../model/engine';
-import { lanesOf, TRACK_PADDING, type LaneBox, type TrackBox } from '../model/layout';
+import { eventColour } from '../model/colours';
+import { FLAG, reservedColour } from '../model/engine';
+import {
+  lanesOf,
+  TRACK_PADDING,
+  type GroupBox,
+  type LaneBox,
+  type TrackBox,
+} from '../model/layout';
 import type { Frames } from '../model/names';
 import type { ExtentsOfFrame } from '../model/selectionStore';
 import { tickStep, type Span } from '../model/span';
@@ -64,6 +71,25 @@ export function paintTracks(
   if (s.pointer !== null) {
     g.fillStyle = s.theme.colour.cursor;
     g.fillRect(snap(s, s.scale.x(s.pointer)), 0, 1, height);
+  }
+}
+
+/** The lines of processes. */
+export function paintGroups(
+  g: Context,
+  s: Scene,
+  groups: readonly GroupBox[],
+  scroll: number,
+  height: number,
+): void {
+  for (const group of groups) {
+    const y = group.top - scroll;
+    if (y + group.height < 0 || y > height) continue;
+    g.fillStyle = s.theme.colour.chrome;
+    g.fillRect(0, y, s.scale.width, group.height);
+    g.fillStyle = s.theme.colour.line;
+    g.fillRect(0, y, s.scale.width, 1);
+    g.fillRect(0, y + group.height - 1, s.scale.width, 1);
   }
 }
 
@@ -213,7 +239,8 @@ function paintSlice(
   const b: Box = { x, y: lane.y, w: Math.max(1, right - x), h: lane.height };
   // The ends of a part of a call are not the call's.
   const edges = lane.depth < 0 ? CLOSED : edgesOf(tile.flags[i] ?? 0);
-  const number = dim ? -1 : s.frames.colour(frame);
+  const reserved = reservedColour(tile.flags[i] ?? 0);
+  const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
   bar(g, s.theme, b, number, edges);
   if (b.w >= LEAST_LABEL) {
     const waiting = waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
@@ -259,7 +286,8 @@ export function paintLabel(
     g.fillStyle = s.theme.bars[look.number] ?? '';
     g.fillRect(left + 2, b.y + 1, s.meter.width(text) + 4, b.h - 2);
   }
-  g.fillStyle = look.number < 0 ? s.theme.colour['bar-dim-text'] : s.theme.colour['bar-text'];
+  g.fillStyle =
+    look.number < 0 ? s.theme.colour['bar-dim-text'] : (s.theme.barTexts[look.number] ?? '');
   g.fillText(text, left + 4, b.y + b.h / 2 + 0.5 - look.lift);
 }
 

@@ -6,6 +6,7 @@ import { formatCount, formatPercent, formatTime, plural, unitLabel } from '../ba
 import { brief } from '../base/visible';
 import { effect } from '../base/signal';
 import type { CallDetails } from '../model/engine';
+import { trackName } from '../model/names';
 import { figuresOf, type Figures } from '../model/columns';
 import { goToCall, spanOf, zoomToCall, type Views } from './context';
 import { swatch } from './swatch';
@@ -204,10 +205,7 @@ export class DetailsView {
               this.link('next ›', () => void this.step(call.frame, call.start_ns, 1, call.track)),
             ),
           ),
-          this.fact(
-            'Thread',
-            `[${track?.thread_id ?? '?'}] ${track?.name ?? ''}, depth ${call.depth}`,
-          ),
+          this.fact('Thread', `${track ? trackName(track) : '?'}, depth ${call.depth}`),
           call.recursion > 0
             ? this.fact('Recursion', `${plural(call.recursion, 'call')} of this method above it`)
             : null,

@@ -174,7 +174,10 @@ export class LowerPanel {
     const tracks = viewer.tracks.get();
     const unit = viewer.unit.get();
     const time = (ns: number): string => formatTime(ns, unit);
-    const threads = plural(tracks.length || viewer.facts.tracks.length, 'thread');
+    const threads = plural(
+      tracks.length || viewer.facts.tracks.length,
+      viewer.facts.order === 'owner' ? 'track' : 'thread',
+    );
     words.className = 'wide';
     if (!range && tracks.length === 0) {
       setText(words, `Computed for the whole trace, ${threads}`);

@@ -37,7 +37,7 @@ export class OverviewView {
     );
     this.place.append(this.canvas.element);
     const { facts } = viewer;
-    const threads = plural(facts.tracks.length, 'active thread');
+    const threads = plural(facts.tracks.filter((t) => t.kind === 'thread').length, 'active thread');
     const about =
       facts.calls === 0 ? 'no calls' : `${formatShort(facts.end_ns - facts.start_ns)}, ${threads}`;
     this.element = h(

@@ -3,7 +3,8 @@
 
 import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
-import { firstExpanded, layoutTracks, totalHeight } from '../model/layout';
+import type { Track, TraceFacts } from '../model/engine';
+import { firstExpanded, layoutTracks, processesOf, totalHeight } from '../model/layout';
 import { ProfileStore } from '../model/profileStore';
 import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
@@ -26,6 +27,12 @@ import { TopBar } from './topBar';
 const AROUND = 153;
 const USUAL_PANEL = 398;
 const LOWEST_PANEL = 300;
+
+/** The tracks, busiest first. */
+function busiest(facts: TraceFacts): readonly Track[] {
+  if (facts.order === 'busiest') return facts.tracks;
+  return [...facts.tracks].sort((a, b) => (b.real_ns ?? 0) - (a.real_ns ?? 0));
+}
 
 export class Page {
   readonly element: HTMLElement;
@@ -102,13 +109,15 @@ export class Page {
   /** Expand the busiest threads while they fit, and give the tracks the room the first one needs. */
   private arrange(): void {
     const { heights } = this.views.settings.theme.peek();
-    const { tracks } = this.viewer.facts;
+    const { facts } = this.viewer;
+    const { tracks } = facts;
     const first = tracks[0] ? layoutTracks([tracks[0]], new Set([tracks[0].track]), heights) : [];
     const needed = totalHeight(first) + Math.min(4, tracks.length) * heights.collapsed;
     const free = innerHeight - AROUND;
     const lower = Math.max(LOWEST_PANEL, Math.min(USUAL_PANEL, free - needed));
     this.element.style.setProperty('--lower', `${Math.min(lower, Math.round(free * 0.6))}px`);
-    this.viewer.expanded.set(firstExpanded(tracks, heights, free - lower));
+    const lines = facts.order === 'owner' ? processesOf(tracks).size * heights.group : 0;
+    this.viewer.expanded.set(firstExpanded(busiest(facts), heights, free - lower - lines));
   }
 
   /** Overview and ruler end where the tracks end: beside the scroll bar, however wide it is. */

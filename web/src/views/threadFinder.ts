@@ -3,7 +3,7 @@
 
 import { fill, h, setAttribute } from '../base/dom';
 import type { Track } from '../model/engine';
-import { matcher } from '../model/names';
+import { idOf, matcher, trackName } from '../model/names';
 import type { Viewer } from '../model/viewer';
 
 export class ThreadFinder {
@@ -54,7 +54,7 @@ export class ThreadFinder {
 
   private show(at: number): void {
     const matches = matcher(this.input.value);
-    this.found = this.viewer.facts.tracks.filter((t) => matches(`[${t.thread_id}] ${t.name}`));
+    this.found = this.viewer.facts.tracks.filter((t) => matches(trackName(t)));
     this.at = Math.max(0, Math.min(at, this.found.length - 1));
     fill(
       this.list,
@@ -65,7 +65,7 @@ export class ThreadFinder {
             id: `thread-${i}`,
             attrs: { role: 'option', 'aria-selected': i === this.at, 'data-at': i },
           },
-          h('span', { class: 'dim' }, `[${track.thread_id}] `),
+          track.kind === 'async' ? null : h('span', { class: 'dim' }, `[${idOf(track)}] `),
           track.name,
         ),
       ),

@@ -5,29 +5,37 @@
 import { fill, h, icon, setAttribute } from '../base/dom';
 import { formatCount, formatSeconds, plural } from '../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
-import type { TileLane } from '../model/engine';
+import type { TileLane, Track } from '../model/engine';
 import { hitLane, type Hit } from '../model/hit';
 import {
   boxAt,
   laneAt,
   lanesOf,
-  layoutTracks,
-  totalHeight,
+  layoutPage,
+  processesOf,
+  type GroupBox,
   type LaneBox,
+  type Placed,
   type TrackBox,
 } from '../model/layout';
+import { idOf, trackName } from '../model/names';
 import type { Span } from '../model/span';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintRuler } from '../render/rulerPainter';
 import type { Context } from '../render/shapes';
 import { StripImages } from '../render/strips';
 import { TimeScale } from '../render/timeScale';
-import { paintTracks, type Scene } from '../render/trackPainter';
+import { paintGroups, paintTracks, type Scene } from '../render/trackPainter';
 import { Canvas } from './canvas';
 import type { Views } from './context';
 
 /** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
 const AHEAD = 120;
+
+/** Async slices have no CPU time of their own, whatever clocks the trace has. */
+function busyTime(track: Track): number | null {
+  return track.kind === 'async' ? track.real_ns : (track.cpu_ns ?? track.real_ns);
+}
 
 export interface Under {
   box: TrackBox;
@@ -42,7 +50,7 @@ export class TimelineView {
   readonly rulerPlace: HTMLElement;
   /** A span being dragged on the ruler, to zoom to. */
   readonly zooming = signal<Span | null>(null);
-  readonly boxes: ReadSignal<readonly TrackBox[]>;
+  readonly placed: ReadSignal<Placed>;
   readonly cache: TileCache;
   readonly canvas: Canvas;
   private readonly rulerCanvas: Canvas;
@@ -58,12 +66,15 @@ export class TimelineView {
       () => this.canvas.invalidate(),
       viewer.failed,
     );
-    this.boxes = computed(() =>
-      layoutTracks(
-        viewer.facts.tracks,
-        viewer.expanded.get(),
+    this.placed = computed(() =>
+      layoutPage(
+        viewer.facts,
+        {
+          expanded: viewer.expanded.get(),
+          whole: viewer.whole.get(),
+          closed: viewer.closed.get(),
+        },
         settings.theme.get().heights,
-        viewer.whole.get(),
       ),
     );
     this.labels = h('div', { class: 'labels' });
@@ -112,8 +123,12 @@ export class TimelineView {
 
   private rulerKey(): HTMLElement {
     const { viewer } = this.v;
-    const all = viewer.facts.tracks.length + viewer.facts.idle_threads.length;
-    const text = `${viewer.facts.tracks.length} of ${plural(all, 'thread')}`;
+    const { tracks, idle_threads, order } = viewer.facts;
+    const busy = tracks.filter((t) => t.kind === 'thread').length;
+    const threads = `${busy} of ${plural(busy + idle_threads.length, 'thread')}`;
+    const processes = processesOf(tracks).size;
+    const text =
+      order === 'owner' ? `${plural(processes, 'process', 'processes')}, ${threads}` : threads;
     const toggle = h('button', { class: 'icon-button', attrs: { type: 'button' } });
     toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
     effect(() => {
@@ -130,7 +145,7 @@ export class TimelineView {
       { class: 'key' },
       toggle,
       h('span', { title: text }, text),
-      h('span', { class: 'dim push' }, 'busiest first'),
+      order === 'busiest' && h('span', { class: 'dim push' }, 'busiest first'),
     );
   }
 
@@ -145,7 +160,7 @@ export class TimelineView {
   private watch(): void {
     const { viewer, selection, search } = this.v;
     this.watchShared();
-    this.boxes.get();
+    this.placed.get();
     viewer.frame.get();
     viewer.hover.get();
     viewer.call.get();
@@ -158,20 +173,21 @@ export class TimelineView {
   }
 
   private layLabels(): void {
-    const boxes = this.boxes.get();
+    const { tracks: boxes, groups, height } = this.placed.get();
     const { viewer, selection } = this.v;
     const chosen = viewer.tracks.get();
     const holds = selection.details.get()?.track;
-    this.body.style.height = `${totalHeight(boxes) + 8}px`;
+    this.body.style.height = `${height + 8}px`;
     const focused = document.activeElement?.getAttribute('data-key');
     fill(
       this.labels,
+      ...groups.map((group) => this.groupLabel(group)),
       ...boxes.map((box) =>
         this.label(
           box,
           chosen.includes(box.track.track),
           box.track.track === holds,
-          box.track.cpu_ns ?? box.track.real_ns,
+          busyTime(box.track),
         ),
       ),
     );
@@ -180,14 +196,63 @@ export class TimelineView {
       this.labels.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
+  /** The line of a process: name, id, labels; a click closes or opens it. */
+  private groupLabel(group: GroupBox): HTMLElement {
+    const { viewer } = this.v;
+    const process = viewer.facts.processes[group.process];
+    const own = viewer.facts.tracks.filter((t) => t.process === group.process);
+    const threads = plural(own.filter((t) => t.kind === 'thread').length, 'thread');
+    const id = process ? idOf(process) : '';
+    const name = process ? process.name || `Process ${id}` : 'No process';
+    const labels = process?.labels ?? '';
+    const title = [name, id && `process ${id}`, labels, threads].filter((word) => word).join(', ');
+    return h(
+      'button',
+      {
+        class: 'group',
+        title: `${title}. A click ${group.open ? 'hides' : 'shows'} what belongs to it.`,
+        style: { top: `${group.top}px`, height: `${group.height}px` },
+        attrs: { type: 'button', 'aria-expanded': group.open, 'data-key': `p${group.process}` },
+        on: { click: () => viewer.toggleProcess(group.process) },
+      },
+      icon(group.open ? 'down' : 'right'),
+      h('b', null, name),
+      process?.name ? h('span', { class: 'tid' }, `pid ${id}`) : null,
+      labels ? h('span', { class: 'tid' }, labels) : null,
+    );
+  }
+
+  /** What a track is, where it is not simply a thread. */
+  private kindOf(track: Track): { title: string; mark: HTMLElement | null } {
+    const owner = this.v.viewer.facts.tracks.find(
+      (t) => t.thread === track.thread && t.kind === 'thread',
+    );
+    const mark = (text: string): HTMLElement =>
+      h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, text);
+    if (track.kind === 'overflow')
+      return {
+        title: 'slices of this thread that overlap its others without nesting',
+        mark: mark('overlap'),
+      };
+    if (track.kind !== 'async') return { title: '', mark: null };
+    const of = track.thread >= 0 && owner ? `begun by ${trackName(owner)}` : 'of the process';
+    return { title: `async slices ${of}`, mark: mark('async') };
+  }
+
+  private processWords(track: Track): string {
+    const { processes } = this.v.viewer.facts;
+    const process = processes.length > 1 ? processes[track.process] : undefined;
+    return process ? `, process ${idOf(process)} ${process.name}` : '';
+  }
+
   private label(box: TrackBox, chosen: boolean, holds: boolean, busy: number | null): HTMLElement {
     const { viewer } = this.v;
     const { track } = box;
-    const process =
-      viewer.facts.processes.length > 1 ? viewer.facts.processes[track.process] : undefined;
-    const name = `[${track.thread_id}] ${track.name}`;
+    const name = trackName(track);
+    const kind = this.kindOf(track);
+    const process = this.processWords(track);
     const title =
-      `${name}${process ? `, process ${process.id} ${process.name}` : ''}: ${plural(track.calls, 'call')}, ` +
+      `${name}${kind.title && `, ${kind.title}`}${process}: ${plural(track.calls, 'call')}, ` +
       `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
     const twist = h(
       'button',
@@ -212,7 +277,7 @@ export class TimelineView {
         attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
         on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
       },
-      h('span', { class: 'tid' }, `[${track.thread_id}] `),
+      track.kind === 'async' ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
       h('span', { class: 'name' }, track.name),
     );
     return h(
@@ -227,6 +292,7 @@ export class TimelineView {
         { class: 'line' },
         twist,
         pick,
+        kind.mark,
         busy === null
           ? null
           : h(
@@ -292,11 +358,13 @@ export class TimelineView {
   }
 
   private drawTracks(g: Context): void {
-    const boxes = this.boxes.peek();
+    const placed = this.placed.peek();
+    const boxes = placed.tracks;
     const scroll = this.tracks.scrollTop;
     const scene = this.scene(this.scale);
     this.want(boxes, scroll, scene);
     paintTracks(g, scene, boxes, scroll, this.canvas.height);
+    paintGroups(g, scene, placed.groups, scroll, this.canvas.height);
   }
 
   private want(boxes: readonly TrackBox[], scroll: number, scene: Scene): void {
@@ -330,7 +398,7 @@ export class TimelineView {
   /** What lies under a point of the canvas. */
   under(x: number, y: number): Under | null {
     const at = y + this.tracks.scrollTop;
-    const box = boxAt(this.boxes.peek(), at);
+    const box = boxAt(this.placed.peek().tracks, at);
     if (!box) return null;
     const lane = laneAt(box, this.v.settings.theme.peek().heights, at);
     return { box, lane, hit: lane && hitLane(this.cache, lane.lane, this.res, this.scale.t(x)) };
@@ -342,7 +410,9 @@ export class TimelineView {
 
   /** Scroll a track to the top, and put the keyboard on its name. */
   showTrack(track: number): void {
-    const box = this.boxes.peek().find((b) => b.track.track === track);
+    this.v.viewer.openProcessOf(track);
+    flushEffects();
+    const box = this.placed.peek().tracks.find((b) => b.track.track === track);
     if (!box) return;
     this.tracks.scrollTop = box.top;
     this.labels
@@ -352,11 +422,13 @@ export class TimelineView {
 
   /** Scroll as little as shows a row. */
   showRow(track: number, depth: number): void {
-    let box = this.boxes.peek().find((b) => b.track.track === track);
+    this.v.viewer.openProcessOf(track);
+    flushEffects();
+    let box = this.placed.peek().tracks.find((b) => b.track.track === track);
     if (box?.expanded && depth >= box.shown) {
       this.v.viewer.toggleWhole(track);
       flushEffects();
-      box = this.boxes.peek().find((b) => b.track.track === track);
+      box = this.placed.peek().tracks.find((b) => b.track.track === track);
     }
     if (!box) return;
     const { row } = this.v.settings.theme.peek().heights;

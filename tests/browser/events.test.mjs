@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace Event files: what they have beside the calls of threads.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'events-'));
+
+/** Two processes, of which the second stands first; times in microseconds. */
+const EVENTS = [
+  { ph: 'M', name: 'process_name', pid: 1, args: { name: 'Browser' } },
+  { ph: 'M', name: 'process_sort_index', pid: 1, args: { sort_index: 5 } },
+  { ph: 'M', name: 'process_name', pid: 2, args: { name: 'Renderer' } },
+  { ph: 'M', name: 'process_labels', pid: 2, args: { labels: 'a tab' } },
+  { ph: 'M', name: 'thread_name', pid: 1, tid: 11, args: { name: 'main' } },
+  { ph: 'M', name: 'thread_name', pid: 2, tid: 21, args: { name: 'paint' } },
+  { ph: 'X', name: 'task', cat: 'top', pid: 1, tid: 11, ts: 0, dur: 1000, args: { url: 'x:y' } },
+  { ph: 'X', name: 'inner', cat: 'top', pid: 1, tid: 11, ts: 100, dur: 300, cname: 'terrible' },
+  { ph: 'X', name: 'draw', cat: 'gpu', pid: 2, tid: 21, ts: 600, dur: 300 },
+  { ph: 'X', name: 'late', cat: 'gpu', pid: 2, tid: 21, ts: 800, dur: 200 },
+  { ph: 'b', name: 'load', cat: 'net', id: 7, pid: 1, tid: 11, ts: 50 },
+  { ph: 'e', name: 'load', cat: 'net', id: 7, pid: 1, tid: 11, ts: 700 },
+];
+
+const viewers = [];
+
+/** The page over a file of these events. */
+async function open(name, content) {
+  const file = join(folder, name);
+  writeFileSync(file, JSON.stringify(content));
+  const viewer = await view(file);
+  const opened = await openPage(viewer.address);
+  viewers.push({ viewer, opened });
+  await ready(opened.page);
+  return { ...opened, address: viewer.address };
+}
+
+let page;
+let troubles;
+let address;
+
+before(async () => {
+  ({ page, troubles, address } = await open('small.json', {
+    displayTimeUnit: 'ns',
+    traceEvents: EVENTS,
+  }));
+});
+
+after(async () => {
+  for (const { viewer, opened } of viewers) {
+    await opened.close();
+    await viewer.stop();
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const texts = (selector) => page.locator(selector).allInnerTexts();
+
+/** The colour of a canvas at a share of its width and a distance from its top, as #rrggbb. */
+function colourAt(selector, x, y) {
+  return page.evaluate(
+    ([found, share, top]) => {
+      const canvas = document.querySelector(found);
+      const ratio = canvas.height / canvas.clientHeight;
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+      copy.drawImage(canvas, 0, 0);
+      const at = [Math.round(share * canvas.width), Math.round(top * ratio)];
+      const [r, g, b] = copy.getImageData(...at, 1, 1).data;
+      return '#' + [r, g, b].map((n) => n.toString(16).padStart(2, '0')).join('');
+    },
+    [selector, x, y],
+  );
+}
+
+test('tracks stand under their processes, in the order of the file', async () => {
+  assert.deepEqual(
+    (await texts('.labels .group')).map((text) => text.replace(/\s+/g, ' ').trim()),
+    ['Renderer pid 2 a tab', 'Browser pid 1'],
+  );
+  assert.deepEqual(await texts('.label .name'), ['paint', 'paint', 'main', 'load']);
+  assert.deepEqual(await texts('.label .kind'), ['overlap', 'async']);
+  assert.match(await page.locator('.label .pick').nth(3).getAttribute('title'), /\[11\] main/);
+  assert.match(await page.locator('.ruler .key').innerText(), /2 processes, 2 of 2 threads/);
+});
+
+test('a process is closed and opened by its line, and the address keeps it', async () => {
+  const line = page.locator('.labels .group').first();
+  await line.click();
+  await until(() => texts('.label .name').then((t) => t.join()), 'main,load', 'tracks left');
+  assert.equal(await line.getAttribute('aria-expanded'), 'false');
+  await until(async () => 'closed' in (await place(page)), true, 'the address');
+  await page.locator('.labels .group').first().press('Enter');
+  await until(() => texts('.label .name').then((t) => t.length), 4, 'all tracks');
+});
+
+test('times are shown in the unit that the file asks for', async () => {
+  assert.equal(await page.getByLabel('Unit of times').inputValue(), 'ns');
+  assert.equal('unit' in (await place(page)), false);
+});
+
+test('slices have the colour of their name, or the one that the event names', async () => {
+  // In the style sheet: --te-11 for "task", whose hash is worked out here as the format says.
+  let hash = 0;
+  for (const c of 'task') hash = (hash + 37 * hash + 11 * c.charCodeAt(0)) % 0xffffffff;
+  const expected = await page.evaluate(
+    (n) => getComputedStyle(document.documentElement).getPropertyValue(`--te-${n}`).trim(),
+    hash % 23,
+  );
+  const swatch = page.locator('.profile .row.method', { hasText: 'task' }).locator('.swatch');
+  const shown = await swatch.evaluate((e) => getComputedStyle(e).backgroundColor);
+  assert.deepEqual(
+    shown.match(/\d+/g).map(Number),
+    expected.match(/[0-9a-f]{2}/g).map((c) => parseInt(c, 16)),
+  );
+  const top = await page
+    .locator('.label', { hasText: 'main' })
+    .first()
+    .evaluate((e) => parseFloat(e.style.top));
+  // The view begins 1.5 % before the trace; "inner" lies at 100 to 400 of 1000 us.
+  await until(() => colourAt('.lanes canvas', 0.35, top + 30), '#b40000', 'terrible');
+});
+
+test('nothing went wrong', async () => {
+  assert.ok(address);
+  assert.deepEqual(troubles, []);
+});

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of the colours of bars: 16 of methods, 23 of hashed names, then the reserved ones.
+
+export const METHOD_COLOURS = 16;
+export const HASHED_COLOURS = 23;
+
+/** Those a trace names itself, in the order of their ids. */
+export const RESERVED: readonly string[] = [
+  '#b67d8f',
+  '#ff8c00',
+  '#7ec894',
+  '#85a0d2',
+  '#f0f0f0',
+  '#c79b7d',
+  '#00b4b4',
+  '#0000b4',
+  '#b400b4',
+  '#0000ff',
+  '#7d7d7d',
+  '#007d00',
+  '#b47d00',
+  '#b40000',
+  '#000000',
+  '#dddddd',
+  '#ffffff',
+  '#ffff00',
+  '#646400',
+  '#4387fd',
+  '#f44a3f',
+  '#ee8e00',
+  '#0da861',
+  '#e6e600',
+  '#808080',
+  '#0000ff',
+  '#cc6600',
+  '#ffff77',
+  '#99ee66',
+  '#ee8888',
+  '#bbbbbb',
+  '#dede4b',
+  '#67da23',
+  '#c55151',
+];
+
+/** The number that Trace Viewer gives a text, over its UTF-16 code units. */
+export function colourHash(text: string): number {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) {
+    hash = (hash + 37 * hash + 11 * text.charCodeAt(i)) % 0xffffffff;
+  }
+  return hash % HASHED_COLOURS;
+}
+
+export function hashedColour(text: string): number {
+  return METHOD_COLOURS + colourHash(text);
+}
+
+/** `reserved` from 1, as an event names it; 0: automatic. */
+export function eventColour(reserved: number, automatic: number): number {
+  return reserved > 0 && reserved <= RESERVED.length
+    ? METHOD_COLOURS + HASHED_COLOURS + reserved - 1
+    : automatic;
+}
