@@ -108,6 +108,23 @@ static enum tv_status write_trace_file(const struct tv_settings *settings,
     return status;
 }
 
+static void write_json(const struct tv_settings *settings, const struct tv_trace *trace,
+                       struct tv_output *output)
+{
+    const char *name = settings->files.items[0];
+    struct tv_trace_event_losses losses;
+    tv_trace_event_write(&output->out, trace, &losses);
+    if (settings->quiet)
+        return;
+    say_count(name, losses.async, "async slices left out");
+    say_count(name, losses.namesakes,
+              "methods of the name of another become one with it when the result is read: "
+              "signatures and files are arguments");
+    if (trace->cpu_axis)
+        say(name, "no real clock: ts is each thread's own CPU time");
+    name_dropped(name, trace->head, 0);
+}
+
 static enum tv_status convert(const struct tv_settings *settings, const struct tv_trace *trace,
                               struct tv_error *err)
 {
@@ -127,13 +144,7 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
     if (to != TO_JSON) {
         status = write_trace_file(settings, trace, to, cpu, &output, err);
     } else {
-        uint64_t async = tv_trace_event_write(&output.out, trace);
-        if (!settings->quiet)
-            say_count(settings->files.items[0], async, "async slices left out");
-        if (trace->cpu_axis && !settings->quiet)
-            say(settings->files.items[0], "no real clock: ts is each thread's own CPU time");
-        if (!settings->quiet)
-            name_dropped(settings->files.items[0], trace->head, 0);
+        write_json(settings, trace, &output);
     }
     if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
         *err = late;

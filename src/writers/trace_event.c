@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/trace_event.h"
 
+#include "base/intern.h"
+#include "base/memory.h"
 #include "writers/calls.h"
 #include "writers/names.h"
 
@@ -19,23 +21,32 @@ static void add_ids(struct tv_out *out, const struct tv_head *head, uint32_t thr
     tv_out_format(out, ",\"pid\":%llu,\"tid\":%llu", pid, (unsigned long long)t->id);
 }
 
-static void add_metadata(struct tv_out *out, const struct tv_head *head)
+/* What parts an event from the one before. */
+static void separate(struct tv_out *out, bool *any)
+{
+    tv_out_text(out, *any ? ",\n" : "\n");
+    *any = true;
+}
+
+static void add_metadata(struct tv_out *out, const struct tv_head *head, bool *any)
 {
     for (uint32_t i = 0; i < head->process_count; i++) {
         if (head->processes[i].name == TV_EMPTY_STRING)
             continue;
+        separate(out, any);
         tv_out_format(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%llu,\"tid\":0,",
                       (unsigned long long)head->processes[i].id);
         tv_out_text(out, "\"args\":{\"name\":");
         tv_out_json(out, tv_head_text(head, head->processes[i].name));
-        tv_out_text(out, "}},\n");
+        tv_out_text(out, "}}");
     }
     for (uint32_t i = 0; i < head->thread_count; i++) {
+        separate(out, any);
         tv_out_text(out, "{\"ph\":\"M\",\"name\":\"thread_name\"");
         add_ids(out, head, i);
         tv_out_text(out, ",\"args\":{\"name\":");
         tv_out_json(out, tv_head_text(head, head->threads[i].name));
-        tv_out_text(out, "}},\n");
+        tv_out_text(out, "}}");
     }
 }
 
@@ -119,28 +130,51 @@ static void add_other_data(struct tv_out *out, const struct tv_head *head)
     tv_out_text(out, "}}\n");
 }
 
-uint64_t tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace)
+/* Frames with calls whose name an earlier one of them has as well. */
+static uint64_t count_namesakes(const struct tv_trace *trace)
 {
-    uint64_t left_out = 0;
+    const struct tv_head *head = trace->head;
+    struct tv_interner *names = tv_interner_new();
+    bool *seen = tv_alloc(head->frame_count, sizeof *seen);
+    uint64_t count = 0;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (uint32_t i = 1; i < trace->paths.count; i++) {
+        uint32_t frame = trace->paths.nodes[i].frame;
+        if (seen[frame])
+            continue;
+        seen[frame] = true;
+        text.length = 0;
+        tv_names_method(&text, head, &head->frames[frame]);
+        struct tv_bytes name = {text.buffer, text.length};
+        count += text.length > 0 && tv_interner_find(names, name) != TV_NONE;
+        tv_interner_add(names, name);
+    }
+    tv_out_release(&text);
+    tv_free(seen);
+    tv_interner_free(names);
+    return count;
+}
+
+void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
+                          struct tv_trace_event_losses *losses)
+{
+    bool any = false;
     struct tv_call_merge *merge = tv_call_merge_new(trace);
     struct tv_call_event event;
-    tv_out_text(out, "{\"traceEvents\":[\n");
-    add_metadata(out, trace->head);
-    tv_out_text(out,
-                "{\"ph\":\"M\",\"name\":\"trace_clock\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"");
-    tv_out_text(out, tv_names_clocks(tv_head_clocks(trace->head)));
-    tv_out_text(out, "\"}}");
+    *losses = (struct tv_trace_event_losses){.namesakes = count_namesakes(trace)};
+    tv_out_text(out, "{\"traceEvents\":[");
+    add_metadata(out, trace->head, &any);
     while (tv_call_merge_next(merge, &event)) {
         if (event.exit)
             continue;
         if (trace->tracks[event.track].kind == TV_TRACK_ASYNC) {
-            left_out++;
+            losses->async++;
             continue;
         }
-        tv_out_text(out, ",\n");
+        separate(out, &any);
         add_call(out, trace, &event);
     }
     tv_call_merge_free(merge);
     add_other_data(out, trace->head);
-    return left_out;
 }

@@ -13,8 +13,13 @@
 #include "base/out.h"
 #include "model/trace.h"
 
-/* Without a real clock ts is each thread's CPU time: the caller should say so.  Async slices, which
- * belong to no thread alone, are left out; their number is returned for the caller to say. */
-uint64_t tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace);
+/* What the caller should say, and that without a real clock ts is each thread's CPU time. */
+struct tv_trace_event_losses {
+    uint64_t async;     /* slices that belong to no thread alone: left out */
+    uint64_t namesakes; /* methods that differ from another only in what stands in args */
+};
+
+void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
+                          struct tv_trace_event_losses *losses);
 
 #endif
