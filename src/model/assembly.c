@@ -147,7 +147,10 @@ static void add_tracks(struct tv_assembly *assembly, uint32_t thread)
 {
     struct thread_work *work = &assembly->threads[thread];
     struct tv_trace *trace = assembly->trace;
+    struct tv_input *input = &trace->head->inputs[assembly->input];
     bool cpu = work->first_cpu <= work->last_cpu;
+    if (cpu && work->last_cpu > input->last_cpu)
+        input->last_cpu = work->last_cpu;
     work->first_track = trace->track_count;
     for (uint32_t lane = 0; lane < work->nesting.lane_count; lane++)
         trace->tracks[trace->track_count++] = (struct tv_track){
