@@ -114,7 +114,7 @@ static enum tv_status check(struct tv_te_lists *lists, size_t first, struct tv_e
 }
 
 enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *source, uint64_t start,
-                                bool lines, const struct tv_read_options *options,
+                                const struct tv_read_options *options,
                                 const struct tv_te_list **last, struct tv_error *err)
 {
     size_t first = lists->count;
@@ -122,7 +122,7 @@ enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *sou
     if (status != TV_OK)
         return status;
     for (size_t i = first; i < lists->count; i++) {
-        lists->rows[i]->lines = lines;
+        lists->rows[i]->lines = lists->lines;
         lists->rows[i]->progress = options->progress;
     }
     tv_workers_run((unsigned)(lists->count - first), read_one, lists->rows + first);

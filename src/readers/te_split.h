@@ -17,6 +17,7 @@
 struct tv_te_lists {
     struct tv_te_list **rows;
     size_t count, capacity;
+    bool lines; /* the list that is read next has an element a line, without brackets */
 };
 
 void tv_te_lists_release(struct tv_te_lists *lists);
@@ -24,7 +25,7 @@ void tv_te_lists_release(struct tv_te_lists *lists);
 /* Reads a list whose elements begin at `start`; *last is its last part, which says where it ended
  * and how. */
 enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *source, uint64_t start,
-                                bool lines, const struct tv_read_options *options,
+                                const struct tv_read_options *options,
                                 const struct tv_te_list **last, struct tv_error *err) TV_MUST_CHECK;
 
 #endif
