@@ -22,6 +22,7 @@ static inline struct tv_json_walk tv_json_walk_over(struct tv_bytes text)
     return (struct tv_json_walk){text.data, end, NULL, 0};
 }
 
+/* Notes a fault, and the place of the first. */
 void tv_json_blame(struct tv_json_walk *walk, enum tv_json_fault fault, const uint8_t *place);
 
 /* The next byte that is neither space nor comment, which stays; -1: there is none. */
