@@ -19,6 +19,7 @@ struct tv_trace_event_losses {
     uint64_t namesakes; /* methods that differ from another only in what stands in args */
 };
 
+/* Writes all calls; *losses says what the format could not take. */
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
                           struct tv_trace_event_losses *losses);
 
