@@ -101,11 +101,14 @@ test('where a name has not room enough its package gives way, whole rather than 
       async (page) => {
         const cell = page.locator('.profile .row.method[data-frame="0"] .cell.name');
         assert.equal(await cut(cell.locator('.own')), false);
-        const room = await cell.locator('.package').evaluate((e) => {
-          const shown = e.firstElementChild.getBoundingClientRect();
-          return shown.top < e.getBoundingClientRect().bottom - 2 ? shown.width : 0;
+        const [room, gap] = await cell.locator('.path').evaluate((e) => {
+          const [shown, name] = [...e.children].map((part) => part.getBoundingClientRect());
+          const all = e.getBoundingClientRect();
+          const room = shown.top < all.bottom - 2 ? shown.width : 0;
+          return [room, name.left - all.left - room];
         });
         assert.ok(least === 0 ? room === 0 : room >= least, `${own}: ${room}`);
+        assert.ok(gap < 1, `${own} begins where its package ends, or where the path does: ${gap}`);
       },
       {
         change: (trace) => {
@@ -274,5 +277,30 @@ test('the help promises no key that does nothing', async () => {
       const on = page.locator('.flame .segments [aria-pressed=true] kbd');
       assert.equal(await on.innerText(), key);
     }
+  });
+});
+
+test('the cursor on a line that waits for its answer goes to what comes instead', async () => {
+  await onPage(async (page) => {
+    let answer;
+    const held = new Promise((done) => (answer = done));
+    await page.route('**/api/relations*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    const under = () =>
+      page.evaluate(() => {
+        const scroller = document.querySelector('.profile .scroller');
+        const row = document.getElementById(scroller.getAttribute('aria-activedescendant'));
+        return row && ['method', 'pending', 'group'].find((kind) => row.classList.contains(kind));
+      });
+    await page.locator('.profile .scroller').focus();
+    for (const key of ['Home', 'ArrowDown', 'ArrowRight', 'ArrowRight'])
+      await page.keyboard.press(key);
+    await until(under, 'pending', 'the line that waits');
+    answer();
+    await until(under, 'group', 'the line that came');
+    await page.keyboard.press('ArrowLeft');
+    await until(under, 'method', 'the method again');
   });
 });

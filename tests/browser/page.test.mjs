@@ -237,6 +237,7 @@ test('the table is a tree for the keyboard', async () => {
       (m) => m !== undefined,
       'the selected method',
     );
+    await page.waitForSelector('.profile .row.relation');
     await page.keyboard.press('End');
     await page.keyboard.press('Shift+ArrowUp');
     assert.equal(await page.locator('.profile .row.marked').count(), 2);

@@ -103,11 +103,10 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
   const name = prefix + frames.short(frame);
   const at = withSignature ? matchAt(name, c.find) : -1;
   const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
-  const parts = [h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found))];
-  if (prefix !== '')
-    parts.unshift(
-      h('span', { class: 'package' }, h('span', null, ...marked(name, 0, prefix.length, found))),
-    );
+  const own = h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found));
+  const before =
+    prefix !== '' && h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found));
+  const parts = [h('span', { class: 'path' }, before, own)];
   if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
   return parts;
 }

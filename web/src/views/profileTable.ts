@@ -77,7 +77,9 @@ export class ProfileTable {
 
   private showLines(): void {
     const { viewer, profile, settings } = this.v;
+    const under = this.lines[this.cursorAt()];
     this.lines = profile.lines.get();
+    if (under) this.keepCursor(under);
     viewer.unit.get();
     viewer.find.get();
     viewer.frame.get();
@@ -86,6 +88,16 @@ export class ProfileTable {
     this.scroller.setAttribute('aria-rowcount', String(this.lines.length + 1));
     this.showEmpty();
     untracked(() => this.renderAll());
+  }
+
+  /** Where the cursor's line is gone it goes to what came in its place, else to the method. */
+  private keepCursor(under: Line): void {
+    if (under.kind === 'method' || this.cursorAt() >= 0) return;
+    const owner = this.indexOf(`m${under.owner}`);
+    const instead = this.lines[under.kind === 'pending' ? owner + 1 : owner];
+    const marked = this.anchor !== this.cursor;
+    this.cursor = owner >= 0 && instead ? lineKey(instead) : null;
+    if (!marked) this.anchor = this.cursor;
   }
 
   private showEmpty(): void {
