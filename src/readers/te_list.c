@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "readers/json.h"
 
 /* An event that is longer is taken for one without an end. */
 #define LONGEST_EVENT ((uint64_t)64 << 20)
@@ -154,9 +155,17 @@ static bool is_empty_object(const uint8_t *at)
 static bool odd_commas(struct tv_te_list *list)
 {
     bool odd = list->lines ? list->commas > 1 : list->commas != (list->fresh ? 0u : 1u);
+    odd = odd || list->comment;
     list->commas = 0;
-    list->fresh = false;
+    list->fresh = list->comment = false;
     return odd;
+}
+
+static TV_NOINLINE void copy_event(struct tv_te_copy *copy, struct tv_bytes text)
+{
+    if (copy->count++ > 0)
+        tv_out_text(copy->out, ",\n");
+    tv_json_normalise(text, copy->out, NULL);
 }
 
 static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
@@ -172,8 +181,28 @@ static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
         fields->faults |= 1;
     if (TV_LIKELY(fields->ph.data || !is_empty_object(bytes->at)))
         tv_te_part_take(&list->part, fields, offset_of(bytes));
+    if (TV_UNLIKELY(list->copy))
+        copy_event(list->copy, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)});
     bytes->at = end;
     return STEP_DONE;
+}
+
+/* A comment between elements. */
+static enum step take_comment(struct tv_te_list *list, struct stretch *bytes)
+{
+    size_t left = (size_t)(bytes->end - bytes->at);
+    if (left < 2)
+        return STEP_MORE;
+    bool line = bytes->at[1] == '/';
+    if (!line && bytes->at[1] != '*')
+        return STEP_BROKEN;
+    for (const uint8_t *at = bytes->at + 2; at < bytes->end; at++)
+        if (line ? *at == '\n' : *at == '/' && at[-1] == '*' && at > bytes->at + 2) {
+            list->comment = true;
+            bytes->at = at + 1;
+            return STEP_DONE;
+        }
+    return STEP_MORE;
 }
 
 /* What is no object. */
@@ -208,7 +237,7 @@ static enum step walk(struct tv_te_list *list, struct stretch *bytes)
             bytes->at++;
             return STEP_DONE;
         } else {
-            step = take_other(list, bytes);
+            step = *bytes->at == '/' ? take_comment(list, bytes) : take_other(list, bytes);
         }
         if (TV_UNLIKELY(step != STEP_DONE))
             return step;
@@ -294,7 +323,8 @@ enum tv_status tv_te_list_read(struct tv_te_list *list)
     list->status = TV_OK;
     while (more && list->status == TV_OK)
         list->status = read_window(list, &want, &more);
-    if (list->ended != TV_TE_LIST_REACHED || (list->commas != 1 && !list->lines))
+    bool odd = list->comment || list->commas > 1 || (list->commas == 0 && !list->lines);
+    if (list->ended != TV_TE_LIST_REACHED || odd)
         list->clean = false;
     return list->status;
 }

@@ -8,6 +8,7 @@
 #ifndef TV_READERS_TE_LIST_H
 #define TV_READERS_TE_LIST_H
 
+#include "base/out.h"
 #include "base/progress.h"
 #include "readers/te_part.h"
 
@@ -18,8 +19,15 @@ enum tv_te_list_end {
     TV_TE_LIST_STRAYED, /* gave up: nothing like an event follows */
 };
 
+/* Where the text of each event goes as strict JSON, with commas between. */
+struct tv_te_copy {
+    struct tv_out *out;
+    uint64_t count;
+};
+
 struct tv_te_list {
     struct tv_source *source;
+    struct tv_te_copy *copy;      /* or NULL */
     struct tv_progress *progress; /* or NULL */
     bool lines;                   /* JSON lines: no brackets around, no commas between */
     uint64_t start;               /* where the first element, or white space before it, begins */
@@ -33,6 +41,7 @@ struct tv_te_list {
     struct tv_te_fields fields; /* of the event at hand */
     unsigned commas;            /* since the last element */
     bool fresh;                 /* no element before that could want a comma */
+    bool comment;               /* there was one since the last element */
     uint64_t wasted;            /* bytes that were looked at for the end of events that have none */
     enum tv_status status;
     struct tv_error error;
