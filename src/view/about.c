@@ -193,6 +193,14 @@ static void write_tracks(struct tv_out *out, const struct tv_view *view)
     tv_out_char(out, ']');
 }
 
+/* What there is to ask for beside slices. */
+static void write_counts(struct tv_out *out, const struct tv_tables *tables)
+{
+    number(out, ",\"counters\":", (int64_t)tables->counters.count);
+    number(out, ",\"instants\":", (int64_t)tables->instants.count);
+    number(out, ",\"flows\":", (int64_t)tables->flows.count);
+}
+
 /* Threads without events. */
 static void write_idle_threads(struct tv_out *out, const struct tv_trace *trace)
 {
@@ -268,6 +276,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     write_tracks(out, view);
     write_idle_threads(out, trace);
     write_diagnostics(out, &trace->head->diagnostics);
+    write_counts(out, &trace->tables);
     number(out, ",\"frames\":", trace->head->frame_count);
     tv_out_char(out, '}');
     return TV_OK;

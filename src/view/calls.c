@@ -157,49 +157,52 @@ static void write_place(struct tv_out *out, const struct call *call)
     tv_search_release(&search);
 }
 
-/* What the input says of the slice beside all this, or null; and why it cannot be read. */
-static void write_event(struct tv_out *out, const struct call *call)
+void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_view_event *event)
 {
-    const struct tv_trace *trace = call->view->trace;
-    uint32_t input = trace->rows[call->row].input;
-    uint64_t offset = tv_slice_offset(trace, call->row, call->index);
-    const struct tv_slice_extra *extra =
-        tv_tables_slice_extra(&trace->tables, call->row, call->index);
+    const struct tv_input *input = &trace->head->inputs[event->input];
     struct tv_error reason;
-    struct tv_out event;
-    if (offset == TV_NO_OFFSET || !trace->head->inputs[input].describe)
+    struct tv_out text;
+    if (event->offset == TV_NO_OFFSET || !input->describe)
         return;
-    tv_out_init_memory(&event);
-    enum tv_status status = trace->head->inputs[input].describe(
-        trace, input, offset, extra ? extra->end_offset : TV_NO_OFFSET, &event, &reason);
+    tv_out_init_memory(&text);
+    enum tv_status status =
+        input->describe(trace, event->input, event->offset, event->end_offset, &text, &reason);
     tv_out_text(out, ",\"category\":");
-    tv_out_json(out, tv_head_text(trace->head, trace->head->frames[call->frame].category));
-    member(out, ",\"offset\":", (int64_t)offset);
+    tv_out_json(out, tv_head_text(trace->head, trace->head->frames[event->frame].category));
+    member(out, ",\"offset\":", (int64_t)event->offset);
     tv_out_text(out, ",\"event\":");
     if (status == TV_OK) {
-        tv_out_bytes(out, (struct tv_bytes){event.buffer, event.length});
+        tv_out_bytes(out, (struct tv_bytes){text.buffer, text.length});
     } else {
         tv_out_text(out, "null,\"event_error\":");
         tv_out_json(out, tv_bytes_of(reason.message));
     }
-    tv_out_release(&event);
+    tv_out_release(&text);
+}
+
+static void write_event(struct tv_out *out, const struct call *call)
+{
+    const struct tv_trace *trace = call->view->trace;
+    const struct tv_slice_extra *extra =
+        tv_tables_slice_extra(&trace->tables, call->row, call->index);
+    struct tv_view_event event = {trace->rows[call->row].input, call->frame,
+                                  tv_slice_offset(trace, call->row, call->index),
+                                  extra ? extra->end_offset : TV_NO_OFFSET};
+    if (extra && extra->colour > 0)
+        member(out, ",\"colour\":", extra->colour);
+    tv_view_write_event(out, trace, &event);
 }
 
 enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
     const struct tv_trace *trace = view->trace;
-    int64_t row, index;
-    enum tv_status status = tv_parameter_required(
-        parameters, "row", (struct tv_parameter_bounds){0, (int64_t)trace->row_count - 1}, &row,
-        err);
-    if (status == TV_OK)
-        status = tv_parameter_required(
-            parameters, "index",
-            (struct tv_parameter_bounds){0, (int64_t)trace->rows[row].count - 1}, &index, err);
+    uint32_t row, index;
+    enum tv_status status = tv_parameter_slice(parameters, trace, &row, &index, err);
     if (status != TV_OK)
         return status;
-    struct call call = read_call(view, (uint32_t)row, (uint32_t)index);
+    struct call call = read_call(view, row, index);
     member(out, "{\"row\":", row);
     member(out, ",\"index\":", index);
     member(out, ",\"track\":", trace->rows[row].track);

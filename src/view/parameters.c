@@ -134,6 +134,42 @@ enum tv_status tv_parameter_selection(const struct tv_parameters *parameters,
     return status;
 }
 
+enum tv_status tv_parameter_window(const struct tv_parameters *parameters,
+                                   const struct tv_trace *trace, int64_t most,
+                                   struct tv_view_window *window, struct tv_error *err)
+{
+    const struct tv_parameter_bounds times = {-TIME_LIMIT, TIME_LIMIT};
+    const struct tv_parameter_bounds pixels = {1, most};
+    tv_ns end = trace->end < INT64_MAX ? trace->end + 1 : trace->end;
+    enum tv_status status =
+        tv_parameter_integer(parameters, "from", times, trace->start, &window->from, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "to", times, end, &window->to, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "pixels", pixels, 1600, &window->pixels, err);
+    if (status == TV_OK && window->to <= window->from)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "to: expected a time after from");
+    return status;
+}
+
+enum tv_status tv_parameter_slice(const struct tv_parameters *parameters,
+                                  const struct tv_trace *trace, uint32_t *row, uint32_t *index,
+                                  struct tv_error *err)
+{
+    int64_t value;
+    enum tv_status status = tv_parameter_required(
+        parameters, "row", (struct tv_parameter_bounds){0, (int64_t)trace->row_count - 1}, &value,
+        err);
+    if (status != TV_OK)
+        return status;
+    *row = (uint32_t)value;
+    status = tv_parameter_required(
+        parameters, "index", (struct tv_parameter_bounds){0, (int64_t)trace->rows[*row].count - 1},
+        &value, err);
+    *index = (uint32_t)value;
+    return status;
+}
+
 /* --- Rows of tiles
  * ----------------------------------------------------------------------------------- */
 

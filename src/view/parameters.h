@@ -49,6 +49,22 @@ enum tv_status tv_parameter_selection(const struct tv_parameters *parameters,
                                       struct tv_error *err) TV_MUST_CHECK;
 void tv_parameter_release_selection(struct tv_selection *selection);
 
+/* A range cut into pixels: from, to (absent: the whole trace) and pixels (1 to `most`, usually
+ * 1600). */
+struct tv_view_window {
+    tv_ns from, to; /* to > from */
+    int64_t pixels;
+};
+enum tv_status tv_parameter_window(const struct tv_parameters *parameters,
+                                   const struct tv_trace *trace, int64_t most,
+                                   struct tv_view_window *window,
+                                   struct tv_error *err) TV_MUST_CHECK;
+
+/* row and index: a slice that exists. */
+enum tv_status tv_parameter_slice(const struct tv_parameters *parameters,
+                                  const struct tv_trace *trace, uint32_t *row, uint32_t *index,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
 /* What "r5-9,r12,i0,w0" names: rows r, innermost calls i and waits w of tracks; at most `limit` of
  * them. To be given back with tv_free. */
 struct tv_tile_row {

@@ -37,6 +37,9 @@ tv_view_function tv_view_trace, tv_view_frames;                    /* about.c */
 tv_view_function tv_view_profile, tv_view_relations;               /* tables.c */
 tv_view_function tv_view_slice, tv_view_step;                      /* calls.c */
 tv_view_function tv_view_extents, tv_view_activity, tv_view_flame; /* pictures.c */
+tv_view_function tv_view_counters, tv_view_counter_values;         /* counters.c */
+tv_view_function tv_view_instants, tv_view_instant;                /* marks.c */
+tv_view_function tv_view_flows;                                    /* flows.c */
 tv_view_function tv_view_tiles;                                    /* tiles.c */
 
 /* The call tree of a selection, of those asked for last or made now. Nobody else has one before
@@ -46,6 +49,17 @@ void tv_trees_free(struct tv_tree_cache *cache);
 const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
                                           const struct tv_selection *selection);
 void tv_trees_leave(struct tv_tree_cache *cache);
+
+/* An event of an input that is to be read again. */
+struct tv_view_event {
+    uint32_t input, frame;
+    uint64_t offset, end_offset; /* TV_NO_OFFSET: none */
+};
+
+/* Its category, offset and what it says beside all that the model holds, as members of an object
+ * that is being written; nothing where the input says no more. */
+void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_view_event *event); /* calls.c */
 
 /* A number, or null where there is no such clock. */
 static inline void tv_view_time(struct tv_out *out, bool there, int64_t value)

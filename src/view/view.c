@@ -11,11 +11,14 @@ static const struct {
     tv_view_function *answer;
     bool binary;
 } questions[] = {
-    {"trace", tv_view_trace, false},     {"frames", tv_view_frames, false},
-    {"profile", tv_view_profile, false}, {"relations", tv_view_relations, false},
-    {"slice", tv_view_slice, false},     {"step", tv_view_step, false},
-    {"extents", tv_view_extents, false}, {"tiles", tv_view_tiles, true},
-    {"flame", tv_view_flame, true},      {"activity", tv_view_activity, true},
+    {"trace", tv_view_trace, false},       {"frames", tv_view_frames, false},
+    {"profile", tv_view_profile, false},   {"relations", tv_view_relations, false},
+    {"slice", tv_view_slice, false},       {"step", tv_view_step, false},
+    {"extents", tv_view_extents, false},   {"tiles", tv_view_tiles, true},
+    {"flame", tv_view_flame, true},        {"activity", tv_view_activity, true},
+    {"counters", tv_view_counters, false}, {"counter_values", tv_view_counter_values, true},
+    {"instants", tv_view_instants, false}, {"instant", tv_view_instant, false},
+    {"flows", tv_view_flows, false},
 };
 
 static uint32_t *find_ranks(struct tv_view *view)

@@ -22,6 +22,8 @@ const EVENTS = [
   { ph: 'X', name: 'inner', cat: 'top', pid: 1, tid: 11, ts: 100, dur: 300, cname: 'terrible' },
   { ph: 'X', name: 'draw', cat: 'gpu', pid: 2, tid: 21, ts: 600, dur: 300 },
   { ph: 'X', name: 'late', cat: 'gpu', pid: 2, tid: 21, ts: 800, dur: 200 },
+  { ph: 'C', name: 'memory', pid: 1, ts: 0, args: { used: 10, free: 20 } },
+  { ph: 'C', name: 'memory', pid: 1, ts: 500, args: { used: '25', free: 5 } },
   { ph: 'b', name: 'load', cat: 'net', id: 7, pid: 1, tid: 11, ts: 50 },
   { ph: 'e', name: 'load', cat: 'net', id: 7, pid: 1, tid: 11, ts: 700 },
 ];
@@ -76,12 +78,18 @@ function colourAt(selector, x, y) {
   );
 }
 
+const topOf = (text) =>
+  page
+    .locator('.label', { hasText: text })
+    .first()
+    .evaluate((e) => parseFloat(e.style.top));
+
 test('tracks stand under their processes, in the order of the file', async () => {
   assert.deepEqual(
     (await texts('.labels .group')).map((text) => text.replace(/\s+/g, ' ').trim()),
     ['Renderer pid 2 a tab', 'Browser pid 1'],
   );
-  assert.deepEqual(await texts('.label .name'), ['paint', 'paint', 'main', 'load']);
+  assert.deepEqual(await texts('.label .name'), ['paint', 'paint', 'memory', 'main', 'load']);
   assert.deepEqual(await texts('.label .kind'), ['overlap', 'async']);
   assert.match(await page.locator('.label .pick').nth(3).getAttribute('title'), /\[11\] main/);
   assert.match(await page.locator('.ruler .key').innerText(), /2 processes, 2 of 2 threads/);
@@ -90,11 +98,11 @@ test('tracks stand under their processes, in the order of the file', async () =>
 test('a process is closed and opened by its line, and the address keeps it', async () => {
   const line = page.locator('.labels .group').first();
   await line.click();
-  await until(() => texts('.label .name').then((t) => t.join()), 'main,load', 'tracks left');
+  await until(() => texts('.label .name').then((t) => t.join()), 'memory,main,load', 'tracks left');
   assert.equal(await line.getAttribute('aria-expanded'), 'false');
   await until(async () => 'closed' in (await place(page)), true, 'the address');
   await page.locator('.labels .group').first().press('Enter');
-  await until(() => texts('.label .name').then((t) => t.length), 4, 'all tracks');
+  await until(() => texts('.label .name').then((t) => t.length), 5, 'all tracks');
 });
 
 test('times are shown in the unit that the file asks for', async () => {
@@ -116,12 +124,38 @@ test('slices have the colour of their name, or the one that the event names', as
     shown.match(/\d+/g).map(Number),
     expected.match(/[0-9a-f]{2}/g).map((c) => parseInt(c, 16)),
   );
-  const top = await page
-    .locator('.label', { hasText: 'main' })
-    .first()
-    .evaluate((e) => parseFloat(e.style.top));
+  const top = await topOf('main');
   // The view begins 1.5 % before the trace; "inner" lies at 100 to 400 of 1000 us.
   await until(() => colourAt('.lanes canvas', 0.35, top + 30), '#b40000', 'terrible');
+});
+
+test('counters are stacked areas, with the value under the pointer', async () => {
+  assert.deepEqual(await texts('.label.counter .line'), ['memory', 'used, free']);
+  // The colour of a series is that of "counter.series".
+  const colourOf = (text) => {
+    let hash = 0;
+    for (const c of text) hash = (hash + 37 * hash + 11 * c.charCodeAt(0)) % 0xffffffff;
+    return page.evaluate(
+      (n) => getComputedStyle(document.documentElement).getPropertyValue(`--te-${n}`).trim(),
+      hash % 23,
+    );
+  };
+  const top = await topOf('memory');
+  // The stack is 30 in 28 px: used has 9 of them at first and 23 later, free stands upon it.
+  const used = await colourOf('memory.used');
+  const free = await colourOf('memory.free');
+  await until(() => colourAt('.lanes canvas', 0.25, top + 28), used, 'used at first');
+  assert.equal(await colourAt('.lanes canvas', 0.25, top + 15), free);
+  assert.equal(await colourAt('.lanes canvas', 0.75, top + 15), used);
+  assert.equal(await colourAt('.lanes canvas', 0.75, top + 6), free);
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  await page.mouse.move(canvas.x + canvas.width * 0.75, canvas.y + top + 15);
+  await page.waitForSelector('.tip:not([hidden])');
+  assert.deepEqual(
+    (await texts('.tip div')).map((text) => text.replace(/\s+/g, ' ').trim()),
+    ['memory', 'used 25', 'free 5'],
+  );
+  await page.mouse.move(5, 5);
 });
 
 test('nothing went wrong', async () => {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -54,6 +55,27 @@ static void make_events(struct tv_event *events)
     }
 }
 
+/* Counters, instants and flows between slices that exist. */
+static void add_others(struct tv_trace *trace)
+{
+    struct tv_tables *tables = &trace->tables;
+    tv_ns times[64];
+    uint64_t offsets[64];
+    double values[2 * 64];
+    for (uint32_t i = 0; i < 64; i++) {
+        times[i] = (tv_ns)i * 1000;
+        offsets[i] = TV_NO_OFFSET;
+        values[2 * i] = i;
+        values[2 * i + 1] = -(double)i;
+        *tv_table_add(&tables->instants) = (struct tv_instant){
+            .time = times[i], .offset = TV_NO_OFFSET, .of = i % THREADS, .scope = (uint8_t)(i % 3)};
+        *tv_table_add(&tables->flows) = (struct tv_flow){.from = {times[i], 0, i % 2}};
+    }
+    const struct tv_counter counter = {.series_count = 2, .sample_count = 64};
+    const uint32_t names[2] = {TV_EMPTY_STRING, TV_EMPTY_STRING};
+    tv_tables_add_counter(tables, &counter, names, times, offsets, values);
+}
+
 static struct tv_trace *make_trace(void)
 {
     static struct tv_event events[EVENTS];
@@ -69,7 +91,9 @@ static struct tv_trace *make_trace(void)
             abort(); /* one part can always be decided */
     }
     sink->ops->end(sink);
-    return tv_builder_finish(builder);
+    struct tv_trace *trace = tv_builder_finish(builder);
+    add_others(trace);
+    return trace;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

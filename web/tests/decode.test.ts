@@ -3,7 +3,8 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeActivity, decodeFlame, decodeTiles } from '../src/model/decode';
+import { sampleAt, valueAt } from '../src/model/counters';
+import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../src/model/decode';
 
 type Item = string | { u32: number[] } | { f64: number[] } | { u8: number[] };
 
@@ -135,5 +136,37 @@ test('activity: heights of three buckets are padded to four', () => {
       [0, 1, 2, 3],
       [5, 4, 5, 255],
     ],
+  );
+});
+
+test('counters are decoded, merged ones with their four columns', () => {
+  const bytes = new ArrayBuffer(8 + 16 + 3 * 8 + 16 + 5 * 8);
+  const view = new DataView(bytes);
+  let at = 0;
+  const u32 = (...numbers: number[]): void => {
+    for (const n of numbers) view.setUint32((at += 4) - 4, n, true);
+  };
+  const f64 = (...numbers: number[]): void => {
+    for (const n of numbers) view.setFloat64((at += 8) - 8, n, true);
+  };
+  [...'TVC1'].forEach((c, i) => view.setUint8(i, c.charCodeAt(0)));
+  at = 4;
+  u32(2, 7, 2, 1, 0);
+  f64(100, 3, NaN);
+  u32(8, 1, 1, 1);
+  f64(200, 1, 2, 0, 5);
+  const [plain, merged] = decodeCounters(bytes);
+  if (!plain || !merged) throw new Error('there are two');
+  assert.deepEqual([plain.counter, plain.merged, [...plain.time]], [7, false, [100]]);
+  assert.equal(valueAt(plain, 0, 0), 3);
+  assert.equal(valueAt(plain, 1, 0), null, 'not told');
+  assert.equal(sampleAt(plain, 99), -1);
+  assert.equal(sampleAt(plain, 100), 0);
+  assert.equal(merged.merged, true);
+  assert.deepEqual(
+    ['first', 'last', 'lowest', 'highest'].map(
+      (what) => merged.series[0]?.[what as 'first' | 'last' | 'lowest' | 'highest'][0],
+    ),
+    [1, 2, 0, 5],
   );
 });

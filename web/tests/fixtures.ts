@@ -82,6 +82,8 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     extents: refuse,
     flame: refuse,
     activity: refuse,
+    counters: refuse,
+    counterValues: refuse,
     quit: refuse,
     tiles: (res, from, to, lanes, signal) =>
       new Promise((answer, fail) => {

@@ -46,6 +46,9 @@ const FACTS: TraceFacts = {
   tracks: [track(3), track(5)],
   idle_threads: [],
   diagnostics: [],
+  counters: 0,
+  instants: 0,
+  flows: 0,
   frames: 4,
 };
 const ANSWER: ProfileAnswer = {

@@ -618,6 +618,9 @@ export function facts(trace) {
         waits: t.waits.length,
       };
     }),
+    counters: 0,
+    instants: 0,
+    flows: 0,
     idle_threads: [{ thread_id: 7, name: 'Signal Catcher' }],
     diagnostics: [
       {

@@ -8,6 +8,8 @@ import {
   type Activity,
   type Call,
   type CallDetails,
+  type CounterFacts,
+  type CounterValues,
   type Engine,
   type Extents,
   type FlameGraph,
@@ -21,7 +23,7 @@ import {
   type TileLane,
   type TraceFacts,
 } from '../model/engine';
-import { decodeActivity, decodeFlame, decodeTiles } from '../model/decode';
+import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
 
 type Query = Record<string, string | number | undefined>;
 
@@ -141,6 +143,20 @@ export class HttpEngine implements Engine {
 
   async activity(buckets: number): Promise<Activity> {
     return decodeActivity(await bytes('api/activity', { buckets }));
+  }
+
+  async counters(): Promise<CounterFacts[]> {
+    return visibleTexts((await json<{ counters: CounterFacts[] }>('api/counters', {})).counters);
+  }
+
+  async counterValues(
+    counters: readonly number[],
+    range: { from: number; to: number },
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<CounterValues[]> {
+    const query = { counters: counters.join(','), ...range, pixels };
+    return decodeCounters(await bytes('api/counter_values', query, signal));
   }
 
   async quit(): Promise<void> {

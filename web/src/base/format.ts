@@ -63,6 +63,14 @@ export function formatPercent(part: number, whole: number): string {
   return (whole > 0 ? (100 * part) / whole : 0).toFixed(1);
 }
 
+/** A value of a counter: whole numbers as they are, others with up to six digits. */
+export function formatValue(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) {
+    return `${value < 0 ? '-' : ''}${groupDigits(String(Math.abs(value)))}`;
+  }
+  return String(Number(value.toPrecision(6)));
+}
+
 export function formatBytes(n: number): string {
   if (n >= 1e9) return `${(n / 1e9).toFixed(2)} GB`;
   if (n >= 1e6) return `${(n / 1e6).toFixed(1)} MB`;

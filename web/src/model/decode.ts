@@ -2,7 +2,7 @@
 // The binary answers of docs/view-protocol.md as typed arrays over the bytes that came.
 
 import { ByteReader } from '../base/bytes';
-import type { Activity, FlameGraph, Tile, TileKind } from './engine';
+import type { Activity, CounterValues, FlameGraph, Tile, TileKind } from './engine';
 
 /** A tile is so many pixels wide. */
 export const TILE_PIXELS = 512;
@@ -60,6 +60,30 @@ export function decodeFlame(bytes: ArrayBuffer): FlameGraph {
     path: paddedU32s(reader, n),
     calls: paddedU32s(reader, n),
   };
+}
+
+function decodeCounter(reader: ByteReader): CounterValues {
+  const counter = reader.u32();
+  const count = reader.u32();
+  const n = reader.u32();
+  const merged = reader.u32() !== 0;
+  const time = reader.f64s(n);
+  const series: CounterValues['series'] = [];
+  for (let k = 0; k < count; k++) {
+    const first = reader.f64s(n);
+    if (merged)
+      series.push({ first, last: reader.f64s(n), lowest: reader.f64s(n), highest: reader.f64s(n) });
+    else series.push({ first, last: first, lowest: first, highest: first });
+  }
+  return { counter, merged, time, series };
+}
+
+export function decodeCounters(bytes: ArrayBuffer): CounterValues[] {
+  const reader = new ByteReader(bytes);
+  reader.magic('TVC1');
+  const counters: CounterValues[] = [];
+  for (let n = reader.u32(); n > 0; n--) counters.push(decodeCounter(reader));
+  return counters;
 }
 
 export function decodeActivity(bytes: ArrayBuffer): Activity {

@@ -75,6 +75,10 @@ export interface TraceFacts {
   tracks: Track[];
   idle_threads: { thread_id: number; name: string }[];
   diagnostics: Diagnostic[];
+  /** How many there are to ask for. */
+  counters: number;
+  instants: number;
+  flows: number;
   frames: number;
 }
 
@@ -221,6 +225,33 @@ export interface Activity {
   lanes: { track: number; height: Uint8Array }[];
 }
 
+export interface CounterFacts {
+  counter: number;
+  name: string;
+  category: string;
+  process: number;
+  series: string[];
+  samples: number;
+  /** The ends of the stacked series in the whole trace, 0 between them. */
+  low: number;
+  high: number;
+  /** Reserved colour; 0: automatic. */
+  colour: number;
+}
+
+export interface CounterValues {
+  counter: number;
+  /** Samples of one pixel are one: then the series differ in `last` and `highest`. */
+  merged: boolean;
+  time: Float64Array;
+  series: {
+    first: Float64Array;
+    last: Float64Array;
+    lowest: Float64Array;
+    highest: Float64Array;
+  }[];
+}
+
 export type Extents = { tracks: [number, number[]][] };
 
 export interface Engine {
@@ -247,6 +278,13 @@ export interface Engine {
   ): Promise<Tile[]>;
   flame(question: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;
   activity(buckets: number): Promise<Activity>;
+  counters(): Promise<CounterFacts[]>;
+  counterValues(
+    counters: readonly number[],
+    range: { from: number; to: number },
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<CounterValues[]>;
   quit(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
 
-import type { TileLane, Track, TraceFacts } from './engine';
+import type { CounterFacts, TileLane, Track, TraceFacts } from './engine';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -69,8 +69,17 @@ export interface GroupBox {
   bottom: number;
 }
 
+export interface CounterBox {
+  counter: CounterFacts;
+  top: number;
+  height: number;
+  /** Until when the last value holds. */
+  end: number;
+}
+
 export interface Placed {
   tracks: TrackBox[];
+  counters: CounterBox[];
   groups: GroupBox[];
   height: number;
 }
@@ -82,34 +91,45 @@ export interface Opened {
   closed: ReadonlySet<number>;
 }
 
-/** The processes in the order in which their tracks stand. */
-export function processesOf(tracks: readonly Track[]): Map<number, Track[]> {
+/** The processes in the order in which their tracks stand, then those of other things. */
+export function processesOf(
+  tracks: readonly Track[],
+  others: readonly { process: number }[] = [],
+): Map<number, Track[]> {
   const found = new Map<number, Track[]>();
   for (const track of tracks) {
     const own = found.get(track.process);
     if (own) own.push(track);
     else found.set(track.process, [track]);
   }
+  for (const { process } of others) if (!found.has(process)) found.set(process, []);
   return found;
 }
 
 /** Everything below each other: busiest tracks first, or each process with what belongs to it. */
 export function layoutPage(
-  facts: Pick<TraceFacts, 'order' | 'tracks'>,
+  facts: Pick<TraceFacts, 'order' | 'tracks' | 'end_ns'>,
   opened: Opened,
   h: Heights,
+  counters: readonly CounterFacts[] = [],
 ): Placed {
   if (facts.order === 'busiest') {
     const tracks = layoutTracks(facts.tracks, opened.expanded, h, opened.whole);
-    return { tracks, groups: [], height: totalHeight(tracks) };
+    return { tracks, counters: [], groups: [], height: totalHeight(tracks) };
   }
-  const placed: Placed = { tracks: [], groups: [], height: 0 };
-  for (const [process, own] of processesOf(facts.tracks)) {
+  const placed: Placed = { tracks: [], counters: [], groups: [], height: 0 };
+  for (const [process, own] of processesOf(facts.tracks, counters)) {
     const open = !opened.closed.has(process);
     const group = { process, open, top: placed.height, height: h.group, bottom: 0 };
     placed.groups.push(group);
     placed.height += h.group;
     if (open) {
+      for (const counter of counters) {
+        if (counter.process !== process) continue;
+        const box = { counter, top: placed.height, height: h.counter, end: facts.end_ns };
+        placed.counters.push(box);
+        placed.height += box.height;
+      }
       for (const box of layoutTracks(own, opened.expanded, h, opened.whole)) {
         placed.tracks.push({ ...box, top: placed.height });
         placed.height += box.height;

@@ -2,6 +2,7 @@
 // What every view is given: the state, the stores beside it, and the means to move.
 
 import { brief } from '../base/visible';
+import type { CounterStore } from '../model/counters';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
@@ -17,6 +18,7 @@ export interface Views {
   profile: ProfileStore;
   selection: SelectionStore;
   search: SearchStore;
+  counters: CounterStore;
   settings: Settings;
   mover: Mover;
   meters: Meters;

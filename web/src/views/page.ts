@@ -5,6 +5,7 @@ import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
 import type { Track, TraceFacts } from '../model/engine';
 import { firstExpanded, layoutTracks, processesOf, totalHeight } from '../model/layout';
+import { CounterStore } from '../model/counters';
 import { ProfileStore } from '../model/profileStore';
 import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
@@ -56,6 +57,7 @@ export class Page {
       mover,
       profile: new ProfileStore(viewer),
       selection: new SelectionStore(viewer),
+      counters: new CounterStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
         reveal(views, call);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mouse, wheel and touch on the tracks and the ruler.
 
+import { formatValue } from '../base/format';
+import { sampleAt, valueAt } from '../model/counters';
+import type { CounterFacts } from '../model/engine';
 import { resolveStrip } from '../model/hit';
 import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../model/span';
+import { seriesColour } from '../render/counterPainter';
 import { HANDLE_WIDTH } from '../render/rulerPainter';
 import { TimeScale } from '../render/timeScale';
 import { spanOf, type Views } from './context';
@@ -184,6 +188,7 @@ export class TimelineGestures {
     if (this.drag) return;
     this.v.viewer.pointer.set(null);
     this.v.viewer.hover.set(null);
+    this.line.overCounter.set(null);
     this.tip.hide();
   }
 
@@ -191,6 +196,8 @@ export class TimelineGestures {
     const { viewer } = this.v;
     const edge = this.edgeAt(x, onRuler);
     const found = onRuler || edge ? null : this.line.under(x, this.y(e));
+    const counter = onRuler || edge ? null : this.line.counterAt(this.y(e));
+    this.line.overCounter.set(counter);
     viewer.hover.set(found?.hit ? { track: found.box.track, hit: found.hit } : null);
     const place = onRuler ? this.line.rulerPlace : this.line.canvas.element;
     place.style.cursor = edge ? 'ew-resize' : onRuler ? 'col-resize' : 'default';
@@ -202,7 +209,21 @@ export class TimelineGestures {
         found.hit.frame,
         'the longest call that starts in this pixel; zoom in to tell them apart',
       );
-    } else this.tip.hide();
+    } else if (counter)
+      this.tip.values(e.clientX, e.clientY, counter.name, this.valuesOf(counter, x));
+    else this.tip.hide();
+  }
+
+  /** Each series of a counter at a place, with its colour. */
+  private valuesOf(counter: CounterFacts, x: number): [string, string, string][] {
+    const theme = this.v.settings.theme.peek();
+    const values = this.v.counters.values.peek().get(counter.counter);
+    const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
+    return counter.series.map((series, k) => {
+      const value = values && at >= 0 ? valueAt(values, k, at) : null;
+      const text = value === null ? 'not told' : formatValue(value);
+      return [seriesColour(theme, counter, k), series, text];
+    });
   }
 
   private async click(e: PointerEvent): Promise<void> {

@@ -5,7 +5,7 @@
 import { fill, h, icon, setAttribute } from '../base/dom';
 import { formatCount, formatSeconds, plural } from '../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
-import type { TileLane, Track } from '../model/engine';
+import type { CounterFacts, TileLane, Track } from '../model/engine';
 import { hitLane, type Hit } from '../model/hit';
 import {
   boxAt,
@@ -13,6 +13,7 @@ import {
   lanesOf,
   layoutPage,
   processesOf,
+  type CounterBox,
   type GroupBox,
   type LaneBox,
   type Placed,
@@ -21,6 +22,7 @@ import {
 import { idOf, trackName } from '../model/names';
 import type { Span } from '../model/span';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
+import { paintCounters, type CounterScene } from '../render/counterPainter';
 import { paintRuler } from '../render/rulerPainter';
 import type { Context } from '../render/shapes';
 import { StripImages } from '../render/strips';
@@ -50,6 +52,8 @@ export class TimelineView {
   readonly rulerPlace: HTMLElement;
   /** A span being dragged on the ruler, to zoom to. */
   readonly zooming = signal<Span | null>(null);
+  /** The counter under the pointer. */
+  readonly overCounter = signal<CounterFacts | null>(null);
   readonly placed: ReadSignal<Placed>;
   readonly cache: TileCache;
   readonly canvas: Canvas;
@@ -75,6 +79,7 @@ export class TimelineView {
           closed: viewer.closed.get(),
         },
         settings.theme.get().heights,
+        v.counters.list.get(),
       ),
     );
     this.labels = h('div', { class: 'labels' });
@@ -95,7 +100,10 @@ export class TimelineView {
       this.tracks,
       'Calls of each thread over time',
       (g) => this.drawTracks(g),
-      () => this.v.selection.setWidth(this.canvas.width),
+      () => {
+        this.v.selection.setWidth(this.canvas.width);
+        this.v.counters.setWidth(this.canvas.width);
+      },
     );
     this.canvas.element.tabIndex = 0;
     this.lanes.append(this.canvas.element);
@@ -169,28 +177,25 @@ export class TimelineView {
     search.hits.get();
     search.focused.get();
     search.current.get();
+    this.v.counters.values.get();
+    this.overCounter.get();
     this.canvas.invalidate();
   }
 
   private layLabels(): void {
-    const { tracks: boxes, groups, height } = this.placed.get();
+    const { tracks: boxes, groups, counters, height } = this.placed.get();
     const { viewer, selection } = this.v;
     const chosen = viewer.tracks.get();
     const holds = selection.details.get()?.track;
     this.body.style.height = `${height + 8}px`;
     const focused = document.activeElement?.getAttribute('data-key');
-    fill(
-      this.labels,
-      ...groups.map((group) => this.groupLabel(group)),
-      ...boxes.map((box) =>
-        this.label(
-          box,
-          chosen.includes(box.track.track),
-          box.track.track === holds,
-          busyTime(box.track),
-        ),
-      ),
-    );
+    const lines = [
+      ...groups.map((group) => ({ top: group.top, label: this.groupLabel(group) })),
+      ...counters.map((box) => ({ top: box.top, label: this.counterLabel(box) })),
+      ...boxes.map((box) => ({ top: box.top, label: this.trackLabel(box, chosen, holds) })),
+    ];
+    // The keyboard and a screen reader go through them as they stand.
+    fill(this.labels, ...lines.sort((a, b) => a.top - b.top).map((line) => line.label));
     // The labels are new elements: the keyboard's place must not be lost with the old ones.
     if (focused)
       this.labels.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
@@ -222,6 +227,23 @@ export class TimelineView {
     );
   }
 
+  private counterLabel(box: CounterBox): HTMLElement {
+    const { counter } = box;
+    const series = counter.series.join(', ');
+    return h(
+      'div',
+      {
+        class: 'label counter',
+        title: `Counter ${counter.name}${series ? `: ${series}` : ''}, ${plural(counter.samples, 'sample')}`,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+      },
+      h('div', { class: 'line' }, h('span', { class: 'name' }, counter.name)),
+      counter.series.length > 1 || series !== counter.name
+        ? h('div', { class: 'line second' }, series)
+        : null,
+    );
+  }
+
   /** What a track is, where it is not simply a thread. */
   private kindOf(track: Track): { title: string; mark: HTMLElement | null } {
     const owner = this.v.viewer.facts.tracks.find(
@@ -245,7 +267,14 @@ export class TimelineView {
     return process ? `, process ${idOf(process)} ${process.name}` : '';
   }
 
-  private label(box: TrackBox, chosen: boolean, holds: boolean, busy: number | null): HTMLElement {
+  private trackLabel(
+    box: TrackBox,
+    all: readonly number[],
+    holding: number | undefined,
+  ): HTMLElement {
+    const chosen = all.includes(box.track.track);
+    const holds = box.track.track === holding;
+    const busy = busyTime(box.track);
     const { viewer } = this.v;
     const { track } = box;
     const name = trackName(track);
@@ -364,7 +393,30 @@ export class TimelineView {
     const scene = this.scene(this.scale);
     this.want(boxes, scroll, scene);
     paintTracks(g, scene, boxes, scroll, this.canvas.height);
+    this.drawCounters(g, placed, scroll, scene);
     paintGroups(g, scene, placed.groups, scroll, this.canvas.height);
+  }
+
+  private drawCounters(g: Context, placed: Placed, scroll: number, scene: Scene): void {
+    const bottom = scroll + this.canvas.height;
+    const seen = placed.counters.filter((b) => b.top < bottom && b.top + b.height > scroll);
+    this.v.counters.show(seen.map((box) => box.counter.counter));
+    const counters: CounterScene = {
+      theme: scene.theme,
+      scale: scene.scale,
+      meter: this.v.meters.get(scene.theme.font),
+      values: this.v.counters.values.peek(),
+      pointer: scene.pointer,
+      hovered: this.overCounter.peek()?.counter ?? null,
+    };
+    paintCounters(g, counters, seen, scroll, this.canvas.height);
+  }
+
+  /** The counter under a point of the canvas. */
+  counterAt(y: number): CounterFacts | null {
+    const at = y + this.tracks.scrollTop;
+    const found = this.placed.peek().counters.find((b) => at >= b.top && at < b.top + b.height);
+    return found?.counter ?? null;
   }
 
   private want(boxes: readonly TrackBox[], scroll: number, scene: Scene): void {

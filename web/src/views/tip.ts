@@ -8,6 +8,7 @@ import type { Settings } from './settings';
 import { swatch } from './swatch';
 
 const REST = 300;
+const MOST_LINES = 16;
 
 export class Tip {
   readonly element = h('div', { class: 'tip', attrs: { role: 'tooltip' }, hidden: true });
@@ -19,19 +20,45 @@ export class Tip {
   ) {}
 
   show(x: number, y: number, frame: number, text: string): void {
+    this.rest(x, y, () => [
+      h(
+        'div',
+        { class: 'title' },
+        swatch(this.frames, frame, this.settings.theme.peek()),
+        brief(this.frames.short(frame)),
+      ),
+      h('div', { class: 'line' }, text),
+    ]);
+  }
+
+  /** A title, and lines of a colour, a name and a value. */
+  values(x: number, y: number, title: string, lines: readonly [string, string, string][]): void {
+    this.rest(x, y, () => [
+      h('div', { class: 'title' }, brief(title)),
+      ...lines.slice(0, MOST_LINES).map(([colour, name, value]) =>
+        h(
+          'div',
+          { class: 'title line' },
+          h('i', {
+            class: 'swatch',
+            style: { 'background-color': colour },
+            attrs: { 'aria-hidden': 'true' },
+          }),
+          `${brief(name)} `,
+          h('b', null, value),
+        ),
+      ),
+      ...(lines.length > MOST_LINES
+        ? [h('div', { class: 'line' }, `${lines.length - MOST_LINES} more`)]
+        : []),
+    ]);
+  }
+
+  private rest(x: number, y: number, content: () => HTMLElement[]): void {
     clearTimeout(this.timer);
     this.element.hidden = true;
     this.timer = setTimeout(() => {
-      fill(
-        this.element,
-        h(
-          'div',
-          { class: 'title' },
-          swatch(this.frames, frame, this.settings.theme.peek()),
-          brief(this.frames.short(frame)),
-        ),
-        h('div', { class: 'line' }, text),
-      );
+      fill(this.element, ...content());
       this.element.hidden = false;
       const { width, height } = this.element.getBoundingClientRect();
       const left = x + 12 + width > innerWidth ? x - 12 - width : x + 12;

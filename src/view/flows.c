@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flows: the arrows that arrive at a slice and those that leave it.
+ */
+#include "base/bytes.h"
+#include "view/state.h"
+
+#define FLOW_LIMIT 200 /* in each direction */
+
+static bool is_at(const struct tv_flow_end *end, uint32_t row, uint32_t index)
+{
+    return end->row == row && end->index == index;
+}
+
+/* [row, index, time, track, frame] */
+static void write_end(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                      const struct tv_flow_end *end)
+{
+    struct tv_slice slice = tv_slice_get(trace, end->row, end->index);
+    tv_out_format(out, "[%u,%u,", end->row, end->index);
+    tv_out_i64(out, tv_trace_time(trace, input, end->time));
+    tv_out_format(out, ",%u,%u]", trace->rows[end->row].track,
+                  trace->paths.nodes[slice.path].frame);
+}
+
+static void write_flow(struct tv_out *out, const struct tv_trace *trace, size_t number)
+{
+    const struct tv_flow *flow = &trace->tables.flows.rows[number];
+    tv_out_format(out, "{\"flow\":%zu,\"frame\":%u,\"id\":", number, flow->frame);
+    tv_out_json(out, tv_head_text(trace->head, flow->id));
+    tv_out_text(out, ",\"from\":");
+    write_end(out, trace, flow->input, &flow->from);
+    tv_out_text(out, ",\"to\":");
+    write_end(out, trace, flow->input, &flow->to);
+    tv_out_char(out, '}');
+}
+
+/* Those with one end at the slice; returns how many there are. */
+static uint64_t write_flows(struct tv_out *out, const struct tv_trace *trace, bool arriving,
+                            uint32_t row, uint32_t index)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->tables.flows.count; i++) {
+        const struct tv_flow *flow = &trace->tables.flows.rows[i];
+        if (!is_at(arriving ? &flow->to : &flow->from, row, index))
+            continue;
+        if (count++ >= FLOW_LIMIT)
+            continue;
+        tv_out_text(out, count > 1 ? ",\n" : "");
+        write_flow(out, trace, i);
+    }
+    return count;
+}
+
+enum tv_status tv_view_flows(const struct tv_view *view, const struct tv_parameters *parameters,
+                             struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_trace *trace = view->trace;
+    uint32_t row, index;
+    enum tv_status status = tv_parameter_slice(parameters, trace, &row, &index, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_text(out, "{\"in\":[");
+    uint64_t in = write_flows(out, trace, true, row, index);
+    tv_out_text(out, "],\n\"out\":[");
+    uint64_t away = write_flows(out, trace, false, row, index);
+    tv_out_text(out, "],\"in_count\":");
+    tv_out_u64(out, in);
+    tv_out_text(out, ",\"out_count\":");
+    tv_out_u64(out, away);
+    tv_out_char(out, '}');
+    return TV_OK;
+}
