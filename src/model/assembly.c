@@ -192,6 +192,11 @@ static void add_thread(struct tv_assembly *assembly, uint32_t thread, uint32_t *
         trace->recorded_calls += work->columns.count;
         *map = tv_alloc(work->nesting.paths.count, sizeof **map);
         tv_paths_merge(&trace->paths, &work->nesting.paths, *map);
+    } else {
+        /* Nothing but ends without a beginning. */
+        tv_columns_release(&work->columns);
+        work->columns = (struct tv_columns){.count = 0};
+        work->first_track = TV_NONE;
     }
     tv_paths_release(&work->nesting.paths);
     tv_free(work->nesting.rows);
