@@ -24,6 +24,8 @@ const EVENTS = [
   { ph: 'X', name: 'late', cat: 'gpu', pid: 2, tid: 21, ts: 800, dur: 200 },
   { ph: 'C', name: 'memory', pid: 1, ts: 0, args: { used: 10, free: 20 } },
   { ph: 'C', name: 'memory', pid: 1, ts: 500, args: { used: '25', free: 5 } },
+  { ph: 'i', name: 'mark', cat: 'top', s: 't', pid: 1, tid: 11, ts: 700, args: { why: 'now' } },
+  { ph: 'i', name: 'whole', s: 'p', pid: 2, tid: 21, ts: 250 },
   { ph: 'b', name: 'load', cat: 'net', id: 7, pid: 1, tid: 11, ts: 50 },
   { ph: 'e', name: 'load', cat: 'net', id: 7, pid: 1, tid: 11, ts: 700 },
 ];
@@ -156,6 +158,33 @@ test('counters are stacked areas, with the value under the pointer', async () =>
     ['memory', 'used 25', 'free 5'],
   );
   await page.mouse.move(5, 5);
+});
+
+test('instants are marks that tell all about themselves', async () => {
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  // The view begins and ends 1.5 % beside the trace.
+  const at = (share) => ((share + 0.015) / 1.03) * canvas.width;
+  const hit = await page.evaluate(() =>
+    getComputedStyle(document.documentElement).getPropertyValue('--hit').trim(),
+  );
+  const top = await topOf('main');
+  await until(() => colourAt('.lanes canvas', at(0.7) / canvas.width, top + 3), hit, 'the tick');
+  await page.mouse.click(canvas.x + at(0.7), canvas.y + top + 3);
+  const details = page.locator('.details.beside');
+  await until(() => details.locator('h2').innerText(), 'mark', 'the details');
+  assert.match(await details.innerText(), /\[11\] main/);
+  assert.match(await details.innerText(), /why\s*now/);
+  const line = await page
+    .locator('.labels .group')
+    .first()
+    .evaluate((e) => parseFloat(e.style.top));
+  await page.mouse.click(canvas.x + at(0.25), canvas.y + line + 16);
+  await until(() => details.locator('h2').innerText(), 'whole', 'the details of the other');
+  assert.match(await details.innerText(), /process 2 Renderer/);
+  await page.locator('.profile .row.method', { hasText: 'task' }).click();
+  await until(() => details.locator('h2').innerText(), 'task', 'a name selected after it');
+  await page.keyboard.press('Escape');
+  await until(() => details.locator('h2').count(), 0, 'nothing selected');
 });
 
 test('nothing went wrong', async () => {

@@ -83,6 +83,8 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     flame: refuse,
     activity: refuse,
     counters: refuse,
+    instants: refuse,
+    instant: refuse,
     counterValues: refuse,
     quit: refuse,
     tiles: (res, from, to, lanes, signal) =>

@@ -15,6 +15,8 @@ import {
   type FlameGraph,
   type FlameQuestion,
   type FrameRow,
+  type Instant,
+  type InstantDetails,
   type ProfileAnswer,
   type Relations,
   type Scope,
@@ -143,6 +145,23 @@ export class HttpEngine implements Engine {
 
   async activity(buckets: number): Promise<Activity> {
     return decodeActivity(await bytes('api/activity', { buckets }));
+  }
+
+  async instants(
+    range: { from: number; to: number },
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<Instant[]> {
+    type Row = [number, number, number, number, number, number];
+    const answer = await json<{ instants: Row[] }>('api/instants', { ...range, pixels }, signal);
+    return answer.instants.map(([instant, time, frame, scope, of, count]) => ({
+      ...{ instant, time, frame },
+      ...{ scope, of, count },
+    }));
+  }
+
+  instant(instant: number, signal?: AbortSignal): Promise<InstantDetails> {
+    return json('api/instant', { instant }, signal);
   }
 
   async counters(): Promise<CounterFacts[]> {

@@ -252,6 +252,30 @@ export interface CounterValues {
   }[];
 }
 
+/** The first of those of one owner in one pixel; `count` of them. */
+export interface Instant {
+  instant: number;
+  time: number;
+  frame: number;
+  /** 0 thread, 1 process, 2 global */
+  scope: number;
+  /** Index of the thread or process; -1: of the trace. */
+  of: number;
+  count: number;
+}
+
+export interface InstantDetails {
+  instant: number;
+  time_ns: number;
+  frame: number;
+  scope: number;
+  of: number;
+  category?: string;
+  offset?: number;
+  event?: EventDetails | null;
+  event_error?: string;
+}
+
 export type Extents = { tracks: [number, number[]][] };
 
 export interface Engine {
@@ -278,6 +302,12 @@ export interface Engine {
   ): Promise<Tile[]>;
   flame(question: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;
   activity(buckets: number): Promise<Activity>;
+  instants(
+    range: { from: number; to: number },
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<Instant[]>;
+  instant(instant: number, signal?: AbortSignal): Promise<InstantDetails>;
   counters(): Promise<CounterFacts[]>;
   counterValues(
     counters: readonly number[],

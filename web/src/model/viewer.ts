@@ -33,6 +33,8 @@ export class Viewer {
   readonly tracks = signal<readonly number[]>([], sameNumbers);
   readonly frame = signal<number | null>(null);
   readonly call = signal<Call | null>(null, sameCall);
+  /** The selected instant: then no call is. */
+  readonly instant = signal<number | null>(null);
   readonly tab = signal<Tab>('profile');
   readonly clock: Signal<Clock>;
   readonly sort: Signal<Sort>;
@@ -108,17 +110,25 @@ export class Viewer {
     this.range.set(to > from ? { from, to } : null);
   }
 
+  selectInstant(instant: number): void {
+    this.clearSelection();
+    this.instant.set(instant);
+  }
+
   selectCall(call: Call, frame: number): void {
+    this.instant.set(null);
     this.frame.set(frame);
     this.call.set({ row: call.row, index: call.index });
   }
 
   selectFrame(frame: number | null): void {
     if (frame !== this.frame.peek()) this.call.set(null);
+    this.instant.set(null);
     this.frame.set(frame);
   }
 
   clearSelection(): void {
+    this.instant.set(null);
     this.frame.set(null);
     this.call.set(null);
   }

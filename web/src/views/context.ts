@@ -3,6 +3,7 @@
 
 import { brief } from '../base/visible';
 import type { CounterStore } from '../model/counters';
+import type { InstantStore } from '../model/instants';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
@@ -19,6 +20,7 @@ export interface Views {
   selection: SelectionStore;
   search: SearchStore;
   counters: CounterStore;
+  instants: InstantStore;
   settings: Settings;
   mover: Mover;
   meters: Meters;

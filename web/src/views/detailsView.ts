@@ -5,8 +5,8 @@ import { breakable, fill, h } from '../base/dom';
 import { formatCount, formatPercent, formatTime, plural, unitLabel } from '../base/format';
 import { brief } from '../base/visible';
 import { effect } from '../base/signal';
-import type { CallDetails } from '../model/engine';
-import { trackName } from '../model/names';
+import type { CallDetails, InstantDetails } from '../model/engine';
+import { idOf, trackName } from '../model/names';
 import { figuresOf, type Figures } from '../model/columns';
 import { goToCall, spanOf, zoomToCall, type Views } from './context';
 import { swatch } from './swatch';
@@ -31,6 +31,8 @@ export class DetailsView {
     const call = selection.details.get();
     this.v.settings.theme.get();
     viewer.unit.get();
+    const instant = this.v.instants.details.get();
+    if (instant) return this.showInstant(instant);
     if (frame === null) {
       return fill(
         this.element,
@@ -139,6 +141,41 @@ export class DetailsView {
     );
   }
 
+  private showInstant(instant: InstantDetails): void {
+    const { viewer } = this.v;
+    const unit = viewer.unit.peek();
+    fill(
+      this.element,
+      ...this.head(instant.frame),
+      h(
+        'table',
+        null,
+        h(
+          'tbody',
+          null,
+          this.fact('Time', `${formatTime(instant.time_ns, unit)} ${unitLabel(unit)}`),
+          this.fact('Instant of', this.ownerOf(instant)),
+          instant.category ? this.fact('Category', visible(instant.category)) : null,
+          instant.offset === undefined
+            ? null
+            : this.fact('In the file', `byte ${formatCount(instant.offset)}`),
+        ),
+      ),
+      ...this.event(instant),
+    );
+  }
+
+  private ownerOf({ scope, of }: InstantDetails): string {
+    const { facts } = this.v.viewer;
+    if (scope === 2) return 'the whole trace';
+    if (scope === 1) {
+      const process = facts.processes[of];
+      return `process ${process ? `${idOf(process)} ${process.name}` : ''}`;
+    }
+    const track = facts.tracks.find((t) => t.thread === of && t.kind === 'thread');
+    return track ? trackName(track) : 'a thread without calls';
+  }
+
   private showCall(call: CallDetails): void {
     const { viewer } = this.v;
     const unit = viewer.unit.peek();
@@ -229,7 +266,7 @@ export class DetailsView {
   }
 
   /** Arguments, stacks and whatever else the event of a call says. */
-  private event(call: CallDetails): HTMLElement[] {
+  private event(call: Pick<CallDetails, 'event' | 'event_error'>): HTMLElement[] {
     if (call.event === undefined) return [];
     if (!call.event)
       return [

@@ -6,6 +6,7 @@ import { effect } from '../base/signal';
 import type { Track, TraceFacts } from '../model/engine';
 import { firstExpanded, layoutTracks, processesOf, totalHeight } from '../model/layout';
 import { CounterStore } from '../model/counters';
+import { InstantStore } from '../model/instants';
 import { ProfileStore } from '../model/profileStore';
 import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
@@ -58,6 +59,7 @@ export class Page {
       profile: new ProfileStore(viewer),
       selection: new SelectionStore(viewer),
       counters: new CounterStore(viewer),
+      instants: new InstantStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
         reveal(views, call);

@@ -3,7 +3,7 @@
 
 import { formatValue } from '../base/format';
 import { sampleAt, valueAt } from '../model/counters';
-import type { CounterFacts } from '../model/engine';
+import type { CounterFacts, Instant } from '../model/engine';
 import { resolveStrip } from '../model/hit';
 import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../model/span';
 import { seriesColour } from '../render/counterPainter';
@@ -29,6 +29,12 @@ interface Drag {
   view: Span;
   edge: Edge;
   scroll: number;
+}
+
+function instantWords(instant: Instant): string {
+  const scope = ['a thread', 'its process', 'the whole trace'][instant.scope] ?? '';
+  const more = instant.count > 1 ? `; the first of ${instant.count} in this pixel` : '';
+  return `instant of ${scope}${more}`;
 }
 
 export class TimelineGestures {
@@ -202,7 +208,10 @@ export class TimelineGestures {
     const place = onRuler ? this.line.rulerPlace : this.line.canvas.element;
     place.style.cursor = edge ? 'ew-resize' : onRuler ? 'col-resize' : 'default';
     // The readout says everything of a bar; of a strip's pixel it knows the longest call only.
-    if (found?.hit && !found.hit.call) {
+    const instant = onRuler || edge ? null : this.line.instantAt(x, this.y(e));
+    if (instant) {
+      this.tip.show(e.clientX, e.clientY, instant.frame, instantWords(instant));
+    } else if (found?.hit && !found.hit.call) {
       this.tip.show(
         e.clientX,
         e.clientY,
@@ -228,6 +237,8 @@ export class TimelineGestures {
 
   private async click(e: PointerEvent): Promise<void> {
     const { viewer } = this.v;
+    const instant = this.line.instantAt(this.x(e), this.y(e));
+    if (instant) return viewer.selectInstant(instant.instant);
     const found = this.line.under(this.x(e), this.y(e));
     if (!found?.hit) return viewer.clearSelection();
     if (e.ctrlKey || e.metaKey) {

@@ -5,7 +5,7 @@
 import { fill, h, icon, setAttribute } from '../base/dom';
 import { formatCount, formatSeconds, plural } from '../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
-import type { CounterFacts, TileLane, Track } from '../model/engine';
+import type { CounterFacts, Instant, TileLane } from '../model/engine';
 import { hitLane, type Hit } from '../model/hit';
 import {
   boxAt,
@@ -23,6 +23,7 @@ import { idOf, trackName } from '../model/names';
 import type { Span } from '../model/span';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
+import { instantAt, paintInstants } from '../render/instantPainter';
 import { paintRuler } from '../render/rulerPainter';
 import type { Context } from '../render/shapes';
 import { StripImages } from '../render/strips';
@@ -30,14 +31,10 @@ import { TimeScale } from '../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../render/trackPainter';
 import { Canvas } from './canvas';
 import type { Views } from './context';
+import { busyTime, kindOf, processWords } from './trackWords';
 
 /** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
 const AHEAD = 120;
-
-/** Async slices have no CPU time of their own, whatever clocks the trace has. */
-function busyTime(track: Track): number | null {
-  return track.kind === 'async' ? track.real_ns : (track.cpu_ns ?? track.real_ns);
-}
 
 export interface Under {
   box: TrackBox;
@@ -103,6 +100,7 @@ export class TimelineView {
       () => {
         this.v.selection.setWidth(this.canvas.width);
         this.v.counters.setWidth(this.canvas.width);
+        this.v.instants.setWidth(this.canvas.width);
       },
     );
     this.canvas.element.tabIndex = 0;
@@ -178,6 +176,8 @@ export class TimelineView {
     search.focused.get();
     search.current.get();
     this.v.counters.values.get();
+    this.v.instants.list.get();
+    viewer.instant.get();
     this.overCounter.get();
     this.canvas.invalidate();
   }
@@ -244,29 +244,6 @@ export class TimelineView {
     );
   }
 
-  /** What a track is, where it is not simply a thread. */
-  private kindOf(track: Track): { title: string; mark: HTMLElement | null } {
-    const owner = this.v.viewer.facts.tracks.find(
-      (t) => t.thread === track.thread && t.kind === 'thread',
-    );
-    const mark = (text: string): HTMLElement =>
-      h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, text);
-    if (track.kind === 'overflow')
-      return {
-        title: 'slices of this thread that overlap its others without nesting',
-        mark: mark('overlap'),
-      };
-    if (track.kind !== 'async') return { title: '', mark: null };
-    const of = track.thread >= 0 && owner ? `begun by ${trackName(owner)}` : 'of the process';
-    return { title: `async slices ${of}`, mark: mark('async') };
-  }
-
-  private processWords(track: Track): string {
-    const { processes } = this.v.viewer.facts;
-    const process = processes.length > 1 ? processes[track.process] : undefined;
-    return process ? `, process ${idOf(process)} ${process.name}` : '';
-  }
-
   private trackLabel(
     box: TrackBox,
     all: readonly number[],
@@ -278,8 +255,8 @@ export class TimelineView {
     const { viewer } = this.v;
     const { track } = box;
     const name = trackName(track);
-    const kind = this.kindOf(track);
-    const process = this.processWords(track);
+    const kind = kindOf(track, viewer.facts);
+    const process = processWords(track, viewer.facts);
     const title =
       `${name}${kind.title && `, ${kind.title}`}${process}: ${plural(track.calls, 'call')}, ` +
       `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
@@ -395,6 +372,10 @@ export class TimelineView {
     paintTracks(g, scene, boxes, scroll, this.canvas.height);
     this.drawCounters(g, placed, scroll, scene);
     paintGroups(g, scene, placed.groups, scroll, this.canvas.height);
+    const marks = { theme: scene.theme, scale: scene.scale, placed };
+    const selected = this.v.viewer.instant.peek();
+    const list = this.v.instants.list.peek();
+    paintInstants(g, { ...marks, selected }, list, scroll, this.canvas.height);
   }
 
   private drawCounters(g: Context, placed: Placed, scroll: number, scene: Scene): void {
@@ -410,6 +391,12 @@ export class TimelineView {
       hovered: this.overCounter.peek()?.counter ?? null,
     };
     paintCounters(g, counters, seen, scroll, this.canvas.height);
+  }
+
+  /** The instant whose mark is under a point of the canvas. */
+  instantAt(x: number, y: number): Instant | null {
+    const where = { placed: this.placed.peek(), scale: this.scale };
+    return instantAt(where, this.v.instants.list.peek(), x, y + this.tracks.scrollTop);
   }
 
   /** The counter under a point of the canvas. */

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instants: a tick above the slices of a thread, a line through a process or through everything.
+
+import type { Instant } from '../model/engine';
+import type { GroupBox, Placed } from '../model/layout';
+import type { Context } from './shapes';
+import type { Theme } from './theme';
+import type { TimeScale } from './timeScale';
+
+/** So far above and beside a mark it is still meant. */
+const REACH = 4;
+const MARK = 6;
+
+export interface InstantScene {
+  theme: Theme;
+  scale: TimeScale;
+  selected: number | null;
+  /** The index of a process -> the line under which things of it stand. */
+  placed: Placed;
+}
+
+/** Where the mark of an instant stands, and down to where its line goes. */
+interface Place {
+  top: number;
+  bottom: number;
+}
+
+function places(s: Pick<InstantScene, 'placed'>, instant: Instant): Place[] {
+  const { tracks, groups, height } = s.placed;
+  const line = (group: GroupBox, bottom: number): Place => ({
+    top: group.top + group.height - MARK - 2,
+    bottom,
+  });
+  if (instant.scope === 2) return groups.map((group, i) => line(group, i === 0 ? height : 0));
+  if (instant.scope === 1)
+    return groups.filter((g) => g.process === instant.of).map((g) => line(g, g.bottom));
+  const box =
+    tracks.find((b) => b.track.thread === instant.of && b.track.kind === 'thread') ??
+    tracks.find((b) => b.track.thread === instant.of);
+  return box ? [{ top: box.top + 1, bottom: 0 }] : [];
+}
+
+export function paintInstants(
+  g: Context,
+  s: InstantScene,
+  instants: readonly Instant[],
+  scroll: number,
+  height: number,
+): void {
+  for (const instant of instants) {
+    const x = Math.round(s.scale.x(instant.time));
+    if (x < -MARK || x > s.scale.width + MARK) continue;
+    const chosen = instant.instant === s.selected;
+    g.fillStyle = chosen ? s.theme.colour.select : s.theme.colour.hit;
+    for (const { top, bottom } of places(s, instant)) {
+      if (bottom > top)
+        g.fillRect(x, Math.max(0, top - scroll), 1, Math.min(height, bottom - scroll));
+      const y = top - scroll;
+      if (y + MARK < 0 || y > height) continue;
+      g.beginPath();
+      g.moveTo(x - 3.5, y);
+      g.lineTo(x + 4.5, y);
+      g.lineTo(x + 0.5, y + MARK);
+      g.closePath();
+      g.fill();
+      if (chosen) g.fillRect(x - 4, y, 9, 2);
+    }
+  }
+}
+
+/** The nearest instant whose mark is under a point; y from the top of the list. */
+export function instantAt(
+  s: Pick<InstantScene, 'placed' | 'scale'>,
+  instants: readonly Instant[],
+  x: number,
+  y: number,
+): Instant | null {
+  let best: Instant | null = null;
+  let nearest = REACH + 1;
+  for (const instant of instants) {
+    const distance = Math.abs(s.scale.x(instant.time) - x);
+    if (distance >= nearest) continue;
+    if (!places(s, instant).some((p) => y >= p.top - 1 && y <= p.top + MARK + 1)) continue;
+    best = instant;
+    nearest = distance;
+  }
+  return best;
+}
