@@ -9,6 +9,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/selection.h"
+#include "readers/te_rewrite.h"
 #include "writers/trace_event.h"
 #include "writers/trace_file.h"
 
@@ -125,6 +126,12 @@ static void write_json(const struct tv_settings *settings, const struct tv_trace
     name_dropped(name, trace->head, 0);
 }
 
+/* One Trace Event file becomes another with every event: nothing is lost. */
+static bool can_rewrite(const struct tv_trace *trace)
+{
+    return trace->head->input_count == 1 && tv_te_is_input(&trace->head->inputs[0]);
+}
+
 static enum tv_status convert(const struct tv_settings *settings, const struct tv_trace *trace,
                               struct tv_error *err)
 {
@@ -143,6 +150,8 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
         return status;
     if (to != TO_JSON) {
         status = write_trace_file(settings, trace, to, cpu, &output, err);
+    } else if (can_rewrite(trace)) {
+        status = tv_te_rewrite(trace->head->inputs[0].source, &output.out, err);
     } else {
         write_json(settings, trace, &output);
     }

@@ -348,17 +348,32 @@ static enum tv_status read_all(struct walker *walker)
     return lines ? read_list(walker, true, &last) : read_object(walker);
 }
 
+static enum tv_status read_container(struct walker *walker, struct tv_te_copy *copy)
+{
+    memset(walker->container, 0, sizeof *walker->container);
+    tv_arena_init(&walker->container->keys);
+    walker->container->lists.copy = copy;
+    tv_window_init(&walker->window, walker->source);
+    enum tv_status status = read_all(walker);
+    tv_window_release(&walker->window);
+    return status;
+}
+
 enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv_source *source,
                                     const struct tv_read_options *options, struct tv_error *err)
 {
     struct walker walker = {
         .container = container, .source = source, .options = options, .err = err};
-    memset(container, 0, sizeof *container);
-    tv_arena_init(&container->keys);
-    tv_window_init(&walker.window, source);
-    enum tv_status status = read_all(&walker);
-    tv_window_release(&walker.window);
-    return status;
+    return read_container(&walker, NULL);
+}
+
+enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
+                                    struct tv_te_copy *copy, struct tv_error *err)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct walker walker = {
+        .container = container, .source = source, .options = &options, .err = err};
+    return read_container(&walker, copy);
 }
 
 void tv_te_container_release(struct tv_te_container *container)

@@ -27,6 +27,9 @@ struct tv_te_container {
 enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv_source *source,
                                     const struct tv_read_options *options,
                                     struct tv_error *err) TV_MUST_CHECK;
+/* The same, and copies the text of the events. */
+enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
+                                    struct tv_te_copy *copy, struct tv_error *err) TV_MUST_CHECK;
 void tv_te_container_release(struct tv_te_container *container);
 
 /* How sure the first bytes are those of such a file. */

@@ -123,6 +123,7 @@ enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *sou
         return status;
     for (size_t i = first; i < lists->count; i++) {
         lists->rows[i]->lines = lists->lines;
+        lists->rows[i]->copy = lists->copy;
         lists->rows[i]->progress = options->progress;
     }
     tv_workers_run((unsigned)(lists->count - first), read_one, lists->rows + first);

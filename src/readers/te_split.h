@@ -17,6 +17,7 @@
 struct tv_te_lists {
     struct tv_te_list **rows;
     size_t count, capacity;
+    struct tv_te_copy *copy; /* or NULL; then there is one part */
     bool lines; /* the list that is read next has an element a line, without brackets */
 };
 
