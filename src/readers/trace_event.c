@@ -164,6 +164,7 @@ static void place(struct tv_te_context *context)
     struct tv_placing placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
         .end = context->nothing ? 0 : context->last,
+        .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
     };
     tv_assembly_place(context->assembly, &placing);
