@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ft_line.h"
+
+#include <string.h>
+
+#define NS_PER_US 1000
+#define NS_PER_S 1000000000
+
+/* More digits of a fraction are below a nanosecond. */
+#define FRACTION_DIGITS 9
+
+/* Seconds beyond this do not fit into nanoseconds of 64 bits. */
+#define MOST_SECONDS ((uint64_t)INT64_MAX / NS_PER_S - 1)
+
+#define MOST_CPUS 65536
+
+/* "(" and spaces, digits or dashes in front of ")". */
+#define WIDEST_TGID 32
+
+/* Flags have so many characters (ftrace.md section 2). */
+#define LEAST_FLAGS 4
+#define MOST_FLAGS 8
+
+/* What is not read yet. */
+struct rest {
+    const uint8_t *at, *end;
+};
+
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void skip_spaces(struct rest *rest)
+{
+    while (rest->at < rest->end && is_space(*rest->at))
+        rest->at++;
+}
+
+static bool take(struct rest *rest, uint8_t c)
+{
+    if (rest->at == rest->end || *rest->at != c)
+        return false;
+    rest->at++;
+    return true;
+}
+
+/* At least one digit; false when the number is too large, too. */
+static bool take_number(struct rest *rest, uint64_t most, uint64_t *number)
+{
+    const uint8_t *first = rest->at;
+    *number = 0;
+    while (rest->at < rest->end && is_digit(*rest->at)) {
+        *number = *number * 10 + (uint64_t)(*rest->at++ - '0');
+        if (*number > most)
+            return false;
+    }
+    return rest->at > first;
+}
+
+static struct tv_bytes trimmed(const uint8_t *from, const uint8_t *to)
+{
+    while (from < to && is_space(*from))
+        from++;
+    while (to > from && is_space(to[-1]))
+        to--;
+    return (struct tv_bytes){from, (size_t)(to - from)};
+}
+
+/* "comm-tid" with nothing behind it but spaces. */
+static bool parse_task(const uint8_t *from, const uint8_t *to, struct tv_ft_line *line)
+{
+    struct tv_bytes text = trimmed(from, to);
+    size_t digits = text.length;
+    while (digits > 0 && is_digit(text.data[digits - 1]))
+        digits--;
+    if (digits == 0 || digits == text.length || text.data[digits - 1] != '-')
+        return false;
+    struct rest number = {text.data + digits, text.data + text.length};
+    uint64_t tid;
+    if (!take_number(&number, INT32_MAX, &tid))
+        return false;
+    line->tid = (int64_t)tid;
+    /* A comm may end with spaces: they are part of it. */
+    line->task = (struct tv_bytes){text.data, digits - 1};
+    return true;
+}
+
+/* What stands before the processor: "comm-tid" and maybe "(tgid)". */
+static bool parse_owner(const uint8_t *from, const uint8_t *to, struct tv_ft_line *line)
+{
+    struct tv_bytes text = trimmed(from, to);
+    line->tgid = TV_FT_NO_ID;
+    if (text.length == 0 || text.data[text.length - 1] != ')')
+        return parse_task(from, to, line);
+    const uint8_t *open = text.data + text.length - 1;
+    const uint8_t *furthest = text.length > WIDEST_TGID ? open - WIDEST_TGID : text.data;
+    while (open > furthest && *open != '(')
+        open--;
+    if (*open != '(')
+        return false;
+    struct tv_bytes id = trimmed(open + 1, text.data + text.length - 1);
+    struct rest rest = {id.data, id.data + id.length};
+    uint64_t tgid;
+    if (take_number(&rest, INT32_MAX, &tgid) && rest.at == rest.end)
+        line->tgid = (int64_t)tgid;
+    else if (id.length == 0 || id.data[0] != '-')
+        return false;
+    return parse_task(text.data, open, line);
+}
+
+/* "123.456789", or "1000" of a clock that counts something else. */
+static bool take_time(struct rest *rest, struct tv_ft_line *line)
+{
+    uint64_t whole;
+    if (!take_number(rest, INT64_MAX / 10 - 1, &whole))
+        return false;
+    line->ticks = !take(rest, '.');
+    if (line->ticks) {
+        line->time = (int64_t)whole;
+        return true;
+    }
+    if (whole > MOST_SECONDS)
+        return false;
+    int64_t fraction = 0;
+    unsigned digits = 0;
+    for (; rest->at < rest->end && is_digit(*rest->at); rest->at++)
+        if (digits < FRACTION_DIGITS) {
+            fraction = fraction * 10 + (*rest->at - '0');
+            digits++;
+        }
+    if (digits == 0)
+        return false;
+    for (; digits < FRACTION_DIGITS; digits++)
+        fraction *= 10;
+    line->time = (int64_t)whole * NS_PER_S + fraction;
+    return true;
+}
+
+static bool is_flag(uint8_t c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '#' || c == '*' || c == '+' || c == '-';
+}
+
+/* How many of the characters are flags when the time touches them ("....316.19"): five when the
+ * fifth cannot be a digit of the time. */
+static size_t touching_flags(struct rest rest)
+{
+    size_t left = (size_t)(rest.end - rest.at);
+    if (left <= LEAST_FLAGS)
+        return 0;
+    return is_digit(rest.at[LEAST_FLAGS]) ? LEAST_FLAGS : LEAST_FLAGS + 1;
+}
+
+/* Flags, if there are any, and the time with its ':'. */
+static bool take_flags_and_time(struct rest *rest, struct tv_ft_line *line)
+{
+    skip_spaces(rest);
+    struct rest start = *rest;
+    line->flags = (struct tv_bytes){start.at, 0};
+    if (take_time(rest, line) && take(rest, ':'))
+        return true;
+    *rest = start;
+    while (rest->at < rest->end && is_flag(*rest->at))
+        rest->at++;
+    size_t length = (size_t)(rest->at - start.at);
+    if (rest->at < rest->end && !is_space(*rest->at))
+        length = touching_flags(start);
+    if (length < LEAST_FLAGS || length > MOST_FLAGS)
+        return false;
+    line->flags.length = length;
+    rest->at = start.at + length;
+    skip_spaces(rest);
+    return take_time(rest, line) && take(rest, ':');
+}
+
+/* "event: details", "event:" or "function <-parent". */
+static bool parse_event(struct rest rest, struct tv_ft_line *line)
+{
+    skip_spaces(&rest);
+    const uint8_t *from = rest.at;
+    while (rest.at < rest.end && !is_space(*rest.at) && *rest.at != ':')
+        rest.at++;
+    /* Of "a::b: x" or "a:b: x" the name is what stands before ": ". */
+    while (rest.at < rest.end && *rest.at == ':' && rest.at + 1 < rest.end && !is_space(rest.at[1]))
+        for (rest.at++; rest.at < rest.end && !is_space(*rest.at) && *rest.at != ':';)
+            rest.at++;
+    if (rest.at == from)
+        return false;
+    if (rest.at < rest.end && *rest.at == ':') {
+        line->event = (struct tv_bytes){from, (size_t)(rest.at - from)};
+        line->details = trimmed(rest.at + 1, rest.end);
+        return true;
+    }
+    skip_spaces(&rest);
+    line->event = (struct tv_bytes){from, 0};
+    line->details = trimmed(from, rest.end);
+    return rest.end - rest.at > 2 && rest.at[0] == '<' && rest.at[1] == '-';
+}
+
+/* "[cpu]" at `open`, and all behind it. */
+static bool parse_from_bracket(const uint8_t *open, const uint8_t *end, struct tv_ft_line *line)
+{
+    struct rest rest = {open + 1, end};
+    uint64_t cpu;
+    if (!take_number(&rest, MOST_CPUS, &cpu) || !take(&rest, ']'))
+        return false;
+    line->cpu = (uint32_t)cpu;
+    line->relative = false;
+    return take_flags_and_time(&rest, line) && parse_event(rest, line);
+}
+
+/* "12us : ", "12us!: ", or "123.456: " as trace-cmd writes it. */
+static bool take_latency_time(struct rest *rest, struct tv_ft_line *line)
+{
+    skip_spaces(rest);
+    uint64_t number;
+    struct rest start = *rest;
+    if (take_number(rest, INT64_MAX / NS_PER_US, &number) && take(rest, 'u') && take(rest, 's')) {
+        while (rest->at < rest->end && !is_space(*rest->at) && *rest->at != ':')
+            rest->at++;
+        skip_spaces(rest);
+        line->relative = true;
+        line->ticks = false;
+        line->time = (int64_t)number * NS_PER_US;
+        return take(rest, ':');
+    }
+    *rest = start;
+    line->relative = false;
+    return take_time(rest, line) && take(rest, ':');
+}
+
+/* "comm-tid   2d..1.  ...": `at` is the processor's first digit. */
+static bool parse_latency_at(const uint8_t *from, const uint8_t *at, const uint8_t *end,
+                             struct tv_ft_line *line)
+{
+    struct rest rest = {at, end};
+    uint64_t cpu;
+    if (!take_number(&rest, MOST_CPUS, &cpu))
+        return false;
+    const uint8_t *flags = rest.at;
+    while (rest.at < rest.end && is_flag(*rest.at))
+        rest.at++;
+    size_t length = (size_t)(rest.at - flags);
+    if (length < LEAST_FLAGS || length > MOST_FLAGS || rest.at == rest.end || !is_space(*rest.at))
+        return false;
+    line->cpu = (uint32_t)cpu;
+    line->flags = (struct tv_bytes){flags, length};
+    line->tgid = TV_FT_NO_ID;
+    return take_latency_time(&rest, line) && parse_event(rest, line) && parse_task(from, at, line);
+}
+
+/* The processor is the first number behind "-tid " that has flags at its end. */
+static bool parse_latency(struct tv_bytes text, struct tv_ft_line *line)
+{
+    const uint8_t *end = text.data + text.length;
+    for (const uint8_t *at = text.data + 1; at < end; at++)
+        if (is_digit(*at) && is_space(at[-1]) && parse_latency_at(text.data, at, end, line))
+            return true;
+    return false;
+}
+
+bool tv_ft_line_parse(struct tv_bytes text, struct tv_ft_line *line)
+{
+    if (text.length == 0 || text.data[0] == '#')
+        return false;
+    const uint8_t *end = text.data + text.length;
+    const uint8_t *open = memchr(text.data, '[', text.length);
+    for (; open; open = memchr(open + 1, '[', (size_t)(end - open - 1)))
+        if (parse_from_bracket(open, end, line) && parse_owner(text.data, open, line))
+            return true;
+    return parse_latency(text, line);
+}
