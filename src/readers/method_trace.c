@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "readers/base64.h"
 #include "readers/mt_deliver.h"
 #include "readers/mt_packets.h"
 #include "readers/mt_stream.h"

@@ -2,8 +2,8 @@
 /*
  * base64.h - RFC 4648, with line breaks and blanks between.
  */
-#ifndef TV_READERS_BASE64_H
-#define TV_READERS_BASE64_H
+#ifndef TV_BASE_BASE64_H
+#define TV_BASE_BASE64_H
 
 #include "base/types.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/base64.h"
+#include "base/base64.h"
 
 static int digit_value(uint8_t c)
 {
