@@ -13,6 +13,7 @@ static const struct tv_option options[] = {
               "draw callees that take P percent of their caller's time (default: 20)"),
     TV_OPTION_CLOCK,
     TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,

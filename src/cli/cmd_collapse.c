@@ -12,6 +12,7 @@
 static const struct tv_option options[] = {
     TV_OPTION_CLOCK,
     TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
               "a file for each thread, PREFIX.ID-NAME.collapsed; --output is the prefix"),

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
+#include "cli/rewrite.h"
 #include "cli/selection.h"
 #include "readers/te_rewrite.h"
 #include "writers/trace_event.h"
@@ -19,6 +20,7 @@ static const struct tv_option options[] = {
               "(default: v3, or v2 with one clock)"),
     TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
               "the clock that v1, v2 and f2 keep (default: real)"),
+    TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -91,30 +93,40 @@ static void name_dropped(const char *name, const struct tv_head *head, uint64_t 
     }
 }
 
-static enum tv_status write_trace_file(const struct tv_settings *settings,
-                                       const struct tv_trace *trace, enum to to, bool cpu,
-                                       struct tv_output *output, struct tv_error *err)
+/* What is converted. */
+struct converting {
+    const struct tv_settings *settings;
+    const struct tv_trace *trace;
+    struct tv_keep keep;
+    enum to to;
+    bool cpu;
+};
+
+static enum tv_status write_trace_file(const struct converting *c, struct tv_output *output,
+                                       struct tv_error *err)
 {
+    const struct tv_settings *settings = c->settings;
     static const enum tv_trace_target targets[] = {
         [TO_V1] = TV_TRACE_V1,       [TO_V2] = TV_TRACE_V2,       [TO_V3] = TV_TRACE_V3,
         [TO_F2] = TV_TRACE_STREAM_1, [TO_F3] = TV_TRACE_STREAM_2,
     };
+    struct tv_trace_file_options file = {targets[c->to], c->cpu, &c->keep};
     struct tv_trace_losses losses;
-    enum tv_status status =
-        tv_trace_file_write(&output->out, trace, targets[to], cpu, &losses, err);
+    enum tv_status status = tv_trace_file_write(&output->out, c->trace, &file, &losses, err);
     if (status == TV_OK && !settings->quiet) {
-        name_losses(settings->files.items[0], to, &losses);
-        name_dropped(settings->files.items[0], trace->head, losses.stray_exits);
+        name_losses(settings->files.items[0], c->to, &losses);
+        name_dropped(settings->files.items[0], c->trace->head, losses.stray_exits);
     }
     return status;
 }
 
-static void write_json(const struct tv_settings *settings, const struct tv_trace *trace,
-                       struct tv_output *output)
+static void write_json(const struct converting *c, struct tv_output *output)
 {
+    const struct tv_settings *settings = c->settings;
+    const struct tv_trace *trace = c->trace;
     const char *name = settings->files.items[0];
     struct tv_trace_event_losses losses;
-    tv_trace_event_write(&output->out, trace, &losses);
+    tv_trace_event_write(&output->out, trace, &c->keep, &losses);
     if (settings->quiet)
         return;
     say_count(name, losses.async, "async slices left out");
@@ -132,33 +144,43 @@ static bool can_rewrite(const struct tv_trace *trace)
     return trace->head->input_count == 1 && tv_te_is_input(&trace->head->inputs[0]);
 }
 
-static enum tv_status convert(const struct tv_settings *settings, const struct tv_trace *trace,
-                              struct tv_error *err)
+static enum tv_status write_target(const struct converting *c, struct tv_error *err)
 {
-    enum to to = choose_target(settings, trace);
+    const struct tv_settings *settings = c->settings;
     struct tv_output output;
     struct tv_error late = {0};
-    bool cpu = false;
-    enum tv_status status = TV_OK;
-    if (to != TO_JSON)
-        status = tv_clock_choose(settings, tv_head_clocks(trace->head), &cpu, err);
+    enum tv_status status =
+        c->to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
+                         : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
-                           : tv_output_open_binary(&output, settings->output, settings->quiet, err);
-    if (status != TV_OK)
-        return status;
-    if (to != TO_JSON) {
-        status = write_trace_file(settings, trace, to, cpu, &output, err);
-    } else if (can_rewrite(trace)) {
-        status = tv_te_rewrite(trace->head->inputs[0].source, &output.out, err);
-    } else {
-        write_json(settings, trace, &output);
-    }
+    if (c->to != TO_JSON)
+        status = write_trace_file(c, &output, err);
+    else if (can_rewrite(c->trace))
+        status = tv_rewrite_kept(c->trace, &c->keep, &output.out, err);
+    else
+        write_json(c, &output);
     if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
         *err = late;
         return late.status;
     }
+    return status;
+}
+
+static enum tv_status convert(const struct tv_settings *settings, const struct tv_trace *trace,
+                              struct tv_error *err)
+{
+    struct converting c = {
+        .settings = settings, .trace = trace, .to = choose_target(settings, trace)};
+    enum tv_status status = TV_OK;
+    if (c.to != TO_JSON)
+        status = tv_clock_choose(settings, tv_head_clocks(trace->head), &c.cpu, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_keep_make(settings, trace, &c.keep, err);
+    if (status == TV_OK)
+        status = write_target(&c, err);
+    tv_keep_release(&c.keep);
     return status;
 }
 

@@ -14,6 +14,7 @@ static const struct tv_option options[] = {
               sort, "by the change of what (default: incl-cpu, or incl-real)"),
     TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "only the first N methods of each part"),
     TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,

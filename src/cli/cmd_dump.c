@@ -2,7 +2,6 @@
 /*
  * cmd_dump.c - every event on a line while the file is read, or the whole model.
  */
-#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -16,6 +15,7 @@ static const struct tv_option options[] = {
     TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
               "clock of the text (default: cpu where there is one)"),
     TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -25,7 +25,8 @@ struct dumping {
     const struct tv_settings *settings;
     struct tv_output output;
     bool opened;
-    struct tv_error error; /* why nothing is printed */
+    const struct tv_tables *tables; /* of the trace, when there is one */
+    struct tv_error error;          /* why nothing is printed */
 };
 
 static enum tv_status open_output(struct dumping *dumping, struct tv_error *err)
@@ -38,11 +39,12 @@ static enum tv_status open_output(struct dumping *dumping, struct tv_error *err)
 }
 
 /* Nothing is printed, and no file made, for wishes that the trace cannot fulfil. */
-static enum tv_status check_wishes(const struct tv_settings *settings, const struct tv_head *head,
+static enum tv_status check_wishes(const struct dumping *dumping, const struct tv_head *head,
                                    struct tv_error *err)
 {
+    const struct tv_settings *settings = dumping->settings;
     bool cpu;
-    enum tv_status status = tv_threads_check(head, &settings->threads, err);
+    enum tv_status status = tv_wishes_check(settings, head, dumping->tables, err);
     if (status == TV_OK && settings->clock != TV_CHOICE_ANY)
         status = tv_clock_choose(settings, tv_head_clocks(head), &cpu, err);
     return status;
@@ -52,14 +54,15 @@ static enum tv_status check_wishes(const struct tv_settings *settings, const str
 static bool start(const struct tv_head *head, void *context)
 {
     struct dumping *dumping = context;
-    return check_wishes(dumping->settings, head, &dumping->error) == TV_OK &&
+    return check_wishes(dumping, head, &dumping->error) == TV_OK &&
            open_output(dumping, &dumping->error) == TV_OK;
 }
 
 static bool is_wanted(const struct tv_head *head, uint32_t thread, void *context)
 {
-    const struct dumping *dumping = context;
-    return tv_thread_is_named(head, thread, &dumping->settings->threads);
+    struct dumping *dumping = context;
+    struct tv_settings settings = *dumping->settings;
+    return tv_thread_is_wanted(head, thread, &settings);
 }
 
 static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *loading,
@@ -83,8 +86,13 @@ static enum tv_status dump_trace(struct dumping *dumping, struct tv_loading *loa
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    tv_dump_trace(dump, trace);
-    if (dumping->error.status == TV_OK)
+    struct tv_keep keep;
+    dumping->tables = &trace->tables;
+    status = tv_keep_make(dumping->settings, trace, &keep, err);
+    if (status == TV_OK)
+        tv_dump_trace(dump, trace, &keep);
+    tv_keep_release(&keep);
+    if (status == TV_OK && dumping->error.status == TV_OK)
         tv_load_report(dumping->settings, trace->head);
     tv_dump_end(dump);
     tv_trace_free(trace);
@@ -94,8 +102,9 @@ static enum tv_status dump_trace(struct dumping *dumping, struct tv_loading *loa
 /* Of several inputs a later one may have the thread, or the clock, that is asked for. */
 static bool can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
 {
-    bool free_of_wishes = settings->threads.count == 0 && settings->clock == TV_CHOICE_ANY;
-    return tv_load_streams(loading) && (tv_load_count(loading) == 1 || free_of_wishes);
+    bool free_of_wishes = !tv_threads_are_chosen(settings) && settings->clock == TV_CHOICE_ANY;
+    return tv_load_streams(loading) && settings->categories.count == 0 &&
+           (tv_load_count(loading) == 1 || free_of_wishes);
 }
 
 static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
@@ -104,7 +113,7 @@ static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
     const struct tv_settings *settings = dumping->settings;
     struct tv_dump_options dump_options = {
         .clock = clocks[settings->clock],
-        .wanted = settings->threads.count > 0 ? is_wanted : NULL,
+        .wanted = tv_threads_are_chosen(settings) ? is_wanted : NULL,
         .start = start,
         .context = dumping,
     };
@@ -132,20 +141,15 @@ static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
         tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    status = tv_threads_check(trace->head, &settings->threads, err);
+    struct tv_keep keep;
+    status = tv_keep_make(settings, trace, &keep, err);
     if (status == TV_OK)
         status = open_output(dumping, err);
     if (status == TV_OK) {
-        bool *wanted = tv_alloc(trace->track_count, sizeof *wanted);
-        for (uint32_t i = 0; i < trace->track_count; i++)
-            wanted[i] =
-                settings->threads.count == 0 ||
-                (trace->tracks[i].thread != TV_NONE &&
-                 tv_thread_is_named(trace->head, trace->tracks[i].thread, &settings->threads));
         tv_load_report(settings, trace->head);
-        tv_model_jsonl_write(&dumping->output.out, trace, wanted);
-        tv_free(wanted);
+        tv_model_jsonl_write(&dumping->output.out, trace, &keep);
     }
+    tv_keep_release(&keep);
     tv_trace_free(trace);
     return status;
 }

@@ -30,6 +30,7 @@ static const struct tv_option options[] = {
               "leave out narrower frames (default: 0.1 of 1180)"),
     TV_OPTION_CLOCK,
     TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
               "a picture for each thread, PREFIX.ID-NAME.svg; --output is the prefix"),

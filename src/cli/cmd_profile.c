@@ -14,6 +14,7 @@ static const struct tv_option options[] = {
               sort, "by what (default: incl-cpu, or incl-real without a CPU clock)"),
     TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "only the first N methods"),
     TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION("callers-callees", NULL, TV_OPTION_FLAG, callers_callees,
               "each method between its callers and callees (text or json)"),

@@ -13,6 +13,7 @@ static const struct tv_option options[] = {
               "from the methods that used the time up to their callers"),
     TV_OPTION_CLOCK,
     TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
               "leave out what took less than P percent of all (default: 0.5)"),

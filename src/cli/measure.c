@@ -8,6 +8,27 @@
 #include "cli/load.h"
 #include "cli/selection.h"
 
+static enum tv_status count_trace(const struct tv_settings *settings, unsigned flags,
+                                  const struct tv_keep *keep, struct tv_measured *measured,
+                                  struct tv_error *err)
+{
+    const struct tv_trace *trace = measured->trace;
+    struct tv_selection selection;
+    uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
+    enum tv_status status = tv_selection_make(settings, trace, keep, tracks, &selection, err);
+    if (status == TV_OK && (flags & TV_MEASURE_SPLIT_THREADS))
+        measured->tree = tv_call_tree_by_thread(trace, &selection, tv_settings_jobs(settings));
+    else if (status == TV_OK)
+        measured->tree = tv_call_tree_of_trace(trace, &selection, tv_settings_jobs(settings));
+    tv_free(tracks);
+    if (status == TV_OK && keep->frames) {
+        struct tv_call_tree *all = measured->tree;
+        measured->tree = tv_call_tree_sift(all, keep->frames);
+        tv_call_tree_free(all);
+    }
+    return status;
+}
+
 static enum tv_status measure_trace(const struct tv_settings *settings, unsigned flags,
                                     struct tv_loading *loading, struct tv_measured *measured,
                                     struct tv_error *err)
@@ -15,17 +36,19 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
     enum tv_status status = tv_load_build(loading, NULL, &measured->trace, err);
     if (status != TV_OK)
         return status;
-    const struct tv_trace *trace = measured->trace;
-    struct tv_selection selection;
-    uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
-    measured->head = trace->head;
-    status = tv_selection_make(settings, trace, tracks, &selection, err);
-    if (status == TV_OK && (flags & TV_MEASURE_SPLIT_THREADS))
-        measured->tree = tv_call_tree_by_thread(trace, &selection, tv_settings_jobs(settings));
-    else if (status == TV_OK)
-        measured->tree = tv_call_tree_of_trace(trace, &selection, tv_settings_jobs(settings));
-    tv_free(tracks);
+    struct tv_keep keep;
+    measured->head = measured->trace->head;
+    status = tv_keep_make(settings, measured->trace, &keep, err);
+    if (status == TV_OK)
+        status = count_trace(settings, flags, &keep, measured, err);
+    tv_keep_release(&keep);
     return status;
+}
+
+/* Streams pass calls by in which those of other categories would have to be found again. */
+static bool can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
+{
+    return tv_load_streams(loading) && settings->categories.count == 0;
 }
 
 /* The sinks ask with a context that they do not change. */
@@ -34,7 +57,7 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
                                      struct tv_error *err)
 {
     struct tv_tree_sink_options options = {
-        .wanted = settings->threads.count > 0 ? tv_thread_is_wanted : NULL,
+        .wanted = tv_threads_are_chosen(settings) ? tv_thread_is_wanted : NULL,
         .context = settings,
         .split_threads = flags & TV_MEASURE_SPLIT_THREADS,
         .fold_names = flags & TV_MEASURE_FOLD_NAMES,
@@ -45,7 +68,7 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
         tv_load_stream(loading, measured->head, tv_tree_sink_sink(sink), NULL, err);
     measured->tree = tv_tree_sink_finish(sink, measured->head);
     if (status == TV_OK)
-        status = tv_threads_check(measured->head, &settings->threads, err);
+        status = tv_wishes_check(settings, measured->head, NULL, err);
     return status;
 }
 
@@ -72,7 +95,7 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    status = settings->range || !tv_load_streams(loading)
+    status = settings->range || !can_stream(settings, loading)
                  ? measure_trace(settings, flags, loading, measured, err)
                  : measure_stream(&own, flags, loading, measured, err);
     return report(settings, measured, status);
@@ -84,12 +107,12 @@ static enum tv_status profile_stream(struct tv_settings *settings, struct tv_loa
 {
     measured->head = tv_head_new();
     struct tv_profile_sink *sink =
-        tv_profile_sink_new(settings->threads.count > 0 ? tv_thread_is_wanted : NULL, settings);
+        tv_profile_sink_new(tv_threads_are_chosen(settings) ? tv_thread_is_wanted : NULL, settings);
     enum tv_status status =
         tv_load_stream(loading, measured->head, tv_profile_sink_sink(sink), NULL, err);
     *profile = tv_profile_sink_finish(sink, measured->head);
     if (status == TV_OK)
-        status = tv_threads_check(measured->head, &settings->threads, err);
+        status = tv_wishes_check(settings, measured->head, NULL, err);
     return status;
 }
 
@@ -104,7 +127,7 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, const stru
     enum tv_status status = tv_load_open(settings, files->items, files->count, &loading, err);
     if (status != TV_OK)
         return status;
-    if (tv_load_streams(loading))
+    if (can_stream(settings, loading))
         return report(settings, measured, profile_stream(&own, loading, measured, profile, err));
     status = report(settings, measured, measure_trace(settings, 0, loading, measured, err));
     if (status == TV_OK)

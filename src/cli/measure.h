@@ -21,11 +21,13 @@ enum tv_measure_flags {
     TV_MEASURE_FOLD_NAMES = 2,
 };
 
-/* Reads the files and reports what was repaired. --thread and --range apply. */
+/* Reads the files and reports what was repaired. --thread,
+ * --process, --category and --range apply. */
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err) TV_MUST_CHECK;
 
-/* The method table of some files alone, without a tree: the fast way.  --thread applies. */
+/* The method table of some files alone, without a tree: the fast way.  All but
+ * --range apply. */
 enum tv_status tv_measure_profile(const struct tv_settings *settings, const struct tv_words *files,
                                   struct tv_measured *measured, struct tv_profile **profile,
                                   struct tv_error *err) TV_MUST_CHECK;

@@ -20,6 +20,8 @@ void tv_settings_release(struct tv_settings *settings)
 {
     tv_free(settings->files.items);
     tv_free(settings->threads.items);
+    tv_free(settings->processes.items);
+    tv_free(settings->categories.items);
 }
 
 static void add_word(struct tv_words *words, const char *word)

@@ -49,7 +49,7 @@ struct tv_settings {
     const char *mapping;
     const char *output;
     uint64_t jobs;
-    struct tv_words threads;
+    struct tv_words threads, processes, categories;
     const char *range;
     uint64_t limit; /* 0: no limit */
     unsigned clock; /* enum tv_clock_choice */
@@ -106,7 +106,13 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_OUTPUT                                                                           \
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output")
 #define TV_OPTION_THREADS                                                                          \
-    TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads, "only this thread (may be given again)")
+    TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads,                                        \
+              "only this thread; * stands for anything (may be given again)")
+#define TV_OPTION_FILTERS                                                                          \
+    TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,                                     \
+              "only this process; * stands for anything (may be given again)"),                    \
+        TV_OPTION("category", "NAME", TV_OPTION_LIST, categories,                                  \
+                  "only slices of this category; * stands for anything (may be given again)")
 #define TV_OPTION_RANGE                                                                            \
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
               "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")

@@ -1,48 +1,241 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/selection.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/intern.h"
+#include "base/memory.h"
 #include "base/number.h"
+#include "base/out.h"
 
 #define MS INT64_C(1000000)
 
-static bool fits(const struct tv_head *head, uint32_t thread, const char *word)
-{
-    uint64_t id;
-    struct tv_bytes text = tv_bytes_of(word);
-    if (tv_parse_u64(text, &id) && id == head->threads[thread].id)
-        return true;
-    return tv_bytes_equal(tv_head_text(head, head->threads[thread].name), text);
-}
-
-bool tv_thread_is_named(const struct tv_head *head, uint32_t thread, const struct tv_words *words)
+static bool fits_any(const struct tv_head *head, uint32_t number, const struct tv_words *words,
+                     bool (*fits)(const struct tv_head *, uint32_t, struct tv_bytes))
 {
     for (size_t i = 0; i < words->count; i++) {
-        if (fits(head, thread, words->items[i]))
+        if (fits(head, number, tv_bytes_of(words->items[i])))
             return true;
     }
     return words->count == 0;
 }
 
+bool tv_thread_is_named(const struct tv_head *head, uint32_t thread, const struct tv_words *words)
+{
+    return fits_any(head, thread, words, tv_thread_fits);
+}
+
+bool tv_threads_are_chosen(const struct tv_settings *settings)
+{
+    return settings->threads.count > 0 || settings->processes.count > 0;
+}
+
 bool tv_thread_is_wanted(const struct tv_head *head, uint32_t thread, void *context)
 {
     const struct tv_settings *settings = context;
-    return tv_thread_is_named(head, thread, &settings->threads);
+    uint32_t process = tv_thread_process(head, thread);
+    if (!tv_thread_is_named(head, thread, &settings->threads))
+        return false;
+    return process == TV_NONE ? settings->processes.count == 0
+                              : fits_any(head, process, &settings->processes, tv_process_fits);
 }
 
-enum tv_status tv_threads_check(const struct tv_head *head, const struct tv_words *words,
-                                struct tv_error *err)
+static bool category_is_wanted(struct tv_bytes list, const void *context)
 {
-    for (size_t i = 0; i < words->count; i++) {
+    const struct tv_settings *settings = context;
+    for (size_t i = 0; i < settings->categories.count; i++)
+        if (tv_categories_fit(list, tv_bytes_of(settings->categories.items[i])))
+            return true;
+    return settings->categories.count == 0;
+}
+
+/* ---- Words that fit nothing ---- */
+
+#define NAMES_SHOWN 8
+
+/* "; there are: main (1), Worker (2) and 7 more" */
+struct listing {
+    struct tv_interner *seen;
+    struct tv_out text;
+    uint32_t count;
+};
+
+static void listing_init(struct listing *listing)
+{
+    *listing = (struct listing){.seen = tv_interner_new()};
+    tv_out_init_memory(&listing->text);
+}
+
+static void listing_add(struct listing *listing, struct tv_bytes name)
+{
+    uint32_t before = tv_interner_count(listing->seen);
+    if (name.length == 0 || tv_interner_add(listing->seen, name) < before)
+        return;
+    if (listing->count++ >= NAMES_SHOWN)
+        return;
+    tv_out_text(&listing->text, listing->count > 1 ? ", " : "");
+    tv_out_bytes(&listing->text, (struct tv_bytes){name.data, name.length < 40 ? name.length : 40});
+}
+
+/* A name with the id behind it, or whichever there is. */
+static void listing_add_named(struct listing *listing, struct tv_bytes name, uint64_t id,
+                              struct tv_bytes key)
+{
+    char text[96];
+    if (key.length > 0)
+        snprintf(text, sizeof text, "%.*s", (int)(key.length < 30 ? key.length : 30), key.data);
+    else if (name.length > 0)
+        snprintf(text, sizeof text, "%.*s (%llu)", (int)(name.length < 30 ? name.length : 30),
+                 name.data, (unsigned long long)id);
+    else
+        snprintf(text, sizeof text, "%llu", (unsigned long long)id);
+    listing_add(listing, tv_bytes_of(text));
+}
+
+static enum tv_status listing_fail(struct listing *listing, const char *option, const char *what,
+                                   const char *word, struct tv_error *err)
+{
+    char more[32] = "";
+    if (listing->count > NAMES_SHOWN)
+        snprintf(more, sizeof more, " and %u more", listing->count - NAMES_SHOWN);
+    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: no %s is called '%.60s'; there %s%.*s%s",
+            option, what, word, listing->count > 0 ? "are: " : "are none",
+            (int)(listing->text.length < 280 ? listing->text.length : 280),
+            (const char *)listing->text.buffer, more);
+    tv_out_release(&listing->text);
+    tv_interner_free(listing->seen);
+    return TV_ERR_USAGE;
+}
+
+static enum tv_status no_thread(const struct tv_head *head, const char *word, struct tv_error *err)
+{
+    struct listing listing;
+    listing_init(&listing);
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        const struct tv_thread *thread = &head->threads[i];
+        listing_add_named(&listing, tv_head_text(head, thread->name), thread->id,
+                          tv_head_text(head, thread->key));
+    }
+    return listing_fail(&listing, "thread", "thread", word, err);
+}
+
+static enum tv_status no_process(const struct tv_head *head, const char *word, struct tv_error *err)
+{
+    struct listing listing;
+    listing_init(&listing);
+    for (uint32_t i = 0; i < head->process_count; i++) {
+        const struct tv_process *process = &head->processes[i];
+        listing_add_named(&listing, tv_head_text(head, process->name), process->id,
+                          tv_head_text(head, process->key));
+    }
+    return listing_fail(&listing, "process", "process", word, err);
+}
+
+static void listing_add_categories(struct listing *listing, struct tv_bytes list)
+{
+    struct tv_bytes name;
+    while (tv_categories_next(&list, &name))
+        listing_add(listing, name);
+}
+
+static enum tv_status no_category(const struct tv_head *head, const struct tv_tables *tables,
+                                  const char *word, struct tv_error *err)
+{
+    struct listing listing;
+    listing_init(&listing);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        listing_add_categories(&listing, tv_head_text(head, head->frames[i].category));
+    for (size_t i = 0; tables && i < tables->counters.count; i++)
+        listing_add_categories(&listing, tv_head_text(head, tables->counters.rows[i].category));
+    return listing_fail(&listing, "category", "category", word, err);
+}
+
+static bool has_category(const struct tv_head *head, const struct tv_tables *tables,
+                         struct tv_bytes word)
+{
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        if (tv_categories_fit(tv_head_text(head, head->frames[i].category), word))
+            return true;
+    for (size_t i = 0; tables && i < tables->counters.count; i++)
+        if (tv_categories_fit(tv_head_text(head, tables->counters.rows[i].category), word))
+            return true;
+    return false;
+}
+
+enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct tv_head *head,
+                               const struct tv_tables *tables, struct tv_error *err)
+{
+    for (size_t i = 0; i < settings->processes.count; i++) {
+        const char *word = settings->processes.items[i];
+        uint32_t process = 0;
+        while (process < head->process_count && !tv_process_fits(head, process, tv_bytes_of(word)))
+            process++;
+        if (process == head->process_count)
+            return no_process(head, word, err);
+    }
+    for (size_t i = 0; i < settings->threads.count; i++) {
+        const char *word = settings->threads.items[i];
         uint32_t thread = 0;
-        while (thread < head->thread_count && !fits(head, thread, words->items[i]))
+        while (thread < head->thread_count && !tv_thread_fits(head, thread, tv_bytes_of(word)))
             thread++;
         if (thread == head->thread_count)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--thread: no thread is called '%s'",
-                           words->items[i]);
+            return no_thread(head, word, err);
     }
+    for (size_t i = 0; i < settings->categories.count; i++)
+        if (!has_category(head, tables, tv_bytes_of(settings->categories.items[i])))
+            return no_category(head, tables, settings->categories.items[i], err);
+    return TV_OK;
+}
+
+/* ---- What is wanted ---- */
+
+static void keep_processes(const struct tv_settings *settings, const struct tv_head *head,
+                           struct tv_keep *keep)
+{
+    keep->processes = tv_alloc(head->process_count, sizeof *keep->processes);
+    for (uint32_t i = 0; i < head->process_count; i++)
+        keep->processes[i] = fits_any(head, i, &settings->processes, tv_process_fits);
+}
+
+static void keep_tracks(const struct tv_settings *settings, const struct tv_trace *trace,
+                        struct tv_keep *keep)
+{
+    keep->tracks = tv_alloc(trace->track_count, sizeof *keep->tracks);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        uint32_t thread = trace->tracks[i].thread;
+        bool named =
+            settings->threads.count == 0 ||
+            (thread != TV_NONE && tv_thread_is_named(trace->head, thread, &settings->threads));
+        keep->tracks[i] = named && tv_keep_process(keep, tv_track_process(trace, i));
+    }
+}
+
+static void keep_frames(const struct tv_settings *settings, const struct tv_head *head,
+                        struct tv_keep *keep)
+{
+    keep->category = category_is_wanted;
+    keep->context = settings;
+    keep->frames = tv_alloc(head->frame_count, sizeof *keep->frames);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        keep->frames[i] =
+            category_is_wanted(tv_head_text(head, head->frames[i].category), settings);
+}
+
+enum tv_status tv_keep_make(const struct tv_settings *settings, const struct tv_trace *trace,
+                            struct tv_keep *keep, struct tv_error *err)
+{
+    *keep = (struct tv_keep){.processes = NULL};
+    enum tv_status status = tv_wishes_check(settings, trace->head, &trace->tables, err);
+    if (status != TV_OK)
+        return status;
+    if (settings->processes.count > 0)
+        keep_processes(settings, trace->head, keep);
+    if (tv_threads_are_chosen(settings))
+        keep_tracks(settings, trace, keep);
+    if (settings->categories.count > 0)
+        keep_frames(settings, trace->head, keep);
     return TV_OK;
 }
 
@@ -64,8 +257,8 @@ enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to, struct t
 }
 
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
-                                 uint32_t *tracks, struct tv_selection *selection,
-                                 struct tv_error *err)
+                                 const struct tv_keep *keep, uint32_t *tracks,
+                                 struct tv_selection *selection, struct tv_error *err)
 {
     *selection = TV_SELECT_ALL;
     if (settings->range) {
@@ -74,15 +267,12 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
         if (status != TV_OK)
             return status;
     }
-    enum tv_status status = tv_threads_check(trace->head, &settings->threads, err);
-    if (status != TV_OK || settings->threads.count == 0)
-        return status;
+    if (!keep->tracks)
+        return TV_OK;
     selection->tracks = tracks;
-    for (uint32_t i = 0; i < trace->track_count; i++) {
-        if (trace->tracks[i].kind != TV_TRACK_ASYNC &&
-            tv_thread_is_named(trace->head, trace->tracks[i].thread, &settings->threads))
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind != TV_TRACK_ASYNC && keep->tracks[i])
             tracks[selection->track_count++] = i;
-    }
     return TV_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/intern.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "readers/json.h"
@@ -86,56 +87,102 @@ static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struc
 
 /* ---- Arguments ---- */
 
-/* The members of the first object that the second does not have, then those of the second. */
-static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second, bool deeper);
+/* The keys of an object, and where the value of each begins; of duplicates the last. */
+struct members {
+    struct tv_interner *keys;
+    const uint8_t **values;
+    size_t capacity;
+};
 
-static void merge_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes before,
-                         struct tv_bytes after)
-{
-    tv_out_text(out, *any ? "," : "");
-    *any = true;
-    put_key(out, key);
-    tv_out_char(out, ':');
-    merge(out, before, after, false);
-}
-
-/* The value of a key among the members of an object; data NULL: it has no such member. */
-static struct tv_bytes find(struct tv_bytes object, struct tv_bytes wanted)
-{
-    struct tv_bytes key, value, found = {NULL, 0};
-    const uint8_t *at = object.data + 1, *end = object.data + object.length;
-    while (tv_te_member_next(&at, end, &key, &value))
-        if (tv_bytes_equal(key_text(key), wanted))
-            found = value;
-    return found;
-}
-
-static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second, bool deeper)
+static void members_init(struct members *members, struct tv_bytes object)
 {
     struct tv_bytes key, value;
-    bool any = false;
-    tv_out_char(out, '{');
-    const uint8_t *at = first.data + 1, *end = first.data + first.length;
-    while (tv_te_member_next(&at, end, &key, &value))
-        if (!find(second, key_text(key)).data)
-            put_member(out, &any, key, value);
-    at = second.data + 1, end = second.data + second.length;
+    *members = (struct members){.keys = tv_interner_new()};
+    members->values = tv_array_reserve(NULL, &members->capacity, 1, sizeof *members->values);
+    members->values[TV_EMPTY_STRING] = NULL;
+    const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value)) {
-        /* Asynchronous events have their arguments a level deeper (section 3.5). */
-        struct tv_bytes before = find(first, key_text(key));
-        if (deeper && tv_bytes_equal(key_text(key), TV_BYTES("params")) && is_object(before) &&
-            is_object(value))
-            merge_member(out, &any, key, before, value);
-        else
+        size_t number = tv_interner_add(members->keys, key_text(key));
+        members->values = tv_array_reserve(members->values, &members->capacity, number + 1,
+                                           sizeof *members->values);
+        members->values[number] = value.data;
+    }
+}
+
+static void members_release(struct members *members)
+{
+    tv_interner_free(members->keys);
+    tv_free(members->values);
+}
+
+/* Where the value of a key begins; NULL: there is no such key. */
+static const uint8_t *members_find(const struct members *members, struct tv_bytes key)
+{
+    uint32_t number = tv_interner_find(members->keys, key_text(key));
+    return number == TV_NONE ? NULL : members->values[number];
+}
+
+/* The members of the first object that the second does not have. */
+static void put_rest(struct tv_out *out, bool *any, struct tv_bytes first,
+                     const struct members *second)
+{
+    struct members own;
+    struct tv_bytes key, value;
+    const uint8_t *at = first.data + 1, *end = first.data + first.length;
+    members_init(&own, first);
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (members_find(&own, key) == value.data && !members_find(second, key))
+            put_member(out, any, key, value);
+    members_release(&own);
+}
+
+/* Two objects as one: what both have is that of the second. */
+static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    struct members own;
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = second.data + 1, *end = second.data + second.length;
+    members_init(&own, second);
+    tv_out_char(out, '{');
+    put_rest(out, &any, first, &own);
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (members_find(&own, key) == value.data)
             put_member(out, &any, key, value);
+    tv_out_char(out, '}');
+    members_release(&own);
+}
+
+/* The same of arguments: asynchronous events have theirs a level deeper (section 3.5). */
+static void merge_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    struct members own;
+    struct tv_bytes key, value, before = tv_te_member(first, "params");
+    bool any = false;
+    const uint8_t *at = second.data + 1, *end = second.data + second.length;
+    members_init(&own, second);
+    tv_out_char(out, '{');
+    put_rest(out, &any, first, &own);
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        bool params = tv_bytes_equal(key_text(key), TV_BYTES("params"));
+        if (members_find(&own, key) != value.data)
+            continue;
+        if (params && is_object(before) && is_object(value)) {
+            tv_out_text(out, any ? ",\"params\":" : "\"params\":");
+            merge(out, before, value);
+            any = true;
+        } else {
+            put_member(out, &any, key, value);
+        }
     }
     tv_out_char(out, '}');
+    members_release(&own);
 }
 
 static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
 {
     if (is_object(first) && is_object(second))
-        merge(out, first, second, true);
+        merge_args(out, first, second);
     else if (second.data || first.data)
         tv_json_normalise(second.data ? second : first, out, NULL);
     else
@@ -232,6 +279,78 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
     }
     if (status == TV_OK)
         put_event(out, trace, input, &start, ended ? &end : NULL);
+    tv_free(start.bytes);
+    tv_free(end.bytes);
+    return status;
+}
+
+/* ---- As an event again ---- */
+
+/* What is written in another form; the end's stacks have other names in one event of its own. */
+static bool is_remade(struct tv_bytes key)
+{
+    static const char *const remade[] = {"ph", "dur", "tdur", "args", "esf", "estack"};
+    for (size_t i = 0; i < TV_COUNT(remade); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(remade[i])))
+            return true;
+    return false;
+}
+
+static void put_length(struct tv_out *out, const char *key, tv_ns length)
+{
+    tv_out_format(out, ",\"%s\":", key);
+    tv_out_time(out, length, 1000, 3);
+}
+
+static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
+{
+    if (!value.data)
+        return;
+    tv_out_format(out, ",\"%s\":", key);
+    tv_json_normalise(value, out, NULL);
+}
+
+static void put_slice(struct tv_out *out, const struct tv_slice *slice, const struct event *start,
+                      const struct event *end)
+{
+    const struct tv_te_fields *a = &start->fields;
+    struct tv_te_fields none = {0};
+    const struct tv_te_fields *b = end ? &end->fields : &none;
+    struct tv_bytes key, value;
+    bool any = true, open = slice->flags & TV_SLICE_OPEN;
+    tv_out_text(out, open ? "{\"ph\":\"B\"" : "{\"ph\":\"X\"");
+    const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
+    while (tv_te_member_next(&at, behind, &key, &value))
+        if (!is_remade(key_text(key)))
+            put_member(out, &any, key, value);
+    if (!open)
+        put_length(out, "dur", slice->length);
+    if (!open && a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
+        put_length(out, "tdur", slice->cpu_length);
+    put_raw(out, "esf", b->sf);
+    put_raw(out, "estack", b->stack);
+    if (a->args.data || b->args.data) {
+        tv_out_text(out, ",\"args\":");
+        put_args(out, a->args, b->args);
+    }
+    tv_out_char(out, '}');
+}
+
+enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, uint32_t index,
+                                    struct tv_out *out, struct tv_error *err)
+{
+    struct tv_source *source = trace->head->inputs[trace->rows[row].input].source;
+    const struct tv_slice_extra *extra = tv_tables_slice_extra(&trace->tables, row, index);
+    struct tv_slice slice = tv_slice_get(trace, row, index);
+    struct event start = {.bytes = NULL}, end = {.bytes = NULL};
+    bool ended = extra && extra->end_offset != TV_NO_OFFSET;
+    enum tv_status status = read_event(&start, source, tv_slice_offset(trace, row, index), err);
+    if (ended) {
+        enum tv_status second = read_event(&end, source, extra->end_offset, err);
+        status = status == TV_OK ? second : status;
+    }
+    if (status == TV_OK)
+        put_slice(out, &slice, &start, ended ? &end : NULL);
     tv_free(start.bytes);
     tv_free(end.bytes);
     return status;

@@ -161,8 +161,11 @@ static bool odd_commas(struct tv_te_list *list)
     return odd;
 }
 
-static TV_NOINLINE void copy_event(struct tv_te_copy *copy, struct tv_bytes text)
+static TV_NOINLINE void copy_event(struct tv_te_list *list, struct tv_bytes text, uint64_t offset)
 {
+    struct tv_te_copy *copy = list->copy;
+    if (copy->wanted && !copy->wanted(copy->context, &list->fields, offset))
+        return;
     if (copy->count++ > 0)
         tv_out_text(copy->out, ",\n");
     tv_json_normalise(text, copy->out, NULL);
@@ -182,7 +185,7 @@ static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
     if (TV_LIKELY(fields->ph.data || !is_empty_object(bytes->at)))
         tv_te_part_take(&list->part, fields, offset_of(bytes));
     if (TV_UNLIKELY(list->copy))
-        copy_event(list->copy, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)});
+        copy_event(list, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)}, offset_of(bytes));
     bytes->at = end;
     return STEP_DONE;
 }

@@ -23,6 +23,9 @@ enum tv_te_list_end {
 struct tv_te_copy {
     struct tv_out *out;
     uint64_t count;
+    /* Whether the event goes there; NULL: each does. */
+    bool (*wanted)(void *context, const struct tv_te_fields *fields, uint64_t offset);
+    void *context;
 };
 
 struct tv_te_list {

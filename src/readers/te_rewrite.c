@@ -28,12 +28,19 @@ static enum tv_status write_member(const struct tv_te_top_member *member, struct
     return status;
 }
 
-enum tv_status tv_te_rewrite(struct tv_source *source, struct tv_out *out, struct tv_error *err)
+enum tv_status tv_te_rewrite(struct tv_source *source, const struct tv_te_rewrite_choice *choice,
+                             struct tv_out *out, struct tv_error *err)
 {
     struct tv_te_container container;
-    struct tv_te_copy copy = {out, 0};
+    struct tv_te_copy copy = {.out = out};
+    if (choice) {
+        copy.wanted = choice->wanted;
+        copy.context = choice->context;
+    }
     tv_out_text(out, "{\"traceEvents\":[\n");
     enum tv_status status = tv_te_container_copy(&container, source, &copy, err);
+    if (status == TV_OK && choice && choice->add)
+        status = choice->add(choice->context, out, copy.count > 0, err);
     tv_out_text(out, "\n]");
     for (size_t i = 0; i < container.member_count && status == TV_OK; i++)
         status = write_member(&container.members[i], source, out, err);

@@ -23,6 +23,8 @@ struct tv_call_cursor {
     const struct tv_trace *trace;
     uint32_t track, depth; /* open calls */
     uint32_t first_row, row_count;
+    const bool *frames; /* wanted, or NULL */
+    uint32_t kept;      /* open calls of those */
     struct row_cursor *rows;
 };
 
@@ -95,7 +97,7 @@ static void give_out(struct tv_call_cursor *cursor, uint32_t depth, bool exit,
     };
 }
 
-bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *event)
+static bool next_of_all(struct tv_call_cursor *cursor, struct tv_call_event *event)
 {
     const struct tv_slice *slice = next_child(cursor);
     if (!slice && cursor->depth == 0)
@@ -112,6 +114,25 @@ bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *ev
     row->next++;
     give_out(cursor, cursor->depth++, false, event);
     return true;
+}
+
+void tv_call_cursor_keep(struct tv_call_cursor *cursor, const bool *frames)
+{
+    cursor->frames = frames;
+}
+
+bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *event)
+{
+    const struct tv_path_node *nodes = cursor->trace->paths.nodes;
+    while (next_of_all(cursor, event)) {
+        if (!cursor->frames)
+            return true;
+        if (!cursor->frames[nodes[event->slice->path].frame])
+            continue;
+        event->depth = event->exit ? --cursor->kept : cursor->kept++;
+        return true;
+    }
+    return false;
 }
 
 /* ---- All tracks ---- */
@@ -154,11 +175,19 @@ static void sift_down(struct tv_call_merge *merge, uint32_t at)
 
 struct tv_call_merge *tv_call_merge_new(const struct tv_trace *trace)
 {
+    return tv_call_merge_kept(trace, NULL);
+}
+
+struct tv_call_merge *tv_call_merge_kept(const struct tv_trace *trace, const struct tv_keep *keep)
+{
     struct tv_call_merge *merge = tv_alloc(1, sizeof *merge);
     merge->heap = tv_alloc(trace->track_count, sizeof *merge->heap);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         struct waiting *waiting = &merge->heap[merge->count];
+        if (keep && keep->tracks && !keep->tracks[i])
+            continue;
         waiting->cursor = tv_call_cursor_new(trace, i);
+        tv_call_cursor_keep(waiting->cursor, keep ? keep->frames : NULL);
         if (tv_call_cursor_next(waiting->cursor, &waiting->event))
             merge->count++;
         else

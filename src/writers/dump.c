@@ -224,9 +224,10 @@ struct tv_sink *tv_dump_sink(struct tv_dump *dump)
     return &dump->sink;
 }
 
-static void dump_input(struct tv_dump *dump, const struct tv_trace *trace, uint32_t input)
+static void dump_input(struct tv_dump *dump, const struct tv_trace *trace,
+                       const struct tv_keep *keep, uint32_t input)
 {
-    struct tv_call_merge *merge = tv_call_merge_new(trace);
+    struct tv_call_merge *merge = tv_call_merge_kept(trace, keep);
     struct tv_call_event call;
     begin(&dump->sink, trace->head, input, 1);
     while (tv_call_merge_next(merge, &call)) {
@@ -247,10 +248,10 @@ static void dump_input(struct tv_dump *dump, const struct tv_trace *trace, uint3
     release_input(dump);
 }
 
-void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace)
+void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_keep *keep)
 {
     for (uint32_t i = 0; i < trace->head->input_count; i++)
-        dump_input(dump, trace, i);
+        dump_input(dump, trace, keep, i);
 }
 
 void tv_dump_end(struct tv_dump *dump)

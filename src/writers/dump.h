@@ -15,9 +15,9 @@
 #ifndef TV_WRITERS_DUMP_H
 #define TV_WRITERS_DUMP_H
 
+#include "analysis/keep.h"
 #include "base/out.h"
 #include "model/sink.h"
-#include "model/trace.h"
 
 enum tv_dump_clock {
     TV_DUMP_FIRST, /* the CPU clock where the input has one: what dmtracedump prints */
@@ -40,8 +40,9 @@ struct tv_dump_options {
 struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *options);
 struct tv_sink *tv_dump_sink(struct tv_dump *dump);
 
-/* Instead of reading into the sink: the calls of a finished trace, in the order of time. */
-void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace);
+/* Instead of reading into the sink: the calls of a finished trace, in the order of time; those to
+ * keep. */
+void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_keep *keep);
 
 /* Lets go of the head that was read into. */
 void tv_dump_end(struct tv_dump *dump);

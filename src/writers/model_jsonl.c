@@ -74,12 +74,15 @@ static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_
     tv_jsonl_end(out);
 }
 
-static void write_processes(struct tv_out *out, const struct tv_head *head)
+static void write_processes(struct tv_out *out, const struct tv_head *head,
+                            const struct tv_keep *keep)
 {
     for (uint32_t i = 0; i < head->process_count; i++)
-        write_process(out, head, i);
+        if (tv_keep_process(keep, i))
+            write_process(out, head, i);
     for (uint32_t i = 0; i < head->thread_count; i++)
-        write_thread(out, head, i);
+        if (tv_keep_process(keep, tv_thread_process(head, i)))
+            write_thread(out, head, i);
 }
 
 static void write_frames(struct tv_out *out, const struct tv_head *head)
@@ -98,12 +101,15 @@ static void write_frames(struct tv_out *out, const struct tv_head *head)
     }
 }
 
-static void write_tracks(struct tv_out *out, const struct tv_trace *trace)
+static void write_tracks(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_keep *keep)
 {
     static const char *const kinds[] = {"thread", "overflow", "async"};
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
         const struct tv_input *input = &trace->head->inputs[track->input];
+        if (!tv_keep_process(keep, tv_track_process(trace, i)))
+            continue;
         int64_t tick = input->tick_ns;
         bool wall = input->clocks & TV_CLOCK_WALL, cpu = input->clocks & TV_CLOCK_CPU;
         tv_jsonl_begin(out, "track");
@@ -173,11 +179,12 @@ static void write_slice(struct tv_out *out, const struct tv_trace *trace,
 }
 
 static void write_track_slices(struct tv_out *out, const struct tv_trace *trace, uint32_t track,
-                               uint64_t *number)
+                               const bool *frames, uint64_t *number)
 {
     uint64_t *above = tv_alloc(trace->tracks[track].row_count, sizeof *above);
     struct tv_call_cursor *cursor = tv_call_cursor_new(trace, track);
     struct tv_call_event event;
+    tv_call_cursor_keep(cursor, frames);
     while (tv_call_cursor_next(cursor, &event)) {
         if (event.exit)
             continue;
@@ -221,20 +228,24 @@ static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *a
     }
 }
 
-void tv_model_jsonl_write(struct tv_out *out, const struct tv_trace *trace, const bool *wanted)
+void tv_model_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
+                          const struct tv_keep *keep)
 {
+    static const struct tv_keep all = {.processes = NULL};
     uint64_t number = 0;
+    keep = keep ? keep : &all;
     write_trace(out, trace);
     write_inputs(out, trace->head);
-    write_processes(out, trace->head);
+    write_processes(out, trace->head, keep);
     write_frames(out, trace->head);
-    write_tracks(out, trace);
+    write_tracks(out, trace, keep);
     for (uint32_t i = 0; i < trace->track_count; i++) {
-        if (wanted && !wanted[i])
+        if (keep->tracks && !keep->tracks[i])
             continue;
-        write_track_slices(out, trace, i, &number);
-        write_waits(out, trace, i);
+        write_track_slices(out, trace, i, keep->frames, &number);
+        if (!keep->frames)
+            write_waits(out, trace, i);
     }
-    tv_tables_jsonl_write(out, trace);
+    tv_tables_jsonl_write(out, trace, keep);
     write_diagnostics(out, &trace->head->diagnostics);
 }

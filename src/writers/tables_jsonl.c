@@ -17,11 +17,23 @@ static void add_time(struct tv_out *out, const char *key, const struct tv_trace 
     tv_jsonl_number(out, key, tv_trace_time(trace, input, time));
 }
 
-static void write_instants(struct tv_out *out, const struct tv_trace *trace)
+static bool wants_instant(const struct tv_keep *keep, const struct tv_head *head,
+                          const struct tv_instant *instant)
+{
+    uint32_t process = instant->scope == TV_SCOPE_THREAD    ? tv_thread_process(head, instant->of)
+                       : instant->scope == TV_SCOPE_PROCESS ? instant->of
+                                                            : TV_NONE;
+    return tv_keep_process(keep, process) && tv_keep_frame(keep, instant->frame);
+}
+
+static void write_instants(struct tv_out *out, const struct tv_trace *trace,
+                           const struct tv_keep *keep)
 {
     static const char *const scopes[] = {"thread", "process", "global"};
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         const struct tv_instant *instant = &trace->tables.instants.rows[i];
+        if (!wants_instant(keep, trace->head, instant))
+            continue;
         tv_jsonl_begin(out, "instant");
         tv_jsonl_text(out, "scope", tv_bytes_of(scopes[instant->scope]));
         tv_jsonl_index(out, "of", instant->of);
@@ -54,10 +66,19 @@ static void write_counter_samples(struct tv_out *out, const struct tv_trace *tra
     }
 }
 
-static void write_counters(struct tv_out *out, const struct tv_trace *trace)
+static bool wants(const struct tv_keep *keep, const struct tv_head *head, uint32_t process,
+                  uint32_t category)
+{
+    return tv_keep_process(keep, process) && tv_keep_category(keep, tv_head_text(head, category));
+}
+
+static void write_counters(struct tv_out *out, const struct tv_trace *trace,
+                           const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.counters.count; i++) {
         const struct tv_counter *counter = &trace->tables.counters.rows[i];
+        if (!wants(keep, trace->head, counter->process, counter->category))
+            continue;
         tv_jsonl_begin(out, "counter");
         tv_jsonl_number(out, "id", (int64_t)i);
         tv_jsonl_index(out, "process", counter->process);
@@ -86,10 +107,23 @@ static void add_flow_end(struct tv_out *out, const struct tv_trace *trace, uint3
     tv_out_char(out, '}');
 }
 
-static void write_flows(struct tv_out *out, const struct tv_trace *trace)
+/* An arrow between two processes belongs to both. */
+static bool wants_flow(const struct tv_keep *keep, const struct tv_trace *trace,
+                       const struct tv_flow *flow)
+{
+    uint32_t from = trace->rows[flow->from.row].track, to = trace->rows[flow->to.row].track;
+    return tv_keep_frame(keep, flow->frame) &&
+           (tv_keep_process(keep, tv_track_process(trace, from)) ||
+            tv_keep_process(keep, tv_track_process(trace, to)));
+}
+
+static void write_flows(struct tv_out *out, const struct tv_trace *trace,
+                        const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.flows.count; i++) {
         const struct tv_flow *flow = &trace->tables.flows.rows[i];
+        if (!wants_flow(keep, trace, flow))
+            continue;
         tv_jsonl_begin(out, "flow");
         tv_jsonl_text(out, "flow_id", text_of(trace, flow->id));
         tv_jsonl_frame(out, trace, flow->input, &trace->head->frames[flow->frame]);
@@ -100,10 +134,19 @@ static void write_flows(struct tv_out *out, const struct tv_trace *trace)
     }
 }
 
-static void write_objects(struct tv_out *out, const struct tv_trace *trace)
+static bool wants_object(const struct tv_keep *keep, const struct tv_trace *trace, uint32_t number)
+{
+    const struct tv_object *object = &trace->tables.objects.rows[number];
+    return wants(keep, trace->head, object->process, object->category);
+}
+
+static void write_objects(struct tv_out *out, const struct tv_trace *trace,
+                          const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.objects.count; i++) {
         const struct tv_object *object = &trace->tables.objects.rows[i];
+        if (!wants_object(keep, trace, (uint32_t)i))
+            continue;
         tv_jsonl_begin(out, "object");
         tv_jsonl_number(out, "id", (int64_t)i);
         tv_jsonl_index(out, "process", object->process);
@@ -123,6 +166,8 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace)
     }
     for (size_t i = 0; i < trace->tables.snapshots.count; i++) {
         const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[i];
+        if (!wants_object(keep, trace, snapshot->object))
+            continue;
         tv_jsonl_begin(out, "snapshot");
         tv_jsonl_number(out, "object", snapshot->object);
         add_time(out, "time_ns", trace, snapshot->input, snapshot->time);
@@ -149,10 +194,13 @@ static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
     tv_free(chain);
 }
 
-static void write_samples(struct tv_out *out, const struct tv_trace *trace)
+static void write_samples(struct tv_out *out, const struct tv_trace *trace,
+                          const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        if (!tv_keep_process(keep, tv_thread_process(trace->head, sample->thread)))
+            continue;
         tv_jsonl_begin(out, "sample");
         tv_jsonl_index(out, "thread", sample->thread);
         tv_jsonl_index(out, "cpu", sample->cpu);
@@ -162,8 +210,15 @@ static void write_samples(struct tv_out *out, const struct tv_trace *trace)
         add_stack(out, trace, sample->path);
         tv_jsonl_end(out);
     }
+}
+
+static void write_stack_frames(struct tv_out *out, const struct tv_trace *trace,
+                               const struct tv_keep *keep)
+{
     for (size_t i = 0; i < trace->tables.stack_frames.count; i++) {
         const struct tv_stack_frame *frame = &trace->tables.stack_frames.rows[i];
+        if (frame->process != TV_NONE && !tv_keep_process(keep, frame->process))
+            continue;
         tv_jsonl_begin(out, "stack-frame");
         tv_jsonl_text(out, "key", text_of(trace, frame->key));
         tv_jsonl_index(out, "process", frame->process);
@@ -190,10 +245,13 @@ static void write_figures(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, ']');
 }
 
-static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace)
+static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
+                               const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.memory_dumps.count; i++) {
         const struct tv_memory_dump *dump = &trace->tables.memory_dumps.rows[i];
+        if (!tv_keep_process(keep, dump->process))
+            continue;
         tv_jsonl_begin(out, "memory-dump");
         tv_jsonl_index(out, "process", dump->process);
         tv_jsonl_text(out, "dump_id", text_of(trace, dump->id));
@@ -204,10 +262,13 @@ static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace)
     }
 }
 
-static void write_contexts(struct tv_out *out, const struct tv_trace *trace)
+static void write_contexts(struct tv_out *out, const struct tv_trace *trace,
+                           const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.contexts.count; i++) {
         const struct tv_context *context = &trace->tables.contexts.rows[i];
+        if (!tv_keep_process(keep, tv_thread_process(trace->head, context->thread)))
+            continue;
         tv_jsonl_begin(out, "context");
         tv_jsonl_index(out, "thread", context->thread);
         tv_jsonl_text(out, "context_type", text_of(trace, context->type));
@@ -219,13 +280,17 @@ static void write_contexts(struct tv_out *out, const struct tv_trace *trace)
     }
 }
 
-void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace)
+void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
+                           const struct tv_keep *keep)
 {
-    write_instants(out, trace);
-    write_counters(out, trace);
-    write_flows(out, trace);
-    write_objects(out, trace);
-    write_samples(out, trace);
-    write_memory_dumps(out, trace);
-    write_contexts(out, trace);
+    write_instants(out, trace, keep);
+    write_counters(out, trace, keep);
+    write_flows(out, trace, keep);
+    write_objects(out, trace, keep);
+    if (keep->category) /* the others have none */
+        return;
+    write_samples(out, trace, keep);
+    write_stack_frames(out, trace, keep);
+    write_memory_dumps(out, trace, keep);
+    write_contexts(out, trace, keep);
 }

@@ -157,10 +157,10 @@ static uint64_t count_namesakes(const struct tv_trace *trace)
 }
 
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
-                          struct tv_trace_event_losses *losses)
+                          const struct tv_keep *keep, struct tv_trace_event_losses *losses)
 {
     bool any = false;
-    struct tv_call_merge *merge = tv_call_merge_new(trace);
+    struct tv_call_merge *merge = tv_call_merge_kept(trace, keep);
     struct tv_call_event event;
     *losses = (struct tv_trace_event_losses){.namesakes = count_namesakes(trace)};
     tv_out_text(out, "{\"traceEvents\":[");

@@ -10,8 +10,8 @@
 #ifndef TV_WRITERS_TRACE_EVENT_H
 #define TV_WRITERS_TRACE_EVENT_H
 
+#include "analysis/keep.h"
 #include "base/out.h"
-#include "model/trace.h"
 
 /* What the caller should say, and that without a real clock ts is each thread's CPU time. */
 struct tv_trace_event_losses {
@@ -19,8 +19,8 @@ struct tv_trace_event_losses {
     uint64_t namesakes; /* methods that differ from another only in what stands in args */
 };
 
-/* Writes all calls; *losses says what the format could not take. */
+/* Writes all calls, or those to keep; *losses says what the format could not take. */
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
-                          struct tv_trace_event_losses *losses);
+                          const struct tv_keep *keep, struct tv_trace_event_losses *losses);
 
 #endif

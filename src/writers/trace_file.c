@@ -30,6 +30,7 @@ struct file {
     const struct tv_trace *trace;
     enum tv_trace_target target;
     bool cpu; /* of a target with one clock */
+    const struct tv_keep *keep;
     struct tv_trace_losses *losses;
     uint32_t *id;         /* [thread_count] in the file */
     bool *thread_written; /* streaming: its packet stands in the file */
@@ -401,7 +402,9 @@ static void count_records(struct file *f)
     for (uint32_t i = 0; i < f->trace->track_count; i++) {
         struct tv_call_cursor *cursor = tv_call_cursor_new(f->trace, i);
         struct tv_call_event event;
-        while (tv_call_cursor_next(cursor, &event)) {
+        bool kept = !f->keep || !f->keep->tracks || f->keep->tracks[i];
+        tv_call_cursor_keep(cursor, f->keep ? f->keep->frames : NULL);
+        while (kept && tv_call_cursor_next(cursor, &event)) {
             enum fate fate = decide(f, &event);
             struct record record = record_of(f, &event);
             if (fate == RECORDED)
@@ -459,7 +462,7 @@ static void write_event(struct file *f, const struct tv_call_event *event)
 
 static void write_records(struct file *f)
 {
-    struct tv_call_merge *merge = tv_call_merge_new(f->trace);
+    struct tv_call_merge *merge = tv_call_merge_kept(f->trace, f->keep);
     struct tv_call_event event;
     while (tv_call_merge_next(merge, &event))
         write_event(f, &event);
@@ -475,17 +478,25 @@ static void note_clocks(struct file *f)
     f->losses->invented_clock = both && clocks != (TV_CLOCK_CPU | TV_CLOCK_WALL);
     f->losses->inputs = f->trace->head->input_count;
     for (uint32_t i = 0; i < f->trace->track_count; i++) {
-        if (f->trace->tracks[i].kind != TV_TRACK_THREAD)
+        if (f->trace->tracks[i].kind != TV_TRACK_THREAD &&
+            (!f->keep || !f->keep->tracks || f->keep->tracks[i]))
             f->losses->unnested += f->trace->tracks[i].slice_count;
     }
 }
 
 enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *trace,
-                                   enum tv_trace_target target, bool cpu,
+                                   const struct tv_trace_file_options *options,
                                    struct tv_trace_losses *losses, struct tv_error *err)
 {
     const struct tv_head *head = trace->head;
-    struct file f = {.out = out, .trace = trace, .target = target, .cpu = cpu, .losses = losses};
+    struct file f = {
+        .out = out,
+        .trace = trace,
+        .target = options->target,
+        .cpu = options->cpu,
+        .keep = options->keep,
+        .losses = losses,
+    };
     *losses = (struct tv_trace_losses){.inputs = 0};
     f.id = tv_alloc(head->thread_count, sizeof *f.id);
     f.thread_written = tv_alloc(head->thread_count, sizeof *f.thread_written);
@@ -494,13 +505,13 @@ enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *tr
     enum tv_status status = number_threads(&f, err);
     if (status == TV_OK) {
         note_clocks(&f);
-        if (!is_streaming(target)) {
+        if (!is_streaming(f.target)) {
             count_records(&f);
             add_head(&f, out);
         }
         add_data_header(&f);
         write_records(&f);
-        if (is_streaming(target))
+        if (is_streaming(f.target))
             add_summary(&f);
     }
     tv_free(f.id);

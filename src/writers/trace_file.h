@@ -11,8 +11,8 @@
 #ifndef TV_WRITERS_TRACE_FILE_H
 #define TV_WRITERS_TRACE_FILE_H
 
+#include "analysis/keep.h"
 #include "base/out.h"
-#include "model/trace.h"
 
 enum tv_trace_target {
     TV_TRACE_V1,
@@ -34,10 +34,16 @@ struct tv_trace_losses {
     uint64_t inputs;            /* more than one: they became one */
 };
 
-/* `cpu` says which clock a target with one clock gets. Fills *losses. TV_ERR_LIMIT when the target
- * cannot number all threads or methods; nothing is written then. */
+struct tv_trace_file_options {
+    enum tv_trace_target target;
+    bool cpu;                   /* a target with one clock gets the CPU clock */
+    const struct tv_keep *keep; /* only these calls; NULL: all */
+};
+
+/* Fills *losses. TV_ERR_LIMIT when the target cannot number all threads or methods; nothing is
+ * written then. */
 enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *trace,
-                                   enum tv_trace_target target, bool cpu,
+                                   const struct tv_trace_file_options *options,
                                    struct tv_trace_losses *losses,
                                    struct tv_error *err) TV_MUST_CHECK;
 

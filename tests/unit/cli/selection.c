@@ -47,9 +47,12 @@ static void finds_threads(void **state)
     assert_false(tv_thread_is_named(head, other, &by_number));
     assert_true(tv_thread_is_named(head, other, &both));
     assert_true(tv_thread_is_named(head, other, &none));
-    assert_int_equal(tv_threads_check(head, &both, NULL), TV_OK);
+    struct tv_settings settings = {.threads = both};
+    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_OK);
     words[1] = "binder";
-    assert_int_equal(tv_threads_check(head, &both, NULL), TV_ERR_USAGE);
+    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_ERR_USAGE);
+    words[1] = "B*d*";
+    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_OK);
     tv_head_free(head);
 }
 
