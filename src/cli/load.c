@@ -9,6 +9,7 @@
 #include "cli/inputs.h"
 #include "cli/meter.h"
 #include "cli/names.h"
+#include "cli/symbols.h"
 #include "readers/reader.h"
 
 static enum tv_status read_mapping(const char *path, struct tv_mapping **mapping,
@@ -30,6 +31,7 @@ struct tv_loading {
     const struct tv_settings *settings;
     struct tv_inputs inputs;
     struct tv_mapping *mapping;
+    struct tv_namer *namer; /* until a head has it */
 };
 
 /* Before the first input is read, so that a wrong one costs no time. */
@@ -42,6 +44,14 @@ static enum tv_status recognise(const struct tv_inputs *inputs, struct tv_error 
     return TV_OK;
 }
 
+static void release(struct tv_loading *loading)
+{
+    tv_inputs_release(&loading->inputs);
+    tv_mapping_free(loading->mapping);
+    if (loading->namer)
+        loading->namer->free(loading->namer);
+}
+
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading, struct tv_error *err)
 {
@@ -49,12 +59,13 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
     enum tv_status status = read_mapping(settings->mapping, &opened.mapping, err);
     if (status != TV_OK)
         return status;
-    status = tv_inputs_open(&opened.inputs, files, count, settings->quiet, err);
+    status = tv_symbols_open(&settings->symbols, &opened.namer, err);
+    if (status == TV_OK)
+        status = tv_inputs_open(&opened.inputs, files, count, settings->quiet, err);
     if (status == TV_OK)
         status = recognise(&opened.inputs, err);
     if (status != TV_OK) {
-        tv_inputs_release(&opened.inputs);
-        tv_mapping_free(opened.mapping);
+        release(&opened);
         return status;
     }
     *loading = tv_alloc(1, sizeof **loading);
@@ -66,8 +77,7 @@ void tv_load_close(struct tv_loading *loading)
 {
     if (!loading)
         return;
-    tv_inputs_release(&loading->inputs);
-    tv_mapping_free(loading->mapping);
+    release(loading);
     tv_free(loading);
 }
 
@@ -106,6 +116,8 @@ static enum tv_status load(struct tv_loading *loading, struct destination to,
     struct tv_progress own = {0};
     struct tv_meter *meter = progress ? NULL : tv_meter_start(&own, loading->settings->quiet);
     struct tv_naming_sink naming;
+    to.head->namer = loading->namer;
+    loading->namer = NULL;
     if (loading->mapping) {
         tv_naming_sink_init(&naming, to.sink, loading->mapping);
         to.sink = &naming.sink;

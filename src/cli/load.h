@@ -13,8 +13,8 @@
 /* Files that are open and not yet read. */
 struct tv_loading;
 
-/* Opens `count` files, as one trace, and the mapping that the settings ask for.  An input that no
- * reader knows is an error. */
+/* Opens `count` files, as one trace, the mapping and the symbols that the settings ask for.  An
+ * input that no reader knows is an error. */
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;

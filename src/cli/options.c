@@ -19,6 +19,7 @@ void tv_settings_init(struct tv_settings *settings)
 void tv_settings_release(struct tv_settings *settings)
 {
     tv_free(settings->files.items);
+    tv_free(settings->symbols.items);
     tv_free(settings->threads.items);
     tv_free(settings->processes.items);
     tv_free(settings->categories.items);

@@ -47,6 +47,7 @@ struct tv_settings {
     bool help, quiet;
     struct tv_words files;
     const char *mapping;
+    struct tv_words symbols;
     const char *output;
     uint64_t jobs;
     struct tv_words threads, processes, categories;
@@ -97,6 +98,8 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTIONS_READING                                                                         \
     TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,                                          \
               "give back original names from an R8 or ProGuard mapping file"),                     \
+        TV_OPTION("symbols", "ELF[@BASE]", TV_OPTION_LIST, symbols,                                \
+                  "name the addresses on stacks by this program or library (may be given again)"), \
         TV_OPTION("jobs", "N", TV_OPTION_COUNT, jobs,                                              \
                   "threads that read and compute (default: one a processor)"),                     \
         TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 struct tv_head *tv_head_new(void)
 {
@@ -19,6 +20,8 @@ void tv_head_free(struct tv_head *head)
 {
     if (!head)
         return;
+    if (head->namer)
+        head->namer->free(head->namer);
     tv_interner_free(head->strings);
     tv_map_release(&head->frame_index);
     tv_free(head->inputs);
@@ -98,6 +101,27 @@ uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame)
     RESERVE(head, frames, frame_count, frame_capacity);
     head->frames[head->frame_count] = *frame;
     return head->frame_count++;
+}
+
+bool tv_head_find_address(const struct tv_head *head, struct tv_bytes text,
+                          struct tv_address_place *place)
+{
+    uint64_t address;
+    return head->namer && tv_bytes_starts_with(text, TV_BYTES("0x")) &&
+           tv_parse_hex(text, &address) && head->namer->find(head->namer, address, place);
+}
+
+uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *frame)
+{
+    struct tv_address_place place;
+    struct tv_frame named = *frame;
+    if (tv_head_find_address(head, tv_head_text(head, frame->name), &place)) {
+        if (place.function.length > 0)
+            named.name = tv_head_string(head, place.function);
+        named.file = tv_head_string(head, place.file);
+        named.line = place.line;
+    }
+    return tv_head_add_frame(head, &named);
 }
 
 struct tv_bytes tv_head_find_metadata(const struct tv_head *head, uint32_t input, const char *key)

@@ -97,8 +97,23 @@ struct tv_metadata {
     uint32_t value;
 };
 
+/* What stands at an address of the program that was traced. */
+struct tv_address_place {
+    struct tv_bytes function; /* empty: unknown, as below */
+    struct tv_bytes file;
+    int32_t line;
+};
+
+/* Who knows that. The texts it gives live as long as it does; it may be asked by several threads.
+ */
+struct tv_namer {
+    bool (*find)(struct tv_namer *namer, uint64_t address, struct tv_address_place *place);
+    void (*free)(struct tv_namer *namer);
+};
+
 struct tv_head {
     struct tv_interner *strings;
+    struct tv_namer *namer; /* owned; NULL: addresses on stacks stay what they are */
     struct tv_input *inputs;
     struct tv_process *processes;
     struct tv_thread *threads;
@@ -122,6 +137,13 @@ void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes 
 
 /* The index of a frame that equals *frame; added when there is none. */
 uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame);
+
+/* What the head's namer knows of the address that a text is ("0x7f01"), if it is one. */
+bool tv_head_find_address(const struct tv_head *head, struct tv_bytes text,
+                          struct tv_address_place *place);
+
+/* The same as tv_head_add_frame of an entry of a stack: an address becomes what stands there. */
+uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *frame);
 
 /* The number of a string, added when new. */
 static inline uint32_t tv_head_string(struct tv_head *head, struct tv_bytes text)

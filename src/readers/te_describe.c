@@ -208,6 +208,27 @@ static void put_names(struct tv_out *out, const struct tv_trace *trace, uint32_t
     tv_free(chain);
 }
 
+/* A list as it is, but that addresses have the names of what stands there. */
+static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv_bytes list,
+                     struct tv_te_scratch *scratch)
+{
+    struct tv_address_place place;
+    struct tv_bytes value;
+    bool any = false;
+    const uint8_t *at = list.data + 1, *end = list.data + list.length;
+    tv_out_char(out, '[');
+    while (tv_te_element_next(&at, end, &value)) {
+        tv_out_text(out, any ? "," : "");
+        any = true;
+        if (tv_head_find_address(trace->head, tv_te_text(value, scratch), &place) &&
+            place.function.length > 0)
+            tv_out_json(out, place.function);
+        else
+            tv_json_normalise(value, out, NULL);
+    }
+    tv_out_char(out, ']');
+}
+
 /* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names. */
 static void put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                       const char *key, struct tv_bytes frame, struct tv_bytes stack)
@@ -224,6 +245,8 @@ static void put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
         tv_out_format(out, ",\"%s\":", key);
     if (found)
         put_names(out, trace, found->path);
+    else if (stack.data && stack.data[0] == '[')
+        put_list(out, trace, stack, &scratch);
     else if (stack.data)
         tv_json_normalise(stack, out, NULL);
     tv_te_scratch_release(&scratch);

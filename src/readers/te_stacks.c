@@ -41,7 +41,7 @@ static struct entry read_entry(struct tv_te_context *context, struct tv_bytes va
         .category = string_of(context, tv_te_member(value, "category")),
     };
     return (struct entry){
-        .frame = tv_head_add_frame(context->trace->head, &frame),
+        .frame = tv_head_add_stack_frame(context->trace->head, &frame),
         .parent_key = parent.data == NULL ? TV_NONE : string_of(context, parent),
     };
 }
@@ -185,7 +185,7 @@ static uint32_t *read_frames(struct tv_te_stacks *stacks, struct tv_bytes array,
     while (tv_te_element_next(&at, array.data + array.length, &value)) {
         struct tv_frame frame = {.name = string_of(context, value)};
         frames = tv_array_reserve(frames, &capacity, *count + 1, sizeof *frames);
-        frames[(*count)++] = tv_head_add_frame(context->trace->head, &frame);
+        frames[(*count)++] = tv_head_add_stack_frame(context->trace->head, &frame);
     }
     return frames;
 }

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elf.c - symbols and lines through libelf and libdw, which check the file's structure.
+ *
+ * Nothing but the named file is read: no other debug file is searched for, here or on the network.
+ */
+#include "symbols/elf.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* Symbols within each other are few: so many before the nearest are looked at. */
+#define OVERLAPPING 16
+
+struct function {
+    uint64_t start, end; /* end == start: up to the next one */
+    const char *name;
+};
+
+/* Addresses of one compilation unit. */
+struct unit {
+    uint64_t start, end;
+    Dwarf_Off offset;
+};
+
+struct tv_elf {
+    int file;
+    Elf *elf;
+    Dwarf *dwarf;               /* NULL: no debug information */
+    uint64_t lowest, end;       /* its own addresses */
+    uint64_t moved;             /* an address in memory less that in the file */
+    struct function *functions; /* by start */
+    size_t function_count, function_capacity;
+    struct unit *units; /* by start */
+    size_t unit_count, unit_capacity;
+};
+
+/* ---- Reading ---- */
+
+static enum tv_status fail(const char *path, struct tv_error *err)
+{
+    return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: expected an ELF file, found: %s", path,
+                   elf_errmsg(-1));
+}
+
+/* From the start of the lowest page to the end of what is loaded; everything when nothing is. */
+static void find_extent(struct tv_elf *elf)
+{
+    size_t count = 0;
+    uint64_t lowest = UINT64_MAX, end = 0;
+    if (elf_getphdrnum(elf->elf, &count) != 0)
+        count = 0;
+    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+        GElf_Phdr segment;
+        if (!gelf_getphdr(elf->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+            continue;
+        uint64_t page = segment.p_align > 1 ? segment.p_align : 1;
+        uint64_t start = segment.p_vaddr - segment.p_vaddr % page;
+        lowest = start < lowest ? start : lowest;
+        if (segment.p_vaddr + segment.p_memsz > end)
+            end = segment.p_vaddr + segment.p_memsz;
+    }
+    elf->lowest = lowest < end ? lowest : 0;
+    elf->end = lowest < end ? end : UINT64_MAX;
+}
+
+static void add_function(struct tv_elf *elf, const GElf_Sym *symbol, const char *name)
+{
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
+        name[0] == '\0')
+        return;
+    elf->functions = tv_array_reserve(elf->functions, &elf->function_capacity,
+                                      elf->function_count + 1, sizeof *elf->functions);
+    elf->functions[elf->function_count++] = (struct function){
+        symbol->st_value,
+        symbol->st_value + symbol->st_size,
+        name,
+    };
+}
+
+static void read_table(struct tv_elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t size = data ? gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
+    if (size == 0)
+        return;
+    size_t count = data->d_size / size;
+    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+        GElf_Sym symbol;
+        if (gelf_getsym(data, (int)i, &symbol))
+            add_function(elf, &symbol, elf_strptr(elf->elf, header->sh_link, symbol.st_name));
+    }
+}
+
+/* The full table, or that of what is linked dynamically when the full one was stripped. */
+static void read_symbols(struct tv_elf *elf, GElf_Word type)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf->elf, section)) != NULL) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && header.sh_type == type)
+            read_table(elf, section, &header);
+    }
+}
+
+static void add_unit(struct tv_elf *elf, Dwarf_Die *die)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t next = 0;
+    while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+        elf->units = tv_array_reserve(elf->units, &elf->unit_capacity, elf->unit_count + 1,
+                                      sizeof *elf->units);
+        elf->units[elf->unit_count++] = (struct unit){start, end, dwarf_dieoffset(die)};
+    }
+}
+
+/* Not by .debug_aranges, which not every compiler writes. */
+static void read_units(struct tv_elf *elf)
+{
+    Dwarf_Off at = 0, next;
+    size_t header;
+    while (elf->dwarf && dwarf_nextcu(elf->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 &&
+           next > at) {
+        Dwarf_Die die;
+        if (dwarf_offdie(elf->dwarf, at + header, &die))
+            add_unit(elf, &die);
+        at = next;
+    }
+}
+
+/* Of two at one place the longer is the first, then by name, so that the answer is always the same
+ * one. */
+static int compare_functions(const void *left, const void *right)
+{
+    const struct function *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static int compare_units(const void *left, const void *right)
+{
+    const struct unit *a = left, *b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+static enum tv_status read_elf(struct tv_elf *elf, const char *path, uint64_t base,
+                               struct tv_error *err)
+{
+    elf->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (elf->file < 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    elf_version(EV_CURRENT);
+    elf->elf = elf_begin(elf->file, ELF_C_READ, NULL);
+    if (!elf->elf)
+        return fail(path, err);
+    if (elf_kind(elf->elf) != ELF_K_ELF)
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
+                       "%s: expected an ELF file, found something else", path);
+    find_extent(elf);
+    elf->moved = base == TV_ELF_UNMOVED ? 0 : base - elf->lowest;
+    read_symbols(elf, SHT_SYMTAB);
+    if (elf->function_count == 0)
+        read_symbols(elf, SHT_DYNSYM);
+    elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+    read_units(elf);
+    if (elf->function_count == 0 && elf->unit_count == 0)
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
+                       "%s: expected symbols or debug information, found none", path);
+    qsort(elf->functions, elf->function_count, sizeof *elf->functions, compare_functions);
+    if (elf->unit_count > 0)
+        qsort(elf->units, elf->unit_count, sizeof *elf->units, compare_units);
+    return TV_OK;
+}
+
+enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
+                           struct tv_error *err)
+{
+    *elf = tv_alloc(1, sizeof **elf);
+    enum tv_status status = read_elf(*elf, path, base, err);
+    if (status != TV_OK) {
+        tv_elf_free(*elf);
+        *elf = NULL;
+    }
+    return status;
+}
+
+void tv_elf_free(struct tv_elf *elf)
+{
+    if (!elf)
+        return;
+    if (elf->dwarf)
+        dwarf_end(elf->dwarf);
+    if (elf->elf)
+        elf_end(elf->elf);
+    if (elf->file >= 0)
+        close(elf->file);
+    tv_free(elf->functions);
+    tv_free(elf->units);
+    tv_free(elf);
+}
+
+/* ---- Asking ---- */
+
+static bool reaches(const struct tv_elf *elf, size_t number, uint64_t address)
+{
+    const struct function *function = &elf->functions[number];
+    if (function->end != function->start)
+        return address >= function->start && address < function->end;
+    return number + 1 == elf->function_count || address < elf->functions[number + 1].start;
+}
+
+static const char *find_function(const struct tv_elf *elf, uint64_t address)
+{
+    size_t low = 0, high = elf->function_count; /* the first that starts behind the address */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (elf->functions[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const char *found = NULL;
+    uint64_t start = 0;
+    for (size_t tried = 0; low > 0 && tried < OVERLAPPING; tried++, low--) {
+        if (!reaches(elf, low - 1, address))
+            continue;
+        if (found && elf->functions[low - 1].start != start)
+            break;
+        found = elf->functions[low - 1].name;
+        start = elf->functions[low - 1].start;
+    }
+    return found;
+}
+
+static bool find_unit(const struct tv_elf *elf, uint64_t address, Dwarf_Die *die)
+{
+    size_t low = 0, high = elf->unit_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (elf->units[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && address < elf->units[low - 1].end &&
+           dwarf_offdie(elf->dwarf, elf->units[low - 1].offset, die) != NULL;
+}
+
+/* The function that the debug information has there. */
+static const char *find_subprogram(Dwarf_Die *unit, uint64_t address)
+{
+    Dwarf_Die *scopes = NULL;
+    const char *name = NULL;
+    int count = dwarf_getscopes(unit, address, &scopes);
+    for (int i = 0; i < count && !name; i++)
+        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+            name = dwarf_diename(&scopes[i]);
+    if (count > 0)
+        tv_free(scopes);
+    return name;
+}
+
+static void find_line(Dwarf_Die *unit, uint64_t address, struct tv_elf_place *place)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+    const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+    int number = 0;
+    if (!file)
+        return;
+    place->file = tv_bytes_of(file);
+    if (dwarf_lineno(line, &number) == 0 && number > 0)
+        place->line = number;
+}
+
+bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
+{
+    uint64_t own = address - elf->moved;
+    Dwarf_Die unit;
+    *place = (struct tv_elf_place){.line = 0};
+    if (own < elf->lowest || own >= elf->end)
+        return false;
+    const char *name = find_function(elf, own);
+    if (find_unit(elf, own, &unit)) {
+        find_line(&unit, own, place);
+        name = name ? name : find_subprogram(&unit, own);
+    }
+    if (name)
+        place->function = tv_bytes_of(name);
+    return place->function.length > 0 || place->file.length > 0;
+}

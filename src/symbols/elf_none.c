@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elf_none.c - elf.h without libdw: no file can be read.
+ */
+#include "symbols/elf.h"
+
+enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
+                           struct tv_error *err)
+{
+    (void)base;
+    *elf = NULL;
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                   "%s: this traceview was built without libdw (Debian package libdw-dev), which "
+                   "reads symbols",
+                   path);
+}
+
+void tv_elf_free(struct tv_elf *elf)
+{
+    (void)elf;
+}
+
+bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
+{
+    (void)elf;
+    (void)address;
+    (void)place;
+    return false;
+}
