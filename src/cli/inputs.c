@@ -151,12 +151,25 @@ struct pending {
     unsigned nesting;
 };
 
+struct unpacked {
+    const char *name;
+    bool quiet;
+};
+
+static void say(void *context, const char *text)
+{
+    const struct unpacked *unpacked = context;
+    if (!unpacked->quiet)
+        fprintf(stderr, "%s: note: %s\n", unpacked->name, text);
+}
+
 static enum tv_status unpack_one(const struct pending *next, bool quiet, struct pending *stack,
                                  size_t *depth, struct tv_error *err)
 {
     struct tv_source *packed = next->source;
     struct tv_source *members[TV_UNPACK_MEMBERS];
-    struct tv_unpack_question question = {is_wanted, NULL, 0};
+    struct unpacked unpacked = {tv_source_name(packed), quiet};
+    struct tv_unpack_question question = {is_wanted, &unpacked, 0, say};
     size_t count;
     bool cut_off;
     enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);

@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "unpack/gzip_tail.h"
+#include "unpack/html.h"
+#include "unpack/member.h"
+#include "unpack/zlib_text.h"
 
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
@@ -28,9 +30,8 @@ struct feed {
 struct unpacking {
     struct archive *archive;
     struct feed feed;
-    const struct tv_unpack_question *question;
-    uint64_t ceiling, total;
-    uint8_t *buffer, *tail;
+    struct tv_taking *taking;
+    uint8_t *tail;
     const uint8_t *block; /* what libarchive gave last of the member, not yet taken */
     size_t left;
     int64_t position; /* in the member, behind that block */
@@ -47,7 +48,8 @@ bool tv_unpack_knows(struct tv_bytes head)
 {
     return has_magic(head, 0, TV_BYTES("\x1f\x8b")) ||
            has_magic(head, 0, TV_BYTES("\x28\xb5\x2f\xfd")) ||
-           has_magic(head, 0, TV_BYTES("PK\x03\x04")) || has_magic(head, 257, TV_BYTES("ustar"));
+           has_magic(head, 0, TV_BYTES("PK\x03\x04")) || has_magic(head, 257, TV_BYTES("ustar")) ||
+           tv_html_knows(head) || tv_zlib_knows(head);
 }
 
 static la_ssize_t feed_bytes(struct archive *archive, void *context, const void **buffer)
@@ -80,12 +82,7 @@ static void start(struct unpacking *u, struct tv_source *packed)
     *u = (struct unpacking){.archive = archive_read_new()};
     u->feed.source = packed;
     u->feed.buffer = tv_alloc(CHUNK, 1);
-    u->buffer = tv_alloc(CHUNK, 1);
     u->tail = tv_alloc(CHUNK, 1);
-    uint64_t size = tv_source_size(packed);
-    u->ceiling = size > (UINT64_MAX - TV_UNPACK_FREE) / TV_UNPACK_RATIO
-                     ? UINT64_MAX
-                     : TV_UNPACK_FREE + size * TV_UNPACK_RATIO;
     if (!u->archive)
         return;
     archive_read_support_filter_gzip(u->archive);
@@ -99,7 +96,6 @@ static void stop(struct unpacking *u)
 {
     archive_read_free(u->archive);
     tv_free(u->feed.buffer);
-    tv_free(u->buffer);
     tv_free(u->tail);
 }
 
@@ -163,39 +159,6 @@ static bool read_some(struct unpacking *u, uint8_t *buffer, size_t size, size_t 
     return u->feed.error.status == TV_OK;
 }
 
-static enum tv_status add_chunk(struct unpacking *u, struct tv_spool *spool, size_t length,
-                                struct tv_error *err)
-{
-    u->total += length;
-    if (u->total > u->ceiling)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                       "unpacks to more than %llu bytes, the ceiling for its size",
-                       (unsigned long long)u->ceiling);
-    return tv_spool_add(spool, (struct tv_bytes){u->buffer, length}, err);
-}
-
-/* Spools the rest of a member whose first `length` bytes stand in the buffer. */
-static enum tv_status spool_member(struct unpacking *u, const char *name, size_t length,
-                                   struct tv_source **source, struct tv_error *err)
-{
-    struct tv_spool *spool = tv_spool_new(name);
-    enum tv_status status = add_chunk(u, spool, length, err);
-    while (status == TV_OK) {
-        if (!read_some(u, u->buffer, CHUNK, &length))
-            status = fail(u, err);
-        else if (length == 0)
-            break;
-        else
-            status = add_chunk(u, spool, length, err);
-    }
-    if (status != TV_OK) {
-        tv_spool_free(spool);
-        return status;
-    }
-    *source = tv_spool_finish(spool);
-    return TV_OK;
-}
-
 /* "app.zip: traces/main.trace"; of a mere packed stream the container's own name. */
 static void name_member(struct unpacking *u, struct archive_entry *entry, char *name, size_t size)
 {
@@ -207,41 +170,36 @@ static void name_member(struct unpacking *u, struct archive_entry *entry, char *
         snprintf(name, size, "%s: %s", container, member);
 }
 
-static enum tv_status take_member(struct unpacking *u, struct archive_entry *entry,
-                                  struct tv_source **source, struct tv_error *err)
+/* The bytes of the member at hand (tv_member.read). */
+static enum tv_status read_member(void *context, uint8_t *buffer, size_t size, size_t *got,
+                                  struct tv_error *err)
 {
-    size_t length;
-    *source = NULL;
-    if (!read_some(u, u->buffer, HEAD, &length))
-        return fail(u, err);
-    if (!u->question->wanted(u->question->context, (struct tv_bytes){u->buffer, length}))
-        return TV_OK;
+    struct unpacking *u = context;
+    return read_some(u, buffer, size, got) ? TV_OK : fail(u, err);
+}
+
+static enum tv_status take_member(struct unpacking *u, struct archive_entry *entry,
+                                  struct tv_error *err)
+{
     char name[1024];
     name_member(u, entry, name, sizeof name);
-    return spool_member(u, name, length, source, err);
+    struct tv_member member = {name, read_member, u};
+    return tv_taking_add(u->taking, &member, NULL, err);
 }
 
 /* There is no next member: the container is damaged, or a gzip stream ends within its first block,
  * which then is the member. */
-static enum tv_status take_rest(struct unpacking *u, struct tv_source **members, size_t *count,
-                                struct tv_error *err)
+static enum tv_status take_rest(struct unpacking *u, struct tv_error *err)
 {
-    struct tv_source *source = NULL;
     u->cut_off = true;
-    if (*count > 0)
+    if (u->taking->count > 0)
         return TV_OK;
-    enum tv_status status = take_tail(u) ? take_member(u, NULL, &source, err) : TV_OK;
-    if (status == TV_OK && !source)
-        return fail(u, err);
-    if (status == TV_OK)
-        members[(*count)++] = source;
-    return status;
+    enum tv_status status = take_tail(u) ? take_member(u, NULL, err) : TV_OK;
+    return status == TV_OK && u->taking->count == 0 ? fail(u, err) : status;
 }
 
-static enum tv_status take_members(struct unpacking *u, struct tv_source **members, size_t *count,
-                                   struct tv_error *err)
+static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
 {
-    struct tv_source *source;
     for (unsigned looks = 0; looks < TV_UNPACK_LOOKS; looks++) {
         struct archive_entry *entry;
         int result = archive_read_next_header(u->archive, &entry);
@@ -250,49 +208,63 @@ static enum tv_status take_members(struct unpacking *u, struct tv_source **membe
         u->left = 0;
         u->position = 0;
         if (result < ARCHIVE_WARN)
-            return take_rest(u, members, count, err);
+            return take_rest(u, err);
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
-        enum tv_status status = take_member(u, entry, &source, err);
-        if (status != TV_OK)
+        enum tv_status status = take_member(u, entry, err);
+        if (status != TV_OK || u->cut_off)
             return status;
-        if (source && *count == TV_UNPACK_MEMBERS) {
-            tv_source_free(source);
-            break;
-        }
-        if (source)
-            members[(*count)++] = source;
-        if (u->cut_off)
-            return TV_OK;
     }
-    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                   "an archive with more than %d traces, or %d members: unpack it first",
-                   TV_UNPACK_MEMBERS, TV_UNPACK_LOOKS);
+    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
+                   TV_UNPACK_LOOKS);
+}
+
+static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source *packed,
+                                     bool *cut_off, struct tv_error *err)
+{
+    struct unpacking u;
+    enum tv_status status;
+    start(&u, packed);
+    u.taking = taking;
+    if (!u.archive)
+        status = fail(&u, err);
+    else if (archive_read_open(u.archive, &u.feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)
+        status = take_rest(&u, err);
+    else
+        status = take_members(&u, err);
+    *cut_off = u.cut_off;
+    stop(&u);
+    return status;
 }
 
 enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,
                          struct tv_source **members, size_t *count, bool *cut_off,
                          struct tv_error *err)
 {
-    struct unpacking u;
-    start(&u, packed);
-    u.question = question;
-    if (question->ceiling > 0)
-        u.ceiling = question->ceiling;
+    uint8_t bytes[HEAD];
+    struct tv_bytes head = {bytes, 0};
+    struct tv_taking taking;
+    const char *kind = "a container (gzip, zlib, zstd, zip or tar)";
     *count = 0;
-    enum tv_status status;
-    if (!u.archive)
-        status = fail(&u, err);
-    else if (archive_read_open(u.archive, &u.feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)
-        status = take_rest(&u, members, count, err);
-    else
-        status = take_members(&u, members, count, err);
-    if (status == TV_OK && *count == 0)
-        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                         "a container (gzip, zstd, zip or tar) without a trace in it");
-    for (size_t i = 0; status != TV_OK && i < *count; i++)
+    *cut_off = false;
+    enum tv_status status = tv_source_read(packed, 0, bytes, sizeof bytes, &head.length, err);
+    if (status != TV_OK)
+        return status;
+    tv_taking_init(&taking, packed, question, members);
+    if (tv_html_knows(head)) {
+        status = tv_html_unpack(&taking, packed, cut_off, err);
+        kind = "an HTML page";
+    } else if (tv_zlib_knows(head)) {
+        status = tv_zlib_unpack(&taking, packed, cut_off, err);
+    } else {
+        status = unpack_archive(&taking, packed, cut_off, err);
+    }
+    if (status == TV_OK && taking.count == 0)
+        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s without a trace in it", kind);
+    for (size_t i = 0; status != TV_OK && i < taking.count; i++)
         tv_source_free(members[i]);
-    *cut_off = u.cut_off;
-    stop(&u);
+    if (status == TV_OK)
+        *count = taking.count;
+    tv_taking_release(&taking);
     return status;
 }

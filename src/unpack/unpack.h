@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack.h - gzip, zstd, zip and tar into sources.
+ * unpack.h - what traces come packed in, into sources: gzip, zstd, zip, tar; the zlib stream of
+ * "atrace -z"; HTML pages, each trace in them being a member.
  *
  * Nothing here trusts its input: formats are an explicit list, what comes out has a ceiling, and
  * members are looked at in their order without ever writing a file by the archive's names.
@@ -23,6 +24,8 @@ struct tv_unpack_question {
     bool (*wanted)(void *context, struct tv_bytes head);
     void *context;
     uint64_t ceiling; /* unpacked bytes; 0: by the rule above */
+    /* Told of what is left out, a few words each; or NULL. */
+    void (*note)(void *context, const char *text);
 };
 
 /* Do these first bytes belong to a container that tv_unpack opens? */

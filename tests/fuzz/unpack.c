@@ -16,7 +16,7 @@ static bool is_wanted(void *context, struct tv_bytes head)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tv_unpack_question question = {is_wanted, NULL, 1 << 20};
+    struct tv_unpack_question question = {is_wanted, NULL, 1 << 20, NULL};
     struct tv_source *members[TV_UNPACK_MEMBERS];
     struct tv_source *packed = tv_source_from_memory((struct tv_bytes){data, size}, "fuzz");
     struct tv_error err = {0};

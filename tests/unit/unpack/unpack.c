@@ -59,7 +59,7 @@ struct result {
 static struct result unpack(const char *bytes, size_t length, uint64_t ceiling)
 {
     struct result r = {.err = {0}};
-    struct tv_unpack_question question = {is_trace, NULL, ceiling};
+    struct tv_unpack_question question = {is_trace, NULL, ceiling, NULL};
     struct tv_source *packed =
         tv_source_from_memory((struct tv_bytes){(const uint8_t *)bytes, length}, "box");
     r.status = tv_unpack(packed, &question, r.members, &r.count, &r.cut_off, &r.err);
@@ -175,7 +175,50 @@ static void says_that_a_stream_is_cut(void **state)
     release(&r);
 }
 
-UNIT_TESTS(unpack, cmocka_unit_test(knows_containers), cmocka_unit_test(unpacks_a_stream),
-           cmocka_unit_test(takes_wanted_members), cmocka_unit_test(has_a_ceiling),
-           cmocka_unit_test(says_when_nothing_is_wanted), cmocka_unit_test(survives_damage),
-           cmocka_unit_test(says_that_a_stream_is_cut));
+static char last_note[256];
+
+static void take_note(void *context, const char *text)
+{
+    (void)context;
+    strncpy(last_note, text, sizeof last_note - 1);
+}
+
+/* Traces of a page are members; what is no trace is said to be left out. */
+static void takes_traces_of_a_page(void **state)
+{
+    (void)state;
+    static const char page[] = "<html><script class=trace-data>trace one</script>"
+                               "<script class=trace-data>other</script>"
+                               "<script id=viewer-data>dHJhY2UgdHdv</script>";
+    struct tv_source *members[TV_UNPACK_MEMBERS];
+    struct tv_unpack_question question = {is_trace, NULL, 0, take_note};
+    struct tv_source *packed = tv_source_from_memory(tv_bytes_of(page), "page");
+    size_t count;
+    bool cut_off;
+    assert_int_equal(tv_unpack(packed, &question, members, &count, &cut_off, NULL), TV_OK);
+    assert_int_equal(count, 2);
+    assert_holds(members[0], "trace one");
+    assert_holds(members[1], "trace two");
+    assert_string_equal(tv_source_name(members[0]), "page: block 1");
+    assert_string_equal(tv_source_name(members[1]), "page: block 3");
+    assert_string_equal(last_note, "block 2, 5 bytes at byte 74, is of no known format: left out");
+    assert_false(cut_off);
+    tv_source_free(members[0]);
+    tv_source_free(members[1]);
+    tv_source_free(packed);
+}
+
+static void says_that_a_page_has_no_trace(void **state)
+{
+    (void)state;
+    static const char page[] = "<html><script>trace one</script>";
+    struct result r = unpack(page, sizeof page - 1, 0);
+    assert_int_equal(r.status, TV_ERR_UNSUPPORTED);
+    assert_string_equal(r.err.message, "an HTML page without a trace in it");
+}
+
+UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
+           cmocka_unit_test(says_that_a_page_has_no_trace), cmocka_unit_test(knows_containers),
+           cmocka_unit_test(unpacks_a_stream), cmocka_unit_test(takes_wanted_members),
+           cmocka_unit_test(has_a_ceiling), cmocka_unit_test(says_when_nothing_is_wanted),
+           cmocka_unit_test(survives_damage), cmocka_unit_test(says_that_a_stream_is_cut));

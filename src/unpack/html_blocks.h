@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html_blocks.h - where the traces are in an HTML page.
+ *
+ * A page is split as a browser does: text, comments, scripts.  Only the whole body of a script is
+ * ever a trace:
+ *
+ *     <script class="trace-data" ...>   systrace.py since 2014: plain text
+ *     <script id="viewer-data" ...>     trace2html, Telemetry: base64 of gzip or zip; or plain text
+ *     <script> var linuxPerfData = "    systrace.py before: a JavaScript string, a line a line
+ *
+ * So what the page's own scripts contain is never taken for data: those of the viewer hold all of
+ * these words.
+ */
+#ifndef TV_UNPACK_HTML_BLOCKS_H
+#define TV_UNPACK_HTML_BLOCKS_H
+
+#include "base/source.h"
+
+enum tv_html_form {
+    TV_HTML_TEXT,
+    TV_HTML_BASE64,
+    TV_HTML_STRING, /* of JavaScript, from behind its first quote */
+};
+
+struct tv_html_block {
+    uint64_t start, end;
+    enum tv_html_form form;
+    bool open; /* the page ends within it */
+};
+
+/* Do these first bytes begin a page? */
+bool tv_html_begins(struct tv_bytes head);
+
+struct tv_html_scan {
+    struct tv_window window;
+    uint64_t offset;
+};
+
+void tv_html_scan_init(struct tv_html_scan *scan, struct tv_source *source);
+void tv_html_scan_release(struct tv_html_scan *scan);
+
+/* The next block; *none when there is no more. */
+enum tv_status tv_html_scan_next(struct tv_html_scan *scan, struct tv_html_block *block, bool *none,
+                                 struct tv_error *err) TV_MUST_CHECK;
+
+#endif

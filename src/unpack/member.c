@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unpack/member.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#define CHUNK ((size_t)256 * 1024)
+#define HEAD ((size_t)4096)
+
+void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
+                    const struct tv_unpack_question *question, struct tv_source **members)
+{
+    uint64_t size = tv_source_size(packed);
+    *taking = (struct tv_taking){
+        .question = question,
+        .ceiling = size > (UINT64_MAX - TV_UNPACK_FREE) / TV_UNPACK_RATIO
+                       ? UINT64_MAX
+                       : TV_UNPACK_FREE + size * TV_UNPACK_RATIO,
+        .members = members,
+        .buffer = tv_alloc(CHUNK, 1),
+    };
+    if (question->ceiling > 0)
+        taking->ceiling = question->ceiling;
+}
+
+void tv_taking_release(struct tv_taking *taking)
+{
+    tv_free(taking->buffer);
+}
+
+static enum tv_status add_chunk(struct tv_taking *taking, struct tv_spool *spool, size_t length,
+                                struct tv_error *err)
+{
+    taking->total += length;
+    if (taking->total > taking->ceiling)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "unpacks to more than %llu bytes, the ceiling for its size",
+                       (unsigned long long)taking->ceiling);
+    return tv_spool_add(spool, (struct tv_bytes){taking->buffer, length}, err);
+}
+
+/* Spools the rest of a member whose first `length` bytes stand in the buffer. */
+static enum tv_status spool_member(struct tv_taking *taking, const struct tv_member *member,
+                                   size_t length, struct tv_error *err)
+{
+    struct tv_spool *spool = tv_spool_new(member->name);
+    enum tv_status status = add_chunk(taking, spool, length, err);
+    while (status == TV_OK) {
+        status = member->read(member->context, taking->buffer, CHUNK, &length, err);
+        if (status != TV_OK || length == 0)
+            break;
+        status = add_chunk(taking, spool, length, err);
+    }
+    if (status != TV_OK) {
+        tv_spool_free(spool);
+        return status;
+    }
+    taking->members[taking->count++] = tv_spool_finish(spool);
+    return TV_OK;
+}
+
+enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *member, bool *taken,
+                             struct tv_error *err)
+{
+    size_t length;
+    enum tv_status status = member->read(member->context, taking->buffer, HEAD, &length, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_bytes head = {taking->buffer, length};
+    bool wanted = taking->question->wanted(taking->question->context, head);
+    if (taken)
+        *taken = wanted;
+    if (!wanted)
+        return TV_OK;
+    if (taking->count == TV_UNPACK_MEMBERS)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
+                       TV_UNPACK_LOOKS);
+    return spool_member(taking, member, length, err);
+}
+
+void tv_taking_note(const struct tv_taking *taking, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    if (!taking->question->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    taking->question->note(taking->question->context, text);
+}

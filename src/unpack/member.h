@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * member.h - a member of a container on its way into a source of its own: what all kinds of
+ * containers have in common.
+ */
+#ifndef TV_UNPACK_MEMBER_H
+#define TV_UNPACK_MEMBER_H
+
+#include "unpack/unpack.h"
+
+#define TV_UNPACK_TOO_MANY "an archive with more than %d traces, or %d members: unpack it first"
+
+struct tv_taking {
+    const struct tv_unpack_question *question;
+    uint64_t ceiling, total;
+    struct tv_source **members; /* TV_UNPACK_MEMBERS places */
+    size_t count;
+    uint8_t *buffer;
+};
+
+struct tv_member {
+    const char *name; /* of the source that it becomes */
+    /* Fills up to `size` bytes; *got is less only at the member's end. */
+    enum tv_status (*read)(void *context, uint8_t *buffer, size_t size, size_t *got,
+                           struct tv_error *err);
+    void *context;
+};
+
+void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
+                    const struct tv_unpack_question *question, struct tv_source **members);
+void tv_taking_release(struct tv_taking *taking);
+
+/* Adds the member to those taken when it is wanted; *taken may be NULL. */
+enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *member, bool *taken,
+                             struct tv_error *err) TV_MUST_CHECK;
+
+/* Says something to whoever asked. */
+void tv_taking_note(const struct tv_taking *taking, const char *format, ...) TV_PRINTF(2, 3);
+
+#endif
