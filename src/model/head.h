@@ -44,6 +44,8 @@ struct tv_input {
     unsigned clocks;          /* enum tv_clocks; never 0 */
     int64_t tick_ns;          /* event times are multiples of this: 1000 or 1 */
     bool assembled;           /* its events came in any order, with times of some epoch */
+    bool eventless;           /* assembled, but nothing in it has a time */
+    uint32_t clock;           /* string: the name of its clock; empty: unknown (clocks.h) */
     tv_ns origin;        /* the time that the trace counts from: subtracted from all its times */
     const char *unit;    /* in which the file wants its times shown: "ns", "us", "ms"; NULL */
     int64_t recorded_us; /* since 1970; 0: the file does not say */

@@ -2,6 +2,8 @@
 /* What is found out about a trace when all its inputs are there. */
 #include "base/memory.h"
 #include "model/builder_trace.h"
+#include "model/clocks.h"
+#include "model/known_names.h"
 
 void tv_trace_reserve_offsets(struct tv_trace *trace)
 {
@@ -11,6 +13,11 @@ void tv_trace_reserve_offsets(struct tv_trace *trace)
         trace->offset[trace->offset_count++] = 0;
 }
 
+static bool has_origin(const struct tv_input *input)
+{
+    return input->assembled && !input->eventless;
+}
+
 /* Epochs are large and far from 0: assembled inputs count from the first time of any of them. */
 static void find_origin(struct tv_trace *trace)
 {
@@ -18,9 +25,9 @@ static void find_origin(struct tv_trace *trace)
     bool any = false;
     for (uint32_t i = 0; i < head->input_count; i++) {
         tv_ns origin = head->inputs[i].origin + trace->offset[i];
-        if (head->inputs[i].assembled && (!any || origin < trace->origin))
+        if (has_origin(&head->inputs[i]) && (!any || origin < trace->origin))
             trace->origin = origin;
-        any |= head->inputs[i].assembled;
+        any |= has_origin(&head->inputs[i]);
     }
     for (uint32_t i = 0; i < head->input_count; i++)
         if (head->inputs[i].assembled)
@@ -85,6 +92,8 @@ void tv_trace_settle(struct tv_trace *trace)
 {
     struct span span = {0};
     tv_trace_reserve_offsets(trace);
+    tv_trace_tie_clocks(trace);
+    tv_known_names_apply(trace);
     tv_tables_finish(&trace->tables);
     trace->cpu_axis = !(tv_head_clocks(trace->head) & TV_CLOCK_WALL);
     find_origin(trace);

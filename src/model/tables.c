@@ -24,6 +24,7 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->memory_figures);
     RELEASE(&tables->contexts);
     RELEASE(&tables->clock_syncs);
+    RELEASE(&tables->known_names);
     RELEASE(&tables->stack_frames);
     RELEASE(&tables->slice_extras);
     RELEASE(&tables->async_extras);

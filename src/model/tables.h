@@ -132,6 +132,14 @@ struct tv_clock_sync {
     uint32_t input;
 };
 
+/* What an input says the name of a process or thread of any input is (known_names.h). */
+struct tv_known_name {
+    uint64_t pid, tid;
+    uint32_t name; /* string */
+    uint32_t input;
+    bool is_thread; /* else `tid` means nothing */
+};
+
 /* An entry of a table of stack frames: the stack that ends with it. */
 struct tv_stack_frame {
     uint32_t key;     /* string: its id in the file */
@@ -175,6 +183,7 @@ struct tv_tables {
     TV_TABLE(tv_memory_figure) memory_figures;
     TV_TABLE(tv_context) contexts;
     TV_TABLE(tv_clock_sync) clock_syncs;
+    TV_TABLE(tv_known_name) known_names;
     TV_TABLE(tv_stack_frame) stack_frames;
     TV_TABLE(tv_slice_extra) slice_extras;
     TV_TABLE(tv_async_extra) async_extras;

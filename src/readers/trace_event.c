@@ -153,6 +153,7 @@ static void describe(struct tv_te_context *context, bool has_cpu)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];
     input->clocks = TV_CLOCK_WALL | (has_cpu ? (unsigned)TV_CLOCK_CPU : 0);
+    input->eventless = context->nothing;
     input->origin = context->nothing ? 0 : context->first;
     input->last_wall = context->nothing ? 0 : context->last - context->first;
 }

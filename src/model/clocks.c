@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/clocks.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+
+/* Marks beyond these (two years before the epoch, three centuries behind it) say nothing; the
+ * difference of two within fits. */
+#define EARLIEST (-((int64_t)1 << 56))
+#define LATEST (INT64_MAX + EARLIEST)
+
+/* Larger differences between clocks are nonsense, and sums of them would not fit. */
+#define SHIFT_MAX (LATEST / 2)
+
+/* Two inputs' clocks: a's time is b's time and `shift`, give or take `error`. */
+struct tie {
+    uint32_t a, b;
+    int64_t shift, error;
+};
+
+struct ties {
+    struct tie *rows;
+    size_t count, capacity;
+};
+
+static void add_tie(struct ties *ties, struct tie tie)
+{
+    ties->rows = tv_array_reserve(ties->rows, &ties->capacity, ties->count + 1, sizeof *ties->rows);
+    ties->rows[ties->count++] = tie;
+}
+
+static void tie_by_names(struct ties *ties, const struct tv_head *head)
+{
+    struct tv_map first;
+    tv_map_init(&first);
+    for (uint32_t input = 0; input < head->input_count; input++) {
+        uint32_t name = head->inputs[input].clock;
+        if (name == TV_EMPTY_STRING)
+            continue;
+        uint32_t other = tv_map_add(&first, name, input);
+        if (other != input)
+            add_tie(ties, (struct tie){other, input, 0, 0});
+    }
+    tv_map_release(&first);
+}
+
+static int64_t middle(const struct tv_clock_sync *mark)
+{
+    return mark->asked + (mark->time - mark->asked) / 2;
+}
+
+static bool is_sound(const struct tv_clock_sync *mark)
+{
+    return mark->asked >= EARLIEST && mark->asked <= mark->time && mark->time <= LATEST;
+}
+
+/* False: the mark says nothing, as it is in one input twice, or no clock has such times. */
+static bool tie_marks(struct ties *ties, const struct tv_clock_sync *a,
+                      const struct tv_clock_sync *b)
+{
+    if (a->input == b->input || !is_sound(a) || !is_sound(b))
+        return false;
+    int64_t shift = middle(a) - middle(b);
+    int64_t error_a = a->time - a->asked, error_b = b->time - b->asked;
+    if (shift > SHIFT_MAX || shift < -SHIFT_MAX)
+        return false;
+    add_tie(ties, (struct tie){a->input, b->input, shift, error_a / 2 + error_b / 2});
+    return true;
+}
+
+#define PAIRED UINT32_C(0x80000000) /* of a mark's number: its id is in two inputs */
+
+static void tie_by_marks(struct ties *ties, struct tv_trace *trace)
+{
+    const struct tv_clock_sync *marks = trace->tables.clock_syncs.rows;
+    uint32_t count = (uint32_t)trace->tables.clock_syncs.count;
+    struct tv_map first;
+    tv_map_init(&first);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = tv_map_add(&first, marks[i].id, i);
+        if (other == i)
+            continue;
+        if ((other & PAIRED) == 0 && tie_marks(ties, &marks[other], &marks[i]))
+            tv_map_set(&first, marks[i].id, other | PAIRED);
+        else
+            tv_diagnostics_add(&trace->head->diagnostics, TV_DIAGNOSTIC_CLOCK_EXTRA,
+                               marks[i].offset);
+    }
+    tv_map_release(&first);
+}
+
+struct clock {
+    uint32_t root; /* the first input that it can be put against */
+    int64_t offset, error;
+};
+
+static bool set_clock(struct clock *clocks, uint32_t from, uint32_t to, int64_t shift,
+                      int64_t error)
+{
+    struct clock better = {clocks[from].root, clocks[from].offset + shift, 0};
+    if (better.offset > SHIFT_MAX || better.offset < -SHIFT_MAX ||
+        clocks[from].error > INT64_MAX - error)
+        return false;
+    better.error = clocks[from].error + error;
+    if (better.root > clocks[to].root ||
+        (better.root == clocks[to].root && better.error >= clocks[to].error))
+        return false;
+    clocks[to] = better;
+    return true;
+}
+
+/* Every input against the first it is tied to, by the way of the least error. */
+static void set_offsets(struct tv_trace *trace, const struct ties *ties)
+{
+    uint32_t count = trace->head->input_count;
+    struct clock *clocks = tv_alloc(count, sizeof *clocks);
+    bool changed = true;
+    for (uint32_t i = 0; i < count; i++)
+        clocks[i] = (struct clock){i, 0, 0};
+    for (uint32_t round = 0; changed && round < 2 * count; round++) {
+        changed = false;
+        for (size_t i = 0; i < ties->count; i++) {
+            const struct tie *tie = &ties->rows[i];
+            changed |= set_clock(clocks, tie->a, tie->b, tie->shift, tie->error);
+            changed |= set_clock(clocks, tie->b, tie->a, -tie->shift, tie->error);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (clocks[i].root != i)
+            trace->offset[i] = clocks[i].offset;
+    tv_free(clocks);
+}
+
+void tv_trace_tie_clocks(struct tv_trace *trace)
+{
+    struct ties ties = {NULL, 0, 0};
+    if (trace->head->input_count < 2)
+        return;
+    tie_by_names(&ties, trace->head);
+    tie_by_marks(&ties, trace);
+    set_offsets(trace, &ties);
+    tv_free(ties.rows);
+}
