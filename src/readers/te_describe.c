@@ -13,6 +13,7 @@
 #include "base/source.h"
 #include "readers/json.h"
 #include "readers/te_fields.h"
+#include "readers/te_references.h"
 
 /* What most events fit into; longer ones than the largest were not read in the first place. */
 #define FIRST_WANT ((size_t)4096)
@@ -286,7 +287,21 @@ static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t
     put_stack(out, trace, input, "start_stack", a->sf, a->stack);
     put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
     put_others(out, start->object);
+    tv_te_references_write(out, trace, input, a, b->args);
     tv_out_char(out, '}');
+}
+
+/* A snapshot that lies inside of another is the object itself: it looks like one of an event. */
+static void put_inner(struct tv_out *out, struct tv_bytes object)
+{
+    tv_out_text(out, "{\"args\":{\"snapshot\":");
+    tv_json_normalise(object, out, NULL);
+    tv_out_text(out, "}}");
+}
+
+static bool is_inner(const struct event *event)
+{
+    return !event->fields.ph.data && !event->fields.ts.data;
 }
 
 enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
@@ -300,7 +315,9 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
         enum tv_status second = read_event(&end, source, end_offset, err);
         status = status == TV_OK ? second : status;
     }
-    if (status == TV_OK)
+    if (status == TV_OK && is_inner(&start))
+        put_inner(out, start.object);
+    else if (status == TV_OK)
         put_event(out, trace, input, &start, ended ? &end : NULL);
     tv_free(start.bytes);
     tv_free(end.bytes);

@@ -8,8 +8,9 @@
 #include "model/trace.h"
 
 /* As tv_describe says: "args" (those of the end added to those of the beginning, section 3.1),
- * "start_stack" and "end_stack" (names, the root first) where there are such, and every member of
- * the event that the model does not hold. */
+ * "start_stack" and "end_stack" (names, the root first) where there are such, every member of the
+ * event that the model does not hold, and "references" (te_references.h).  Of a snapshot inside of
+ * another: the object, as "args": {"snapshot": ...}. */
 enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                               uint64_t end_offset, struct tv_out *out, struct tv_error *err);
 

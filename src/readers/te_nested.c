@@ -40,6 +40,10 @@ static void take_value(struct walk *walk, struct tv_bytes value)
         object->base_type = value;
     else if (is_key(walk->key, "scope"))
         object->scope = value;
+    else if (is_key(walk->key, "id_ref") || is_key(walk->key, "idRef"))
+        object->id_ref = value;
+    else if (is_key(walk->key, "pid_ref") || is_key(walk->key, "pidRef"))
+        object->pid_ref = value;
 }
 
 static void open_object(struct walk *walk, const uint8_t *at)
@@ -77,9 +81,37 @@ static const uint8_t *take_text(struct walk *walk, const uint8_t *at, const uint
     return at;
 }
 
-void tv_te_nested_find(struct tv_bytes text,
-                       void (*take)(void *context, const struct tv_te_nested *nested),
-                       void *context)
+static bool is_snapshot(const struct tv_te_nested *object, struct tv_bytes text)
+{
+    return object->at != text.data && names_snapshot(object->id);
+}
+
+static bool is_reference(const struct tv_te_nested *object, struct tv_bytes text)
+{
+    (void)text;
+    return object->id_ref.data != NULL;
+}
+
+/* A number, or whatever else is bare. */
+static const uint8_t *take_bare(struct walk *walk, const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *start = at;
+    while (at<end && * at> ' ' && !strchr(",:{}[]\"'", *at))
+        at++;
+    if (walk->depth > 0 && walk->key.data != NULL && at > start &&
+        (is_key(walk->key, "id_ref") || is_key(walk->key, "idRef") ||
+         is_key(walk->key, "pid_ref") || is_key(walk->key, "pidRef")))
+        take_value(walk, (struct tv_bytes){start, (size_t)(at - start)});
+    return at;
+}
+
+struct taking {
+    bool (*wanted)(const struct tv_te_nested *object, struct tv_bytes text);
+    void (*take)(void *context, const struct tv_te_nested *nested);
+    void *context;
+};
+
+static void find_all(struct tv_bytes text, const struct taking *taking)
 {
     const uint8_t *end = text.data + text.length;
     struct walk walk = {NULL, 0, 0, {NULL, 0}};
@@ -92,12 +124,29 @@ void tv_te_nested_find(struct tv_bytes text,
             open_object(&walk, at);
         } else if (*at == '}' && walk.depth > 0) {
             const struct tv_te_nested *object = &walk.open[--walk.depth];
-            if (object->at != text.data && names_snapshot(object->id))
-                take(context, object);
+            if (taking->wanted(object, text))
+                taking->take(taking->context, object);
         } else if (*at == ',' || *at == '[') {
             walk.key = (struct tv_bytes){NULL, 0};
+        } else if (*at > ' ' && !strchr(":]}", *at)) {
+            at = take_bare(&walk, at, end);
+            continue;
         }
         at++;
     }
     tv_free(walk.open);
+}
+
+void tv_te_nested_find(struct tv_bytes text,
+                       void (*take)(void *context, const struct tv_te_nested *nested),
+                       void *context)
+{
+    find_all(text, &(struct taking){is_snapshot, take, context});
+}
+
+void tv_te_nested_references(struct tv_bytes text,
+                             void (*take)(void *context, const struct tv_te_nested *nested),
+                             void *context)
+{
+    find_all(text, &(struct taking){is_reference, take, context});
 }

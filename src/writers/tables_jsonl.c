@@ -169,8 +169,11 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
         if (!wants_object(keep, trace, snapshot->object))
             continue;
         tv_jsonl_begin(out, "snapshot");
+        tv_jsonl_number(out, "id", (int64_t)i);
         tv_jsonl_number(out, "object", snapshot->object);
         add_time(out, "time_ns", trace, snapshot->input, snapshot->time);
+        if (snapshot->inner)
+            tv_out_text(out, ", \"inner\": true");
         tv_jsonl_event(out, trace, snapshot->input, snapshot->offset, TV_NO_OFFSET);
         tv_jsonl_end(out);
     }
