@@ -6,6 +6,8 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
+#include "readers/te_check.h"
+#include "readers/te_rewrite.h"
 #include "writers/check_report.h"
 
 static const struct tv_option options[] = {
@@ -17,6 +19,23 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
+/* Reading does not look into the arguments of Trace Event files: their faults are counted here. */
+static enum tv_status check_texts(struct tv_trace *trace, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    bool counted = false;
+    for (uint32_t i = 0; i < trace->head->input_count && status == TV_OK; i++) {
+        const struct tv_input *input = &trace->head->inputs[i];
+        if (!tv_te_is_input(input))
+            continue;
+        if (!counted)
+            trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_JSON] = (struct tv_diagnostic){0};
+        counted = true;
+        status = tv_te_check_text(input->source, &trace->head->diagnostics, err);
+    }
+    return status;
+}
+
 static enum tv_status check(const struct tv_settings *settings, uint64_t *found,
                             struct tv_error *err)
 {
@@ -26,7 +45,9 @@ static enum tv_status check(const struct tv_settings *settings, uint64_t *found,
         tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    status = tv_output_open(&output, settings->output, settings->quiet, err);
+    status = check_texts(trace, err);
+    if (status == TV_OK)
+        status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
         *found = settings->format == 0 ? tv_check_write_text(&output.out, trace, settings->strict)
                                        : tv_check_write_json(&output.out, trace, settings->strict);

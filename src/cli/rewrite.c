@@ -57,14 +57,15 @@ static bool is_of_category(struct rewriting *r, const struct tv_te_fields *field
     return tv_keep_category(r->keep, tv_te_text(fields->cat, &r->scratch));
 }
 
-static bool wanted(void *context, const struct tv_te_fields *fields, uint64_t offset)
+static bool wanted(void *context, const struct tv_te_list_event *event)
 {
     struct rewriting *r = context;
+    const struct tv_te_fields *fields = event->fields;
     if (tv_te_phase(fields) == 'c') /* the clocks are everybody's */
         return true;
     if (r->keep->processes && !is_of_process(r, fields))
         return false;
-    return !r->keep->category || is_of_category(r, fields, offset);
+    return !r->keep->category || is_of_category(r, fields, event->offset);
 }
 
 static int compare_offsets(const void *left, const void *right)

@@ -53,7 +53,7 @@
       "records of more distinct unlisted threads or methods than are kept apart")                  \
     X(BAD_EVENT, "bad-event", W, "what stands among the events and is none, left out")             \
     X(BAD_JSON, "bad-json", N,                                                                     \
-      "events that are not quite JSON (commas, quotes, comments, 0x), read all the same")          \
+      "text that is not quite JSON (commas, quotes, comments, 0x), read all the same")             \
     X(UNKNOWN_PHASE, "unknown-phase", W, "events of a phase that does not exist, left out")        \
     X(BAD_TIMESTAMP, "bad-timestamp", W, "events without a time that can be read, left out")       \
     X(BAD_DURATION, "bad-duration", W,                                                             \

@@ -164,7 +164,8 @@ static bool odd_commas(struct tv_te_list *list)
 static TV_NOINLINE void copy_event(struct tv_te_list *list, struct tv_bytes text, uint64_t offset)
 {
     struct tv_te_copy *copy = list->copy;
-    if (copy->wanted && !copy->wanted(copy->context, &list->fields, offset))
+    struct tv_te_list_event event = {&list->fields, text, offset};
+    if (copy->wanted && !copy->wanted(copy->context, &event))
         return;
     if (copy->count++ > 0)
         tv_out_text(copy->out, ",\n");

@@ -19,12 +19,19 @@ enum tv_te_list_end {
     TV_TE_LIST_STRAYED, /* gave up: nothing like an event follows */
 };
 
+/* An event as it is copied. */
+struct tv_te_list_event {
+    const struct tv_te_fields *fields;
+    struct tv_bytes text; /* from '{' to '}' */
+    uint64_t offset;
+};
+
 /* Where the text of each event goes as strict JSON, with commas between. */
 struct tv_te_copy {
     struct tv_out *out;
     uint64_t count;
     /* Whether the event goes there; NULL: each does. */
-    bool (*wanted)(void *context, const struct tv_te_fields *fields, uint64_t offset);
+    bool (*wanted)(void *context, const struct tv_te_list_event *event);
     void *context;
 };
 

@@ -8,14 +8,14 @@
 #include "base/out.h"
 #include "base/source.h"
 #include "model/head.h"
-#include "readers/te_fields.h"
+#include "readers/te_list.h"
 
 /* Whether an input was read by the reader of this format. */
 bool tv_te_is_input(const struct tv_input *input);
 
 /* Which events are written. */
 struct tv_te_rewrite_choice {
-    bool (*wanted)(void *context, const struct tv_te_fields *fields, uint64_t offset);
+    bool (*wanted)(void *context, const struct tv_te_list_event *event);
     /* Writes further events behind the last one, ",\n" before each but before the first if there
      * was none; NULL: there are no more. */
     enum tv_status (*add)(void *context, struct tv_out *out, bool any, struct tv_error *err);
