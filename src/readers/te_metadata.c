@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "readers/json.h"
 
 /* A longer value is told by its length: it can be looked at in the file. */
 #define LONGEST_VALUE ((uint64_t)1 << 20)
@@ -23,24 +24,26 @@ static bool is_space(uint8_t c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Without the white space between what it consists of. */
+/* As strict JSON without white space, in one way of several: a value means the same however it is
+ * written.  '<' stays readable, as this is no text inside of HTML. */
 static void put_compact(struct tv_out *out, struct tv_bytes json)
 {
-    uint8_t quote = 0;
-    for (size_t i = 0; i < json.length; i++) {
-        uint8_t c = json.data[i];
-        if (quote && c == '\\' && i + 1 < json.length) {
-            tv_out_char(out, (char)c);
-            c = json.data[++i];
-        } else if (quote) {
-            quote = c == quote ? 0 : quote;
-        } else if (c == '"') {
-            quote = c;
-        } else if (is_space(c)) {
+    static const char less[] = "\\u003c";
+    struct tv_out strict;
+    tv_out_init_memory(&strict);
+    tv_json_normalise(json, &strict, NULL);
+    for (size_t i = 0; i < strict.length; i++) {
+        struct tv_bytes rest = {strict.buffer + i, strict.length - i};
+        if (tv_bytes_starts_with(rest, tv_bytes_of(less))) {
+            tv_out_char(out, '<');
+            i += sizeof less - 2;
             continue;
         }
-        tv_out_char(out, (char)c);
+        if (strict.buffer[i] == '\\')
+            tv_out_char(out, (char)strict.buffer[i++]);
+        tv_out_char(out, (char)strict.buffer[i]);
     }
+    tv_out_release(&strict);
 }
 
 static void add_metadata(struct tv_te_context *context, struct tv_bytes key, struct tv_bytes value)
