@@ -17,6 +17,15 @@ static void add_time(struct tv_out *out, const char *key, const struct tv_trace 
     tv_jsonl_number(out, key, tv_trace_time(trace, input, time));
 }
 
+/* The place alone: one event may have made many rows. */
+static void add_offset(struct tv_out *out, uint64_t offset)
+{
+    if (offset == TV_NO_OFFSET)
+        return;
+    tv_out_text(out, ", \"offset\": ");
+    tv_out_u64(out, offset);
+}
+
 static bool wants_instant(const struct tv_keep *keep, const struct tv_head *head,
                           const struct tv_instant *instant)
 {
@@ -62,6 +71,7 @@ static void write_counter_samples(struct tv_out *out, const struct tv_trace *tra
             tv_jsonl_value(out, values[k]);
         }
         tv_out_char(out, ']');
+        add_offset(out, tables->counter_offsets[counter->first_sample + i]);
         tv_jsonl_end(out);
     }
 }
@@ -211,6 +221,7 @@ static void write_samples(struct tv_out *out, const struct tv_trace *trace,
         add_time(out, "time_ns", trace, sample->input, sample->time);
         tv_jsonl_number(out, "weight", sample->weight);
         add_stack(out, trace, sample->path);
+        add_offset(out, sample->offset);
         tv_jsonl_end(out);
     }
 }
@@ -261,6 +272,7 @@ static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
         tv_jsonl_text(out, "level", text_of(trace, dump->level));
         add_time(out, "time_ns", trace, dump->input, dump->time);
         write_figures(out, trace, dump);
+        add_offset(out, dump->offset);
         tv_jsonl_end(out);
     }
 }
@@ -283,9 +295,24 @@ static void write_contexts(struct tv_out *out, const struct tv_trace *trace,
     }
 }
 
+static void write_clock_syncs(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.clock_syncs.count; i++) {
+        const struct tv_clock_sync *sync = &trace->tables.clock_syncs.rows[i];
+        tv_jsonl_begin(out, "clock-sync");
+        tv_jsonl_number(out, "input", sync->input);
+        tv_jsonl_text(out, "sync_id", text_of(trace, sync->id));
+        add_time(out, "time_ns", trace, sync->input, sync->time);
+        add_time(out, "asked_ns", trace, sync->input, sync->asked);
+        add_offset(out, sync->offset);
+        tv_jsonl_end(out);
+    }
+}
+
 void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
                            const struct tv_keep *keep)
 {
+    write_clock_syncs(out, trace);
     write_instants(out, trace, keep);
     write_counters(out, trace, keep);
     write_flows(out, trace, keep);
