@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/statistics.h"
+
+#include <string.h>
+
+#include "analysis/search.h"
+#include "base/memory.h"
+
+/* So many lengths are kept at once, or all of one frame. */
+#define ROOM ((uint64_t)8 << 20)
+#define READ_AT_ONCE 256u
+
+/* ---- Buckets ---- */
+
+static const uint8_t first_steps[] = {0, 1, 2, 3, 4, 5, 6, 8};
+/* Of each further power of ten: ten steps of the same ratio. */
+static const uint8_t steps[10] = {10, 13, 16, 20, 25, 32, 40, 50, 63, 79};
+
+tv_ns tv_duration_bound(uint32_t bucket)
+{
+    tv_ns scale = 1;
+    if (bucket >= TV_DURATION_BUCKETS)
+        return INT64_MAX;
+    if (bucket < TV_COUNT(first_steps))
+        return first_steps[bucket];
+    bucket -= (uint32_t)TV_COUNT(first_steps);
+    for (uint32_t i = 0; i < bucket / TV_COUNT(steps); i++)
+        scale *= 10;
+    return steps[bucket % TV_COUNT(steps)] * scale;
+}
+
+/* The last of the steps that is not above a value; the first one never is. */
+static uint32_t last_step(const uint8_t *list, uint32_t count, tv_ns value)
+{
+    uint32_t i = count - 1;
+    while (i > 0 && list[i] > value)
+        i--;
+    return i;
+}
+
+uint32_t tv_duration_bucket(tv_ns length)
+{
+    uint32_t tens = 0;
+    if (length < steps[0])
+        return last_step(first_steps, TV_COUNT(first_steps), length);
+    for (; length >= 10 * steps[0]; tens++)
+        length /= 10;
+    return (uint32_t)TV_COUNT(first_steps) + tens * (uint32_t)TV_COUNT(steps) +
+           last_step(steps, TV_COUNT(steps), length);
+}
+
+/* ---- Percentiles ---- */
+
+static void sort_few(tv_ns *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        tv_ns value = values[i];
+        size_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
+/* The value is found byte by byte, from the highest one: of those that have the bytes found so far
+ * it is counted how many have each next byte. */
+static tv_ns select_many(const tv_ns *values, size_t count, size_t rank)
+{
+    uint64_t found = 0, known = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        size_t counts[256] = {0};
+        uint32_t byte = 0;
+        for (size_t i = 0; i < count; i++)
+            if (((uint64_t)values[i] & known) == found)
+                counts[(uint64_t)values[i] >> shift & 255]++;
+        for (; rank >= counts[byte]; byte++)
+            rank -= counts[byte];
+        found |= (uint64_t)byte << shift;
+        known |= UINT64_C(255) << shift;
+    }
+    return (tv_ns)found;
+}
+
+tv_ns tv_statistics_select(const tv_ns *values, size_t count, size_t rank)
+{
+    tv_ns few[32];
+    if (count > TV_COUNT(few))
+        return select_many(values, count, rank);
+    memcpy(few, values, count * sizeof *values);
+    sort_few(few, count);
+    return few[rank];
+}
+
+static void set_percentiles(struct tv_frame_statistics *frame, const tv_ns *lengths)
+{
+    size_t count = (size_t)frame->count;
+    tv_ns middle = tv_statistics_select(lengths, count, count / 2);
+    if (count % 2 == 0) {
+        tv_ns below = tv_statistics_select(lengths, count, count / 2 - 1);
+        middle = below + (middle - below) / 2;
+    }
+    frame->median = middle;
+    frame->p95 = tv_statistics_select(lengths, count, count - count / 20 - 1);
+}
+
+/* ---- Passes over the rows ---- */
+
+static struct tv_frame_statistics no_statistics(uint32_t frame)
+{
+    return (struct tv_frame_statistics){.frame = frame, .min = INT64_MAX};
+}
+
+static void add_slice(struct tv_frame_statistics *frame, const struct tv_slice *slice, bool cpu)
+{
+    frame->count++;
+    frame->length += slice->length;
+    frame->self += slice->length;
+    frame->min = slice->length < frame->min ? slice->length : frame->min;
+    frame->max = slice->length > frame->max ? slice->length : frame->max;
+    if (!cpu || (slice->flags & TV_SLICE_NO_CPU))
+        return;
+    frame->cpu += slice->cpu_length;
+    frame->cpu_count++;
+}
+
+static uint32_t frame_of(const struct tv_trace *trace, const struct tv_slice *slice)
+{
+    return trace->paths.nodes[slice->path].frame;
+}
+
+/* The next slices of [first, end). */
+static uint32_t read_some(const struct tv_trace *trace, uint32_t row, uint32_t first, uint32_t end,
+                          struct tv_slice *slices)
+{
+    uint32_t count = end - first < READ_AT_ONCE ? end - first : READ_AT_ONCE;
+    tv_slices_read(trace, row, first, count, slices);
+    return count;
+}
+
+/* What the slices of a range have inside: a range of the row below; false: nothing. */
+static bool range_inside(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
+                         uint32_t inside[2])
+{
+    const uint8_t *flags = tv_row_columns(trace, row)->flags + trace->rows[row].first;
+    uint32_t first = range[0], last = range[1], children;
+    while (first < range[1] && !(flags[first] & TV_SLICE_HAS_CHILDREN))
+        first++;
+    if (first == range[1])
+        return false;
+    do
+        last--;
+    while (!(flags[last] & TV_SLICE_HAS_CHILDREN));
+    tv_slice_children(trace, row, first, &inside[0], &children);
+    tv_slice_children(trace, row, last, &inside[1], &children);
+    inside[1] += children;
+    return true;
+}
+
+/* Takes lengths from the self times of the slices that they lie in. */
+static void take_from_parents(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
+                              struct tv_frame_statistics *frames)
+{
+    struct tv_slice slices[READ_AT_ONCE];
+    const struct tv_path_node *nodes = trace->paths.nodes;
+    for (uint32_t at = range[0]; at < range[1];) {
+        uint32_t count = read_some(trace, row, at, range[1], slices);
+        for (uint32_t i = 0; i < count; i++)
+            frames[nodes[nodes[slices[i].path].parent].frame].self -= slices[i].length;
+        at += count;
+    }
+}
+
+static void add_row(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
+                    struct tv_frame_statistics *frames)
+{
+    struct tv_slice slices[READ_AT_ONCE];
+    bool cpu = tv_track_has_cpu(trace, trace->rows[row].track);
+    uint32_t inside[2];
+    for (uint32_t at = range[0]; at < range[1];) {
+        uint32_t count = read_some(trace, row, at, range[1], slices);
+        for (uint32_t i = 0; i < count; i++)
+            add_slice(&frames[frame_of(trace, &slices[i])], &slices[i], cpu);
+        at += count;
+    }
+    if (range_inside(trace, row, range, inside))
+        take_from_parents(trace, row + 1, inside, frames);
+}
+
+/* The rows of a selection, and what of them is in it. */
+struct rows {
+    const struct tv_trace *trace;
+    const struct tv_selection *selection;
+    bool *wanted;
+};
+
+static struct rows rows_of(const struct tv_trace *trace, const struct tv_selection *selection)
+{
+    struct rows rows = {trace, selection, tv_selection_wanted(trace, selection)};
+    for (uint32_t i = 0; !selection->tracks && i < trace->track_count; i++)
+        rows.wanted[i] = true; /* the async ones */
+    return rows;
+}
+
+static bool row_range(const struct rows *rows, uint32_t row, uint32_t range[2])
+{
+    if (!rows->wanted[rows->trace->rows[row].track])
+        return false;
+    tv_row_overlap(rows->trace, row, rows->selection->from, rows->selection->to, &range[0],
+                   &range[1]);
+    return range[0] < range[1];
+}
+
+/* ---- All frames ---- */
+
+static struct tv_statistics *count_frames(const struct rows *rows)
+{
+    const struct tv_trace *trace = rows->trace;
+    struct tv_statistics *statistics = tv_alloc(1, sizeof *statistics);
+    uint32_t range[2], count = 0;
+    statistics->frames = tv_alloc(trace->head->frame_count, sizeof *statistics->frames);
+    for (uint32_t i = 0; i < trace->head->frame_count; i++)
+        statistics->frames[i] = no_statistics(i);
+    for (uint32_t row = 0; row < trace->row_count; row++)
+        if (row_range(rows, row, range))
+            add_row(trace, row, range, statistics->frames);
+    for (uint32_t i = 0; i < trace->head->frame_count; i++)
+        if (statistics->frames[i].count > 0)
+            statistics->frames[count++] = statistics->frames[i];
+    statistics->count = count;
+    return statistics;
+}
+
+/* The frames whose lengths are gathered together. */
+struct round {
+    struct tv_frame_statistics *frames;
+    uint32_t count;
+    uint64_t *place; /* [head->frame_count] where the next length of a frame goes; or NOT_NOW */
+    tv_ns *lengths;
+};
+
+#define NOT_NOW UINT64_MAX
+
+static void gather_row(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
+                       struct round *round)
+{
+    struct tv_slice slices[READ_AT_ONCE];
+    for (uint32_t at = range[0]; at < range[1];) {
+        uint32_t count = read_some(trace, row, at, range[1], slices);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t *place = &round->place[frame_of(trace, &slices[i])];
+            if (*place != NOT_NOW)
+                round->lengths[(*place)++] = slices[i].length;
+        }
+        at += count;
+    }
+}
+
+static void do_round(const struct rows *rows, struct round *round)
+{
+    uint32_t range[2];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < round->count; i++) {
+        round->place[round->frames[i].frame] = sum;
+        sum += round->frames[i].count;
+    }
+    round->lengths = tv_alloc((size_t)sum, sizeof *round->lengths);
+    for (uint32_t row = 0; row < rows->trace->row_count; row++)
+        if (row_range(rows, row, range))
+            gather_row(rows->trace, row, range, round);
+    for (uint32_t i = 0; i < round->count; i++) {
+        struct tv_frame_statistics *frame = &round->frames[i];
+        set_percentiles(frame, round->lengths + round->place[frame->frame] - frame->count);
+        frame->average = frame->length / (int64_t)frame->count;
+        round->place[frame->frame] = NOT_NOW;
+    }
+    tv_free(round->lengths);
+}
+
+struct tv_statistics *tv_statistics_of(const struct tv_trace *trace,
+                                       const struct tv_selection *selection)
+{
+    struct rows rows = rows_of(trace, selection);
+    struct tv_statistics *statistics = count_frames(&rows);
+    struct round round = {.place = tv_alloc(trace->head->frame_count, sizeof *round.place)};
+    for (uint32_t i = 0; i < trace->head->frame_count; i++)
+        round.place[i] = NOT_NOW;
+    for (uint32_t done = 0; done < statistics->count; done += round.count) {
+        uint64_t sum = 0;
+        round.frames = statistics->frames + done;
+        round.count = 0;
+        do
+            sum += round.frames[round.count++].count;
+        while (done + round.count < statistics->count &&
+               sum + round.frames[round.count].count <= ROOM);
+        do_round(&rows, &round);
+    }
+    tv_free(round.place);
+    tv_free(rows.wanted);
+    return statistics;
+}
+
+void tv_statistics_free(struct tv_statistics *statistics)
+{
+    if (!statistics)
+        return;
+    tv_free(statistics->frames);
+    tv_free(statistics);
+}
+
+/* ---- One frame ---- */
+
+/* The lengths of a frame's slices. */
+struct lengths {
+    tv_ns *list;
+    size_t count, capacity;
+};
+
+static void keep_slow(struct tv_durations *durations, const struct tv_slow_slice *slice)
+{
+    uint32_t at = durations->slowest_count;
+    if (at == TV_SLOWEST && durations->slowest[at - 1].length >= slice->length)
+        return;
+    at -= at == TV_SLOWEST;
+    for (; at > 0 && durations->slowest[at - 1].length < slice->length; at--)
+        durations->slowest[at] = durations->slowest[at - 1];
+    durations->slowest[at] = *slice;
+    durations->slowest_count += durations->slowest_count < TV_SLOWEST;
+}
+
+/* What lies directly inside the frame's slices of a range. */
+static int64_t length_inside(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
+                             uint32_t frame)
+{
+    struct tv_slice slices[READ_AT_ONCE];
+    const struct tv_path_node *nodes = trace->paths.nodes;
+    uint32_t inside[2];
+    int64_t sum = 0;
+    if (!range_inside(trace, row, range, inside))
+        return 0;
+    for (uint32_t at = inside[0]; at < inside[1];) {
+        uint32_t count = read_some(trace, row + 1, at, inside[1], slices);
+        for (uint32_t i = 0; i < count; i++)
+            if (nodes[nodes[slices[i].path].parent].frame == frame)
+                sum += slices[i].length;
+        at += count;
+    }
+    return sum;
+}
+
+static void add_row_of_frame(const struct tv_search *search, uint32_t row, const uint32_t range[2],
+                             struct tv_durations *durations, struct lengths *lengths)
+{
+    const struct tv_trace *trace = search->trace;
+    bool cpu = tv_track_has_cpu(trace, trace->rows[row].track);
+    for (uint32_t i = range[0]; (i = tv_search_next(search, row, i, range[1])) < range[1]; i++) {
+        struct tv_slice slice = tv_slice_get(trace, row, i);
+        add_slice(&durations->figures, &slice, cpu);
+        durations->buckets[tv_duration_bucket(slice.length)]++;
+        keep_slow(durations, &(struct tv_slow_slice){row, i, slice.start, slice.length});
+        lengths->list = tv_array_reserve(lengths->list, &lengths->capacity, lengths->count + 1,
+                                         sizeof *lengths->list);
+        lengths->list[lengths->count++] = slice.length;
+    }
+    durations->figures.self -= length_inside(trace, row, range, durations->figures.frame);
+}
+
+void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *selection,
+                     uint32_t frame, struct tv_durations *durations)
+{
+    struct rows rows = rows_of(trace, selection);
+    struct lengths lengths = {NULL, 0, 0};
+    struct tv_search search;
+    uint32_t range[2];
+    *durations = (struct tv_durations){.figures = no_statistics(frame)};
+    tv_search_init(&search, trace, frame);
+    for (uint32_t row = 0; row < trace->row_count; row++)
+        if (tv_search_in_row(&search, row) && row_range(&rows, row, range))
+            add_row_of_frame(&search, row, range, durations, &lengths);
+    if (lengths.count > 0) {
+        set_percentiles(&durations->figures, lengths.list);
+        durations->figures.average = durations->figures.length / (int64_t)lengths.count;
+    } else {
+        durations->figures.min = 0;
+    }
+    tv_search_release(&search);
+    tv_free(lengths.list);
+    tv_free(rows.wanted);
+}
