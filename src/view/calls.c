@@ -217,6 +217,7 @@ enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_paramet
     write_path(out, &call);
     write_neighbours(out, &call);
     write_place(out, &call);
+    tv_view_write_contexts(out, trace, row, index);
     write_event(out, &call);
     tv_out_char(out, '}');
     return TV_OK;

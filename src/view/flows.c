@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows: the arrows that arrive at a slice and those that leave it.
+ * Flows: the arrows that arrive at a slice and those that leave it, and the categories they have.
  */
 #include "base/bytes.h"
+#include "view/flow_index.h"
 #include "view/state.h"
 
 #define FLOW_LIMIT 200 /* in each direction */
@@ -23,33 +24,35 @@ static void write_end(struct tv_out *out, const struct tv_trace *trace, uint32_t
                   trace->paths.nodes[slice.path].frame);
 }
 
-static void write_flow(struct tv_out *out, const struct tv_trace *trace, size_t number)
+void tv_view_write_flow(struct tv_out *out, const struct tv_trace *trace, uint32_t number)
 {
     const struct tv_flow *flow = &trace->tables.flows.rows[number];
-    tv_out_format(out, "{\"flow\":%zu,\"frame\":%u,\"id\":", number, flow->frame);
+    tv_out_format(out, "{\"flow\":%u,\"frame\":%u,\"id\":", number, flow->frame);
     tv_out_json(out, tv_head_text(trace->head, flow->id));
     tv_out_text(out, ",\"from\":");
     write_end(out, trace, flow->input, &flow->from);
     tv_out_text(out, ",\"to\":");
     write_end(out, trace, flow->input, &flow->to);
-    tv_out_char(out, '}');
 }
 
 /* Those with one end at the slice; returns how many there are. */
-static uint64_t write_flows(struct tv_out *out, const struct tv_trace *trace, bool arriving,
-                            uint32_t row, uint32_t index)
+static uint64_t write_flows(struct tv_out *out, const struct tv_flow_index *index, bool arriving,
+                            uint32_t row, uint32_t slice)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < trace->tables.flows.count; i++) {
-        const struct tv_flow *flow = &trace->tables.flows.rows[i];
-        if (!is_at(arriving ? &flow->to : &flow->from, row, index))
+    const struct tv_trace *trace = index->trace;
+    const uint32_t *order = arriving ? index->by_to : index->by_from;
+    uint32_t first = tv_flow_index_at(index, arriving, row, slice), at = first;
+    for (; at < index->count; at++) {
+        const struct tv_flow *flow = &trace->tables.flows.rows[order[at]];
+        if (!is_at(arriving ? &flow->to : &flow->from, row, slice))
+            break;
+        if (at - first >= FLOW_LIMIT)
             continue;
-        if (count++ >= FLOW_LIMIT)
-            continue;
-        tv_out_text(out, count > 1 ? ",\n" : "");
-        write_flow(out, trace, i);
+        tv_out_text(out, at > first ? ",\n" : "");
+        tv_view_write_flow(out, trace, order[at]);
+        tv_out_char(out, '}');
     }
-    return count;
+    return at - first;
 }
 
 enum tv_status tv_view_flows(const struct tv_view *view, const struct tv_parameters *parameters,
@@ -60,14 +63,33 @@ enum tv_status tv_view_flows(const struct tv_view *view, const struct tv_paramet
     enum tv_status status = tv_parameter_slice(parameters, trace, &row, &index, err);
     if (status != TV_OK)
         return status;
+    const struct tv_flow_index *flows = tv_flow_index_get(view->flows);
     tv_out_text(out, "{\"in\":[");
-    uint64_t in = write_flows(out, trace, true, row, index);
+    uint64_t in = write_flows(out, flows, true, row, index);
     tv_out_text(out, "],\n\"out\":[");
-    uint64_t away = write_flows(out, trace, false, row, index);
+    uint64_t away = write_flows(out, flows, false, row, index);
     tv_out_text(out, "],\"in_count\":");
     tv_out_u64(out, in);
     tv_out_text(out, ",\"out_count\":");
     tv_out_u64(out, away);
     tv_out_char(out, '}');
+    return TV_OK;
+}
+
+enum tv_status tv_view_flow_categories(const struct tv_view *view,
+                                       const struct tv_parameters *parameters, struct tv_out *out,
+                                       struct tv_error *err)
+{
+    const struct tv_flow_index *flows = tv_flow_index_get(view->flows);
+    (void)parameters, (void)err;
+    tv_out_text(out, "{\"categories\":[");
+    for (uint32_t i = 0; i < flows->category_count; i++) {
+        tv_out_text(out, i > 0 ? ",\n[" : "[");
+        tv_out_json(out, flows->categories[i].name);
+        tv_out_char(out, ',');
+        tv_out_u64(out, flows->categories[i].count);
+        tv_out_char(out, ']');
+    }
+    tv_out_text(out, "]}");
     return TV_OK;
 }

@@ -12,6 +12,7 @@
 #include "view/view.h"
 
 struct tv_tree_cache;
+struct tv_flow_index;
 
 /* A track as the page shows it. */
 struct tv_view_track {
@@ -25,6 +26,7 @@ struct tv_view {
     uint32_t *rank;               /* [frames] place by inclusive time, from 1; 0: never called */
     struct tv_view_track *tracks; /* in the order shown */
     struct tv_tree_cache *trees;
+    struct tv_flow_index *flows;
     bool wall, cpu; /* the clocks there are */
     bool by_owner;  /* tracks are ordered by process and thread, not busiest first */
 };
@@ -39,7 +41,8 @@ tv_view_function tv_view_slice, tv_view_step;                      /* calls.c */
 tv_view_function tv_view_extents, tv_view_activity, tv_view_flame; /* pictures.c */
 tv_view_function tv_view_counters, tv_view_counter_values;         /* counters.c */
 tv_view_function tv_view_instants, tv_view_instant;                /* marks.c */
-tv_view_function tv_view_flows;                                    /* flows.c */
+tv_view_function tv_view_flows, tv_view_flow_categories;           /* flows.c */
+tv_view_function tv_view_arrows;                                   /* arrows.c */
 tv_view_function tv_view_tiles;                                    /* tiles.c */
 
 /* The call tree of a selection, of those asked for last or made now. Nobody else has one before
@@ -60,6 +63,14 @@ struct tv_view_event {
  * that is being written; nothing where the input says no more. */
 void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_view_event *event); /* calls.c */
+
+/* A flow with both its ends: an object that is left open for more members. */
+void tv_view_write_flow(struct tv_out *out, const struct tv_trace *trace,
+                        uint32_t number); /* flows.c */
+
+/* The contexts that a slice began in, as a member of an object; nothing where there are none. */
+void tv_view_write_contexts(struct tv_out *out, const struct tv_trace *trace, uint32_t row,
+                            uint32_t index); /* contexts.c */
 
 /* A number, or null where there is no such clock. */
 static inline void tv_view_time(struct tv_out *out, bool there, int64_t value)

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "view/flow_index.h"
 #include "view/order.h"
 #include "view/state.h"
 
@@ -18,7 +19,8 @@ static const struct {
     {"flame", tv_view_flame, true},        {"activity", tv_view_activity, true},
     {"counters", tv_view_counters, false}, {"counter_values", tv_view_counter_values, true},
     {"instants", tv_view_instants, false}, {"instant", tv_view_instant, false},
-    {"flows", tv_view_flows, false},
+    {"flows", tv_view_flows, false},       {"flow_categories", tv_view_flow_categories, false},
+    {"arrows", tv_view_arrows, false},
 };
 
 static uint32_t *find_ranks(struct tv_view *view)
@@ -40,6 +42,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     view->cpu = clocks & TV_CLOCK_CPU;
     view->pyramid = tv_pyramid_new(trace, 0);
     view->trees = tv_trees_new(trace);
+    view->flows = tv_flow_index_new(trace);
     view->rank = find_ranks(view);
     tv_view_order_tracks(view);
     return view;
@@ -50,6 +53,7 @@ void tv_view_free(struct tv_view *view)
     if (!view)
         return;
     tv_trees_free(view->trees);
+    tv_flow_index_free(view->flows);
     tv_pyramid_free(view->pyramid);
     tv_free(view->rank);
     tv_free(view->tracks);

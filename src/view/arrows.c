@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arrows of a range, of some categories or tracks: as many as a screen can show.
+ *
+ * Arrows from one pixel of a row to one pixel of a row are one.  Where there are too many of these
+ * still, rows of a track are one as well, then 2, 4, 8 ... pixels: what is shown is spread over the
+ * range as the arrows are.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "view/flow_index.h"
+#include "view/state.h"
+
+#define PIXEL_LIMIT 8192
+#define ARROW_LIMIT 2000
+#define PLACES 8192 /* of the hash table: a power of two, well above ARROW_LIMIT */
+
+struct arrow {
+    uint32_t flow;     /* the first of them */
+    uint32_t from, to; /* pixels from 1; 0 before the range, pixels + 1 behind it */
+    uint64_t count;
+};
+
+struct joining {
+    const struct tv_flow_index *index;
+    struct tv_view_window window;
+    bool *tracks;  /* [tracks] wanted at either end */
+    bool *frames;  /* [frames] wanted; NULL: all */
+    unsigned loss; /* 0: rows apart; from 1 on: rows of a track, 2^(loss - 1) pixels are one */
+    uint64_t flows, left_out;
+    uint32_t count;
+    struct arrow arrows[ARROW_LIMIT];
+    uint16_t places[PLACES]; /* index in arrows plus 1; 0: free */
+};
+
+struct key {
+    uint32_t from, to, from_pixel, to_pixel;
+};
+
+static uint32_t pixel_of(const struct tv_view_window *window, tv_ns time)
+{
+    if (time < window->from)
+        return 0;
+    if (time >= window->to)
+        return (uint32_t)window->pixels + 1;
+    double share =
+        ((double)time - (double)window->from) / ((double)window->to - (double)window->from);
+    uint32_t pixel = (uint32_t)(share * (double)window->pixels);
+    return 1 + (pixel < (uint32_t)window->pixels ? pixel : (uint32_t)window->pixels - 1);
+}
+
+/* What lies beyond the range is never one with what lies in it. */
+static uint32_t coarse(const struct joining *joining, uint32_t pixel)
+{
+    if (pixel == 0 || pixel > joining->window.pixels || joining->loss == 0)
+        return pixel;
+    return 1 + ((pixel - 1) >> (joining->loss - 1));
+}
+
+static struct key key_of(const struct joining *joining, const struct arrow *arrow)
+{
+    const struct tv_trace *trace = joining->index->trace;
+    const struct tv_flow *flow = &trace->tables.flows.rows[arrow->flow];
+    struct key key = {flow->from.row, flow->to.row, coarse(joining, arrow->from),
+                      coarse(joining, arrow->to)};
+    if (joining->loss > 0) {
+        key.from = trace->rows[key.from].track;
+        key.to = trace->rows[key.to].track;
+    }
+    return key;
+}
+
+static bool same_key(struct key a, struct key b)
+{
+    return a.from == b.from && a.to == b.to && a.from_pixel == b.from_pixel &&
+           a.to_pixel == b.to_pixel;
+}
+
+/* The place of an arrow of that key, or the free one where it belongs. */
+static uint16_t *find_place(struct joining *joining, struct key key)
+{
+    uint64_t hash = ((uint64_t)key.from << 32 | key.to) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+    hash += (uint64_t)key.from_pixel << 32 | key.to_pixel;
+    hash *= UINT64_C(0xd6e8feb86659fd93);
+    size_t at = (size_t)(hash >> 40) & (PLACES - 1);
+    while (joining->places[at] > 0 &&
+           !same_key(key_of(joining, &joining->arrows[joining->places[at] - 1]), key))
+        at = (at + 1) & (PLACES - 1);
+    return &joining->places[at];
+}
+
+/* Adds an arrow to the one it falls together with, or as one of its own where there is room. */
+static bool put(struct joining *joining, struct arrow arrow)
+{
+    uint16_t *place = find_place(joining, key_of(joining, &arrow));
+    if (*place > 0) {
+        joining->arrows[*place - 1].count += arrow.count;
+        return true;
+    }
+    if (joining->count == ARROW_LIMIT)
+        return false;
+    joining->arrows[joining->count++] = arrow;
+    *place = (uint16_t)joining->count;
+    return true;
+}
+
+/* Joins what there is more coarsely; false when all the pixels are one already. */
+static bool coarsen(struct joining *joining)
+{
+    if (joining->loss > 0 && joining->window.pixels >> (joining->loss - 1) == 0)
+        return false;
+    uint32_t count = joining->count;
+    joining->loss++;
+    joining->count = 0;
+    memset(joining->places, 0, sizeof joining->places);
+    /* An arrow never moves behind its old place, so none is overwritten before it is read. */
+    for (uint32_t i = 0; i < count; i++)
+        (void)put(joining, joining->arrows[i]);
+    return true;
+}
+
+static bool is_wanted(const struct joining *joining, const struct tv_flow *flow)
+{
+    const struct tv_row *rows = joining->index->trace->rows;
+    return (!joining->frames || joining->frames[flow->frame]) &&
+           (joining->tracks[rows[flow->from.row].track] ||
+            joining->tracks[rows[flow->to.row].track]);
+}
+
+static void join(struct joining *joining)
+{
+    const struct tv_trace *trace = joining->index->trace;
+    struct tv_flow_walk walk = {joining->index, joining->window.from, joining->window.to, 0};
+    for (uint32_t number; (number = tv_flow_walk_next(&walk)) != TV_NONE;) {
+        const struct tv_flow *flow = &trace->tables.flows.rows[number];
+        if (!is_wanted(joining, flow))
+            continue;
+        struct arrow arrow = {number, pixel_of(&joining->window, tv_flow_from(trace, flow)),
+                              pixel_of(&joining->window, tv_flow_to(trace, flow)), 1};
+        bool done = put(joining, arrow);
+        while (!done && coarsen(joining))
+            done = put(joining, arrow);
+        joining->flows++;
+        joining->left_out += !done;
+    }
+}
+
+static void write_arrows(struct tv_out *out, const struct joining *joining)
+{
+    tv_out_text(out, "{\"arrows\":[");
+    for (uint32_t i = 0; i < joining->count; i++) {
+        tv_out_text(out, i > 0 ? ",\n" : "");
+        tv_view_write_flow(out, joining->index->trace, joining->arrows[i].flow);
+        tv_out_text(out, ",\"count\":");
+        tv_out_u64(out, joining->arrows[i].count);
+        tv_out_char(out, '}');
+    }
+    tv_out_text(out, "],\"flows\":");
+    tv_out_u64(out, joining->flows);
+    tv_out_text(out, ",\"left_out\":");
+    tv_out_u64(out, joining->left_out);
+    tv_out_char(out, '}');
+}
+
+/* Which frames have one of the categories "0,3". */
+static bool *frames_of(const struct tv_flow_index *index, const bool *categories)
+{
+    const struct tv_head *head = index->trace->head;
+    bool *frames = tv_alloc(head->frame_count, sizeof *frames);
+    for (uint32_t frame = 0; frame < head->frame_count; frame++) {
+        struct tv_bytes list = tv_head_text(head, head->frames[frame].category);
+        uint32_t category;
+        while (tv_flow_index_category(index, &list, &category))
+            if (category < index->category_count && categories[category])
+                frames[frame] = true;
+    }
+    return frames;
+}
+
+static enum tv_status read_categories(const struct tv_parameters *parameters,
+                                      struct joining *joining, struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, "categories"), item;
+    uint32_t count = joining->index->category_count;
+    bool *wanted;
+    uint64_t number = 0;
+    if (!text.data)
+        return TV_OK;
+    wanted = tv_alloc(count, sizeof *wanted);
+    while (text.length > 0) {
+        tv_bytes_split(&text, ',', &item);
+        if (!tv_parse_u64(item, &number) || number >= count) {
+            tv_free(wanted);
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "categories: expected numbers below %u, with commas", count);
+        }
+        wanted[number] = true;
+    }
+    joining->frames = frames_of(joining->index, wanted);
+    tv_free(wanted);
+    return TV_OK;
+}
+
+enum tv_status tv_view_arrows(const struct tv_view *view, const struct tv_parameters *parameters,
+                              struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_trace *trace = view->trace;
+    struct tv_selection selection;
+    struct joining *joining = tv_alloc(1, sizeof *joining);
+    joining->index = tv_flow_index_get(view->flows);
+    enum tv_status status =
+        tv_parameter_window(parameters, trace, PIXEL_LIMIT, &joining->window, err);
+    if (status == TV_OK)
+        status = read_categories(parameters, joining, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, trace, &selection, err);
+    if (status == TV_OK) {
+        joining->tracks = tv_selection_wanted(trace, &selection);
+        tv_parameter_release_selection(&selection);
+        join(joining);
+        write_arrows(out, joining);
+    }
+    tv_free(joining->tracks);
+    tv_free(joining->frames);
+    tv_free(joining);
+    return status;
+}

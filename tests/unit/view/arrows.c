@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arrows of a range: which there are, and which are one on a screen; contexts of a slice.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "fixture.h"
+#include "view/view.h"
+
+/* A millisecond a column. Rows: 0 A C, 1 B, 2 D, 3 E. */
+static const struct fixture_thread drawing[] = {
+    {"main", NULL, {"AAAA C", " BB   "}},
+    {"pool", NULL, {"  DD  ", "  E   "}},
+};
+
+struct asked {
+    struct fixture fixture;
+    struct tv_view *view;
+    struct tv_out out;
+    struct tv_error error;
+};
+
+static void add_flow(struct tv_trace *trace, char name, struct tv_flow_end from,
+                     struct tv_flow_end to)
+{
+    struct tv_flow *flow = tv_table_add(&trace->tables.flows);
+    *flow = (struct tv_flow){.from = from,
+                             .to = to,
+                             .frame = FIXTURE_FRAME(name),
+                             .id = tv_head_string(trace->head, TV_BYTES("7"))};
+}
+
+static void add_context(struct tv_trace *trace, uint32_t thread, const char *type, tv_ns start,
+                        tv_ns end)
+{
+    struct tv_context *context = tv_table_add(&trace->tables.contexts);
+    *context = (struct tv_context){.start = start,
+                                   .end = end,
+                                   .offset = (uint64_t)start / 1000,
+                                   .thread = thread,
+                                   .type = tv_head_string(trace->head, tv_bytes_of(type)),
+                                   .id = tv_head_string(trace->head, TV_BYTES("0x1"))};
+}
+
+static int set_up(void **state)
+{
+    struct asked *asked = tv_alloc(1, sizeof *asked);
+    asked->fixture = fixture_draw(drawing, 2);
+    struct tv_trace *trace = asked->fixture.trace;
+    trace->head->frames[FIXTURE_FRAME('F')].category =
+        tv_head_string(trace->head, TV_BYTES("net, gpu"));
+    trace->head->frames[FIXTURE_FRAME('G')].category = tv_head_string(trace->head, TV_BYTES("gpu"));
+    /* 0: A to D; 1: B to D; 2: D to C; 3: B back in time to A, without a category */
+    add_flow(trace, 'F', (struct tv_flow_end){500000, 0, 0}, (struct tv_flow_end){2000000, 2, 0});
+    add_flow(trace, 'F', (struct tv_flow_end){1500000, 1, 0}, (struct tv_flow_end){2000000, 2, 0});
+    add_flow(trace, 'G', (struct tv_flow_end){4000000, 2, 0}, (struct tv_flow_end){5000000, 0, 1});
+    add_flow(trace, 'H', (struct tv_flow_end){2500000, 1, 0}, (struct tv_flow_end){100000, 0, 0});
+    add_context(trace, 0, "Frame", 0, 2000000);
+    add_context(trace, 0, "Page", 500000, 6000000);
+    add_context(trace, 1, "Frame", 3000000, 4000000);
+    asked->view = tv_view_new(trace);
+    *state = asked;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct asked *asked = *state;
+    tv_view_free(asked->view);
+    fixture_free(&asked->fixture);
+    tv_free(asked);
+    return 0;
+}
+
+/* The answer, to be given back with tv_out_release(&asked->out). */
+static const char *ask(struct asked *asked, const char *question, enum tv_status expected)
+{
+    struct tv_view_parameter parameters[8];
+    struct tv_bytes rest = tv_bytes_of(question), pair;
+    struct tv_view_question q = {.parameters = parameters};
+    tv_bytes_split(&rest, '?', &q.name);
+    while (rest.length > 0) {
+        tv_bytes_split(&rest, '&', &pair);
+        tv_bytes_split(&pair, '=', &parameters[q.count].name);
+        parameters[q.count++].value = pair;
+    }
+    tv_out_init_memory(&asked->out);
+    assert_int_equal(tv_view_answer(asked->view, &q, &asked->out, &asked->error), expected);
+    tv_out_char(&asked->out, 0);
+    return (const char *)asked->out.buffer;
+}
+
+/* "0 1x2 flows 3 left 0": the numbers of the arrows, with the count where it is not 1. */
+static void assert_arrows(struct asked *asked, const char *question, const char *expected)
+{
+    char told[512];
+    const char *at = ask(asked, question, TV_OK), *next;
+    size_t length = 0;
+    unsigned long long a, b;
+    told[0] = 0;
+    for (; (next = strstr(at, "{\"flow\":")) != NULL; at = next + 1) {
+        assert_int_equal(sscanf(next, "{\"flow\":%llu", &a), 1);
+        assert_int_equal(sscanf(strstr(next, "\"count\":"), "\"count\":%llu", &b), 1);
+        length += (size_t)snprintf(told + length, sizeof told - length, "%llu", a);
+        if (b != 1)
+            length += (size_t)snprintf(told + length, sizeof told - length, "x%llu", b);
+        length += (size_t)snprintf(told + length, sizeof told - length, " ");
+        assert_true(length < sizeof told - 32);
+    }
+    assert_int_equal(sscanf(strstr(at, "\"flows\":"), "\"flows\":%llu,\"left_out\":%llu", &a, &b),
+                     2);
+    snprintf(told + length, sizeof told - length, "flows %llu left %llu", a, b);
+    assert_string_equal(told, expected);
+    tv_out_release(&asked->out);
+}
+
+static void arrows_of_a_range(void **state)
+{
+    /* by their earlier time: the one that goes back in time stands from 0.1 to 2.5 ms */
+    assert_arrows(*state, "arrows", "3 0 1 2 flows 4 left 0");
+    assert_arrows(*state, "arrows?from=2500001&to=3000000", "flows 0 left 0");
+    assert_arrows(*state, "arrows?from=2500000&to=3000000", "3 flows 1 left 0");
+    assert_arrows(*state, "arrows?from=0&to=500000", "3 flows 1 left 0");
+    assert_arrows(*state, "arrows?from=0&to=500001", "3 0 flows 2 left 0");
+    /* the arrow over the range, whose ends are both outside */
+    assert_arrows(*state, "arrows?from=4200000&to=4300000", "2 flows 1 left 0");
+    assert_arrows(*state, "arrows?from=5000001", "flows 0 left 0");
+}
+
+static void an_arrow_tells_both_ends(void **state)
+{
+    struct asked *asked = *state;
+    assert_string_equal(
+        ask(asked, "arrows?from=4000000", TV_OK),
+        "{\"arrows\":[{\"flow\":2,\"frame\":6,\"id\":\"7\",\"from\":[2,0,4000000,1,3"
+        "],\"to\":[0,1,5000000,0,2],\"count\":1}],\"flows\":1,\"left_out\":0}");
+    tv_out_release(&asked->out);
+}
+
+static void arrows_of_categories_and_tracks(void **state)
+{
+    struct asked *asked = *state;
+    assert_string_equal(ask(asked, "flow_categories", TV_OK),
+                        "{\"categories\":[[\"\",1],\n[\"net\",2],\n[\"gpu\",3]]}");
+    tv_out_release(&asked->out);
+    assert_arrows(asked, "arrows?categories=1", "0 1 flows 2 left 0");
+    assert_arrows(asked, "arrows?categories=2", "0 1 2 flows 3 left 0");
+    assert_arrows(asked, "arrows?categories=0,1", "3 0 1 flows 3 left 0");
+    assert_arrows(asked, "arrows?categories=", "flows 0 left 0");
+    assert_arrows(asked, "arrows?tracks=1", "0 1 2 flows 3 left 0");
+    assert_arrows(asked, "arrows?tracks=1&categories=1", "0 1 flows 2 left 0");
+}
+
+static void arrows_of_one_pixel_are_one(void **state)
+{
+    /* two of 0 to 2 ms: A to D and B to D begin and end in one pixel, but not in one row */
+    assert_arrows(*state, "arrows?from=0&to=8000000&pixels=4&categories=1", "0 1 flows 2 left 0");
+    struct tv_trace *trace = ((struct asked *)*state)->fixture.trace;
+    struct asked again = {.view = tv_view_new(trace)};
+    add_flow(trace, 'F', (struct tv_flow_end){600000, 0, 0}, (struct tv_flow_end){2100000, 2, 0});
+    assert_arrows(&again, "arrows?from=0&to=8000000&pixels=4&categories=1", "0x2 1 flows 3 left 0");
+    assert_arrows(&again, "arrows?from=0&to=8000000&pixels=8&categories=1", "0x2 1 flows 3 left 0");
+    /* 0.5 ms and 0.6 ms are two pixels where a pixel is 0.1 ms */
+    assert_arrows(&again, "arrows?from=0&to=8000000&pixels=80&categories=1",
+                  "0 4 1 flows 3 left 0");
+    tv_view_free(again.view);
+}
+
+/* The counts of all arrows together, and how many arrows there are. */
+static unsigned long long sum_of_counts(const char *answer, unsigned *arrows)
+{
+    unsigned long long sum = 0, count;
+    *arrows = 0;
+    for (const char *at = answer; (at = strstr(at, "\"count\":")) != NULL; at++) {
+        assert_int_equal(sscanf(at, "\"count\":%llu", &count), 1);
+        sum += count;
+        ++*arrows;
+    }
+    return sum;
+}
+
+/* A great many random arrows: each answer is bounded and counts every arrow that touches. */
+static void many_arrows_are_counted(void **state)
+{
+    struct asked *asked = *state;
+    struct tv_trace *trace = asked->fixture.trace;
+    uint32_t dice = 4711, spans[20000][2];
+    trace->tables.flows.count = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        spans[i][0] = fixture_roll(&dice, 5900000);
+        spans[i][1] = spans[i][0] + fixture_roll(&dice, i % 100 == 0 ? 100000 : 3000);
+        add_flow(trace, 'F', (struct tv_flow_end){spans[i][0], 0, 0},
+                 (struct tv_flow_end){spans[i][1], 2, 0});
+    }
+    for (unsigned step = 0; step < 60; step++) {
+        uint32_t from = step * 100000,
+                 to = from + 1 + fixture_roll(&dice, step < 30 ? 1000 : 3000000);
+        unsigned arrows, touching = 0;
+        char question[64];
+        for (unsigned i = 0; i < 20000; i++)
+            touching += spans[i][0] < to && spans[i][1] >= from;
+        snprintf(question, sizeof question, "arrows?from=%u&to=%u", from, to);
+        assert_int_equal(sum_of_counts(ask(asked, question, TV_OK), &arrows), touching);
+        assert_true(arrows <= 2000 && (touching == 0 || arrows > 0));
+        tv_out_release(&asked->out);
+    }
+}
+
+static const char *const wrong_questions[] = {
+    "arrows?categories=3", "arrows?categories=x", "arrows?categories=1,,2",
+    "arrows?from=5&to=5",  "arrows?pixels=0",     "arrows?tracks=2",
+};
+
+static void wrong_questions_are_refused(void **state)
+{
+    struct asked *asked = *state;
+    for (size_t i = 0; i < TV_COUNT(wrong_questions); i++) {
+        ask(asked, wrong_questions[i], TV_ERR_USAGE);
+        assert_int_equal(asked->out.length, 1);
+        tv_out_release(&asked->out);
+    }
+}
+
+static void assert_contexts(struct asked *asked, const char *question, const char *expected)
+{
+    const char *told = strstr(ask(asked, question, TV_OK), "\"contexts\":");
+    if (!expected)
+        assert_null(told);
+    else if (!told || strncmp(told, expected, strlen(expected)) != 0)
+        assert_string_equal(told ? told : "", expected);
+    tv_out_release(&asked->out);
+}
+
+static void a_slice_tells_its_contexts(void **state)
+{
+    /* B begins at 1 ms, in both; C at 5 ms, in one; D at 2 ms, before its thread is in any */
+    assert_contexts(*state, "slice?row=1&index=0",
+                    "\"contexts\":[[\"Frame\",\"0x1\",0,2000000,0],\n"
+                    "[\"Page\",\"0x1\",500000,6000000,500]]");
+    assert_contexts(*state, "slice?row=0&index=1",
+                    "\"contexts\":[[\"Page\",\"0x1\",500000,6000000,500]]");
+    assert_contexts(*state, "slice?row=2&index=0", NULL);
+}
+
+#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+UNIT_TESTS(arrows, asked_test(arrows_of_a_range), asked_test(an_arrow_tells_both_ends),
+           asked_test(arrows_of_categories_and_tracks), asked_test(arrows_of_one_pixel_are_one),
+           asked_test(many_arrows_are_counted), asked_test(wrong_questions_are_refused),
+           asked_test(a_slice_tells_its_contexts));
