@@ -26,7 +26,8 @@
       "times earlier than the thread's previous one, set to it")                                   \
     X(WRAPPED_CLOCK, "wrapped-clock", N,                                                           \
       "clock values that wrapped around 2^32 and were put right")                                  \
-    X(TRUNCATED, "truncated", W, "the file ends in the middle of a record or packet")              \
+    X(TRUNCATED, "truncated", W,                                                                   \
+      "the file ends in the middle of a record or packet: what came before is kept")               \
     X(NO_SUMMARY, "no-summary", W,                                                                 \
       "the summary at the end is missing: clock and threads were inferred")                        \
     X(CLOCK_UNKNOWN, "clock-unknown", W, "no known clock named: taken as thread CPU time")         \
