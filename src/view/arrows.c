@@ -3,8 +3,9 @@
  * The arrows of a range, of some categories or tracks: as many as a screen can show.
  *
  * Arrows from one pixel of a row to one pixel of a row are one.  Where there are too many of these
- * still, rows of a track are one as well, then 2, 4, 8 ... pixels: what is shown is spread over the
- * range as the arrows are.
+ * still, rows of a track are one as well, then 2, 4 ... 32 pixels; then those are left out whose
+ * place gives a hash above a limit that falls.  So what is shown is spread over the range as the
+ * arrows are, and does not depend on their order.
  */
 #include <string.h>
 
@@ -18,26 +19,31 @@
 #define ARROW_LIMIT 2000
 #define PLACES 8192 /* of the hash table: a power of two, well above ARROW_LIMIT */
 
+#define MOST_LOSS 6 /* 32 pixels */
+
+/* Where an arrow begins and ends: rows or tracks, and pixels from 1 (0: before the range, the
+ * window's pixels plus 1: behind it). */
+struct key {
+    uint32_t from, to, from_pixel, to_pixel;
+};
+
 struct arrow {
-    uint32_t flow;     /* the first of them */
-    uint32_t from, to; /* pixels from 1; 0 before the range, pixels + 1 behind it */
+    struct key key;
+    uint32_t flow; /* the first of them */
     uint64_t count;
 };
 
 struct joining {
     const struct tv_flow_index *index;
     struct tv_view_window window;
-    bool *tracks;  /* [tracks] wanted at either end */
-    bool *frames;  /* [frames] wanted; NULL: all */
-    unsigned loss; /* 0: rows apart; from 1 on: rows of a track, 2^(loss - 1) pixels are one */
+    bool *tracks;   /* [tracks] wanted at either end */
+    bool *frames;   /* [frames] wanted; NULL: all */
+    unsigned loss;  /* 0: rows apart; from 1 on: rows of a track, 2^(loss - 1) pixels are one */
+    uint64_t limit; /* hashes up to this are shown */
     uint64_t flows, left_out;
     uint32_t count;
     struct arrow arrows[ARROW_LIMIT];
     uint16_t places[PLACES]; /* index in arrows plus 1; 0: free */
-};
-
-struct key {
-    uint32_t from, to, from_pixel, to_pixel;
 };
 
 static uint32_t pixel_of(const struct tv_view_window *window, tv_ns time)
@@ -53,74 +59,105 @@ static uint32_t pixel_of(const struct tv_view_window *window, tv_ns time)
 }
 
 /* What lies beyond the range is never one with what lies in it. */
-static uint32_t coarse(const struct joining *joining, uint32_t pixel)
+static uint32_t coarse(const struct joining *joining, uint32_t pixel, unsigned bits)
 {
-    if (pixel == 0 || pixel > joining->window.pixels || joining->loss == 0)
-        return pixel;
-    return 1 + ((pixel - 1) >> (joining->loss - 1));
+    return pixel == 0 || pixel > joining->window.pixels ? pixel : 1 + ((pixel - 1) >> bits);
 }
 
-static struct key key_of(const struct joining *joining, const struct arrow *arrow)
+static bool same_key(const struct key *a, const struct key *b)
+{
+    return a->from == b->from && a->to == b->to && a->from_pixel == b->from_pixel &&
+           a->to_pixel == b->to_pixel;
+}
+
+static uint64_t hash_of(const struct key *key)
+{
+    uint64_t hash = ((uint64_t)key->from << 32 | key->to) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+    hash += (uint64_t)key->from_pixel << 32 | key->to_pixel;
+    hash *= UINT64_C(0xd6e8feb86659fd93);
+    hash ^= hash >> 32;
+    return hash * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* The place of an arrow of that key, or the free one where it belongs. */
+static uint16_t *find_place(struct joining *joining, const struct key *key, uint64_t hash)
+{
+    size_t at = (size_t)(hash >> 20) & (PLACES - 1);
+    while (joining->places[at] > 0 && !same_key(&joining->arrows[joining->places[at] - 1].key, key))
+        at = (at + 1) & (PLACES - 1);
+    return &joining->places[at];
+}
+
+/* Adds an arrow to the one it falls together with, or as one of its own; false when there is no
+ * room for that. */
+static bool put(struct joining *joining, const struct arrow *arrow)
+{
+    uint64_t hash = hash_of(&arrow->key);
+    if (hash > joining->limit) {
+        joining->left_out += arrow->count;
+        return true;
+    }
+    uint16_t *place = find_place(joining, &arrow->key, hash);
+    if (*place > 0) {
+        joining->arrows[*place - 1].count += arrow->count;
+        return true;
+    }
+    if (joining->count == ARROW_LIMIT)
+        return false;
+    joining->arrows[joining->count++] = *arrow;
+    *place = (uint16_t)joining->count;
+    return true;
+}
+
+static void put_anew(struct joining *joining)
+{
+    uint32_t count = joining->count;
+    joining->count = 0;
+    memset(joining->places, 0, sizeof joining->places);
+    /* None moves behind its old place, so none is overwritten before it is read. */
+    for (uint32_t i = 0; i < count; i++) {
+        struct arrow arrow = joining->arrows[i];
+        (void)put(joining, &arrow);
+    }
+}
+
+/* Makes room: joins what there is more coarsely, or leaves half of it out. */
+static void coarsen(struct joining *joining)
+{
+    const struct tv_row *rows = joining->index->trace->rows;
+    if (joining->loss == MOST_LOSS)
+        joining->limit /= 2;
+    else
+        joining->loss++;
+    for (uint32_t i = 0; i < joining->count && joining->limit == UINT64_MAX; i++) {
+        struct key *key = &joining->arrows[i].key;
+        unsigned bits = joining->loss > 1;
+        if (joining->loss == 1) {
+            key->from = rows[key->from].track;
+            key->to = rows[key->to].track;
+        }
+        key->from_pixel = coarse(joining, key->from_pixel, bits);
+        key->to_pixel = coarse(joining, key->to_pixel, bits);
+    }
+    put_anew(joining);
+}
+
+static struct key key_of(const struct joining *joining, const struct tv_flow *flow)
 {
     const struct tv_trace *trace = joining->index->trace;
-    const struct tv_flow *flow = &trace->tables.flows.rows[arrow->flow];
-    struct key key = {flow->from.row, flow->to.row, coarse(joining, arrow->from),
-                      coarse(joining, arrow->to)};
+    unsigned bits = joining->loss > 1 ? joining->loss - 1 : 0;
+    struct key key = {
+        .from = flow->from.row,
+        .to = flow->to.row,
+        .from_pixel = coarse(joining, pixel_of(&joining->window, tv_flow_from(trace, flow)), bits),
+        .to_pixel = coarse(joining, pixel_of(&joining->window, tv_flow_to(trace, flow)), bits),
+    };
     if (joining->loss > 0) {
         key.from = trace->rows[key.from].track;
         key.to = trace->rows[key.to].track;
     }
     return key;
-}
-
-static bool same_key(struct key a, struct key b)
-{
-    return a.from == b.from && a.to == b.to && a.from_pixel == b.from_pixel &&
-           a.to_pixel == b.to_pixel;
-}
-
-/* The place of an arrow of that key, or the free one where it belongs. */
-static uint16_t *find_place(struct joining *joining, struct key key)
-{
-    uint64_t hash = ((uint64_t)key.from << 32 | key.to) * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 32;
-    hash += (uint64_t)key.from_pixel << 32 | key.to_pixel;
-    hash *= UINT64_C(0xd6e8feb86659fd93);
-    size_t at = (size_t)(hash >> 40) & (PLACES - 1);
-    while (joining->places[at] > 0 &&
-           !same_key(key_of(joining, &joining->arrows[joining->places[at] - 1]), key))
-        at = (at + 1) & (PLACES - 1);
-    return &joining->places[at];
-}
-
-/* Adds an arrow to the one it falls together with, or as one of its own where there is room. */
-static bool put(struct joining *joining, struct arrow arrow)
-{
-    uint16_t *place = find_place(joining, key_of(joining, &arrow));
-    if (*place > 0) {
-        joining->arrows[*place - 1].count += arrow.count;
-        return true;
-    }
-    if (joining->count == ARROW_LIMIT)
-        return false;
-    joining->arrows[joining->count++] = arrow;
-    *place = (uint16_t)joining->count;
-    return true;
-}
-
-/* Joins what there is more coarsely; false when all the pixels are one already. */
-static bool coarsen(struct joining *joining)
-{
-    if (joining->loss > 0 && joining->window.pixels >> (joining->loss - 1) == 0)
-        return false;
-    uint32_t count = joining->count;
-    joining->loss++;
-    joining->count = 0;
-    memset(joining->places, 0, sizeof joining->places);
-    /* An arrow never moves behind its old place, so none is overwritten before it is read. */
-    for (uint32_t i = 0; i < count; i++)
-        (void)put(joining, joining->arrows[i]);
-    return true;
 }
 
 static bool is_wanted(const struct joining *joining, const struct tv_flow *flow)
@@ -139,13 +176,12 @@ static void join(struct joining *joining)
         const struct tv_flow *flow = &trace->tables.flows.rows[number];
         if (!is_wanted(joining, flow))
             continue;
-        struct arrow arrow = {number, pixel_of(&joining->window, tv_flow_from(trace, flow)),
-                              pixel_of(&joining->window, tv_flow_to(trace, flow)), 1};
-        bool done = put(joining, arrow);
-        while (!done && coarsen(joining))
-            done = put(joining, arrow);
+        struct arrow arrow = {key_of(joining, flow), number, 1};
+        while (!put(joining, &arrow)) {
+            coarsen(joining);
+            arrow.key = key_of(joining, flow);
+        }
         joining->flows++;
-        joining->left_out += !done;
     }
 }
 
@@ -212,6 +248,7 @@ enum tv_status tv_view_arrows(const struct tv_view *view, const struct tv_parame
     struct tv_selection selection;
     struct joining *joining = tv_alloc(1, sizeof *joining);
     joining->index = tv_flow_index_get(view->flows);
+    joining->limit = UINT64_MAX;
     enum tv_status status =
         tv_parameter_window(parameters, trace, PIXEL_LIMIT, &joining->window, err);
     if (status == TV_OK)
