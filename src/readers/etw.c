@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/etw.h"
+
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "readers/json.h"
+#include "readers/te_values.h"
+
+#define NS_PER_US 1000
+
+/* ---- Payloads ---- */
+
+static bool skip(struct tv_cursor *cursor, size_t count)
+{
+    struct tv_bytes bytes;
+    return tv_cursor_take_bytes(cursor, count, &bytes);
+}
+
+static bool take_i8(struct tv_cursor *cursor, int8_t *value)
+{
+    uint8_t byte;
+    if (!tv_cursor_take_u8(cursor, &byte))
+        return false;
+    *value = (int8_t)(byte < 0x80 ? byte : byte - 0x100);
+    return true;
+}
+
+/* Thread_V2_CSwitch and later: two thread ids, four bytes of priorities and states, four more. */
+static bool decode_switch(struct tv_cursor *cursor, struct tv_etw_payload *payload)
+{
+    return tv_cursor_take_u32(cursor, &payload->to) && tv_cursor_take_u32(cursor, &payload->from) &&
+           take_i8(cursor, &payload->to_priority) && take_i8(cursor, &payload->from_priority) &&
+           skip(cursor, 2) && /* previous C-state, spare */
+           tv_cursor_take_u8(cursor, &payload->from_wait_reason) &&
+           skip(cursor, 1) && /* wait mode */
+           tv_cursor_take_u8(cursor, &payload->from_state);
+}
+
+/* Thread_V1_TypeGroup1 and later begin with the process; Thread_V0 with the thread. */
+static bool decode_thread(const struct tv_etw_event *event, struct tv_cursor *cursor,
+                          struct tv_etw_payload *payload)
+{
+    uint32_t first, second;
+    if (!tv_cursor_take_u32(cursor, &first) || !tv_cursor_take_u32(cursor, &second))
+        return false;
+    payload->pid = event->version == 0 ? second : first;
+    payload->tid = event->version == 0 ? first : second;
+    return true;
+}
+
+/* A TOKEN_USER (two pointers) with the SID behind it; without one, four zeros. */
+static bool skip_sid(struct tv_cursor *cursor, unsigned pointer)
+{
+    enum { REVISION = 1, MOST_AUTHORITIES = 15, SID_SIZE = 8 };
+    struct tv_cursor sid = *cursor;
+    uint32_t token;
+    uint8_t attributes, revision, authorities;
+    if (!tv_cursor_take_u32(&sid, &token))
+        return false;
+    if (token == 0 && (!tv_cursor_take_u8(&sid, &attributes) || attributes != 0))
+        return skip(cursor, 4); /* the name follows at once */
+    sid = *cursor;
+    if (!skip(&sid, (size_t)pointer * 2) || !tv_cursor_take_u8(&sid, &revision) ||
+        !tv_cursor_take_u8(&sid, &authorities) || revision != REVISION ||
+        authorities > MOST_AUTHORITIES)
+        return token == 0 && skip(cursor, 4);
+    return skip(cursor, (size_t)pointer * 2 + SID_SIZE + (size_t)authorities * 4);
+}
+
+/* Up to a NUL. */
+static bool take_name(struct tv_cursor *cursor, struct tv_bytes *name)
+{
+    size_t left = tv_cursor_left(cursor);
+    const uint8_t *end = left == 0 ? NULL : memchr(cursor->at, 0, left);
+    return end && tv_cursor_take_bytes(cursor, (size_t)(end - cursor->at), name);
+}
+
+#define LATEST_PROCESS 5
+
+static bool decode_process(const struct tv_etw_event *event, struct tv_cursor *cursor,
+                           struct tv_etw_payload *payload)
+{
+    unsigned version = event->version;
+    if (version > LATEST_PROCESS)
+        return false;
+    bool good = (version == 0 || skip(cursor, event->pointer)) && /* the key, or the directory */
+                tv_cursor_take_u32(cursor, &payload->pid) &&
+                tv_cursor_take_u32(cursor, &payload->parent);
+    if (version == 0)
+        return good;
+    return good && skip(cursor, 8) && /* session, exit status */
+           (version < 3 || skip(cursor, event->pointer)) && (version < 4 || skip(cursor, 4)) &&
+           skip_sid(cursor, event->pointer) && take_name(cursor, &payload->name);
+}
+
+/* EventTrace_Header: the width of pointers is its twelfth number. */
+static bool decode_header(struct tv_cursor *cursor, struct tv_etw_payload *payload)
+{
+    return skip(cursor, 12) && tv_cursor_take_u32(cursor, &payload->cpus) && skip(cursor, 28) &&
+           tv_cursor_take_u32(cursor, &payload->pointer);
+}
+
+static bool is_change(unsigned op)
+{
+    return op >= TV_ETW_STARTED && op <= TV_ETW_STAYED;
+}
+
+bool tv_etw_decode(const struct tv_etw_event *event, struct tv_etw_payload *payload)
+{
+    struct tv_cursor cursor = tv_cursor_over(event->payload);
+    *payload = (struct tv_etw_payload){.pid = 0};
+    switch (event->class) {
+    case TV_ETW_THREAD:
+        if (event->op == TV_ETW_SWITCH)
+            return decode_switch(&cursor, payload);
+        return is_change(event->op) && decode_thread(event, &cursor, payload);
+    case TV_ETW_PROCESS:
+        return is_change(event->op) && decode_process(event, &cursor, payload);
+    case TV_ETW_HEADER:
+        return event->op == 0 && decode_header(&cursor, payload);
+    default:
+        return false;
+    }
+}
+
+/* ---- The JSON around them ---- */
+
+struct reading {
+    struct tv_etw *etw;
+    const uint8_t *start; /* of the text */
+    struct tv_te_scratch scratch;
+    uint8_t *bytes; /* the payload at hand */
+    size_t capacity;
+    uint64_t walltime, tick;
+};
+
+/* An event as it stands: raw values. */
+struct raw_event {
+    struct tv_bytes guid, op, version, cpu, time, payload, walltime, tick;
+    uint64_t offset;
+};
+
+static enum tv_etw_class class_of(struct reading *reading, struct tv_bytes raw)
+{
+    static const struct {
+        const char *guid;
+        enum tv_etw_class class;
+    } classes[] = {
+        {"68FDD900-4A3E-11D1-84F4-0000F80464E3", TV_ETW_HEADER},
+        {"3D6FA8D0-FE05-11D0-9DDA-00C04FD7BA7C", TV_ETW_PROCESS},
+        {"3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C", TV_ETW_THREAD},
+        {"ClockSync", TV_ETW_CLOCK},
+    };
+    struct tv_bytes guid = tv_te_text(raw, &reading->scratch);
+    for (size_t i = 0; i < TV_COUNT(classes); i++)
+        if (tv_bytes_equal(guid, tv_bytes_of(classes[i].guid)))
+            return classes[i].class;
+    return TV_ETW_OTHER;
+}
+
+static void take_member(struct raw_event *event, struct tv_bytes key, struct tv_bytes raw)
+{
+    const struct {
+        const char *key;
+        struct tv_bytes *to;
+    } members[] = {
+        {"guid", &event->guid},   {"op", &event->op},
+        {"ver", &event->version}, {"cpu", &event->cpu},
+        {"ts", &event->time},     {"payload", &event->payload},
+        {"tick", &event->tick},   {"walltime", &event->walltime},
+    };
+    for (size_t i = 0; i < TV_COUNT(members); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(members[i].key)))
+            *members[i].to = raw;
+}
+
+static struct raw_event take_event(struct reading *reading, struct tv_bytes raw)
+{
+    struct raw_event event = {.offset = (uint64_t)(raw.data - reading->start)};
+    struct tv_json_cursor members = tv_json_items(raw);
+    struct tv_json_value value;
+    struct tv_bytes key;
+    while (tv_json_next(&members, &key, &value))
+        take_member(&event, tv_te_text(key, &reading->scratch), value.raw);
+    return event;
+}
+
+static bool take_hex(struct reading *reading, struct tv_bytes raw, uint64_t *value)
+{
+    return raw.data && tv_parse_hex(tv_te_text(raw, &reading->scratch), value);
+}
+
+static bool take_number(struct tv_bytes raw, uint32_t most, uint32_t *number)
+{
+    int64_t value;
+    if (!tv_te_integer(raw, &value) || value < 0 || value > most)
+        return false;
+    *number = (uint32_t)value;
+    return true;
+}
+
+/* False: it is no base64. */
+static bool take_payload(struct reading *reading, struct tv_bytes raw, struct tv_bytes *payload)
+{
+    struct tv_base64 state = {0};
+    size_t used;
+    if (!raw.data)
+        return false;
+    struct tv_bytes text = tv_te_text(raw, &reading->scratch);
+    reading->bytes =
+        tv_array_reserve(reading->bytes, &reading->capacity, text.length / 4 * 3 + 6, 1);
+    *payload =
+        (struct tv_bytes){reading->bytes, tv_base64_decode(&state, text, reading->bytes, &used)};
+    return used == text.length;
+}
+
+/* False, and counted: it is no event of its class. */
+static bool decode(struct reading *reading, const struct raw_event *raw, enum tv_etw_class class,
+                   struct tv_etw_event *event, struct tv_etw_payload *payload)
+{
+    *event = (struct tv_etw_event){.class = class, .pointer = reading->etw->pointer};
+    return take_number(raw->op, UINT8_MAX, &event->op) &&
+           take_number(raw->version, UINT16_MAX, &event->version) &&
+           take_payload(reading, raw->payload, &event->payload) && tv_etw_decode(event, payload);
+}
+
+/* ---- First: clocks and the width of pointers ---- */
+
+/* Start and DCStart of threads hold six or more pointers and, up to version 3, nothing of another
+ * length: at most 44 bytes with short ones, 57 and more with long ones. */
+#define SHORT_THREAD 50
+
+static void look_at_event(struct reading *reading, const struct raw_event *raw)
+{
+    struct tv_etw *etw = reading->etw;
+    struct tv_etw_event event;
+    struct tv_etw_payload payload;
+    enum tv_etw_class class = class_of(reading, raw->guid);
+    uint64_t walltime, tick;
+    if (class == TV_ETW_CLOCK && take_hex(reading, raw->walltime, &walltime) &&
+        take_hex(reading, raw->tick, &tick)) {
+        reading->walltime = walltime;
+        reading->tick = tick;
+        etw->synced = true;
+    }
+    if ((class != TV_ETW_HEADER && class != TV_ETW_THREAD) ||
+        !decode(reading, raw, class, &event, &payload))
+        return;
+    if (class == TV_ETW_HEADER) {
+        etw->cpus = payload.cpus;
+        if (payload.pointer == 4 || payload.pointer == 8)
+            etw->pointer = payload.pointer;
+    } else if (etw->pointer == 0 && event.op == TV_ETW_WAS_THERE && event.version >= 1 &&
+               event.version <= 3) {
+        etw->pointer = event.payload.length < SHORT_THREAD ? 4 : 8;
+    }
+}
+
+/* ---- Then: what happened ---- */
+
+/* On the clock of Chrome's events. */
+static bool take_time(struct reading *reading, struct tv_bytes raw, tv_ns *time)
+{
+    uint64_t stamp;
+    const uint64_t latest = (uint64_t)TV_TE_LATEST / NS_PER_US;
+    if (!take_hex(reading, raw, &stamp) || stamp > latest)
+        return false;
+    int64_t us = (int64_t)stamp;
+    if (reading->etw->synced) {
+        if (reading->walltime > latest || reading->tick > latest)
+            return false;
+        us += (int64_t)reading->tick - (int64_t)reading->walltime;
+    }
+    if (us > (int64_t)latest || us < TV_TE_EARLIEST / NS_PER_US)
+        return false;
+    *time = us * NS_PER_US;
+    return true;
+}
+
+static void add_thread_event(struct reading *reading, const struct raw_event *raw, unsigned op,
+                             const struct tv_etw_payload *payload, tv_ns time)
+{
+    struct tv_etw *etw = reading->etw;
+    uint32_t cpu;
+    if (op != TV_ETW_SWITCH) {
+        *tv_table_add(&etw->threads) =
+            (struct tv_etw_thread){time, payload->tid, payload->pid, (uint8_t)op};
+        return;
+    }
+    if (!take_number(raw->cpu, UINT16_MAX, &cpu)) {
+        tv_diagnostics_add(&etw->diagnostics, TV_DIAGNOSTIC_BAD_EVENT, raw->offset);
+        return;
+    }
+    *tv_table_add(&etw->switches) = (struct tv_etw_switch){
+        .time = time,
+        .offset = raw->offset,
+        .cpu = cpu,
+        .from = payload->from,
+        .to = payload->to,
+        .from_state = payload->from_state,
+        .from_wait_reason = payload->from_wait_reason,
+        .from_priority = payload->from_priority,
+        .to_priority = payload->to_priority,
+    };
+}
+
+/* Whether the op is one that tv_etw_decode knows; others are no fault. */
+static bool has_meaning(enum tv_etw_class class, struct tv_bytes op)
+{
+    uint32_t number;
+    if (!take_number(op, UINT8_MAX, &number))
+        return true; /* a fault */
+    return class == TV_ETW_PROCESS  ? is_change(number)
+           : class == TV_ETW_THREAD ? is_change(number) || number == TV_ETW_SWITCH
+                                    : class == TV_ETW_HEADER && number == 0;
+}
+
+static void read_event(struct reading *reading, const struct raw_event *raw)
+{
+    struct tv_etw *etw = reading->etw;
+    struct tv_etw_event event;
+    struct tv_etw_payload payload;
+    tv_ns time;
+    enum tv_etw_class class = class_of(reading, raw->guid);
+    etw->events++;
+    if (class == TV_ETW_CLOCK)
+        return;
+    if (class == TV_ETW_OTHER || !has_meaning(class, raw->op)) {
+        etw->others++;
+        return;
+    }
+    if (!decode(reading, raw, class, &event, &payload)) {
+        tv_diagnostics_add(&etw->diagnostics, TV_DIAGNOSTIC_BAD_EVENT, raw->offset);
+        return;
+    }
+    if (class == TV_ETW_HEADER)
+        return;
+    if (!take_time(reading, raw->time, &time))
+        tv_diagnostics_add(&etw->diagnostics, TV_DIAGNOSTIC_BAD_TIMESTAMP, raw->offset);
+    else if (class == TV_ETW_THREAD)
+        add_thread_event(reading, raw, event.op, &payload, time);
+    else
+        *tv_table_add(&etw->processes) =
+            (struct tv_etw_process){time, payload.pid, payload.parent,
+                                    tv_interner_add(etw->texts, payload.name), (uint8_t)event.op};
+}
+
+static void for_each_event(struct reading *reading, struct tv_bytes content,
+                           void (*take)(struct reading *reading, const struct raw_event *raw))
+{
+    struct tv_json_cursor events = tv_json_items(content);
+    struct tv_json_value value;
+    struct tv_bytes key;
+    while (tv_json_next(&events, &key, &value)) {
+        struct raw_event event = take_event(reading, value.raw);
+        take(reading, &event);
+    }
+}
+
+bool tv_etw_is(struct tv_bytes json)
+{
+    struct tv_json_value name = tv_json_find(json, TV_BYTES("name"));
+    return tv_json_value(json).type == TV_JSON_OBJECT && name.type == TV_JSON_STRING &&
+           name.raw.length == 5 && memcmp(name.raw.data + 1, "ETW", 3) == 0 &&
+           tv_json_find(json, TV_BYTES("content")).type == TV_JSON_ARRAY;
+}
+
+void tv_etw_read(struct tv_etw *etw, struct tv_bytes json)
+{
+    struct reading reading = {.etw = etw, .start = json.data};
+    *etw = (struct tv_etw){.texts = tv_interner_new()};
+    struct tv_json_value content = tv_json_find(json, TV_BYTES("content"));
+    if (content.type == TV_JSON_ARRAY) {
+        for_each_event(&reading, content.raw, look_at_event);
+        if (etw->pointer == 0)
+            etw->pointer = 8;
+        for_each_event(&reading, content.raw, read_event);
+    }
+    tv_te_scratch_release(&reading.scratch);
+    tv_free(reading.bytes);
+}
+
+void tv_etw_release(struct tv_etw *etw)
+{
+    tv_free(etw->switches.rows);
+    tv_free(etw->processes.rows);
+    tv_free(etw->threads.rows);
+    tv_interner_free(etw->texts);
+    *etw = (struct tv_etw){.texts = NULL};
+}
