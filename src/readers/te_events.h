@@ -48,7 +48,7 @@ struct tv_te_context {
     bool nothing;      /* no event had a time: first and last mean nothing */
     struct tv_te_stretch stack_frames; /* value of "stackFrames": an object */
     struct tv_te_stretch samples;      /* value of "samples": an array */
-    /* Metadata events "stackFrames" and "typeNames" of processes: phase 'M'. */
+    /* Metadata events "stackFrames" and "typeNames" of processes, and of V8's code: phase 'M'. */
     const struct tv_te_loose *frame_tables;
     size_t frame_table_count;
     struct tv_map joined; /* string of an id's key -> group; te_finish.c makes and releases it */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/out.h"
 #include "readers/json.h"
+#include "readers/te_code.h"
 
 /* A longer value is told by its length: it can be looked at in the file. */
 #define LONGEST_VALUE ((uint64_t)1 << 20)
@@ -244,7 +245,8 @@ static void apply(struct applying *applying, const struct tv_te_loose *event,
                 tv_te_warn(context, TV_DIAGNOSTIC_METADATA_BAD, event->offset);
             return;
         }
-    tv_te_warn(context, TV_DIAGNOSTIC_METADATA_UNKNOWN, event->offset);
+    if (!tv_te_code_is_name(fields->name))
+        tv_te_warn(context, TV_DIAGNOSTIC_METADATA_UNKNOWN, event->offset);
     struct tv_bytes name = fields->name.data ? fields->name : TV_BYTES("[No name]");
     if (fields->args.length > LONGEST_VALUE)
         add_long(context, name, (struct tv_te_stretch){event->offset, fields->args.length});
@@ -266,10 +268,12 @@ size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *
     for (size_t i = 0; i < count; i++) {
         if (!tv_te_event_read(context, rows[i].offset, &fields))
             continue;
-        if (is_frame_table(&fields))
-            rows[tables++] = rows[i];
-        else
-            apply(&applying, &rows[i], &fields);
+        const struct tv_te_loose row = rows[i];
+        bool table = is_frame_table(&fields);
+        if (table || tv_te_code_is_name(fields.name))
+            rows[tables++] = row;
+        if (!table)
+            apply(&applying, &row, &fields);
     }
     if (applying.cpus > 0) {
         struct tv_out out;

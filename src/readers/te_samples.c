@@ -3,14 +3,27 @@
  * te_samples.c - samples: phase P, and the array "samples" of the whole file (trace-event.md
  * section 3.9). What V8 writes is read by te_profile.c.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/number.h"
+#include "readers/te_code.h"
 #include "readers/te_ids.h"
 #include "readers/te_profile.h"
 #include "readers/te_stacks.h"
 
+/* A sample of V8's older kind. */
+struct v8_sample {
+    tv_ns time;
+    size_t loose;
+};
+
 struct joining {
     struct tv_te_context *context;
+    struct tv_te_code *code;
+    TV_TABLE(v8_sample) v8;
     struct tv_te_stacks stacks;
     struct tv_te_profiles *profiles;
     struct tv_map threads; /* string of a tid -> thread, of whatever process */
@@ -36,12 +49,41 @@ static uint32_t event_path(struct joining *joining, const struct tv_te_loose *ev
     return path;
 }
 
-/* V8's samples of old have addresses, the leaf first, or only a state ("gc"). */
-static uint32_t v8_path(struct joining *joining, const struct tv_te_fields *fields)
+/* What lies at an address, or the address; the leaf comes first. */
+static uint32_t address_path(struct joining *joining, const struct tv_te_loose *event,
+                             struct tv_bytes stack)
+{
+    struct tv_te_context *context = joining->context;
+    uint32_t *frames = NULL, path = TV_ROOT_PATH;
+    size_t count = 0, capacity = 0;
+    struct tv_bytes value;
+    uint64_t address;
+    if (stack.length == 0 || stack.data[0] != '[')
+        return TV_ROOT_PATH;
+    const uint8_t *at = stack.data + 1;
+    while (tv_te_element_next(&at, stack.data + stack.length, &value)) {
+        struct tv_bytes text = tv_te_text(value, &context->scratch);
+        frames = tv_array_reserve(frames, &capacity, count + 1, sizeof *frames);
+        if (!tv_bytes_starts_with(text, TV_BYTES("0x")) || !tv_parse_hex(text, &address) ||
+            !tv_te_code_find(joining->code, event->process, event->time, address, &frames[count])) {
+            struct tv_frame frame = {.name = tv_head_string(context->trace->head, text)};
+            frames[count] = tv_head_add_stack_frame(context->trace->head, &frame);
+        }
+        count++;
+    }
+    while (count-- > 0)
+        path = tv_paths_child(&context->trace->paths, path, frames[count]);
+    tv_free(frames);
+    return path;
+}
+
+/* V8's samples of old have addresses, or only a state ("gc"). */
+static uint32_t v8_path(struct joining *joining, const struct tv_te_loose *event,
+                        const struct tv_te_fields *fields)
 {
     struct tv_trace *trace = joining->context->trace;
     struct tv_bytes data = tv_te_member(fields->args, "data");
-    uint32_t path = tv_te_stacks_path_up(&joining->stacks, tv_te_member(data, "stack"));
+    uint32_t path = address_path(joining, event, tv_te_member(data, "stack"));
     if (path != TV_ROOT_PATH)
         return path;
     struct tv_bytes state = tv_te_text(tv_te_member(data, "vm_state"), &joining->context->scratch);
@@ -58,17 +100,9 @@ static bool is_v8_sample(const struct tv_te_context *context, const struct tv_te
                           TV_BYTES("V8Sample"));
 }
 
-static void take_event(struct joining *joining, const struct tv_te_loose *event)
+static void add_sample(struct tv_te_context *context, const struct tv_te_loose *event,
+                       uint32_t path, struct tv_bytes title)
 {
-    struct tv_te_context *context = joining->context;
-    struct tv_te_fields fields;
-    if (!tv_te_event_read(context, event->offset, &fields))
-        return;
-    if (tv_te_profiles_take(joining->profiles, event, &fields))
-        return;
-    bool v8 = is_v8_sample(context, event);
-    uint32_t path = v8 ? v8_path(joining, &fields) : event_path(joining, event, &fields);
-    struct tv_bytes title = v8 ? TV_BYTES("V8 Sample") : TV_BYTES("Trace Event Sample");
     struct tv_sample *sample = tv_table_add(&context->trace->tables.samples);
     *sample = (struct tv_sample){
         .time = event->time,
@@ -80,6 +114,47 @@ static void take_event(struct joining *joining, const struct tv_te_loose *event)
         .title = tv_head_string(context->trace->head, title),
         .input = context->input,
     };
+}
+
+static void take_event(struct joining *joining, size_t loose)
+{
+    struct tv_te_context *context = joining->context;
+    const struct tv_te_loose *event = &context->loose[loose];
+    struct tv_te_fields fields;
+    if (is_v8_sample(context, event)) {
+        *tv_table_add(&joining->v8) = (struct v8_sample){event->time, loose};
+        return;
+    }
+    if (!tv_te_event_read(context, event->offset, &fields) ||
+        tv_te_profiles_take(joining->profiles, event, &fields))
+        return;
+    add_sample(context, event, event_path(joining, event, &fields), TV_BYTES("Trace Event Sample"));
+}
+
+static int compare_samples(const void *left, const void *right)
+{
+    const struct v8_sample *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->loose > b->loose) - (a->loose < b->loose);
+}
+
+/* By time, as code comes and goes. */
+static void take_v8_samples(struct joining *joining)
+{
+    struct tv_te_context *context = joining->context;
+    struct tv_te_fields fields;
+    if (joining->v8.count == 0)
+        return;
+    qsort(joining->v8.rows, joining->v8.count, sizeof *joining->v8.rows, compare_samples);
+    joining->code = tv_te_code_new(context);
+    for (size_t i = 0; i < joining->v8.count; i++) {
+        const struct tv_te_loose *event = &context->loose[joining->v8.rows[i].loose];
+        if (tv_te_event_read(context, event->offset, &fields))
+            add_sample(context, event, v8_path(joining, event, &fields), TV_BYTES("V8 Sample"));
+    }
+    tv_te_code_free(joining->code);
+    tv_free(joining->v8.rows);
 }
 
 /* Threads by their tid alone: the last of several counts. */
@@ -176,7 +251,8 @@ void tv_te_samples(struct tv_te_context *context)
     tv_te_profiles_begin(joining.profiles);
     for (size_t i = 0; i < context->loose_count; i++)
         if (context->loose[i].phase == 'P')
-            take_event(&joining, &context->loose[i]);
+            take_event(&joining, i);
+    take_v8_samples(&joining);
     take_samples(&joining);
     widen_to_samples(context, first);
     tv_te_profiles_free(joining.profiles);

@@ -200,14 +200,3 @@ uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array)
     tv_free(frames);
     return path;
 }
-
-uint32_t tv_te_stacks_path_up(struct tv_te_stacks *stacks, struct tv_bytes array)
-{
-    uint32_t path = TV_ROOT_PATH;
-    size_t count;
-    uint32_t *frames = read_frames(stacks, array, &count);
-    while (count-- > 0)
-        path = tv_paths_child(&stacks->context->trace->paths, path, frames[count]);
-    tv_free(frames);
-    return path;
-}

@@ -23,7 +23,4 @@ uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uin
 /* The path of a raw array of names, the root first. */
 uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array);
 
-/* The same, the leaf first. */
-uint32_t tv_te_stacks_path_up(struct tv_te_stacks *stacks, struct tv_bytes array);
-
 #endif

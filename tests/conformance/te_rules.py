@@ -312,7 +312,7 @@ def nameless_steps(outcome):
     return outcome.missing, outcome.extra
 
 
-@rule("V8 code events", "3.9: JitCodeAdded and JitCodeMoved are kept as events and metadata; addresses of V8Sample stay addresses")
+@rule("V8 code events", "3.9: JitCodeAdded and JitCodeMoved are kept as events and metadata too; lines of code count from 1")
 def code_events(outcome):
     if "JitCode" not in input_text(outcome):
         return [], []

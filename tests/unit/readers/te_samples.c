@@ -40,6 +40,58 @@ static void old_samples_of_v8_have_addresses(void **context)
                    "sample 6 T2 weight 1 gc \"V8 Sample\"\n");
 }
 
+#define ADDED(ts, start, length, name)                                                             \
+    "'ph':'M','ts':" ts ",'name':'JitCodeAdded','args':{'data':{'code_start':'" start              \
+    "','code_len':" length ",'name':'" name "'}}\n"
+#define MOVED(ts, from, to)                                                                        \
+    "'ph':'M','ts':" ts ",'name':'JitCodeMoved','args':{'data':{'old_code_start':'" from           \
+    "','code_start':'" to "','code_len':1}}\n"
+#define TICK(ts, stack)                                                                            \
+    "'ph':'P','ts':" ts ",'name':'V8Sample','args':{'data':{'stack':[" stack "]}}\n"
+
+/* Code that was added and moved up to the time of a sample, wherever the events stand; it keeps its
+ * size when it moves, and takes the place of what lies there. */
+static void code_of_v8_has_names(void **context)
+{
+    (void)context;
+    te_made_assert(
+        TICK("4", "'0x2a574306061','0x2a574306224'") /* as Chrome's own test has it */
+        ADDED("1", "0x2a574306060", "2", "LazyCompile:~foo http://example.com/bar.js:23")
+            ADDED("2", "0x2a574306220", "20", "bar") MOVED("3", "0x2a574306220", "0x2a574306222")
+                ADDED("4", "0xffffffff9f90a1a0", "20", "baz") /* the last address may be it too */
+        TICK("3", "'0xffffffff9f90a1a0','0x2a574306221'")
+            TICK("5", "'0xffffffff9f90a1b3','0x2a574306062','0x2a574306236'"),
+        "sample 3 T2 weight 1 0x2a574306221;0xffffffff9f90a1a0 \"V8 Sample\"\n"
+        "sample 4 T2 weight 1 bar;foo(http://example.com/bar.js:23) \"V8 Sample\"\n"
+        "sample 5 T2 weight 1 0x2a574306236;0x2a574306062;baz \"V8 Sample\"\n");
+}
+
+static void code_of_v8_covers_what_was_there(void **context)
+{
+    (void)context;
+    te_made_assert(
+        ADDED("1", "0x100", "16", "a") ADDED("1", "0x110", "16", "b") ADDED("1", "0x120", "16", "c")
+            TICK("1", "'0x10f'") TICK("1", "'0x11f'") TICK("1", "'0x120'") TICK("1", "'0x130'")
+                ADDED("2", "0x108", "32", "*d (eval) x.js:7") TICK("2", "'0x107'")
+                    TICK("2", "'0x110'") TICK("2", "'0x127'") TICK("2", "'0x128'")
+                        MOVED("3", "0x108", "0x200") MOVED("3", "0x999", "0x300")
+                            TICK("3", "'0x110'") TICK("3", "'0x21f'")
+                                TICK("3", "'0x300'") "'ph':'P','pid':5,'ts':3,'name':'V8Sample','"
+                                                     "args':{'data':{'stack':['0x200']}}\n"
+                                                     "'ph':'M','ts':4,'name':'JitCodeAdded','args':"
+                                                     "{'data':{'code_start':7}}\n",
+        "sample 1 T2 weight 1 a \"V8 Sample\"\nsample 1 T2 weight 1 b \"V8 Sample\"\n"
+        "sample 1 T2 weight 1 c \"V8 Sample\"\nsample 1 T2 weight 1 0x130 \"V8 Sample\"\n"
+        "sample 2 T2 weight 1 a \"V8 Sample\"\nsample 2 T2 weight 1 d (eval)(x.js:7) \"V8 "
+        "Sample\"\n"
+        "sample 2 T2 weight 1 d (eval)(x.js:7) \"V8 Sample\"\nsample 2 T2 weight 1 0x128 \"V8 "
+        "Sample\"\n"
+        "sample 3 T2 weight 1 0x110 \"V8 Sample\"\nsample 3 T2 weight 1 d (eval)(x.js:7) \"V8 "
+        "Sample\"\n"
+        "sample 3 T2 weight 1 0x300 \"V8 Sample\"\nsample 3 T2 weight 1 0x200 \"V8 Sample\"\n"
+        "! profile-bad 1\n");
+}
+
 /* A table of a process counts after that of the file. */
 static void processes_have_frames(void **context)
 {
@@ -178,6 +230,8 @@ static void contexts_are_stretches(void **context)
 
 UNIT_TESTS(te_samples, cmocka_unit_test(events_have_a_stack),
            cmocka_unit_test(old_samples_of_v8_have_addresses),
+           cmocka_unit_test(code_of_v8_has_names),
+           cmocka_unit_test(code_of_v8_covers_what_was_there),
            cmocka_unit_test(processes_have_frames), cmocka_unit_test(faulty_frames_are_roots),
            cmocka_unit_test(global_samples_find_their_thread),
            cmocka_unit_test(samples_alone_make_threads),
