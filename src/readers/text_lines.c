@@ -80,3 +80,20 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
     line->text = (struct tv_bytes){bytes.data, length};
     return TV_OK;
 }
+
+static bool ends_with(struct tv_bytes text, struct tv_bytes end)
+{
+    return text.length >= end.length &&
+           memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
+}
+
+struct tv_bytes tv_text_line_bare(struct tv_bytes text)
+{
+    while (text.length > 0 && text.data[text.length - 1] == '\r')
+        text.length--;
+    if (ends_with(text, TV_BYTES("\\n\\")))
+        text.length -= 3;
+    else if (ends_with(text, TV_BYTES("\\n\";")))
+        text.length -= 4;
+    return text;
+}

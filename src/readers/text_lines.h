@@ -33,4 +33,8 @@ void tv_text_lines_release(struct tv_text_lines *lines);
 enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_line *line,
                                   struct tv_error *err) TV_MUST_CHECK;
 
+/* A line without what came along when it was copied: carriage returns of terminals ("\r\r\n"), and
+ * the end of a line inside of a JavaScript string (`\n\`, or `\n";` of the last one). */
+struct tv_bytes tv_text_line_bare(struct tv_bytes text);
+
 #endif

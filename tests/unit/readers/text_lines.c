@@ -82,5 +82,26 @@ static void reads_long_lines(void **context)
     tv_free(bytes);
 }
 
-UNIT_TESTS(text_lines, cmocka_unit_test(splits_lines), cmocka_unit_test(stays_within_its_stretch),
-           cmocka_unit_test(reads_long_lines));
+static void assert_bare(const char *line, const char *bare)
+{
+    struct tv_bytes text = tv_text_line_bare(tv_bytes_of(line));
+    assert_int_equal(text.length, strlen(bare));
+    assert_memory_equal(text.data, bare, text.length);
+}
+
+static void copied_lines_are_made_bare(void **state)
+{
+    (void)state;
+    assert_bare("a: b", "a: b");
+    assert_bare("a: b\r\r", "a: b");
+    assert_bare("a: b\\n\\", "a: b");
+    assert_bare("a: b\\n\\\r", "a: b");
+    assert_bare("a: b\\n\";", "a: b");
+    assert_bare("a: b\\n", "a: b\\n");
+    assert_bare("\\n\\", "");
+    assert_bare("\r", "");
+    assert_bare("", "");
+}
+
+UNIT_TESTS(text_lines, cmocka_unit_test(copied_lines_are_made_bare), cmocka_unit_test(splits_lines),
+           cmocka_unit_test(stays_within_its_stretch), cmocka_unit_test(reads_long_lines));
