@@ -11,6 +11,7 @@ const USUAL: Place = {
   tracks: [],
   frame: null,
   call: null,
+  mark: null,
   tab: 'profile',
   clock: null,
   sort: null,
@@ -20,6 +21,7 @@ const USUAL: Place = {
   flame: 'left-heavy',
   expanded: null,
   closed: [],
+  flows: { selection: true, categories: [] },
 };
 
 test('what is usual is left out', () => {
@@ -43,6 +45,7 @@ test('everything comes back as it was written', () => {
     flame: 'inverted',
     expanded: [1, 2],
     closed: [0, 3],
+    flows: { selection: false, categories: [0, 12] },
   };
   assert.deepEqual(readPlace(writePlace(place)), place);
 });
@@ -50,6 +53,14 @@ test('everything comes back as it was written', () => {
 test('all tracks collapsed is not the same as not said', () => {
   const text = writePlace({ ...USUAL, expanded: [] });
   assert.deepEqual(readPlace(text).expanded, []);
+});
+
+test('arrows of the selection and by category are chosen apart', () => {
+  const flows = (selection: boolean, categories: number[]): string =>
+    writePlace({ ...USUAL, flows: { selection, categories } });
+  assert.equal(flows(true, [2, 5]), 'flows=2,5');
+  assert.equal(flows(false, []), 'flows=none');
+  assert.deepEqual(readPlace('flows=none,3').flows, { selection: false, categories: [3] });
 });
 
 test('a link that makes no sense gives the usual state', () => {

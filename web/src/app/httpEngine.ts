@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine behind HTTP: the addresses of docs/view-protocol.md, relative to the page's own.
 
-import { named, visibleTexts } from '../base/visible';
+import { named, visible, visibleTexts } from '../base/visible';
 import {
   EngineError,
   isAbort,
   type Activity,
+  type Arrows,
   type Call,
   type CallDetails,
   type CounterFacts,
@@ -14,6 +15,10 @@ import {
   type Extents,
   type FlameGraph,
   type FlameQuestion,
+  type Flow,
+  type FlowCategory,
+  type FlowEnd,
+  type FlowsOfCall,
   type FrameRow,
   type Instant,
   type InstantDetails,
@@ -76,6 +81,25 @@ async function json<T>(path: string, query: Query, signal?: AbortSignal): Promis
 
 async function bytes(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
   return await (await ask(path, query, signal)).arrayBuffer();
+}
+
+type EndRow = [number, number, number, number, number];
+
+interface FlowRow {
+  flow: number;
+  frame: number;
+  id: string;
+  from: EndRow;
+  to: EndRow;
+  count?: number;
+}
+
+function readEnd([row, index, time, track, frame]: EndRow): FlowEnd {
+  return { row, index, time, track, frame };
+}
+
+function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
+  return { flow, frame, id: visible(id), from: readEnd(from), to: readEnd(to), count };
 }
 
 export class HttpEngine implements Engine {
@@ -162,6 +186,36 @@ export class HttpEngine implements Engine {
 
   instant(instant: number, signal?: AbortSignal): Promise<InstantDetails> {
     return json('api/instant', { instant }, signal);
+  }
+
+  async flowCategories(): Promise<FlowCategory[]> {
+    type Answer = { categories: [string, number][] };
+    const { categories } = await json<Answer>('api/flow_categories', {});
+    return categories.map(([name, count]) => ({ name: visible(name), count }));
+  }
+
+  async flowsOf(call: Call, signal?: AbortSignal): Promise<FlowsOfCall> {
+    type Answer = { in: FlowRow[]; out: FlowRow[]; in_count: number; out_count: number };
+    const query = { row: call.row, index: call.index };
+    const answer = await json<Answer>('api/flows', query, signal);
+    return {
+      in: answer.in.map(readFlow),
+      out: answer.out.map(readFlow),
+      inCount: answer.in_count,
+      outCount: answer.out_count,
+    };
+  }
+
+  async arrows(
+    scope: Scope,
+    pixels: number,
+    categories: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<Arrows> {
+    type Answer = { arrows: FlowRow[]; flows: number; left_out: number };
+    const query = { ...scopeQuery(scope), pixels, categories: categories.join(',') };
+    const answer = await json<Answer>('api/arrows', query, signal);
+    return { list: answer.arrows.map(readFlow), flows: answer.flows, leftOut: answer.left_out };
   }
 
   async counters(): Promise<CounterFacts[]> {

@@ -5,6 +5,7 @@
 import type { CallDetails } from '../model/engine';
 import { framing, length, wholeView } from '../model/span';
 import { goToCall, spanOf } from '../views/context';
+import { FlowSteps } from '../views/followFlow';
 import type { Page } from '../views/page';
 import type { History } from './history';
 
@@ -13,10 +14,13 @@ const PAN = 0.15;
 const FASTER = 3;
 
 export class Keys {
+  private readonly flows: FlowSteps;
+
   constructor(
     private readonly page: Page,
     private readonly history: History,
   ) {
+    this.flows = new FlowSteps(page.views);
     addEventListener('keydown', (e) => {
       if (this.handle(e)) e.preventDefault();
     });
@@ -135,6 +139,12 @@ export class Keys {
       case 'm':
       case 'M':
         this.rangeFromSelection();
+        return true;
+      case ']':
+        void this.flows.step(1);
+        return true;
+      case '[':
+        void this.flows.step(-1);
         return true;
       case 'q':
       case 'Q':

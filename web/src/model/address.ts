@@ -5,6 +5,7 @@
 import { UNITS, type Unit } from '../base/format';
 import { isColumn } from './columns';
 import type { Call, Clock } from './engine';
+import { MARK_KINDS, type Mark } from './marks';
 import type { Sort } from './profileRows';
 import type { Span } from './span';
 
@@ -19,6 +20,7 @@ export interface Place {
   tracks: readonly number[];
   frame: number | null;
   call: Call | null;
+  mark: Mark | null;
   tab: Tab;
   clock: Clock | null;
   sort: Sort | null;
@@ -28,6 +30,13 @@ export interface Place {
   flame: FlameOrder;
   expanded: readonly number[] | null;
   closed: readonly number[];
+  flows: FlowChoice;
+}
+
+/** Which flows are drawn: those of the selected call, and all of these categories. */
+export interface FlowChoice {
+  selection: boolean;
+  categories: readonly number[];
 }
 
 function spanText(span: Span): string {
@@ -45,6 +54,7 @@ export function writePlace(place: Place): string {
   put('threads', place.tracks.join(','));
   put('method', place.frame === null ? null : String(place.frame));
   put('call', place.call && `${place.call.row}.${place.call.index}`);
+  put('mark', place.mark && `${place.mark.kind}.${place.mark.number}`);
   put('tab', place.tab === 'profile' ? null : place.tab);
   put('clock', place.clock);
   put('sort', place.sort && `${place.sort.column}.${place.sort.descending ? 'down' : 'up'}`);
@@ -54,6 +64,7 @@ export function writePlace(place: Place): string {
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
+  put('flows', [...(place.flows.selection ? [] : ['none']), ...place.flows.categories].join(','));
   return words.join('&');
 }
 
@@ -85,6 +96,12 @@ function readCall(text: string | null): Call | null {
   return found && { row: Number(found[1]), index: Number(found[2]) };
 }
 
+function readMark(text: string | null): Mark | null {
+  const [word, number = ''] = (text ?? '').split('.');
+  const kind = MARK_KINDS.find((known) => known === word);
+  return kind && /^\d+$/.test(number) ? { kind, number: Number(number) } : null;
+}
+
 /** Whatever is missing or makes no sense gets its usual value: a link is never an error. */
 export function readPlace(text: string): Place {
   const q = new URLSearchParams(text);
@@ -97,6 +114,7 @@ export function readPlace(text: string): Place {
     tracks: readNumbers(q.get('threads')),
     frame: method !== null && /^\d+$/.test(method) ? Number(method) : null,
     call: readCall(q.get('call')),
+    mark: readMark(q.get('mark')),
     tab: oneOf(q.get('tab'), TABS, 'profile'),
     clock: clock === 'real' || clock === 'cpu' ? clock : null,
     sort: readSort(q.get('sort')),
@@ -106,5 +124,9 @@ export function readPlace(text: string): Place {
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),
+    flows: {
+      selection: !(q.get('flows') ?? '').split(',').includes('none'),
+      categories: readNumbers(q.get('flows')),
+    },
   };
 }

@@ -127,7 +127,7 @@ export interface Call {
   index: number;
 }
 
-export interface CallDetails extends Call {
+export interface CallDetails extends Call, EventAnswer {
   track: number;
   depth: number;
   frame: number;
@@ -150,10 +150,8 @@ export interface CallDetails extends Call {
   next: [number, number] | null;
   nth: number;
   of: number;
-  category?: string;
-  offset?: number;
-  event?: EventDetails | null;
-  event_error?: string;
+  /** Type, id, start, end and place in the file of those that the thread was in. */
+  contexts?: [string, string, number, number, number][];
 }
 
 /** What an event says beside what every call has: arguments, stacks, ids. */
@@ -162,6 +160,14 @@ export interface EventDetails {
   start_stack?: string[];
   end_stack?: string[];
   [member: string]: unknown;
+}
+
+/** What is told of the event behind something. */
+export interface EventAnswer {
+  category?: string;
+  offset?: number;
+  event?: EventDetails | null;
+  event_error?: string;
 }
 
 export type TileKind = 'r' | 'i' | 'w';
@@ -264,16 +270,49 @@ export interface Instant {
   count: number;
 }
 
-export interface InstantDetails {
+export interface InstantDetails extends EventAnswer {
   instant: number;
   time_ns: number;
   frame: number;
   scope: number;
   of: number;
-  category?: string;
-  offset?: number;
-  event?: EventDetails | null;
-  event_error?: string;
+}
+
+/** The call at one end of an arrow, and when the arrow touches it. */
+export interface FlowEnd extends Call {
+  time: number;
+  track: number;
+  frame: number;
+}
+
+export interface Flow {
+  flow: number;
+  frame: number;
+  id: string;
+  from: FlowEnd;
+  to: FlowEnd;
+  /** How many fall together on the screen, of which this is the first. */
+  count: number;
+}
+
+/** The lists are cut at some hundred; the counts are of all. */
+export interface FlowsOfCall {
+  in: Flow[];
+  out: Flow[];
+  inCount: number;
+  outCount: number;
+}
+
+export interface Arrows {
+  list: Flow[];
+  /** How many stand behind the list, and how many have no place in it. */
+  flows: number;
+  leftOut: number;
+}
+
+export interface FlowCategory {
+  name: string;
+  count: number;
 }
 
 export type Extents = { tracks: [number, number[]][] };
@@ -308,6 +347,14 @@ export interface Engine {
     signal?: AbortSignal,
   ): Promise<Instant[]>;
   instant(instant: number, signal?: AbortSignal): Promise<InstantDetails>;
+  flowCategories(): Promise<FlowCategory[]>;
+  flowsOf(call: Call, signal?: AbortSignal): Promise<FlowsOfCall>;
+  arrows(
+    scope: Scope,
+    pixels: number,
+    categories: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<Arrows>;
   counters(): Promise<CounterFacts[]>;
   counterValues(
     counters: readonly number[],

@@ -4,10 +4,11 @@
 
 import { signal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
-import type { FlameOrder, Place, Tab } from './address';
+import type { FlameOrder, FlowChoice, Place, Tab } from './address';
 import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
+import { sameMark, type Mark } from './marks';
 import type { Frames } from './names';
 import type { Sort } from './profileRows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
@@ -19,6 +20,10 @@ export interface Hover {
 
 function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((n, i) => n === b[i]);
+}
+
+function sameFlows(a: FlowChoice, b: FlowChoice): boolean {
+  return a.selection === b.selection && sameNumbers(a.categories, b.categories);
 }
 
 export function sameCall(a: Call | null, b: Call | null): boolean {
@@ -33,8 +38,8 @@ export class Viewer {
   readonly tracks = signal<readonly number[]>([], sameNumbers);
   readonly frame = signal<number | null>(null);
   readonly call = signal<Call | null>(null, sameCall);
-  /** The selected instant: then no call is. */
-  readonly instant = signal<number | null>(null);
+  /** The selected instant or the like: then no call is. */
+  readonly mark = signal<Mark | null>(null, sameMark);
   readonly tab = signal<Tab>('profile');
   readonly clock: Signal<Clock>;
   readonly sort: Signal<Sort>;
@@ -47,6 +52,8 @@ export class Viewer {
   readonly whole = signal<ReadonlySet<number>>(new Set());
   /** Processes of which only their line is shown. */
   readonly closed = signal<ReadonlySet<number>>(new Set());
+  /** The arrows that are drawn. */
+  readonly flows = signal<FlowChoice>({ selection: true, categories: [] }, sameFlows);
   readonly hover = signal<Hover | null>(null);
   /** Time under the pointer, anywhere over the time line. */
   readonly pointer = signal<number | null>(null);
@@ -110,25 +117,25 @@ export class Viewer {
     this.range.set(to > from ? { from, to } : null);
   }
 
-  selectInstant(instant: number): void {
+  selectMark(mark: Mark): void {
     this.clearSelection();
-    this.instant.set(instant);
+    this.mark.set(mark);
   }
 
   selectCall(call: Call, frame: number): void {
-    this.instant.set(null);
+    this.mark.set(null);
     this.frame.set(frame);
     this.call.set({ row: call.row, index: call.index });
   }
 
   selectFrame(frame: number | null): void {
     if (frame !== this.frame.peek()) this.call.set(null);
-    this.instant.set(null);
+    this.mark.set(null);
     this.frame.set(frame);
   }
 
   clearSelection(): void {
-    this.instant.set(null);
+    this.mark.set(null);
     this.frame.set(null);
     this.call.set(null);
   }
@@ -190,6 +197,7 @@ export class Viewer {
       tracks: this.tracks.get(),
       frame: this.frame.get(),
       call: this.call.get(),
+      mark: this.mark.get(),
       tab: this.tab.get(),
       clock: clock === this.usualClock() ? null : clock,
       sort: sort.column === usual.column && sort.descending === usual.descending ? null : sort,
@@ -199,6 +207,7 @@ export class Viewer {
       flame: this.flameOrder.get(),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
+      flows: this.flows.get(),
     };
   }
 
@@ -209,6 +218,7 @@ export class Viewer {
     this.tracks.set(place.tracks.filter((t) => known.has(t)));
     this.frame.set(place.frame !== null && place.frame < this.frames.count ? place.frame : null);
     this.call.set(place.call);
+    this.mark.set(place.mark);
     this.tab.set(place.tab);
     this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());
     this.sort.set(place.sort ?? this.usualSort());
@@ -217,6 +227,7 @@ export class Viewer {
     this.search.set(place.search);
     this.flameOrder.set(place.flame);
     this.closed.set(new Set(place.closed));
+    this.flows.set(place.flows);
     if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
     return place.view ? clampView(place.view, this.bounds) : wholeView(this.bounds);
   }

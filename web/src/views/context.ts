@@ -3,7 +3,9 @@
 
 import { brief } from '../base/visible';
 import type { CounterStore } from '../model/counters';
+import type { FlowStore } from '../model/flows';
 import type { InstantStore } from '../model/instants';
+import type { MarkStore } from '../model/marks';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
@@ -20,7 +22,9 @@ export interface Views {
   selection: SelectionStore;
   search: SearchStore;
   counters: CounterStore;
+  flows: FlowStore;
   instants: InstantStore;
+  marks: MarkStore;
   settings: Settings;
   mover: Mover;
   meters: Meters;

@@ -33,6 +33,8 @@ const SECTIONS: readonly Section[] = [
       ['M', 'range from the selection'],
       ['Right Left, . ,', 'next, previous call in the row'],
       ['Down Up', 'first call inside, caller'],
+      ['] [', 'along the flow, and back; again from the same call: its next one'],
+      ['click on an arrow', 'goes to its other end'],
       ['Ctrl+P', 'find a thread'],
       ['Tab from the time line', 'its visible calls as a list'],
       ['Esc', 'clears the range, then the selection'],

@@ -6,7 +6,9 @@ import { effect } from '../base/signal';
 import type { Track, TraceFacts } from '../model/engine';
 import { firstExpanded, layoutTracks, processesOf, totalHeight } from '../model/layout';
 import { CounterStore } from '../model/counters';
+import { FlowStore } from '../model/flows';
 import { InstantStore } from '../model/instants';
+import { MarkStore } from '../model/marks';
 import { ProfileStore } from '../model/profileStore';
 import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
@@ -59,7 +61,9 @@ export class Page {
       profile: new ProfileStore(viewer),
       selection: new SelectionStore(viewer),
       counters: new CounterStore(viewer),
+      flows: new FlowStore(viewer),
       instants: new InstantStore(viewer),
+      marks: new MarkStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
         reveal(views, call);

@@ -6,6 +6,7 @@ import { fileName, formatCount, formatShort, plural, versionWords } from '../bas
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
 import type { Views } from './context';
+import { flowButton } from './flowMenu';
 import type { Settings } from './settings';
 
 /** Facts in a few words; the Info tab has them all. */
@@ -90,6 +91,7 @@ export class TopBar {
       this.clockSwitch(),
       this.searchBox(),
       h('span', { class: 'grow' }),
+      flowButton(v),
       this.health(actions.health),
       tools,
     );

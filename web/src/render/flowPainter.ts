@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows: arrows from call to call.  An end whose track shows no rows stands on the track's line, or
+// on that of its closed process; one beyond the visible time stands at the edge, and the arrow is
+// dashed.
+
+import type { Flow, FlowEnd } from '../model/engine';
+import { TRACK_PADDING, type Heights, type Placed, type TrackBox } from '../model/layout';
+import type { Context } from './shapes';
+import type { Theme } from './theme';
+import type { TimeScale } from './timeScale';
+
+const HEAD = 7;
+const SMALL_HEAD = 5;
+const DOT = 2;
+/** How far a curve goes on in its first direction, at least and at most. */
+const LEAST_BEND = 16;
+const MOST_BEND = 80;
+/** An arrow along one row rises over it. */
+const RISE = 16;
+const PIECES = 24;
+
+export interface FlowScene {
+  theme: Theme;
+  scale: TimeScale;
+  placed: Placed;
+  /** The index of the process of a track. */
+  processOf: (track: number) => number;
+}
+
+/** From 0 to 3, in pixels of the canvas but for y, which counts from the top of the list. */
+export interface Curve {
+  x: readonly [number, number, number, number];
+  y: readonly [number, number, number, number];
+  /** The end lies beyond the visible time: -1 before, 1 behind it. */
+  cutFrom: -1 | 0 | 1;
+  cutTo: -1 | 0 | 1;
+}
+
+const boxes = new WeakMap<Placed, Map<number, TrackBox>>();
+
+function boxOf(placed: Placed, track: number): TrackBox | undefined {
+  let byTrack = boxes.get(placed);
+  if (!byTrack) {
+    byTrack = new Map(placed.tracks.map((box) => [box.track.track, box]));
+    boxes.set(placed, byTrack);
+  }
+  return byTrack.get(track);
+}
+
+/** The middle of the line on which an end stands; null: there is none. */
+export function lineOf(
+  placed: Placed,
+  heights: Heights,
+  end: FlowEnd,
+  processOf: (track: number) => number,
+): number | null {
+  const box = boxOf(placed, end.track);
+  if (!box) {
+    const process = processOf(end.track);
+    const group = placed.groups.find((g) => g.process === process);
+    return group ? group.top + group.height / 2 : null;
+  }
+  if (!box.expanded) return box.top + box.height / 2;
+  const depth = end.row - box.track.first_row;
+  const first = box.top + TRACK_PADDING;
+  if (depth >= box.shown) return first + box.shown * heights.row;
+  return first + depth * heights.row + heights.bar / 2;
+}
+
+function cut(x: number, width: number): -1 | 0 | 1 {
+  return x < 0 ? -1 : x > width ? 1 : 0;
+}
+
+export function curveOf(s: FlowScene, flow: Flow): Curve | null {
+  const { heights } = s.theme;
+  const y0 = lineOf(s.placed, heights, flow.from, s.processOf);
+  const y3 = lineOf(s.placed, heights, flow.to, s.processOf);
+  if (y0 === null || y3 === null) return null;
+  const { width } = s.scale;
+  const from = s.scale.x(flow.from.time);
+  const to = s.scale.x(flow.to.time);
+  const cutFrom = cut(from, width);
+  const cutTo = cut(to, width);
+  if (cutFrom !== 0 && cutFrom === cutTo) return null;
+  const x0 = Math.max(0, Math.min(width, from));
+  const x3 = Math.max(0, Math.min(width, to));
+  const across = Math.abs(x3 - x0);
+  // Within one point there is nothing to see.
+  if (across < 3 && Math.abs(y3 - y0) < 3) return null;
+  const bend = Math.max(LEAST_BEND, Math.min(MOST_BEND, across / 2));
+  const rise = y0 === y3 ? Math.min(RISE, across / 2) : 0;
+  return {
+    x: [x0, x0 + bend, x3 - bend, x3],
+    y: [y0, y0 - rise, y3 - rise, y3],
+    cutFrom,
+    cutTo,
+  };
+}
+
+function at(p: readonly [number, number, number, number], t: number): number {
+  const u = 1 - t;
+  return u * u * u * p[0] + 3 * u * u * t * p[1] + 3 * u * t * t * p[2] + t * t * t * p[3];
+}
+
+function line(g: Context, c: Curve, scroll: number): void {
+  g.beginPath();
+  g.moveTo(c.x[0], c.y[0] - scroll);
+  g.bezierCurveTo(
+    ...([c.x[1], c.y[1] - scroll] as const),
+    ...([c.x[2], c.y[2] - scroll] as const),
+    ...([c.x[3], c.y[3] - scroll] as const),
+  );
+  g.stroke();
+}
+
+/** At its end along the curve's last direction; at an edge towards what lies beyond. */
+function head(g: Context, c: Curve, scroll: number, size: number): void {
+  const along =
+    c.cutTo !== 0
+      ? Math.atan2(0, c.cutTo)
+      : Math.atan2(c.y[3] - at(c.y, 0.9), c.x[3] - at(c.x, 0.9));
+  const point = (back: number, aside: number): [number, number] => [
+    c.x[3] - back * Math.cos(along) - aside * Math.sin(along),
+    c.y[3] - scroll - back * Math.sin(along) + aside * Math.cos(along),
+  ];
+  g.beginPath();
+  g.moveTo(...point(0, 0));
+  g.lineTo(...point(size, size * 0.55));
+  g.lineTo(...point(size, -size * 0.55));
+  g.closePath();
+  g.fill();
+}
+
+export type FlowLook = 'selected' | 'other' | 'hovered';
+
+function paintFlow(g: Context, s: FlowScene, c: Curve, look: FlowLook, scroll: number): void {
+  const { colour } = s.theme;
+  const strong = look !== 'other';
+  const ink = look === 'hovered' ? colour.select : strong ? colour['text-2'] : colour['text-3'];
+  g.setLineDash([]);
+  if (strong) {
+    g.strokeStyle = colour.bg;
+    g.lineWidth = look === 'hovered' ? 5 : 4;
+    line(g, c, scroll);
+  }
+  if (c.cutFrom !== 0 || c.cutTo !== 0) g.setLineDash([5, 3]);
+  g.strokeStyle = ink;
+  g.fillStyle = ink;
+  g.lineWidth = look === 'hovered' ? 2 : strong ? 1.5 : 1;
+  line(g, c, scroll);
+  g.setLineDash([]);
+  head(g, c, scroll, strong ? HEAD : SMALL_HEAD);
+  if (!strong || c.cutFrom !== 0) return;
+  g.beginPath();
+  g.arc(c.x[0], c.y[0] - scroll, DOT, 0, 2 * Math.PI);
+  g.fill();
+}
+
+function outside(c: Curve, top: number, bottom: number): boolean {
+  return Math.max(...c.y) < top - HEAD || Math.min(...c.y) > bottom + HEAD;
+}
+
+export function paintFlows(
+  g: Context,
+  s: FlowScene,
+  flows: readonly Flow[],
+  look: FlowLook,
+  shown: { scroll: number; height: number },
+): void {
+  if (flows.length === 0) return;
+  g.save();
+  if (look === 'other') g.globalAlpha = flows.length > 100 ? 0.6 : 0.85;
+  for (const flow of flows) {
+    const curve = curveOf(s, flow);
+    if (!curve || outside(curve, shown.scroll, shown.scroll + shown.height)) continue;
+    paintFlow(g, s, curve, look, shown.scroll);
+  }
+  g.restore();
+}
+
+/** How far a point is from a piece of a line. */
+function distance(x: number, y: number, a: [number, number], b: [number, number]): number {
+  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+  const along = dx * dx + dy * dy;
+  const t = along > 0 ? ((x - a[0]) * dx + (y - a[1]) * dy) / along : 0;
+  const near = Math.max(0, Math.min(1, t));
+  return Math.hypot(a[0] + near * dx - x, a[1] + near * dy - y);
+}
+
+export function distanceTo(c: Curve, x: number, y: number): number {
+  let best = Infinity;
+  let before: [number, number] = [c.x[0], c.y[0]];
+  for (let i = 1; i <= PIECES; i++) {
+    const next: [number, number] = [at(c.x, i / PIECES), at(c.y, i / PIECES)];
+    best = Math.min(best, distance(x, y, before, next));
+    before = next;
+  }
+  return best;
+}
+
+/** The nearest arrow within reach of a point; y from the top of the list. */
+export function flowAt(
+  s: FlowScene,
+  flows: readonly Flow[],
+  x: number,
+  y: number,
+  reach: number,
+): Flow | null {
+  let best: Flow | null = null;
+  let nearest = reach;
+  for (const flow of flows) {
+    const curve = curveOf(s, flow);
+    if (!curve) continue;
+    if (Math.min(...curve.x) > x + reach || Math.max(...curve.x) < x - reach) continue;
+    if (Math.min(...curve.y) > y + reach || Math.max(...curve.y) < y - reach) continue;
+    const far = distanceTo(curve, x, y);
+    if (far > nearest) continue;
+    best = flow;
+    nearest = far;
+  }
+  return best;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arrows over the tracks: what is drawn, what lies under the pointer, and the ways along them.
+
+import { formatTimeUnit, formatCount } from '../base/format';
+import { signal } from '../base/signal';
+import { brief } from '../base/visible';
+import type { Flow, FlowEnd } from '../model/engine';
+import { trackName } from '../model/names';
+import { sameCall } from '../model/viewer';
+import { flowAt, paintFlows, type FlowScene } from '../render/flowPainter';
+import type { Context } from '../render/shapes';
+import type { Views } from './context';
+import { goToFlowEnd } from './followFlow';
+
+/** So near an arrow is meant; bars under many arrows must stay within reach. */
+const REACH = 5;
+const REACH_OF_MANY = 2.5;
+const MANY = 60;
+
+type Scene = Omit<FlowScene, 'processOf'>;
+
+export class FlowLayer {
+  readonly hovered = signal<Flow | null>(null);
+  private readonly processes: ReadonlyMap<number, number>;
+
+  constructor(private readonly v: Views) {
+    this.processes = new Map(v.viewer.facts.tracks.map((t) => [t.track, t.process]));
+  }
+
+  /** What must be drawn anew when it changes. */
+  watch(): void {
+    this.v.flows.selected.get();
+    this.v.flows.others.get();
+    this.hovered.get();
+  }
+
+  private whole(scene: Scene): FlowScene {
+    return { ...scene, processOf: (track) => this.processes.get(track) ?? -1 };
+  }
+
+  paint(g: Context, scene: Scene, scroll: number, height: number): void {
+    const { flows } = this.v;
+    const s = this.whole(scene);
+    const shown = { scroll, height };
+    paintFlows(g, s, flows.others.peek(), 'other', shown);
+    paintFlows(g, s, flows.selected.peek(), 'selected', shown);
+    const hovered = this.hovered.peek();
+    if (hovered) paintFlows(g, s, [hovered], 'hovered', shown);
+  }
+
+  /** The arrow at a point; y from the top of the list. */
+  at(scene: Scene, x: number, y: number): Flow | null {
+    const { selected, others } = this.v.flows;
+    const s = this.whole(scene);
+    const many = others.peek();
+    return (
+      flowAt(s, selected.peek(), x, y, REACH) ??
+      flowAt(s, many, x, y, many.length > MANY ? REACH_OF_MANY : REACH)
+    );
+  }
+
+  /** "id 7: send on main → receive on worker, 1.500 ms between" */
+  words(flow: Flow): string {
+    const { viewer } = this.v;
+    const end = ({ frame, track }: FlowEnd): string => {
+      const found = viewer.facts.tracks.find((t) => t.track === track);
+      return `${brief(viewer.frames.short(frame), 80)} on ${found ? trackName(found) : '?'}`;
+    };
+    const between = formatTimeUnit(flow.to.time - flow.from.time, viewer.unit.peek());
+    const more =
+      flow.count > 1 ? `; the first of ${formatCount(flow.count)} that fall together here` : '';
+    return `id ${brief(flow.id, 80)}: ${end(flow.from)} → ${end(flow.to)}, ${between} between${more}`;
+  }
+
+  /** To the end that is not selected, else to the one farther from where it was clicked. */
+  follow(flow: Flow, time: number): Promise<void> {
+    const call = this.v.viewer.call.peek();
+    const { from, to } = flow;
+    if (sameCall(call, from)) return goToFlowEnd(this.v, flow, to, '');
+    if (sameCall(call, to)) return goToFlowEnd(this.v, flow, from, '');
+    const toStart = Math.abs(time - from.time) > Math.abs(time - to.time);
+    return goToFlowEnd(this.v, flow, toStart ? from : to, '');
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Along the flows, from call to call.
+
+import { brief } from '../base/visible';
+import type { Flow, FlowEnd } from '../model/engine';
+import { Trail } from '../model/flows';
+import { goToCall, type Views } from './context';
+
+/** Selects and shows the call at an end of a flow, its rows included. */
+export async function goToFlowEnd(
+  v: Views,
+  flow: Flow,
+  end: FlowEnd,
+  which: string,
+): Promise<void> {
+  const { viewer } = v;
+  const track = viewer.facts.tracks.find((t) => t.track === end.track);
+  if (!viewer.expanded.peek().has(end.track)) viewer.toggleExpanded(end.track);
+  await goToCall(v, end);
+  const name = brief(viewer.frames.short(flow.frame), 80);
+  v.flows.said.set(which);
+  v.announce(
+    `${which ? `${which}: ` : ''}${brief(viewer.frames.short(end.frame), 80)} ` +
+      `on ${track?.name ?? 'thread'}, by ${name} ${brief(flow.id, 40)}`,
+  );
+}
+
+/** What `[` and `]` do. */
+export class FlowSteps {
+  private readonly trail = new Trail();
+  private busy = false;
+
+  constructor(private readonly v: Views) {}
+
+  async step(direction: 1 | -1): Promise<void> {
+    const { viewer, flows } = this.v;
+    const call = viewer.call.peek();
+    if (this.busy) return;
+    if (viewer.facts.flows === 0) return this.say('This trace has no flows');
+    if (!call) return this.say('Select a call first: flows lead from call to call');
+    this.busy = true;
+    try {
+      const { in: arriving, out: leaving, inCount, outCount } = await flows.flowsOf(call);
+      const choice = this.trail.choose(call, direction === 1 ? leaving : arriving, direction);
+      if (!choice)
+        return this.say(direction === 1 ? 'No flow leaves this call' : 'No flow arrives here');
+      const count = direction === 1 ? outCount : inCount;
+      const words = direction === 1 ? 'Flow on' : 'Flow back';
+      const which = count > 1 ? `${words}, ${choice.nth} of ${count}` : words;
+      await goToFlowEnd(this.v, choice.flow, choice.end, which);
+    } catch (error) {
+      viewer.failed(error);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  private say(text: string): void {
+    this.v.flows.said.set(text);
+    this.v.announce(text);
+  }
+}
