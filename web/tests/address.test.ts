@@ -36,6 +36,7 @@ test('everything comes back as it was written', () => {
     tracks: [0, 7],
     frame: 33,
     call: { row: 4, index: 70000 },
+    mark: { kind: 'instant', number: 5 },
     tab: 'flame',
     clock: 'cpu',
     sort: { column: 'excl_real_pct', descending: false },

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instants in view: asked for when the view rests, a screen more on both sides; and all about the
-// selected one.
+// Instants in view: asked for when the view rests, a screen more on both sides.
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal } from '../base/signal';
-import type { Instant, InstantDetails } from './engine';
+import type { Instant } from './engine';
 import { length, type Span } from './span';
 import type { Viewer } from './viewer';
 
@@ -12,7 +11,6 @@ const MOST_PIXELS = 8192;
 
 export class InstantStore {
   readonly list = signal<readonly Instant[]>([]);
-  readonly details = signal<InstantDetails | null>(null);
   private covers: (Span & { nsPerPixel: number }) | null = null;
   private width = 1000;
 
@@ -23,21 +21,6 @@ export class InstantStore {
     effect(() => {
       viewer.view.get();
       load();
-    });
-    // Whatever selects a call or a method, it takes the instant's place.
-    effect(() => {
-      if (viewer.frame.get() !== null || viewer.call.get() !== null) viewer.instant.set(null);
-    });
-    const askingDetails = new Latest(viewer.failed);
-    effect(() => {
-      const instant = viewer.instant.get();
-      askingDetails.cancel();
-      this.details.set(null);
-      if (instant === null) return;
-      askingDetails.run(
-        (signal) => viewer.engine.instant(instant, signal),
-        (answer) => this.details.set(answer),
-      );
     });
   }
 

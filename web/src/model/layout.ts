@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
 
-import type { CounterFacts, TileLane, Track, TraceFacts } from './engine';
+import type { TileLane, Track, TraceFacts } from './engine';
+import type { Row } from './rows';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -69,17 +70,16 @@ export interface GroupBox {
   bottom: number;
 }
 
-export interface CounterBox {
-  counter: CounterFacts;
+export interface RowBox {
+  row: Row;
   top: number;
   height: number;
-  /** Until when the last value holds. */
-  end: number;
 }
 
 export interface Placed {
   tracks: TrackBox[];
-  counters: CounterBox[];
+  /** What is no track, from the top down. */
+  rows: RowBox[];
   groups: GroupBox[];
   height: number;
 }
@@ -108,27 +108,26 @@ export function processesOf(
 
 /** Everything below each other: busiest tracks first, or each process with what belongs to it. */
 export function layoutPage(
-  facts: Pick<TraceFacts, 'order' | 'tracks' | 'end_ns'>,
+  facts: Pick<TraceFacts, 'order' | 'tracks'>,
   opened: Opened,
   h: Heights,
-  counters: readonly CounterFacts[] = [],
+  others: readonly Row[] = [],
 ): Placed {
   if (facts.order === 'busiest') {
     const tracks = layoutTracks(facts.tracks, opened.expanded, h, opened.whole);
-    return { tracks, counters: [], groups: [], height: totalHeight(tracks) };
+    return { tracks, rows: [], groups: [], height: totalHeight(tracks) };
   }
-  const placed: Placed = { tracks: [], counters: [], groups: [], height: 0 };
-  for (const [process, own] of processesOf(facts.tracks, counters)) {
+  const placed: Placed = { tracks: [], rows: [], groups: [], height: 0 };
+  for (const [process, own] of processesOf(facts.tracks, others)) {
     const open = !opened.closed.has(process);
     const group = { process, open, top: placed.height, height: h.group, bottom: 0 };
     placed.groups.push(group);
     placed.height += h.group;
     if (open) {
-      for (const counter of counters) {
-        if (counter.process !== process) continue;
-        const box = { counter, top: placed.height, height: h.counter, end: facts.end_ns };
-        placed.counters.push(box);
-        placed.height += box.height;
+      for (const row of others) {
+        if (row.process !== process) continue;
+        placed.rows.push({ row, top: placed.height, height: h.counter });
+        placed.height += h.counter;
       }
       for (const box of layoutTracks(own, opened.expanded, h, opened.whole)) {
         placed.tracks.push({ ...box, top: placed.height });
@@ -145,7 +144,11 @@ export function totalHeight(boxes: readonly TrackBox[]): number {
   return last ? last.top + last.height : 0;
 }
 
-export function boxAt(boxes: readonly TrackBox[], y: number): TrackBox | null {
+/** Which of those that stand below each other is there. */
+export function boxAt<T extends { top: number; height: number }>(
+  boxes: readonly T[],
+  y: number,
+): T | null {
   let low = 0;
   let high = boxes.length - 1;
   while (low <= high) {

@@ -4,7 +4,7 @@
 import { eventColour, hashedColour } from '../model/colours';
 import { sampleAt, valueAt } from '../model/counters';
 import type { CounterFacts, CounterValues } from '../model/engine';
-import type { CounterBox } from '../model/layout';
+import type { CounterBox } from '../model/rows';
 import { formatValue } from '../base/format';
 import type { Context } from './shapes';
 import type { TextMeter } from './text';

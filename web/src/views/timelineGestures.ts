@@ -238,7 +238,7 @@ export class TimelineGestures {
   private async click(e: PointerEvent): Promise<void> {
     const { viewer } = this.v;
     const instant = this.line.instantAt(this.x(e), this.y(e));
-    if (instant) return viewer.selectInstant(instant.instant);
+    if (instant) return viewer.selectMark({ kind: 'instant', number: instant.instant });
     const found = this.line.under(this.x(e), this.y(e));
     if (!found?.hit) return viewer.clearSelection();
     if (e.ctrlKey || e.metaKey) {

@@ -3,7 +3,7 @@
 // under a point.  How hands move it stands in timelineGestures.ts.
 
 import { fill, h, icon, setAttribute } from '../base/dom';
-import { formatCount, formatSeconds, plural } from '../base/format';
+import { plural } from '../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
 import type { CounterFacts, Instant, TileLane } from '../model/engine';
 import { hitLane, type Hit } from '../model/hit';
@@ -13,13 +13,12 @@ import {
   lanesOf,
   layoutPage,
   processesOf,
-  type CounterBox,
-  type GroupBox,
   type LaneBox,
   type Placed,
+  type RowBox,
   type TrackBox,
 } from '../model/layout';
-import { idOf, trackName } from '../model/names';
+import { counterBoxes, counterRow } from '../model/rows';
 import type { Span } from '../model/span';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
@@ -31,7 +30,7 @@ import { TimeScale } from '../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../render/trackPainter';
 import { Canvas } from './canvas';
 import type { Views } from './context';
-import { busyTime, kindOf, processWords } from './trackWords';
+import { TimelineLabels } from './timelineLabels';
 
 /** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
 const AHEAD = 120;
@@ -57,7 +56,7 @@ export class TimelineView {
   private readonly rulerCanvas: Canvas;
   private readonly strips = new StripImages();
   private readonly body: HTMLElement;
-  private readonly labels: HTMLElement;
+  private readonly labels: TimelineLabels;
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
@@ -76,19 +75,19 @@ export class TimelineView {
           closed: viewer.closed.get(),
         },
         settings.theme.get().heights,
-        v.counters.list.get(),
+        v.counters.list.get().map(counterRow),
       ),
     );
-    this.labels = h('div', { class: 'labels' });
+    this.labels = new TimelineLabels(v);
     this.lanes = h('div', { class: 'lanes' });
-    this.body = h('div', { class: 'body' }, this.labels, this.lanes);
+    this.body = h('div', { class: 'body' }, this.labels.element, this.lanes);
     this.tracks = h(
       'section',
       {
         class: 'tracks',
         id: 'tracks',
         attrs: { 'aria-label': 'Time line' },
-        on: { scroll: () => this.canvas.invalidate() },
+        on: { scroll: this.scrolled },
       },
       this.body,
     );
@@ -101,6 +100,7 @@ export class TimelineView {
         this.v.selection.setWidth(this.canvas.width);
         this.v.counters.setWidth(this.canvas.width);
         this.v.instants.setWidth(this.canvas.width);
+        this.scrolled();
       },
     );
     this.canvas.element.tabIndex = 0;
@@ -177,158 +177,21 @@ export class TimelineView {
     search.current.get();
     this.v.counters.values.get();
     this.v.instants.list.get();
-    viewer.instant.get();
+    viewer.mark.get();
     this.overCounter.get();
     this.canvas.invalidate();
   }
 
   private layLabels(): void {
-    const { tracks: boxes, groups, counters, height } = this.placed.get();
-    const { viewer, selection } = this.v;
-    const chosen = viewer.tracks.get();
-    const holds = selection.details.get()?.track;
-    this.body.style.height = `${height + 8}px`;
-    const focused = document.activeElement?.getAttribute('data-key');
-    const lines = [
-      ...groups.map((group) => ({ top: group.top, label: this.groupLabel(group) })),
-      ...counters.map((box) => ({ top: box.top, label: this.counterLabel(box) })),
-      ...boxes.map((box) => ({ top: box.top, label: this.trackLabel(box, chosen, holds) })),
-    ];
-    // The keyboard and a screen reader go through them as they stand.
-    fill(this.labels, ...lines.sort((a, b) => a.top - b.top).map((line) => line.label));
-    // The labels are new elements: the keyboard's place must not be lost with the old ones.
-    if (focused)
-      this.labels.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    const placed = this.placed.get();
+    this.body.style.height = `${placed.height + 8}px`;
+    this.labels.lay(placed, this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
   }
 
-  /** The line of a process: name, id, labels; a click closes or opens it. */
-  private groupLabel(group: GroupBox): HTMLElement {
-    const { viewer } = this.v;
-    const process = viewer.facts.processes[group.process];
-    const own = viewer.facts.tracks.filter((t) => t.process === group.process);
-    const threads = plural(own.filter((t) => t.kind === 'thread').length, 'thread');
-    const id = process ? idOf(process) : '';
-    const name = process ? process.name || `Process ${id}` : 'No process';
-    const labels = process?.labels ?? '';
-    const title = [name, id && `process ${id}`, labels, threads].filter((word) => word).join(', ');
-    return h(
-      'button',
-      {
-        class: 'group',
-        title: `${title}. A click ${group.open ? 'hides' : 'shows'} what belongs to it.`,
-        style: { top: `${group.top}px`, height: `${group.height}px` },
-        attrs: { type: 'button', 'aria-expanded': group.open, 'data-key': `p${group.process}` },
-        on: { click: () => viewer.toggleProcess(group.process) },
-      },
-      icon(group.open ? 'down' : 'right'),
-      h('b', null, name),
-      process?.name ? h('span', { class: 'tid' }, `pid ${id}`) : null,
-      labels ? h('span', { class: 'tid' }, labels) : null,
-    );
-  }
-
-  private counterLabel(box: CounterBox): HTMLElement {
-    const { counter } = box;
-    const series = counter.series.join(', ');
-    return h(
-      'div',
-      {
-        class: 'label counter',
-        title: `Counter ${counter.name}${series ? `: ${series}` : ''}, ${plural(counter.samples, 'sample')}`,
-        style: { top: `${box.top}px`, height: `${box.height}px` },
-      },
-      h('div', { class: 'line' }, h('span', { class: 'name' }, counter.name)),
-      counter.series.length > 1 || series !== counter.name
-        ? h('div', { class: 'line second' }, series)
-        : null,
-    );
-  }
-
-  private trackLabel(
-    box: TrackBox,
-    all: readonly number[],
-    holding: number | undefined,
-  ): HTMLElement {
-    const chosen = all.includes(box.track.track);
-    const holds = box.track.track === holding;
-    const busy = busyTime(box.track);
-    const { viewer } = this.v;
-    const { track } = box;
-    const name = trackName(track);
-    const kind = kindOf(track, viewer.facts);
-    const process = processWords(track, viewer.facts);
-    const title =
-      `${name}${kind.title && `, ${kind.title}`}${process}: ${plural(track.calls, 'call')}, ` +
-      `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
-    const twist = h(
-      'button',
-      {
-        class: 'twist',
-        title: box.expanded ? 'Show the innermost call only' : 'Show every level',
-        attrs: {
-          type: 'button',
-          'aria-expanded': box.expanded,
-          'aria-label': `Levels of ${name}`,
-          'data-key': `t${track.track}`,
-        },
-        on: { click: () => viewer.toggleExpanded(track.track) },
-      },
-      icon(box.expanded ? 'down' : 'right'),
-    );
-    const pick = h(
-      'button',
-      {
-        class: 'pick',
-        title,
-        attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
-        on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
-      },
-      track.kind === 'async' ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
-      h('span', { class: 'name' }, track.name),
-    );
-    return h(
-      'div',
-      {
-        class: `label${chosen ? ' selected' : ''}${holds ? ' holds' : ''}`,
-        style: { top: `${box.top}px`, height: `${box.height}px` },
-        on: { dblclick: () => viewer.toggleExpanded(track.track) },
-      },
-      h(
-        'div',
-        { class: 'line' },
-        twist,
-        pick,
-        kind.mark,
-        busy === null
-          ? null
-          : h(
-              'span',
-              { class: 'side', title: 'busy time: CPU, or real where there is no CPU clock' },
-              formatSeconds(busy),
-            ),
-      ),
-      this.levels(box),
-    );
-  }
-
-  /** Under the name of a deep thread: the way to all its levels, and back. */
-  private levels(box: TrackBox): HTMLElement | null {
-    const { viewer } = this.v;
-    const { track } = box;
-    const more = track.rows - box.shown;
-    if (!box.expanded || (more === 0 && !viewer.whole.get().has(track.track))) return null;
-    return h(
-      'button',
-      {
-        class: 'levels',
-        title: more > 0 ? `Show all ${plural(track.rows, 'level')}` : 'Show the outer levels only',
-        attrs: { type: 'button', 'data-key': `l${track.track}` },
-        on: { click: () => viewer.toggleWhole(track.track) },
-      },
-      icon(more > 0 ? 'down' : 'up'),
-      more > 0 ? `${formatCount(more)} more ${more === 1 ? 'level' : 'levels'}` : 'Fewer levels',
-    );
-  }
+  private readonly scrolled = (): void => {
+    this.labels.show(this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
+    this.canvas.invalidate();
+  };
 
   get scale(): TimeScale {
     return new TimeScale(this.v.viewer.view.peek(), this.canvas.width);
@@ -373,14 +236,17 @@ export class TimelineView {
     this.drawCounters(g, placed, scroll, scene);
     paintGroups(g, scene, placed.groups, scroll, this.canvas.height);
     const marks = { theme: scene.theme, scale: scene.scale, placed };
-    const selected = this.v.viewer.instant.peek();
+    const mark = this.v.viewer.mark.peek();
+    const selected = mark?.kind === 'instant' ? mark.number : null;
     const list = this.v.instants.list.peek();
     paintInstants(g, { ...marks, selected }, list, scroll, this.canvas.height);
   }
 
   private drawCounters(g: Context, placed: Placed, scroll: number, scene: Scene): void {
     const bottom = scroll + this.canvas.height;
-    const seen = placed.counters.filter((b) => b.top < bottom && b.top + b.height > scroll);
+    const seen = counterBoxes(placed.rows, this.v.viewer.facts.end_ns).filter(
+      (b) => b.top < bottom && b.top + b.height > scroll,
+    );
     this.v.counters.show(seen.map((box) => box.counter.counter));
     const counters: CounterScene = {
       theme: scene.theme,
@@ -399,11 +265,15 @@ export class TimelineView {
     return instantAt(where, this.v.instants.list.peek(), x, y + this.tracks.scrollTop);
   }
 
+  /** What is no track and under a point of the canvas. */
+  rowAt(y: number): RowBox | null {
+    return boxAt(this.placed.peek().rows, y + this.tracks.scrollTop);
+  }
+
   /** The counter under a point of the canvas. */
   counterAt(y: number): CounterFacts | null {
-    const at = y + this.tracks.scrollTop;
-    const found = this.placed.peek().counters.find((b) => at >= b.top && at < b.top + b.height);
-    return found?.counter ?? null;
+    const row = this.rowAt(y)?.row;
+    return row?.kind === 'counter' ? row.counter : null;
   }
 
   private want(boxes: readonly TrackBox[], scroll: number, scene: Scene): void {
@@ -454,9 +324,8 @@ export class TimelineView {
     const box = this.placed.peek().tracks.find((b) => b.track.track === track);
     if (!box) return;
     this.tracks.scrollTop = box.top;
-    this.labels
-      .querySelector<HTMLElement>(`[data-key="n${track}"]`)
-      ?.focus({ preventScroll: true });
+    this.scrolled();
+    this.labels.focus(`n${track}`);
   }
 
   /** Scroll as little as shows a row. */

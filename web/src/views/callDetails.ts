@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The details of one call.
+
+import { h } from '../base/dom';
+import { formatCount, formatPercent, formatTime, plural } from '../base/format';
+import { brief } from '../base/visible';
+import type { CallDetails } from '../model/engine';
+import { trackName } from '../model/names';
+import { goToCall, spanOf, zoomToCall, type Views } from './context';
+import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
+
+const CALLERS_SHOWN = 12;
+
+export function callDetails(v: Views, call: CallDetails): HTMLElement[] {
+  const { viewer } = v;
+  const unit = viewer.unit.peek();
+  const realAxis = viewer.facts.axis === 'real';
+  const track = viewer.trackOfRow(call.row);
+  const share =
+    call.wait_ns !== null && call.length_ns > 0
+      ? `${formatPercent(call.wait_ns, call.length_ns)} %`
+      : '';
+  const single = (what: string, ns: number, className = ''): HTMLElement =>
+    h(
+      'tr',
+      { class: className },
+      h('th', null, what),
+      h('td', { class: 'number' }, formatTime(ns, unit)),
+    );
+  const waiting =
+    call.wait_ns === null
+      ? []
+      : [
+          h(
+            'tr',
+            null,
+            h('th', null, 'Waiting'),
+            h('td', { class: 'number' }, formatTime(call.wait_ns, unit)),
+            h('td', { class: 'number dim' }, share),
+          ),
+        ];
+  return [
+    ...head(v, call.frame),
+    ...notes(call),
+    times(
+      v,
+      [
+        [
+          'Inclusive',
+          realAxis ? call.length_ns : null,
+          call.cpu_length_ns ?? (realAxis ? null : call.length_ns),
+        ],
+        ['Exclusive', call.excl_real_ns, call.excl_cpu_ns],
+      ],
+      [
+        ...waiting,
+        single('Start', call.start_ns, 'ruled'),
+        single('End', call.start_ns + call.length_ns),
+      ],
+    ),
+    factTable(
+      fact('Call', `${formatCount(call.nth)} of ${formatCount(call.of)} in this thread`),
+      fact(
+        '',
+        h(
+          'div',
+          { class: 'actions' },
+          link('‹ previous', () => void step(v, call.frame, call.start_ns, -1, call.track)),
+          link('next ›', () => void step(v, call.frame, call.start_ns, 1, call.track)),
+        ),
+      ),
+      fact('Thread', `${track ? trackName(track) : '?'}, depth ${call.depth}`),
+      call.recursion > 0
+        ? fact('Recursion', `${plural(call.recursion, 'call')} of this method above it`)
+        : null,
+      fact('Calls inside', call.children === 0 ? 'none' : formatCount(call.children)),
+      ...eventFacts(call),
+    ),
+    h(
+      'div',
+      { class: 'actions' },
+      link('Zoom to it', () => zoomToCall(v, call)),
+      link('Use as range', () => viewer.setRange(spanOf(call))),
+      call.first_child && link('First call inside', () => void goTo(v, call.first_child)),
+    ),
+    ...eventParts(call),
+    ...callers(v, call),
+  ];
+}
+
+function notes(call: CallDetails): HTMLElement[] {
+  const notes: string[] = [];
+  if (call.entered_before) notes.push('Entered before the trace began: its start is not known.');
+  if (call.open_at_end) notes.push('Still running when the trace ended.');
+  if (call.missing_exit) notes.push('Its exit is missing; it ends where its caller goes on.');
+  if (call.unrolled) notes.push('Left by an exception (unrolled).');
+  return notes.map((text) => h('p', { class: 'state-note' }, text));
+}
+
+async function goTo(v: Views, call: [number, number] | null): Promise<void> {
+  if (call) await goToCall(v, { row: call[0], index: call[1] });
+}
+
+function callers(v: Views, call: CallDetails): HTMLElement[] {
+  if (call.path.length === 0) return [h('h3', null, 'Called from nowhere in the trace')];
+  const { frames } = v.viewer;
+  const nearest = [...call.path].reverse();
+  const rest = nearest.length - CALLERS_SHOWN;
+  return [
+    h('h3', null, 'Called from'),
+    h(
+      'ul',
+      null,
+      ...nearest.slice(0, CALLERS_SHOWN).map(([row, index, frame]) =>
+        h(
+          'li',
+          null,
+          link(brief(frames.short(frame)), () => void goTo(v, [row, index])),
+        ),
+      ),
+      rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),
+    ),
+  ];
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The details of an instant.
+
+import { formatTime, unitLabel } from '../base/format';
+import type { InstantDetails } from '../model/engine';
+import { idOf, trackName } from '../model/names';
+import type { Views } from './context';
+import { eventFacts, eventParts, fact, factTable, head } from './detailsParts';
+
+function ownerOf(v: Views, { scope, of }: InstantDetails): string {
+  const { facts } = v.viewer;
+  if (scope === 2) return 'the whole trace';
+  if (scope === 1) {
+    const process = facts.processes[of];
+    return `process ${process ? `${idOf(process)} ${process.name}` : ''}`;
+  }
+  const track = facts.tracks.find((t) => t.thread === of && t.kind === 'thread');
+  return track ? trackName(track) : 'a thread without calls';
+}
+
+export function instantDetails(v: Views, instant: InstantDetails): HTMLElement[] {
+  const unit = v.viewer.unit.peek();
+  return [
+    ...head(v, instant.frame),
+    factTable(
+      fact('Time', `${formatTime(instant.time_ns, unit)} ${unitLabel(unit)}`),
+      fact('Instant of', ownerOf(v, instant)),
+      ...eventFacts(instant),
+    ),
+    ...eventParts(instant),
+  ];
+}

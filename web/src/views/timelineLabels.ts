@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The labels beside the tracks.  Only those in view, and a little more, are elements: a trace may
+// have thousands of threads.
+
+import { fill, h, icon } from '../base/dom';
+import { formatCount, formatSeconds, plural } from '../base/format';
+import type { CounterFacts } from '../model/engine';
+import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
+import { idOf, trackName } from '../model/names';
+import type { Views } from './context';
+import { busyTime, kindOf, processWords } from './trackWords';
+
+/** So far above and below the view labels are there already, CSS pixels. */
+const AHEAD = 600;
+
+interface Line {
+  top: number;
+  height: number;
+  /** That of the button in it; a track has several, of which one counts here. */
+  key: string;
+  make: () => HTMLElement;
+}
+
+export class TimelineLabels {
+  readonly element = h('div', { class: 'labels' });
+  private lines: Line[] = [];
+  /** Those that are elements. */
+  private from = 0;
+  private to = 0;
+
+  constructor(private readonly v: Views) {}
+
+  /** Everything anew: the layout or what a label says has changed. */
+  lay(placed: Placed, top: number, bottom: number): void {
+    const { viewer, selection } = this.v;
+    const chosen = viewer.tracks.get();
+    const holds = selection.details.get()?.track;
+    viewer.whole.get();
+    this.lines = [
+      ...placed.groups.map((g) => ({ ...g, key: `p${g.process}`, make: () => this.group(g) })),
+      ...placed.rows.map((b) => ({ ...b, key: b.row.key, make: () => this.row(b) })),
+      ...placed.tracks.map((b) => {
+        const make = (): HTMLElement => this.track(b, chosen, holds);
+        return { ...b, key: `n${b.track.track}`, make };
+      }),
+    ].sort((a, b) => a.top - b.top);
+    this.fill(top, bottom);
+  }
+
+  /** What comes into view becomes elements. */
+  show(top: number, bottom: number): void {
+    const last = this.lines[this.lines.length - 1];
+    const end = last ? last.top + last.height : 0;
+    if (Math.max(0, top) < this.from || Math.min(bottom, end) > this.to) this.fill(top, bottom);
+  }
+
+  focus(key: string): void {
+    const found = this.element.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
+    found?.focus({ preventScroll: true });
+  }
+
+  private fill(top: number, bottom: number): void {
+    this.from = Math.max(0, top - AHEAD);
+    this.to = bottom + AHEAD;
+    const focused = this.element.contains(document.activeElement)
+      ? document.activeElement?.getAttribute('data-key')
+      : null;
+    // The keyboard and a screen reader go through them as they stand.
+    const seen = this.lines.filter(
+      (line) => (line.top < this.to && line.top + line.height > this.from) || line.key === focused,
+    );
+    fill(this.element, ...seen.map((line) => line.make()));
+    // The labels are new elements: the keyboard's place must not be lost with the old ones.
+    if (focused) this.focus(focused);
+  }
+
+  /** The line of a process: name, id, labels; a click closes or opens it. */
+  private group(group: GroupBox): HTMLElement {
+    const { viewer } = this.v;
+    const process = viewer.facts.processes[group.process];
+    const own = viewer.facts.tracks.filter((t) => t.process === group.process);
+    const threads = plural(own.filter((t) => t.kind === 'thread').length, 'thread');
+    const id = process ? idOf(process) : '';
+    const name = process ? process.name || `Process ${id}` : 'No process';
+    const labels = process?.labels ?? '';
+    const title = [name, id && `process ${id}`, labels, threads].filter((word) => word).join(', ');
+    return h(
+      'button',
+      {
+        class: 'group',
+        title: `${title}. A click ${group.open ? 'hides' : 'shows'} what belongs to it.`,
+        style: { top: `${group.top}px`, height: `${group.height}px` },
+        attrs: { type: 'button', 'aria-expanded': group.open, 'data-key': `p${group.process}` },
+        on: { click: () => viewer.toggleProcess(group.process) },
+      },
+      icon(group.open ? 'down' : 'right'),
+      h('b', null, name),
+      process?.name ? h('span', { class: 'tid' }, `pid ${id}`) : null,
+      labels ? h('span', { class: 'tid' }, labels) : null,
+    );
+  }
+
+  private row(box: RowBox): HTMLElement {
+    return this.counter(box, box.row.counter);
+  }
+
+  private counter(box: RowBox, counter: CounterFacts): HTMLElement {
+    const series = counter.series.join(', ');
+    return h(
+      'div',
+      {
+        class: 'label counter',
+        title: `Counter ${counter.name}${series ? `: ${series}` : ''}, ${plural(counter.samples, 'sample')}`,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+      },
+      h('div', { class: 'line' }, h('span', { class: 'name' }, counter.name)),
+      counter.series.length > 1 || series !== counter.name
+        ? h('div', { class: 'line second' }, series)
+        : null,
+    );
+  }
+
+  private track(box: TrackBox, all: readonly number[], holding: number | undefined): HTMLElement {
+    const chosen = all.includes(box.track.track);
+    const holds = box.track.track === holding;
+    const busy = busyTime(box.track);
+    const { viewer } = this.v;
+    const { track } = box;
+    const name = trackName(track);
+    const kind = kindOf(track, viewer.facts);
+    const process = processWords(track, viewer.facts);
+    const title =
+      `${name}${kind.title && `, ${kind.title}`}${process}: ${plural(track.calls, 'call')}, ` +
+      `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
+    const twist = h(
+      'button',
+      {
+        class: 'twist',
+        title: box.expanded ? 'Show the innermost call only' : 'Show every level',
+        attrs: {
+          type: 'button',
+          'aria-expanded': box.expanded,
+          'aria-label': `Levels of ${name}`,
+          'data-key': `t${track.track}`,
+        },
+        on: { click: () => viewer.toggleExpanded(track.track) },
+      },
+      icon(box.expanded ? 'down' : 'right'),
+    );
+    const pick = h(
+      'button',
+      {
+        class: 'pick',
+        title,
+        attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
+        on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
+      },
+      track.kind === 'async' ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
+      h('span', { class: 'name' }, track.name),
+    );
+    return h(
+      'div',
+      {
+        class: `label${chosen ? ' selected' : ''}${holds ? ' holds' : ''}`,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+        on: { dblclick: () => viewer.toggleExpanded(track.track) },
+      },
+      h(
+        'div',
+        { class: 'line' },
+        twist,
+        pick,
+        kind.mark,
+        busy === null
+          ? null
+          : h(
+              'span',
+              { class: 'side', title: 'busy time: CPU, or real where there is no CPU clock' },
+              formatSeconds(busy),
+            ),
+      ),
+      this.levels(box),
+    );
+  }
+
+  /** Under the name of a deep thread: the way to all its levels, and back. */
+  private levels(box: TrackBox): HTMLElement | null {
+    const { viewer } = this.v;
+    const { track } = box;
+    const more = track.rows - box.shown;
+    if (!box.expanded || (more === 0 && !viewer.whole.get().has(track.track))) return null;
+    return h(
+      'button',
+      {
+        class: 'levels',
+        title: more > 0 ? `Show all ${plural(track.rows, 'level')}` : 'Show the outer levels only',
+        attrs: { type: 'button', 'data-key': `l${track.track}` },
+        on: { click: () => viewer.toggleWhole(track.track) },
+      },
+      icon(more > 0 ? 'down' : 'up'),
+      more > 0 ? `${formatCount(more)} more ${more === 1 ? 'level' : 'levels'}` : 'Fewer levels',
+    );
+  }
+}
