@@ -27,8 +27,9 @@ struct tv_view {
     struct tv_view_track *tracks; /* in the order shown */
     struct tv_tree_cache *trees;
     struct tv_flow_index *flows;
-    bool wall, cpu; /* the clocks there are */
-    bool by_owner;  /* tracks are ordered by process and thread, not busiest first */
+    uint32_t *thread_track; /* [threads] where its slices lie; TV_NONE: it has none */
+    bool wall, cpu;         /* the clocks there are */
+    bool by_owner;          /* tracks are ordered by process and thread, not busiest first */
 };
 
 typedef enum tv_status tv_view_function(const struct tv_view *view,
@@ -44,6 +45,9 @@ tv_view_function tv_view_instants, tv_view_instant;                /* marks.c */
 tv_view_function tv_view_flows, tv_view_flow_categories;           /* flows.c */
 tv_view_function tv_view_arrows;                                   /* arrows.c */
 tv_view_function tv_view_tiles;                                    /* tiles.c */
+tv_view_function tv_view_search;                                   /* search.c */
+tv_view_function tv_view_statistics;                               /* statistics.c */
+tv_view_function tv_view_health, tv_view_at, tv_view_bytes;        /* bytes.c */
 
 /* The call tree of a selection, of those asked for last or made now. Nobody else has one before
  * tv_trees_leave. */

@@ -12,15 +12,28 @@ static const struct {
     tv_view_function *answer;
     bool binary;
 } questions[] = {
-    {"trace", tv_view_trace, false},       {"frames", tv_view_frames, false},
-    {"profile", tv_view_profile, false},   {"relations", tv_view_relations, false},
-    {"slice", tv_view_slice, false},       {"step", tv_view_step, false},
-    {"extents", tv_view_extents, false},   {"tiles", tv_view_tiles, true},
-    {"flame", tv_view_flame, true},        {"activity", tv_view_activity, true},
-    {"counters", tv_view_counters, false}, {"counter_values", tv_view_counter_values, true},
-    {"instants", tv_view_instants, false}, {"instant", tv_view_instant, false},
-    {"flows", tv_view_flows, false},       {"flow_categories", tv_view_flow_categories, false},
+    {"trace", tv_view_trace, false},
+    {"frames", tv_view_frames, false},
+    {"profile", tv_view_profile, false},
+    {"relations", tv_view_relations, false},
+    {"slice", tv_view_slice, false},
+    {"step", tv_view_step, false},
+    {"extents", tv_view_extents, false},
+    {"tiles", tv_view_tiles, true},
+    {"flame", tv_view_flame, true},
+    {"activity", tv_view_activity, true},
+    {"counters", tv_view_counters, false},
+    {"counter_values", tv_view_counter_values, true},
+    {"instants", tv_view_instants, false},
+    {"instant", tv_view_instant, false},
+    {"flows", tv_view_flows, false},
+    {"flow_categories", tv_view_flow_categories, false},
     {"arrows", tv_view_arrows, false},
+    {"search", tv_view_search, false},
+    {"statistics", tv_view_statistics, false},
+    {"health", tv_view_health, false},
+    {"at", tv_view_at, false},
+    {"bytes", tv_view_bytes, false},
 };
 
 static uint32_t *find_ranks(struct tv_view *view)
@@ -31,6 +44,18 @@ static uint32_t *find_ranks(struct tv_view *view)
     uint32_t *rank = tv_profile_ranks(profile);
     tv_profile_free(profile);
     return rank;
+}
+
+/* Of a thread with several tracks it is the one of its nested slices, which stands first. */
+static uint32_t *find_thread_tracks(const struct tv_trace *trace)
+{
+    uint32_t *tracks = tv_alloc(trace->head->thread_count, sizeof *tracks);
+    for (uint32_t i = 0; i < trace->head->thread_count; i++)
+        tracks[i] = TV_NONE;
+    for (uint32_t i = trace->track_count; i-- > 0;)
+        if (trace->tracks[i].kind != TV_TRACK_ASYNC && trace->tracks[i].thread != TV_NONE)
+            tracks[trace->tracks[i].thread] = i;
+    return tracks;
 }
 
 struct tv_view *tv_view_new(const struct tv_trace *trace)
@@ -44,6 +69,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     view->trees = tv_trees_new(trace);
     view->flows = tv_flow_index_new(trace);
     view->rank = find_ranks(view);
+    view->thread_track = find_thread_tracks(trace);
     tv_view_order_tracks(view);
     return view;
 }
@@ -56,6 +82,7 @@ void tv_view_free(struct tv_view *view)
     tv_flow_index_free(view->flows);
     tv_pyramid_free(view->pyramid);
     tv_free(view->rank);
+    tv_free(view->thread_track);
     tv_free(view->tracks);
     tv_free(view);
 }

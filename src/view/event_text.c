@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/event_text.h"
+
+#include "base/bytes.h"
+
+/* So many characters of an excerpt stand before the match, and behind it. */
+#define BEFORE 24
+#define BEHIND 72
+
+enum token_kind {
+    TOKEN_KEY,
+    TOKEN_STRING,
+    TOKEN_WORD, /* numbers, true, false, null */
+    TOKEN_OPEN,
+    TOKEN_CLOSE,
+};
+
+struct token {
+    enum token_kind kind;
+    struct tv_bytes text; /* of strings what stands between the quotes */
+};
+
+/* Goes over one value of strict JSON without white space, as tv_describe writes it. */
+struct tokens {
+    const uint8_t *at, *end;
+    size_t depth;
+    bool over;
+};
+
+static void take_string(struct tokens *tokens, struct token *token)
+{
+    const uint8_t *start = ++tokens->at;
+    while (tokens->at < tokens->end && *tokens->at != '"')
+        tokens->at += *tokens->at == '\\' && tokens->end - tokens->at > 1 ? 2 : 1;
+    token->text = (struct tv_bytes){start, (size_t)(tokens->at - start)};
+    tokens->at += tokens->at < tokens->end;
+    bool key = tokens->at < tokens->end && *tokens->at == ':';
+    token->kind = key ? TOKEN_KEY : TOKEN_STRING;
+}
+
+static bool ends_word(uint8_t c)
+{
+    return c == ',' || c == ']' || c == '}';
+}
+
+static void take_word(struct tokens *tokens, struct token *token)
+{
+    const uint8_t *start = tokens->at;
+    while (tokens->at < tokens->end && !ends_word(*tokens->at))
+        tokens->at++;
+    *token = (struct token){TOKEN_WORD, {start, (size_t)(tokens->at - start)}};
+}
+
+static bool next_token(struct tokens *tokens, struct token *token)
+{
+    while (tokens->at < tokens->end && (*tokens->at == ',' || *tokens->at == ':'))
+        tokens->at++;
+    if (tokens->over || tokens->at == tokens->end)
+        return false;
+    uint8_t c = *tokens->at;
+    if (c == '"') {
+        take_string(tokens, token);
+    } else if (c == '{' || c == '[') {
+        *token = (struct token){TOKEN_OPEN, {tokens->at++, 1}};
+        tokens->depth++;
+    } else if (c == '}' || c == ']') {
+        *token = (struct token){TOKEN_CLOSE, {tokens->at++, 1}};
+        tokens->depth -= tokens->depth > 0;
+    } else {
+        take_word(tokens, token);
+    }
+    tokens->over = tokens->depth == 0 && token->kind != TOKEN_KEY;
+    return true;
+}
+
+/* The token in which the needle is, and the key that it belongs to. */
+struct match {
+    struct tv_bytes key; /* empty: an element of a list */
+    struct token token;
+    size_t place; /* of the match in the token */
+};
+
+static bool find_match(struct tokens *tokens, const struct tv_needle *needle, struct match *match)
+{
+    struct token token;
+    match->key = (struct tv_bytes){NULL, 0};
+    while (next_token(tokens, &token)) {
+        if (token.kind == TOKEN_OPEN)
+            continue;
+        if (token.kind == TOKEN_CLOSE) {
+            match->key = (struct tv_bytes){NULL, 0};
+            continue;
+        }
+        match->place = tv_needle_in_string(needle, token.text);
+        match->token = token;
+        if (match->place != TV_NEEDLE_NONE)
+            return true;
+        if (token.kind == TOKEN_KEY)
+            match->key = token.text;
+    }
+    return false;
+}
+
+/* `count` characters further, at most to the end. */
+static size_t go_on(struct tv_bytes text, size_t at, size_t count)
+{
+    for (size_t length; count > 0 && at < text.length; count--) {
+        tv_needle_take((struct tv_bytes){text.data + at, text.length - at}, &length);
+        at += length;
+    }
+    return at < text.length ? at : text.length;
+}
+
+/* A piece of a string, which is escaped already. */
+static void put_piece(struct tv_out *out, struct tv_bytes text, size_t place)
+{
+    const char *cut = "\xe2\x80\xa6";
+    size_t first = 0, ahead = go_on(text, 0, BEFORE);
+    while (ahead < place) {
+        first = go_on(text, first, 1);
+        ahead = go_on(text, ahead, 1);
+    }
+    size_t end = go_on(text, place, BEHIND);
+    tv_out_text(out, first > 0 ? cut : "");
+    tv_out_bytes(out, (struct tv_bytes){text.data + first, end - first});
+    tv_out_text(out, end < text.length ? cut : "");
+}
+
+static void put_excerpt(struct tv_out *out, struct tokens *tokens, const struct match *match)
+{
+    struct token value = match->token;
+    tv_out_char(out, '"');
+    if (value.kind == TOKEN_KEY) {
+        put_piece(out, value.text, match->place);
+        tv_out_text(out, ": ");
+        bool there = next_token(tokens, &value);
+        if (there && value.kind == TOKEN_OPEN)
+            tv_out_text(out, value.text.data[0] == '{' ? "{\xe2\x80\xa6}" : "[\xe2\x80\xa6]");
+        else if (there)
+            put_piece(out, value.text, 0);
+    } else {
+        if (match->key.data) {
+            put_piece(out, match->key, 0);
+            tv_out_text(out, ": ");
+        }
+        put_piece(out, value.text, match->place);
+    }
+    tv_out_char(out, '"');
+}
+
+/* `out` NULL: whether it matches, no more. */
+static bool match_event(const struct tv_trace *trace, uint32_t input, const uint64_t offsets[2],
+                        const struct tv_needle *needle, struct tv_out *out)
+{
+    const struct tv_bytes prefix = TV_BYTES("{\"args\":");
+    struct tv_error unused;
+    struct tv_out text;
+    struct match match;
+    bool found = false;
+    tv_out_init_memory(&text);
+    enum tv_status status =
+        trace->head->inputs[input].describe(trace, input, offsets[0], offsets[1], &text, &unused);
+    struct tv_bytes all = {text.buffer, text.length};
+    if (status == TV_OK && tv_bytes_starts_with(all, prefix)) {
+        struct tokens tokens = {all.data + prefix.length, all.data + all.length, 0, false};
+        found = find_match(&tokens, needle, &match);
+        if (found && out)
+            put_excerpt(out, &tokens, &match);
+    }
+    tv_out_release(&text);
+    return found;
+}
+
+bool tv_event_text_match(const struct tv_trace *trace, uint32_t input,
+                         const struct tv_event_place *place, const struct tv_needle *needle,
+                         struct tv_out *out)
+{
+    uint64_t offsets[2] = {place->offset, TV_NO_OFFSET};
+    if (!trace->head->inputs[input].describe)
+        return false;
+    if (place->kind == TV_EVENT_SLICE) {
+        const struct tv_slice_extra *extra =
+            tv_tables_slice_extra(&trace->tables, place->a, place->b);
+        offsets[0] = tv_slice_offset(trace, place->a, place->b);
+        bool two = extra && extra->end_offset != TV_NO_OFFSET;
+        bool at_end = place->offset != offsets[0];
+        if (two && match_event(trace, input, offsets, needle, NULL) == at_end)
+            return false;
+        offsets[1] = two ? extra->end_offset : TV_NO_OFFSET;
+    }
+    return match_event(trace, input, offsets, needle, out);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Search: in names, categories and arguments, in steps of which each does a bounded amount of work.
+ *
+ * Names stand in memory, and are compared once for each frame.
+ */
+#include "view/search.h"
+
+#include <string.h>
+
+#include "analysis/places.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "view/event_about.h"
+
+/* What one step does at most. */
+#define STEP_SLICES ((uint64_t)16 << 20)
+#define MOST_HITS 20000
+#define USUAL_HITS 1000
+/* A slice is reckoned as so many bytes when it is told how far a search is. */
+#define SLICE_WORK 8
+
+static const char phase_letters[] = "sicoa";
+
+/* A JSON string of the category, where that is what matches. */
+static void put_category(const struct tv_view_search *search, uint32_t frame, uint8_t fields)
+{
+    const struct tv_head *head = search->trace->head;
+    if (fields & TV_FIELD_NAME || frame == TV_NONE)
+        tv_out_text(search->out, "null");
+    else
+        tv_out_json(search->out, tv_head_text(head, head->frames[frame].category));
+}
+
+static void put_hit(struct tv_view_search *search, const struct tv_event_place *place,
+                    uint8_t fields)
+{
+    struct tv_event_about about = tv_event_about(search->view, place);
+    if (!tv_view_search_wants(search, about.time, about.length, about.track))
+        return;
+    tv_out_text(search->out, search->found++ > 0 ? ",\n[" : "[");
+    tv_event_about_write(search->out, search->view, place, &about);
+    tv_out_format(search->out, ",%u,", fields);
+    put_category(search, about.frame, fields);
+    tv_out_char(search->out, ']');
+}
+
+/* ---- Names and categories ---- */
+
+static uint8_t match_texts(const struct tv_view_search *search, struct tv_bytes name,
+                           struct tv_bytes category)
+{
+    uint8_t fields = 0;
+    if (search->fields & TV_FIELD_NAME && tv_needle_in(&search->needle, name))
+        fields |= TV_FIELD_NAME;
+    if (search->fields & TV_FIELD_CATEGORY && tv_needle_in(&search->needle, category))
+        fields |= TV_FIELD_CATEGORY;
+    return fields;
+}
+
+/* "class.method signature": what the names of a method trace are searched as. */
+static void put_frame_text(struct tv_out *text, const struct tv_head *head,
+                           const struct tv_frame *frame)
+{
+    text->length = 0;
+    if (frame->class_name != TV_EMPTY_STRING) {
+        tv_out_bytes(text, tv_head_text(head, frame->class_name));
+        tv_out_char(text, '.');
+    }
+    tv_out_bytes(text, tv_head_text(head, frame->name));
+    if (frame->signature != TV_EMPTY_STRING) {
+        tv_out_char(text, ' ');
+        tv_out_bytes(text, tv_head_text(head, frame->signature));
+    }
+}
+
+static void match_frames(struct tv_view_search *search)
+{
+    const struct tv_head *head = search->trace->head;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    search->frames = tv_alloc(head->frame_count, sizeof *search->frames);
+    for (uint32_t i = 0; i < head->frame_count; i++) {
+        const struct tv_frame *frame = &head->frames[i];
+        put_frame_text(&text, head, frame);
+        search->frames[i] = match_texts(search, (struct tv_bytes){text.buffer, text.length},
+                                        tv_head_text(head, frame->category));
+        search->any_frame |= search->frames[i] > 0;
+    }
+    tv_out_release(&text);
+}
+
+/* Goes on in a row until it is done or the answer is full; false: the latter. */
+static bool search_row(struct tv_view_search *search, uint32_t row, uint32_t first, uint32_t end)
+{
+    const struct tv_trace *trace = search->trace;
+    const uint32_t *paths = tv_row_columns(trace, row)->path + trace->rows[row].first;
+    for (uint32_t i = first; i < end; i++) {
+        uint8_t fields = search->frames[trace->paths.nodes[paths[i]].frame];
+        if (TV_LIKELY(fields == 0))
+            continue;
+        if (search->found == search->limit) {
+            search->cursor.b = i;
+            return false;
+        }
+        put_hit(search, &(struct tv_event_place){TV_EVENT_SLICE, row, i, 0}, fields);
+    }
+    return true;
+}
+
+/* Whether the phase is over. */
+static bool search_slices(struct tv_view_search *search)
+{
+    const struct tv_trace *trace = search->trace;
+    struct tv_view_cursor *cursor = &search->cursor;
+    uint64_t left = STEP_SLICES;
+    for (; search->any_frame && cursor->a < trace->row_count; cursor->a++, cursor->b = 0) {
+        uint32_t row = (uint32_t)cursor->a, first, end;
+        if (!search->wanted[trace->rows[row].track])
+            continue;
+        tv_row_overlap(trace, row, search->selection.from, search->selection.to, &first, &end);
+        if (cursor->b > first)
+            first = cursor->b < end ? (uint32_t)cursor->b : end;
+        uint32_t stop = end - first > left ? first + (uint32_t)left : end;
+        if (!search_row(search, row, first, stop))
+            return false;
+        left -= stop - first;
+        if (left == 0) {
+            cursor->b = stop;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool search_instants(struct tv_view_search *search)
+{
+    const struct tv_tables *tables = &search->trace->tables;
+    struct tv_view_cursor *cursor = &search->cursor;
+    for (; search->any_frame && cursor->a < tables->instants.count; cursor->a++) {
+        uint8_t fields = search->frames[tables->instants.rows[cursor->a].frame];
+        if (fields > 0 && search->found == search->limit)
+            return false;
+        if (fields > 0)
+            put_hit(search, &(struct tv_event_place){TV_EVENT_INSTANT, (uint32_t)cursor->a, 0, 0},
+                    fields);
+    }
+    return true;
+}
+
+/* A series counts as a part of the name. */
+static uint8_t match_counter(const struct tv_view_search *search, const struct tv_counter *counter)
+{
+    const struct tv_head *head = search->trace->head;
+    const struct tv_tables *tables = &search->trace->tables;
+    uint8_t fields = match_texts(search, tv_head_text(head, counter->name),
+                                 tv_head_text(head, counter->category));
+    for (uint32_t i = 0; fields == 0 && i < counter->series_count; i++)
+        fields = match_texts(
+            search, tv_head_text(head, tables->series.rows[counter->first_series + i].name),
+            (struct tv_bytes){NULL, 0});
+    return fields;
+}
+
+static bool search_counters(struct tv_view_search *search)
+{
+    const struct tv_tables *tables = &search->trace->tables;
+    struct tv_view_cursor *cursor = &search->cursor;
+    for (; cursor->a < tables->counters.count; cursor->a++) {
+        uint8_t fields = match_counter(search, &tables->counters.rows[cursor->a]);
+        if (fields > 0 && search->found == search->limit)
+            return false;
+        if (fields > 0)
+            put_hit(search, &(struct tv_event_place){TV_EVENT_COUNTER, (uint32_t)cursor->a, 0, 0},
+                    fields);
+    }
+    return true;
+}
+
+static bool search_objects(struct tv_view_search *search)
+{
+    const struct tv_head *head = search->trace->head;
+    const struct tv_tables *tables = &search->trace->tables;
+    struct tv_view_cursor *cursor = &search->cursor;
+    for (; cursor->a < tables->objects.count; cursor->a++) {
+        const struct tv_object *object = &tables->objects.rows[cursor->a];
+        uint8_t fields = match_texts(search, tv_head_text(head, object->type),
+                                     tv_head_text(head, object->category));
+        if (fields > 0 && search->found == search->limit)
+            return false;
+        if (fields > 0)
+            put_hit(search, &(struct tv_event_place){TV_EVENT_OBJECT, (uint32_t)cursor->a, 0, 0},
+                    fields);
+    }
+    return true;
+}
+
+/* ---- The question ---- */
+
+/* The next input of which events can be read again. */
+static void skip_inputs(struct tv_view_search *search)
+{
+    const struct tv_head *head = search->trace->head;
+    struct tv_view_cursor *cursor = &search->cursor;
+    if (!(search->fields & TV_FIELD_ARGUMENTS))
+        cursor->a = head->input_count;
+    while (cursor->a < head->input_count &&
+           (!head->inputs[cursor->a].describe || !head->inputs[cursor->a].source))
+        *cursor = (struct tv_view_cursor){TV_PHASE_ARGUMENTS, cursor->a + 1, 0};
+    if (cursor->a >= head->input_count)
+        cursor->phase = TV_PHASE_OVER;
+}
+
+/* Goes on until the answer is full or enough work is done.  Arguments are begun only by a step that
+ * has found nothing yet, so that what is found quickly is shown at once. */
+static void run(struct tv_view_search *search)
+{
+    static bool (*const steps[])(struct tv_view_search *) = {search_slices, search_instants,
+                                                             search_counters, search_objects};
+    struct tv_view_cursor *cursor = &search->cursor;
+    while (cursor->phase < TV_PHASE_ARGUMENTS) {
+        if (!steps[cursor->phase](search))
+            return;
+        *cursor = (struct tv_view_cursor){cursor->phase + 1, 0, 0};
+    }
+    skip_inputs(search);
+    if (cursor->phase == TV_PHASE_OVER || search->found > 0)
+        return;
+    if (tv_view_search_arguments(search))
+        *cursor = (struct tv_view_cursor){TV_PHASE_ARGUMENTS, cursor->a + 1, 0};
+    skip_inputs(search);
+}
+
+/* How much of all work is done, in bytes. */
+static void write_progress(const struct tv_view_search *search)
+{
+    const struct tv_trace *trace = search->trace;
+    const struct tv_view_cursor *cursor = &search->cursor;
+    uint64_t slices = trace->slice_count * SLICE_WORK, of = slices, done = slices;
+    if (cursor->phase == TV_PHASE_SLICES && cursor->a < trace->row_count) {
+        done = cursor->b * SLICE_WORK;
+        for (uint32_t row = 0; row < cursor->a; row++)
+            done += (uint64_t)trace->rows[row].count * SLICE_WORK;
+    }
+    for (uint32_t i = 0; search->fields & TV_FIELD_ARGUMENTS && i < trace->head->input_count; i++) {
+        uint64_t bytes = trace->head->inputs[i].bytes;
+        of += bytes;
+        if (cursor->phase == TV_PHASE_OVER ||
+            (cursor->phase == TV_PHASE_ARGUMENTS && i < cursor->a))
+            done += bytes;
+        else if (cursor->phase == TV_PHASE_ARGUMENTS && i == cursor->a)
+            done += cursor->b;
+    }
+    tv_out_text(search->out, ",\"done\":");
+    tv_out_u64(search->out, done);
+    tv_out_text(search->out, ",\"of\":");
+    tv_out_u64(search->out, of);
+}
+
+static void write_cursor(const struct tv_view_search *search)
+{
+    const struct tv_view_cursor *cursor = &search->cursor;
+    tv_out_text(search->out, "],\n\"next\":");
+    if (cursor->phase == TV_PHASE_OVER) {
+        tv_out_text(search->out, "null");
+        return;
+    }
+    tv_out_format(search->out, "\"%c.", phase_letters[cursor->phase]);
+    tv_out_u64(search->out, cursor->a);
+    tv_out_char(search->out, '.');
+    tv_out_u64(search->out, cursor->b);
+    tv_out_char(search->out, '"');
+}
+
+static enum tv_status read_cursor(const struct tv_parameters *parameters,
+                                  struct tv_view_cursor *cursor, struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, "after"), letter, a;
+    *cursor = (struct tv_view_cursor){TV_PHASE_SLICES, 0, 0};
+    if (!text.data)
+        return TV_OK;
+    bool dots = tv_bytes_split(&text, '.', &letter) && tv_bytes_split(&text, '.', &a);
+    const char *found =
+        dots && letter.length == 1 ? memchr(phase_letters, letter.data[0], TV_PHASE_OVER) : NULL;
+    if (!found || !tv_parse_u64(a, &cursor->a) || !tv_parse_u64(text, &cursor->b))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "after: expected what the answer before called next");
+    cursor->phase = (enum tv_view_phase)(found - phase_letters);
+    return TV_OK;
+}
+
+static enum tv_status read_fields(const struct tv_parameters *parameters, unsigned *fields,
+                                  struct tv_error *err)
+{
+    static const char *const names[] = {"names", "categories", "args"};
+    struct tv_bytes text = tv_parameter_text(parameters, "in"), item;
+    *fields = text.data ? 0 : TV_FIELD_NAME | TV_FIELD_CATEGORY | TV_FIELD_ARGUMENTS;
+    while (text.length > 0) {
+        unsigned field = 0;
+        tv_bytes_split(&text, ',', &item);
+        for (unsigned i = 0; i < TV_COUNT(names); i++)
+            if (tv_bytes_equal(item, tv_bytes_of(names[i])))
+                field = 1u << i;
+        if (field == 0)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "in: expected names, categories, args with commas");
+        *fields |= field;
+    }
+    return TV_OK;
+}
+
+/* All but the selection. */
+static enum tv_status read_question(const struct tv_parameters *parameters,
+                                    struct tv_view_search *search, struct tv_error *err)
+{
+    static const char *const cases[] = {"0", "1", NULL};
+    const struct tv_parameter_bounds limits = {1, MOST_HITS};
+    unsigned match_case;
+    int64_t limit;
+    enum tv_status status = tv_parameter_choice(parameters, "case", cases, &match_case, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "limit", limits, USUAL_HITS, &limit, err);
+    if (status == TV_OK)
+        status = read_fields(parameters, &search->fields, err);
+    if (status == TV_OK)
+        status = read_cursor(parameters, &search->cursor, err);
+    if (status != TV_OK)
+        return status;
+    search->limit = (uint32_t)limit;
+    if (!tv_needle_init(&search->needle, tv_parameter_text(parameters, "q"), match_case > 0))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "q: expected 1 to %u characters",
+                       TV_NEEDLE_LIMIT);
+    return TV_OK;
+}
+
+enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parameters *parameters,
+                              struct tv_out *out, struct tv_error *err)
+{
+    struct tv_view_search search = {.view = view, .trace = view->trace, .out = out};
+    enum tv_status status = read_question(parameters, &search, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &search.selection, err);
+    if (status != TV_OK)
+        return status;
+    search.wanted = tv_selection_wanted(view->trace, &search.selection);
+    for (uint32_t i = 0; !search.selection.tracks && i < view->trace->track_count; i++)
+        search.wanted[i] = true; /* the async ones */
+    match_frames(&search);
+    tv_out_text(out, "{\"hits\":[");
+    run(&search);
+    write_cursor(&search);
+    write_progress(&search);
+    tv_out_char(out, '}');
+    tv_free(search.frames);
+    tv_free(search.wanted);
+    tv_parameter_release_selection(&search.selection);
+    return TV_OK;
+}
