@@ -146,8 +146,9 @@ enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
 /* Arguments of events are read from the sources when somebody looks. */
 static void hand_over_sources(struct tv_loading *loading, struct tv_trace *trace)
 {
-    trace->sources = loading->inputs.sources;
-    trace->source_count = loading->inputs.count;
+    for (size_t i = 0; i < loading->inputs.count; i++)
+        tv_trace_keep_source(trace, loading->inputs.sources[i]);
+    tv_free(loading->inputs.sources);
     loading->inputs = (struct tv_inputs){0};
 }
 

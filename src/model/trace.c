@@ -7,6 +7,13 @@
 #include "base/source.h"
 #include "model/builder_store.h"
 
+void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source)
+{
+    trace->sources =
+        tv_realloc(trace->sources, trace->source_count + 1, sizeof(struct tv_source *));
+    trace->sources[trace->source_count++] = source;
+}
+
 void tv_trace_free(struct tv_trace *trace)
 {
     if (!trace)

@@ -144,6 +144,9 @@ static inline tv_ns tv_trace_time(const struct tv_trace *trace, uint32_t input, 
 /* Where the text of the event that began a slice stands in the row's input, or TV_NO_OFFSET. */
 uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t index);
 
+/* Takes a source over, which lives as long as the trace. */
+void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source);
+
 /* Gives back the trace, its head included. */
 void tv_trace_free(struct tv_trace *trace);
 

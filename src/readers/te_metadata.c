@@ -8,6 +8,7 @@
 #include "base/out.h"
 #include "readers/json.h"
 #include "readers/te_code.h"
+#include "readers/te_inside.h"
 
 /* A longer value is told by its length: it can be looked at in the file. */
 #define LONGEST_VALUE ((uint64_t)1 << 20)
@@ -308,21 +309,11 @@ static bool is_key(const struct tv_te_top_member *member, const char *key)
                           tv_bytes_of(key));
 }
 
-/* Whether the value is a trace of another format. */
-static bool is_subtrace(const struct tv_te_top_member *member)
-{
-    return is_key(member, "\"systemTraceEvents\"") || is_key(member, "\"powerTraceAsString\"") ||
-           is_key(member, "\"androidProcessDump\"") || is_key(member, "\"cgroupDump\"");
-}
-
 static void add_member(struct tv_te_context *context, const struct tv_te_top_member *member)
 {
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
     struct tv_te_stretch value = member->value;
-    if (is_subtrace(member)) {
-        tv_te_warn(context, TV_DIAGNOSTIC_SUBTRACE_UNREAD, value.offset);
-        add_long(context, key, value);
-    } else if (value.length > LONGEST_VALUE) {
+    if (tv_te_inside_is(member) || value.length > LONGEST_VALUE) {
         add_long(context, key, value);
     } else {
         add_metadata(context, key, tv_te_stretch_read(context, value));

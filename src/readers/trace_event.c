@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "readers/te_container.h"
 #include "readers/te_describe.h"
+#include "readers/te_inside.h"
 #include "readers/te_metadata.h"
 
 /* Nested slices may overhang by this: many writers round to microseconds (trace-event.md section
@@ -227,6 +228,8 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         add_input(&context, builder);
         status = build(&merging, err);
         tv_assembly_end(context.assembly);
+        if (status == TV_OK)
+            status = tv_te_inside_read(&context, &container, builder, err);
         tv_te_threads_release(&context.threads);
         tv_te_scratch_release(&context.scratch);
         tv_free(context.async.rows); /* when it was cancelled */

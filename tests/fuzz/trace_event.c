@@ -18,8 +18,7 @@ static void write_trace(struct tv_trace *trace, struct tv_source *source, struct
 {
     for (int kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
         tv_out_format(out, "%llu ", (unsigned long long)trace->head->diagnostics.kinds[kind].count);
-    trace->sources = tv_alloc(1, sizeof(struct tv_source *));
-    trace->sources[trace->source_count++] = source;
+    tv_trace_keep_source(trace, source);
     tv_model_jsonl_write(out, trace, NULL);
     tv_trace_free(trace);
 }

@@ -22,8 +22,7 @@ struct tv_trace *te_model_read(struct tv_bytes bytes, unsigned parts, const uint
         return NULL;
     }
     trace = tv_builder_finish(builder);
-    trace->sources = tv_alloc(1, sizeof(struct tv_source *));
-    trace->sources[trace->source_count++] = source;
+    tv_trace_keep_source(trace, source);
     return trace;
 }
 

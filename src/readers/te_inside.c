@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/te_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/trace_event.h"
+
+/* Raw text of the keys. */
+static const char *const keys[] = {
+    "\"systemTraceEvents\"",
+    "\"powerTraceAsString\"",
+    "\"androidProcessDump\"",
+    "\"cgroupDump\"",
+};
+
+bool tv_te_inside_is(const struct tv_te_top_member *member)
+{
+    struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
+    for (size_t i = 0; i < TV_COUNT(keys); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(keys[i])))
+            return true;
+    return false;
+}
+
+/* ---- The text as a source ---- */
+
+static enum tv_status read_text(void *context, uint64_t offset, void *buffer, size_t size,
+                                struct tv_error *err)
+{
+    const uint8_t *text = context;
+    (void)err;
+    memcpy(buffer, text + offset, size);
+    return TV_OK;
+}
+
+static void close_text(void *context)
+{
+    tv_free(context);
+}
+
+/* "app.json: systemTraceEvents", with the string's escapes resolved; NULL: it cannot be read. */
+static struct tv_source *open_text(struct tv_te_context *context,
+                                   const struct tv_te_top_member *member)
+{
+    static const struct tv_source_reads reads = {read_text, close_text};
+    struct tv_bytes raw = tv_te_stretch_read(context, member->value);
+    if (!tv_te_is_string(raw))
+        return NULL;
+    struct tv_bytes text = tv_te_text(raw, &context->scratch);
+    char name[1024];
+    snprintf(name, sizeof name, "%s: %.*s", tv_source_name(context->source),
+             (int)member->key_length - 2, member->key + 1);
+    uint8_t *copy = tv_alloc(text.length, 1);
+    if (text.length > 0)
+        memcpy(copy, text.data, text.length);
+    return tv_source_from_reads(&reads, copy, text.length, name);
+}
+
+/* ---- */
+
+/* Formats that are assembled, but no JSON: so that nothing is in itself. */
+static bool is_known(struct tv_source *source)
+{
+    struct tv_error reason;
+    const struct tv_reader *reader = tv_readers_find(source, &reason);
+    return reader && reader->assemble && reader != &tv_reader_trace_event;
+}
+
+static enum tv_status read_member(struct tv_te_context *context,
+                                  const struct tv_te_top_member *member, struct tv_builder *builder,
+                                  struct tv_error *err)
+{
+    struct tv_read_options options = {.parts = context->options->parts,
+                                      .progress = context->options->progress};
+    struct tv_source *source = open_text(context, member);
+    if (!source || !is_known(source)) {
+        tv_te_warn(context, TV_DIAGNOSTIC_SUBTRACE_UNREAD, member->value.offset);
+        tv_source_free(source);
+        return TV_OK;
+    }
+    enum tv_status status = tv_readers_build(source, builder, &options, err);
+    tv_trace_keep_source(context->trace, source);
+    return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
+}
+
+enum tv_status tv_te_inside_read(struct tv_te_context *context,
+                                 const struct tv_te_container *container,
+                                 struct tv_builder *builder, struct tv_error *err)
+{
+    for (size_t i = 0; i < container->member_count; i++) {
+        if (!tv_te_inside_is(&container->members[i]))
+            continue;
+        enum tv_status status = read_member(context, &container->members[i], builder, err);
+        if (status != TV_OK)
+            return status;
+    }
+    return TV_OK;
+}

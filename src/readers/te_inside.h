@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * te_inside.h - traces of other formats that stand as strings beside the events: ftrace text
+ * (systemTraceEvents), power samples (powerTraceAsString), lists of processes and control groups
+ * (androidProcessDump, cgroupDump).
+ */
+#ifndef TV_READERS_TE_INSIDE_H
+#define TV_READERS_TE_INSIDE_H
+
+#include "readers/te_container.h"
+#include "readers/te_events.h"
+
+/* Whether the value of a key is such a trace. */
+bool tv_te_inside_is(const struct tv_te_top_member *member);
+
+/* Reads each as an input of its own, behind the one of the context, whose assembly has ended.  What
+ * no reader knows counts as TV_DIAGNOSTIC_SUBTRACE_UNREAD. */
+enum tv_status tv_te_inside_read(struct tv_te_context *context,
+                                 const struct tv_te_container *container,
+                                 struct tv_builder *builder, struct tv_error *err) TV_MUST_CHECK;
+
+#endif
