@@ -11,7 +11,12 @@ import { eventFacts, eventParts, fact, factTable, head, link, step, times } from
 
 const CALLERS_SHOWN = 12;
 
-export function callDetails(v: Views, call: CallDetails): HTMLElement[] {
+/** `beside` stands before its arguments: flows, contexts. */
+export function callDetails(
+  v: Views,
+  call: CallDetails,
+  beside: readonly HTMLElement[],
+): HTMLElement[] {
   const { viewer } = v;
   const unit = viewer.unit.peek();
   const realAxis = viewer.facts.axis === 'real';
@@ -83,6 +88,7 @@ export function callDetails(v: Views, call: CallDetails): HTMLElement[] {
       link('Use as range', () => viewer.setRange(spanOf(call))),
       call.first_child && link('First call inside', () => void goTo(v, call.first_child)),
     ),
+    ...beside,
     ...eventParts(call),
     ...callers(v, call),
   ];

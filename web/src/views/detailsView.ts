@@ -8,6 +8,7 @@ import { figuresOf } from '../model/columns';
 import type { MarkDetails } from '../model/marks';
 import { callDetails } from './callDetails';
 import type { Views } from './context';
+import { contextLines, FlowLinks } from './flowLinks';
 import { instantDetails } from './instantDetails';
 import { methodDetails } from './methodDetails';
 
@@ -16,10 +17,13 @@ function markDetails(v: Views, mark: MarkDetails): HTMLElement[] {
 }
 
 export class DetailsView {
+  private readonly flows: FlowLinks;
+
   constructor(
     private readonly v: Views,
     readonly element: HTMLElement,
   ) {
+    this.flows = new FlowLinks(v);
     effect(() => fill(this.element, ...this.contents()));
   }
 
@@ -38,7 +42,8 @@ export class DetailsView {
       return [h('p', { class: 'nothing' }, hint)];
     }
     const row = profile.answer.get()?.rows.find((r) => r[0] === frame);
-    if (call && call.frame === frame && viewer.call.get()) return callDetails(this.v, call);
+    if (call && call.frame === frame && viewer.call.get())
+      return callDetails(this.v, call, [this.flows.element, ...contextLines(this.v, call)]);
     return methodDetails(this.v, frame, row ? figuresOf(row) : null);
   }
 }

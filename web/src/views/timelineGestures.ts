@@ -195,6 +195,7 @@ export class TimelineGestures {
     this.v.viewer.pointer.set(null);
     this.v.viewer.hover.set(null);
     this.line.overCounter.set(null);
+    this.line.flows.hovered.set(null);
     this.tip.hide();
   }
 
@@ -209,8 +210,13 @@ export class TimelineGestures {
     place.style.cursor = edge ? 'ew-resize' : onRuler ? 'col-resize' : 'default';
     // The readout says everything of a bar; of a strip's pixel it knows the longest call only.
     const instant = onRuler || edge ? null : this.line.instantAt(x, this.y(e));
+    const flow = onRuler || edge || instant ? null : this.line.flowAt(x, this.y(e));
+    this.line.flows.hovered.set(flow);
     if (instant) {
       this.tip.show(e.clientX, e.clientY, instant.frame, instantWords(instant));
+    } else if (flow) {
+      place.style.cursor = 'pointer';
+      this.tip.show(e.clientX, e.clientY, flow.frame, this.line.flows.words(flow));
     } else if (found?.hit && !found.hit.call) {
       this.tip.show(
         e.clientX,
@@ -239,6 +245,8 @@ export class TimelineGestures {
     const { viewer } = this.v;
     const instant = this.line.instantAt(this.x(e), this.y(e));
     if (instant) return viewer.selectMark({ kind: 'instant', number: instant.instant });
+    const flow = this.line.flowAt(this.x(e), this.y(e));
+    if (flow) return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
     const found = this.line.under(this.x(e), this.y(e));
     if (!found?.hit) return viewer.clearSelection();
     if (e.ctrlKey || e.metaKey) {

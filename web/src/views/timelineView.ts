@@ -5,7 +5,7 @@
 import { fill, h, icon, setAttribute } from '../base/dom';
 import { plural } from '../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
-import type { CounterFacts, Instant, TileLane } from '../model/engine';
+import type { CounterFacts, Flow, Instant, TileLane } from '../model/engine';
 import { hitLane, type Hit } from '../model/hit';
 import {
   boxAt,
@@ -30,6 +30,7 @@ import { TimeScale } from '../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../render/trackPainter';
 import { Canvas } from './canvas';
 import type { Views } from './context';
+import { FlowLayer } from './flowLayer';
 import { TimelineLabels } from './timelineLabels';
 
 /** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
@@ -52,6 +53,7 @@ export class TimelineView {
   readonly overCounter = signal<CounterFacts | null>(null);
   readonly placed: ReadSignal<Placed>;
   readonly cache: TileCache;
+  readonly flows: FlowLayer;
   readonly canvas: Canvas;
   private readonly rulerCanvas: Canvas;
   private readonly strips = new StripImages();
@@ -60,6 +62,7 @@ export class TimelineView {
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
+    this.flows = new FlowLayer(v);
     this.cache = new TileCache(
       viewer.engine,
       viewer.bounds,
@@ -100,6 +103,7 @@ export class TimelineView {
         this.v.selection.setWidth(this.canvas.width);
         this.v.counters.setWidth(this.canvas.width);
         this.v.instants.setWidth(this.canvas.width);
+        this.v.flows.setWidth(this.canvas.width);
         this.scrolled();
       },
     );
@@ -178,6 +182,7 @@ export class TimelineView {
     this.v.counters.values.get();
     this.v.instants.list.get();
     viewer.mark.get();
+    this.flows.watch();
     this.overCounter.get();
     this.canvas.invalidate();
   }
@@ -240,6 +245,7 @@ export class TimelineView {
     const selected = mark?.kind === 'instant' ? mark.number : null;
     const list = this.v.instants.list.peek();
     paintInstants(g, { ...marks, selected }, list, scroll, this.canvas.height);
+    this.flows.paint(g, marks, scroll, this.canvas.height);
   }
 
   private drawCounters(g: Context, placed: Placed, scroll: number, scene: Scene): void {
@@ -257,6 +263,13 @@ export class TimelineView {
       hovered: this.overCounter.peek()?.counter ?? null,
     };
     paintCounters(g, counters, seen, scroll, this.canvas.height);
+  }
+
+  /** The arrow at a point of the canvas. */
+  flowAt(x: number, y: number): Flow | null {
+    const theme = this.v.settings.theme.peek();
+    const scene = { theme, placed: this.placed.peek(), scale: this.scale };
+    return this.flows.at(scene, x, y + this.tracks.scrollTop);
   }
 
   /** The instant whose mark is under a point of the canvas. */
