@@ -66,8 +66,13 @@ static void sort_few(tv_ns *values, size_t count)
  * it is counted how many have each next byte. */
 static tv_ns select_many(const tv_ns *values, size_t count, size_t rank)
 {
-    uint64_t found = 0, known = 0;
-    for (int shift = 56; shift >= 0; shift -= 8) {
+    uint64_t found = 0, known = 0, any = 0;
+    int shift = 56;
+    for (size_t i = 0; i < count; i++)
+        any |= (uint64_t)values[i];
+    while (shift > 0 && any >> shift == 0)
+        shift -= 8;
+    for (; shift >= 0; shift -= 8) {
         size_t counts[256] = {0};
         uint32_t byte = 0;
         for (size_t i = 0; i < count; i++)
