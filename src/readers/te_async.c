@@ -127,7 +127,7 @@ static uint32_t number_of(struct joining *joining, int64_t time, uint32_t group)
 
 /* The key "category:pid:scope:id" of the event. */
 static bool find_id(struct joining *joining, const struct tv_te_loose *event,
-                    const struct tv_te_fields *fields, struct told *told)
+                    const struct tv_te_link *link, struct told *told)
 {
     struct tv_te_context *context = joining->context;
     const struct tv_frame *frame = &context->trace->head->frames[event->frame];
@@ -135,7 +135,7 @@ static bool find_id(struct joining *joining, const struct tv_te_loose *event,
     joining->key.length = 0;
     tv_te_key_add(&joining->key, category);
     tv_te_key_add(&joining->key, TV_BYTES(":"));
-    if (!tv_te_key_add_event_id(&joining->key, context, event, fields, TV_TE_ID_SHARED))
+    if (!tv_te_key_add_event_id(&joining->key, context, event, link, TV_TE_ID_SHARED))
         return false;
     struct tv_bytes id = tv_te_key_text(&joining->key);
     id.data += category.length + 1;
@@ -150,24 +150,21 @@ static bool find_id(struct joining *joining, const struct tv_te_loose *event,
 static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
 {
     struct tv_te_context *context = joining->context;
-    struct tv_te_fields fields;
+    struct tv_te_link link;
     *told = (struct told){.cpu = TV_NO_TIME, .id = TV_NONE, .frame = event->frame};
-    if (!tv_te_event_read(context, event->offset, &fields))
+    if (!tv_te_link_read(context, event, &link))
         return;
-    if (fields.name.data == NULL) {
+    if (!link.has_name) {
         tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_NAMELESS, event->offset);
         return;
     }
-    if (!find_id(joining, event, &fields, told))
+    if (!find_id(joining, event, &link, told))
         return;
-    if (fields.cat.data == NULL)
+    if (!link.has_category)
         tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_NO_CATEGORY, event->offset);
-    /* Only the beginning must ask for it; that of the end is used when the beginning has one. */
-    if ((event->phase == 'e' || tv_te_truth(fields.use_async_tts)) &&
-        !tv_te_time(fields.tts, &told->cpu))
-        told->cpu = TV_NO_TIME;
-    told->colour = (uint8_t)tv_te_colour(fields.cname);
-    told->tells = tv_te_tells(&fields);
+    told->cpu = link.cpu;
+    told->colour = link.colour;
+    told->tells = link.tells;
 }
 
 static uint32_t add_slice(struct joining *joining, const struct tv_te_loose *event,

@@ -17,6 +17,19 @@
 #include "readers/te_fields.h"
 #include "readers/te_threads.h"
 
+/* What joins events is mostly one short id; then the row of the event has all that te_async.c,
+ * te_legacy.c and te_flows.c want to know, and nobody reads the text a second time. */
+enum tv_te_kept {
+    TV_TE_KEPT = 1, /* the row has it; else the text must be read */
+    TV_TE_KEPT_NAME = 2,
+    TV_TE_KEPT_CATEGORY = 4,
+    TV_TE_KEPT_TELLS = 8,   /* as tv_te_tells */
+    TV_TE_KEPT_AROUND = 16, /* "bp":"e" */
+};
+
+/* Longer ids are read again: raw ones, with their quotes. */
+#define TV_TE_KEPT_ID 16
+
 /* One event of the phases b n e S T p F s t f P N O D v V c ( ) = and of X, B, b, n with a bind_id
  * (these with the letter they have), in the order of the file. */
 struct tv_te_loose {
@@ -26,6 +39,10 @@ struct tv_te_loose {
     uint32_t process; /* of the head */
     uint32_t frame;   /* of the head: name and category */
     char phase;
+    uint8_t kept;      /* enum tv_te_kept */
+    uint8_t id_length; /* of the raw id */
+    uint8_t id_kind;   /* enum tv_te_id_kind */
+    uint8_t id[TV_TE_KEPT_ID];
 };
 
 /* A stretch of the input's text; length 0: it is not there. */
@@ -58,6 +75,28 @@ struct tv_te_context {
 /* The fields of the event at an offset; they are valid until the next call. False: it cannot be
  * read (the file changed, or it is no event). */
 bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_te_fields *fields);
+
+/* What joins events, kept or read. */
+struct tv_te_link {
+    enum tv_te_id_kind kind;
+    struct tv_bytes id;    /* raw; data NULL: none */
+    struct tv_bytes plain; /* raw value of "id", whatever "id2" says; data NULL: none */
+    struct tv_bytes scope; /* raw */
+    struct tv_bytes bp;    /* raw */
+    int64_t cpu;           /* "tts" that counts in async slices, or TV_NO_TIME */
+    uint8_t colour;
+    bool has_name, has_category, tells;
+};
+
+/* Makes the row keep what it can of the event's text. */
+void tv_te_link_keep(struct tv_te_loose *event, const struct tv_te_fields *fields);
+
+/* The same of the event's text. */
+struct tv_te_link tv_te_link_of(const struct tv_te_loose *event, const struct tv_te_fields *fields);
+
+/* What the event says; texts are valid until the next event is read, and as long as the row. */
+bool tv_te_link_read(struct tv_te_context *context, const struct tv_te_loose *event,
+                     struct tv_te_link *link);
 
 /* The text of a stretch, valid until the next call (the window grows to it); empty when it cannot
  * be read. */

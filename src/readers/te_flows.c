@@ -96,38 +96,43 @@ static enum binding default_binding(struct joining *joining, const struct tv_te_
 }
 
 static enum binding find_binding(struct joining *joining, const struct tv_te_loose *event,
-                                 const struct tv_te_fields *fields)
+                                 const struct tv_te_link *link)
 {
     if (event->phase != 'f')
         return AROUND;
-    if (fields->bp.data == NULL)
+    if (link->bp.data == NULL)
         return default_binding(joining, event);
-    struct tv_bytes point = tv_te_text(fields->bp, &joining->context->scratch);
+    struct tv_bytes point = tv_te_text(link->bp, &joining->context->scratch);
     return tv_bytes_equal(point, TV_BYTES("e")) ? AROUND : NEITHER;
 }
 
-static void read_flow(struct joining *joining, const struct tv_te_loose *event,
-                      const struct tv_te_fields *fields, struct told *told)
+static void read_flow(struct joining *joining, const struct tv_te_loose *event, struct told *told)
 {
-    enum binding binding = find_binding(joining, event, fields);
+    struct tv_te_link link;
+    if (!tv_te_link_read(joining->context, event, &link))
+        return;
+    enum binding binding = find_binding(joining, event, &link);
     told->binding = (uint8_t)binding;
-    if (fields->id.data == NULL)
+    if (link.plain.data == NULL)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ID_MISSING, event->offset);
     else if (binding == NEITHER)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_FLOW_BAD_BINDING, event->offset);
     else
-        told->key = number_of(joining, event->frame, fields->id);
+        told->key = number_of(joining, event->frame, link.plain);
 }
 
 static void read_bound_slice(struct joining *joining, const struct tv_te_loose *event,
-                             const struct tv_te_fields *fields, struct told *told)
+                             struct told *told)
 {
-    if (fields->bind_id.data == NULL)
+    struct tv_te_fields fields;
+    if (event->kept & TV_TE_KEPT) /* then it has no bind_id */
         return;
-    told->in = tv_te_truth(fields->flow_in);
-    told->out = tv_te_truth(fields->flow_out);
+    if (!tv_te_event_read(joining->context, event->offset, &fields) || fields.bind_id.data == NULL)
+        return;
+    told->in = tv_te_truth(fields.flow_in);
+    told->out = tv_te_truth(fields.flow_out);
     if (told->in || told->out)
-        told->key = number_of(joining, TV_NONE, fields->bind_id);
+        told->key = number_of(joining, TV_NONE, fields.bind_id);
     else
         tv_te_warn(joining->context, TV_DIAGNOSTIC_FLOW_NO_DIRECTION, event->offset);
 }
@@ -139,14 +144,11 @@ static bool is_flow(const struct tv_te_loose *event)
 
 static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
 {
-    struct tv_te_fields fields;
     *told = (struct told){.key = TV_NONE};
-    if (!tv_te_event_read(joining->context, event->offset, &fields))
-        return;
     if (is_flow(event))
-        read_flow(joining, event, &fields, told);
+        read_flow(joining, event, told);
     else
-        read_bound_slice(joining, event, &fields, told);
+        read_bound_slice(joining, event, told);
 }
 
 static void add_arrow(struct joining *joining, const struct key *key, struct tv_flow_end to,

@@ -62,11 +62,10 @@ void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
 }
 
 bool tv_te_key_add_event_id(struct tv_te_key *key, struct tv_te_context *context,
-                            const struct tv_te_loose *event, const struct tv_te_fields *fields,
+                            const struct tv_te_loose *event, const struct tv_te_link *link,
                             enum tv_te_id_owner owner)
 {
-    struct tv_te_id_parts id = {.scope = fields->scope, .process = event->process};
-    id.kind = tv_te_id(fields, &id.raw);
+    struct tv_te_id_parts id = {link->kind, link->id, link->scope, event->process};
     if (id.kind == TV_TE_ID_NONE || id.kind == TV_TE_ID_BAD) {
         tv_te_warn(context,
                    id.kind == TV_TE_ID_NONE ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,

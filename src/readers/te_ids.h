@@ -53,7 +53,7 @@ void tv_te_key_add_id(struct tv_te_key *key, struct tv_te_context *context,
 
 /* Appends the id of an event. False, with a diagnostic, when it has none that can be used. */
 bool tv_te_key_add_event_id(struct tv_te_key *key, struct tv_te_context *context,
-                            const struct tv_te_loose *event, const struct tv_te_fields *fields,
+                            const struct tv_te_loose *event, const struct tv_te_link *link,
                             enum tv_te_id_owner owner);
 
 /* Events of some phases, in the order of the file: so their texts are read in one sweep. */

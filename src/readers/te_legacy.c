@@ -67,29 +67,41 @@ static uint32_t step_name(struct joining *joining, const struct tv_te_loose *eve
     return tv_head_string(head, tv_te_text(step, &joining->context->scratch));
 }
 
+/* Steps have more than what is kept: their names, and the lengths of states. */
+static bool read_step(struct joining *joining, const struct tv_te_loose *event,
+                      struct tv_te_link *link, struct told *told)
+{
+    struct tv_te_fields fields;
+    if (!tv_te_event_read(joining->context, event->offset, &fields))
+        return false;
+    *link = tv_te_link_of(event, &fields);
+    told->step = step_name(joining, event, &fields);
+    if (event->phase != 'T' || !tv_te_time(fields.dur, &told->length))
+        told->length = TV_NO_TIME;
+    else if (told->length < 0)
+        told->length = 0;
+    return true;
+}
+
 static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
 {
     struct tv_te_context *context = joining->context;
     uint32_t name = context->trace->head->frames[event->frame].name;
-    struct tv_te_fields fields;
-    *told = (struct told){.key = TV_NONE, .length = TV_NO_TIME};
-    if (!tv_te_event_read(context, event->offset, &fields))
+    bool step = event->phase == 'T' || event->phase == 'p';
+    struct tv_te_link link;
+    *told = (struct told){.key = TV_NONE, .step = TV_EMPTY_STRING, .length = TV_NO_TIME};
+    if (!(step ? read_step(joining, event, &link, told) : tv_te_link_read(context, event, &link)))
         return;
-    told->colour = (uint8_t)tv_te_colour(fields.cname);
-    told->tells = tv_te_tells(&fields);
-    if (event->phase == 'T' && tv_te_time(fields.dur, &told->length)) {
-        if (told->length < 0)
-            told->length = 0;
+    told->colour = link.colour;
+    told->tells = link.tells;
+    if (told->length != TV_NO_TIME)
         return;
-    }
-    told->length = TV_NO_TIME;
     /* Marks of Chrome's clock, which te_clock.c reads; they have no id. */
     if (tv_bytes_starts_with(tv_head_text(context->trace->head, name), TV_BYTES("ClockSyncEvent.")))
         return;
     joining->text.length = 0;
-    if (!tv_te_key_add_event_id(&joining->text, context, event, &fields, TV_TE_ID_SHARED))
+    if (!tv_te_key_add_event_id(&joining->text, context, event, &link, TV_TE_ID_SHARED))
         return;
-    told->step = step_name(joining, event, &fields);
     told->key = number_of(joining, name);
 }
 

@@ -138,7 +138,8 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     if (!tv_te_event_read(context, event->offset, &fields))
         return;
     joining->text.length = 0;
-    if (!tv_te_key_add_event_id(&joining->text, context, event, &fields, TV_TE_ID_OWNED))
+    struct tv_te_link link = tv_te_link_of(event, &fields);
+    if (!tv_te_key_add_event_id(&joining->text, context, event, &link, TV_TE_ID_OWNED))
         return;
     tv_te_id(&fields, &raw);
     *told = (struct told){

@@ -209,7 +209,8 @@ static unsigned colour_of(struct tv_te_part *part, const struct event *event)
 static void add_loose(struct tv_te_part *part, const struct event *event, uint32_t process,
                       uint32_t thread)
 {
-    *tv_table_add(&part->loose) = (struct tv_te_loose){
+    struct tv_te_loose *loose = tv_table_add(&part->loose);
+    *loose = (struct tv_te_loose){
         .time = event->time,
         .offset = event->offset,
         .thread = thread,
@@ -217,6 +218,7 @@ static void add_loose(struct tv_te_part *part, const struct event *event, uint32
         .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
         .phase = event->phase,
     };
+    tv_te_link_keep(loose, event->fields);
 }
 
 static void take_loose(struct tv_te_part *part, const struct event *event)
