@@ -4,6 +4,7 @@
 #include "model/builder_trace.h"
 #include "model/clocks.h"
 #include "model/known_names.h"
+#include "model/objects.h"
 
 void tv_trace_reserve_offsets(struct tv_trace *trace)
 {
@@ -95,6 +96,7 @@ void tv_trace_settle(struct tv_trace *trace)
     tv_trace_tie_clocks(trace);
     tv_known_names_apply(trace);
     tv_tables_finish(&trace->tables);
+    tv_objects_index(trace);
     trace->cpu_axis = !(tv_head_clocks(trace->head) & TV_CLOCK_WALL);
     find_origin(trace);
     for (uint32_t i = 0; i < trace->track_count; i++)

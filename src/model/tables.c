@@ -28,6 +28,7 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->stack_frames);
     RELEASE(&tables->slice_extras);
     RELEASE(&tables->async_extras);
+    tv_free(tables->object_keys);
     tv_free(tables->counter_times);
     tv_free(tables->counter_offsets);
     tv_free(tables->counter_values);

@@ -77,6 +77,13 @@ struct tv_object {
     uint8_t flags;
 };
 
+/* An object as references name it: process, id and scope as numbers of strings. */
+struct tv_object_key {
+    tv_ns created;
+    uint32_t input, pid, id, scope;
+    uint32_t object;
+};
+
 struct tv_snapshot {
     tv_ns time;
     uint64_t offset; /* of the event; of an inner one, of the object itself */
@@ -187,6 +194,7 @@ struct tv_tables {
     TV_TABLE(tv_stack_frame) stack_frames;
     TV_TABLE(tv_slice_extra) slice_extras;
     TV_TABLE(tv_async_extra) async_extras;
+    struct tv_object_key *object_keys; /* [objects.count] sorted (objects.h) */
     tv_ns *counter_times;
     uint64_t *counter_offsets;
     double *counter_values;

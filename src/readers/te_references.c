@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/te_references.h"
 
-#include <stdio.h>
-
 #include "base/bytes.h"
 #include "base/intern.h"
 #include "model/objects.h"
@@ -10,7 +8,7 @@
 #include "readers/te_nested.h"
 #include "readers/te_values.h"
 
-/* Each looks through all objects. */
+/* An event's answer stays readable. */
 #define MOST_REFERENCES 1000u
 
 struct finding {
@@ -23,30 +21,6 @@ struct finding {
     struct tv_te_scratch scratch;
     unsigned tried, written;
 };
-
-static bool is_process(const struct tv_head *head, uint32_t process, struct tv_bytes pid)
-{
-    char number[24];
-    if (process >= head->process_count)
-        return false;
-    if (head->processes[process].key != TV_EMPTY_STRING)
-        return tv_bytes_equal(tv_head_text(head, head->processes[process].key), pid);
-    snprintf(number, sizeof number, "%llu", (unsigned long long)head->processes[process].id);
-    return tv_bytes_equal(tv_bytes_of(number), pid);
-}
-
-/* The process of that id that has objects of the input; TV_NONE: none has. */
-static uint32_t find_process(struct finding *finding, struct tv_bytes raw)
-{
-    const struct tv_trace *trace = finding->trace;
-    struct tv_bytes pid = raw.data ? tv_te_text(raw, &finding->scratch) : TV_BYTES("0");
-    for (size_t i = 0; i < trace->tables.objects.count; i++) {
-        const struct tv_object *object = &trace->tables.objects.rows[i];
-        if (object->input == finding->input && is_process(trace->head, object->process, pid))
-            return object->process;
-    }
-    return TV_NONE;
-}
 
 /* Whether the same was asked for before. */
 static bool is_known(struct finding *finding, const struct tv_te_nested *nested)
@@ -64,22 +38,28 @@ static bool is_known(struct finding *finding, const struct tv_te_nested *nested)
     return number < before;
 }
 
-/* Texts that tv_te_text makes last until its next call: the head's strings stay. */
+/* The number's text stays where that of tv_te_text would be gone; NULL: it is no string at all. */
+static struct tv_bytes known_text(struct finding *finding, struct tv_bytes raw)
+{
+    const struct tv_interner *strings = finding->trace->head->strings;
+    uint32_t number = tv_interner_find(strings, tv_te_text(raw, &finding->scratch));
+    return number == TV_NONE ? (struct tv_bytes){NULL, 0} : tv_interner_get(strings, number);
+}
+
+/* An event without a process is of process 0. */
 static uint32_t find_snapshot(struct finding *finding, const struct tv_te_nested *nested)
 {
-    const struct tv_head *head = finding->trace->head;
-    struct tv_object_reference reference = {.input = finding->input, .time = finding->time};
-    uint32_t id = tv_interner_find(head->strings, tv_te_text(nested->id_ref, &finding->scratch));
-    uint32_t scope = TV_EMPTY_STRING;
+    struct tv_bytes pid = nested->pid_ref.data ? nested->pid_ref : finding->pid;
+    struct tv_object_reference reference = {
+        .input = finding->input,
+        .pid = pid.data ? known_text(finding, pid) : TV_BYTES("0"),
+        .id = known_text(finding, nested->id_ref),
+        .time = finding->time,
+    };
     if (nested->scope.data)
-        scope = tv_interner_find(head->strings, tv_te_text(nested->scope, &finding->scratch));
-    reference.process =
-        find_process(finding, nested->pid_ref.data ? nested->pid_ref : finding->pid);
-    if (id == TV_NONE || scope == TV_NONE || reference.process == TV_NONE)
+        reference.scope = known_text(finding, nested->scope);
+    if (!reference.pid.data || !reference.id.data || (nested->scope.data && !reference.scope.data))
         return TV_NONE;
-    reference.id = tv_head_text(head, id);
-    if (nested->scope.data)
-        reference.scope = tv_head_text(head, scope);
     return tv_object_find_snapshot(finding->trace, &reference);
 }
 

@@ -141,7 +141,7 @@ static uint32_t found_at(const struct tv_trace *trace, const char *id, int64_t u
 {
     struct tv_object_reference reference = {
         .input = 0,
-        .process = 0,
+        .pid = TV_BYTES("1"),
         .id = {(const uint8_t *)id, strlen(id)},
         .time = us * 1000,
     };
