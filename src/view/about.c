@@ -199,6 +199,9 @@ static void write_counts(struct tv_out *out, const struct tv_tables *tables)
     number(out, ",\"counters\":", (int64_t)tables->counters.count);
     number(out, ",\"instants\":", (int64_t)tables->instants.count);
     number(out, ",\"flows\":", (int64_t)tables->flows.count);
+    number(out, ",\"objects\":", (int64_t)tables->objects.count);
+    number(out, ",\"samples\":", (int64_t)tables->samples.count);
+    number(out, ",\"memory_dumps\":", (int64_t)tables->memory_dumps.count);
 }
 
 /* Threads without events. */

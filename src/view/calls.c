@@ -168,8 +168,10 @@ void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
     tv_out_init_memory(&text);
     enum tv_status status =
         input->describe(trace, event->input, event->offset, event->end_offset, &text, &reason);
-    tv_out_text(out, ",\"category\":");
-    tv_out_json(out, tv_head_text(trace->head, trace->head->frames[event->frame].category));
+    if (event->frame != TV_NONE) {
+        tv_out_text(out, ",\"category\":");
+        tv_out_json(out, tv_head_text(trace->head, trace->head->frames[event->frame].category));
+    }
     member(out, ",\"offset\":", (int64_t)event->offset);
     tv_out_text(out, ",\"event\":");
     if (status == TV_OK) {

@@ -3,30 +3,13 @@
  * Instants: those of a range, the many of one pixel together, and all about one.
  */
 #include "base/bytes.h"
-#include "base/memory.h"
+#include "view/pixels.h"
 #include "view/state.h"
 
-#define PIXEL_LIMIT 8192
-#define ROW_LIMIT 20000
-
-/* Whose instants have been written, and up to which pixel: one place for each thread, each
- * process, and the trace. */
-struct marks {
-    const struct tv_trace *trace;
-    struct tv_view_window window;
-    struct row {
-        uint32_t instant; /* the first of its pixel */
-        uint32_t count;
-    } * rows;
-    uint32_t count;
-    uint64_t left_out;
-    uint32_t *open; /* [owners] index of the last row of each, plus 1 */
-};
-
 /* Threads, then processes, then the trace. */
-static size_t owner_of(const struct tv_trace *trace, const struct tv_instant *instant)
+static uint32_t owner_of(const struct tv_trace *trace, const struct tv_instant *instant)
 {
-    size_t threads = trace->head->thread_count, processes = trace->head->process_count;
+    uint32_t threads = trace->head->thread_count, processes = trace->head->process_count;
     if (instant->scope == TV_SCOPE_THREAD && instant->of < threads)
         return instant->of;
     if (instant->scope == TV_SCOPE_PROCESS && instant->of < processes)
@@ -34,46 +17,17 @@ static size_t owner_of(const struct tv_trace *trace, const struct tv_instant *in
     return threads + processes;
 }
 
-static int64_t pixel_at(const struct marks *marks, tv_ns time)
-{
-    const struct tv_view_window *window = &marks->window;
-    return (int64_t)((double)(time - window->from) * (double)window->pixels /
-                     (double)(window->to - window->from));
-}
-
 static tv_ns time_of(const struct tv_trace *trace, const struct tv_instant *instant)
 {
     return tv_trace_time(trace, instant->input, instant->time);
 }
 
-static void take(struct marks *marks, uint32_t number)
-{
-    const struct tv_instant *instant = &marks->trace->tables.instants.rows[number];
-    tv_ns time = time_of(marks->trace, instant);
-    uint32_t *open = &marks->open[owner_of(marks->trace, instant)];
-    if (time < marks->window.from || time >= marks->window.to)
-        return;
-    if (*open > 0) {
-        struct row *last = &marks->rows[*open - 1];
-        tv_ns before = time_of(marks->trace, &marks->trace->tables.instants.rows[last->instant]);
-        if (pixel_at(marks, before) == pixel_at(marks, time)) {
-            last->count++;
-            return;
-        }
-    }
-    if (marks->count == ROW_LIMIT) {
-        marks->left_out++;
-        return;
-    }
-    marks->rows[marks->count++] = (struct row){number, 1};
-    *open = marks->count;
-}
-
 /* [instant, time, frame, scope, of, count, colour] */
-static void write_row(struct tv_out *out, const struct tv_trace *trace, const struct row *row)
+static void write_row(struct tv_out *out, const struct tv_trace *trace,
+                      const struct tv_pixel_row *row)
 {
-    const struct tv_instant *instant = &trace->tables.instants.rows[row->instant];
-    tv_out_format(out, "[%u,", row->instant);
+    const struct tv_instant *instant = &trace->tables.instants.rows[row->number];
+    tv_out_format(out, "[%u,", row->number);
     tv_out_i64(out, time_of(trace, instant));
     tv_out_format(out, ",%u,%u,", instant->frame, instant->scope);
     tv_out_i64(out, instant->of == TV_NONE ? -1 : (int64_t)instant->of);
@@ -84,25 +38,29 @@ enum tv_status tv_view_instants(const struct tv_view *view, const struct tv_para
                                 struct tv_out *out, struct tv_error *err)
 {
     const struct tv_trace *trace = view->trace;
-    struct marks marks = {.trace = trace};
-    enum tv_status status = tv_parameter_window(parameters, trace, PIXEL_LIMIT, &marks.window, err);
+    struct tv_view_window window;
+    struct tv_pixels pixels;
+    enum tv_status status = tv_parameter_window(parameters, trace, TV_PIXEL_LIMIT, &window, err);
     if (status != TV_OK)
         return status;
-    size_t owners = (size_t)trace->head->thread_count + trace->head->process_count + 1;
-    marks.open = tv_alloc(owners, sizeof *marks.open);
-    marks.rows = tv_alloc(ROW_LIMIT, sizeof *marks.rows);
-    for (size_t i = 0; i < trace->tables.instants.count; i++)
-        take(&marks, (uint32_t)i);
+    /* a place for each thread, each process, and the trace */
+    tv_pixels_init(&pixels, &window,
+                   (size_t)trace->head->thread_count + trace->head->process_count + 1);
+    for (size_t i = 0; i < trace->tables.instants.count; i++) {
+        const struct tv_instant *instant = &trace->tables.instants.rows[i];
+        tv_ns time = time_of(trace, instant);
+        if (time >= window.from && time < window.to)
+            tv_pixels_take(&pixels, owner_of(trace, instant), (uint32_t)i, time, time);
+    }
     tv_out_text(out, "{\"instants\":[");
-    for (uint32_t i = 0; i < marks.count; i++) {
+    for (uint32_t i = 0; i < pixels.count; i++) {
         tv_out_text(out, i > 0 ? ",\n" : "");
-        write_row(out, trace, &marks.rows[i]);
+        write_row(out, trace, &pixels.rows[i]);
     }
     tv_out_text(out, "],\"left_out\":");
-    tv_out_u64(out, marks.left_out);
+    tv_out_u64(out, pixels.left_out);
     tv_out_char(out, '}');
-    tv_free(marks.rows);
-    tv_free(marks.open);
+    tv_pixels_release(&pixels);
     return TV_OK;
 }
 

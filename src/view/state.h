@@ -13,6 +13,7 @@
 
 struct tv_tree_cache;
 struct tv_flow_index;
+struct tv_object_index;
 
 /* A track as the page shows it. */
 struct tv_view_track {
@@ -27,6 +28,7 @@ struct tv_view {
     struct tv_view_track *tracks; /* in the order shown */
     struct tv_tree_cache *trees;
     struct tv_flow_index *flows;
+    struct tv_object_index *objects;
     uint32_t *thread_track; /* [threads] where its slices lie; TV_NONE: it has none */
     bool wall, cpu;         /* the clocks there are */
     bool by_owner;          /* tracks are ordered by process and thread, not busiest first */
@@ -36,18 +38,22 @@ typedef enum tv_status tv_view_function(const struct tv_view *view,
                                         const struct tv_parameters *parameters, struct tv_out *out,
                                         struct tv_error *err);
 
-tv_view_function tv_view_trace, tv_view_frames;                    /* about.c */
-tv_view_function tv_view_profile, tv_view_relations;               /* tables.c */
-tv_view_function tv_view_slice, tv_view_step;                      /* calls.c */
-tv_view_function tv_view_extents, tv_view_activity, tv_view_flame; /* pictures.c */
-tv_view_function tv_view_counters, tv_view_counter_values;         /* counters.c */
-tv_view_function tv_view_instants, tv_view_instant;                /* marks.c */
-tv_view_function tv_view_flows, tv_view_flow_categories;           /* flows.c */
-tv_view_function tv_view_arrows;                                   /* arrows.c */
-tv_view_function tv_view_tiles;                                    /* tiles.c */
-tv_view_function tv_view_search;                                   /* search.c */
-tv_view_function tv_view_statistics;                               /* statistics.c */
-tv_view_function tv_view_health, tv_view_at, tv_view_bytes;        /* bytes.c */
+tv_view_function tv_view_trace, tv_view_frames;                         /* about.c */
+tv_view_function tv_view_profile, tv_view_relations;                    /* tables.c */
+tv_view_function tv_view_slice, tv_view_step;                           /* calls.c */
+tv_view_function tv_view_extents, tv_view_activity, tv_view_flame;      /* pictures.c */
+tv_view_function tv_view_counters, tv_view_counter_values;              /* counters.c */
+tv_view_function tv_view_instants, tv_view_instant;                     /* marks.c */
+tv_view_function tv_view_flows, tv_view_flow_categories;                /* flows.c */
+tv_view_function tv_view_arrows;                                        /* arrows.c */
+tv_view_function tv_view_beside;                                        /* beside.c */
+tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;     /* objects.c */
+tv_view_function tv_view_samples, tv_view_sample, tv_view_sample_flame; /* samples.c */
+tv_view_function tv_view_memory_dumps, tv_view_memory_dump;             /* memory.c */
+tv_view_function tv_view_tiles;                                         /* tiles.c */
+tv_view_function tv_view_search;                                        /* search.c */
+tv_view_function tv_view_statistics;                                    /* statistics.c */
+tv_view_function tv_view_health, tv_view_at, tv_view_bytes;             /* bytes.c */
 
 /* The call tree of a selection, of those asked for last or made now. Nobody else has one before
  * tv_trees_leave. */
@@ -59,7 +65,7 @@ void tv_trees_leave(struct tv_tree_cache *cache);
 
 /* An event of an input that is to be read again. */
 struct tv_view_event {
-    uint32_t input, frame;
+    uint32_t input, frame;       /* frame TV_NONE: what has one tells its category elsewhere */
     uint64_t offset, end_offset; /* TV_NO_OFFSET: none */
 };
 

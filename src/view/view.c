@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/flow_index.h"
+#include "view/object_index.h"
 #include "view/order.h"
 #include "view/state.h"
 
@@ -29,6 +30,15 @@ static const struct {
     {"flows", tv_view_flows, false},
     {"flow_categories", tv_view_flow_categories, false},
     {"arrows", tv_view_arrows, false},
+    {"beside", tv_view_beside, false},
+    {"objects", tv_view_objects, false},
+    {"object", tv_view_object, false},
+    {"snapshot", tv_view_snapshot, false},
+    {"samples", tv_view_samples, false},
+    {"sample", tv_view_sample, false},
+    {"sample_flame", tv_view_sample_flame, true},
+    {"memory_dumps", tv_view_memory_dumps, false},
+    {"memory_dump", tv_view_memory_dump, false},
     {"search", tv_view_search, false},
     {"statistics", tv_view_statistics, false},
     {"health", tv_view_health, false},
@@ -68,6 +78,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     view->pyramid = tv_pyramid_new(trace, 0);
     view->trees = tv_trees_new(trace);
     view->flows = tv_flow_index_new(trace);
+    view->objects = tv_object_index_new(trace);
     view->rank = find_ranks(view);
     view->thread_track = find_thread_tracks(trace);
     tv_view_order_tracks(view);
@@ -80,6 +91,7 @@ void tv_view_free(struct tv_view *view)
         return;
     tv_trees_free(view->trees);
     tv_flow_index_free(view->flows);
+    tv_object_index_free(view->objects);
     tv_pyramid_free(view->pyramid);
     tv_free(view->rank);
     tv_free(view->thread_track);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/sample_tree.h"
+
+#include "base/memory.h"
+
+/* Sums stay below that, so that none overflows, whatever a file says of its samples. */
+#define MOST (INT64_MAX / 4)
+
+struct counting {
+    const struct tv_trace *trace;
+    const struct tv_selection *selection;
+    enum tv_sample_measure measure;
+    bool *wanted; /* [threads]; NULL: all, also those of no thread */
+    /* [threads + 1] for the time until the next one: the sample before, plus 1, and its time */
+    size_t *last;
+    tv_ns *gap;
+    int64_t total;
+    struct tv_call_tree *tree;
+};
+
+static bool *wanted_threads(const struct tv_trace *trace, const struct tv_selection *selection)
+{
+    if (!selection->tracks)
+        return NULL;
+    bool *wanted = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *wanted);
+    for (uint32_t i = 0; i < selection->track_count; i++)
+        if (selection->tracks[i] < trace->track_count &&
+            trace->tracks[selection->tracks[i]].thread < trace->head->thread_count)
+            wanted[trace->tracks[selection->tracks[i]].thread] = true;
+    return wanted;
+}
+
+/* Where a sample's thread stands in lists of threads: the place behind them is that of none. */
+static uint32_t place_of(const struct counting *counting, const struct tv_sample *sample)
+{
+    uint32_t threads = counting->trace->head->thread_count;
+    return sample->thread < threads ? sample->thread : threads;
+}
+
+static bool is_wanted(const struct counting *counting, const struct tv_sample *sample)
+{
+    const struct tv_selection *selection = counting->selection;
+    tv_ns time = tv_trace_time(counting->trace, sample->input, sample->time);
+    bool all = selection->from == INT64_MIN && selection->to == INT64_MAX;
+    if (!all && (time < selection->from || time >= selection->to))
+        return false;
+    return !counting->wanted || counting->wanted[place_of(counting, sample)];
+}
+
+static void add(struct counting *counting, const struct tv_sample *sample, int64_t measure)
+{
+    if (!is_wanted(counting, sample) || sample->path == TV_ROOT_PATH)
+        return;
+    if (measure < 0)
+        measure = 0;
+    if (measure > MOST - counting->total)
+        measure = MOST - counting->total;
+    counting->total += measure;
+    counting->tree->cost[sample->path].calls++;
+    counting->tree->cost[sample->path].wall += measure;
+}
+
+/* A sample is added when the next one of its thread tells how long it stood. */
+static void add_times(struct counting *counting)
+{
+    const struct tv_tables *tables = &counting->trace->tables;
+    size_t places = (size_t)counting->trace->head->thread_count + 1;
+    counting->last = tv_alloc(places, sizeof *counting->last);
+    counting->gap = tv_alloc(places, sizeof *counting->gap);
+    for (size_t i = 0; i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        uint32_t place = place_of(counting, sample);
+        if (counting->last[place] > 0) {
+            const struct tv_sample *before = &tables->samples.rows[counting->last[place] - 1];
+            /* Samples of no thread may be of several inputs. */
+            counting->gap[place] = before->input == sample->input && sample->time > before->time
+                                       ? (tv_ns)((uint64_t)sample->time - (uint64_t)before->time)
+                                       : 0;
+            add(counting, before, counting->gap[place]);
+        }
+        counting->last[place] = i + 1;
+    }
+    for (size_t place = 0; place < places; place++)
+        if (counting->last[place] > 0)
+            add(counting, &tables->samples.rows[counting->last[place] - 1], counting->gap[place]);
+    tv_free(counting->last);
+    tv_free(counting->gap);
+}
+
+static void add_all(struct counting *counting)
+{
+    const struct tv_tables *tables = &counting->trace->tables;
+    for (size_t i = 0; i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        add(counting, sample, counting->measure == TV_SAMPLES_WEIGHT ? sample->weight : 1);
+    }
+}
+
+struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
+                                             const struct tv_selection *selection,
+                                             enum tv_sample_measure measure)
+{
+    struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
+    struct counting counting = {trace, selection, measure, wanted_threads(trace, selection),
+                                NULL,  NULL,      0,       tree};
+    if (measure == TV_SAMPLES_TIME)
+        add_times(&counting);
+    else
+        add_all(&counting);
+    tree->clocks = TV_CLOCK_WALL;
+    for (uint32_t i = tree->count; i-- > 1;) {
+        tree->cost[tree->parent[i]].calls += tree->cost[i].calls;
+        tree->cost[tree->parent[i]].wall += tree->cost[i].wall;
+    }
+    tree->cost[TV_ROOT_PATH] = (struct tv_path_cost){0};
+    tv_call_tree_settle(tree);
+    tv_free(counting.wanted);
+    return tree;
+}
