@@ -8,5 +8,6 @@ import './corners.test.mjs';
 import './events.test.mjs';
 import './example.test.mjs';
 import './flamegraph.test.mjs';
+import './flows.test.mjs';
 import './page.test.mjs';
 import './traces.test.mjs';

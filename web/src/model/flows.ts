@@ -19,28 +19,46 @@ export interface Choice {
   nth: number;
 }
 
-/** Which of several arrows is followed: the one on which one came back, else one after the other. */
+interface Step {
+  flow: number;
+  direction: 1 | -1;
+  /** Where it led. */
+  at: Call;
+}
+
+/**
+ * Which of several arrows is followed: against the direction of the last step the one on which one
+ * came, else one after the other.
+ */
 export class Trail {
   private readonly turns = new Map<string, number>();
-  private came: { flow: number; at: Call; direction: 1 | -1 } | null = null;
+  private steps: Step[] = [];
 
   choose(call: Call, arrows: readonly Flow[], direction: 1 | -1): Choice | null {
-    const at = this.pick(call, arrows, direction);
+    const back = this.takeBack(call, arrows, direction);
+    const at = back >= 0 ? back : this.next(call, arrows.length, direction);
     const flow = arrows[at];
     if (!flow) return null;
     const end = direction === 1 ? flow.to : flow.from;
-    this.came = { flow: flow.flow, at: { row: end.row, index: end.index }, direction };
+    if (back < 0) this.steps.push({ flow: flow.flow, direction, at: end });
     return { flow, end, nth: at + 1 };
   }
 
-  private pick(call: Call, arrows: readonly Flow[], direction: 1 | -1): number {
-    const { came } = this;
-    if (came && came.direction !== direction && sameCall(came.at, call)) {
-      const back = arrows.findIndex((arrow) => arrow.flow === came.flow);
-      if (back >= 0) return back;
+  /** The last step the other way, which is forgotten then; -1: there was none to here. */
+  private takeBack(call: Call, arrows: readonly Flow[], direction: 1 | -1): number {
+    const last = this.steps[this.steps.length - 1];
+    // Who has gone elsewhere has left the trail.
+    if (last && !sameCall(last.at, call)) this.steps = [];
+    else if (last && last.direction !== direction) {
+      this.steps.pop();
+      return arrows.findIndex((arrow) => arrow.flow === last.flow);
     }
+    return -1;
+  }
+
+  private next(call: Call, count: number, direction: 1 | -1): number {
     const key = `${call.row}.${call.index}.${direction}`;
-    const at = ((this.turns.get(key) ?? -1) + 1) % Math.max(1, arrows.length);
+    const at = ((this.turns.get(key) ?? -1) + 1) % Math.max(1, count);
     if (this.turns.size >= TURNS_KEPT) this.turns.clear();
     this.turns.set(key, at);
     return at;
