@@ -2,7 +2,7 @@
 /* Traces in HTML pages: what counts as one, and its text. */
 #include "unpack/html_text.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -129,17 +129,17 @@ static void takes_strings_apart(void **context)
 static void takes_long_strings(void **context)
 {
     (void)context;
-    enum { LINES = 100, WIDTH = 30 };
-    char page[LINES * WIDTH + 100] = "<html><script>var linuxPerfData = \"\\\n", wanted[4096] = "";
-    for (int i = 0; i < LINES; i++) {
-        size_t length = (size_t)i % 20;
-        memset(page + strlen(page), 'a', length); /* zeros follow */
-        strcat(page, "\\u20ac\\n\\\n");
-        memset(wanted + strlen(wanted), 'a', length);
-        strcat(wanted, "\xe2\x82\xac\n");
+    static const char letters[] = "aaaaaaaaaaaaaaaaaaaa";
+    char page[4096], wanted[4096];
+    int length = snprintf(page, sizeof page, "<html><script>var linuxPerfData = \"\\\n"), used = 0;
+    for (int i = 0; i < 100; i++) {
+        length += snprintf(page + length, sizeof page - (size_t)length, "%.*s\\u20ac\\n\\\n",
+                           i % 20, letters);
+        used += snprintf(wanted + used, sizeof wanted - (size_t)used, "%.*s\xe2\x82\xac\n", i % 20,
+                         letters);
     }
-    strcat(page, "\";</script>");
-    strcat(wanted, "|");
+    snprintf(page + length, sizeof page - (size_t)length, "\";</script>");
+    snprintf(wanted + used, sizeof wanted - (size_t)used, "|");
     assert_texts(page, wanted);
 }
 
@@ -154,7 +154,7 @@ static void decodes_base64(void **context)
     char page[16384] = "<html><script id=viewer-data>";
     size_t length = strlen(page);
     memset(page + length, 'A', 12000);
-    strcpy(page + length + 12000, "!AAAA</script>");
+    memcpy(page + length + 12000, TV_BYTES("!AAAA</script>").data, sizeof "!AAAA</script>");
     char result[16384];
     read_page(page, strlen(page), 1024, result, sizeof result);
     assert_memory_equal(result + 9000, "?|", 3);

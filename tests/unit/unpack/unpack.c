@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -180,7 +181,7 @@ static char last_note[256];
 static void take_note(void *context, const char *text)
 {
     (void)context;
-    strncpy(last_note, text, sizeof last_note - 1);
+    snprintf(last_note, sizeof last_note, "%s", text);
 }
 
 /* Traces of a page are members; what is no trace is said to be left out. */
