@@ -2,6 +2,7 @@
 #include "model/trace.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/source.h"
@@ -158,6 +159,25 @@ uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time)
     return low;
 }
 
+uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t from, tv_ns time)
+{
+    struct decoder d = decoder_for(trace, row);
+    uint32_t low = from, step = 1, count;
+    /* Steps that double, then halves of the last. */
+    for (; d.row->count - low >= step && end_of(&d, low + step - 1) <= time; step *= 2)
+        low += step;
+    for (count = d.row->count - low < step ? d.row->count - low : step; count > 0;) {
+        uint32_t half = count / 2;
+        if (end_of(&d, low + half) <= time) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
 uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time)
 {
     struct decoder d = decoder_for(trace, row);
@@ -184,15 +204,35 @@ static uint32_t counted_before(const struct tv_slice_block *block, unsigned flag
     return flag == TV_SLICE_FIRST_CHILD ? block->first_children : block->parents;
 }
 
+/* How many of eight bytes have the flag. */
+TV_INLINE uint32_t count_eight(const uint8_t *flags, unsigned flag)
+{
+    uint64_t word;
+    memcpy(&word, flags, sizeof word);
+    word = (word / flag) & UINT64_C(0x0101010101010101);
+    return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+/* Among `count` slices; `flag` is TV_SLICE_FIRST_CHILD or TV_SLICE_HAS_CHILDREN. */
+TV_INLINE uint32_t count_among(const uint8_t *flags, uint32_t count, unsigned flag)
+{
+    uint32_t found = 0, i = 0;
+    for (; count - i >= 8; i += 8)
+        found += count_eight(flags + i, flag);
+    for (; i < count; i++)
+        found += (flags[i] & flag) != 0;
+    return found;
+}
+
 /* Slices with the flag among [0, index]. */
 static uint32_t rank(const struct decoder *d, unsigned flag, uint32_t index)
 {
-    uint32_t block = index / TV_BLOCK_SLICES;
-    const uint8_t *flags = d->columns->flags + d->row->first;
-    uint32_t count = counted_before(&d->blocks[block], flag);
-    for (uint32_t i = block * TV_BLOCK_SLICES; i <= index; i++)
-        count += (flags[i] & flag) != 0;
-    return count;
+    uint32_t block = index / TV_BLOCK_SLICES, first = block * TV_BLOCK_SLICES;
+    const uint8_t *flags = d->columns->flags + d->row->first + first;
+    uint32_t before = counted_before(&d->blocks[block], flag), count = index + 1 - first;
+    if (flag == TV_SLICE_FIRST_CHILD)
+        return before + count_among(flags, count, TV_SLICE_FIRST_CHILD);
+    return before + count_among(flags, count, TV_SLICE_HAS_CHILDREN);
 }
 
 /* The index of the number-th slice (from 1) with the flag; row.count when there are fewer. */
@@ -213,7 +253,16 @@ static uint32_t select_slice(const struct decoder *d, unsigned flag, uint32_t nu
     uint32_t first = (low - 1) * TV_BLOCK_SLICES;
     uint32_t count = counted_before(&d->blocks[low - 1], flag);
     const uint8_t *flags = d->columns->flags + d->row->first;
-    for (uint32_t i = first; i < d->row->count; i++) {
+    uint32_t i = first;
+    for (; d->row->count - i >= 8; i += 8) {
+        uint32_t among = flag == TV_SLICE_FIRST_CHILD
+                             ? count_eight(flags + i, TV_SLICE_FIRST_CHILD)
+                             : count_eight(flags + i, TV_SLICE_HAS_CHILDREN);
+        if (count + among >= number)
+            break;
+        count += among;
+    }
+    for (; i < d->row->count; i++) {
         count += (flags[i] & flag) != 0;
         if (count == number)
             return i;

@@ -161,6 +161,11 @@ tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index);
 
 /* The first slice of the row that ends after `time` (row.count when none does). */
 uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time);
+
+/* The same when it is known that it is not before the index `from` (at most row.count); quick when
+ * it is near. */
+uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t from, tv_ns time);
+
 /* The first slice of the row that starts at or after `time` (row.count when none does). */
 uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time);
 

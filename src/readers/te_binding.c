@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/te_binding.h"
 
+#include <stdatomic.h>
+
 #include "base/error.h"
-#include "base/map.h"
 #include "base/memory.h"
+#include "base/workers.h"
 
 /* Overflow tracks that are looked at besides a thread's own. */
 #define OVERFLOWS_MAX 7
@@ -26,6 +28,7 @@ struct place {
 struct progress {
     uint32_t first_row, row_count;
     struct way around; /* the slices around the last time */
+    uint32_t *found;   /* [row_count] how far `around` has come in each row */
     struct way next; /* in preorder the first slice that starts after the last time; empty: none */
     bool begun;      /* `next` means something */
     tv_ns tie_time;
@@ -34,41 +37,9 @@ struct progress {
 };
 
 struct thread {
-    struct progress *tracks; /* its own and overflow tracks; made when asked for */
+    struct progress *tracks; /* its own and overflow tracks */
     uint32_t count;
 };
-
-struct tv_te_binding {
-    const struct tv_trace *trace;
-    const struct tv_assembly *assembly;
-    struct tv_map numbers; /* thread -> index in threads */
-    struct thread *threads;
-    size_t count, capacity;
-};
-
-struct tv_te_binding *tv_te_binding_new(const struct tv_trace *trace,
-                                        const struct tv_assembly *assembly)
-{
-    struct tv_te_binding *binding = tv_alloc(1, sizeof *binding);
-    binding->trace = trace;
-    binding->assembly = assembly;
-    tv_map_init(&binding->numbers);
-    return binding;
-}
-
-void tv_te_binding_free(struct tv_te_binding *binding)
-{
-    for (size_t i = 0; i < binding->count; i++) {
-        for (uint32_t t = 0; t < binding->threads[i].count; t++) {
-            tv_free(binding->threads[i].tracks[t].around.indices);
-            tv_free(binding->threads[i].tracks[t].next.indices);
-        }
-        tv_free(binding->threads[i].tracks);
-    }
-    tv_free(binding->threads);
-    tv_map_release(&binding->numbers);
-    tv_free(binding);
-}
 
 static uint32_t count_tracks(const struct tv_trace *trace, uint32_t track)
 {
@@ -81,22 +52,26 @@ static uint32_t count_tracks(const struct tv_trace *trace, uint32_t track)
     return count;
 }
 
-static struct thread *find_thread(struct tv_te_binding *binding, uint32_t thread)
+static struct thread begin_thread(const struct tv_trace *trace, uint32_t track)
 {
-    uint32_t number = tv_map_add(&binding->numbers, thread, (uint32_t)binding->count);
-    if (number < binding->count)
-        return &binding->threads[number];
-    uint32_t track = thread == TV_NONE ? TV_NONE : tv_assembly_track(binding->assembly, thread);
-    uint32_t count = count_tracks(binding->trace, track);
-    binding->threads = tv_array_reserve(binding->threads, &binding->capacity, binding->count + 1,
-                                        sizeof *binding->threads);
-    struct thread *added = &binding->threads[binding->count++];
-    *added = (struct thread){tv_alloc(count, sizeof *added->tracks), count};
+    uint32_t count = count_tracks(trace, track);
+    struct thread thread = {tv_alloc(count, sizeof *thread.tracks), count};
     for (uint32_t i = 0; i < count; i++) {
-        added->tracks[i].first_row = binding->trace->tracks[track + i].first_row;
-        added->tracks[i].row_count = binding->trace->tracks[track + i].row_count;
+        thread.tracks[i].first_row = trace->tracks[track + i].first_row;
+        thread.tracks[i].row_count = trace->tracks[track + i].row_count;
+        thread.tracks[i].found = tv_alloc(thread.tracks[i].row_count, sizeof(uint32_t));
     }
-    return added;
+    return thread;
+}
+
+static void end_thread(struct thread *thread)
+{
+    for (uint32_t i = 0; i < thread->count; i++) {
+        tv_free(thread->tracks[i].found);
+        tv_free(thread->tracks[i].around.indices);
+        tv_free(thread->tracks[i].next.indices);
+    }
+    tv_free(thread->tracks);
 }
 
 static void push(struct way *way, uint32_t index)
@@ -119,7 +94,8 @@ static bool go_down(const struct tv_trace *trace, struct progress *track, tv_ns 
     uint32_t row = track->first_row + (uint32_t)track->around.depth;
     if (track->around.depth == track->row_count)
         return false;
-    uint32_t index = tv_row_find(trace, row, time - 1);
+    uint32_t *found = &track->found[track->around.depth];
+    uint32_t index = *found = tv_row_find_from(trace, row, *found, time - 1);
     if (index == trace->rows[row].count || tv_slice_start(trace, row, index) > time ||
         !is_below(trace, track, &track->around, index))
         return false;
@@ -143,14 +119,13 @@ static bool find_around(const struct tv_trace *trace, struct progress *track, tv
     return true;
 }
 
-bool tv_te_binding_around(struct tv_te_binding *binding, uint32_t thread, tv_ns time, uint32_t *row,
-                          uint32_t *index)
+static void answer_around(const struct tv_trace *trace, struct thread *thread,
+                          struct tv_te_question *question)
 {
-    struct thread *found = find_thread(binding, thread);
-    for (uint32_t i = 0; i < found->count; i++)
-        if (find_around(binding->trace, &found->tracks[i], time, row, index))
-            return true;
-    return false;
+    for (uint32_t i = 0; i < thread->count; i++)
+        if (find_around(trace, &thread->tracks[i], question->time, &question->row,
+                        &question->index))
+            return;
 }
 
 /* To the next slice in preorder: parents before children, siblings in order, which is the order of
@@ -220,22 +195,87 @@ static bool find_next(const struct tv_trace *trace, struct progress *track, tv_n
     return true;
 }
 
-bool tv_te_binding_next(struct tv_te_binding *binding, uint32_t thread, tv_ns time, uint64_t offset,
-                        uint32_t *row, uint32_t *index)
+static void answer_next(const struct tv_trace *trace, struct thread *thread,
+                        struct tv_te_question *question)
 {
-    const struct tv_trace *trace = binding->trace;
-    struct thread *asked = find_thread(binding, thread);
     tv_ns earliest = INT64_MAX;
-    for (uint32_t i = 0; i < asked->count; i++) {
+    for (uint32_t i = 0; i < thread->count; i++) {
         struct place place;
-        if (!find_next(trace, &asked->tracks[i], time, offset, &place))
+        if (!find_next(trace, &thread->tracks[i], question->time, question->offset, &place))
             continue;
         tv_ns start = tv_slice_start(trace, place.row, place.index);
         if (start >= earliest)
             continue;
         earliest = start;
-        *row = place.row;
-        *index = place.index;
+        question->row = place.row;
+        question->index = place.index;
     }
-    return earliest != INT64_MAX;
+}
+
+/* ---- Thread beside thread ---- */
+
+struct answering {
+    const struct tv_assembly *assembly;
+    const struct tv_trace *trace;
+    struct tv_te_question *questions;
+    size_t *order; /* the questions of a thread one behind the other, in the order of time */
+    size_t *first; /* [threads + 1] in `order` */
+    uint32_t thread_count;
+    _Atomic uint32_t next;
+};
+
+static void answer_thread(const struct answering *answering, uint32_t number)
+{
+    const struct tv_trace *trace = answering->trace;
+    struct thread thread = begin_thread(trace, tv_assembly_track(answering->assembly, number));
+    for (size_t i = answering->first[number]; i < answering->first[number + 1]; i++) {
+        struct tv_te_question *question = &answering->questions[answering->order[i]];
+        if (question->next)
+            answer_next(trace, &thread, question);
+        else
+            answer_around(trace, &thread, question);
+    }
+    end_thread(&thread);
+}
+
+static void answer(void *context, unsigned worker)
+{
+    struct answering *answering = context;
+    (void)worker;
+    for (uint32_t i; (i = atomic_fetch_add(&answering->next, 1)) < answering->thread_count;)
+        if (answering->first[i] < answering->first[i + 1])
+            answer_thread(answering, i);
+}
+
+static void sort_by_thread(struct answering *answering, size_t count)
+{
+    size_t *at = tv_alloc((size_t)answering->thread_count + 1, sizeof *at);
+    for (size_t i = 0; i < count; i++)
+        if (answering->questions[i].thread != TV_NONE)
+            answering->first[answering->questions[i].thread + 1]++;
+    for (uint32_t i = 0; i < answering->thread_count; i++)
+        at[i + 1] = answering->first[i + 1] += answering->first[i];
+    for (size_t i = 0; i < count; i++)
+        if (answering->questions[i].thread != TV_NONE)
+            answering->order[at[answering->questions[i].thread]++] = i;
+    tv_free(at);
+}
+
+void tv_te_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
+                struct tv_te_question *questions, size_t count, unsigned workers)
+{
+    struct answering answering = {
+        .assembly = assembly,
+        .trace = trace,
+        .questions = questions,
+        .order = tv_alloc(count, sizeof *answering.order),
+        .first = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *answering.first),
+        .thread_count = trace->head->thread_count,
+    };
+    for (size_t i = 0; i < count; i++)
+        questions[i].row = questions[i].index = TV_NONE;
+    sort_by_thread(&answering, count);
+    tv_workers_run(workers ? workers : tv_workers_available(), answer, &answering);
+    tv_free(answering.order);
+    tv_free(answering.first);
 }

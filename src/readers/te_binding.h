@@ -11,20 +11,21 @@
 
 #include "model/assembly.h"
 
-struct tv_te_binding;
+struct tv_te_question {
+    uint32_t thread;
+    bool next; /* false: around */
+    tv_ns time;
+    uint64_t offset; /* of the event that asks */
+    /* The answer; row TV_NONE: there is no slice. */
+    uint32_t row, index;
+};
 
-struct tv_te_binding *tv_te_binding_new(const struct tv_trace *trace,
-                                        const struct tv_assembly *assembly);
-void tv_te_binding_free(struct tv_te_binding *binding);
-
-/* The deepest slice with start <= time <= end; at a shared boundary the earlier one.  Times must
- * not go back within a thread. */
-bool tv_te_binding_around(struct tv_te_binding *binding, uint32_t thread, tv_ns time, uint32_t *row,
-                          uint32_t *index);
-
-/* The first slice, at any depth, that starts after the time; or at it, when its event stands behind
- * `offset` in the file. The same rule for times. */
-bool tv_te_binding_next(struct tv_te_binding *binding, uint32_t thread, tv_ns time, uint64_t offset,
-                        uint32_t *row, uint32_t *index);
+/* Answers questions that stand in the order of time; several threads are worked on side by side.
+ *
+ * around  the deepest slice with start <= time <= end; at a shared boundary the earlier one
+ * next    the first slice, at any depth, that starts after the time; or at it, when its event
+ *         stands behind `offset` in the file */
+void tv_te_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
+                struct tv_te_question *questions, size_t count, unsigned workers);
 
 #endif

@@ -46,7 +46,6 @@ struct async_place {
 
 struct joining {
     struct tv_te_context *context;
-    struct tv_te_binding *binding;
     struct tv_te_key text;
     struct tv_interner *ids; /* with their JSON type in front */
     struct tv_map numbers;   /* (frame, id) -> index in keys; frame TV_NONE: a bind_id */
@@ -175,25 +174,23 @@ static void open_flow(struct key *key, const struct tv_te_loose *event, struct t
     key->frame = event->frame;
 }
 
-static bool find_slice(struct joining *joining, const struct tv_te_loose *event,
-                       const struct told *told, struct tv_flow_end *found)
+static struct tv_te_question ask(const struct tv_te_context *context,
+                                 const struct tv_te_loose *event, const struct told *told)
 {
-    struct tv_te_context *context = joining->context;
-    tv_ns time = event->time + context->trace->offset[context->input];
-    found->time = event->time;
-    if (told->binding == AROUND)
-        return tv_te_binding_around(joining->binding, event->thread, time, &found->row,
-                                    &found->index);
-    return tv_te_binding_next(joining->binding, event->thread, time, event->offset, &found->row,
-                              &found->index);
+    return (struct tv_te_question){
+        .thread = told->key != TV_NONE && is_flow(event) ? event->thread : TV_NONE,
+        .next = told->binding == NEXT,
+        .time = event->time + context->trace->offset[context->input],
+        .offset = event->offset,
+    };
 }
 
 static void join_flow(struct joining *joining, const struct tv_te_loose *event,
-                      const struct told *told)
+                      const struct told *told, const struct tv_te_question *question)
 {
     struct tv_te_context *context = joining->context;
     struct key *key = &joining->keys[told->key];
-    struct tv_flow_end end;
+    struct tv_flow_end end = {.time = event->time, .row = question->row, .index = question->index};
     if (event->phase == 's' && key->open && !key->arrived) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_BEGUN_TWICE, event->offset);
         return;
@@ -202,7 +199,7 @@ static void join_flow(struct joining *joining, const struct tv_te_loose *event,
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_START, event->offset);
         return;
     }
-    if (!find_slice(joining, event, told, &end)) {
+    if (question->row == TV_NONE) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
         return;
     }
@@ -285,20 +282,29 @@ static void join_bound_slice(struct joining *joining, const struct tv_te_loose *
 
 static void join_events(struct joining *joining, const struct tv_te_picked *picked)
 {
+    const struct tv_te_context *context = joining->context;
     struct told *told = tv_alloc(picked->count, sizeof *told);
+    struct tv_te_question *questions = tv_alloc(picked->count, sizeof *questions);
     for (size_t i = 0; i < picked->count; i++)
-        read_event(joining, &joining->context->loose[picked->loose[i]], &told[i]);
+        read_event(joining, &context->loose[picked->loose[i]], &told[i]);
     for (size_t i = 0; i < picked->count; i++) {
         size_t next = picked->order[i];
-        const struct tv_te_loose *event = &joining->context->loose[picked->loose[next]];
+        questions[i] = ask(context, &context->loose[picked->loose[next]], &told[next]);
+    }
+    tv_te_bind(context->assembly, context->trace, questions, picked->count,
+               context->options->parts);
+    for (size_t i = 0; i < picked->count; i++) {
+        size_t next = picked->order[i];
+        const struct tv_te_loose *event = &context->loose[picked->loose[next]];
         if (told[next].key == TV_NONE)
             continue;
         if (is_flow(event))
-            join_flow(joining, event, &told[next]);
+            join_flow(joining, event, &told[next], &questions[i]);
         else
             join_bound_slice(joining, event, &told[next]);
     }
     tv_free(told);
+    tv_free(questions);
 }
 
 void tv_te_flows(struct tv_te_context *context)
@@ -306,11 +312,9 @@ void tv_te_flows(struct tv_te_context *context)
     struct joining joining = {.context = context};
     struct tv_te_picked picked;
     tv_te_pick(&picked, context, "stfXBbn");
-    joining.binding = tv_te_binding_new(context->trace, context->assembly);
     joining.ids = tv_interner_new();
     tv_map_init(&joining.numbers);
     join_events(&joining, &picked);
-    tv_te_binding_free(joining.binding);
     tv_interner_free(joining.ids);
     tv_map_release(&joining.numbers);
     tv_free(joining.keys);

@@ -248,6 +248,9 @@ static void finding_slices_by_time(void **state)
             while (starts < trace->rows[row].count && tv_slice_start(trace, row, starts) < ns)
                 starts++;
             assert_int_equal(tv_row_find(trace, row, ns), ends);
+            assert_int_equal(tv_row_find_from(trace, row, 0, ns), ends);
+            assert_int_equal(tv_row_find_from(trace, row, ends / 2, ns), ends);
+            assert_int_equal(tv_row_find_from(trace, row, ends, ns), ends);
             assert_int_equal(tv_row_find_start(trace, row, ns), starts);
         }
     tv_trace_free(trace);
