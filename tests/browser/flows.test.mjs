@@ -146,9 +146,9 @@ test('the details link the calls at the other ends', async () => {
   assert.deepEqual(
     (await texts('.details.beside .flow-links li')).map((t) => t.replace(/\s+/g, ' ').trim()),
     [
-      'to › handle 0.350 ms after [21] worker message 7',
-      'to › log 0.510 ms after [21] worker message 7',
-      'to › store 0.660 ms after [21] worker message 7',
+      'to › handle 0.350 ms after [21] worker, flow message 7',
+      'to › log 0.510 ms after [21] worker, flow message 7',
+      'to › store 0.660 ms after [21] worker, flow message 7',
     ],
   );
   await details().locator('.flow-links button', { hasText: 'log' }).click();

@@ -100,8 +100,11 @@ export class FlowLinks {
         { class: 'time' },
         `${formatTimeUnit(Math.abs(between), viewer.unit.peek())} ${later ? 'after' : 'before'}`,
       ),
-      h('span', { class: 'dim where' }, track ? trackName(track) : ''),
-      h('span', { class: 'dim name' }, brief(name, 120)),
+      h(
+        'span',
+        { class: 'dim where' },
+        `${track ? trackName(track) : ''}, flow ${brief(name, 120)}`,
+      ),
     );
   }
 }
