@@ -36,6 +36,9 @@ export class Keys {
   }
 
   private handle(e: KeyboardEvent): boolean {
+    // On many layouts brackets need AltGr, which some systems tell as Ctrl and Alt.
+    if (e.getModifierState('AltGraph') && !Keys.typing(e.target) && this.alongFlow(e.key))
+      return true;
     if (e.ctrlKey || e.metaKey) return this.withControl(e);
     if (Keys.typing(e.target) || e.altKey) return false;
     return this.move(e) || this.walk(e.key) || this.act(e) || this.typeToFind(e);
@@ -124,10 +127,17 @@ export class Keys {
     return true;
   }
 
+  private alongFlow(key: string): boolean {
+    if (key !== ']' && key !== '[') return false;
+    void this.flows.step(key === ']' ? 1 : -1);
+    return true;
+  }
+
   private act(e: KeyboardEvent): boolean {
     const { viewer, mover } = this.page.views;
     const { lower, top, help } = this.page;
     if (this.typesToFind() && e.key !== 'Escape' && e.key !== '/' && e.key !== '?') return false;
+    if (this.alongFlow(e.key)) return true;
     switch (e.key) {
       case '0':
         mover.glide(wholeView(viewer.bounds));
@@ -139,12 +149,6 @@ export class Keys {
       case 'm':
       case 'M':
         this.rangeFromSelection();
-        return true;
-      case ']':
-        void this.flows.step(1);
-        return true;
-      case '[':
-        void this.flows.step(-1);
         return true;
       case 'q':
       case 'Q':

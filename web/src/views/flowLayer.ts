@@ -13,7 +13,7 @@ import type { Views } from './context';
 import { goToFlowEnd } from './followFlow';
 
 /** So near an arrow is meant; bars under many arrows must stay within reach. */
-const REACH = 5;
+const REACH = 4;
 const REACH_OF_MANY = 2.5;
 const MANY = 60;
 
@@ -57,6 +57,11 @@ export class FlowLayer {
       flowAt(s, selected.peek(), x, y, REACH) ??
       flowAt(s, many, x, y, many.length > MANY ? REACH_OF_MANY : REACH)
     );
+  }
+
+  /** An arrow that came up under a resting pointer, between two clicks, is not meant by the second. */
+  isMeant(flow: Flow | null, pointer: string): flow is Flow {
+    return flow !== null && (pointer === 'touch' || this.hovered.peek()?.flow === flow.flow);
   }
 
   /** "id 7: send on main → receive on worker, 1.500 ms between" */

@@ -246,7 +246,8 @@ export class TimelineGestures {
     const instant = this.line.instantAt(this.x(e), this.y(e));
     if (instant) return viewer.selectMark({ kind: 'instant', number: instant.instant });
     const flow = this.line.flowAt(this.x(e), this.y(e));
-    if (flow) return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
+    if (this.line.flows.isMeant(flow, e.pointerType))
+      return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
     const found = this.line.under(this.x(e), this.y(e));
     if (!found?.hit) return viewer.clearSelection();
     if (e.ctrlKey || e.metaKey) {
