@@ -80,7 +80,7 @@ bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selectio
 {
     bool *wanted = tv_alloc(trace->track_count, sizeof *wanted);
     for (uint32_t i = 0; i < trace->track_count; i++)
-        wanted[i] = selection->tracks == NULL && trace->tracks[i].kind != TV_TRACK_ASYNC;
+        wanted[i] = selection->tracks == NULL && tv_track_has_calls(&trace->tracks[i]);
     for (uint32_t i = 0; selection->tracks && i < selection->track_count; i++) {
         if (selection->tracks[i] < trace->track_count)
             wanted[selection->tracks[i]] = true;

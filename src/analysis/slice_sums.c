@@ -25,10 +25,14 @@ struct tv_slice_sums tv_slice_sums_of(const struct tv_trace *trace)
 {
     struct tv_slice_sums sums = {0};
     for (uint32_t i = 0; i < trace->row_count; i++) {
-        if (trace->tracks[trace->rows[i].track].kind == TV_TRACK_ASYNC)
-            sums.async += trace->rows[i].count;
-        else
+        enum tv_track_kind kind = trace->tracks[trace->rows[i].track].kind;
+        if (tv_track_has_calls(&trace->tracks[trace->rows[i].track]))
             add_row(trace, i, &sums);
+        else if (kind == TV_TRACK_ASYNC)
+            sums.async += trace->rows[i].count;
+        else if (kind == TV_TRACK_CPU)
+            sums.cpu_slices += trace->rows[i].count;
+        sums.cpus += kind == TV_TRACK_CPU;
     }
     return sums;
 }

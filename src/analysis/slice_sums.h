@@ -7,13 +7,15 @@
 
 #include "model/trace.h"
 
-/* Of the slices of threads, but for `async`. */
+/* Of the slices of threads, but for the last three. */
 struct tv_slice_sums {
     uint64_t slices;
     uint64_t unfinished; /* open at the end */
     int64_t length;      /* nanoseconds, of all */
     int64_t self;        /* nanoseconds: lengths less those of children */
     uint64_t async;      /* slices of async tracks */
+    uint32_t cpus;       /* processors with a track */
+    uint64_t cpu_slices; /* what they ran */
 };
 
 /* One pass over all slices. */

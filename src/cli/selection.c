@@ -271,7 +271,7 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
         return TV_OK;
     selection->tracks = tracks;
     for (uint32_t i = 0; i < trace->track_count; i++)
-        if (trace->tracks[i].kind != TV_TRACK_ASYNC && keep->tracks[i])
+        if (tv_track_has_calls(&trace->tracks[i]) && keep->tracks[i])
             tracks[selection->track_count++] = i;
     return TV_OK;
 }

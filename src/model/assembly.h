@@ -30,6 +30,7 @@ enum tv_span_flags {
     TV_SPAN_UNFINISHED = 4, /* whole, but its length is unknown: to the thread's last time */
     TV_SPAN_TELLS = 8,      /* an end whose event has more to tell than its time */
     TV_SPAN_NAMELESS = 16,  /* an end that does not say of what; its frame means nothing */
+    TV_SPAN_KERNEL = 32,    /* what the kernel did for the thread: paired by itself */
 };
 
 #define TV_NO_TIME INT64_MIN

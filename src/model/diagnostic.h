@@ -123,6 +123,11 @@
     X(CONTEXT_UNMATCHED, "context-unmatched", W, "contexts that are left but were not entered")    \
     X(CLOCK_NO_ID, "clock-no-id", W,                                                               \
       "clock sync markers without a sync_id, or whose two parts differ")                           \
+    X(EVENTS_LOST, "events-lost", W, "places where the tracer lost events: its buffer was full")   \
+    X(CLOCK_UNITLESS, "clock-unitless", W,                                                         \
+      "times of a clock of unknown unit, taken as nanoseconds")                                    \
+    X(SWITCH_MISSED, "switch-missed", N,                                                           \
+      "processors that left another task than they had turned to")                                 \
     X(CLOCK_EXTRA, "clock-extra", W,                                                               \
       "clock sync markers of an id that two clocks have already, left out")
 

@@ -91,6 +91,7 @@ struct tv_frame {
     uint32_t file;
     int32_t line;      /* 0: unknown; -2: native */
     uint32_t category; /* of formats that have categories, not classes; else empty */
+    uint8_t colour;    /* reserved, of all its slices, as in struct tv_slice_extra; 0: automatic */
 };
 
 struct tv_metadata {

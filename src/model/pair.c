@@ -19,6 +19,7 @@ struct pairing {
     struct tv_spans *spans;
     uint32_t *open; /* indices of spans, the innermost last */
     size_t depth, capacity;
+    unsigned side; /* TV_SPAN_KERNEL or 0: which of the spans are paired */
     bool balanced;
 };
 
@@ -50,7 +51,7 @@ static void end_at(struct pairing *p, struct tv_span *span, int64_t time, int64_
     int64_t cpu = span->length;
     bool has_cpu = cpu != TV_NO_TIME && cpu_end != TV_NO_TIME && cpu_end >= cpu;
     span->length = time - span->time;
-    span->flags = TV_SPAN_WHOLE;
+    span->flags = (TV_SPAN_WHOLE | p->side) & 0xff;
     span->side = TV_NONE;
     if (!has_cpu && end_offset == TV_NO_OFFSET)
         return;
@@ -116,12 +117,15 @@ static void take_end(struct pairing *p, const struct tv_span *end)
     }
 }
 
-static bool is_balanced(const struct tv_spans *spans)
+static bool is_balanced(const struct tv_spans *spans, unsigned side)
 {
     size_t begins = 0, ends = 0;
     for (size_t i = 0; i < spans->count; i++) {
-        begins += (spans->spans[i].flags & TV_SPAN_KIND) == TV_SPAN_BEGIN;
-        ends += (spans->spans[i].flags & TV_SPAN_KIND) == TV_SPAN_END;
+        unsigned flags = spans->spans[i].flags;
+        if ((flags & TV_SPAN_KERNEL) != side)
+            continue;
+        begins += (flags & TV_SPAN_KIND) == TV_SPAN_BEGIN;
+        ends += (flags & TV_SPAN_KIND) == TV_SPAN_END;
     }
     return begins == ends;
 }
@@ -135,21 +139,36 @@ static void drop_ends(struct tv_spans *spans)
     spans->count = kept;
 }
 
+/* Pairs the spans of one side; whether there are some of the other. */
+static bool pair_side(struct pairing *p, int64_t end)
+{
+    struct tv_spans *spans = p->spans;
+    bool others = false;
+    p->balanced = is_balanced(spans, p->side);
+    for (size_t i = 0; i < spans->count; i++) {
+        unsigned flags = spans->spans[i].flags, kind = flags & TV_SPAN_KIND;
+        if ((flags & TV_SPAN_KERNEL) != p->side)
+            others = true;
+        else if (kind == TV_SPAN_BEGIN)
+            push(p, i);
+        else if (kind == TV_SPAN_END)
+            take_end(p, &spans->spans[i]);
+    }
+    while (p->depth > 0) {
+        struct tv_span *span = opened(p, --p->depth);
+        count_as(p, TV_DIAGNOSTIC_OPEN_CALL, span);
+        span->slice_flags |= TV_SLICE_OPEN;
+        end_at(p, span, end, TV_NO_TIME, TV_NO_OFFSET);
+    }
+    return others;
+}
+
 void tv_spans_pair(struct tv_spans *spans, int64_t end)
 {
-    struct pairing p = {.spans = spans, .balanced = is_balanced(spans)};
-    for (size_t i = 0; i < spans->count; i++) {
-        unsigned kind = spans->spans[i].flags & TV_SPAN_KIND;
-        if (kind == TV_SPAN_BEGIN)
-            push(&p, i);
-        else if (kind == TV_SPAN_END)
-            take_end(&p, &spans->spans[i]);
-    }
-    while (p.depth > 0) {
-        struct tv_span *span = opened(&p, --p.depth);
-        count_as(&p, TV_DIAGNOSTIC_OPEN_CALL, span);
-        span->slice_flags |= TV_SLICE_OPEN;
-        end_at(&p, span, end, TV_NO_TIME, TV_NO_OFFSET);
+    struct pairing p = {.spans = spans};
+    if (pair_side(&p, end)) {
+        p.side = TV_SPAN_KERNEL;
+        pair_side(&p, end);
     }
     tv_free(p.open);
     drop_ends(spans);

@@ -28,6 +28,8 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->stack_frames);
     RELEASE(&tables->slice_extras);
     RELEASE(&tables->async_extras);
+    RELEASE(&tables->wakeups);
+    RELEASE(&tables->blockings);
     tv_free(tables->object_keys);
     tv_free(tables->counter_times);
     tv_free(tables->counter_offsets);
@@ -148,6 +150,22 @@ static int compare_stack_frames(const void *left, const void *right)
     return keys ? keys : COMPARE(a->process, b->process);
 }
 
+static int compare_wakeups(const void *left, const void *right)
+{
+    const struct tv_wakeup *a = left, *b = right;
+    if (a->thread != b->thread)
+        return COMPARE(a->thread, b->thread);
+    return a->time != b->time ? COMPARE(a->time, b->time) : COMPARE(a->offset, b->offset);
+}
+
+static int compare_blockings(const void *left, const void *right)
+{
+    const struct tv_blocking *a = left, *b = right;
+    if (a->thread != b->thread)
+        return COMPARE(a->thread, b->thread);
+    return a->time != b->time ? COMPARE(a->time, b->time) : COMPARE(a->offset, b->offset);
+}
+
 #define SORT(table, compare)                                                                       \
     if ((table)->count > 1)                                                                        \
     qsort((table)->rows, (table)->count, sizeof *(table)->rows, compare)
@@ -162,6 +180,8 @@ void tv_tables_finish(struct tv_tables *tables)
     SORT(&tables->stack_frames, compare_stack_frames);
     SORT(&tables->slice_extras, compare_slice_extras);
     SORT(&tables->async_extras, compare_async_extras);
+    SORT(&tables->wakeups, compare_wakeups);
+    SORT(&tables->blockings, compare_blockings);
 }
 
 const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *tables, uint32_t row,

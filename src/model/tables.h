@@ -171,6 +171,25 @@ struct tv_async_extra {
     uint32_t group;                    /* as in tv_object */
 };
 
+/* A thread was woken, which it may take note of later. Sorted by thread and time. */
+struct tv_wakeup {
+    tv_ns time;
+    uint64_t offset;
+    uint32_t thread;
+    uint32_t by; /* thread; TV_NONE: the idle task, or unknown */
+    uint32_t input;
+};
+
+/* Why a thread was blocked: said when it is woken again. Sorted by thread and time. */
+struct tv_blocking {
+    tv_ns time;
+    uint64_t offset;
+    uint32_t thread;
+    uint32_t caller; /* string: the function of the kernel that waited */
+    uint32_t input;
+    bool io;
+};
+
 /* A growing table. */
 #define TV_TABLE(type)                                                                             \
     struct {                                                                                       \
@@ -194,6 +213,8 @@ struct tv_tables {
     TV_TABLE(tv_stack_frame) stack_frames;
     TV_TABLE(tv_slice_extra) slice_extras;
     TV_TABLE(tv_async_extra) async_extras;
+    TV_TABLE(tv_wakeup) wakeups;
+    TV_TABLE(tv_blocking) blockings;
     struct tv_object_key *object_keys; /* [objects.count] sorted (objects.h) */
     tv_ns *counter_times;
     uint64_t *counter_offsets;

@@ -15,6 +15,12 @@ void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source)
     trace->sources[trace->source_count++] = source;
 }
 
+uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t frame)
+{
+    const struct tv_slice_extra *extra = tv_tables_slice_extra(&trace->tables, row, index);
+    return extra && extra->colour ? extra->colour : trace->head->frames[frame].colour;
+}
+
 void tv_trace_free(struct tv_trace *trace)
 {
     if (!trace)

@@ -84,11 +84,13 @@ enum tv_track_kind {
     TV_TRACK_THREAD,   /* the calls of a thread */
     TV_TRACK_OVERFLOW, /* those of the thread before that do not nest with the others */
     TV_TRACK_ASYNC,    /* async slices of one name */
+    TV_TRACK_CPU,      /* what a processor ran: slices named by threads */
+    TV_TRACK_STATES,   /* the states of a thread: running, runnable, sleeping, ... */
 };
 
 struct tv_track {
     enum tv_track_kind kind;
-    uint32_t name;    /* string: of an async track; else empty */
+    uint32_t name;    /* string: of tracks that are not a thread's calls; else empty */
     uint32_t process; /* index; TV_NONE: the trace knows none */
     uint32_t lane;    /* of the tracks with this name and owner (overflow tracks: from 1) */
     uint32_t thread;  /* in the head; TV_NONE: it belongs to the whole process */
@@ -147,6 +149,10 @@ uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t in
 /* Takes a source over, which lives as long as the trace. */
 void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source);
 
+/* The reserved colour of a slice or else of its frame, as in struct tv_slice_extra; 0: automatic.
+ */
+uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t frame);
+
 /* Gives back the trace, its head included. */
 void tv_trace_free(struct tv_trace *trace);
 
@@ -181,6 +187,12 @@ void tv_slice_children(const struct tv_trace *trace, uint32_t row, uint32_t inde
  * records around it, rounded down (decision P3); before the first record its CPU time, after the
  * last the last. */
 tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall);
+
+/* Whether it holds calls of a thread, which profiles and trees are made of. */
+static inline bool tv_track_has_calls(const struct tv_track *track)
+{
+    return track->kind == TV_TRACK_THREAD || track->kind == TV_TRACK_OVERFLOW;
+}
 
 /* Nanoseconds a tick of the track's input. */
 static inline int64_t tv_track_tick(const struct tv_trace *trace, uint32_t track)

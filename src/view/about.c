@@ -143,7 +143,7 @@ static void number(struct tv_out *out, const char *key, int64_t value)
 static void write_owner(struct tv_out *out, const struct tv_head *head,
                         const struct tv_track *track)
 {
-    static const char *const kinds[] = {"thread", "overflow", "async"};
+    static const char *const kinds[] = {"thread", "overflow", "async", "cpu", "states"};
     bool of_thread = track->thread != TV_NONE;
     bool of_process = track->process < head->process_count;
     tv_out_format(out, ",\"kind\":\"%s\",\"thread_id\":", kinds[track->kind]);
@@ -151,8 +151,7 @@ static void write_owner(struct tv_out *out, const struct tv_head *head,
                     : of_process ? head->processes[track->process].id
                                  : 0);
     tv_out_text(out, ",\"name\":");
-    text(out, head,
-         track->kind == TV_TRACK_ASYNC ? track->name : head->threads[track->thread].name);
+    text(out, head, tv_track_has_calls(track) ? head->threads[track->thread].name : track->name);
     if (of_thread)
         write_key(out, head, head->threads[track->thread].key);
     number(out, ",\"process\":", of_process ? (int64_t)track->process : -1);

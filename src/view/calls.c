@@ -191,8 +191,9 @@ static void write_event(struct tv_out *out, const struct call *call)
     struct tv_view_event event = {trace->rows[call->row].input, call->frame,
                                   tv_slice_offset(trace, call->row, call->index),
                                   extra ? extra->end_offset : TV_NO_OFFSET};
-    if (extra && extra->colour > 0)
-        member(out, ",\"colour\":", extra->colour);
+    uint8_t colour = tv_slice_colour(trace, call->row, call->index, call->frame);
+    if (colour > 0)
+        member(out, ",\"colour\":", colour);
     tv_view_write_event(out, trace, &event);
 }
 

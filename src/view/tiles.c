@@ -26,14 +26,13 @@ struct job {
 /* A slice's flags, with its reserved colour (0: automatic) above them. */
 static uint32_t flags_of(const struct tv_view *view, const struct tv_tile_slice *slice)
 {
-    const struct tv_slice_extra *extra =
-        tv_tables_slice_extra(&view->trace->tables, slice->row, slice->index);
-    return slice->flags | (extra ? (uint32_t)extra->colour << 8 : 0);
+    uint32_t colour = tv_slice_colour(view->trace, slice->row, slice->index, slice->frame);
+    return slice->flags | colour << 8;
 }
 
 static void write_tile(struct tv_out *out, const struct tv_view *view, const struct tv_tile *tile)
 {
-    bool coloured = tile->key.kind != TV_TILE_WAITS && view->trace->tables.slice_extras.count > 0;
+    bool coloured = tile->key.kind != TV_TILE_WAITS;
     uint32_t count = tile->count;
     struct tv_column column = tv_column_new(count);
     tv_out_le32(out, (uint32_t)tile->key.kind);

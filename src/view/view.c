@@ -63,7 +63,7 @@ static uint32_t *find_thread_tracks(const struct tv_trace *trace)
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
         tracks[i] = TV_NONE;
     for (uint32_t i = trace->track_count; i-- > 0;)
-        if (trace->tracks[i].kind != TV_TRACK_ASYNC && trace->tracks[i].thread != TV_NONE)
+        if (tv_track_has_calls(&trace->tracks[i]) && trace->tracks[i].thread != TV_NONE)
             tracks[trace->tracks[i].thread] = i;
     return tracks;
 }

@@ -232,7 +232,7 @@ static void dump_input(struct tv_dump *dump, const struct tv_trace *trace,
     begin(&dump->sink, trace->head, input, 1);
     while (tv_call_merge_next(merge, &call)) {
         const struct tv_track *track = &trace->tracks[call.track];
-        if (track->input != input || track->kind == TV_TRACK_ASYNC)
+        if (track->input != input || !tv_track_has_calls(track))
             continue;
         bool unrolled = call.slice->flags & TV_SLICE_UNROLLED;
         struct tv_event event = {

@@ -216,8 +216,8 @@ static void json_tables(struct tv_out *out, const struct tv_trace *trace)
     json_number(out, "samples", tables->samples.count);
     json_number(out, "memory_dumps", distinct_dumps(tables));
     json_number(out, "contexts", tables->contexts.count);
-    json_number(out, "cpus", 0);
-    json_number(out, "cpu_slices", 0);
+    json_number(out, "cpus", sums.cpus);
+    json_number(out, "cpu_slices", sums.cpu_slices);
     json_number(out, "stack_frames", tables->stack_frames.count);
 }
 

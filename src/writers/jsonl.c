@@ -125,8 +125,8 @@ void tv_jsonl_slice_event(struct tv_out *out, const struct tv_trace *trace, uint
     const struct tv_async_extra *async = tv_tables_async_extra(&trace->tables, row, index);
     tv_jsonl_number(out, "row", row);
     tv_jsonl_number(out, "index", index);
-    if (extra && extra->colour)
-        tv_jsonl_number(out, "colour", extra->colour);
+    uint32_t frame = trace->paths.nodes[tv_slice_get(trace, row, index).path].frame;
+    tv_jsonl_some_number(out, "colour", tv_slice_colour(trace, row, index, frame));
     if (async)
         add_async(out, trace, async);
     tv_jsonl_event(out, trace, trace->rows[row].input, tv_slice_offset(trace, row, index),

@@ -104,7 +104,7 @@ static void write_frames(struct tv_out *out, const struct tv_head *head)
 static void write_tracks(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_keep *keep)
 {
-    static const char *const kinds[] = {"thread", "overflow", "async"};
+    static const char *const kinds[] = {"thread", "overflow", "async", "cpu", "states"};
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
         const struct tv_input *input = &trace->head->inputs[track->input];

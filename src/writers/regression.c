@@ -60,7 +60,7 @@ static void add_method(struct writing *w, uint32_t path)
 /* Async slices belong to no thread alone. */
 static bool is_of_thread(const struct tv_trace *trace, uint32_t track)
 {
-    return trace->tracks[track].kind != TV_TRACK_ASYNC;
+    return tv_track_has_calls(&trace->tracks[track]);
 }
 
 static void write_threads(struct tv_out *out, const struct tv_trace *trace)

@@ -168,7 +168,7 @@ void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
     while (tv_call_merge_next(merge, &event)) {
         if (event.exit)
             continue;
-        if (trace->tracks[event.track].kind == TV_TRACK_ASYNC) {
+        if (!tv_track_has_calls(&trace->tracks[event.track])) {
             losses->async++;
             continue;
         }

@@ -15,7 +15,7 @@
 
 /* What the caller should say, and that without a real clock ts is each thread's CPU time. */
 struct tv_trace_event_losses {
-    uint64_t async;     /* slices that belong to no thread alone: left out */
+    uint64_t async;     /* slices that are no calls of a thread: left out */
     uint64_t namesakes; /* methods that differ from another only in what stands in args */
 };
 

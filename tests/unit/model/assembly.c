@@ -8,6 +8,7 @@
 #include "base/out.h"
 #include "model/assembly.h"
 #include "model/builder.h"
+#include "model/strips.h"
 #include "unit.h"
 
 /* One line a span: kind, name, time, length. */
@@ -20,6 +21,8 @@ struct fixture {
     uint64_t offset;
     int64_t tolerance, end;
     unsigned parts;
+    const struct tv_strip_slice *states; /* of two strips: of the thread and of none */
+    size_t state_count;
 };
 
 static struct fixture begin(void)
@@ -45,8 +48,8 @@ static void next_part(struct fixture *f)
     f->gather = tv_gather_new();
 }
 
-/* Each word is "Xa 10 5" (whole), "Ba 10" (begins), "Ea 10" (ends; "E- 10" without a name), "|"
- * (the next part). */
+/* Each word is "Xa 10 5" (whole), "Ba 10" (begins), "Ea 10" (ends; "E- 10" without a name), "b" or
+ * "e" the same of the kernel, "|" (the next part). */
 static void feed(struct fixture *f, const char *text)
 {
     char kind, name;
@@ -62,7 +65,11 @@ static void feed(struct fixture *f, const char *text)
         used += more;
         span.time = time;
         span.length = TV_NO_TIME;
-        span.flags = kind == 'B' ? TV_SPAN_BEGIN : kind == 'E' ? TV_SPAN_END : TV_SPAN_WHOLE;
+        span.flags = kind == 'B' || kind == 'b'   ? TV_SPAN_BEGIN
+                     : kind == 'E' || kind == 'e' ? TV_SPAN_END
+                                                  : TV_SPAN_WHOLE;
+        if (kind == 'b' || kind == 'e')
+            span.flags |= TV_SPAN_KERNEL;
         if (name == '-')
             span.flags |= TV_SPAN_NAMELESS;
         else
@@ -113,6 +120,9 @@ static void assert_rows(struct fixture *f, const char *expected)
     next_part(f);
     tv_gather_free(f->gather);
     tv_assembly_place(f->assembly, &placing);
+    struct tv_strip strips[] = {{TV_TRACK_STATES, TV_EMPTY_STRING, 0, f->thread},
+                                {TV_TRACK_CPU, TV_EMPTY_STRING, TV_NONE, TV_NONE}};
+    tv_assembly_strips(f->assembly, strips, 2, f->states, f->state_count);
     tv_assembly_end(f->assembly);
     struct tv_trace *trace = tv_builder_finish(f->builder);
     tv_out_init_memory(&out);
@@ -242,6 +252,30 @@ static void parts_are_as_one(void **state)
     assert_rows(&f, "0: a 0-9\n1: b 1-2<0 c 3-5<0\n");
 }
 
+static void pairs_the_kernel_by_itself(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    /* The program's end without a name is not that of the kernel's c, nor does c cut b. */
+    feed(&f, "Ba 0  bc 1  Bb 2  ec 3  E- 4  be 5  ee 6  E- 9");
+    assert_rows(&f, "0: a 0-9\n1: c 1-3<0 e 5-6<0\n+0: b 2-4\n");
+}
+
+static void strips_have_one_row_each(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    const struct tv_strip_slice slices[] = {
+        {.start = 0, .length = 4, .frame = 17, .strip = 0},
+        {.start = 1, .length = 9, .frame = 2, .strip = 1, .flags = TV_SLICE_OPEN},
+        {.start = 4, .length = 20000000000, .frame = 18, .strip = 0},
+    };
+    f.states = slices;
+    f.state_count = 3;
+    feed(&f, "Xa 0 10");
+    assert_rows(&f, "0: a 0-10\n0: r 0-4 s 4-20000000004\n0: c?1-10\n");
+}
+
 static void long_times_survive(void **state)
 {
     (void)state;
@@ -260,4 +294,5 @@ UNIT_TESTS(assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests
            cmocka_unit_test(puts_overlaps_into_rows_of_their_own),
            cmocka_unit_test(makes_as_many_rows_as_overlap),
            cmocka_unit_test(cuts_what_overhangs_a_little), cmocka_unit_test(parts_are_as_one),
+           cmocka_unit_test(pairs_the_kernel_by_itself), cmocka_unit_test(strips_have_one_row_each),
            cmocka_unit_test(long_times_survive));

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strips.h - tracks of one row of slices that are whole and follow one another: what a processor
+ * ran, the states of a thread.
+ */
+#ifndef TV_MODEL_STRIPS_H
+#define TV_MODEL_STRIPS_H
+
+#include "model/assembly.h"
+
+struct tv_strip {
+    enum tv_track_kind kind;  /* TV_TRACK_CPU or TV_TRACK_STATES */
+    uint32_t name;            /* string */
+    uint32_t process, thread; /* TV_NONE: of none */
+};
+
+struct tv_strip_slice {
+    int64_t start, length;
+    uint64_t offset : 40; /* of the event that began it */
+    uint64_t flags : 8;   /* enum tv_slice_flags */
+    uint32_t frame;
+    uint32_t strip; /* which one it belongs to */
+};
+
+/* Makes the tracks, after tv_assembly_place.  The slices of a strip are given in the order of time
+ * and do not overlap; strips may be mixed.  A strip without slices makes no track. */
+void tv_assembly_strips(struct tv_assembly *assembly, const struct tv_strip *strips,
+                        size_t strip_count, const struct tv_strip_slice *slices,
+                        size_t slice_count);
+
+#endif
