@@ -160,6 +160,11 @@ function outside(c: Curve, top: number, bottom: number): boolean {
   return Math.max(...c.y) < top - HEAD || Math.min(...c.y) > bottom + HEAD;
 }
 
+/** The more there are the less each hides; where they lie over each other it is darker. */
+function alphaOf(count: number): number {
+  return count > 600 ? 0.35 : count > 100 ? 0.6 : 0.85;
+}
+
 export function paintFlows(
   g: Context,
   s: FlowScene,
@@ -169,7 +174,7 @@ export function paintFlows(
 ): void {
   if (flows.length === 0) return;
   g.save();
-  if (look === 'other') g.globalAlpha = flows.length > 100 ? 0.6 : 0.85;
+  if (look === 'other') g.globalAlpha = alphaOf(flows.length);
   for (const flow of flows) {
     const curve = curveOf(s, flow);
     if (!curve || outside(curve, shown.scroll, shown.scroll + shown.height)) continue;
