@@ -18,6 +18,9 @@ const USUAL: Place = {
   unit: null,
   find: '',
   search: '',
+  searchIn: ['names', 'categories', 'args'],
+  matchCase: false,
+  by: null,
   flame: 'left-heavy',
   expanded: null,
   closed: [],
@@ -43,6 +46,9 @@ test('everything comes back as it was written', () => {
     unit: 'us',
     find: 'a=b&c #ü',
     search: 'Layout,<init>',
+    searchIn: ['names', 'args'],
+    matchCase: true,
+    by: { column: 'p95', descending: false },
     flame: 'inverted',
     expanded: [1, 2],
     closed: [0, 3],
@@ -66,6 +72,7 @@ test('arrows of the selection and by category are chosen apart', () => {
 
 test('a link that makes no sense gives the usual state', () => {
   const nonsense =
-    'view=9-3&range=x&threads=-1,a&method=1e3&call=7&tab=nope&clock=moon&sort=evil.down&unit=h&flame=up&open=,';
+    'view=9-3&range=x&threads=-1,a&method=1e3&call=7&tab=nope&clock=moon&sort=evil.down&' +
+    'by=evil.up&in=all&case=2&unit=h&flame=up&open=,';
   assert.deepEqual(readPlace(nonsense), { ...USUAL, expanded: [] });
 });

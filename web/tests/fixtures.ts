@@ -89,6 +89,12 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     instants: refuse,
     instant: refuse,
     counterValues: refuse,
+    search: refuse,
+    statistics: refuse,
+    durations: refuse,
+    health: refuse,
+    eventAt: refuse,
+    bytes: refuse,
     quit: refuse,
     tiles: (res, from, to, lanes, signal) =>
       new Promise((answer, fail) => {

@@ -30,6 +30,8 @@ import {
   type TileLane,
   type TraceFacts,
 } from '../model/engine';
+import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
+import type { Durations, StatisticsRow } from '../model/statistics';
 import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
 
 type Query = Record<string, string | number | undefined>;
@@ -230,6 +232,39 @@ export class HttpEngine implements Engine {
   ): Promise<CounterValues[]> {
     const query = { counters: counters.join(','), ...range, pixels };
     return decodeCounters(await bytes('api/counter_values', query, signal));
+  }
+
+  async search(q: SearchQuestion, signal?: AbortSignal): Promise<SearchStep> {
+    const query = {
+      q: q.text,
+      in: q.fields.join(','),
+      case: q.matchCase ? 1 : 0,
+      ...scopeQuery(q),
+      limit: q.limit,
+      after: q.after,
+    };
+    return visibleTexts(await json<SearchStep>('api/search', query, signal));
+  }
+
+  async statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]> {
+    type Answer = { rows: StatisticsRow[] };
+    return (await json<Answer>('api/statistics', scopeQuery(scope), signal)).rows;
+  }
+
+  durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations> {
+    return json('api/statistics', { frame, ...scopeQuery(scope) }, signal);
+  }
+
+  async health(): Promise<Health> {
+    return visibleTexts(await json<Health>('api/health', {}));
+  }
+
+  async eventAt(offset: number): Promise<EventAt> {
+    return visibleTexts(await json<EventAt>('api/at', { offset }));
+  }
+
+  bytes(offset: number, length: number): Promise<FileBytes> {
+    return json('api/bytes', { offset, length });
   }
 
   async quit(): Promise<void> {

@@ -5,12 +5,14 @@
 import { UNITS, type Unit } from '../base/format';
 import { isColumn } from './columns';
 import type { Call, Clock } from './engine';
+import { SEARCH_FIELDS, type SearchField } from './found';
 import { MARK_KINDS, type Mark } from './marks';
 import type { Sort } from './profileRows';
 import type { Span } from './span';
+import { isStatisticsColumn, type StatisticsSort } from './statistics';
 
-export type Tab = 'profile' | 'flame' | 'selection' | 'info';
-export const TABS: readonly Tab[] = ['profile', 'flame', 'selection', 'info'];
+export const TABS = ['profile', 'flame', 'selection', 'search', 'health', 'info'] as const;
+export type Tab = (typeof TABS)[number];
 export type FlameOrder = 'left-heavy' | 'by-name' | 'inverted';
 const ORDERS: readonly FlameOrder[] = ['left-heavy', 'by-name', 'inverted'];
 
@@ -27,6 +29,10 @@ export interface Place {
   unit: Unit | null;
   find: string;
   search: string;
+  searchIn: readonly SearchField[];
+  matchCase: boolean;
+  /** Order of the table by name. */
+  by: StatisticsSort | null;
   flame: FlameOrder;
   expanded: readonly number[] | null;
   closed: readonly number[];
@@ -61,6 +67,9 @@ export function writePlace(place: Place): string {
   put('unit', place.unit);
   put('find', place.find);
   put('search', place.search);
+  put('in', place.searchIn.length === SEARCH_FIELDS.length ? null : place.searchIn.join(','));
+  put('case', place.matchCase ? '1' : null);
+  put('by', place.by && `${place.by.column}.${place.by.descending ? 'down' : 'up'}`);
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
@@ -89,6 +98,18 @@ function oneOf<T extends string>(text: string | null, words: readonly T[], other
 function readSort(text: string | null): Sort | null {
   const [column = '', direction] = (text ?? '').split('.');
   return isColumn(column) ? { column, descending: direction !== 'up' } : null;
+}
+
+function readBy(text: string | null): StatisticsSort | null {
+  const [column = '', direction] = (text ?? '').split('.');
+  return isStatisticsColumn(column) ? { column, descending: direction !== 'up' } : null;
+}
+
+/** All of them unless some are named. */
+function readFields(text: string | null): readonly SearchField[] {
+  const words = (text ?? '').split(',');
+  const fields = SEARCH_FIELDS.filter((field) => words.includes(field));
+  return fields.length > 0 ? fields : SEARCH_FIELDS;
 }
 
 function readCall(text: string | null): Call | null {
@@ -121,6 +142,9 @@ export function readPlace(text: string): Place {
     unit: UNITS.find((unit) => unit === q.get('unit')) ?? null,
     find: q.get('find') ?? '',
     search: q.get('search') ?? '',
+    searchIn: readFields(q.get('in')),
+    matchCase: q.get('case') === '1',
+    by: readBy(q.get('by')),
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),

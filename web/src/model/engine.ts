@@ -2,6 +2,9 @@
 // What the page asks and what it gets: the questions of docs/view-protocol.md as functions.  The
 // rest of the page knows this interface only, not how an answer travels.
 
+import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './found';
+import type { Durations, StatisticsRow } from './statistics';
+
 export type Clock = 'real' | 'cpu';
 
 export interface Status {
@@ -362,6 +365,12 @@ export interface Engine {
     pixels: number,
     signal?: AbortSignal,
   ): Promise<CounterValues[]>;
+  search(question: SearchQuestion, signal?: AbortSignal): Promise<SearchStep>;
+  statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]>;
+  durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations>;
+  health(): Promise<Health>;
+  eventAt(offset: number): Promise<EventAt>;
+  bytes(offset: number, length: number): Promise<FileBytes>;
   quit(): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ import type { ProfileAnswer } from './engine';
 import type { Frames } from './names';
 import { methodName, WAITS, type Method } from './profileRows';
 
-export type ExportFormat = 'csv' | 'json' | 'markdown';
+export type ExportFormat = 'csv' | 'tsv' | 'json' | 'markdown';
 
-function tsvCell(text: string): string {
+export function tsvCell(text: string): string {
   return text.replace(/[\t\n\r]/g, ' ');
 }
 
@@ -67,7 +67,7 @@ function record(m: Method, frames: Frames): Record_ {
   };
 }
 
-function csvCell(value: string | number | null): string {
+export function csvCell(value: string | number | null): string {
   const text = value === null ? '' : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

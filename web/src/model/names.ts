@@ -157,14 +157,19 @@ export function trackName(track: Track): string {
   return track.kind === 'async' ? track.name : `[${idOf(track)}] ${track.name}`;
 }
 
-/** Substring; capitals count only when the query holds one. */
-export function matcher(query: string): (text: string) => boolean {
-  if (query !== query.toLowerCase()) return (text) => text.includes(query);
+/** Whether case counts: when it is to, or when the query holds a capital. */
+export function caseCounts(query: string, matchCase = false): boolean {
+  return matchCase || query !== query.toLowerCase();
+}
+
+/** Substring; capitals count only when the query holds one, or when they are to. */
+export function matcher(query: string, matchCase = false): (text: string) => boolean {
+  if (caseCounts(query, matchCase)) return (text) => text.includes(query);
   return (text) => text.toLowerCase().includes(query);
 }
 
 /** Where the query stands in a text, or -1. */
-export function matchAt(text: string, query: string): number {
+export function matchAt(text: string, query: string, matchCase = false): number {
   if (query === '') return -1;
-  return query !== query.toLowerCase() ? text.indexOf(query) : text.toLowerCase().indexOf(query);
+  return caseCounts(query, matchCase) ? text.indexOf(query) : text.toLowerCase().indexOf(query);
 }

@@ -44,7 +44,7 @@ export class SearchStore {
   ) {
     this.walking = new Latest(viewer.failed);
     this.ticking = new Latest(viewer.failed);
-    this.hits = computed(() => this.match(viewer.search.get()));
+    this.hits = computed(() => this.match(viewer.search.get(), viewer.matchCase.get()));
     const loadTicks = debounce(120, () => this.loadTicks());
     effect(() => {
       const hits = this.hits.get();
@@ -57,10 +57,10 @@ export class SearchStore {
     });
   }
 
-  private match(query: string): Hits | null {
+  private match(query: string, matchCase: boolean): Hits | null {
     if (query === '') return null;
     const { frames } = this.viewer;
-    const test = matcher(query);
+    const test = matcher(query, matchCase);
     const matches = new Uint8Array(frames.count);
     const found: number[] = [];
     for (let frame = 0; frame < frames.count; frame++) {

@@ -11,7 +11,9 @@ import type { Hit } from './hit';
 import { sameMark, type Mark } from './marks';
 import type { Frames } from './names';
 import type { Sort } from './profileRows';
+import { SEARCH_FIELDS, type SearchField } from './found';
 import { clampView, sameSpan, wholeView, type Span } from './span';
+import { USUAL_STATISTICS_SORT, type StatisticsSort } from './statistics';
 
 export interface Hover {
   track: Track;
@@ -46,6 +48,11 @@ export class Viewer {
   readonly unit: Signal<Unit>;
   readonly find = signal('');
   readonly search = signal('');
+  /** Where the list of hits searches, and whether case counts whatever the text. */
+  readonly searchIn = signal<readonly SearchField[]>(SEARCH_FIELDS);
+  readonly matchCase = signal(false);
+  /** Order of the table by name. */
+  readonly by = signal<StatisticsSort>(USUAL_STATISTICS_SORT);
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly expanded = signal<ReadonlySet<number>>(new Set());
   /** Expanded tracks that show every level, however deep. */
@@ -204,6 +211,9 @@ export class Viewer {
       unit: this.unit.get() === this.usualUnit ? null : this.unit.get(),
       find: this.find.get(),
       search: this.search.get(),
+      searchIn: this.searchIn.get(),
+      matchCase: this.matchCase.get(),
+      by: this.by.get() === USUAL_STATISTICS_SORT ? null : this.by.get(),
       flame: this.flameOrder.get(),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
@@ -225,6 +235,9 @@ export class Viewer {
     this.unit.set(place.unit ?? this.usualUnit);
     this.find.set(place.find);
     this.search.set(place.search);
+    this.searchIn.set(place.searchIn);
+    this.matchCase.set(place.matchCase);
+    this.by.set(place.by ?? USUAL_STATISTICS_SORT);
     this.flameOrder.set(place.flame);
     this.closed.set(new Set(place.closed));
     this.flows.set(place.flows);

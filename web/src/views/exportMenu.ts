@@ -3,24 +3,36 @@
 
 import { h } from '../base/dom';
 import { fileName } from '../base/format';
-import { toCsv, toJson, toMarkdown, type ExportFormat } from '../model/exportTable';
+import { toCsv, toJson, toMarkdown, toTsv, type ExportFormat } from '../model/exportTable';
 import type { ProfileTable } from './profileTable';
 import type { Views } from './context';
 
 const FORMATS: readonly [ExportFormat, string, string, string][] = [
   ['csv', 'CSV', 'csv', 'text/csv'],
+  ['tsv', 'TSV', 'tsv', 'text/tab-separated-values'],
   ['json', 'JSON', 'json', 'application/json'],
   ['markdown', 'Markdown', 'md', 'text/markdown'],
 ];
 
-function tableText(v: Views, table: ProfileTable, format: ExportFormat): string | null {
-  const answer = v.profile.answer.peek();
-  const methods = v.profile.sorted.peek();
-  const { frames } = v.viewer;
-  if (!answer) return null;
-  if (format === 'csv') return toCsv(methods, frames);
-  if (format === 'json') return toJson(methods, frames);
-  return toMarkdown(methods, table.shownColumns, answer, frames, v.viewer.unit.peek());
+/** A table that can be saved: its text, and the word for it in the file's name. */
+export interface Exported {
+  name: string;
+  text: (format: ExportFormat) => string | null;
+}
+
+export function profileExport(v: Views, table: ProfileTable): Exported {
+  const text = (format: ExportFormat): string | null => {
+    const answer = v.profile.answer.peek();
+    const methods = v.profile.sorted.peek();
+    const { frames } = v.viewer;
+    if (!answer) return null;
+    if (format === 'csv') return toCsv(methods, frames);
+    if (format === 'json') return toJson(methods, frames);
+    if (format === 'tsv')
+      return toTsv(methods, table.shownColumns, answer, frames, v.viewer.unit.peek());
+    return toMarkdown(methods, table.shownColumns, answer, frames, v.viewer.unit.peek());
+  };
+  return { name: 'profile', text };
 }
 
 function download(name: string, type: string, text: string): void {
@@ -30,12 +42,12 @@ function download(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-export function exportButton(v: Views, table: ProfileTable): HTMLElement {
+export function exportButton(v: Views, shown: () => Exported): HTMLElement {
   const button = h(
     'button',
     {
       class: 'text-button',
-      title: 'Save the table as CSV, JSON or Markdown',
+      title: 'Save the table as CSV, TSV, JSON or Markdown',
       attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
     },
     'Export',
@@ -50,9 +62,10 @@ export function exportButton(v: Views, table: ProfileTable): HTMLElement {
           attrs: { type: 'button', role: 'menuitem' },
           on: {
             click: () => {
-              const text = tableText(v, table, format);
+              const table = shown();
+              const text = table.text(format);
               if (text !== null)
-                download(`${fileName(v.viewer.facts.name)}.profile.${ending}`, type, text);
+                download(`${fileName(v.viewer.facts.name)}.${table.name}.${ending}`, type, text);
               show(false);
             },
           },

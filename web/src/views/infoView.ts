@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything the file says about itself, and everything the reader has to say about the file.
+// Everything the file says about itself.
 
 import { fill, h } from '../base/dom';
 import { formatCount, formatShort, plural, versionWords } from '../base/format';
-import type { Diagnostic, TraceFacts } from '../model/engine';
+import { brief } from '../base/visible';
+import type { TraceFacts } from '../model/engine';
+import { idOf } from '../model/names';
+import { slicesOf, wordsFor } from '../model/words';
 import { sampledWords } from './topBar';
+import { valueTree } from './valueTree';
 
 type Pair = [string, string];
 
-function table(pairs: readonly Pair[]): HTMLElement {
+function table(pairs: readonly [string, string | HTMLElement][]): HTMLElement {
   return h(
     'table',
     null,
@@ -23,7 +27,8 @@ function table(pairs: readonly Pair[]): HTMLElement {
 function facts(f: TraceFacts, called: number): Pair[] {
   const busy = f.tracks.filter((track) => track.kind === 'thread').length;
   const all = plural(busy + f.idle_threads.length, 'thread');
-  const threads = `${all}, ${formatCount(busy)} with calls`;
+  const words = wordsFor(f);
+  const threads = `${all}, ${formatCount(busy)} with ${words.slices}`;
   const pairs: Pair[] = [
     ['Format', [f.format, versionWords(f.version)].filter((words) => words).join(', ')],
     ['Clocks', f.clocks.map((c) => (c === 'cpu' ? 'CPU of each thread' : 'real')).join(', ')],
@@ -34,51 +39,68 @@ function facts(f: TraceFacts, called: number): Pair[] {
         : "each thread's own CPU clock: threads cannot be compared in time",
     ],
     ['Length', formatShort(f.end_ns - f.start_ns)],
-    ['Records', formatCount(f.records)],
-    ['Calls', `${plural(f.calls, 'call')}, at most ${plural(f.max_depth, 'level')} deep`],
-    ['Methods', `${formatCount(called)} called, ${formatCount(f.frames)} in the file`],
+    [words.events ? 'Events' : 'Records', formatCount(f.records)],
+    [
+      words.events ? 'Slices' : 'Calls',
+      `${slicesOf(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
+    ],
+    words.events
+      ? ['Names', formatCount(f.frames)]
+      : ['Methods', `${formatCount(called)} called, ${formatCount(f.frames)} in the file`],
     ['Threads', threads],
   ];
   if (f.recorded) pairs.push(['Recorded', f.recorded.replace('T', ' ').replace('Z', ' UTC')]);
   const sampled = sampledWords(f);
   if (sampled) pairs.push(['Recording', sampled]);
-  for (const p of f.processes) pairs.push(['Process', `${p.id}${p.name ? ` ${p.name}` : ''}`]);
+  const beside: Pair[] = [
+    ['Counters', formatCount(f.counters)],
+    ['Instants', formatCount(f.instants)],
+    ['Flows', formatCount(f.flows)],
+  ];
+  pairs.push(...beside.filter(([, count]) => count !== '0'));
+  for (const p of f.processes)
+    pairs.push([
+      'Process',
+      `${idOf(p)}${p.name ? ` ${p.name}` : ''}${p.labels ? ` (${p.labels})` : ''}`,
+    ]);
   f.files.forEach((file) => pairs.push(['File', file]));
   return pairs;
 }
 
-function diagnostic(d: Diagnostic): HTMLElement {
-  const shown = d.offsets.slice(0, 12).map(formatCount).join(', ');
-  const where =
-    d.offsets.length === 0
-      ? ''
-      : `${d.offsets.length === 1 ? 'at byte' : 'at bytes'} ${shown}` +
-        (d.count > Math.min(12, d.offsets.length) ? ', …' : '');
-  return h(
-    'div',
-    { class: `diagnostic ${d.severity}` },
-    h('b', null, `${d.severity === 'warning' ? 'Warning' : 'Note'}: ${formatCount(d.count)} × `),
-    d.text,
-    ' ',
-    h('span', { class: 'second' }, where),
-  );
+/** A longer text opens when it is asked for. */
+const FOLDED = 300;
+
+/** What a value is where it is written as JSON: an object or a list. */
+function nested(value: string): object | null {
+  if (!/^\s*[{[]/.test(value)) return null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' ? parsed : null;
+  } catch {
+    return null;
+  }
 }
 
-function health(f: TraceFacts): HTMLElement[] {
-  const parts = f.diagnostics.map(diagnostic);
-  if (f.overflow) {
-    parts.unshift(
-      h(
-        'div',
-        { class: 'diagnostic warning' },
-        h('b', null, 'Warning: '),
-        'the recording buffer was full; calls after that are missing',
-      ),
-    );
-  }
-  return parts.length > 0
-    ? parts
-    : [h('p', null, 'The file was read without anything to repair or to skip.')];
+function folded(text: string): HTMLElement {
+  const kept = brief(text, FOLDED);
+  const rest = h('span', { hidden: true }, text.slice(kept.length - 1));
+  const start = h('span', null, kept);
+  const button = h('button', { class: 'link', attrs: { type: 'button' } });
+  const show = (open: boolean): void => {
+    rest.hidden = !open;
+    start.textContent = open ? kept.slice(0, -1) : kept;
+    button.textContent = open ? 'less' : `all ${formatCount(text.length)} characters`;
+    button.setAttribute('aria-expanded', String(open));
+  };
+  button.addEventListener('click', () => show(rest.hidden !== false));
+  show(false);
+  return h('span', null, start, rest, ' ', button);
+}
+
+function propertyValue(value: string): HTMLElement | string {
+  const tree = nested(value);
+  if (tree) return valueTree(tree);
+  return value.length > FOLDED ? folded(value) : value;
 }
 
 export function infoView(element: HTMLElement, f: TraceFacts, called: number): void {
@@ -93,12 +115,13 @@ export function infoView(element: HTMLElement, f: TraceFacts, called: number): v
         null,
         h('h2', null, 'Trace'),
         table(facts(f, called)),
-        h(
-          'p',
-          null,
-          'Tracing slows the program, small methods most of all: absolute times are too long. ' +
-            'Compare methods with each other, or two recordings made in the same way.',
-        ),
+        !wordsFor(f).events &&
+          h(
+            'p',
+            null,
+            'Tracing slows the program, small methods most of all: absolute times are too long. ' +
+              'Compare methods with each other, or two recordings made in the same way.',
+          ),
         f.sampled &&
           h(
             'p',
@@ -111,11 +134,12 @@ export function infoView(element: HTMLElement, f: TraceFacts, called: number): v
         'section',
         null,
         h('h2', null, 'Properties'),
-        f.metadata.length > 0 ? table(f.metadata) : h('p', null, 'The file has none.'),
-        idle.length > 0 && h('h2', null, 'Threads without calls'),
+        f.metadata.length > 0
+          ? table(f.metadata.map(([key, value]) => [key, propertyValue(value)]))
+          : h('p', null, 'The file has none.'),
+        idle.length > 0 && h('h2', null, `Threads without ${wordsFor(f).slices}`),
         idle.length > 0 && table(idle),
       ),
-      h('section', { id: 'health', tabIndex: -1 }, h('h2', null, 'Health'), ...health(f)),
     ),
   );
 }

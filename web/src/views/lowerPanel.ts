@@ -3,20 +3,29 @@
 
 import { fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
 import { formatCount, formatTime, plural, unitLabel, UNITS, type Unit } from '../base/format';
-import { effect, flushEffects } from '../base/signal';
+import { computed, effect, flushEffects, type ReadSignal } from '../base/signal';
 import { TABS, type Tab } from '../model/address';
+import { exportStatistics } from '../model/exportStatistics';
+import { SearchList } from '../model/searchList';
+import { StatisticsStore } from '../model/statisticsStore';
+import { wordsFor } from '../model/words';
 import { DetailsView } from './detailsView';
-import { exportButton } from './exportMenu';
+import { exportButton, profileExport, type Exported } from './exportMenu';
 import { FlameView } from './flameView';
+import { HealthView } from './healthView';
 import { infoView } from './infoView';
 import { ProfileTable } from './profileTable';
+import { searchCount, SearchView } from './searchView';
 import { makeSplitter } from './splitter';
+import { StatisticsView } from './statisticsView';
 import type { Views } from './context';
 
 const NAMES: Record<Tab, string> = {
   profile: 'Profile',
   flame: 'Flame',
   selection: 'Selection',
+  search: 'Search',
+  health: 'Health',
   info: 'Info',
 };
 
@@ -28,8 +37,27 @@ export class LowerPanel {
   private readonly panes = h('div', { class: 'panes' });
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
   private page: HTMLElement | null = null;
+  private readonly searching: SearchList;
+  private readonly statistics: StatisticsStore;
+  private readonly statisticsView: StatisticsView;
+  /** The Selection tab shows the table by name: no single thing is selected. */
+  private readonly byName: ReadSignal<boolean>;
 
-  constructor(private readonly v: Views) {
+  /** `focusSearch` goes to the search box of the top bar. */
+  constructor(
+    private readonly v: Views,
+    private readonly focusSearch: () => void,
+  ) {
+    const { viewer } = v;
+    this.searching = new SearchList(viewer, () => viewer.tab.get() === 'search');
+    this.byName = computed(
+      () =>
+        viewer.tab.get() === 'selection' &&
+        viewer.call.get() === null &&
+        viewer.mark.get() === null,
+    );
+    this.statistics = new StatisticsStore(viewer, () => this.byName.get());
+    this.statisticsView = new StatisticsView(v, this.statistics);
     this.table = new ProfileTable(v);
     this.findInput = h('input', {
       attrs: {
@@ -81,16 +109,25 @@ export class LowerPanel {
       );
     const selection = h('div', { class: 'details' });
     new DetailsView(this.v, selection);
+    effect(() => {
+      const byName = this.byName.get();
+      selection.hidden = byName;
+      this.statisticsView.element.hidden = !byName;
+    });
     const info = pane('info', 'scrolls scroller');
     info.tabIndex = 0;
     infoView(info, viewer.facts, viewer.frames.called);
+    const search = new SearchView(this.v, this.searching, this.focusSearch);
+    const health = new HealthView(this.v, () => viewer.tab.get() === 'health');
     return new Map<Tab, HTMLElement>([
       ['profile', pane('profile', '', this.table.element)],
       [
         'flame',
         pane('flame', '', new FlameView(this.v, () => viewer.tab.get() === 'flame').element),
       ],
-      ['selection', pane('selection', 'scrolls scroller', selection)],
+      ['selection', pane('selection', 'scrolls scroller', selection, this.statisticsView.element)],
+      ['search', pane('search', '', search.element)],
+      ['health', pane('health', '', health.element)],
       ['info', info],
     ]);
   }
@@ -110,6 +147,7 @@ export class LowerPanel {
           on: { click: () => this.choose(tab) },
         },
         NAMES[tab],
+        this.tabCount(tab),
       );
       this.tabButtons.set(tab, button);
       tabs.append(button);
@@ -121,6 +159,32 @@ export class LowerPanel {
     }
     tabs.addEventListener('keydown', (e) => this.tabKey(e));
     return h('div', { class: 'tab-row' }, tabs, this.makeScope());
+  }
+
+  /** How much there is in a tab, behind its name. */
+  private tabCount(tab: Tab): HTMLElement | null {
+    if (tab !== 'search' && tab !== 'health') return null;
+    const { facts } = this.v.viewer;
+    const count = h('span', { class: 'tab-count' });
+    const findings = facts.diagnostics.reduce((sum, d) => sum + d.count, 0);
+    effect(() =>
+      setText(
+        count,
+        tab === 'search' ? searchCount(this.searching) : findings > 0 ? formatCount(findings) : '',
+      ),
+    );
+    return count;
+  }
+
+  private exported(): Exported {
+    const { viewer } = this.v;
+    if (viewer.tab.peek() !== 'selection') return profileExport(this.v, this.table);
+    const rows = this.statistics.rows.peek();
+    return {
+      name: 'statistics',
+      text: (format) =>
+        exportStatistics(format, rows, viewer.facts, viewer.frames, viewer.unit.peek()),
+    };
   }
 
   choose(tab: Tab): void {
@@ -156,13 +220,14 @@ export class LowerPanel {
       'div',
       { class: 'table-tools' },
       this.makeFind(),
-      exportButton(this.v, this.table),
+      exportButton(this.v, () => this.exported()),
     );
     effect(() => {
       const tab = viewer.tab.get();
-      tools.hidden = tab !== 'profile';
+      tools.hidden = tab !== 'profile' && !this.byName.get();
       // What the file says of itself is computed for nothing and has no unit.
-      for (const element of [words, chips, unit]) element.hidden = tab === 'info';
+      for (const element of [words, chips, unit])
+        element.hidden = tab === 'info' || tab === 'health';
     });
     effect(() => this.showScope(words, chips));
     return h('div', { class: 'scope' }, words, chips, unit, tools);
@@ -176,7 +241,7 @@ export class LowerPanel {
     const time = (ns: number): string => formatTime(ns, unit);
     const threads = plural(
       tracks.length || viewer.facts.tracks.length,
-      viewer.facts.order === 'owner' ? 'track' : 'thread',
+      wordsFor(viewer.facts).track,
     );
     words.className = 'wide';
     if (!range && tracks.length === 0) {
@@ -200,8 +265,8 @@ export class LowerPanel {
         ),
       tracks.length > 0 &&
         chip(
-          tracks.length > 2 ? `${formatCount(tracks.length)} threads` : names,
-          'All threads again',
+          tracks.length > 2 ? plural(tracks.length, wordsFor(viewer.facts).track) : names,
+          `All ${wordsFor(viewer.facts).track}s again`,
           () => viewer.tracks.set([]),
         ),
     );
@@ -216,7 +281,7 @@ export class LowerPanel {
       viewer.find.set(input.value);
       // What is found is worked out before the jump, not in the next microtask.
       flushEffects();
-      this.jump(0);
+      if (!this.byName.peek()) this.jump(0);
     });
     input.addEventListener('keydown', (e) => this.findKey(e));
     effect(() => {
@@ -224,6 +289,11 @@ export class LowerPanel {
       const found = profile.found.get();
       viewer.frame.get();
       if (input.value !== query) input.value = query;
+      if (this.byName.get()) {
+        const none = this.statistics.rows.get().length === 0;
+        box.classList.toggle('miss', query !== '' && none && this.statistics.answer.get() !== null);
+        return setText(count, this.statisticsView.foundText());
+      }
       box.classList.toggle(
         'miss',
         query !== '' && found.length === 0 && profile.answer.get() !== null,
@@ -269,6 +339,11 @@ export class LowerPanel {
       viewer.find.set('');
     } else if (e.key === 'Enter' || e.key === 'ArrowDown' || e.key === 'ArrowUp') {
       const back = e.key === 'ArrowUp' || e.shiftKey;
+      if (this.byName.peek()) {
+        e.preventDefault();
+        e.stopPropagation();
+        return this.statisticsView.step(back ? -1 : 1);
+      }
       const here = this.jump(0);
       const frame = here !== null && here === viewer.frame.peek() ? this.jump(back ? -1 : 1) : here;
       if (frame !== null && frame >= 0) viewer.selectFrame(frame);

@@ -79,7 +79,7 @@ export class Page {
       // Its place is known when the labels are laid out anew.
       requestAnimationFrame(() => this.line.showTrack(track.track));
     });
-    this.lower = new LowerPanel(views);
+    this.lower = new LowerPanel(views, () => this.top.searchInput.focus());
     this.top = new TopBar(views, {
       help: () => this.help.toggle(),
       quit,
@@ -147,9 +147,7 @@ export class Page {
   }
 
   private showHealth(): void {
-    this.lower.choose('info');
-    const health = this.element.querySelector<HTMLElement>('#health');
-    health?.scrollIntoView({ block: 'nearest' });
-    health?.focus({ preventScroll: true });
+    this.lower.choose('health');
+    this.element.querySelector<HTMLElement>('#health')?.focus({ preventScroll: true });
   }
 }

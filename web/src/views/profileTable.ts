@@ -114,7 +114,7 @@ export class ProfileTable {
     const go = (): void => {
       viewer.setRange(null);
       viewer.tracks.set([]);
-      if (!scoped) viewer.tab.set('info');
+      if (!scoped) viewer.tab.set('health');
     };
     fill(
       this.empty,

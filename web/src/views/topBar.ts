@@ -5,6 +5,7 @@ import { append, fill, h, icon, iconButton, setAttribute, setText } from '../bas
 import { fileName, formatCount, formatShort, plural, versionWords } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
+import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './flowMenu';
 import type { Settings } from './settings';
@@ -25,7 +26,7 @@ export function factWords(facts: TraceFacts): string[] {
       .join(', '),
     ...(facts.calls > 0 ? [formatShort(facts.end_ns - facts.start_ns)] : []),
     plural(threads, 'thread'),
-    plural(facts.calls, 'call'),
+    slicesOf(wordsFor(facts), facts.calls),
   ];
 }
 
@@ -67,8 +68,10 @@ export class TopBar {
     this.searchInput = h('input', {
       attrs: {
         type: 'text',
-        'aria-label': 'Search method names',
-        placeholder: 'Search method names',
+        'aria-label': 'Search',
+        placeholder: wordsFor(viewer.facts).events
+          ? 'Search names and arguments'
+          : 'Search method names',
         spellcheck: false,
         autocomplete: 'off',
       },
@@ -151,13 +154,11 @@ export class TopBar {
   private countText(methods: number, byCall: boolean, position: number, total: number): string {
     if (methods === 0) return '0 of 0';
     if (byCall && total === 0) return '…';
-    if (!byCall)
-      return position > 0
-        ? `${position} of ${plural(methods, 'method')}`
-        : plural(methods, 'method');
+    const names = namesOf(wordsFor(this.v.viewer.facts), methods);
+    if (!byCall) return position > 0 ? `${position} of ${names}` : names;
     return position > 0
       ? `${formatCount(position)} of ${formatCount(total)}`
-      : `${formatCount(total)} in ${plural(methods, 'method')}`;
+      : `${formatCount(total)} in ${names}`;
   }
 
   private searchKey(e: KeyboardEvent): void {

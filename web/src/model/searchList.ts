@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of all that matches the search: names, categories, arguments.  The engine answers in
+// steps; each is asked for when the one before has come, and what it found is merged into the list.
+
+import { Latest, debounce } from '../base/latest';
+import { effect, signal, untracked } from '../base/signal';
+import type { EventRow, SearchField, SearchRow } from './found';
+import { caseCounts } from './names';
+import type { Viewer } from './viewer';
+
+/** The first step is small, so that something is there at once. */
+const FIRST = 500;
+const STEP = 20000;
+/** More than that nobody reads; the list says so. */
+export const MOST_HITS = 1_000_000;
+
+export type HitColumn = 'time' | 'length' | 'name' | 'kind' | 'track';
+export interface HitSort {
+  column: HitColumn;
+  descending: boolean;
+}
+
+const INTEGERS = ['kind', 'a', 'b', 'track', 'process', 'frame', 'fields'] as const;
+type IntegerColumn = (typeof INTEGERS)[number];
+
+/** Hits in columns: a million of them as objects would be too much. */
+export class Hits {
+  count = 0;
+  private capacity = 1024;
+  private readonly integers: Record<IntegerColumn, Int32Array>;
+  private time = new Float64Array(this.capacity);
+  private length = new Float64Array(this.capacity);
+  private readonly names = new Map<number, string>();
+  private readonly excerpts = new Map<number, string>();
+
+  constructor() {
+    const column = (): Int32Array => new Int32Array(this.capacity);
+    this.integers = {
+      ...{ kind: column(), a: column(), b: column(), track: column() },
+      ...{ process: column(), frame: column(), fields: column() },
+    };
+  }
+
+  private grow(): void {
+    this.capacity *= 2;
+    const wider = <T extends Int32Array | Float64Array>(old: T, made: T): T => {
+      made.set(old);
+      return made;
+    };
+    for (const name of INTEGERS)
+      this.integers[name] = wider(this.integers[name], new Int32Array(this.capacity));
+    this.time = wider(this.time, new Float64Array(this.capacity));
+    this.length = wider(this.length, new Float64Array(this.capacity));
+  }
+
+  add(row: SearchRow): void {
+    if (this.count === this.capacity) this.grow();
+    const at = this.count++;
+    const [kind, a, b, time, length, track, process, frame, name, fields, excerpt] = row;
+    const values = { kind, a, b, track, process, frame, fields };
+    for (const column of INTEGERS) this.integers[column][at] = values[column];
+    this.time[at] = time;
+    this.length[at] = length;
+    if (name !== null) this.names.set(at, name);
+    if (excerpt !== null) this.excerpts.set(at, excerpt);
+  }
+
+  get(at: number): SearchRow {
+    const n = (column: IntegerColumn): number => this.integers[column][at] ?? 0;
+    const event: EventRow = [
+      ...([n('kind'), n('a'), n('b'), this.time[at] ?? 0, this.length[at] ?? 0] as const),
+      ...([n('track'), n('process'), n('frame'), this.names.get(at) ?? null] as const),
+    ];
+    return [...event, n('fields'), this.excerpts.get(at) ?? null];
+  }
+
+  /** Below, at or above 0: which of two stands first. */
+  comparer(sort: HitSort, nameOf: (row: SearchRow) => string): (x: number, y: number) => number {
+    const sign = sort.descending ? -1 : 1;
+    const { time } = this;
+    const ties = (x: number, y: number): number => (time[x] ?? 0) - (time[y] ?? 0) || x - y;
+    if (sort.column === 'name') {
+      const texts = Array.from({ length: this.count }, (_, at) => nameOf(this.get(at)));
+      return (x, y) => {
+        const [s, t] = [texts[x] ?? '', texts[y] ?? ''];
+        return sign * (s < t ? -1 : s > t ? 1 : 0) || ties(x, y);
+      };
+    }
+    const column =
+      sort.column === 'time'
+        ? time
+        : sort.column === 'length'
+          ? this.length
+          : this.integers[sort.column];
+    return (x, y) => sign * ((column[x] ?? 0) - (column[y] ?? 0)) || ties(x, y);
+  }
+}
+
+export type SearchState = 'idle' | 'running' | 'stopped' | 'full' | 'done';
+
+export class SearchList {
+  hits = new Hits();
+  /** The hits as they stand, one below the other. */
+  order: Uint32Array = new Uint32Array(0);
+  readonly count = signal(0);
+  /** From 0 to 1. */
+  readonly progress = signal(0);
+  readonly state = signal<SearchState>('idle');
+  readonly sort = signal<HitSort>({ column: 'time', descending: false });
+  /** Changes with every change of the list. */
+  readonly version = signal(0);
+  private readonly asking: Latest;
+  private after: string | null = null;
+
+  /** What is not looked at is not searched: `shown` says whether the list is. */
+  constructor(
+    private readonly viewer: Viewer,
+    shown: () => boolean,
+  ) {
+    this.asking = new Latest((error) => {
+      this.state.set('stopped');
+      viewer.failed(error);
+    });
+    const begin = debounce(150, () => {
+      if (shown() && viewer.search.peek() !== '') this.step(FIRST);
+    });
+    let searched = '';
+    effect(() => {
+      const asked = JSON.stringify(this.question());
+      const visible = shown();
+      untracked(() => {
+        if (asked !== searched) this.clear();
+        if (asked === searched && this.state.peek() !== 'idle') return;
+        searched = asked;
+        if (visible) begin();
+      });
+    });
+    effect(() => {
+      this.sort.get();
+      untracked(() => this.sortAll());
+    });
+  }
+
+  private question(): {
+    text: string;
+    fields: readonly SearchField[];
+    matchCase: boolean;
+    from?: number;
+    to?: number;
+    tracks?: readonly number[];
+  } {
+    const { viewer } = this;
+    const text = viewer.search.get();
+    return {
+      text,
+      fields: viewer.searchIn.get(),
+      matchCase: caseCounts(text, viewer.matchCase.get()),
+      ...viewer.scope(),
+    };
+  }
+
+  private clear(): void {
+    this.asking.cancel();
+    this.hits = new Hits();
+    this.order = new Uint32Array(0);
+    this.after = null;
+    this.count.set(0);
+    this.progress.set(0);
+    this.state.set('idle');
+    this.version.update((n) => n + 1);
+  }
+
+  private step(limit: number): void {
+    this.state.set('running');
+    const question = {
+      ...untracked(() => this.question()),
+      limit,
+      ...(this.after === null ? {} : { after: this.after }),
+    };
+    this.asking.run(
+      (signal) => this.viewer.engine.search(question, signal),
+      (answer) => {
+        this.take(answer.hits);
+        this.progress.set(answer.of > 0 ? Math.min(1, answer.done / answer.of) : 1);
+        this.after = answer.next;
+        if (answer.next === null) this.state.set('done');
+        else if (this.hits.count >= MOST_HITS) this.state.set('full');
+        else this.step(STEP);
+      },
+    );
+  }
+
+  stop(): void {
+    this.asking.cancel();
+    if (this.state.peek() === 'running') this.state.set('stopped');
+  }
+
+  goOn(): void {
+    if (this.state.peek() === 'stopped') this.step(STEP);
+  }
+
+  private compare(): (x: number, y: number) => number {
+    const { frames } = this.viewer;
+    return this.hits.comparer(
+      this.sort.peek(),
+      (row) => row[8] ?? (row[7] >= 0 ? frames.full(row[7]) : ''),
+    );
+  }
+
+  /** New hits are sorted among themselves and merged into those that are there. */
+  private take(rows: readonly SearchRow[]): void {
+    const before = this.order;
+    const begin = this.hits.count;
+    for (const row of rows) this.hits.add(row);
+    if (rows.length === 0) return;
+    const compare = this.compare();
+    const fresh = Uint32Array.from(rows, (_, i) => begin + i).sort(compare);
+    const merged = new Uint32Array(before.length + fresh.length);
+    let i = 0;
+    for (let at = 0, k = 0; at < merged.length; at++) {
+      const [old, added] = [before[i], fresh[k]];
+      const first = added === undefined || (old !== undefined && compare(old, added) <= 0);
+      merged[at] = (first ? old : added) ?? 0;
+      if (first) i++;
+      else k++;
+    }
+    this.order = merged;
+    this.count.set(this.hits.count);
+    this.version.update((n) => n + 1);
+  }
+
+  private sortAll(): void {
+    if (this.order.length === 0) return;
+    this.order = this.order.slice().sort(this.compare());
+    this.version.update((n) => n + 1);
+  }
+
+  /** The hit on a line. */
+  at(line: number): SearchRow | null {
+    const hit = this.order[line];
+    return hit === undefined ? null : this.hits.get(hit);
+  }
+}

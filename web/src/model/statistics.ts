@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long slices take, by name: the columns of the table, its order and its export.
+
+import { formatCount, formatTime, type Unit } from '../base/format';
+import type { TraceFacts } from './engine';
+import { matcher, type Frames } from './names';
+
+/** frame, count, sum, self, CPU, min, average, median, 95th percentile, max */
+export type StatisticsRow = [
+  frame: number,
+  count: number,
+  total: number,
+  self: number,
+  cpu: number | null,
+  min: number,
+  average: number,
+  median: number,
+  p95: number,
+  max: number,
+];
+
+/** One name: its row, buckets with the bounds around them, and the slowest slices. */
+export interface Durations {
+  row: StatisticsRow;
+  bounds: number[];
+  counts: number[];
+  /** row, index, start, length, track */
+  slowest: [number, number, number, number, number][];
+}
+
+export const STATISTICS_COLUMNS = [
+  'name',
+  'count',
+  'total',
+  'self',
+  'cpu',
+  'min',
+  'average',
+  'median',
+  'p95',
+  'max',
+] as const;
+export type StatisticsColumn = (typeof STATISTICS_COLUMNS)[number];
+
+export interface StatisticsSort {
+  column: StatisticsColumn;
+  descending: boolean;
+}
+
+export const USUAL_STATISTICS_SORT: StatisticsSort = { column: 'total', descending: true };
+
+export function isStatisticsColumn(id: string): id is StatisticsColumn {
+  return STATISTICS_COLUMNS.some((column) => column === id);
+}
+
+export const STATISTICS_HEADS: Record<StatisticsColumn, [head: string, title: string]> = {
+  name: ['Name', 'Name'],
+  count: ['Count', 'How many touch the selection; each counts with its whole length'],
+  total: ['Wall', 'Sum of their lengths'],
+  self: ['Self', 'Sum of their lengths, less what lies inside of them'],
+  cpu: ['CPU', 'Sum of the CPU time of those that have one'],
+  min: ['Min', 'The shortest'],
+  average: ['Average', 'Sum of the lengths / count'],
+  median: ['Median', 'Half of them are shorter, half longer'],
+  p95: ['95 %', '95th percentile: 95 of 100 are not longer'],
+  max: ['Max', 'The longest'],
+};
+
+/** A clock that the trace lacks has no column. */
+export function statisticsColumns(facts: TraceFacts): StatisticsColumn[] {
+  const both = facts.clocks.length > 1;
+  return STATISTICS_COLUMNS.filter((column) => column !== 'cpu' || both);
+}
+
+export function statisticsHead(column: StatisticsColumn, facts: TraceFacts): string {
+  return column === 'total' && facts.axis === 'cpu' ? 'CPU' : STATISTICS_HEADS[column][0];
+}
+
+/** The number of a column; its place in the row is that in the list of columns. */
+export function statisticsValue(row: StatisticsRow, column: StatisticsColumn): number | null {
+  return row[STATISTICS_COLUMNS.indexOf(column)] ?? null;
+}
+
+export function statisticsText(row: StatisticsRow, column: StatisticsColumn, unit: Unit): string {
+  const value = statisticsValue(row, column);
+  if (value === null) return '';
+  return column === 'count' ? formatCount(value) : formatTime(value, unit);
+}
+
+/** Sorted, ties by name; only names that have the text to find. */
+export function statisticsRows(
+  rows: readonly StatisticsRow[],
+  sort: StatisticsSort,
+  find: string,
+  frames: Frames,
+): StatisticsRow[] {
+  const test = matcher(find);
+  const sign = sort.descending ? -1 : 1;
+  const byName = (a: StatisticsRow, b: StatisticsRow): number => {
+    const [x, y] = [frames.full(a[0]), frames.full(b[0])];
+    return x < y ? -1 : x > y ? 1 : 0;
+  };
+  return rows
+    .filter((row) => find === '' || test(frames.searchText(row[0])))
+    .sort((a, b) => {
+      if (sort.column === 'name') return sign * byName(a, b);
+      const [x, y] = [statisticsValue(a, sort.column) ?? -1, statisticsValue(b, sort.column) ?? -1];
+      return sign * (x - y) || byName(a, b);
+    });
+}

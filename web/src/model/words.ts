@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words for what a trace holds: a method trace has calls of methods, a file of events slices of
+// names.
+
+import { plural } from '../base/format';
+import type { TraceFacts } from './engine';
+
+export interface Words {
+  /** One thing on a time line. */
+  slice: string;
+  slices: string;
+  /** What several of them have in common. */
+  name: string;
+  names: string;
+  /** Where they lie. */
+  track: string;
+  events: boolean;
+}
+
+const CALLS: Words = {
+  slice: 'call',
+  slices: 'calls',
+  name: 'method',
+  names: 'methods',
+  track: 'thread',
+  events: false,
+};
+
+const SLICES: Words = {
+  slice: 'slice',
+  slices: 'slices',
+  name: 'name',
+  names: 'names',
+  track: 'track',
+  events: true,
+};
+
+export function wordsFor(facts: Pick<TraceFacts, 'order'>): Words {
+  return facts.order === 'owner' ? SLICES : CALLS;
+}
+
+/** "3 slices", "1 call". */
+export function slicesOf(words: Words, n: number): string {
+  return plural(n, words.slice, words.slices);
+}
+
+export function namesOf(words: Words, n: number): string {
+  return plural(n, words.name, words.names);
+}

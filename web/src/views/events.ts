@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where an event that was found lies, in words, and the way to it.
+
+import { EVENT, type EventRow, type SearchRow } from '../model/found';
+import { MARK_KINDS, type MarkKind } from '../model/marks';
+import { idOf, trackName } from '../model/names';
+import { revealing } from '../model/span';
+import { goToCall, type Views } from './context';
+
+type Found = EventRow | SearchRow;
+
+export function eventName(v: Views, event: Found): string {
+  const [, , , , , , , frame, name] = event;
+  return name ?? (frame >= 0 ? v.viewer.frames.full(frame) : '');
+}
+
+/** Its thread, else its process. */
+export function eventPlace(v: Views, event: Found): string {
+  const [, , , , , number, process] = event;
+  const { facts } = v.viewer;
+  const track = number >= 0 ? facts.tracks.find((t) => t.track === number) : undefined;
+  if (track) return trackName(track);
+  const owner = facts.processes[process];
+  return owner ? `process ${idOf(owner)} ${owner.name}`.trim() : '';
+}
+
+/** Kinds that can be selected by their number. */
+const MARKS: Record<number, string> = {
+  [EVENT.instant]: 'instant',
+  [EVENT.snapshot]: 'snapshot',
+  [EVENT.sample]: 'sample',
+  [EVENT.memoryDump]: 'dump',
+  [EVENT.object]: 'object',
+};
+
+function markKind(kind: number): MarkKind | undefined {
+  return MARK_KINDS.find((name) => name === MARKS[kind]);
+}
+
+/** Selects it where it can be selected, and brings it into view. */
+export async function goToEvent(v: Views, event: Found): Promise<void> {
+  const [kind, a, b, time, length] = event;
+  if (kind === EVENT.slice) return goToCall(v, { row: a, index: b });
+  const mark = markKind(kind);
+  if (mark) v.viewer.selectMark({ kind: mark, number: a });
+  const span = { from: time, to: time + Math.max(1, length) };
+  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+  v.announce(eventName(v, event));
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of which only the visible lines are elements: heads that sort, a cursor for the keyboard.
+// However many lines there are: beyond what a browser can lay out the scroll bar counts in parts.
+
+import { append, fill, h, setAttribute, type Child } from '../base/dom';
+import type { Settings } from './settings';
+
+/** Browsers lay out some 16 million pixels; beyond this one pixel of the bar is several. */
+const TALLEST = 8_000_000;
+const AHEAD = 8;
+
+export interface GridColumn {
+  id: string;
+  head: string;
+  title: string;
+  /** In pixels; 0: shares what is left. */
+  width: number;
+  least?: number;
+  number: boolean;
+  sorts: boolean;
+  cell: (line: number) => Child | Child[];
+}
+
+export interface GridSort {
+  column: string;
+  descending: boolean;
+}
+
+export interface GridActions {
+  activate: (line: number) => void;
+  sort?: (column: string) => void;
+  /** Whether a line is the selected thing. */
+  selected?: (line: number) => boolean;
+}
+
+/** As --h-table of the style sheet. */
+export function lineHeight(settings: Settings): number {
+  if (matchMedia('(pointer: coarse)').matches) return 28;
+  return settings.density.peek() === 'compact' ? 18 : 20;
+}
+
+let grids = 0;
+
+export class Grid {
+  readonly element: HTMLElement;
+  readonly scroller: HTMLElement;
+  private readonly head = h('div', { class: 'grid-head', attrs: { role: 'rowgroup' } });
+  private readonly rows = h('div', { class: 'grid-rows', attrs: { role: 'rowgroup' } });
+  private readonly empty = h('p', { class: 'nothing', hidden: true });
+  private readonly rendered = new Map<number, HTMLElement>();
+  private readonly name = `grid${++grids}`;
+  private columns: readonly GridColumn[] = [];
+  private count = 0;
+  private line = -1;
+
+  constructor(
+    label: string,
+    private readonly actions: GridActions,
+    private readonly rowHeight: () => number,
+  ) {
+    this.scroller = h(
+      'div',
+      { class: 'scroller', tabIndex: 0, attrs: { role: 'grid', 'aria-label': label } },
+      this.head,
+      this.rows,
+      this.empty,
+    );
+    this.element = h('div', { class: 'grid' }, this.scroller);
+    this.scroller.addEventListener('scroll', () => this.scrolled());
+    this.scroller.addEventListener('keydown', (e) => this.key(e));
+    this.rows.addEventListener('click', (e) => {
+      const row = (e.target as Element).closest<HTMLElement>('.grid-row');
+      if (!row) return;
+      this.scroller.focus({ preventScroll: true });
+      this.moveTo(Number(row.dataset['line']));
+      this.actions.activate(this.line);
+    });
+    new ResizeObserver(() => this.render()).observe(this.scroller);
+  }
+
+  get cursor(): number {
+    return this.line;
+  }
+
+  setColumns(columns: readonly GridColumn[], sort: GridSort | null): void {
+    this.columns = columns;
+    const width = (c: GridColumn): string =>
+      c.width > 0 ? `${c.width}px` : `minmax(${c.least ?? 160}px, 1fr)`;
+    this.element.style.setProperty('--columns', columns.map(width).join(' '));
+    const least = columns.reduce((sum, c) => sum + (c.width || (c.least ?? 160)), 0);
+    this.element.style.setProperty('--table-width', `${least}px`);
+    const { activeElement } = document;
+    const focused = activeElement instanceof HTMLElement ? activeElement.dataset['column'] : null;
+    const had = focused && this.head.contains(activeElement) ? focused : null;
+    fill(
+      this.head,
+      h(
+        'div',
+        { class: 'grid-line', attrs: { role: 'row' } },
+        ...columns.map((c) => this.headOf(c, sort)),
+      ),
+    );
+    // The buttons are new ones: the keyboard's place must not be lost with the old.
+    if (had) this.head.querySelector<HTMLElement>(`[data-column="${had}"]`)?.focus();
+    setAttribute(this.scroller, 'aria-colcount', columns.length);
+  }
+
+  private headOf(c: GridColumn, sort: GridSort | null): HTMLElement {
+    const on = sort?.column === c.id;
+    const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
+    const direction = on ? (sort.descending ? 'descending' : 'ascending') : 'none';
+    const words = [h('span', { attrs: { 'aria-hidden': true } }, mark), c.head];
+    return h(
+      'div',
+      {
+        class: c.number ? 'number' : '',
+        attrs: { role: 'columnheader', 'aria-sort': c.sorts ? direction : null },
+      },
+      c.sorts
+        ? h(
+            'button',
+            {
+              class: 'column',
+              title: `${c.title}: sort`,
+              attrs: { type: 'button', 'data-column': c.id, 'aria-label': c.title },
+              on: { click: () => this.actions.sort?.(c.id) },
+            },
+            ...words,
+          )
+        : h('span', { title: c.title }, c.head),
+    );
+  }
+
+  /** So many lines, all of them new; the cursor stays on its line. */
+  show(count: number, whenEmpty: string): void {
+    this.count = count;
+    this.line = Math.min(this.line, count - 1);
+    this.rows.style.height = `${Math.min(TALLEST, count * this.rowHeight())}px`;
+    setAttribute(this.scroller, 'aria-rowcount', count + 1);
+    this.empty.hidden = count > 0;
+    this.empty.textContent = whenEmpty;
+    this.renderAll();
+  }
+
+  /** To the first line again, with no cursor. */
+  reset(): void {
+    this.line = -1;
+    this.scroller.scrollTop = 0;
+  }
+
+  private get room(): number {
+    return Math.max(0, this.scroller.clientHeight - this.head.offsetHeight);
+  }
+
+  /** The line at the top of what is visible, with its fraction. */
+  private top(): number {
+    const high = this.rowHeight();
+    const all = this.count * high;
+    if (all <= TALLEST) return this.scroller.scrollTop / high;
+    const share = this.scroller.scrollTop / Math.max(1, TALLEST - this.room);
+    return Math.min(1, share) * (this.count - this.room / high);
+  }
+
+  private scrollToTop(line: number): void {
+    const high = this.rowHeight();
+    if (this.count * high <= TALLEST) {
+      this.scroller.scrollTop = line * high;
+      return;
+    }
+    const share = line / Math.max(1, this.count - this.room / high);
+    this.scroller.scrollTop = share * (TALLEST - this.room);
+  }
+
+  private scrolled(): void {
+    // Lines stand where the scroll bar says: in parts they move against each other.
+    if (this.count * this.rowHeight() > TALLEST) this.renderAll();
+    else this.render();
+  }
+
+  private renderAll(): void {
+    for (const element of this.rendered.values()) element.remove();
+    this.rendered.clear();
+    this.render();
+  }
+
+  refresh(): void {
+    this.renderAll();
+  }
+
+  private render(): void {
+    const high = this.rowHeight();
+    const top = this.top();
+    const first = Math.max(0, Math.floor(top) - AHEAD);
+    const last = Math.min(this.count - 1, Math.ceil(top + this.room / high) + AHEAD);
+    for (const [line, element] of this.rendered) {
+      if (line >= first && line <= last) continue;
+      element.remove();
+      this.rendered.delete(line);
+    }
+    const inParts = this.count * high > TALLEST;
+    for (let line = first; line <= last; line++) {
+      if (this.rendered.has(line)) continue;
+      const element = this.rowOf(line);
+      const y = inParts ? this.scroller.scrollTop + (line - top) * high : line * high;
+      element.style.top = `${y}px`;
+      this.rendered.set(line, element);
+      this.rows.append(element);
+    }
+    setAttribute(
+      this.scroller,
+      'aria-activedescendant',
+      this.rendered.has(this.line) ? `${this.name}-${this.line}` : null,
+    );
+  }
+
+  private rowOf(line: number): HTMLElement {
+    const chosen = this.actions.selected?.(line) ?? false;
+    const classes = ['grid-row', chosen && 'selected', line === this.line && 'cursor'];
+    const row = h('div', {
+      class: classes.filter(Boolean).join(' '),
+      id: `${this.name}-${line}`,
+      attrs: {
+        role: 'row',
+        'data-line': line,
+        'aria-rowindex': line + 2,
+        'aria-selected': chosen,
+      },
+    });
+    for (const column of this.columns) {
+      const cell = h('div', {
+        class: `grid-cell${column.number ? ' number' : ''}`,
+        attrs: { role: 'gridcell', 'data-column': column.id },
+      });
+      const content = column.cell(line);
+      append(cell, Array.isArray(content) ? content : [content]);
+      row.append(cell);
+    }
+    return row;
+  }
+
+  /** The cursor goes to a line, which comes into view. */
+  moveTo(line: number): void {
+    if (this.count === 0) return;
+    this.line = Math.max(0, Math.min(this.count - 1, line));
+    const top = this.top();
+    const visible = this.room / this.rowHeight();
+    if (this.line < top) this.scrollToTop(this.line);
+    else if (this.line + 1 > top + visible) this.scrollToTop(this.line + 1 - visible);
+    this.renderAll();
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.target !== this.scroller || e.altKey || e.ctrlKey || e.metaKey) return;
+    const page = Math.max(1, Math.floor(this.room / this.rowHeight()) - 1);
+    const steps: Record<string, number> = {
+      ArrowDown: this.line + 1,
+      ArrowUp: this.line - 1,
+      PageDown: this.line + page,
+      PageUp: this.line - page,
+      Home: 0,
+      End: this.count - 1,
+    };
+    const to = steps[e.key];
+    if (to !== undefined) this.moveTo(to);
+    else if ((e.key === 'Enter' || e.key === ' ') && this.line >= 0)
+      this.actions.activate(this.line);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+}
