@@ -24,6 +24,8 @@ const USUAL: Place = {
   flame: 'left-heavy',
   expanded: null,
   closed: [],
+  folds: [],
+  flameOf: null,
   flows: { selection: true, categories: [] },
 };
 
@@ -39,7 +41,7 @@ test('everything comes back as it was written', () => {
     tracks: [0, 7],
     frame: 33,
     call: { row: 4, index: 70000 },
-    mark: { kind: 'instant', number: 5 },
+    mark: { kind: 'snapshot', number: 5 },
     tab: 'flame',
     clock: 'cpu',
     sort: { column: 'excl_real_pct', descending: false },
@@ -52,6 +54,8 @@ test('everything comes back as it was written', () => {
     flame: 'inverted',
     expanded: [1, 2],
     closed: [0, 3],
+    folds: ['counter.0', 'objects.-1'],
+    flameOf: 'time',
     flows: { selection: false, categories: [0, 12] },
   };
   assert.deepEqual(readPlace(writePlace(place)), place);

@@ -49,6 +49,9 @@ const FACTS: TraceFacts = {
   counters: 0,
   instants: 0,
   flows: 0,
+  objects: 0,
+  samples: 0,
+  memory_dumps: 0,
   frames: 4,
 };
 const ANSWER: ProfileAnswer = {

@@ -621,6 +621,9 @@ export function facts(trace) {
     counters: 0,
     instants: 0,
     flows: 0,
+    objects: 0,
+    samples: 0,
+    memory_dumps: 0,
     idle_threads: [{ thread_id: 7, name: 'Signal Catcher' }],
     diagnostics: [
       {

@@ -20,8 +20,8 @@ import {
   type FlowEnd,
   type FlowsOfCall,
   type FrameRow,
-  type Instant,
   type InstantDetails,
+  type InstantsInView,
   type ProfileAnswer,
   type Relations,
   type Scope,
@@ -32,6 +32,7 @@ import {
 } from '../model/engine';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
 import type { Durations, StatisticsRow } from '../model/statistics';
+import { HttpBeside } from './httpBeside';
 import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
 
 type Query = Record<string, string | number | undefined>;
@@ -105,6 +106,8 @@ function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
 }
 
 export class HttpEngine implements Engine {
+  readonly beside = new HttpBeside({ json, bytes });
+
   status(signal?: AbortSignal): Promise<Status> {
     return json('api/status', {}, signal);
   }
@@ -177,13 +180,18 @@ export class HttpEngine implements Engine {
     range: { from: number; to: number },
     pixels: number,
     signal?: AbortSignal,
-  ): Promise<Instant[]> {
+  ): Promise<InstantsInView> {
     type Row = [number, number, number, number, number, number];
-    const answer = await json<{ instants: Row[] }>('api/instants', { ...range, pixels }, signal);
-    return answer.instants.map(([instant, time, frame, scope, of, count]) => ({
+    const answer = await json<{ instants: Row[]; left_out: number }>(
+      'api/instants',
+      { ...range, pixels },
+      signal,
+    );
+    const list = answer.instants.map(([instant, time, frame, scope, of, count]) => ({
       ...{ instant, time, frame },
       ...{ scope, of, count },
     }));
+    return { list, leftOut: answer.left_out };
   }
 
   instant(instant: number, signal?: AbortSignal): Promise<InstantDetails> {

@@ -3,6 +3,7 @@
 // copied link work.  What has its usual value is left out.
 
 import { UNITS, type Unit } from '../base/format';
+import { SAMPLE_MEASURES, type SampleMeasure } from './beside';
 import { isColumn } from './columns';
 import type { Call, Clock } from './engine';
 import { SEARCH_FIELDS, type SearchField } from './found';
@@ -13,6 +14,7 @@ import { isStatisticsColumn, type StatisticsSort } from './statistics';
 
 export const TABS = ['profile', 'flame', 'selection', 'search', 'health', 'info'] as const;
 export type Tab = (typeof TABS)[number];
+export type FlameOf = 'calls' | SampleMeasure;
 export type FlameOrder = 'left-heavy' | 'by-name' | 'inverted';
 const ORDERS: readonly FlameOrder[] = ['left-heavy', 'by-name', 'inverted'];
 
@@ -36,6 +38,8 @@ export interface Place {
   flame: FlameOrder;
   expanded: readonly number[] | null;
   closed: readonly number[];
+  folds: readonly string[];
+  flameOf: FlameOf | null;
   flows: FlowChoice;
 }
 
@@ -73,6 +77,8 @@ export function writePlace(place: Place): string {
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
+  put('rows', place.folds.join(','));
+  put('samples', place.flameOf);
   put('flows', [...(place.flows.selection ? [] : ['none']), ...place.flows.categories].join(','));
   return words.join('&');
 }
@@ -123,6 +129,10 @@ function readMark(text: string | null): Mark | null {
   return kind && /^\d+$/.test(number) ? { kind, number: Number(number) } : null;
 }
 
+function readFlame(text: string | null): FlameOf | null {
+  return text === 'calls' ? text : (SAMPLE_MEASURES.find((word) => word === text) ?? null);
+}
+
 /** Whatever is missing or makes no sense gets its usual value: a link is never an error. */
 export function readPlace(text: string): Place {
   const q = new URLSearchParams(text);
@@ -148,6 +158,8 @@ export function readPlace(text: string): Place {
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),
+    folds: (q.get('rows') ?? '').split(',').filter((word) => /^[a-z]+\.-?\d+$/.test(word)),
+    flameOf: readFlame(q.get('samples')),
     flows: {
       selection: !(q.get('flows') ?? '').split(',').includes('none'),
       categories: readNumbers(q.get('flows')),

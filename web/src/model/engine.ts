@@ -5,6 +5,8 @@
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './found';
 import type { Durations, StatisticsRow } from './statistics';
 
+import type { BesideEngine } from './beside';
+
 export type Clock = 'real' | 'cpu';
 
 export interface Status {
@@ -82,6 +84,9 @@ export interface TraceFacts {
   counters: number;
   instants: number;
   flows: number;
+  objects: number;
+  samples: number;
+  memory_dumps: number;
   frames: number;
 }
 
@@ -273,6 +278,12 @@ export interface Instant {
   count: number;
 }
 
+export interface InstantsInView {
+  list: Instant[];
+  /** How many had no place in the list. */
+  leftOut: number;
+}
+
 export interface InstantDetails extends EventAnswer {
   instant: number;
   time_ns: number;
@@ -348,7 +359,7 @@ export interface Engine {
     range: { from: number; to: number },
     pixels: number,
     signal?: AbortSignal,
-  ): Promise<Instant[]>;
+  ): Promise<InstantsInView>;
   instant(instant: number, signal?: AbortSignal): Promise<InstantDetails>;
   flowCategories(): Promise<FlowCategory[]>;
   flowsOf(call: Call, signal?: AbortSignal): Promise<FlowsOfCall>;
@@ -371,6 +382,7 @@ export interface Engine {
   health(): Promise<Health>;
   eventAt(offset: number): Promise<EventAt>;
   bytes(offset: number, length: number): Promise<FileBytes>;
+  readonly beside: BesideEngine;
   quit(): Promise<void>;
 }
 

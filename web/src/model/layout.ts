@@ -2,7 +2,7 @@
 // Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
 
 import type { TileLane, Track, TraceFacts } from './engine';
-import type { Row } from './rows';
+import { foldRows, type Row } from './rows';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -70,8 +70,8 @@ export interface GroupBox {
   bottom: number;
 }
 
-export interface RowBox {
-  row: Row;
+export interface RowBox<T extends Row = Row> {
+  row: T;
   top: number;
   height: number;
 }
@@ -81,6 +81,8 @@ export interface Placed {
   /** What is no track, from the top down. */
   rows: RowBox[];
   groups: GroupBox[];
+  /** Where a thread stands, by its index. */
+  threads: Map<number, { top: number; height: number }>;
   height: number;
 }
 
@@ -89,6 +91,8 @@ export interface Opened {
   whole: ReadonlySet<number>;
   /** Processes of which only their line is shown. */
   closed: ReadonlySet<number>;
+  /** Lines of many rows that show these (rows.ts). */
+  folds?: ReadonlySet<string>;
 }
 
 /** The processes in the order in which their tracks stand, then those of other things. */
@@ -106,6 +110,74 @@ export function processesOf(
   return found;
 }
 
+function rowHeight(row: Row, h: Heights): number {
+  if (row.kind === 'counter') return h.counter;
+  if (row.kind === 'objects') return 2 * TRACK_PADDING + Math.max(1, row.type.lanes) * h.row;
+  return h.collapsed;
+}
+
+function byProcess(rows: readonly Row[]): Map<number, Row[]> {
+  const found = new Map<number, Row[]>();
+  for (const row of rows) {
+    const own = found.get(row.process);
+    if (own) own.push(row);
+    else found.set(row.process, [row]);
+  }
+  return found;
+}
+
+/** Puts what belongs to a process below each other. */
+class Stack {
+  readonly placed: Placed = { tracks: [], rows: [], groups: [], threads: new Map(), height: 0 };
+
+  constructor(private readonly h: Heights) {}
+
+  /** A thread stands where its slices are, else where the first of its other things is. */
+  private note(thread: number, own: boolean, box: { top: number; height: number }): void {
+    if (thread >= 0 && (own || !this.placed.threads.has(thread)))
+      this.placed.threads.set(thread, box);
+  }
+
+  group(process: number, open: boolean): GroupBox {
+    const group = { process, open, top: this.placed.height, height: this.h.group, bottom: 0 };
+    this.placed.groups.push(group);
+    this.placed.height += group.height;
+    return group;
+  }
+
+  rows(rows: readonly Row[]): void {
+    for (const row of rows) {
+      const box = { row, top: this.placed.height, height: rowHeight(row, this.h) };
+      this.placed.rows.push(box);
+      this.note(row.thread, false, box);
+      this.placed.height += box.height;
+    }
+  }
+
+  track(laid: TrackBox): void {
+    const box = { ...laid, top: this.placed.height };
+    this.placed.tracks.push(box);
+    this.note(box.track.thread, box.track.kind === 'thread', box);
+    this.placed.height += box.height;
+  }
+}
+
+/** The rows of a process over its tracks, those of a thread under the thread's. */
+function placeProcess(stack: Stack, boxes: readonly TrackBox[], rows: readonly Row[]): void {
+  const ofThreads = new Map<number, Row[]>();
+  for (const row of rows)
+    if (row.thread >= 0) ofThreads.set(row.thread, [...(ofThreads.get(row.thread) ?? []), row]);
+  stack.rows(rows.filter((row) => row.thread < 0));
+  boxes.forEach((box, i) => {
+    const { thread } = box.track;
+    stack.track(box);
+    if (boxes[i + 1]?.track.thread === thread) return;
+    stack.rows(ofThreads.get(thread) ?? []);
+    ofThreads.delete(thread);
+  });
+  for (const own of ofThreads.values()) stack.rows(own);
+}
+
 /** Everything below each other: busiest tracks first, or each process with what belongs to it. */
 export function layoutPage(
   facts: Pick<TraceFacts, 'order' | 'tracks'>,
@@ -113,30 +185,23 @@ export function layoutPage(
   h: Heights,
   others: readonly Row[] = [],
 ): Placed {
+  const stack = new Stack(h);
   if (facts.order === 'busiest') {
-    const tracks = layoutTracks(facts.tracks, opened.expanded, h, opened.whole);
-    return { tracks, rows: [], groups: [], height: totalHeight(tracks) };
+    for (const box of layoutTracks(facts.tracks, opened.expanded, h, opened.whole))
+      stack.track(box);
+    return stack.placed;
   }
-  const placed: Placed = { tracks: [], rows: [], groups: [], height: 0 };
+  const rows = byProcess(others);
   for (const [process, own] of processesOf(facts.tracks, others)) {
     const open = !opened.closed.has(process);
-    const group = { process, open, top: placed.height, height: h.group, bottom: 0 };
-    placed.groups.push(group);
-    placed.height += h.group;
+    const group = stack.group(process, open);
     if (open) {
-      for (const row of others) {
-        if (row.process !== process) continue;
-        placed.rows.push({ row, top: placed.height, height: h.counter });
-        placed.height += h.counter;
-      }
-      for (const box of layoutTracks(own, opened.expanded, h, opened.whole)) {
-        placed.tracks.push({ ...box, top: placed.height });
-        placed.height += box.height;
-      }
+      const boxes = layoutTracks(own, opened.expanded, h, opened.whole);
+      placeProcess(stack, boxes, foldRows(rows.get(process) ?? [], opened.folds ?? new Set()));
     }
-    group.bottom = placed.height;
+    group.bottom = stack.placed.height;
   }
-  return placed;
+  return stack.placed;
 }
 
 export function totalHeight(boxes: readonly TrackBox[]): number {

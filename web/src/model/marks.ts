@@ -3,10 +3,11 @@
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
+import type { MemoryDumpDetails, ObjectDetails, SampleDetails, SnapshotDetails } from './beside';
 import type { Engine, InstantDetails } from './engine';
 import type { Viewer } from './viewer';
 
-export const MARK_KINDS = ['instant'] as const;
+export const MARK_KINDS = ['instant', 'object', 'snapshot', 'sample', 'memory'] as const;
 export type MarkKind = (typeof MARK_KINDS)[number];
 
 /** One of the things of a kind that a trace has, by its number. */
@@ -19,13 +20,27 @@ export function sameMark(a: Mark | null, b: Mark | null): boolean {
   return a === b || (a !== null && b !== null && a.kind === b.kind && a.number === b.number);
 }
 
-export interface MarkDetails {
-  kind: 'instant';
-  instant: InstantDetails;
-}
+export type MarkDetails =
+  | { kind: 'instant'; instant: InstantDetails }
+  | { kind: 'object'; object: ObjectDetails }
+  | { kind: 'snapshot'; snapshot: SnapshotDetails }
+  | { kind: 'sample'; sample: SampleDetails }
+  | { kind: 'memory'; dump: MemoryDumpDetails };
 
 async function ask(engine: Engine, mark: Mark, signal: AbortSignal): Promise<MarkDetails> {
-  return { kind: mark.kind, instant: await engine.instant(mark.number, signal) };
+  const { kind, number } = mark;
+  switch (kind) {
+    case 'instant':
+      return { kind, instant: await engine.instant(number, signal) };
+    case 'object':
+      return { kind, object: await engine.beside.object(number, signal) };
+    case 'snapshot':
+      return { kind, snapshot: await engine.beside.snapshot(number, signal) };
+    case 'sample':
+      return { kind, sample: await engine.beside.sample(number, signal) };
+    case 'memory':
+      return { kind, dump: await engine.beside.memoryDump(number, signal) };
+  }
 }
 
 export class MarkStore {

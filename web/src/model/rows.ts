@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands in the time line beside tracks of slices: one row each, of a process or a thread.
 
-import type { CounterFacts } from './engine';
+import type { BesideRows, LoneThread, ObjectType } from './beside';
+import type { CounterFacts, Track } from './engine';
 import type { RowBox } from './layout';
 
 interface Owned {
@@ -9,6 +10,8 @@ interface Owned {
   key: string;
   /** Index; -1: of no process. */
   process: number;
+  /** Index of the thread under whose tracks it stands; -1: over all threads. */
+  thread: number;
 }
 
 export interface CounterRow extends Owned {
@@ -16,11 +19,108 @@ export interface CounterRow extends Owned {
   counter: CounterFacts;
 }
 
-export type Row = CounterRow;
+export interface ObjectsRow extends Owned {
+  kind: 'objects';
+  type: ObjectType;
+}
+
+export interface MemoryRow extends Owned {
+  kind: 'memory';
+  dumps: number;
+}
+
+export interface SamplesRow extends Owned {
+  kind: 'samples';
+  name: string;
+  id: string;
+  samples: number;
+}
+
+/** A thread that has instants and no track. */
+export interface ThreadRow extends Owned {
+  kind: 'thread';
+  of: LoneThread;
+}
+
+/** The line that stands for many rows of a kind, and opens and closes them. */
+export interface FoldRow extends Owned {
+  kind: 'fold';
+  what: 'counter' | 'objects';
+  count: number;
+  open: boolean;
+}
+
+export type Row = CounterRow | ObjectsRow | MemoryRow | SamplesRow | ThreadRow | FoldRow;
+
+/** So many rows of a kind stand in a process without being folded. */
+export const FEW = 6;
 
 export function counterRow(counter: CounterFacts): CounterRow {
   const { process } = counter;
-  return { kind: 'counter', key: `c${counter.counter}`, process, counter };
+  return { kind: 'counter', key: `c${counter.counter}`, process, thread: -1, counter };
+}
+
+/** "7", or the id that is no number. */
+function idOf(thread: { thread_id: number; key?: string }): string {
+  return thread.key ?? String(thread.thread_id);
+}
+
+function samplesRows(rows: BesideRows, tracks: readonly Track[]): SamplesRow[] {
+  const known = new Map<number, { name: string; thread_id: number; key?: string }>();
+  for (const thread of rows.threads) known.set(thread.thread, thread);
+  for (const track of tracks) if (track.kind === 'thread') known.set(track.thread, track);
+  return rows.samples.map(({ thread, process, samples }) => {
+    const found = known.get(thread);
+    const name = found?.name ?? 'of no thread';
+    const id = found ? idOf(found) : '';
+    return { kind: 'samples', key: `s${thread}`, process, thread, name, id, samples };
+  });
+}
+
+/** Everything that has a row of its own, by owner as the layout takes it. */
+export function rowsOf(
+  rows: BesideRows,
+  counters: readonly CounterFacts[],
+  tracks: readonly Track[],
+): Row[] {
+  return [
+    ...counters.map(counterRow),
+    ...rows.memory_dumps.map(({ process, dumps }): MemoryRow => {
+      return { kind: 'memory', key: `d${process}`, process, thread: -1, dumps };
+    }),
+    ...rows.objects.map((type): ObjectsRow => {
+      return { kind: 'objects', key: `o${type.row}`, process: type.process, thread: -1, type };
+    }),
+    ...rows.threads
+      .filter((of) => of.instants > 0)
+      .map((of): ThreadRow => {
+        const { thread, process } = of;
+        return { kind: 'thread', key: `u${thread}`, process, thread, of };
+      }),
+    ...samplesRows(rows, tracks),
+  ];
+}
+
+export function foldKey(what: FoldRow['what'], process: number): string {
+  return `${what}.${process}`;
+}
+
+/** The rows of one process with many of a kind under a line, and hidden unless that is open. */
+export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row[] {
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(row.kind, (counts.get(row.kind) ?? 0) + 1);
+  const told = new Set<string>();
+  return rows.flatMap((row): Row[] => {
+    const { kind, process } = row;
+    const count = counts.get(kind) ?? 0;
+    if ((kind !== 'counter' && kind !== 'objects') || count <= FEW) return [row];
+    const key = foldKey(kind, process);
+    const open = opened.has(key);
+    const line: FoldRow = { kind: 'fold', key, process, thread: -1, what: kind, count, open };
+    const first = !told.has(kind);
+    told.add(kind);
+    return [...(first ? [line] : []), ...(open ? [row] : [])];
+  });
 }
 
 export interface CounterBox {

@@ -4,7 +4,7 @@
 
 import { signal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
-import type { FlameOrder, FlowChoice, Place, Tab } from './address';
+import type { FlameOf, FlameOrder, FlowChoice, Place, Tab } from './address';
 import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
@@ -61,6 +61,10 @@ export class Viewer {
   readonly closed = signal<ReadonlySet<number>>(new Set());
   /** The arrows that are drawn. */
   readonly flows = signal<FlowChoice>({ selection: true, categories: [] }, sameFlows);
+  /** Lines that stand for many rows and show these (rows.ts). */
+  readonly folds = signal<ReadonlySet<string>>(new Set());
+  /** What the flame graph is of: calls, or samples by a measure. */
+  readonly flameOf: Signal<FlameOf>;
   readonly hover = signal<Hover | null>(null);
   /** Time under the pointer, anywhere over the time line. */
   readonly pointer = signal<number | null>(null);
@@ -80,6 +84,7 @@ export class Viewer {
     this.clock = signal<Clock>(this.usualClock());
     this.sort = signal<Sort>(this.usualSort());
     this.unit = signal<Unit>(this.usualUnit);
+    this.flameOf = signal<FlameOf>(this.usualFlame);
   }
 
   /** What lower panels are computed for. */
@@ -102,6 +107,10 @@ export class Viewer {
 
   get usualUnit(): Unit {
     return this.facts.unit ?? 'ms';
+  }
+
+  get usualFlame(): FlameOf {
+    return this.facts.calls === 0 && this.facts.samples > 0 ? 'count' : 'calls';
   }
 
   usualSort(): Sort {
@@ -167,6 +176,12 @@ export class Viewer {
     this.closed.set(next);
   }
 
+  toggleFold(key: string): void {
+    const next = new Set(this.folds.peek());
+    if (!next.delete(key)) next.add(key);
+    this.folds.set(next);
+  }
+
   /** A track that is to be shown must not stand in a closed process. */
   openProcessOf(number: number): void {
     const track = this.facts.tracks.find((t) => t.track === number);
@@ -217,6 +232,8 @@ export class Viewer {
       flame: this.flameOrder.get(),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
+      folds: [...this.folds.get()].sort(),
+      flameOf: this.flameOf.get() === this.usualFlame ? null : this.flameOf.get(),
       flows: this.flows.get(),
     };
   }
@@ -240,6 +257,8 @@ export class Viewer {
     this.by.set(place.by ?? USUAL_STATISTICS_SORT);
     this.flameOrder.set(place.flame);
     this.closed.set(new Set(place.closed));
+    this.folds.set(new Set(place.folds));
+    this.flameOf.set(this.facts.samples > 0 && place.flameOf ? place.flameOf : this.usualFlame);
     this.flows.set(place.flows);
     if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
     return place.view ? clampView(place.view, this.bounds) : wholeView(this.bounds);

@@ -26,7 +26,7 @@ interface Place {
 }
 
 function places(s: Pick<InstantScene, 'placed'>, instant: Instant): Place[] {
-  const { tracks, groups, height } = s.placed;
+  const { groups, threads, height } = s.placed;
   const line = (group: GroupBox, bottom: number): Place => ({
     top: group.top + group.height - MARK - 2,
     bottom,
@@ -34,9 +34,7 @@ function places(s: Pick<InstantScene, 'placed'>, instant: Instant): Place[] {
   if (instant.scope === 2) return groups.map((group, i) => line(group, i === 0 ? height : 0));
   if (instant.scope === 1)
     return groups.filter((g) => g.process === instant.of).map((g) => line(g, g.bottom));
-  const box =
-    tracks.find((b) => b.track.thread === instant.of && b.track.kind === 'thread') ??
-    tracks.find((b) => b.track.thread === instant.of);
+  const box = threads.get(instant.of);
   return box ? [{ top: box.top + 1, bottom: 0 }] : [];
 }
 

@@ -89,7 +89,7 @@ export function callDetails(
       call.first_child && link('First call inside', () => void goTo(v, call.first_child)),
     ),
     ...beside,
-    ...eventParts(call),
+    ...eventParts(v, call),
     ...callers(v, call),
   ];
 }

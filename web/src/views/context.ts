@@ -2,6 +2,7 @@
 // What every view is given: the state, the stores beside it, and the means to move.
 
 import { brief } from '../base/visible';
+import type { BesideStore } from '../model/besideStore';
 import type { CounterStore } from '../model/counters';
 import type { FlowStore } from '../model/flows';
 import type { InstantStore } from '../model/instants';
@@ -24,6 +25,7 @@ export interface Views {
   counters: CounterStore;
   flows: FlowStore;
   instants: InstantStore;
+  beside: BesideStore;
   marks: MarkStore;
   settings: Settings;
   mover: Mover;

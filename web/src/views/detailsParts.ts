@@ -6,6 +6,7 @@ import { formatCount, formatTime, unitLabel } from '../base/format';
 import { visible } from '../base/visible';
 import type { EventAnswer } from '../model/engine';
 import { goToCall, type Views } from './context';
+import { referenceLinks } from './references';
 import { swatch } from './swatch';
 import { valueTree } from './valueTree';
 
@@ -66,24 +67,29 @@ export function times(v: Views, rows: readonly TimesRow[], more: HTMLElement[]):
   );
 }
 
-/** Arguments, stacks and whatever else an event says. */
-export function eventParts(answer: EventAnswer): HTMLElement[] {
+export function section(title: string, ...contents: (HTMLElement | null)[]): HTMLElement {
+  return h('section', null, h('h3', null, title), ...contents);
+}
+
+/** Arguments, stacks, links to objects and whatever else an event says. */
+export function eventParts(v: Views, answer: EventAnswer): HTMLElement[] {
   if (answer.event === undefined) return [];
   if (!answer.event)
     return [
       h('p', { class: 'state-note' }, `Arguments cannot be read: ${answer.event_error ?? ''}`),
     ];
-  const { args, start_stack, end_stack, ...others } = answer.event;
+  const { args, start_stack, end_stack, references, ...others } = answer.event;
   const parts: [string, unknown][] = [
     ['Arguments', args],
     ['Stack at its start', start_stack],
     ['Stack at its end', end_stack],
     ['More', others],
   ];
-  return parts
+  const sections = parts
     .filter(([, value]) => typeof value !== 'object' || Object.keys(value ?? {}).length > 0)
     .filter(([, value]) => value !== undefined)
-    .map(([title, value]) => h('section', null, h('h3', null, title), valueTree(value)));
+    .map(([title, value]) => section(title, valueTree(value)));
+  return [...referenceLinks(v, references), ...sections];
 }
 
 export function fact(what: string, value: string | HTMLElement): HTMLElement {

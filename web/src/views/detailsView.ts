@@ -10,10 +10,24 @@ import { callDetails } from './callDetails';
 import type { Views } from './context';
 import { contextLines, FlowLinks } from './flowLinks';
 import { instantDetails } from './instantDetails';
+import { memoryDetails } from './memoryDetails';
 import { methodDetails } from './methodDetails';
+import { objectDetails, snapshotDetails } from './objectDetails';
+import { sampleDetails } from './sampleDetails';
 
 function markDetails(v: Views, mark: MarkDetails): HTMLElement[] {
-  return instantDetails(v, mark.instant);
+  switch (mark.kind) {
+    case 'instant':
+      return instantDetails(v, mark.instant);
+    case 'object':
+      return objectDetails(v, mark.object);
+    case 'snapshot':
+      return snapshotDetails(v, mark.snapshot);
+    case 'sample':
+      return sampleDetails(v, mark.sample);
+    case 'memory':
+      return memoryDetails(v, mark.dump);
+  }
 }
 
 export class DetailsView {

@@ -15,7 +15,9 @@ function ownerOf(v: Views, { scope, of }: InstantDetails): string {
     return `process ${process ? `${idOf(process)} ${process.name}` : ''}`;
   }
   const track = facts.tracks.find((t) => t.thread === of && t.kind === 'thread');
-  return track ? trackName(track) : 'a thread without calls';
+  if (track) return `thread ${trackName(track)}`;
+  const lone = v.beside.rows.get().threads.find((t) => t.thread === of);
+  return lone ? `thread [${lone.key ?? lone.thread_id}] ${lone.name}` : 'a thread';
 }
 
 export function instantDetails(v: Views, instant: InstantDetails): HTMLElement[] {
@@ -24,9 +26,9 @@ export function instantDetails(v: Views, instant: InstantDetails): HTMLElement[]
     ...head(v, instant.frame),
     factTable(
       fact('Time', `${formatTime(instant.time_ns, unit)} ${unitLabel(unit)}`),
-      fact('Instant of', ownerOf(v, instant)),
+      fact('Scope', ownerOf(v, instant)),
       ...eventFacts(instant),
     ),
-    ...eventParts(instant),
+    ...eventParts(v, instant),
   ];
 }

@@ -5,6 +5,7 @@ import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
 import type { Track, TraceFacts } from '../model/engine';
 import { firstExpanded, layoutTracks, processesOf, totalHeight } from '../model/layout';
+import { BesideStore } from '../model/besideStore';
 import { CounterStore } from '../model/counters';
 import { FlowStore } from '../model/flows';
 import { InstantStore } from '../model/instants';
@@ -38,6 +39,11 @@ function busiest(facts: TraceFacts): readonly Track[] {
   return [...facts.tracks].sort((a, b) => (b.real_ns ?? 0) - (a.real_ns ?? 0));
 }
 
+function hasTimes(facts: TraceFacts): boolean {
+  const beside = facts.counters + facts.instants + facts.objects;
+  return facts.tracks.length + beside + facts.samples + facts.memory_dumps > 0;
+}
+
 export class Page {
   readonly element: HTMLElement;
   readonly views: Views;
@@ -63,6 +69,7 @@ export class Page {
       counters: new CounterStore(viewer),
       flows: new FlowStore(viewer),
       instants: new InstantStore(viewer),
+      beside: new BesideStore(viewer),
       marks: new MarkStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
@@ -106,8 +113,8 @@ export class Page {
       this.help.element,
       this.threads.element,
     );
-    // Without a track there is no time to draw.
-    this.element.classList.toggle('no-tracks', viewer.facts.tracks.length === 0);
+    // Without anything that has a time there is none to draw.
+    this.element.classList.toggle('no-tracks', !hasTimes(viewer.facts));
     this.arrange();
     this.lower.attach(this.element);
     this.matchScrollbar();

@@ -196,6 +196,7 @@ export class TimelineGestures {
     this.v.viewer.hover.set(null);
     this.line.overCounter.set(null);
     this.line.flows.hovered.set(null);
+    this.line.marks.hovered.set(null);
     this.tip.hide();
   }
 
@@ -212,11 +213,15 @@ export class TimelineGestures {
     const instant = onRuler || edge ? null : this.line.instantAt(x, this.y(e));
     const flow = onRuler || edge || instant ? null : this.line.flowAt(x, this.y(e));
     this.line.flows.hovered.set(flow);
+    const mark = onRuler || edge || instant || flow ? null : this.line.markAt(x, this.y(e));
+    this.line.marks.hovered.set(mark?.mark ?? null);
     if (instant) {
       this.tip.show(e.clientX, e.clientY, instant.frame, instantWords(instant));
     } else if (flow) {
       place.style.cursor = 'pointer';
       this.tip.show(e.clientX, e.clientY, flow.frame, this.line.flows.words(flow));
+    } else if (mark) {
+      this.tip.values(e.clientX, e.clientY, mark.title, mark.lines);
     } else if (found?.hit && !found.hit.call) {
       this.tip.show(
         e.clientX,
@@ -248,6 +253,8 @@ export class TimelineGestures {
     const flow = this.line.flowAt(this.x(e), this.y(e));
     if (this.line.flows.isMeant(flow, e.pointerType))
       return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
+    const mark = this.line.markAt(this.x(e), this.y(e));
+    if (mark) return viewer.selectMark(mark.mark);
     const found = this.line.under(this.x(e), this.y(e));
     if (!found?.hit) return viewer.clearSelection();
     if (e.ctrlKey || e.metaKey) {

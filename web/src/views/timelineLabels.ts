@@ -7,6 +7,7 @@ import { formatCount, formatSeconds, plural } from '../base/format';
 import type { CounterFacts } from '../model/engine';
 import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
 import { idOf, trackName } from '../model/names';
+import type { FoldRow, ObjectsRow } from '../model/rows';
 import type { Views } from './context';
 import { busyTime, kindOf, processWords } from './trackWords';
 
@@ -19,6 +20,12 @@ interface Line {
   /** That of the button in it; a track has several, of which one counts here. */
   key: string;
   make: () => HTMLElement;
+}
+
+function objectWords({ type }: ObjectsRow): string {
+  const objects = plural(type.objects, 'object');
+  const snapshots = plural(type.snapshots, 'snapshot');
+  return `Objects of type ${type.type}: ${objects}, ${snapshots}`;
 }
 
 export class TimelineLabels {
@@ -101,7 +108,73 @@ export class TimelineLabels {
   }
 
   private row(box: RowBox): HTMLElement {
-    return this.counter(box, box.row.counter);
+    const { row } = box;
+    switch (row.kind) {
+      case 'counter':
+        return this.counter(box, row.counter);
+      case 'fold':
+        return this.fold(box, row);
+      case 'objects':
+        return this.named(box, row.type.type, 'objects', objectWords(row));
+      case 'memory':
+        return this.named(box, 'Memory dumps', '', plural(row.dumps, 'memory dump'));
+      case 'samples': {
+        const words = `${plural(row.samples, 'sample')} of ${row.name}`;
+        return this.named(box, row.name, 'samples', words, row.id);
+      }
+      case 'thread': {
+        const words = `${row.of.name}, a thread without slices: ${plural(row.of.instants, 'instant')}`;
+        return this.named(box, row.of.name, '', words, row.of.key ?? String(row.of.thread_id));
+      }
+    }
+  }
+
+  /** A label that only names what stands beside it. */
+  private named(box: RowBox, name: string, kind: string, title: string, id = ''): HTMLElement {
+    return h(
+      'div',
+      {
+        class: 'label row',
+        title,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+      },
+      h(
+        'div',
+        { class: 'line' },
+        h(
+          'span',
+          { class: 'pick' },
+          id ? h('span', { class: 'tid' }, `[${id}] `) : null,
+          h('span', { class: 'name' }, name),
+        ),
+        kind ? h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, kind) : null,
+      ),
+    );
+  }
+
+  /** The line of many counters or types of objects. */
+  private fold(box: RowBox, row: FoldRow): HTMLElement {
+    const { viewer } = this.v;
+    const words =
+      row.what === 'counter'
+        ? plural(row.count, 'counter')
+        : plural(row.count, 'type of objects', 'types of objects');
+    const button = h(
+      'button',
+      {
+        class: 'fold',
+        title: `${words}. A click ${row.open ? 'hides' : 'shows'} them.`,
+        attrs: { type: 'button', 'aria-expanded': row.open, 'data-key': row.key },
+        on: { click: () => viewer.toggleFold(row.key) },
+      },
+      icon(row.open ? 'down' : 'right'),
+      words,
+    );
+    return h(
+      'div',
+      { class: 'label row', style: { top: `${box.top}px`, height: `${box.height}px` } },
+      button,
+    );
   }
 
   private counter(box: RowBox, counter: CounterFacts): HTMLElement {

@@ -18,7 +18,7 @@ import {
   type RowBox,
   type TrackBox,
 } from '../model/layout';
-import { counterBoxes, counterRow } from '../model/rows';
+import { counterBoxes, rowsOf, type Row } from '../model/rows';
 import type { Span } from '../model/span';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
@@ -28,6 +28,7 @@ import type { Context } from '../render/shapes';
 import { StripImages } from '../render/strips';
 import { TimeScale } from '../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../render/trackPainter';
+import { BesideLayer, type MarkHit } from './besideLayer';
 import { Canvas } from './canvas';
 import type { Views } from './context';
 import { FlowLayer } from './flowLayer';
@@ -52,6 +53,8 @@ export class TimelineView {
   /** The counter under the pointer. */
   readonly overCounter = signal<CounterFacts | null>(null);
   readonly placed: ReadSignal<Placed>;
+  readonly marks: BesideLayer;
+  private readonly rows: ReadSignal<readonly Row[]>;
   readonly cache: TileCache;
   readonly flows: FlowLayer;
   readonly canvas: Canvas;
@@ -63,11 +66,15 @@ export class TimelineView {
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
     this.flows = new FlowLayer(v);
+    this.marks = new BesideLayer(v);
     this.cache = new TileCache(
       viewer.engine,
       viewer.bounds,
       () => this.canvas.invalidate(),
       viewer.failed,
+    );
+    this.rows = computed(() =>
+      rowsOf(v.beside.rows.get(), v.counters.list.get(), viewer.facts.tracks),
     );
     this.placed = computed(() =>
       layoutPage(
@@ -76,9 +83,10 @@ export class TimelineView {
           expanded: viewer.expanded.get(),
           whole: viewer.whole.get(),
           closed: viewer.closed.get(),
+          folds: viewer.folds.get(),
         },
         settings.theme.get().heights,
-        v.counters.list.get().map(counterRow),
+        this.rows.get(),
       ),
     );
     this.labels = new TimelineLabels(v);
@@ -103,6 +111,7 @@ export class TimelineView {
         this.v.selection.setWidth(this.canvas.width);
         this.v.counters.setWidth(this.canvas.width);
         this.v.instants.setWidth(this.canvas.width);
+        this.v.beside.setWidth(this.canvas.width);
         this.v.flows.setWidth(this.canvas.width);
         this.scrolled();
       },
@@ -183,6 +192,7 @@ export class TimelineView {
     this.v.instants.list.get();
     viewer.mark.get();
     this.flows.watch();
+    this.marks.watch();
     this.overCounter.get();
     this.canvas.invalidate();
   }
@@ -239,6 +249,7 @@ export class TimelineView {
     this.want(boxes, scroll, scene);
     paintTracks(g, scene, boxes, scroll, this.canvas.height);
     this.drawCounters(g, placed, scroll, scene);
+    this.marks.paint(g, scene, placed.rows, scroll, this.canvas.height);
     paintGroups(g, scene, placed.groups, scroll, this.canvas.height);
     const marks = { theme: scene.theme, scale: scene.scale, placed };
     const mark = this.v.viewer.mark.peek();
@@ -281,6 +292,14 @@ export class TimelineView {
   /** What is no track and under a point of the canvas. */
   rowAt(y: number): RowBox | null {
     return boxAt(this.placed.peek().rows, y + this.tracks.scrollTop);
+  }
+
+  /** The object, snapshot, sample or memory dump under a point of the canvas. */
+  markAt(x: number, y: number): MarkHit | null {
+    const box = this.rowAt(y);
+    const theme = this.v.settings.theme.peek();
+    const scene = { theme, scale: this.scale };
+    return box && this.marks.at(scene, box, x, y + this.tracks.scrollTop);
   }
 
   /** The counter under a point of the canvas. */

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects, samples and memory dumps behind HTTP.
+
+import { named, visible, visibleTexts } from '../base/visible';
+import type {
+  BesideEngine,
+  BesideRows,
+  Listed,
+  MemoryDump,
+  MemoryDumpDetails,
+  ObjectDetails,
+  ObjectsInView,
+  Range,
+  Sample,
+  SampleDetails,
+  SampleFlameQuestion,
+  SnapshotDetails,
+} from '../model/beside';
+import { decodeFlame } from '../model/decode';
+import type { FlameGraph } from '../model/engine';
+
+type Query = Record<string, string | number | undefined>;
+
+/** How questions travel. */
+export interface Carrier {
+  json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T>;
+  bytes(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer>;
+}
+
+type ObjectRow = [number, number, number, number, number, number, number, string];
+type SnapshotRow = [number, number, number, number, number, number];
+type SampleRow = [number, number, number, number, number];
+type DumpRow = [number, number, number, number, string];
+
+export class HttpBeside implements BesideEngine {
+  constructor(private readonly carrier: Carrier) {}
+
+  async rows(): Promise<BesideRows> {
+    const rows = visibleTexts(await this.carrier.json<BesideRows>('api/beside', {}));
+    for (const thread of rows.threads) thread.name = named(thread.name);
+    for (const type of rows.objects) type.type = named(type.type);
+    return rows;
+  }
+
+  async objects(
+    rows: readonly number[],
+    range: Range,
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<ObjectsInView> {
+    type Answer = { objects: ObjectRow[]; snapshots: SnapshotRow[]; left_out: number };
+    const query = { rows: rows.join(','), ...range, pixels };
+    const answer = await this.carrier.json<Answer>('api/objects', query, signal);
+    return {
+      objects: answer.objects.map(([object, start, end, row, lane, count, flags, id]) => ({
+        ...{ object, start, end, row, lane },
+        ...{ count, flags, id: visible(id) },
+      })),
+      snapshots: answer.snapshots.map(([snapshot, time, object, row, lane, count]) => ({
+        ...{ snapshot, time, object, row, lane, count },
+      })),
+      leftOut: answer.left_out,
+    };
+  }
+
+  async object(object: number, signal?: AbortSignal): Promise<ObjectDetails> {
+    return visibleTexts(await this.carrier.json('api/object', { object }, signal));
+  }
+
+  async snapshot(snapshot: number, signal?: AbortSignal): Promise<SnapshotDetails> {
+    const answer = await this.carrier.json<SnapshotDetails>('api/snapshot', { snapshot }, signal);
+    return { ...answer, of: visibleTexts(answer.of) };
+  }
+
+  async samples(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<Sample>> {
+    type Answer = { samples: SampleRow[]; left_out: number };
+    const answer = await this.carrier.json<Answer>('api/samples', { ...range, pixels }, signal);
+    const list = answer.samples.map(([sample, time, frame, thread, count]) => ({
+      ...{ sample, time, frame, thread, count },
+    }));
+    return { list, leftOut: answer.left_out };
+  }
+
+  async sample(sample: number, signal?: AbortSignal): Promise<SampleDetails> {
+    return visibleTexts(await this.carrier.json('api/sample', { sample }, signal));
+  }
+
+  async sampleFlame(q: SampleFlameQuestion, signal?: AbortSignal): Promise<FlameGraph> {
+    const query = {
+      ...{ from: q.from, to: q.to, tracks: q.tracks?.join(',') },
+      ...{ measure: q.measure, order: q.order, inverted: q.inverted ? 1 : 0 },
+      ...{ root: q.root, min: q.min },
+    };
+    return decodeFlame(await this.carrier.bytes('api/sample_flame', query, signal));
+  }
+
+  async memoryDumps(
+    range: Range,
+    pixels: number,
+    signal?: AbortSignal,
+  ): Promise<Listed<MemoryDump>> {
+    type Answer = { memory_dumps: DumpRow[]; left_out: number };
+    const query = { ...range, pixels };
+    const answer = await this.carrier.json<Answer>('api/memory_dumps', query, signal);
+    const list = answer.memory_dumps.map(([dump, time, process, count, level]) => ({
+      ...{ dump, time, process, count, level: visible(level) },
+    }));
+    return { list, leftOut: answer.left_out };
+  }
+
+  async memoryDump(dump: number, signal?: AbortSignal): Promise<MemoryDumpDetails> {
+    return visibleTexts(await this.carrier.json('api/memory_dump', { dump }, signal));
+  }
+}

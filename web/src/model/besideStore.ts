@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of objects, samples and memory dumps, and what of them is in view.
+
+import { signal } from '../base/signal';
+import type { BesideRows, Listed, MemoryDump, ObjectsInView, Sample } from './beside';
+import { InView } from './inView';
+import type { Viewer } from './viewer';
+
+/** The engine answers for so many rows of objects at once. */
+const MOST_ROWS = 64;
+
+export class BesideStore {
+  readonly rows = signal<BesideRows>({ objects: [], samples: [], memory_dumps: [], threads: [] });
+  readonly objects: InView<ObjectsInView>;
+  readonly samples: InView<Listed<Sample>>;
+  readonly dumps: InView<Listed<MemoryDump>>;
+  /** Rows of objects on the screen. */
+  private wanted: readonly number[] = [];
+
+  constructor(viewer: Viewer) {
+    const { beside } = viewer.engine;
+    const { facts } = viewer;
+    const none: ObjectsInView = { objects: [], snapshots: [], leftOut: 0 };
+    this.objects = new InView<ObjectsInView>(
+      viewer,
+      (range, pixels, signal) =>
+        this.wanted.length > 0
+          ? beside.objects(this.wanted, range, pixels, signal)
+          : Promise.resolve(none),
+      none,
+    );
+    this.samples = new InView<Listed<Sample>>(
+      viewer,
+      (range, pixels, signal) => beside.samples(range, pixels, signal),
+      { list: [], leftOut: 0 },
+    );
+    this.dumps = new InView<Listed<MemoryDump>>(
+      viewer,
+      (range, pixels, signal) => beside.memoryDumps(range, pixels, signal),
+      { list: [], leftOut: 0 },
+    );
+    if (facts.objects + facts.samples + facts.memory_dumps + facts.instants === 0) return;
+    beside
+      .rows()
+      .then((rows) => this.rows.set(rows))
+      .catch(viewer.failed);
+    if (facts.objects > 0) this.objects.start();
+    if (facts.samples > 0) this.samples.start();
+    if (facts.memory_dumps > 0) this.dumps.start();
+  }
+
+  setWidth(pixels: number): void {
+    for (const asked of [this.objects, this.samples, this.dumps]) asked.setWidth(pixels);
+  }
+
+  showObjects(rows: readonly number[]): void {
+    if (rows.every((row) => this.wanted.includes(row))) return;
+    this.wanted = rows.slice(0, MOST_ROWS);
+    this.objects.again();
+  }
+
+  /** How much of what is in view has no place in the answers. */
+  leftOut(): number {
+    return (
+      this.objects.answer.get().leftOut +
+      this.samples.answer.get().leftOut +
+      this.dumps.answer.get().leftOut
+    );
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked for anew when the view rests: a screen more on both sides, so that small moves need
+// no question.
+
+import { Latest, debounce } from '../base/latest';
+import { effect, signal, type Signal } from '../base/signal';
+import { length, type Span } from './span';
+import type { Viewer } from './viewer';
+
+const MOST_PIXELS = 8192;
+const REST = 40;
+
+export type Ask<T> = (range: Span, pixels: number, signal: AbortSignal) => Promise<T>;
+
+export class InView<T> {
+  readonly answer: Signal<T>;
+  private covers: (Span & { nsPerPixel: number }) | null = null;
+  private width = 1000;
+  private readonly asking: Latest;
+  private readonly load = debounce(REST, () => this.run());
+
+  constructor(
+    private readonly viewer: Viewer,
+    private readonly ask: Ask<T>,
+    empty: T,
+  ) {
+    this.answer = signal(empty);
+    this.asking = new Latest(viewer.failed);
+  }
+
+  /** From now on. */
+  start(): void {
+    effect(() => {
+      this.viewer.view.get();
+      this.load();
+    });
+  }
+
+  /** Something else is to be asked than before. */
+  again(): void {
+    this.covers = null;
+    this.load();
+  }
+
+  setWidth(pixels: number): void {
+    this.width = Math.max(100, pixels);
+  }
+
+  private run(): void {
+    const view = this.viewer.view.peek();
+    const nsPerPixel = length(view) / this.width;
+    const old = this.covers;
+    const near = old && Math.abs(Math.log(old.nsPerPixel / nsPerPixel)) < Math.log(1.5);
+    if (near && old.from <= view.from && old.to >= view.to) return;
+    const from = Math.floor(view.from - length(view));
+    const to = Math.ceil(view.to + length(view));
+    const pixels = Math.min(MOST_PIXELS, 3 * Math.round(this.width));
+    this.asking.run(
+      (signal) => this.ask({ from, to }, pixels, signal),
+      (answer) => {
+        this.covers = { from, to, nsPerPixel };
+        this.answer.set(answer);
+      },
+    );
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects as bars from creation to deletion, pale until the first snapshot; each snapshot is a
+// block up to the next one, with a line where it was taken.
+
+import {
+  OBJECT_FLAG,
+  type ObjectBar,
+  type ObjectsInView,
+  type ObjectType,
+  type SnapshotMark,
+} from '../model/beside';
+import { hashedColour } from '../model/colours';
+import { TRACK_PADDING, type RowBox } from '../model/layout';
+import type { Mark } from '../model/marks';
+import type { ObjectsRow } from '../model/rows';
+import { bar, ring, thinOutline, type Box, type Context } from './shapes';
+import type { TextMeter } from './text';
+import type { Theme } from './theme';
+import type { TimeScale } from './timeScale';
+
+export interface ObjectScene {
+  theme: Theme;
+  scale: TimeScale;
+  meter: TextMeter;
+  boxes: readonly RowBox<ObjectsRow>[];
+  inView: ObjectsInView;
+  selected: Mark | null;
+  hovered: Mark | null;
+}
+
+/** How much of the colour is left where there is no snapshot yet. */
+const PALE = 0.32;
+const LEAST_LABEL = 22;
+/** So far beside a line it is still meant. */
+const REACH = 3;
+const PAST = 4;
+
+function isMark(mark: Mark | null, kind: Mark['kind'], number: number): boolean {
+  return mark !== null && mark.kind === kind && mark.number === number;
+}
+
+type Where = Pick<ObjectScene, 'theme' | 'scale'>;
+
+function boxOf(s: Where, row: RowBox, bar: ObjectBar): Box {
+  const x0 = Math.max(-PAST, Math.round(s.scale.x(bar.start)));
+  const x1 = Math.min(s.scale.width + PAST, Math.round(s.scale.x(bar.end)));
+  const { heights } = s.theme;
+  const y = row.top + TRACK_PADDING + bar.lane * heights.row;
+  return { x: x0, y, w: Math.max(bar.count > 1 ? 2 : 1, x1 - x0), h: heights.bar };
+}
+
+/** Snapshots by object, each with where the next one begins. */
+function blocksOf(inView: ObjectsInView): Map<number, SnapshotMark[]> {
+  const found = new Map<number, SnapshotMark[]>();
+  for (const mark of inView.snapshots) {
+    const own = found.get(mark.object);
+    if (own) own.push(mark);
+    else found.set(mark.object, [mark]);
+  }
+  return found;
+}
+
+export function objectColour(type: string): number {
+  return hashedColour(type);
+}
+
+export function paintObjects(g: Context, s: ObjectScene, scroll: number, height: number): void {
+  const rows = new Map(s.boxes.map((box) => [box.row.type.row, box]));
+  const blocks = blocksOf(s.inView);
+  for (const box of s.boxes) {
+    g.fillStyle = s.theme.colour.line;
+    g.fillRect(0, box.top - scroll, s.scale.width, 1);
+  }
+  g.font = s.theme.barFont;
+  g.textBaseline = 'middle';
+  for (const object of s.inView.objects) {
+    const row = rows.get(object.row);
+    if (!row || object.end < s.scale.view.from || object.start > s.scale.view.to) continue;
+    const b = boxOf(s, row, object);
+    b.y -= scroll;
+    if (b.y + b.h < 0 || b.y > height) continue;
+    paintObject(g, s, row.row.type, object, b, blocks.get(object.object) ?? []);
+  }
+}
+
+function paintObject(
+  g: Context,
+  s: ObjectScene,
+  type: ObjectType,
+  object: ObjectBar,
+  b: Box,
+  blocks: readonly SnapshotMark[],
+): void {
+  const colour = objectColour(type.type);
+  const one = object.count === 1;
+  g.globalAlpha = one ? PALE : 1;
+  bar(g, s.theme, b, colour, {
+    openLeft: one && (object.flags & OBJECT_FLAG.created) === 0 && blocks.length === 0,
+    openRight: one && (object.flags & OBJECT_FLAG.deleted) === 0,
+    unrolled: false,
+  });
+  g.globalAlpha = 1;
+  if (one) thinOutline(g, s.theme.colour['line-strong'], b);
+  blocks.forEach((block, i) => paintBlock(g, s, colour, b, block, blocks[i + 1]));
+  if (one) paintLabel(g, s, `${type.type} ${object.id}`, object.id, b);
+  if (isMark(s.selected, 'object', object.object)) ring(g, s.theme, b);
+  else if (isMark(s.hovered, 'object', object.object)) thinOutline(g, s.theme.colour.text, b);
+}
+
+function paintBlock(
+  g: Context,
+  s: ObjectScene,
+  colour: number,
+  b: Box,
+  block: SnapshotMark,
+  next: SnapshotMark | undefined,
+): void {
+  const x0 = Math.max(b.x, Math.round(s.scale.x(block.time)));
+  const x1 = next ? Math.min(b.x + b.w, Math.round(s.scale.x(next.time))) : b.x + b.w;
+  const own = { x: x0, y: b.y, w: Math.max(1, x1 - x0), h: b.h };
+  if (x1 < 0 || x0 > s.scale.width) return;
+  g.fillStyle = s.theme.bars[colour] ?? '';
+  g.fillRect(own.x, own.y, own.w, own.h);
+  g.fillStyle = s.theme.colour['text-2'];
+  g.fillRect(Math.round(s.scale.x(block.time)), b.y, own.w > 6 ? 2 : 1, b.h);
+  if (isMark(s.selected, 'snapshot', block.snapshot)) ring(g, s.theme, own);
+  else if (isMark(s.hovered, 'snapshot', block.snapshot)) thinOutline(g, s.theme.colour.text, own);
+}
+
+function paintLabel(g: Context, s: ObjectScene, name: string, id: string, b: Box): void {
+  const left = Math.max(b.x, 0) + 5;
+  const room = Math.min(b.x + b.w, s.scale.width) - left - 3;
+  if (room < LEAST_LABEL) return;
+  const text = s.meter.label(name, id, room);
+  if (text === '') return;
+  g.fillStyle = s.theme.colour['bar-text'];
+  g.fillText(text, left, b.y + b.h / 2 + 0.5);
+}
+
+export interface ObjectHit {
+  mark: Mark;
+  object: ObjectBar;
+  /** The snapshot under the pointer, or that holds there. */
+  snapshot: SnapshotMark | null;
+  row: ObjectsRow;
+}
+
+/** The snapshot that holds at a time, or whose line is that near. */
+function snapshotAt(s: Where, blocks: readonly SnapshotMark[], x: number): SnapshotMark | null {
+  let found: SnapshotMark | null = null;
+  for (const block of blocks) {
+    if (s.scale.x(block.time) > x + REACH) break;
+    found = block;
+  }
+  return found;
+}
+
+/** What is under a point; y from the top of the list. */
+export function objectAt(s: ObjectScene, x: number, y: number): ObjectHit | null {
+  const row = s.boxes.find((box) => y >= box.top && y < box.top + box.height);
+  if (!row) return null;
+  let best: { object: ObjectBar; distance: number } | null = null;
+  for (const object of s.inView.objects) {
+    if (object.row !== row.row.type.row) continue;
+    const b = boxOf(s, row, object);
+    if (y < b.y || y > b.y + b.h) continue;
+    const distance = x < b.x ? b.x - x : Math.max(0, x - b.x - b.w);
+    if (distance <= REACH && (!best || distance < best.distance)) best = { object, distance };
+  }
+  if (!best) return null;
+  const { object } = best;
+  const blocks = s.inView.snapshots.filter((mark) => mark.object === object.object);
+  const snapshot = snapshotAt(s, blocks, x);
+  const mark: Mark = snapshot
+    ? { kind: 'snapshot', number: snapshot.snapshot }
+    : { kind: 'object', number: object.object };
+  return { mark, object, snapshot, row: row.row };
+}
