@@ -76,6 +76,24 @@ enum tv_status tv_view_flows(const struct tv_view *view, const struct tv_paramet
     return TV_OK;
 }
 
+enum tv_status tv_view_flow(const struct tv_view *view, const struct tv_parameters *parameters,
+                            struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_trace *trace = view->trace;
+    int64_t number;
+    enum tv_status status = tv_parameter_required(
+        parameters, "flow", (struct tv_parameter_bounds){0, (int64_t)trace->tables.flows.count - 1},
+        &number, err);
+    if (status != TV_OK)
+        return status;
+    const struct tv_flow *flow = &trace->tables.flows.rows[number];
+    struct tv_view_event event = {flow->input, flow->frame, flow->offset, flow->end_offset};
+    tv_view_write_flow(out, trace, (uint32_t)number);
+    tv_view_write_event(out, trace, &event);
+    tv_out_char(out, '}');
+    return TV_OK;
+}
+
 enum tv_status tv_view_flow_categories(const struct tv_view *view,
                                        const struct tv_parameters *parameters, struct tv_out *out,
                                        struct tv_error *err)

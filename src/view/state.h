@@ -44,7 +44,7 @@ tv_view_function tv_view_slice, tv_view_step;                           /* calls
 tv_view_function tv_view_extents, tv_view_activity, tv_view_flame;      /* pictures.c */
 tv_view_function tv_view_counters, tv_view_counter_values;              /* counters.c */
 tv_view_function tv_view_instants, tv_view_instant;                     /* marks.c */
-tv_view_function tv_view_flows, tv_view_flow_categories;                /* flows.c */
+tv_view_function tv_view_flows, tv_view_flow, tv_view_flow_categories;  /* flows.c */
 tv_view_function tv_view_arrows;                                        /* arrows.c */
 tv_view_function tv_view_beside;                                        /* beside.c */
 tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;     /* objects.c */

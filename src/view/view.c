@@ -28,6 +28,7 @@ static const struct {
     {"instants", tv_view_instants, false},
     {"instant", tv_view_instant, false},
     {"flows", tv_view_flows, false},
+    {"flow", tv_view_flow, false},
     {"flow_categories", tv_view_flow_categories, false},
     {"arrows", tv_view_arrows, false},
     {"beside", tv_view_beside, false},

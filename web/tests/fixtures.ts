@@ -84,6 +84,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     activity: refuse,
     counters: refuse,
     flowCategories: refuse,
+    flow: refuse,
     flowsOf: refuse,
     arrows: refuse,
     instants: refuse,

@@ -31,6 +31,8 @@ static void add_flow(struct tv_trace *trace, char name, struct tv_flow_end from,
     struct tv_flow *flow = tv_table_add(&trace->tables.flows);
     *flow = (struct tv_flow){.from = from,
                              .to = to,
+                             .offset = TV_NO_OFFSET,
+                             .end_offset = TV_NO_OFFSET,
                              .frame = FIXTURE_FRAME(name),
                              .id = tv_head_string(trace->head, TV_BYTES("7"))};
 }
@@ -142,6 +144,16 @@ static void an_arrow_tells_both_ends(void **state)
     tv_out_release(&asked->out);
 }
 
+static void a_flow_is_told_alone(void **state)
+{
+    struct asked *asked = *state;
+    /* its events stand nowhere, so there is nothing to read again */
+    assert_string_equal(ask(asked, "flow?flow=2", TV_OK),
+                        "{\"flow\":2,\"frame\":6,\"id\":\"7\",\"from\":[2,0,4000000,1,3],"
+                        "\"to\":[0,1,5000000,0,2]}");
+    tv_out_release(&asked->out);
+}
+
 static void arrows_of_categories_and_tracks(void **state)
 {
     struct asked *asked = *state;
@@ -212,8 +224,9 @@ static void many_arrows_are_counted(void **state)
 }
 
 static const char *const wrong_questions[] = {
-    "arrows?categories=3", "arrows?categories=x", "arrows?categories=1,,2",
-    "arrows?from=5&to=5",  "arrows?pixels=0",     "arrows?tracks=2",
+    "arrows?categories=3", "arrows?categories=x", "arrows?categories=1,,2", "flow",
+    "flow?flow=4",         "flow?flow=-1",        "arrows?from=5&to=5",     "arrows?pixels=0",
+    "arrows?tracks=2",
 };
 
 static void wrong_questions_are_refused(void **state)
@@ -250,6 +263,6 @@ static void a_slice_tells_its_contexts(void **state)
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 UNIT_TESTS(arrows, asked_test(arrows_of_a_range), asked_test(an_arrow_tells_both_ends),
-           asked_test(arrows_of_categories_and_tracks), asked_test(arrows_of_one_pixel_are_one),
-           asked_test(many_arrows_are_counted), asked_test(wrong_questions_are_refused),
-           asked_test(a_slice_tells_its_contexts));
+           asked_test(a_flow_is_told_alone), asked_test(arrows_of_categories_and_tracks),
+           asked_test(arrows_of_one_pixel_are_one), asked_test(many_arrows_are_counted),
+           asked_test(wrong_questions_are_refused), asked_test(a_slice_tells_its_contexts));

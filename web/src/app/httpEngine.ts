@@ -17,6 +17,7 @@ import {
   type FlameQuestion,
   type Flow,
   type FlowCategory,
+  type FlowDetails,
   type FlowEnd,
   type FlowsOfCall,
   type FrameRow,
@@ -202,6 +203,10 @@ export class HttpEngine implements Engine {
     type Answer = { categories: [string, number][] };
     const { categories } = await json<Answer>('api/flow_categories', {});
     return categories.map(([name, count]) => ({ name: visible(name), count }));
+  }
+
+  flow(flow: number, signal?: AbortSignal): Promise<FlowDetails> {
+    return json('api/flow', { flow }, signal);
   }
 
   async flowsOf(call: Call, signal?: AbortSignal): Promise<FlowsOfCall> {

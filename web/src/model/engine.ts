@@ -309,6 +309,11 @@ export interface Flow {
   count: number;
 }
 
+/** What its two events say. */
+export interface FlowDetails extends EventAnswer {
+  flow: number;
+}
+
 /** The lists are cut at some hundred; the counts are of all. */
 export interface FlowsOfCall {
   in: Flow[];
@@ -362,6 +367,7 @@ export interface Engine {
   ): Promise<InstantsInView>;
   instant(instant: number, signal?: AbortSignal): Promise<InstantDetails>;
   flowCategories(): Promise<FlowCategory[]>;
+  flow(flow: number, signal?: AbortSignal): Promise<FlowDetails>;
   flowsOf(call: Call, signal?: AbortSignal): Promise<FlowsOfCall>;
   arrows(
     scope: Scope,

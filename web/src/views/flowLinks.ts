@@ -4,11 +4,13 @@
 
 import { fill, h } from '../base/dom';
 import { formatCount, formatTimeUnit } from '../base/format';
+import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import { brief, visible } from '../base/visible';
 import type { CallDetails, Flow } from '../model/engine';
 import { trackName } from '../model/names';
 import type { Views } from './context';
+import { eventFacts, eventParts, factTable } from './detailsParts';
 import { goToFlowEnd } from './followFlow';
 
 const SHOWN = 12;
@@ -75,6 +77,27 @@ export class FlowLinks {
     );
   }
 
+  /** What the events of the flow itself say, read when somebody opens it. */
+  private events(flow: Flow, words: string): HTMLElement {
+    const { engine, failed } = this.v.viewer;
+    const said = h('div', null);
+    const asking = new Latest(failed);
+    const open = (): void => {
+      if (!box.open || said.childElementCount > 0) return;
+      asking.run(
+        () => engine.flow(flow.flow),
+        (answer) => fill(said, ...eventParts(this.v, answer), factTable(...eventFacts(answer))),
+      );
+    };
+    const box = h(
+      'details',
+      { class: 'where', on: { toggle: open } },
+      h('summary', { class: 'dim' }, words),
+      said,
+    );
+    return box;
+  }
+
   private line(direction: Direction, flow: Flow): HTMLElement {
     const { viewer } = this.v;
     const end = direction === 'in' ? flow.from : flow.to;
@@ -100,11 +123,7 @@ export class FlowLinks {
         { class: 'time' },
         `${formatTimeUnit(Math.abs(between), viewer.unit.peek())} ${later ? 'after' : 'before'}`,
       ),
-      h(
-        'span',
-        { class: 'dim where' },
-        `${track ? trackName(track) : ''}, flow ${brief(name, 120)}`,
-      ),
+      this.events(flow, `${track ? trackName(track) : ''}, flow ${brief(name, 120)}`),
     );
   }
 }
