@@ -2,13 +2,15 @@
 // Flows: arrows over the tracks, the ways along them, links in the details, the menu of categories;
 // and the contexts of a call.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openPage, place, ready, until } from './browser.mjs';
 import { view } from './program.mjs';
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'flows-'));
 
 const slice = (name, pid, tid, ts, dur, more = {}) => ({
@@ -32,7 +34,7 @@ const EVENTS = [
   slice('log', 2, 21, 650, 50),
   slice('store', 2, 21, 800, 100),
   // send -> handle, log, store: one start and three ends
-  flow('s', 7, 1, 11, 150),
+  { ...flow('s', 7, 1, 11, 150), args: { bytes: 1234 } },
   flow('f', 7, 2, 21, 500),
   flow('f', 7, 2, 21, 660),
   flow('f', 7, 2, 21, 810),
@@ -156,7 +158,21 @@ test('the details link the calls at the other ends', async () => {
   assert.match(await details().locator('.flow-links li').innerText(), /from\s+send/);
 });
 
+test('a link opens to what the events of the flow say', async () => {
+  await choose('main', 1, 110);
+  await until(heading, 'send', 'the selected call');
+  const first = details().locator('.flow-links details').first();
+  await first.locator('summary').click();
+  await until(
+    async () => /bytes\s*1234/.test(await first.innerText()),
+    true,
+    'the arguments of the start',
+  );
+});
+
 test('] and [ go along the flow, and in order where there are several', async () => {
+  await choose('worker', 0, 675);
+  await until(heading, 'log', 'a call where a flow arrives');
   await page.keyboard.press('[');
   await until(heading, 'send', 'back along the flow');
   await page.keyboard.press(']');
@@ -214,6 +230,23 @@ test('an arrow tells about itself, and a click on it goes to the other end', asy
   await page.mouse.click(box.x + x, box.y + y);
   await until(heading, 'handle', 'the other end');
   await page.mouse.move(5, 5);
+});
+
+test('a second click is not taken by the arrow that the first brought up', async () => {
+  await page.keyboard.press('Escape');
+  await until(() => details().locator('h2').count(), 0, 'nothing selected');
+  const box = await page.locator('.lanes canvas').boundingBox();
+  // In "send", right behind the point at which its arrows leave.
+  const x = box.x + (await xOf(155));
+  const y = box.y + (await topOf('main')) + 3 + 18 + 8;
+  await page.mouse.move(x, y);
+  await page.mouse.click(x, y);
+  await until(heading, 'send', 'the selected call');
+  await until(() => details().locator('.flow-links li').count(), 3, 'its flows');
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.waitForTimeout(200);
+  assert.equal(await heading(), 'send');
 });
 
 test('ends on a collapsed track and in a closed process stand on its line', async () => {
@@ -309,6 +342,31 @@ test('a call tells the contexts it ran in', async () => {
   await choose('worker', 0, 550);
   await until(heading, 'handle', 'a call in none');
   assert.equal(await details().locator('.contexts').count(), 0);
+});
+
+test('accessible: the menu and the links of flows', async () => {
+  // The test's own script is not in the page's content policy.
+  const other = await openPage(viewer.address, { colorScheme: 'dark', bypassCSP: true });
+  try {
+    await ready(other.page);
+    await other.page.evaluate(
+      (hash) => {
+        location.hash = hash;
+      },
+      `call=${(await place(page)).call}`,
+    );
+    await other.page.waitForSelector('.details.beside .flow-links li');
+    await other.page.getByRole('button', { name: 'Flows' }).click();
+    await other.page.waitForSelector('.flow-menu [data-key=c1]');
+    await other.page.evaluate(axe);
+    const { violations } = await other.page.evaluate(() => globalThis.axe.run(document));
+    assert.deepEqual(
+      violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' ')}`),
+      [],
+    );
+  } finally {
+    await other.close();
+  }
 });
 
 test('nothing went wrong', () => {

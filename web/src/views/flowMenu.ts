@@ -47,7 +47,7 @@ class FlowMenu {
     setAttribute(this.button, 'aria-expanded', open);
     if (!open) return;
     this.v.flows.needCategories();
-    document.body.append(this.menu);
+    this.button.after(this.menu);
     const box = this.button.getBoundingClientRect();
     this.menu.style.right = `${Math.max(4, innerWidth - box.right)}px`;
     this.menu.style.top = `${box.bottom + 4}px`;
