@@ -64,6 +64,7 @@ static int set_up(void **state)
     add_flow(trace, 'H', (struct tv_flow_end){2500000, 1, 0}, (struct tv_flow_end){100000, 0, 0});
     add_context(trace, 0, "Frame", 0, 2000000);
     add_context(trace, 0, "Page", 500000, 6000000);
+    add_context(trace, 1, "Frame", 1000000, 2000000);
     add_context(trace, 1, "Frame", 3000000, 4000000);
     asked->view = tv_view_new(trace);
     *state = asked;
@@ -223,6 +224,37 @@ static void many_arrows_are_counted(void **state)
     }
 }
 
+/* Long arrows from anywhere to anywhere: some are left out, and those told are of all times. */
+static void too_many_places_are_thinned(void **state)
+{
+    struct asked *asked = *state;
+    struct tv_trace *trace = asked->fixture.trace;
+    uint32_t dice = 815;
+    unsigned arrows, late = 0;
+    unsigned long long told, sum, left;
+    trace->tables.flows.count = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        uint32_t from = fixture_roll(&dice, 3000000);
+        add_flow(trace, 'F', (struct tv_flow_end){from, 0, 0},
+                 (struct tv_flow_end){from + fixture_roll(&dice, 3000000), 2, 0});
+    }
+    const char *answer = ask(asked, "arrows?from=0&to=6000000&pixels=8192", TV_OK);
+    told = sum_of_counts(answer, &arrows);
+    assert_int_equal(
+        sscanf(strstr(answer, "\"flows\":"), "\"flows\":%llu,\"left_out\":%llu", &sum, &left), 2);
+    assert_int_equal(sum, 20000);
+    assert_int_equal(told + left, 20000);
+    assert_true(left > 0 && arrows > 500 && arrows <= 2000);
+    for (const char *at = answer; (at = strstr(at, "\"from\":[0,0,")) != NULL; at++) {
+        unsigned long long time;
+        assert_int_equal(sscanf(at, "\"from\":[0,0,%llu", &time), 1);
+        late += time >= 2000000;
+    }
+    /* a third of them, give or take a sixth */
+    assert_true(late > arrows / 6 && late < arrows / 2);
+    tv_out_release(&asked->out);
+}
+
 static const char *const wrong_questions[] = {
     "arrows?categories=3", "arrows?categories=x", "arrows?categories=1,,2", "flow",
     "flow?flow=4",         "flow?flow=-1",        "arrows?from=5&to=5",     "arrows?pixels=0",
@@ -251,7 +283,7 @@ static void assert_contexts(struct asked *asked, const char *question, const cha
 
 static void a_slice_tells_its_contexts(void **state)
 {
-    /* B begins at 1 ms, in both; C at 5 ms, in one; D at 2 ms, before its thread is in any */
+    /* B begins at 1 ms, in both; C at 5 ms, in one; D at 2 ms, between two */
     assert_contexts(*state, "slice?row=1&index=0",
                     "\"contexts\":[[\"Frame\",\"0x1\",0,2000000,0],\n"
                     "[\"Page\",\"0x1\",500000,6000000,500]]");
@@ -265,4 +297,5 @@ static void a_slice_tells_its_contexts(void **state)
 UNIT_TESTS(arrows, asked_test(arrows_of_a_range), asked_test(an_arrow_tells_both_ends),
            asked_test(a_flow_is_told_alone), asked_test(arrows_of_categories_and_tracks),
            asked_test(arrows_of_one_pixel_are_one), asked_test(many_arrows_are_counted),
-           asked_test(wrong_questions_are_refused), asked_test(a_slice_tells_its_contexts));
+           asked_test(too_many_places_are_thinned), asked_test(wrong_questions_are_refused),
+           asked_test(a_slice_tells_its_contexts));
