@@ -2,13 +2,13 @@
 // The flame graph of the selected range and threads, in the chosen clock.
 
 import { fill, h, setAttribute } from '../base/dom';
-import { formatPercent, formatTime, plural, unitLabel } from '../base/format';
+import { formatCount, formatPercent, formatTime, plural, unitLabel } from '../base/format';
 import { Latest } from '../base/latest';
 import { brief } from '../base/visible';
 import { effect, signal } from '../base/signal';
-import type { FlameOrder } from '../model/address';
+import type { FlameOf, FlameOrder } from '../model/address';
 import { totalOf } from '../model/columns';
-import type { FlameGraph, FlameQuestion } from '../model/engine';
+import type { FlameGraph } from '../model/engine';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../render/flamePainter';
 import type { Context } from '../render/shapes';
 import { Canvas } from './canvas';
@@ -28,6 +28,19 @@ const ORDERS: readonly [FlameOrder, string, string, string][] = [
   ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
 ];
 
+const FLAMES: readonly [FlameOf, string][] = [
+  ['calls', 'Slices'],
+  ['count', 'Samples, by count'],
+  ['weight', 'Samples, by weight'],
+  ['time', 'Samples, by time'],
+];
+
+const MEASURES = {
+  count: 'the number of samples',
+  weight: 'the weight that samples have in the file',
+  time: 'the time until the next sample',
+} as const;
+
 export class FlameView {
   readonly element: HTMLElement;
   private readonly place = h('div', { class: 'canvas scroller', tabIndex: 0 });
@@ -39,6 +52,8 @@ export class FlameView {
   private readonly root = signal<readonly Crumb[]>([]);
   private readonly hovered = signal(-1);
   private readonly asking: Latest;
+  /** The width of the graph without a root, known once it was shown. */
+  private all = 0;
 
   constructor(
     private readonly v: Views,
@@ -53,7 +68,7 @@ export class FlameView {
     this.element = h(
       'div',
       { class: 'flame' },
-      h('div', { class: 'bar' }, this.orderSwitch(), this.crumbs, this.about),
+      h('div', { class: 'bar' }, this.ofSwitch(), this.orderSwitch(), this.crumbs, this.about),
       this.place,
     );
     this.listen();
@@ -63,6 +78,7 @@ export class FlameView {
       viewer.tracks.get();
       viewer.flameOrder.get();
       viewer.clock.get();
+      viewer.flameOf.get();
       this.root.set([]);
     });
     effect(() => {
@@ -82,6 +98,25 @@ export class FlameView {
         : '100%';
       this.canvas.invalidate();
     });
+  }
+
+  /** Calls or samples, where the trace has both; by what samples are measured. */
+  private ofSwitch(): HTMLElement | null {
+    const { viewer } = this.v;
+    if (viewer.facts.samples === 0) return null;
+    const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
+    const select = h(
+      'select',
+      { class: 'of', attrs: { 'aria-label': 'What the flame graph is of' } },
+      ...choices.map(([of, text]) => h('option', { attrs: { value: of } }, text)),
+    );
+    select.addEventListener('change', () => {
+      viewer.flameOf.set(FLAMES.find(([of]) => of === select.value)?.[0] ?? 'calls');
+    });
+    effect(() => {
+      select.value = viewer.flameOf.get();
+    });
+    return select;
   }
 
   private orderSwitch(): HTMLElement {
@@ -106,18 +141,24 @@ export class FlameView {
     const { viewer } = this.v;
     const order = viewer.flameOrder.get();
     const root = this.root.get().at(-1);
-    const question: FlameQuestion = {
+    const of = viewer.flameOf.get();
+    const layout = {
       ...viewer.scope(),
-      clock: viewer.clock.get(),
-      order: order === 'by-name' ? 'by-name' : 'left-heavy',
+      order: order === 'by-name' ? ('by-name' as const) : ('left-heavy' as const),
       inverted: order === 'inverted',
       min: LEAST,
       ...(root ? { root: root.path } : {}),
     };
+    const clock = viewer.clock.get();
+    const { engine } = viewer;
     this.asking.run(
-      (signal) => viewer.engine.flame(question, signal),
+      (signal) =>
+        of === 'calls'
+          ? engine.flame({ ...layout, clock }, signal)
+          : engine.beside.sampleFlame({ ...layout, measure: of }, signal),
       (graph) => {
         this.hovered.set(-1);
+        if (!root) this.all = graph.total;
         this.graph.set(graph);
       },
     );
@@ -126,7 +167,6 @@ export class FlameView {
   private scene(graph: FlameGraph): Parameters<typeof paintFlame>[1] {
     const { viewer, settings, search, meters } = this.v;
     const theme = settings.theme.peek();
-    const unit = viewer.unit.peek();
     const rooted = this.root.peek().length > 0;
     return {
       theme,
@@ -142,14 +182,24 @@ export class FlameView {
       dimmed: search.focused.peek() && search.hits.peek() !== null,
       title: [
         rooted ? 'Zoomed in' : 'All threads',
-        `${formatTime(graph.total, unit)} ${unitLabel(unit)}`,
+        this.amount(graph.total),
         `${formatPercent(graph.total, this.whole(graph))} %${rooted ? ' of all' : ''}`,
       ].join('   '),
     };
   }
 
+  /** A width in words: a time, or samples. */
+  private amount(width: number): string {
+    const of = this.v.viewer.flameOf.peek();
+    if (of === 'count') return plural(width, 'sample');
+    if (of === 'weight') return `${formatCount(width)} of weight`;
+    const unit = this.v.viewer.unit.peek();
+    return `${formatTime(width, unit)} ${unitLabel(unit)}`;
+  }
+
   /** The time of the range and threads, of which a zoomed graph is a part. */
   private whole(graph: FlameGraph): number {
+    if (this.v.viewer.flameOf.peek() !== 'calls') return this.all || graph.total;
     const answer = this.root.peek().length > 0 ? this.v.profile.answer.peek() : null;
     return (answer && totalOf(answer, this.v.viewer.clock.peek())) || graph.total;
   }
@@ -238,14 +288,12 @@ export class FlameView {
 
   private words(graph: FlameGraph, i: number): string {
     const { viewer } = this.v;
-    const unit = viewer.unit.peek();
-    const time = (ns: number): string => `${formatTime(ns, unit)} ${unitLabel(unit)}`;
     const width = graph.width[i] ?? 0;
     return [
-      `${brief(viewer.frames.short(graph.frame[i] ?? 0))} inclusive ${time(width)}`,
+      `${brief(viewer.frames.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
       `${formatPercent(width, this.whole(graph))} %${this.root.peek().length > 0 ? ' of all' : ''}`,
-      `exclusive ${time(graph.self[i] ?? 0)}`,
-      plural(graph.calls[i] ?? 0, 'call'),
+      `exclusive ${this.amount(graph.self[i] ?? 0)}`,
+      plural(graph.calls[i] ?? 0, viewer.flameOf.peek() === 'calls' ? 'call' : 'sample'),
     ].join(', ');
   }
 
@@ -257,10 +305,12 @@ export class FlameView {
     viewer.unit.get();
     const crumbs = this.root.get();
     const which = viewer.flameOrder.get() === 'inverted' ? 'exclusive' : 'inclusive';
+    const of = viewer.flameOf.get();
+    const measure = of === 'calls' ? `${which} ${clock} time` : MEASURES[of];
     fill(
       this.crumbs,
       ...(crumbs.length === 0
-        ? [h('span', null, `width is ${which} ${clock} time; double click zooms`)]
+        ? [h('span', null, `width is ${measure}; double click zooms`)]
         : [
             h(
               'button',
