@@ -6,6 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "readers/etw.h"
+#include "readers/etw_trace.h"
 #include "readers/trace_event.h"
 
 /* Raw text of the keys. */
@@ -23,6 +25,13 @@ bool tv_te_inside_is(const struct tv_te_top_member *member)
         if (tv_bytes_equal(key, tv_bytes_of(keys[i])))
             return true;
     return false;
+}
+
+static void name_input(const struct tv_te_context *context, const struct tv_te_top_member *member,
+                       char *name, size_t size)
+{
+    snprintf(name, size, "%s: %.*s", tv_source_name(context->source), (int)member->key_length - 2,
+             member->key + 1);
 }
 
 /* ---- The text as a source ---- */
@@ -51,8 +60,7 @@ static struct tv_source *open_text(struct tv_te_context *context,
         return NULL;
     struct tv_bytes text = tv_te_text(raw, &context->scratch);
     char name[1024];
-    snprintf(name, sizeof name, "%s: %.*s", tv_source_name(context->source),
-             (int)member->key_length - 2, member->key + 1);
+    name_input(context, member, name, sizeof name);
     uint8_t *copy = tv_alloc(text.length, 1);
     if (text.length > 0)
         memcpy(copy, text.data, text.length);
@@ -69,12 +77,25 @@ static bool is_known(struct tv_source *source)
     return reader && reader->assemble && reader != &tv_reader_trace_event;
 }
 
+/* The object of Chrome on Windows. */
+static bool read_etw(struct tv_te_context *context, const struct tv_te_top_member *member,
+                     struct tv_builder *builder)
+{
+    char name[1024];
+    struct tv_bytes raw = tv_te_stretch_read(context, member->value);
+    struct tv_etw_place place = {name, context->input};
+    name_input(context, member, name, sizeof name);
+    return tv_etw_is(raw) && tv_etw_build(raw, &place, builder);
+}
+
 static enum tv_status read_member(struct tv_te_context *context,
                                   const struct tv_te_top_member *member, struct tv_builder *builder,
                                   struct tv_error *err)
 {
     struct tv_read_options options = {.parts = context->options->parts,
                                       .progress = context->options->progress};
+    if (read_etw(context, member, builder))
+        return TV_OK;
     struct tv_source *source = open_text(context, member);
     if (!source || !is_known(source)) {
         tv_te_warn(context, TV_DIAGNOSTIC_SUBTRACE_UNREAD, member->value.offset);

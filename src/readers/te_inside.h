@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * te_inside.h - traces of other formats that stand as strings beside the events: ftrace text
- * (systemTraceEvents), power samples (powerTraceAsString), lists of processes and control groups
- * (androidProcessDump, cgroupDump).
+ * te_inside.h - traces of other formats that stand beside the events, as strings: ftrace text
+ * (systemTraceEvents; of Windows an object, etw.h), power samples (powerTraceAsString), lists of
+ * processes and control groups (androidProcessDump, cgroupDump).
  */
 #ifndef TV_READERS_TE_INSIDE_H
 #define TV_READERS_TE_INSIDE_H

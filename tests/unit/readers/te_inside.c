@@ -54,5 +54,76 @@ static void what_is_unknown_is_counted(void **context)
     te_made_free(made);
 }
 
+#define EVENT(guid, op, cpu, ts, payload)                                                          \
+    "{'guid':'" guid "','op':" op ",'ver':3,'cpu':" cpu ",'ts':'" ts "','payload':'" payload "'},"
+#define THREAD "3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C"
+#define PROCESS "3D6FA8D0-FE05-11D0-9DDA-00C04FD7BA7C"
+/* On processor 0 thread 55 at 4096 us of the wall clock, 56 at 4106, idle at 4116; on processor 1
+ * thread 57, to the end. */
+#define SWITCHES                                                                                   \
+    EVENT(THREAD, "36", "0", "100A", "OAAAADcAAAAIAAEAFwAFAAEAAAAAAAAA")                           \
+    EVENT(THREAD, "36", "1", "1005", "OQAAAAEAAAAIAAEAFwAFAAEAAAAAAAAA")                           \
+    EVENT(THREAD, "36", "0", "1000", "NwAAAAAAAAAIAAEAFwAFAAEAAAAAAAAA")                           \
+    EVENT(THREAD, "36", "0", "1014", "AAAAADgAAAAIAAEAFwAFAAEAAAAAAAAA")
+#define NAMES                                                                                      \
+    EVENT(PROCESS, "3", "0", "1000",                                                               \
+          "AQAAAAAAAAAsAAAABAAAAAEAAAADAQAABQAAAAAAAAAAAAAAY2hyb21lLmV4ZQAAAA==")                  \
+    EVENT(THREAD, "3", "0", "1000",                                                                \
+          "LAAAADgAAAAAAAAAAAAAAAEAAAAAAAAAAgAAAAAAAAADAAAAAAAAAAQAAAAAAAAABQAAAAAAAAAGAAAAAAAAAA" \
+          "AAAAAAAAAA")
+
+static void assert_ran(const struct tv_trace *trace, uint32_t row, uint32_t index, const char *name,
+                       int64_t start_us, int64_t length_us)
+{
+    struct tv_slice slice = tv_slice_get(trace, row, index);
+    const struct tv_frame *frame = tv_path_frame(trace, slice.path);
+    assert_string_equal(tv_head_text(trace->head, frame->name).data, name);
+    assert_int_equal(slice.start, start_us * 1000);
+    assert_int_equal(slice.length, length_us * 1000);
+}
+
+/* What the processors ran, on the clock of the events: 1000 us there are 4096 us on the wall. */
+static void windows_tells_what_ran(void **context)
+{
+    (void)context;
+    struct te_made *made = te_made_new((const char *const[]){
+        "#'systemTraceEvents':{'name':'ETW','content':["
+        "{'guid':'ClockSync','walltime':'1000','tick':'3E8'}," SWITCHES NAMES "{}]}\n"
+        "'ph':'X','ts':1000,'dur':1,'name':'x','pid':44,'tid':55\n"
+        "'ph':'M','name':'thread_name','pid':44,'tid':55,'args':{'name':'CrMain'}\n",
+        NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    const struct tv_head *head = trace->head;
+    uint32_t rows[2] = {TV_NONE, TV_NONE};
+    unsigned count = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_CPU && count < 2)
+            rows[count++] = trace->tracks[i].first_row;
+    assert_int_equal(count, 2);
+    assert_int_equal(unread(made), 0);
+    assert_string_equal(tv_head_text(head, trace->tracks[trace->rows[rows[1]].track].name).data,
+                        "CPU 1");
+    assert_int_equal(trace->rows[rows[0]].count, 2);
+    assert_ran(trace, rows[0], 0, "CrMain", 0, 10);
+    assert_ran(trace, rows[0], 1, "chrome.exe (tid 56)", 10, 10);
+    assert_int_equal(trace->rows[rows[1]].count, 1);
+    assert_ran(trace, rows[1], 0, "tid 57", 5, 15);
+    assert_int_equal(tv_slice_get(trace, rows[1], 0).flags & TV_SLICE_OPEN, TV_SLICE_OPEN);
+    assert_string_equal(tv_head_text(head, head->processes[0].name).data, "chrome.exe");
+    te_made_free(made);
+}
+
+/* Its clock cannot be set. */
+static void windows_without_a_clock_is_left_out(void **context)
+{
+    (void)context;
+    struct te_made *made = te_made_new((const char *const[]){
+        "#'systemTraceEvents':{'name':'ETW','content':[" SWITCHES "{}]}\n" SLICE, NULL});
+    assert_int_equal(te_made_trace(made)->head->input_count, 1);
+    assert_int_equal(unread(made), 1);
+    te_made_free(made);
+}
+
 UNIT_TESTS(te_inside, cmocka_unit_test(are_inputs_of_their_own),
-           cmocka_unit_test(what_is_unknown_is_counted));
+           cmocka_unit_test(what_is_unknown_is_counted), cmocka_unit_test(windows_tells_what_ran),
+           cmocka_unit_test(windows_without_a_clock_is_left_out));

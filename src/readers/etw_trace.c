@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/etw_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "model/strips.h"
+#include "readers/etw.h"
+
+/* Places have 40 bits (tv_strip_slice). */
+#define OFFSET_MASK ((UINT64_C(1) << 40) - 1)
+
+struct building {
+    struct tv_etw *etw;
+    const struct tv_etw_place *place;
+    struct tv_head *head;
+    struct tv_assembly *assembly;
+    uint32_t input;
+    struct tv_map processes;    /* tid -> pid */
+    struct tv_map images;       /* pid -> text of the events */
+    struct tv_map thread_names; /* tid -> string of the head */
+    struct tv_map frames;       /* tid -> frame */
+    TV_TABLE(tv_strip) strips;
+    TV_TABLE(tv_strip_slice) slices;
+};
+
+/* ---- Names ---- */
+
+/* On Windows a thread's id is unique among all processes. */
+static void find_processes(struct building *building)
+{
+    const struct tv_etw *etw = building->etw;
+    struct tv_trace *trace = tv_assembly_trace(building->assembly);
+    for (size_t i = 0; i < etw->threads.count; i++)
+        if (etw->threads.rows[i].pid != TV_NONE)
+            tv_map_set(&building->processes, etw->threads.rows[i].tid, etw->threads.rows[i].pid);
+    for (size_t i = 0; i < etw->processes.count; i++) {
+        const struct tv_etw_process *process = &etw->processes.rows[i];
+        struct tv_bytes name = tv_interner_get(etw->texts, process->name);
+        if (name.length == 0)
+            continue;
+        tv_map_set(&building->images, process->pid, process->name);
+        *tv_table_add(&trace->tables.known_names) = (struct tv_known_name){
+            .pid = process->pid,
+            .name = tv_head_string(building->head, name),
+            .input = building->input,
+        };
+    }
+}
+
+/* Those of the input beside. */
+static void find_thread_names(struct building *building)
+{
+    const struct tv_head *head = building->head;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        const struct tv_thread *thread = &head->threads[i];
+        if (thread->input == building->place->beside && thread->name != TV_EMPTY_STRING)
+            tv_map_set(&building->thread_names, thread->id, thread->name);
+    }
+}
+
+/* "CrBrowserMain", "chrome.exe (tid 55)" or "tid 55". */
+static uint32_t name_thread(struct building *building, uint32_t tid)
+{
+    uint32_t name = tv_map_find(&building->thread_names, tid);
+    if (name != TV_NONE)
+        return name;
+    uint32_t pid = tv_map_find(&building->processes, tid);
+    uint32_t image = pid == TV_NONE ? TV_NONE : tv_map_find(&building->images, pid);
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    if (image != TV_NONE)
+        tv_out_bytes(&out, tv_interner_get(building->etw->texts, image));
+    tv_out_format(&out, image == TV_NONE ? "tid %u" : " (tid %u)", tid);
+    name = tv_head_string(building->head, (struct tv_bytes){out.buffer, out.length});
+    tv_out_release(&out);
+    return name;
+}
+
+static uint32_t frame_of(struct building *building, uint32_t tid)
+{
+    uint32_t frame = tv_map_find(&building->frames, tid);
+    if (frame == TV_NONE) {
+        struct tv_frame named = {.name = name_thread(building, tid)};
+        frame = tv_head_add_frame(building->head, &named);
+        tv_map_set(&building->frames, tid, frame);
+    }
+    return frame;
+}
+
+/* ---- Processors ---- */
+
+static int compare_switches(const void *left, const void *right)
+{
+    const struct tv_etw_switch *a = left, *b = right;
+    if (a->cpu != b->cpu)
+        return a->cpu < b->cpu ? -1 : 1;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static void add_strip(struct building *building, uint32_t cpu)
+{
+    char name[32];
+    snprintf(name, sizeof name, "CPU %u", cpu);
+    *tv_table_add(&building->strips) = (struct tv_strip){
+        .kind = TV_TRACK_CPU,
+        .name = tv_head_string(building->head, tv_bytes_of(name)),
+        .process = TV_NONE,
+        .thread = TV_NONE,
+    };
+}
+
+/* From a switch to the next one of its processor (NULL: to the end); idle is no slice. */
+static void add_slice(struct building *building, const struct tv_etw_switch *from,
+                      const struct tv_etw_switch *to, tv_ns end)
+{
+    if (to && to->from != from->to)
+        tv_diagnostics_add(&building->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, to->offset);
+    if (from->to == 0)
+        return;
+    *tv_table_add(&building->slices) = (struct tv_strip_slice){
+        .start = from->time,
+        .length = (to ? to->time : end) - from->time,
+        .offset = from->offset & OFFSET_MASK,
+        .flags = to ? 0 : TV_SLICE_OPEN,
+        .frame = frame_of(building, from->to),
+        .strip = (uint32_t)building->strips.count - 1,
+    };
+}
+
+static void add_processors(struct building *building, tv_ns end)
+{
+    struct tv_etw_switch *rows = building->etw->switches.rows;
+    size_t count = building->etw->switches.count;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || rows[i].cpu != rows[i - 1].cpu)
+            add_strip(building, rows[i].cpu);
+        bool last = i + 1 == count || rows[i + 1].cpu != rows[i].cpu;
+        add_slice(building, &rows[i], last ? NULL : &rows[i + 1], end);
+    }
+}
+
+/* ---- The whole ---- */
+
+static void find_range(const struct tv_etw *etw, tv_ns *first, tv_ns *last)
+{
+    *first = *last = etw->switches.count > 0 ? etw->switches.rows[0].time : 0;
+    for (size_t i = 0; i < etw->switches.count; i++) {
+        tv_ns time = etw->switches.rows[i].time;
+        *first = time < *first ? time : *first;
+        *last = time > *last ? time : *last;
+    }
+}
+
+/* Its times are on the clock of the input beside, whatever that is called. */
+static void share_clock(struct building *building)
+{
+    struct tv_input *beside = &building->head->inputs[building->place->beside];
+    if (beside->clock == TV_EMPTY_STRING)
+        beside->clock = beside->name;
+    building->head->inputs[building->input].clock = beside->clock;
+}
+
+static void add_input(struct building *building, struct tv_builder *builder, uint64_t bytes)
+{
+    building->head = tv_builder_head(builder);
+    building->input =
+        tv_head_add_input(building->head, building->place->name, "Event Tracing for Windows");
+    building->assembly = tv_assembly_new(builder, building->input);
+    struct tv_input *input = &building->head->inputs[building->input];
+    input->bytes = bytes;
+    input->clocks = TV_CLOCK_WALL;
+    input->records = building->etw->events;
+    share_clock(building);
+    tv_diagnostics_merge(&building->head->diagnostics, &building->etw->diagnostics);
+}
+
+static void build(struct building *building)
+{
+    tv_ns first, last;
+    find_range(building->etw, &first, &last);
+    struct tv_input *input = &building->head->inputs[building->input];
+    input->eventless = building->etw->switches.count == 0;
+    input->origin = first;
+    input->last_wall = last - first;
+    if (building->etw->switches.count > 0)
+        qsort(building->etw->switches.rows, building->etw->switches.count,
+              sizeof *building->etw->switches.rows, compare_switches);
+    find_processes(building);
+    find_thread_names(building);
+    add_processors(building, last);
+    struct tv_placing placing = {.end = last};
+    tv_assembly_place(building->assembly, &placing);
+    tv_assembly_strips(building->assembly, building->strips.rows, building->strips.count,
+                       building->slices.rows, building->slices.count);
+    tv_assembly_end(building->assembly);
+}
+
+bool tv_etw_build(struct tv_bytes json, const struct tv_etw_place *place,
+                  struct tv_builder *builder)
+{
+    struct tv_etw etw;
+    struct building building = {.etw = &etw, .place = place};
+    tv_etw_read(&etw, json);
+    bool synced = etw.synced;
+    if (synced) {
+        tv_map_init(&building.processes);
+        tv_map_init(&building.images);
+        tv_map_init(&building.thread_names);
+        tv_map_init(&building.frames);
+        add_input(&building, builder, json.length);
+        build(&building);
+        tv_map_release(&building.processes);
+        tv_map_release(&building.images);
+        tv_map_release(&building.thread_names);
+        tv_map_release(&building.frames);
+        tv_free(building.strips.rows);
+        tv_free(building.slices.rows);
+    }
+    tv_etw_release(&etw);
+    return synced;
+}
