@@ -2,7 +2,7 @@
 // Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
 
 import type { TileLane, Track, TraceFacts } from './engine';
-import { foldRows, type Row } from './rows';
+import { FIRST_LANES, foldRows, type Row } from './rows';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -110,9 +110,15 @@ export function processesOf(
   return found;
 }
 
+/** For the way to all lanes, under those that are shown. */
+const MORE_LINE = 4;
+
 function rowHeight(row: Row, h: Heights): number {
   if (row.kind === 'counter') return h.counter;
-  if (row.kind === 'objects') return 2 * TRACK_PADDING + Math.max(1, row.type.lanes) * h.row;
+  if (row.kind === 'objects') {
+    const more = row.type.lanes > FIRST_LANES + 2 ? h.foot + MORE_LINE : 0;
+    return 2 * TRACK_PADDING + Math.max(1, row.shown) * h.row + more;
+  }
   return h.collapsed;
 }
 
@@ -162,7 +168,7 @@ class Stack {
   }
 }
 
-/** The rows of a process over its tracks, those of a thread under the thread's. */
+/** The rows of a process over its tracks, those of a thread under the thread's own. */
 function placeProcess(stack: Stack, boxes: readonly TrackBox[], rows: readonly Row[]): void {
   const ofThreads = new Map<number, Row[]>();
   for (const row of rows)
@@ -171,7 +177,8 @@ function placeProcess(stack: Stack, boxes: readonly TrackBox[], rows: readonly R
   boxes.forEach((box, i) => {
     const { thread } = box.track;
     stack.track(box);
-    if (boxes[i + 1]?.track.thread === thread) return;
+    const next = boxes[i + 1]?.track;
+    if (next?.thread === thread && next.kind !== 'async') return;
     stack.rows(ofThreads.get(thread) ?? []);
     ofThreads.delete(thread);
   });

@@ -22,6 +22,8 @@ export interface CounterRow extends Owned {
 export interface ObjectsRow extends Owned {
   kind: 'objects';
   type: ObjectType;
+  /** Lanes that are shown. */
+  shown: number;
 }
 
 export interface MemoryRow extends Owned {
@@ -51,6 +53,9 @@ export interface FoldRow extends Owned {
 }
 
 export type Row = CounterRow | ObjectsRow | MemoryRow | SamplesRow | ThreadRow | FoldRow;
+
+/** Of many lanes so many are shown at first. */
+export const FIRST_LANES = 3;
 
 /** So many rows of a kind stand in a process without being folded. */
 export const FEW = 6;
@@ -89,7 +94,8 @@ export function rowsOf(
       return { kind: 'memory', key: `d${process}`, process, thread: -1, dumps };
     }),
     ...rows.objects.map((type): ObjectsRow => {
-      return { kind: 'objects', key: `o${type.row}`, process: type.process, thread: -1, type };
+      const { row, process, lanes } = type;
+      return { kind: 'objects', key: `lanes.${row}`, process, thread: -1, type, shown: lanes };
     }),
     ...rows.threads
       .filter((of) => of.instants > 0)
@@ -105,6 +111,12 @@ export function foldKey(what: FoldRow['what'], process: number): string {
   return `${what}.${process}`;
 }
 
+/** For one or two lanes more nobody should have to ask. */
+function lanesShown(row: ObjectsRow, opened: ReadonlySet<string>): number {
+  const { lanes } = row.type;
+  return lanes <= FIRST_LANES + 2 || opened.has(row.key) ? lanes : FIRST_LANES;
+}
+
 /** The rows of one process with many of a kind under a line, and hidden unless that is open. */
 export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row[] {
   const counts = new Map<string, number>();
@@ -112,6 +124,7 @@ export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row
   const told = new Set<string>();
   return rows.flatMap((row): Row[] => {
     const { kind, process } = row;
+    if (row.kind === 'objects') row = { ...row, shown: lanesShown(row, opened) };
     const count = counts.get(kind) ?? 0;
     if ((kind !== 'counter' && kind !== 'objects') || count <= FEW) return [row];
     const key = foldKey(kind, process);

@@ -3,17 +3,22 @@
 
 import type { Instant } from '../model/engine';
 import type { GroupBox, Placed } from '../model/layout';
+import type { Frames } from '../model/names';
 import type { Context } from './shapes';
+import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
 /** So far above and beside a mark it is still meant. */
 const REACH = 4;
 const MARK = 6;
+const LEAST_NAME = 30;
 
 export interface InstantScene {
   theme: Theme;
   scale: TimeScale;
+  meter: TextMeter;
+  frames: Frames;
   selected: number | null;
   /** The index of a process -> the line under which things of it stand. */
   placed: Placed;
@@ -51,8 +56,9 @@ export function paintInstants(
     const chosen = instant.instant === s.selected;
     g.fillStyle = chosen ? s.theme.colour.select : s.theme.colour.hit;
     for (const { top, bottom } of places(s, instant)) {
-      if (bottom > top)
-        g.fillRect(x, Math.max(0, top - scroll), 1, Math.min(height, bottom - scroll));
+      const from = Math.max(0, top - scroll);
+      const to = Math.min(height, bottom - scroll);
+      if (to > from) g.fillRect(x, from, 1, to - from);
       const y = top - scroll;
       if (y + MARK < 0 || y > height) continue;
       g.beginPath();
@@ -62,6 +68,39 @@ export function paintInstants(
       g.closePath();
       g.fill();
       if (chosen) g.fillRect(x - 4, y, 9, 2);
+    }
+  }
+  paintNames(g, s, instants, scroll, height);
+}
+
+/**
+ * Names stand in the lines of processes and in rows of threads without slices, where nothing else
+ * does: each up to the next one's mark.
+ */
+function paintNames(
+  g: Context,
+  s: InstantScene,
+  instants: readonly Instant[],
+  scroll: number,
+  height: number,
+): void {
+  const bare = new Set(s.placed.rows.flatMap((b) => (b.row.kind === 'thread' ? [b.top + 1] : [])));
+  const ends = new Map<number, number>();
+  g.font = s.theme.font;
+  g.textBaseline = 'middle';
+  g.fillStyle = s.theme.colour['text-2'];
+  for (const instant of [...instants].sort((a, b) => b.time - a.time)) {
+    const x = Math.round(s.scale.x(instant.time));
+    if (x < 0 || x > s.scale.width) continue;
+    for (const { top } of places(s, instant)) {
+      if (top - scroll < -MARK || top - scroll > height) continue;
+      if (instant.scope === 0 && !bare.has(top)) continue;
+      const end = ends.get(top) ?? s.scale.width;
+      ends.set(top, x - MARK);
+      const room = end - x - MARK - 4;
+      const text = room < LEAST_NAME ? '' : s.meter.fit(s.frames.short(instant.frame), room);
+      const y = instant.scope === 0 ? top + 10 : top - 4;
+      if (text !== '') g.fillText(text, x + MARK + 1, y - scroll);
     }
   }
 }

@@ -31,6 +31,7 @@ export interface ObjectScene {
 /** How much of the colour is left where there is no snapshot yet. */
 const PALE = 0.32;
 const LEAST_LABEL = 22;
+const LABEL_MARGIN = 7;
 /** So far beside a line it is still meant. */
 const REACH = 3;
 const PAST = 4;
@@ -75,7 +76,13 @@ export function paintObjects(g: Context, s: ObjectScene, scroll: number, height:
   g.textBaseline = 'middle';
   for (const object of s.inView.objects) {
     const row = rows.get(object.row);
-    if (!row || object.end < s.scale.view.from || object.start > s.scale.view.to) continue;
+    if (
+      !row ||
+      object.lane >= row.row.shown ||
+      object.end < s.scale.view.from ||
+      object.start > s.scale.view.to
+    )
+      continue;
     const b = boxOf(s, row, object);
     b.y -= scroll;
     if (b.y + b.h < 0 || b.y > height) continue;
@@ -102,7 +109,7 @@ function paintObject(
   g.globalAlpha = 1;
   if (one) thinOutline(g, s.theme.colour['line-strong'], b);
   blocks.forEach((block, i) => paintBlock(g, s, colour, b, block, blocks[i + 1]));
-  if (one) paintLabel(g, s, `${type.type} ${object.id}`, object.id, b);
+  if (one) paintLabel(g, s, `${type.type} ${object.id}`, object.id, b, blocks);
   if (isMark(s.selected, 'object', object.object)) ring(g, s.theme, b);
   else if (isMark(s.hovered, 'object', object.object)) thinOutline(g, s.theme.colour.text, b);
 }
@@ -127,14 +134,29 @@ function paintBlock(
   else if (isMark(s.hovered, 'snapshot', block.snapshot)) thinOutline(g, s.theme.colour.text, own);
 }
 
-function paintLabel(g: Context, s: ObjectScene, name: string, id: string, b: Box): void {
-  const left = Math.max(b.x, 0) + 5;
-  const room = Math.min(b.x + b.w, s.scale.width) - left - 3;
-  if (room < LEAST_LABEL) return;
-  const text = s.meter.label(name, id, room);
+/** Between two lines the first place with room for all of it, else the one with most. */
+function paintLabel(
+  g: Context,
+  s: ObjectScene,
+  name: string,
+  id: string,
+  b: Box,
+  blocks: readonly SnapshotMark[],
+): void {
+  const right = Math.min(b.x + b.w, s.scale.width);
+  const lines = blocks.map((block) => s.scale.x(block.time)).filter((x) => x > 0 && x < right);
+  const starts = [Math.max(b.x, 0), ...lines];
+  const wanted = s.meter.width(name);
+  let best = { left: 0, room: 0 };
+  for (const [i, start] of starts.entries()) {
+    const room = (starts[i + 1] ?? right) - start - LABEL_MARGIN;
+    if (room > best.room) best = { left: start + LABEL_MARGIN - 2, room };
+    if (best.room >= wanted) break;
+  }
+  const text = best.room < LEAST_LABEL ? '' : s.meter.label(name, id, best.room);
   if (text === '') return;
   g.fillStyle = s.theme.colour['bar-text'];
-  g.fillText(text, left, b.y + b.h / 2 + 0.5);
+  g.fillText(text, best.left, b.y + b.h / 2 + 0.5);
 }
 
 export interface ObjectHit {
@@ -161,7 +183,7 @@ export function objectAt(s: ObjectScene, x: number, y: number): ObjectHit | null
   if (!row) return null;
   let best: { object: ObjectBar; distance: number } | null = null;
   for (const object of s.inView.objects) {
-    if (object.row !== row.row.type.row) continue;
+    if (object.row !== row.row.type.row || object.lane >= row.row.shown) continue;
     const b = boxOf(s, row, object);
     if (y < b.y || y > b.y + b.h) continue;
     const distance = x < b.x ? b.x - x : Math.max(0, x - b.x - b.w);

@@ -7,7 +7,7 @@ import { formatCount, formatSeconds, plural } from '../base/format';
 import type { CounterFacts } from '../model/engine';
 import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
 import { idOf, trackName } from '../model/names';
-import type { FoldRow, ObjectsRow } from '../model/rows';
+import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
 import type { Views } from './context';
 import { busyTime, kindOf, processWords } from './trackWords';
 
@@ -115,7 +115,7 @@ export class TimelineLabels {
       case 'fold':
         return this.fold(box, row);
       case 'objects':
-        return this.named(box, row.type.type, 'objects', objectWords(row));
+        return this.objects(box, row);
       case 'memory':
         return this.named(box, 'Memory dumps', '', plural(row.dumps, 'memory dump'));
       case 'samples': {
@@ -150,6 +150,27 @@ export class TimelineLabels {
         kind ? h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, kind) : null,
       ),
     );
+  }
+
+  private objects(box: RowBox, row: ObjectsRow): HTMLElement {
+    const label = this.named(box, row.type.type, 'objects', objectWords(row));
+    const { lanes } = row.type;
+    const more = lanes - row.shown;
+    if (lanes <= FIRST_LANES + 2) return label;
+    label.append(
+      h(
+        'button',
+        {
+          class: 'levels',
+          title: more > 0 ? `Show all ${plural(lanes, 'lane')}` : 'Show the first lanes only',
+          attrs: { type: 'button', 'data-key': row.key },
+          on: { click: () => this.v.viewer.toggleFold(row.key) },
+        },
+        icon(more > 0 ? 'down' : 'up'),
+        more > 0 ? `${formatCount(more)} more ${more === 1 ? 'lane' : 'lanes'}` : 'Fewer lanes',
+      ),
+    );
+    return label;
   }
 
   /** The line of many counters or types of objects. */

@@ -2,7 +2,7 @@
 // The tracks and the ruler over them: keeps the tiles asked for, draws them, and knows what lies
 // under a point.  How hands move it stands in timelineGestures.ts.
 
-import { fill, h, icon, setAttribute } from '../base/dom';
+import { fill, h, icon, setAttribute, setText } from '../base/dom';
 import { plural } from '../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
 import type { CounterFacts, Flow, Instant, TileLane } from '../model/engine';
@@ -12,7 +12,6 @@ import {
   laneAt,
   lanesOf,
   layoutPage,
-  processesOf,
   type LaneBox,
   type Placed,
   type RowBox,
@@ -143,11 +142,17 @@ export class TimelineView {
   private rulerKey(): HTMLElement {
     const { viewer } = this.v;
     const { tracks, idle_threads, order } = viewer.facts;
-    const busy = tracks.filter((t) => t.kind === 'thread').length;
-    const threads = `${busy} of ${plural(busy + idle_threads.length, 'thread')}`;
-    const processes = processesOf(tracks).size;
-    const text =
-      order === 'owner' ? `${plural(processes, 'process', 'processes')}, ${threads}` : threads;
+    const busy = new Set(tracks.filter((t) => t.kind === 'thread').map((t) => t.thread));
+    const words = h('span', null);
+    effect(() => {
+      // Threads that have no slices, but something else to show, are not idle.
+      const lone = this.v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
+      const all = busy.size + idle_threads.length;
+      const threads = `${busy.size + lone} of ${plural(all, 'thread')}`;
+      const processes = plural(this.placed.get().groups.length, 'process', 'processes');
+      words.title = order === 'owner' ? `${processes}, ${threads}` : threads;
+      setText(words, words.title);
+    });
     const toggle = h('button', { class: 'icon-button', attrs: { type: 'button' } });
     toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
     effect(() => {
@@ -163,7 +168,7 @@ export class TimelineView {
       'div',
       { class: 'key' },
       toggle,
-      h('span', { title: text }, text),
+      words,
       order === 'busiest' && h('span', { class: 'dim push' }, 'busiest first'),
     );
   }
@@ -255,7 +260,8 @@ export class TimelineView {
     const mark = this.v.viewer.mark.peek();
     const selected = mark?.kind === 'instant' ? mark.number : null;
     const list = this.v.instants.list.peek();
-    paintInstants(g, { ...marks, selected }, list, scroll, this.canvas.height);
+    const names = { frames: scene.frames, meter: this.v.meters.get(scene.theme.font) };
+    paintInstants(g, { ...marks, ...names, selected }, list, scroll, this.canvas.height);
     this.flows.paint(g, marks, scroll, this.canvas.height);
   }
 
