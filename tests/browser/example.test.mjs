@@ -140,7 +140,7 @@ test('a head sorts, again reverses', async () => {
     .map((m) => ms(m.excl_real_ns));
   await head.click();
   await until(
-    () => page.locator('[role=columnheader][aria-sort=descending]').innerText(),
+    () => page.locator('.profile [aria-sort=descending]').innerText(),
     (t) => t.includes('ms'),
     'sorted column',
   );

@@ -64,6 +64,21 @@ const ANSWERS = {
       min: Number(q.get('min') ?? 0),
     }),
   activity: (t, q) => mock.activity(t, Number(q.get('buckets'))),
+  health: (t) => ({
+    readable: false,
+    diagnostics: ANSWERS.trace(t).diagnostics.map(({ offsets, ...kind }) => ({
+      ...kind,
+      places: offsets.map((offset) => ({ offset, line: null, excerpt: '' })),
+    })),
+  }),
+  statistics: (t, q) =>
+    q.has('frame')
+      ? {
+          row: [Number(q.get('frame')), 0, 0, 0, 0, 0, 0, 0, 0, 0],
+          ...{ bounds: [], counts: [], slowest: [] },
+        }
+      : { rows: [] },
+  search: () => ({ hits: [], next: null, done: 1, of: 1 }),
   quit: () => ({}),
 };
 

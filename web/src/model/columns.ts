@@ -3,6 +3,7 @@
 
 import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
 import type { Clock, ProfileAnswer, ProfileRow } from './engine';
+import { inWords, type Words } from './words';
 
 export type ColumnId =
   | 'name'
@@ -107,8 +108,16 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** A clock that the trace lacks has no columns. */
-export function columnsFor(clocks: readonly Clock[]): Column[] {
-  return COLUMNS.filter((column) => column.clock === null || clocks.includes(column.clock));
+export function columnsFor(clocks: readonly Clock[], words?: Words): Column[] {
+  const said = (text: string): string => (words ? inWords(words, text) : text);
+  return COLUMNS.filter((column) => column.clock === null || clocks.includes(column.clock)).map(
+    (column) => ({
+      ...column,
+      group: said(column.group),
+      head: said(column.head),
+      title: said(column.title),
+    }),
+  );
 }
 
 export function isColumn(id: string): id is ColumnId {

@@ -39,6 +39,16 @@ export function wordsFor(facts: Pick<TraceFacts, 'order'>): Words {
   return facts.order === 'owner' ? SLICES : CALLS;
 }
 
+/** A sentence written for calls and methods, in the words of the trace. */
+export function inWords(words: Words, sentence: string): string {
+  if (!words.events) return sentence;
+  return sentence
+    .replace(/\b([Cc])alls\b/g, (_, c) => (c === 'C' ? 'Slices' : 'slices'))
+    .replace(/\b([Cc])all\b/g, (_, c) => (c === 'C' ? 'Slice' : 'slice'))
+    .replace(/\b([Mm])ethods\b/g, (_, c) => (c === 'M' ? 'Names' : 'names'))
+    .replace(/\b([Mm])ethod\b/g, (_, c) => (c === 'M' ? 'Name' : 'name'));
+}
+
 /** "3 slices", "1 call". */
 export function slicesOf(words: Words, n: number): string {
   return plural(n, words.slice, words.slices);

@@ -7,6 +7,8 @@ import { formatTime, unitLabel } from '../base/format';
 import { debounce } from '../base/latest';
 import { effect } from '../base/signal';
 import type { Track } from '../model/engine';
+import { trackName } from '../model/names';
+import { inWords, wordsFor } from '../model/words';
 import { flagWords, visibleCalls, type VisibleCall } from '../model/visibleCalls';
 import { goToCall, type Views } from './context';
 import type { TimelineView } from './timelineView';
@@ -15,7 +17,7 @@ const MOST = 200;
 
 export class CallList {
   readonly element: HTMLElement;
-  private readonly title = h('h2', null, 'Visible calls');
+  private readonly title = h('h2', null);
   private readonly grid: HTMLElement;
   private calls: VisibleCall[] = [];
   private at = 0;
@@ -27,7 +29,7 @@ export class CallList {
     this.grid = h('div', {
       class: 'scroller',
       tabIndex: 0,
-      attrs: { role: 'grid', 'aria-label': 'Visible calls' },
+      attrs: { role: 'grid', 'aria-label': this.said('Visible calls') },
     });
     this.element = h('div', { class: 'call-list' }, this.title, this.grid);
     this.grid.addEventListener('focus', () => this.show());
@@ -44,6 +46,10 @@ export class CallList {
       v.viewer.expanded.get();
       again();
     });
+  }
+
+  private said(text: string): string {
+    return inWords(wordsFor(this.v.viewer.facts), text);
   }
 
   /** The thread of the selected call, else the first one that shows its levels. */
@@ -70,9 +76,15 @@ export class CallList {
     );
     this.at = Math.max(0, found);
     this.title.textContent = track
-      ? `Visible calls of [${track.thread_id}] ${track.name}`
+      ? `${this.said('Visible calls')} of ${trackName(track)}`
       : 'No thread shows its levels';
-    const heads = ['Method', 'Depth', `Start ${unitLabel(unit)}`, `Length ${unitLabel(unit)}`, ''];
+    const heads = [
+      this.said('Method'),
+      'Depth',
+      `Start ${unitLabel(unit)}`,
+      `Length ${unitLabel(unit)}`,
+      '',
+    ];
     fill(
       this.grid,
       h(

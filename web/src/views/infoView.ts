@@ -3,12 +3,11 @@
 
 import { fill, h } from '../base/dom';
 import { formatCount, formatShort, plural, versionWords } from '../base/format';
-import { brief } from '../base/visible';
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
 import { slicesOf, wordsFor } from '../model/words';
 import { sampledWords } from './topBar';
-import { valueTree } from './valueTree';
+import { foldedText, valueTree } from './valueTree';
 
 type Pair = [string, string];
 
@@ -67,9 +66,6 @@ function facts(f: TraceFacts, called: number): Pair[] {
   return pairs;
 }
 
-/** A longer text opens when it is asked for. */
-const FOLDED = 300;
-
 /** What a value is where it is written as JSON: an object or a list. */
 function nested(value: string): object | null {
   if (!/^\s*[{[]/.test(value)) return null;
@@ -81,26 +77,10 @@ function nested(value: string): object | null {
   }
 }
 
-function folded(text: string): HTMLElement {
-  const kept = brief(text, FOLDED);
-  const rest = h('span', { hidden: true }, text.slice(kept.length - 1));
-  const start = h('span', null, kept);
-  const button = h('button', { class: 'link', attrs: { type: 'button' } });
-  const show = (open: boolean): void => {
-    rest.hidden = !open;
-    start.textContent = open ? kept.slice(0, -1) : kept;
-    button.textContent = open ? 'less' : `all ${formatCount(text.length)} characters`;
-    button.setAttribute('aria-expanded', String(open));
-  };
-  button.addEventListener('click', () => show(rest.hidden !== false));
-  show(false);
-  return h('span', null, start, rest, ' ', button);
-}
-
 function propertyValue(value: string): HTMLElement | string {
   const tree = nested(value);
   if (tree) return valueTree(tree);
-  return value.length > FOLDED ? folded(value) : value;
+  return foldedText(value);
 }
 
 export function infoView(element: HTMLElement, f: TraceFacts, called: number): void {

@@ -4,6 +4,7 @@
 import { h } from '../base/dom';
 import { formatShort, plural } from '../base/format';
 import { effect, signal } from '../base/signal';
+import { wordsFor } from '../model/words';
 import { busyActivity } from '../model/busy';
 import type { Activity } from '../model/engine';
 import { clampView, length, ordered, wholeView, type Span } from '../model/span';
@@ -39,7 +40,9 @@ export class OverviewView {
     const { facts } = viewer;
     const threads = plural(facts.tracks.filter((t) => t.kind === 'thread').length, 'active thread');
     const about =
-      facts.calls === 0 ? 'no calls' : `${formatShort(facts.end_ns - facts.start_ns)}, ${threads}`;
+      facts.calls === 0
+        ? `no ${wordsFor(facts).slices}`
+        : `${formatShort(facts.end_ns - facts.start_ns)}, ${threads}`;
     this.element = h(
       'section',
       { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },

@@ -2,11 +2,12 @@
 // The head of the profile table: two lines, buttons that sort, and the width of every column.
 
 import { fill, h } from '../base/dom';
-import { plural, unitLabel, type Unit } from '../base/format';
+import { unitLabel, type Unit } from '../base/format';
 import { effect } from '../base/signal';
 import { longestText, type Column } from '../model/columns';
 import type { ProfileAnswer } from '../model/engine';
 import type { Sort } from '../model/profileRows';
+import { namesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 
 const NAME_LEAST = 320;
@@ -60,8 +61,16 @@ export class ProfileHead {
   }
 
   private groupHeads(methods: number): HTMLElement[] {
+    const words = wordsFor(this.v.viewer.facts);
     const hint = h('span', null, ' · times are distorted by tracing: compare them');
-    const heads = [h('span', { class: 'name dim', title: HINT }, plural(methods, 'method'), hint)];
+    const heads = [
+      h(
+        'span',
+        { class: 'name dim', title: words.events ? '' : HINT },
+        namesOf(words, methods),
+        !words.events && hint,
+      ),
+    ];
     for (const column of this.columns.slice(1)) {
       const begins = column.begins ? ' begins' : '';
       const clock = column.clock ? ` ${column.clock}` : '';

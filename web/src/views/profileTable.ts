@@ -7,6 +7,7 @@ import { effect, untracked } from '../base/signal';
 import { columnsFor, type Column } from '../model/columns';
 import { toTsv } from '../model/exportTable';
 import type { Line, Method } from '../model/profileRows';
+import { wordsFor } from '../model/words';
 import { ProfileHead } from './profileHead';
 import { lineKey, rowElement, type CellContext } from './profileCells';
 import type { Views } from './context';
@@ -30,7 +31,7 @@ export class ProfileTable {
   private pendingScroll = false;
 
   constructor(private readonly v: Views) {
-    this.columns = columnsFor(v.viewer.facts.clocks);
+    this.columns = columnsFor(v.viewer.facts.clocks, wordsFor(v.viewer.facts));
     this.scroller = h(
       'div',
       {
@@ -107,9 +108,10 @@ export class ProfileTable {
     this.empty.hidden = !none;
     if (!none) return;
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
+    const { slice: what, track } = wordsFor(viewer.facts);
     const text = scoped
-      ? 'No call runs in the selected range and threads.'
-      : 'The trace holds no call.';
+      ? `No ${what} runs in the selected range and ${track}s.`
+      : `The trace holds no ${what}.`;
     const way = scoped ? 'Compute for the whole trace' : 'What the reader found';
     const go = (): void => {
       viewer.setRange(null);

@@ -8,6 +8,7 @@ import { effect } from '../base/signal';
 import { brief } from '../base/visible';
 import type { CallDetails } from '../model/engine';
 import type { Views } from './context';
+import { inWords, wordsFor } from '../model/words';
 import { swatch } from './swatch';
 
 /** Keys in brackets. */
@@ -35,12 +36,16 @@ export class Readout {
   private readonly hint = h('span', { class: 'hint' });
 
   constructor(private readonly v: Views) {
+    const words = wordsFor(v.viewer.facts);
     const notice = h('span', { class: 'notice', attrs: { role: 'status' } });
     this.element = h('div', { class: 'readout' }, this.name, this.values, notice, this.hint);
     effect(() => this.show());
     effect(() => {
       const inTable = v.viewer.inTable.get() && v.viewer.pointer.get() === null;
-      fill(this.hint, ...(inTable ? TABLE_HINT : LINE_HINT).map(hintPart));
+      fill(
+        this.hint,
+        ...(inTable ? TABLE_HINT : LINE_HINT).map((text) => hintPart(inWords(words, text))),
+      );
     });
     effect(() => setText(notice, v.viewer.notice.get() ?? ''));
   }
@@ -52,7 +57,9 @@ export class Readout {
     const frame = hover?.hit.frame ?? details?.frame ?? viewer.frame.get();
     const unit = viewer.unit.get();
     if (frame === null) {
-      const words = viewer.facts.tracks.length > 0 ? 'Point at a call' : 'The trace holds no call';
+      const what = wordsFor(viewer.facts).slice;
+      const words =
+        viewer.facts.tracks.length > 0 ? `Point at a ${what}` : `The trace holds no ${what}`;
       fill(this.name, h('span', { class: 'dim' }, words));
       return fill(this.values);
     }

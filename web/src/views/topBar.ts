@@ -65,13 +65,14 @@ export class TopBar {
     actions: { help: () => void; quit: () => void; health: () => void },
   ) {
     const { viewer } = v;
+    const words = wordsFor(viewer.facts).events
+      ? 'Search names and arguments'
+      : 'Search method names';
     this.searchInput = h('input', {
       attrs: {
         type: 'text',
-        'aria-label': 'Search',
-        placeholder: wordsFor(viewer.facts).events
-          ? 'Search names and arguments'
-          : 'Search method names',
+        'aria-label': words,
+        placeholder: words,
         spellcheck: false,
         autocomplete: 'off',
       },

@@ -3,10 +3,11 @@
 
 import { h } from '../base/dom';
 import { formatCount } from '../base/format';
-import { visible } from '../base/visible';
+import { brief, visible } from '../base/visible';
 
-/** Longer texts are cut; longer lists ask before they are shown whole. */
-const LONGEST = 2000;
+/** Longer texts ask before they are shown, and are cut; longer lists are cut. */
+const FOLDED = 300;
+const LONGEST = 100_000;
 const MOST = 100;
 /** So many levels are open at first. */
 const OPEN = 2;
@@ -15,9 +16,23 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function leafText(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return visible(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+/** A longer text is shown whole when it is asked for. */
+export function foldedText(text: string): HTMLElement | string {
+  if (text.length <= FOLDED) return visible(text);
+  const words = h('span', null);
+  const button = h('button', { class: 'link', attrs: { type: 'button' } });
+  const show = (open: boolean): void => {
+    words.textContent = visible(brief(text, open ? LONGEST : FOLDED));
+    button.textContent = open ? 'less' : `all ${formatCount(text.length)} characters`;
+    button.setAttribute('aria-expanded', String(open));
+  };
+  button.addEventListener('click', () => show(button.getAttribute('aria-expanded') === 'false'));
+  show(false);
+  return h('span', null, words, ' ', button);
+}
+
+function leaf(value: unknown): HTMLElement | string {
+  return foldedText(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 function summaryText(value: object): string {
@@ -55,11 +70,11 @@ function container(key: string, value: object, depth: number): HTMLElement {
 
 function valueLine(key: string, value: unknown, depth: number): HTMLElement {
   if (isContainer(value)) return container(key, value, depth);
-  return h('li', null, h('b', null, visible(key)), ' ', leafText(value));
+  return h('li', null, h('b', null, visible(key)), ' ', leaf(value));
 }
 
 /** The members of an object or list; of anything else the one value. */
 export function valueTree(value: unknown): HTMLElement {
-  const lines = isContainer(value) ? members(value, 0) : [h('li', null, leafText(value))];
+  const lines = isContainer(value) ? members(value, 0) : [h('li', null, leaf(value))];
   return h('ul', { class: 'value-tree' }, ...lines);
 }
