@@ -78,7 +78,11 @@ struct placing_job {
     struct tv_assembly *assembly;
     const struct tv_placing *placing;
     _Atomic uint32_t next;
-    uint32_t **maps; /* of each thread's paths; NULL: the first worker phase */
+    uint32_t **maps; /* of each thread's paths; NULL: it has no slices */
+    /* Paths are merged in the order of threads, by whichever worker finds the next ones done. */
+    _Atomic bool *done; /* [threads] */
+    atomic_flag merging;
+    uint32_t merged; /* threads so far; of who has the flag */
 };
 
 static bool is_cancelled(const struct tv_placing *placing)
@@ -86,13 +90,43 @@ static bool is_cancelled(const struct tv_placing *placing)
     return placing->cancel && atomic_load_explicit(placing->cancel, memory_order_relaxed);
 }
 
+static void merge_thread(struct placing_job *job, uint32_t thread)
+{
+    struct thread_work *work = &job->assembly->threads[thread];
+    if (!work->diagnostics)
+        return;
+    if (work->nesting.row_count > 0) {
+        job->maps[thread] = tv_alloc(work->nesting.paths.count, sizeof **job->maps);
+        tv_paths_merge(&job->assembly->trace->paths, &work->nesting.paths, job->maps[thread]);
+    }
+    tv_paths_release(&work->nesting.paths);
+}
+
+/* Merges what is done and next in order, unless another worker is at it, who will find it. */
+static void merge_paths(struct placing_job *job)
+{
+    uint32_t count = job->assembly->thread_count, next;
+    do {
+        if (atomic_flag_test_and_set(&job->merging))
+            return;
+        for (; job->merged < count && atomic_load(&job->done[job->merged]); job->merged++)
+            merge_thread(job, job->merged);
+        next = job->merged;
+        atomic_flag_clear(&job->merging);
+    } while (next < count && atomic_load(&job->done[next]));
+}
+
 static void place_threads(void *context, unsigned worker)
 {
     struct placing_job *job = context;
-    (void)worker;
-    for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->assembly->thread_count;)
+    if (worker == 0 && job->placing->beside)
+        job->placing->beside(job->placing->beside_context);
+    for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->assembly->thread_count;) {
         if (job->assembly->threads[i].count > 0 && !is_cancelled(job->placing))
             tv_thread_work(job->assembly, job->placing, &job->assembly->threads[i]);
+        atomic_store(&job->done[i], true);
+        merge_paths(job);
+    }
 }
 
 static void rename_paths(void *context, unsigned worker)
@@ -176,7 +210,7 @@ static void add_extras(struct tv_trace *trace, const struct thread_work *work)
     }
 }
 
-static void add_thread(struct tv_assembly *assembly, uint32_t thread, uint32_t **map)
+static void add_thread(struct tv_assembly *assembly, uint32_t thread)
 {
     struct thread_work *work = &assembly->threads[thread];
     struct tv_trace *trace = assembly->trace;
@@ -190,15 +224,12 @@ static void add_thread(struct tv_assembly *assembly, uint32_t thread, uint32_t *
         add_extras(trace, work);
         trace->slice_count += work->columns.count;
         trace->recorded_calls += work->columns.count;
-        *map = tv_alloc(work->nesting.paths.count, sizeof **map);
-        tv_paths_merge(&trace->paths, &work->nesting.paths, *map);
     } else {
         /* Nothing but ends without a beginning. */
         tv_columns_release(&work->columns);
         work->columns = (struct tv_columns){.count = 0};
         work->first_track = TV_NONE;
     }
-    tv_paths_release(&work->nesting.paths);
     tv_free(work->nesting.rows);
     tv_free(work->extras.rows);
     tv_free(work->diagnostics);
@@ -231,18 +262,34 @@ static void release_parts(struct tv_assembly *assembly)
     assembly->part_count = 0;
 }
 
+static void copy_names(struct tv_assembly *assembly)
+{
+    const struct tv_head *head = assembly->trace->head;
+    assembly->names = tv_alloc(head->frame_count, sizeof *assembly->names);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        assembly->names[i] = head->frames[i].name;
+}
+
 void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *placing)
 {
     unsigned workers = placing->workers ? placing->workers : tv_workers_available();
     reserve_threads(assembly);
-    struct placing_job job = {.assembly = assembly, .placing = placing};
+    struct placing_job job = {
+        .assembly = assembly,
+        .placing = placing,
+        .maps = tv_alloc(assembly->thread_count, sizeof *job.maps),
+        .done = tv_alloc(assembly->thread_count, sizeof *job.done),
+        .merging = ATOMIC_FLAG_INIT,
+    };
+    copy_names(assembly);
     tv_workers_run(workers, place_threads, &job);
+    tv_free(assembly->names);
+    tv_free(job.done);
     release_parts(assembly);
     reserve_rows(assembly);
-    job.maps = tv_alloc(assembly->thread_count, sizeof *job.maps);
     for (uint32_t i = 0; i < assembly->thread_count; i++)
         if (assembly->threads[i].diagnostics)
-            add_thread(assembly, i, &job.maps[i]);
+            add_thread(assembly, i);
         else
             assembly->threads[i].first_track = TV_NONE;
     atomic_store(&job.next, 0);

@@ -80,6 +80,10 @@ struct tv_placing {
     int64_t end;       /* slices that never end are open to here: the latest time of the input */
     unsigned workers;  /* 0: one a processor */
     const _Atomic bool *cancel; /* or NULL */
+    /* What else is to be done, by one of the workers, or NULL.  It may add to the head, but no
+     * threads and processes, and must leave the trace alone. */
+    void (*beside)(void *context);
+    void *beside_context;
 };
 
 /* Makes the tracks and rows of all threads. Diagnostics: unmatched ends, beginnings without an end,
@@ -108,12 +112,20 @@ struct tv_async_slice {
     uint8_t colour;
 };
 
-/* Makes async tracks, once, after tv_assembly_place.  Slices on top with one name and one owner
- * share a track, or as many as it takes for none to overlap.  The owner is the thread when a slice
- * and all below it begin and end on it, else the process of its start.  A child that overlaps its
- * neighbours is laid out as if on top. */
-void tv_assembly_async(struct tv_assembly *assembly, const struct tv_async_slice *slices,
-                       size_t count);
+/* How async slices lie above and below each other: may be found beside the placing of threads. The
+ * slices must stay where they are until tv_assembly_async. */
+struct tv_async_plan;
+struct tv_async_plan *tv_async_plan_new(const struct tv_head *head,
+                                        const struct tv_async_slice *slices, size_t count);
+
+/* Of a plan that is not carried out. NULL is fine. */
+void tv_async_plan_free(struct tv_async_plan *plan);
+
+/* Makes async tracks, once, after tv_assembly_place; takes the plan over.  Slices on top with one
+ * name and one owner share a track, or as many as it takes for none to overlap.  The owner is the
+ * thread when a slice and all below it begin and end on it, else the process of its start.  A child
+ * that overlaps its neighbours is laid out as if on top. */
+void tv_assembly_async(struct tv_assembly *assembly, struct tv_async_plan *plan);
 
 /* The input is done; the assembly is gone. */
 void tv_assembly_end(struct tv_assembly *assembly);

@@ -44,6 +44,7 @@ struct tv_assembly {
     size_t part_count, part_capacity;
     struct thread_work *threads; /* of the head */
     uint32_t thread_count;
+    uint32_t *names; /* of the head's frames, which others may add to while threads are placed */
 };
 
 /* From pieces to rows: all that a thread needs no other thread for. */

@@ -22,6 +22,7 @@ struct item {
     uint32_t nesting; /* how deep it was given */
     uint32_t top;     /* index in tops */
     uint32_t depth;   /* below its top; 0: it is on top */
+    uint32_t above;   /* index in items; TV_NONE: it is on top */
     uint32_t path;
     uint8_t flags;
 };
@@ -40,8 +41,9 @@ struct top {
     int64_t last_end;
 };
 
-struct layout {
-    struct tv_trace *trace;
+struct tv_async_plan {
+    const struct tv_head *head;
+    struct tv_trace *trace; /* once it is made */
     uint32_t input;
     const struct tv_async_slice *slices;
     size_t count;
@@ -65,7 +67,7 @@ static int compare_items(const void *left, const void *right)
     return COMPARE(a->slice, b->slice);
 }
 
-static void sort_items(struct layout *layout)
+static void sort_items(struct tv_async_plan *layout)
 {
     uint32_t *nesting = tv_alloc(layout->count, sizeof *nesting);
     for (uint32_t i = 0; i < layout->count; i++) {
@@ -82,7 +84,7 @@ static void sort_items(struct layout *layout)
 
 /* Whether an item can lie below its parent: in the rows of a track nothing overlaps, and children
  * stand in the order of their parents. */
-static bool fits_below(struct layout *layout, const struct item *item, uint32_t parent)
+static bool fits_below(struct tv_async_plan *layout, const struct item *item, uint32_t parent)
 {
     const struct item *above = &layout->items[parent];
     struct top *top = &layout->tops[above->top];
@@ -98,10 +100,10 @@ static bool fits_below(struct layout *layout, const struct item *item, uint32_t 
     return true;
 }
 
-static void add_top(struct layout *layout, struct item *item)
+static void add_top(struct tv_async_plan *layout, struct item *item)
 {
     const struct tv_async_slice *slice = &layout->slices[item->slice];
-    const struct tv_head *head = layout->trace->head;
+    const struct tv_head *head = layout->head;
     item->top = (uint32_t)layout->top_count;
     item->depth = 0;
     layout->tops[layout->top_count++] = (struct top){
@@ -116,7 +118,7 @@ static void add_top(struct layout *layout, struct item *item)
     };
 }
 
-static void join_top(struct layout *layout, struct item *item, struct item *parent)
+static void join_top(struct tv_async_plan *layout, struct item *item, struct item *parent)
 {
     struct top *top = &layout->tops[parent->top];
     item->top = parent->top;
@@ -132,25 +134,34 @@ static void join_top(struct layout *layout, struct item *item, struct item *pare
         top->end = item->start + item->length;
 }
 
-static void find_tops(struct layout *layout)
+static void find_tops(struct tv_async_plan *layout)
 {
     for (size_t i = 0; i < layout->count; i++) {
         struct item *item = &layout->items[i];
         const struct tv_async_slice *slice = &layout->slices[item->slice];
         uint32_t parent = slice->parent == TV_NONE ? TV_NONE : layout->item_of[slice->parent];
-        uint32_t above = TV_ROOT_PATH;
+        item->above = TV_NONE;
         if (parent != TV_NONE && fits_below(layout, item, parent)) {
             join_top(layout, item, &layout->items[parent]);
-            above = layout->items[parent].path;
+            item->above = parent;
         } else {
             add_top(layout, item);
         }
         item->flags |= slice->flags;
-        item->path = tv_paths_child(&layout->trace->paths, above, slice->frame);
         struct top *top = &layout->tops[item->top];
         if (slice->start_thread != top->thread ||
             (slice->end_thread != TV_NONE && slice->end_thread != top->thread))
             top->thread = TV_NONE;
+    }
+}
+
+static void find_paths(struct tv_async_plan *layout)
+{
+    for (size_t i = 0; i < layout->count; i++) {
+        struct item *item = &layout->items[i];
+        uint32_t above = item->above == TV_NONE ? TV_ROOT_PATH : layout->items[item->above].path;
+        item->path =
+            tv_paths_child(&layout->trace->paths, above, layout->slices[item->slice].frame);
     }
 }
 
@@ -175,7 +186,7 @@ static bool same_group(const struct top *a, const struct top *b)
     return a->process == b->process && a->thread == b->thread && a->name == b->name;
 }
 
-static uint32_t add_track(struct layout *layout, const struct top *top, uint32_t lane,
+static uint32_t add_track(struct tv_async_plan *layout, const struct top *top, uint32_t lane,
                           size_t *capacity)
 {
     struct tv_trace *trace = layout->trace;
@@ -202,12 +213,11 @@ static void join_track(struct tv_track *track, const struct top *top)
         track->last_wall = top->end;
 }
 
-static void find_tracks(struct layout *layout)
+static void find_tracks(struct tv_async_plan *layout)
 {
     size_t capacity = layout->trace->track_count;
     struct tv_lanes lanes = {0};
     uint32_t first = 0;
-    qsort(layout->tops, layout->top_count, sizeof *layout->tops, compare_tops);
     for (size_t i = 0; i < layout->top_count; i++) {
         struct top *top = &layout->tops[i];
         if (i == 0 || !same_group(top, top - 1)) {
@@ -242,7 +252,7 @@ static int compare_placed(const void *left, const void *right)
 }
 
 /* By track, depth, and time: the order of the columns. */
-static struct placed *place_items(const struct layout *layout)
+static struct placed *place_items(const struct tv_async_plan *layout)
 {
     struct placed *placed = tv_alloc(layout->count, sizeof *placed);
     uint32_t *rank = tv_alloc(layout->count, sizeof *rank); /* of tops, by their first slice */
@@ -258,7 +268,8 @@ static struct placed *place_items(const struct layout *layout)
     return placed;
 }
 
-static void add_rows(struct layout *layout, const struct placed *placed, struct tv_columns *columns)
+static void add_rows(struct tv_async_plan *layout, const struct placed *placed,
+                     struct tv_columns *columns)
 {
     struct tv_trace *trace = layout->trace;
     size_t capacity = trace->row_count;
@@ -296,7 +307,7 @@ static void add_extras(struct tv_tables *tables, const struct tv_async_slice *sl
             (struct tv_slice_extra){row, index, slice->end_offset, slice->colour};
 }
 
-static void write_row(struct layout *layout, const struct placed *placed, uint32_t row)
+static void write_row(struct tv_async_plan *layout, const struct placed *placed, uint32_t row)
 {
     struct tv_trace *trace = layout->trace;
     const struct tv_row *r = &trace->rows[row];
@@ -320,7 +331,7 @@ static void write_row(struct layout *layout, const struct placed *placed, uint32
     tv_columns_rank(columns, r);
 }
 
-static unsigned clocks_of(const struct layout *layout)
+static unsigned clocks_of(const struct tv_async_plan *layout)
 {
     for (size_t i = 0; i < layout->count; i++)
         if (layout->slices[i].cpu_start != TV_NO_TIME)
@@ -328,7 +339,7 @@ static unsigned clocks_of(const struct layout *layout)
     return TV_CLOCK_WALL;
 }
 
-static void write_columns(struct layout *layout)
+static void write_columns(struct tv_async_plan *layout)
 {
     struct tv_trace *trace = layout->trace;
     struct placed *placed = place_items(layout);
@@ -345,31 +356,48 @@ static void write_columns(struct layout *layout)
     tv_free(placed);
 }
 
-void tv_assembly_async(struct tv_assembly *assembly, const struct tv_async_slice *slices,
-                       size_t count)
+struct tv_async_plan *tv_async_plan_new(const struct tv_head *head,
+                                        const struct tv_async_slice *slices, size_t count)
 {
-    if (count == 0)
-        return;
+    struct tv_async_plan *plan = tv_alloc(1, sizeof *plan);
     if (count >= TV_NONE)
         tv_memory_exhausted();
-    struct layout layout = {
-        .trace = assembly->trace,
-        .input = assembly->input,
+    *plan = (struct tv_async_plan){
+        .head = head,
         .slices = slices,
         .count = count,
-        .items = tv_alloc(count, sizeof *layout.items),
-        .item_of = tv_alloc(count, sizeof *layout.item_of),
-        .tops = tv_alloc(count, sizeof *layout.tops),
+        .items = tv_alloc(count, sizeof *plan->items),
+        .item_of = tv_alloc(count, sizeof *plan->item_of),
+        .tops = tv_alloc(count, sizeof *plan->tops),
     };
-    sort_items(&layout);
-    find_tops(&layout);
+    sort_items(plan);
+    find_tops(plan);
     /* Sorting the tops moves them: from here on items name them by their first slice. */
     for (size_t i = 0; i < count; i++)
-        layout.items[i].top = layout.tops[layout.items[i].top].slice;
-    find_tracks(&layout);
-    write_columns(&layout);
-    layout.trace->slice_count += count;
-    tv_free(layout.items);
-    tv_free(layout.item_of);
-    tv_free(layout.tops);
+        plan->items[i].top = plan->tops[plan->items[i].top].slice;
+    qsort(plan->tops, plan->top_count, sizeof *plan->tops, compare_tops);
+    return plan;
+}
+
+void tv_async_plan_free(struct tv_async_plan *plan)
+{
+    if (!plan)
+        return;
+    tv_free(plan->items);
+    tv_free(plan->item_of);
+    tv_free(plan->tops);
+    tv_free(plan);
+}
+
+void tv_assembly_async(struct tv_assembly *assembly, struct tv_async_plan *plan)
+{
+    plan->trace = assembly->trace;
+    plan->input = assembly->input;
+    if (plan->count > 0) {
+        find_paths(plan);
+        find_tracks(plan);
+        write_columns(plan);
+        plan->trace->slice_count += plan->count;
+    }
+    tv_async_plan_free(plan);
 }

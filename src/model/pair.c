@@ -41,7 +41,7 @@ static struct tv_span *opened(struct pairing *p, size_t level)
 
 static uint32_t name_of(const struct pairing *p, const struct tv_span *span)
 {
-    return p->spans->head->frames[span->frame].name;
+    return p->spans->names[span->frame];
 }
 
 /* The span ends at `time`; its length held its CPU time at the beginning. */

@@ -43,7 +43,7 @@ struct tv_spans {
     size_t count;
     struct tv_side *sides;
     size_t side_count, side_capacity;
-    const struct tv_head *head;
+    const uint32_t *names; /* of the head's frames: strings */
     struct tv_diagnostics *diagnostics;
 };
 

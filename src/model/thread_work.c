@@ -153,7 +153,7 @@ static void place_thread(const struct tv_assembly *assembly, struct thread_work 
 void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
                     struct thread_work *work)
 {
-    struct tv_spans spans = {.head = assembly->trace->head};
+    struct tv_spans spans = {.names = assembly->names};
     size_t allocated = tv_size_mul((size_t)work->count, sizeof *spans.spans);
     spans.diagnostics = work->diagnostics = tv_alloc(1, sizeof *work->diagnostics);
     collect(assembly, work, &spans);

@@ -70,6 +70,7 @@ struct tv_te_context {
     size_t frame_table_count;
     struct tv_map joined; /* string of an id's key -> group; te_finish.c makes and releases it */
     TV_TABLE(tv_async_slice) async; /* te_async.c and te_legacy.c put theirs here, parents first */
+    struct tv_async_plan *async_plan;
 };
 
 /* The fields of the event at an offset; they are valid until the next call. False: it cannot be
@@ -105,17 +106,27 @@ struct tv_bytes tv_te_stretch_read(struct tv_te_context *context, struct tv_te_s
 /* Counts a diagnostic of the input. */
 void tv_te_warn(struct tv_te_context *context, enum tv_diagnostic_kind kind, uint64_t offset);
 
+/* How long the state of a thread is taken to be, so that its end is a time as well. */
+static inline int64_t tv_te_state_length(int64_t time, int64_t length)
+{
+    if (length < 0)
+        return 0;
+    return time > 0 && length > TV_TE_LATEST - time ? TV_TE_LATEST - time : length;
+}
+
 /* Widens [first, last] to a time. */
 void tv_te_widen(struct tv_te_context *context, tv_ns time);
 
 /* te_finish.c: everything that joins events, in its order.  Before the slices are placed threads
- * and frames may still be added; behind it the slices can be found. */
+ * and frames may still be added; beside it nothing but the head may be touched; behind it the
+ * slices can be found. */
 void tv_te_join_before_placing(struct tv_te_context *context);
+void tv_te_join_beside_placing(void *context);
 void tv_te_join_after_placing(struct tv_te_context *context);
 
 /* Called by these, each in its own file of the same name:
- *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory, tv_te_async; tv_te_legacy
- *              last, as it needs the last time of all
+ *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory
+ *     beside   tv_te_async; tv_te_legacy
  *     after    tv_assembly_async once; tv_te_objects, tv_te_contexts; tv_te_flows last */
 void tv_te_joined(struct tv_te_context *context);
 void tv_te_clock(struct tv_te_context *context);

@@ -12,13 +12,21 @@ void tv_te_join_before_placing(struct tv_te_context *context)
     tv_te_clock(context);
     tv_te_samples(context);
     tv_te_memory(context);
+}
+
+void tv_te_join_beside_placing(void *of)
+{
+    struct tv_te_context *context = of;
     tv_te_async(context);
-    tv_te_legacy(context); /* its slices may last to the end, which is known only now */
+    tv_te_legacy(context);
+    context->async_plan =
+        tv_async_plan_new(context->trace->head, context->async.rows, context->async.count);
 }
 
 void tv_te_join_after_placing(struct tv_te_context *context)
 {
-    tv_assembly_async(context->assembly, context->async.rows, context->async.count);
+    tv_assembly_async(context->assembly, context->async_plan);
+    context->async_plan = NULL;
     tv_te_objects(context);
     tv_te_contexts(context);
     tv_te_flows(context);

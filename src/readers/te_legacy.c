@@ -78,8 +78,8 @@ static bool read_step(struct joining *joining, const struct tv_te_loose *event,
     told->step = step_name(joining, event, &fields);
     if (event->phase != 'T' || !tv_te_time(fields.dur, &told->length))
         told->length = TV_NO_TIME;
-    else if (told->length < 0)
-        told->length = 0;
+    else
+        told->length = tv_te_state_length(event->time, told->length);
     return true;
 }
 
@@ -131,7 +131,6 @@ static void add_state(struct joining *joining, const struct tv_te_loose *event,
 {
     uint32_t slice = add_slice(joining, event, told, event->time);
     joining->context->async.rows[slice].length = told->length;
-    tv_te_widen(joining->context, event->time + told->length);
 }
 
 static void begin(struct joining *joining, const struct tv_te_loose *event, const struct told *told)

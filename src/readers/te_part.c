@@ -224,6 +224,9 @@ static void add_loose(struct tv_te_part *part, const struct event *event, uint32
 static void take_loose(struct tv_te_part *part, const struct event *event)
 {
     bool of_process = strchr("NODvVc", event->phase) != NULL;
+    int64_t length;
+    if (event->phase == 'T' && tv_te_time(event->fields->dur, &length))
+        widen(part, event->time + tv_te_state_length(event->time, length));
     uint32_t process = process_of(part, event->fields);
     add_loose(part, event, process, of_process ? TV_NONE : thread_of(part, event->fields));
 }

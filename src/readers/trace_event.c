@@ -168,6 +168,8 @@ static void place(struct tv_te_context *context)
         .end = context->nothing ? 0 : context->last,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
+        .beside = tv_te_join_beside_placing,
+        .beside_context = context,
     };
     tv_assembly_place(context->assembly, &placing);
 }
@@ -233,6 +235,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_te_threads_release(&context.threads);
         tv_te_scratch_release(&context.scratch);
         tv_free(context.async.rows); /* when it was cancelled */
+        tv_async_plan_free(context.async_plan);
         tv_map_release(&context.joined);
         tv_window_release(&context.window);
         tv_free(merging.loose.rows);
