@@ -203,7 +203,8 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
             status = tv_error_prefix(err, "%s", tv_source_name(next.source));
         struct tv_bytes bytes = {head, got};
         bool packed = next.nesting < NESTING && tv_unpack_knows(bytes) &&
-                      !reader_knows(bytes, tv_source_size(next.source));
+                      (tv_unpack_is_page(bytes) ||
+                       !reader_knows(bytes, tv_source_size(next.source)));
         if (status == TV_OK && !packed) {
             add_source(inputs, next.source);
             continue;
