@@ -47,9 +47,13 @@ export interface Scene {
 /** Bars are drawn a little past the edges, so that no edge shows that is none. */
 const PAST = 8;
 const LEAST_LABEL = 22;
+/** How much of its colour an asynchronous slice has. */
+const ASYNC = 0.5;
 
 interface Lane extends LaneBox {
   y: number;
+  /** Of an asynchronous track: its slices are no work of a thread, and look like that. */
+  async: boolean;
 }
 
 /** A wait in one row: from x0 to x1. */
@@ -140,7 +144,8 @@ function paintTrack(g: Context, s: Scene, box: TrackBox, scroll: number, height:
   }
   const waits = waitsOf(s, box);
   for (const lane of lanesOf(box, s.theme.heights, scroll, scroll + height)) {
-    paintLane(g, s, box, { ...lane, y: lane.top - scroll }, waits);
+    const async = box.track.kind === 'async';
+    paintLane(g, s, box, { ...lane, y: lane.top - scroll, async }, waits);
   }
   paintExtents(g, s, box, scroll);
   paintSelectedCall(g, s, box, scroll);
@@ -161,7 +166,7 @@ function waitsOf(s: Scene, box: TrackBox): Waits {
 
 function paintLane(g: Context, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
   const pieces = piecesOf(s.cache, lane.lane, s.res, s.scale);
-  g.font = s.theme.barFont;
+  g.font = lane.async ? `italic ${s.theme.barFont}` : s.theme.barFont;
   g.textBaseline = 'middle';
   if (lane.depth < 0) {
     const all = [...waits.values()].flat();
@@ -241,7 +246,11 @@ function paintSlice(
   const edges = lane.depth < 0 ? CLOSED : edgesOf(tile.flags[i] ?? 0);
   const reserved = reservedColour(tile.flags[i] ?? 0);
   const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
+  const faint = lane.async && !dim;
+  if (faint) g.globalAlpha = ASYNC;
   bar(g, s.theme, b, number, edges);
+  g.globalAlpha = 1;
+  if (faint && b.w >= 3 && edges === CLOSED) thinOutline(g, s.theme.colour['line-strong'], b);
   if (b.w >= LEAST_LABEL) {
     const waiting = waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
     paintLabel(g, s, frame, b, {
@@ -249,6 +258,7 @@ function paintSlice(
       right: edges.openRight || edges.unrolled ? 6 : 0,
       lift: waiting ? 2 : 0,
       number,
+      faint,
     });
   }
   markSlice(
@@ -267,6 +277,8 @@ interface LabelLook {
   right: number;
   lift: number;
   number: number;
+  /** On a bar that lets the ground through. */
+  faint?: boolean;
 }
 
 /** From the bar's visible left edge, so that it stays in view while panning. */
@@ -287,7 +299,11 @@ export function paintLabel(
     g.fillRect(left + 2, b.y + 1, s.meter.width(text) + 4, b.h - 2);
   }
   g.fillStyle =
-    look.number < 0 ? s.theme.colour['bar-dim-text'] : (s.theme.barTexts[look.number] ?? '');
+    look.number < 0
+      ? s.theme.colour['bar-dim-text']
+      : look.faint
+        ? s.theme.colour.text
+        : (s.theme.barTexts[look.number] ?? '');
   g.fillText(text, left + 4, b.y + b.h / 2 + 0.5 - look.lift);
 }
 

@@ -2,10 +2,11 @@
 // The details of one call.
 
 import { h } from '../base/dom';
-import { formatCount, formatPercent, formatTime, plural } from '../base/format';
+import { formatCount, formatPercent, formatTime } from '../base/format';
 import { brief } from '../base/visible';
 import type { CallDetails } from '../model/engine';
 import { trackName } from '../model/names';
+import { inWords, slicesOf, wordsFor } from '../model/words';
 import { goToCall, spanOf, zoomToCall, type Views } from './context';
 import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
 
@@ -18,6 +19,7 @@ export function callDetails(
   beside: readonly HTMLElement[],
 ): HTMLElement[] {
   const { viewer } = v;
+  const words = wordsFor(viewer.facts);
   const unit = viewer.unit.peek();
   const realAxis = viewer.facts.axis === 'real';
   const track = viewer.trackOfRow(call.row);
@@ -64,7 +66,10 @@ export function callDetails(
       ],
     ),
     factTable(
-      fact('Call', `${formatCount(call.nth)} of ${formatCount(call.of)} in this thread`),
+      fact(
+        inWords(words, 'Call'),
+        `${formatCount(call.nth)} of ${formatCount(call.of)} in this ${words.track}`,
+      ),
       fact(
         '',
         h(
@@ -76,9 +81,12 @@ export function callDetails(
       ),
       fact('Thread', `${track ? trackName(track) : '?'}, depth ${call.depth}`),
       call.recursion > 0
-        ? fact('Recursion', `${plural(call.recursion, 'call')} of this method above it`)
+        ? fact('Recursion', `${slicesOf(words, call.recursion)} of this ${words.name} above it`)
         : null,
-      fact('Calls inside', call.children === 0 ? 'none' : formatCount(call.children)),
+      fact(
+        inWords(words, 'Calls inside'),
+        call.children === 0 ? 'none' : formatCount(call.children),
+      ),
       ...eventFacts(call),
     ),
     h(
@@ -86,7 +94,8 @@ export function callDetails(
       { class: 'actions' },
       link('Zoom to it', () => zoomToCall(v, call)),
       link('Use as range', () => viewer.setRange(spanOf(call))),
-      call.first_child && link('First call inside', () => void goTo(v, call.first_child)),
+      call.first_child &&
+        link(inWords(words, 'First call inside'), () => void goTo(v, call.first_child)),
     ),
     ...beside,
     ...eventParts(v, call),
@@ -108,12 +117,14 @@ async function goTo(v: Views, call: [number, number] | null): Promise<void> {
 }
 
 function callers(v: Views, call: CallDetails): HTMLElement[] {
-  if (call.path.length === 0) return [h('h3', null, 'Called from nowhere in the trace')];
   const { frames } = v.viewer;
+  const { events } = wordsFor(v.viewer.facts);
+  if (call.path.length === 0)
+    return events ? [] : [h('h3', null, 'Called from nowhere in the trace')];
   const nearest = [...call.path].reverse();
   const rest = nearest.length - CALLERS_SHOWN;
   return [
-    h('h3', null, 'Called from'),
+    h('h3', null, events ? 'Inside of' : 'Called from'),
     h(
       'ul',
       null,

@@ -6,6 +6,7 @@ import { fill, h } from '../base/dom';
 import { effect } from '../base/signal';
 import { figuresOf } from '../model/columns';
 import type { MarkDetails } from '../model/marks';
+import { inWords, wordsFor } from '../model/words';
 import { callDetails } from './callDetails';
 import type { Views } from './context';
 import { contextLines, FlowLinks } from './flowLinks';
@@ -53,7 +54,7 @@ export class DetailsView {
       const hint =
         'Nothing is selected. Click on a call in the time line, or on a ' +
         'method in the table: its details stand here.';
-      return [h('p', { class: 'nothing' }, hint)];
+      return [h('p', { class: 'nothing' }, inWords(wordsFor(viewer.facts), hint))];
     }
     const row = profile.answer.get()?.rows.find((r) => r[0] === frame);
     if (call && call.frame === frame && viewer.call.get())

@@ -8,6 +8,7 @@ import type { CounterFacts } from '../model/engine';
 import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
 import { idOf, trackName } from '../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
+import { slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { busyTime, kindOf, processWords } from './trackWords';
 
@@ -224,7 +225,7 @@ export class TimelineLabels {
     const kind = kindOf(track, viewer.facts);
     const process = processWords(track, viewer.facts);
     const title =
-      `${name}${kind.title && `, ${kind.title}`}${process}: ${plural(track.calls, 'call')}, ` +
+      `${name}${kind.title && `, ${kind.title}`}${process}: ${slicesOf(wordsFor(viewer.facts), track.calls)}, ` +
       `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
     const twist = h(
       'button',

@@ -131,6 +131,7 @@ export class TimelineView {
     );
     effect(() => this.layLabels());
     effect(() => this.watch());
+    effect(() => this.sayLeftOut());
     effect(() => {
       viewer.unit.get();
       this.zooming.get();
@@ -200,6 +201,16 @@ export class TimelineView {
     this.marks.watch();
     this.overCounter.get();
     this.canvas.invalidate();
+  }
+
+  /** What is not drawn because there is too much of it must be said. */
+  private sayLeftOut(): void {
+    const { instants, beside, viewer } = this.v;
+    const count = instants.inView.answer.get().leftOut + beside.leftOut();
+    const text = `${plural(count, 'mark is', 'marks are')} not drawn: zoom in to see all`;
+    if (count > 0) viewer.notice.set(text);
+    else if (/ not drawn: zoom in to see all$/.test(viewer.notice.peek() ?? ''))
+      viewer.notice.set(null);
   }
 
   private layLabels(): void {

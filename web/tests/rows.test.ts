@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BesideRows } from '../src/model/beside';
+import type { CounterFacts } from '../src/model/engine';
+import { layoutPage, type Opened, type Placed } from '../src/model/layout';
+import { columnsOf, memoryTree, type MemoryNode } from '../src/model/memoryTree';
+import { FEW, foldRows, rowsOf, type Row } from '../src/model/rows';
+import { theme, track } from './fixtures';
+
+const { heights } = theme();
+
+function counter(number: number, process: number): CounterFacts {
+  return {
+    ...{ counter: number, name: `c${number}`, category: '', process, series: ['a'] },
+    ...{ samples: 1, low: 0, high: 1, colour: 0 },
+  };
+}
+
+function objects(row: number, process: number, lanes: number): BesideRows['objects'][number] {
+  return { row, type: `T${row}`, process, objects: lanes, snapshots: 0, lanes };
+}
+
+const NOTHING: BesideRows = { objects: [], samples: [], memory_dumps: [], threads: [] };
+
+const SHUT: Opened = { expanded: new Set(), whole: new Set(), closed: new Set() };
+
+/** Everything from the top down, by a word each. */
+function order(placed: Placed): string {
+  return [
+    ...placed.groups.map((g) => ({ top: g.top, word: `P${g.process}` })),
+    ...placed.rows.map((b) => ({ top: b.top, word: b.row.key })),
+    ...placed.tracks.map((b) => ({ top: b.top, word: `${b.track.kind[0]}${b.track.track}` })),
+  ]
+    .sort((a, b) => a.top - b.top)
+    .map(({ word }) => word)
+    .join(' ');
+}
+
+test('rows stand in their process, those of a thread under its slices', () => {
+  const tracks = [
+    track(0),
+    track(1, { kind: 'overflow', thread: 0 }),
+    track(2, { kind: 'async', thread: 0 }),
+    track(3, { thread: 3, process: 1 }),
+  ];
+  const beside: BesideRows = {
+    objects: [objects(0, 0, 2)],
+    samples: [
+      { thread: 0, process: 0, samples: 5 },
+      { thread: 9, process: 0, samples: 1 },
+    ],
+    memory_dumps: [{ process: 1, dumps: 1 }],
+    threads: [{ thread: 9, thread_id: 99, name: 'lone', process: 0, instants: 2 }],
+  };
+  const rows = rowsOf(beside, [counter(0, 0)], tracks);
+  const placed = layoutPage({ order: 'owner', tracks }, SHUT, heights, rows);
+  assert.equal(order(placed), 'P0 c0 lanes.0 t0 o1 s0 a2 u9 s9 P1 d1 t3');
+  // Nothing lies over anything else.
+  const boxes = [...placed.groups, ...placed.rows, ...placed.tracks].sort((a, b) => a.top - b.top);
+  boxes.forEach((box, i) => assert.ok(box.top + box.height <= (boxes[i + 1]?.top ?? Infinity)));
+  assert.equal(placed.threads.get(0)?.top, placed.tracks[0]?.top);
+  assert.equal(placed.threads.get(9)?.top, placed.rows.find((b) => b.row.key === 'u9')?.top);
+});
+
+test('rows of a closed process are not there, and a process may have nothing but rows', () => {
+  const rows = rowsOf(NOTHING, [counter(0, 0), counter(1, 4)], [track(0)]);
+  const tracks = [track(0)];
+  const closed = { ...SHUT, closed: new Set([0]) };
+  assert.equal(order(layoutPage({ order: 'owner', tracks }, closed, heights, rows)), 'P0 P4 c1');
+});
+
+test('many counters of a process are one line until it is opened', () => {
+  const rows = rowsOf(
+    NOTHING,
+    Array.from({ length: FEW + 1 }, (_, i) => counter(i, 2)),
+    [],
+  );
+  const shut = foldRows(rows, new Set());
+  assert.deepEqual(
+    shut.map((row) => row.key),
+    ['counter.2'],
+  );
+  const open = foldRows(rows, new Set(['counter.2']));
+  assert.equal(open.length, FEW + 2);
+  assert.equal(open[0]?.kind === 'fold' && open[0].count, FEW + 1);
+  // As many as that need no line.
+  assert.equal(foldRows(rows.slice(1), new Set()).length, FEW);
+});
+
+test('a row of many objects shows a few lanes until more are asked for', () => {
+  const shown = (rows: Row[]): number[] =>
+    rows.map((row) => (row.kind === 'objects' ? row.shown : -1));
+  const rows = rowsOf({ ...NOTHING, objects: [objects(0, 0, 5), objects(1, 0, 6)] }, [], []);
+  assert.deepEqual(shown(foldRows(rows, new Set())), [5, 3]);
+  assert.deepEqual(shown(foldRows(rows, new Set(['lanes.1']))), [5, 6]);
+});
+
+function drawn(nodes: readonly MemoryNode[], indent = ''): string[] {
+  return nodes.flatMap((node) => [
+    `${indent}${node.name} ${node.figures.get('size')?.value ?? '-'}`,
+    ...drawn(node.children, `${indent}.`),
+  ]);
+}
+
+test('figures of allocators form a tree, what is missing above them included', () => {
+  const tree = memoryTree([
+    ['v8/main/heap', 'size', 'bytes', 5],
+    ['malloc', 'size', 'bytes', 7],
+    ['malloc/objects', 'size', 'bytes', 3],
+    ['malloc/objects', 'count', 'objects', 2],
+    ['v8', 'size', 'bytes', 6],
+  ]);
+  assert.deepEqual(drawn(tree), ['v8 6', '.main -', '..heap 5', 'malloc 7', '.objects 3']);
+});
+
+test('sizes come first, and a path without end is no trouble', () => {
+  const columns = columnsOf([
+    ['a', 'count', 'objects', 1],
+    ['a', 'size', 'bytes', 1],
+    ['a', 'effective_size', 'bytes', 1],
+  ]);
+  assert.deepEqual(columns, ['effective_size', 'size', 'count']);
+  let [node] = memoryTree([['x/'.repeat(100000), 'size', 'bytes', 1]]);
+  let depth = 0;
+  for (; node; node = node.children[0]) depth++;
+  assert.equal(depth, 64);
+});
