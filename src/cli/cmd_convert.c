@@ -129,7 +129,8 @@ static void write_json(const struct converting *c, struct tv_output *output)
     tv_trace_event_write(&output->out, trace, &c->keep, &losses);
     if (settings->quiet)
         return;
-    say_count(name, losses.async, "slices that are no calls of a thread (async, processors, states) left out");
+    say_count(name, losses.async,
+              "slices that are no calls of a thread (async, processors, states) left out");
     say_count(name, losses.namesakes,
               "methods of the name of another become one with it when the result is read: "
               "signatures and files are arguments");

@@ -75,11 +75,24 @@ struct tv_trace *tv_assembly_trace(struct tv_assembly *assembly);
 void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
                       const uint32_t *threads, const uint32_t *frames);
 
+/* When a thread ran: it gives the CPU time of slices that do not say it. Sorted, not overlapping.
+ */
+struct tv_run {
+    int64_t start, end;
+    int64_t before; /* CPU time at `start` */
+};
+
+struct tv_run_clock {
+    const struct tv_run *runs;
+    size_t count;
+};
+
 struct tv_placing {
     int64_t tolerance; /* a nested slice may overhang by less than this: it is cut to fit */
     int64_t end;       /* slices that never end are open to here: the latest time of the input */
     unsigned workers;  /* 0: one a processor */
-    const _Atomic bool *cancel; /* or NULL */
+    const _Atomic bool *cancel;        /* or NULL */
+    const struct tv_run_clock *clocks; /* of each thread of the head; NULL: none has one */
     /* What else is to be done, by one of the workers, or NULL.  It may add to the head, but no
      * threads and processes, and must leave the trace alone. */
     void (*beside)(void *context);

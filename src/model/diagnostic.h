@@ -124,6 +124,8 @@
     X(CLOCK_NO_ID, "clock-no-id", W,                                                               \
       "clock sync markers without a sync_id, or whose two parts differ")                           \
     X(EVENTS_LOST, "events-lost", W, "places where the tracer lost events: its buffer was full")   \
+    X(OVERWRITTEN, "overwritten", W,                                                               \
+      "the tracer's ring buffer was full: the oldest events were overwritten")                     \
     X(CLOCK_UNITLESS, "clock-unitless", W,                                                         \
       "times of a clock of unknown unit, taken as nanoseconds")                                    \
     X(SWITCH_MISSED, "switch-missed", N,                                                           \

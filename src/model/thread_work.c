@@ -87,6 +87,40 @@ static void add_extra(struct thread_work *work, const struct tv_spans *spans,
         .row = row, .index = index, .end_offset = end_offset, .colour = (uint8_t)span->colour};
 }
 
+/* CPU time of a thread at a time. */
+static int64_t clock_at(const struct tv_run_clock *clock, int64_t time)
+{
+    size_t low = 0, high = clock->count; /* runs before `low` begin up to `time` */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (clock->runs[middle].start <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return 0;
+    const struct tv_run *run = &clock->runs[low - 1];
+    return run->before + (time < run->end ? time : run->end) - run->start;
+}
+
+/* Gives the spans without CPU time that of their thread's clock. */
+static void read_clock(struct tv_spans *spans, const struct tv_run_clock *clock)
+{
+    for (size_t i = 0; clock->count > 0 && i < spans->count; i++) {
+        struct tv_span *span = &spans->spans[i];
+        if (span->side == TV_NONE) {
+            struct tv_side none = {TV_NO_TIME, TV_NO_TIME, TV_NO_OFFSET};
+            span->side = copy_side(spans, &none);
+        }
+        struct tv_side *side = &spans->sides[span->side];
+        if (side->cpu_start == TV_NO_TIME) {
+            side->cpu_start = clock_at(clock, span->time);
+            side->cpu_length = clock_at(clock, tv_span_end(span)) - side->cpu_start;
+        }
+    }
+}
+
 /* Writes the slices of a thread; slices without CPU time stand where the CPU clock stood last. */
 static void write_rows(struct thread_work *work, const struct tv_spans *spans,
                        struct tv_place *places)
@@ -166,6 +200,8 @@ void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing 
         work->first = spans.spans[0].time;
         work->last = last_time(&spans);
     }
+    if (placing->clocks)
+        read_clock(&spans, &placing->clocks[work - assembly->threads]);
     tv_spans_nest(&spans, placing->tolerance, &work->nesting);
     place_thread(assembly, work, &spans);
     tv_pages_free(work->nesting.row_of, (size_t)spans.count * sizeof *work->nesting.row_of);

@@ -180,17 +180,24 @@ static bool take_flags_and_time(struct rest *rest, struct tv_ft_line *line)
     return take_time(rest, line) && take(rest, ':');
 }
 
+/* The name of the event: up to the first ':' that a space follows, or up to a space. */
+static void take_name(struct rest *rest)
+{
+    for (;; rest->at++) {
+        while (rest->at < rest->end && !is_space(*rest->at) && *rest->at != ':')
+            rest->at++;
+        bool colon = rest->at < rest->end && *rest->at == ':';
+        if (!colon || rest->at + 1 == rest->end || is_space(rest->at[1]))
+            return;
+    }
+}
+
 /* "event: details", "event:" or "function <-parent". */
 static bool parse_event(struct rest rest, struct tv_ft_line *line)
 {
     skip_spaces(&rest);
     const uint8_t *from = rest.at;
-    while (rest.at < rest.end && !is_space(*rest.at) && *rest.at != ':')
-        rest.at++;
-    /* Of "a::b: x" or "a:b: x" the name is what stands before ": ". */
-    while (rest.at < rest.end && *rest.at == ':' && rest.at + 1 < rest.end && !is_space(rest.at[1]))
-        for (rest.at++; rest.at < rest.end && !is_space(*rest.at) && *rest.at != ':';)
-            rest.at++;
+    take_name(&rest);
     if (rest.at == from)
         return false;
     if (rest.at < rest.end && *rest.at == ':') {

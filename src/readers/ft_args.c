@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ft_args.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/number.h"
+
+static bool is_gap(uint8_t c)
+{
+    return c == ' ' || c == ',' || c == '(' || c == '\t';
+}
+
+/* Where `mark` begins, at or behind `from`; text.length: nowhere. */
+static size_t find(struct tv_bytes text, size_t from, const char *mark, size_t length)
+{
+    while (text.length - from >= length) {
+        const uint8_t *at = memchr(text.data + from, mark[0], text.length - from - length + 1);
+        if (!at)
+            break;
+        if (memcmp(at, mark, length) == 0)
+            return (size_t)(at - text.data);
+        from = (size_t)(at - text.data) + 1;
+    }
+    return text.length;
+}
+
+struct tv_bytes tv_ft_behind(struct tv_bytes text, const char *mark)
+{
+    size_t length = strlen(mark);
+    size_t at = find(text, 0, mark, length);
+    if (at == text.length)
+        return (struct tv_bytes){NULL, 0};
+    return (struct tv_bytes){text.data + at + length, text.length - at - length};
+}
+
+struct tv_bytes tv_ft_word(struct tv_bytes text)
+{
+    while (text.length > 0 && is_gap(text.data[0])) {
+        text.data++;
+        text.length--;
+    }
+    size_t length = 0;
+    while (length < text.length && text.data[length] != ' ' && text.data[length] != ',')
+        length++;
+    text.length = length;
+    return text;
+}
+
+struct tv_bytes tv_ft_arg(struct tv_bytes details, const char *key)
+{
+    size_t length = strlen(key);
+    for (size_t at = 0; (at = find(details, at, key, length)) < details.length; at++) {
+        size_t behind = at + length;
+        if ((at > 0 && !is_gap(details.data[at - 1])) || behind == details.length)
+            continue;
+        /* f2fs writes "ino = 12". */
+        while (behind < details.length && details.data[behind] == ' ')
+            behind++;
+        if (behind < details.length && details.data[behind] == '=')
+            return tv_ft_word(
+                (struct tv_bytes){details.data + behind + 1, details.length - behind - 1});
+    }
+    return (struct tv_bytes){NULL, 0};
+}
+
+bool tv_ft_number(struct tv_bytes text, int64_t *number)
+{
+    uint64_t bits;
+    if (text.length > 2 && text.data[0] == '0' && text.data[1] == 'x') {
+        bool is = tv_parse_hex(text, &bits);
+        *number = is ? (int64_t)bits : 0;
+        return is;
+    }
+    return text.data != NULL && tv_parse_i64(text, number);
+}
+
+bool tv_ft_arg_number(struct tv_bytes details, const char *key, int64_t *number)
+{
+    return tv_ft_number(tv_ft_arg(details, key), number);
+}

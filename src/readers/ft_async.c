@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Beginnings and ends with one key become async slices: an end ends the latest that is open.  What
+ * has no end goes on to the end of the trace, what has no beginning began before it. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "readers/ft_merge.h"
+
+struct open_slice {
+    uint32_t slice;
+    uint32_t before; /* the one of the key that was open already; TV_NONE: none */
+};
+
+struct pairing {
+    struct tv_ft_merge *merge;
+    TV_TABLE(tv_async_slice) slices;
+    TV_TABLE(open_slice) open;
+    uint32_t *latest; /* open, by key; TV_NONE: none */
+};
+
+static struct tv_async_slice *add_slice(struct pairing *p, const struct tv_ft_async *event,
+                                        int64_t start)
+{
+    struct tv_async_slice *slice = tv_table_add(&p->slices);
+    *slice = (struct tv_async_slice){
+        .start = start,
+        .length = event->time - start,
+        .cpu_start = TV_NO_TIME,
+        .cpu_length = TV_NO_TIME,
+        .offset = event->offset,
+        .end_offset = TV_NO_OFFSET,
+        .frame = event->frame,
+        .parent = TV_NONE,
+        .start_thread = event->task,
+        .end_thread = event->task,
+        .id = event->id,
+        .group = TV_NONE,
+    };
+    return slice;
+}
+
+static void begin(struct pairing *p, const struct tv_ft_async *event)
+{
+    struct open_slice *open = tv_table_add(&p->open);
+    *open = (struct open_slice){(uint32_t)p->slices.count, p->latest[event->key]};
+    p->latest[event->key] = (uint32_t)p->open.count - 1;
+    struct tv_async_slice *slice = add_slice(p, event, event->time);
+    slice->length = p->merge->last - event->time;
+    slice->flags = TV_SLICE_OPEN;
+}
+
+static void end(struct pairing *p, const struct tv_ft_async *event)
+{
+    uint32_t latest = p->latest[event->key];
+    if (latest == TV_NONE) {
+        add_slice(p, event, p->merge->first)->flags = TV_SLICE_ENTERED_BEFORE;
+        return;
+    }
+    struct tv_async_slice *slice = &p->slices.rows[p->open.rows[latest].slice];
+    slice->length = event->time - slice->start;
+    slice->end_offset = event->offset;
+    slice->end_thread = event->task;
+    slice->flags = 0;
+    p->latest[event->key] = p->open.rows[latest].before;
+}
+
+void tv_ft_place_asyncs(struct tv_ft_merge *merge)
+{
+    struct pairing p = {.merge = merge, .latest = tv_alloc(merge->key_count, sizeof *p.latest)};
+    for (uint32_t i = 0; i < merge->key_count; i++)
+        p.latest[i] = TV_NONE;
+    for (size_t i = 0; i < merge->asyncs.count; i++) {
+        const struct tv_ft_async *event = &merge->asyncs.rows[i];
+        if (event->kind == TV_FT_ASYNC_BEGIN)
+            begin(&p, event);
+        else
+            end(&p, event);
+    }
+    tv_assembly_async(merge->assembly,
+                      tv_async_plan_new(merge->trace->head, p.slices.rows, p.slices.count));
+    tv_free(p.slices.rows);
+    tv_free(p.open.rows);
+    tv_free(p.latest);
+}

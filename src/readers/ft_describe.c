@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ft_describe.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "readers/ft_args.h"
+#include "readers/ft_marks.h"
+#include "readers/ft_text.h"
+#include "readers/text_lines.h"
+
+/* Lines of one event that are shown. */
+#define MOST_LINES 256
+
+/* Arguments of one event that are shown by themselves; all are in "details". */
+#define MOST_ARGS 64
+
+struct event {
+    struct tv_ft_line line;
+    struct tv_out text; /* all of its lines; those of `line` point into it */
+};
+
+static enum tv_status read_line(struct event *event, struct tv_text_lines *lines, uint64_t offset,
+                                struct tv_error *err)
+{
+    struct tv_text_line line;
+    enum tv_status status = tv_text_lines_next(lines, &line, err);
+    if (status != TV_OK)
+        return status;
+    if (!line.none)
+        tv_out_bytes(&event->text, tv_text_line_bare(line.text));
+    struct tv_bytes all = {event->text.buffer, event->text.length};
+    if (line.none || !tv_ft_line_parse(all, &event->line))
+        return tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
+    return TV_OK;
+}
+
+/* What was printed may go on on the lines that follow. */
+static enum tv_status read_more(struct event *event, struct tv_text_lines *lines,
+                                struct tv_error *err)
+{
+    size_t details = (size_t)(event->line.details.data - event->text.buffer);
+    for (unsigned i = 0; i < MOST_LINES; i++) {
+        struct tv_text_line line;
+        struct tv_ft_line parsed;
+        enum tv_status status = tv_text_lines_next(lines, &line, err);
+        if (status != TV_OK)
+            return status;
+        struct tv_bytes bare = tv_text_line_bare(line.text);
+        if (line.none || (bare.length > 0 && bare.data[0] == '#') ||
+            tv_ft_line_parse(bare, &parsed))
+            break;
+        tv_out_char(&event->text, '\n');
+        tv_out_bytes(&event->text, bare);
+    }
+    /* The text may have moved. */
+    size_t length = event->text.length;
+    struct tv_bytes head = {event->text.buffer, length};
+    tv_ft_line_parse(head, &event->line);
+    event->line.details = (struct tv_bytes){event->text.buffer + details, length - details};
+    return TV_OK;
+}
+
+static enum tv_status read_event(struct event *event, struct tv_source *source, uint64_t offset,
+                                 struct tv_error *err)
+{
+    struct tv_text_lines lines;
+    tv_text_lines_init(&lines, source, offset, tv_source_size(source));
+    enum tv_status status = read_line(event, &lines, offset, err);
+    if (status == TV_OK && tv_ft_text_continues(event->line.event))
+        status = read_more(event, &lines, err);
+    tv_text_lines_release(&lines);
+    return status;
+}
+
+/* Arguments that were written: the first of a key stands. */
+struct args {
+    struct tv_out *out;
+    struct tv_bytes keys[MOST_ARGS];
+    size_t count;
+};
+
+static void put_pair(struct args *args, struct tv_bytes key, struct tv_bytes value)
+{
+    int64_t number;
+    for (size_t i = 0; i < args->count; i++)
+        if (tv_bytes_equal(args->keys[i], key))
+            return;
+    if (args->count == MOST_ARGS)
+        return;
+    if (args->count > 0)
+        tv_out_char(args->out, ',');
+    args->keys[args->count++] = key;
+    tv_out_json(args->out, key);
+    tv_out_char(args->out, ':');
+    bool plain = tv_ft_number(value, &number) && value.length < 16 &&
+                 (value.data[0] != '0' || value.length == 1);
+    if (plain)
+        tv_out_bytes(args->out, value);
+    else
+        tv_out_json(args->out, value);
+}
+
+/* "key=value;key=value" */
+static void put_chrome_args(struct args *args, struct tv_bytes text)
+{
+    struct tv_bytes pair, key;
+    while (text.length > 0) {
+        tv_bytes_split(&text, ';', &pair);
+        if (tv_bytes_split(&pair, '=', &key))
+            put_pair(args, key, pair);
+    }
+}
+
+/* How long the value at the beginning is: up to the space before the next key, or the end. */
+static size_t value_length(struct tv_bytes text)
+{
+    size_t space = text.length; /* the last one */
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == ' ' || text.data[i] == ',')
+            space = i;
+        else if (text.data[i] == '=' && space < text.length)
+            return space;
+    }
+    return text.length;
+}
+
+/* Every key=value; a value may hold spaces ("comm=a b pid=1"). */
+static void put_args(struct args *args, struct tv_bytes text)
+{
+    for (size_t at = 0; at < text.length;) {
+        const uint8_t *equals = memchr(text.data + at, '=', text.length - at);
+        if (!equals)
+            return;
+        size_t sign = (size_t)(equals - text.data), key = sign;
+        while (key > at && text.data[key - 1] != ' ' && text.data[key - 1] != ',' &&
+               text.data[key - 1] != '(')
+            key--;
+        struct tv_bytes rest = {text.data + sign + 1, text.length - sign - 1};
+        size_t length = value_length(rest);
+        if (key < sign && rest.length > 0 && rest.data[0] != '=')
+            put_pair(args, (struct tv_bytes){text.data + key, sign - key},
+                     (struct tv_bytes){rest.data, length});
+        at = sign + 1 + length;
+    }
+}
+
+static void put_event_args(struct args *args, const struct event *event)
+{
+    struct tv_ft_mark mark = {.phase = 0};
+    if (tv_ft_text_continues(event->line.event))
+        mark = tv_ft_mark_parse(event->line.details);
+    if (mark.phase == 0)
+        put_args(args, event->line.details);
+    if (mark.args.data)
+        put_chrome_args(args, mark.args);
+    if (mark.track.data)
+        put_pair(args, TV_BYTES("track"), mark.track);
+}
+
+static void put_rest(struct tv_out *out, const struct tv_ft_line *line)
+{
+    tv_out_text(out, ",\"event\":");
+    tv_out_json(out, line->event);
+    tv_out_text(out, ",\"details\":");
+    tv_out_json(out, line->details);
+    tv_out_text(out, ",\"task\":");
+    tv_out_json(out, line->task);
+    tv_out_format(out, ",\"cpu\":%u", line->cpu);
+    if (line->flags.length > 0) {
+        tv_out_text(out, ",\"flags\":");
+        tv_out_json(out, line->flags);
+    }
+}
+
+enum tv_status tv_ft_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                              uint64_t end_offset, struct tv_out *out, struct tv_error *err)
+{
+    struct tv_source *source = trace->head->inputs[input].source;
+    struct event first = {0}, last = {0};
+    struct args args = {.out = out};
+    bool ended = end_offset != TV_NO_OFFSET;
+    tv_out_init_memory(&first.text);
+    tv_out_init_memory(&last.text);
+    enum tv_status status = read_event(&first, source, offset, err);
+    if (status == TV_OK && ended)
+        status = read_event(&last, source, end_offset, err);
+    if (status == TV_OK) {
+        tv_out_text(out, "{\"args\":{");
+        if (ended)
+            put_event_args(&args, &last);
+        put_event_args(&args, &first);
+        tv_out_char(out, '}');
+        put_rest(out, &first.line);
+        tv_out_char(out, '}');
+    }
+    tv_out_release(&first.text);
+    tv_out_release(&last.text);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ft_events.h - what each event of ftrace text means (ftrace.md section 3).
+ *
+ * A table names the events with a meaning; everything else is an instant on the thread that emitted
+ * it.  Families of events stand in files of their own, each with a table that ends with a NULL
+ * name.
+ */
+#ifndef TV_READERS_FT_EVENTS_H
+#define TV_READERS_FT_EVENTS_H
+
+#include "readers/ft_part.h"
+
+/* False: the details are not as they must be; then the event is an instant. */
+typedef bool tv_ft_handler(struct tv_ft_part *part, const struct tv_ft_line *line,
+                           const struct tv_ft_at *at, const struct tv_ft_event *event);
+
+struct tv_ft_event {
+    const char *name;
+    tv_ft_handler *handle;
+    /* What handlers that serve several events need: */
+    const char *title, *category, *key, *value, *series;
+};
+
+extern const struct tv_ft_event tv_ft_sched_events[];   /* ft_switch.c: who runs, who is woken */
+extern const struct tv_ft_event tv_ft_mark_events[];    /* ft_marks.c: what programs wrote */
+extern const struct tv_ft_event tv_ft_kernel_events[];  /* ft_kernel.c: slices of the kernel */
+extern const struct tv_ft_event tv_ft_counter_events[]; /* ft_counters.c: frequencies, voltages */
+extern const struct tv_ft_event tv_ft_disk_events[];    /* ft_disk.c: block, ext4, f2fs */
+
+/* Takes in one event. */
+void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset);
+
+#endif

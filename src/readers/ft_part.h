@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ft_part.h - what one stretch of ftrace text says, with numbers of its own.
+ *
+ * ft_text.c walks over the lines, ft_events.c knows what each event means, and what needs no other
+ * event is told to the part here.  What needs the order of the whole file (who ran, flows between
+ * threads) is kept in short rows and put together in ftrace.c.
+ */
+#ifndef TV_READERS_FT_PART_H
+#define TV_READERS_FT_PART_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "model/assembly.h"
+#include "model/diagnostic.h"
+#include "model/tables.h"
+#include "readers/ft_line.h"
+
+/* A thread by its id, or a line of the kernel's own ("irqs cpu 3"). */
+struct tv_ft_task {
+    int64_t tid;         /* TV_FT_NO_ID: a line of the kernel's own */
+    int64_t tgid;        /* as lines say it, the last one; TV_FT_NO_ID: none does */
+    int64_t marked_tgid; /* as marks say it, the first one */
+    uint32_t name;       /* text: as switches and wake-ups say it, the last one; empty: none does */
+    uint32_t seen_name;  /* text: as its own lines say it, the first one */
+    bool used;           /* something but switches and wake-ups stands on it */
+};
+
+struct tv_ft_frame {
+    uint32_t name, category; /* texts */
+};
+
+/* Why a thread did not run (ftrace.md section 5), and that it did. */
+enum tv_ft_state {
+    TV_FT_RUNNING,
+    TV_FT_RUNNABLE,
+    TV_FT_PREEMPTED,
+    TV_FT_SLEEPING,
+    TV_FT_BLOCKED,
+    TV_FT_BLOCKED_IO,
+    TV_FT_BLOCKED_KILLABLE,
+    TV_FT_BLOCKED_WAKING,
+    TV_FT_STOPPED,
+    TV_FT_TRACED,
+    TV_FT_ZOMBIE,
+    TV_FT_EXIT_DEAD,
+    TV_FT_TASK_DEAD,
+    TV_FT_WAKE_KILL,
+    TV_FT_WAKING,
+    TV_FT_PARKED,
+    TV_FT_IDLE,
+    TV_FT_UNKNOWN,
+    TV_FT_STATES
+};
+
+/* A processor turned from one task to another. */
+struct tv_ft_switch {
+    int64_t time;
+    uint64_t offset : 40, cpu : 16, state : 8; /* enum tv_ft_state of the one that left */
+    uint32_t from, to;                         /* tasks */
+    uint32_t frame;                            /* the name of the one that came */
+};
+
+/* Offsets have 40 bits, as those of slices. */
+#define TV_FT_OFFSET ((UINT64_C(1) << 40) - 1)
+
+enum tv_ft_wake { TV_FT_WAKE_ASKED, TV_FT_WAKE_DONE, TV_FT_WAKE_BLOCKED };
+
+/* A task was woken, or it is told why it was blocked. */
+struct tv_ft_wakeup {
+    int64_t time;
+    uint64_t offset : 40, cpu : 16, kind : 7, io : 1;
+    uint32_t task;
+    uint32_t by; /* task; of TV_FT_WAKE_BLOCKED the text of the caller */
+};
+
+struct tv_ft_counter {
+    int64_t tgid; /* TV_FT_NO_ID: the kernel's */
+    uint32_t name, category, series;
+};
+
+struct tv_ft_value {
+    int64_t time;
+    uint64_t offset;
+    double value;
+    uint32_t counter;
+};
+
+/* What beginnings and ends of async slices find each other by. */
+struct tv_ft_key {
+    int64_t tgid;                 /* TV_FT_NO_ID: the kernel's */
+    uint32_t what, first, second; /* texts */
+};
+
+enum tv_ft_async_kind { TV_FT_ASYNC_BEGIN, TV_FT_ASYNC_END };
+
+struct tv_ft_async {
+    int64_t time;
+    uint64_t offset : 40, kind : 8;
+    uint32_t key;
+    uint32_t id; /* text, as shown */
+    uint32_t frame;
+    uint32_t task;
+};
+
+/* An event whose meaning hangs on others: read again in the order of time. */
+struct tv_ft_later {
+    int64_t time;
+    uint64_t offset : 40, cpu : 16;
+    uint32_t task;
+};
+
+struct tv_ft_event;
+
+struct tv_ft_part {
+    struct tv_gather *gather; /* its threads are tasks */
+    struct tv_interner *texts;
+    TV_TABLE(tv_ft_frame) frames;
+    struct tv_map frame_index;
+    TV_TABLE(tv_ft_task) tasks;
+    struct tv_map task_index;
+    TV_TABLE(tv_ft_switch) switches;
+    TV_TABLE(tv_ft_wakeup) wakeups;
+    TV_TABLE(tv_ft_counter) counters;
+    struct tv_interner *counter_keys; /* number - 1 is that of the counter */
+    TV_TABLE(tv_ft_value) values;
+    TV_TABLE(tv_ft_key) keys;
+    struct tv_interner *key_index; /* number - 1 is that of the key */
+    TV_TABLE(tv_ft_async) asyncs;
+    TV_TABLE(tv_ft_later) laters;
+    TV_TABLE(tv_instant) instants; /* `of` is a task */
+    TV_TABLE(tv_clock_sync) marks; /* `id` is a text */
+    struct tv_diagnostics diagnostics;
+    int64_t first, last; /* times; first > last: none */
+    uint64_t events;
+    /* Of the event names met so far: what to do with them. */
+    struct tv_interner *event_names;
+    const struct tv_ft_event **events_known;
+    uint32_t *event_frames; /* of the instant that an event without a meaning becomes */
+    size_t event_capacity;
+};
+
+/* The event at hand. */
+struct tv_ft_at {
+    int64_t time;
+    uint64_t offset;
+    uint32_t cpu;
+    uint32_t task;
+};
+
+void tv_ft_part_init(struct tv_ft_part *part);
+void tv_ft_part_release(struct tv_ft_part *part);
+
+static inline uint32_t tv_ft_text(struct tv_ft_part *part, struct tv_bytes text)
+{
+    return tv_interner_add(part->texts, text);
+}
+
+/* Each the number of the one that is like this; added when there is none. */
+uint32_t tv_ft_task(struct tv_ft_part *part, int64_t tid);
+uint32_t tv_ft_frame(struct tv_ft_part *part, struct tv_bytes name, const char *category);
+uint32_t tv_ft_frame_in(struct tv_ft_part *part, struct tv_bytes name, struct tv_bytes category);
+
+/* The same of a key. */
+uint32_t tv_ft_key(struct tv_ft_part *part, const char *what, int64_t tgid, struct tv_bytes first,
+                   struct tv_bytes second);
+
+/* A title in which a text takes the place of the '*'; its length, cut to `size` with a NUL. */
+size_t tv_ft_title(char *to, size_t size, const char *title, struct tv_bytes text);
+
+/* The kernel's own line of this name; with " cpu N" behind it unless `cpu` is TV_NONE. */
+uint32_t tv_ft_kernel_line(struct tv_ft_part *part, struct tv_bytes name, uint32_t cpu);
+
+/* What a switch or a wake-up says of a task's name. */
+void tv_ft_name_task(struct tv_ft_part *part, uint32_t task, struct tv_bytes name);
+
+/* Whether it says something: not "<...>". */
+static inline bool tv_ft_is_name(struct tv_bytes name)
+{
+    return name.length > 0 && name.data[0] != '<';
+}
+
+/* Slices that programs mark on the task of the event. An end does not say of what. */
+void tv_ft_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t frame);
+void tv_ft_end(struct tv_ft_part *part, const struct tv_ft_at *at);
+
+/* Slices of the kernel, on the line of a task. A frame of TV_NONE ends the innermost. */
+void tv_ft_kernel_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task,
+                        uint32_t frame);
+void tv_ft_kernel_end(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task,
+                      uint32_t frame);
+void tv_ft_slice(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task, uint32_t frame,
+                 int64_t length);
+
+/* A moment on the task of the event. */
+void tv_ft_instant(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t frame);
+
+/* One end of an async slice: kind, key, id and frame are given. */
+void tv_ft_add_async(struct tv_ft_part *part, const struct tv_ft_at *at,
+                     const struct tv_ft_async *async);
+
+/* A value of a series of a counter of a process (tgid) or of the kernel's (TV_FT_NO_ID). */
+void tv_ft_count(struct tv_ft_part *part, const struct tv_ft_at *at,
+                 const struct tv_ft_counter *counter, double value);
+
+#endif

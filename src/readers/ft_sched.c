@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ft_sched.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* Reserved colours: their ids of trace-event.md section 5, less 22. */
+enum colour {
+    STATE_BLOCKED = 1, /* thread_state_uninterruptible */
+    STATE_IO = 2,      /* thread_state_iowait */
+    STATE_RUNNING = 3,
+    STATE_RUNNABLE = 4,
+    STATE_SLEEPING = 5,
+};
+
+static const struct {
+    const char *name;
+    uint8_t colour;
+} states[TV_FT_STATES] = {
+    [TV_FT_RUNNING] = {"Running", STATE_RUNNING},
+    [TV_FT_RUNNABLE] = {"Runnable", STATE_RUNNABLE},
+    [TV_FT_PREEMPTED] = {"Runnable (preempted)", STATE_RUNNABLE},
+    [TV_FT_SLEEPING] = {"Sleeping", STATE_SLEEPING},
+    [TV_FT_BLOCKED] = {"Uninterruptible Sleep", STATE_BLOCKED},
+    [TV_FT_BLOCKED_IO] = {"Uninterruptible Sleep (I/O)", STATE_IO},
+    [TV_FT_BLOCKED_KILLABLE] = {"Uninterruptible Sleep | WakeKill", STATE_BLOCKED},
+    [TV_FT_BLOCKED_WAKING] = {"Uninterruptible Sleep | Waking", STATE_BLOCKED},
+    [TV_FT_STOPPED] = {"Stopped", STATE_BLOCKED},
+    [TV_FT_TRACED] = {"Traced", STATE_BLOCKED},
+    [TV_FT_ZOMBIE] = {"Zombie", STATE_BLOCKED},
+    [TV_FT_EXIT_DEAD] = {"Exit Dead", STATE_BLOCKED},
+    [TV_FT_TASK_DEAD] = {"Task Dead", STATE_BLOCKED},
+    [TV_FT_WAKE_KILL] = {"Wake Kill", STATE_BLOCKED},
+    [TV_FT_WAKING] = {"Waking", STATE_BLOCKED},
+    [TV_FT_PARKED] = {"Parked", STATE_SLEEPING},
+    [TV_FT_IDLE] = {"Sleeping (idle)", STATE_SLEEPING},
+    [TV_FT_UNKNOWN] = {"Unknown", STATE_BLOCKED},
+};
+
+/* What a processor runs. */
+struct processor {
+    bool known;      /* a switch was seen */
+    uint32_t thread; /* TV_NONE: idle */
+    uint32_t frame;
+    int64_t since;
+    uint64_t offset;
+};
+
+/* What a thread does. */
+struct doing {
+    bool known;
+    enum tv_ft_state state;
+    int64_t since;
+    uint64_t offset;
+};
+
+struct finding {
+    struct tv_ft_schedule *schedule;
+    struct processor *processors;
+    size_t processor_count;
+    struct doing *threads;
+    uint32_t frames[TV_FT_STATES];
+};
+
+static void add_slice(struct finding *f, size_t strip, const struct tv_strip_slice *slice)
+{
+    struct tv_strip_slice *added = tv_table_add(&f->schedule->slices);
+    *added = *slice;
+    added->strip = (uint32_t)strip;
+}
+
+/* The strips of threads stand behind those of processors. */
+static size_t strip_of_thread(const struct finding *f, uint32_t thread)
+{
+    return f->processor_count + thread;
+}
+
+static void end_run(struct finding *f, size_t cpu, int64_t time, unsigned flags)
+{
+    struct processor *p = &f->processors[cpu];
+    if (!p->known || p->thread == TV_NONE || time < p->since)
+        return;
+    add_slice(f, cpu,
+              &(struct tv_strip_slice){.start = p->since,
+                                       .length = time - p->since,
+                                       .offset = p->offset & TV_FT_OFFSET,
+                                       .flags = flags & 0xff,
+                                       .frame = p->frame});
+}
+
+/* The thread leaves its state for another. */
+static void turn(struct finding *f, uint32_t thread, const struct doing *next, unsigned flags)
+{
+    struct doing *doing = &f->threads[thread];
+    if (doing->known && next->since > doing->since)
+        add_slice(f, strip_of_thread(f, thread),
+                  &(struct tv_strip_slice){.start = doing->since,
+                                           .length = next->since - doing->since,
+                                           .offset = doing->offset & TV_FT_OFFSET,
+                                           .flags = flags & 0xff,
+                                           .frame = f->frames[doing->state]});
+    *doing = *next;
+}
+
+static void take_switch(struct finding *f, const struct tv_ft_switch *s)
+{
+    struct processor *p = &f->processors[s->cpu];
+    if (p->known && p->thread != s->from)
+        tv_diagnostics_add(&f->schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, s->offset);
+    end_run(f, s->cpu, s->time, 0);
+    *p = (struct processor){true, s->to, s->frame, s->time, s->offset};
+    if (s->from != TV_NONE)
+        turn(f, s->from, &(struct doing){true, (enum tv_ft_state)s->state, s->time, s->offset}, 0);
+    if (s->to != TV_NONE)
+        turn(f, s->to, &(struct doing){true, TV_FT_RUNNING, s->time, s->offset}, 0);
+}
+
+static bool is_blocked(enum tv_ft_state state)
+{
+    return state >= TV_FT_BLOCKED && state <= TV_FT_BLOCKED_WAKING;
+}
+
+/* Only the first of several wake-ups wakes. */
+static void take_wakeup(struct finding *f, const struct tv_ft_wakeup *w)
+{
+    struct tv_ft_schedule *schedule = f->schedule;
+    struct doing *doing = &f->threads[w->task];
+    if (w->kind == TV_FT_WAKE_BLOCKED) {
+        if (doing->known && is_blocked(doing->state) && w->io)
+            doing->state = TV_FT_BLOCKED_IO;
+        *tv_table_add(&schedule->tables->blockings) =
+            (struct tv_blocking){w->time, w->offset, w->task, w->by, schedule->input, w->io};
+        return;
+    }
+    if (doing->known && doing->state <= TV_FT_PREEMPTED)
+        return;
+    turn(f, w->task, &(struct doing){true, TV_FT_RUNNABLE, w->time, w->offset}, 0);
+    *tv_table_add(&schedule->tables->wakeups) =
+        (struct tv_wakeup){w->time, w->offset, w->task, w->by, schedule->input};
+}
+
+/* Switches and wake-ups in the order of time; those of one time in the order of the file. */
+static void take_all(struct finding *f)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    size_t i = 0, j = 0;
+    while (i < s->switch_count || j < s->wakeup_count) {
+        const struct tv_ft_switch *a = &s->switches[i];
+        const struct tv_ft_wakeup *b = &s->wakeups[j];
+        bool first = j == s->wakeup_count ||
+                     (i < s->switch_count &&
+                      (a->time < b->time || (a->time == b->time && a->offset < b->offset)));
+        if (first)
+            take_switch(f, &s->switches[i++]);
+        else if (s->wakeups[j].task == TV_NONE)
+            j++;
+        else
+            take_wakeup(f, &s->wakeups[j++]);
+    }
+    for (size_t cpu = 0; cpu < f->processor_count; cpu++)
+        end_run(f, cpu, s->end, TV_SLICE_OPEN);
+    struct doing gone = {.since = s->end};
+    for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
+        turn(f, thread, &gone, TV_SLICE_OPEN);
+}
+
+static void make_strips(struct finding *f)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    char name[32];
+    s->strip_count = f->processor_count + s->head->thread_count;
+    s->strips = tv_alloc(s->strip_count, sizeof *s->strips);
+    for (size_t cpu = 0; cpu < f->processor_count; cpu++) {
+        snprintf(name, sizeof name, "CPU %u", (unsigned)cpu);
+        s->strips[cpu] = (struct tv_strip){TV_TRACK_CPU, tv_head_string(s->head, tv_bytes_of(name)),
+                                           TV_NONE, TV_NONE};
+    }
+    for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
+        s->strips[strip_of_thread(f, thread)] =
+            (struct tv_strip){TV_TRACK_STATES, s->head->threads[thread].name,
+                              s->head->threads[thread].process, thread};
+}
+
+/* The clocks of the threads, from the slices in which they run. */
+static void make_clocks(struct finding *f)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    uint32_t threads = s->head->thread_count;
+    size_t total = 0;
+    s->clocks = tv_alloc(threads, sizeof *s->clocks);
+    for (size_t i = 0; i < s->slices.count; i++)
+        if (s->slices.rows[i].frame == f->frames[TV_FT_RUNNING] &&
+            s->slices.rows[i].strip >= f->processor_count)
+            s->clocks[s->slices.rows[i].strip - f->processor_count].count++;
+    for (uint32_t i = 0; i < threads; i++)
+        total += s->clocks[i].count;
+    s->runs = tv_alloc(total, sizeof *s->runs);
+    struct tv_run **next = tv_alloc(threads, sizeof *next);
+    struct tv_run *place = s->runs;
+    for (uint32_t i = 0; i < threads; i++) {
+        s->clocks[i].runs = next[i] = place;
+        place += s->clocks[i].count;
+    }
+    for (size_t i = 0; i < s->slices.count; i++) {
+        const struct tv_strip_slice *slice = &s->slices.rows[i];
+        if (slice->frame != f->frames[TV_FT_RUNNING] || slice->strip < f->processor_count)
+            continue;
+        uint32_t thread = (uint32_t)(slice->strip - f->processor_count);
+        struct tv_run *run = next[thread]++;
+        int64_t before =
+            run == s->clocks[thread].runs ? 0 : run[-1].before + run[-1].end - run[-1].start;
+        *run = (struct tv_run){slice->start, slice->start + slice->length, before};
+    }
+    tv_free(next);
+}
+
+static void make_frames(struct finding *f)
+{
+    struct tv_head *head = f->schedule->head;
+    for (size_t i = 0; i < TV_FT_STATES; i++) {
+        struct tv_frame frame = {
+            .name = tv_head_string(head, tv_bytes_of(states[i].name)),
+            .category = tv_head_string(head, TV_BYTES("thread state")),
+        };
+        f->frames[i] = tv_head_add_frame(head, &frame);
+        head->frames[f->frames[i]].colour = states[i].colour;
+    }
+}
+
+void tv_ft_schedule_find(struct tv_ft_schedule *schedule)
+{
+    struct finding f = {.schedule = schedule};
+    if (schedule->switch_count == 0 && schedule->wakeup_count == 0)
+        return;
+    for (size_t i = 0; i < schedule->switch_count; i++)
+        if (schedule->switches[i].cpu >= f.processor_count)
+            f.processor_count = (size_t)schedule->switches[i].cpu + 1;
+    f.processors = tv_alloc(f.processor_count, sizeof *f.processors);
+    f.threads = tv_alloc(schedule->head->thread_count, sizeof *f.threads);
+    make_frames(&f);
+    take_all(&f);
+    make_strips(&f);
+    make_clocks(&f);
+    tv_free(f.processors);
+    tv_free(f.threads);
+}
+
+void tv_ft_schedule_release(struct tv_ft_schedule *schedule)
+{
+    tv_free(schedule->strips);
+    tv_free(schedule->slices.rows);
+    tv_free(schedule->runs);
+    tv_free(schedule->clocks);
+}

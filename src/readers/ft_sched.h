@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ft_sched.h - who ran on each processor, and the states of each thread (ftrace.md section 5).
+ */
+#ifndef TV_READERS_FT_SCHED_H
+#define TV_READERS_FT_SCHED_H
+
+#include "model/strips.h"
+#include "readers/ft_part.h"
+
+/* What of the whole file is sorted by time; tasks are threads of the head, TV_NONE the idle one,
+ * frames and texts those of the head. */
+struct tv_ft_schedule {
+    struct tv_head *head;
+    struct tv_tables *tables; /* wake-ups and reasons go there */
+    uint32_t input;
+    struct tv_ft_switch *switches;
+    size_t switch_count;
+    struct tv_ft_wakeup *wakeups;
+    size_t wakeup_count;
+    int64_t end; /* what goes on at the end goes on until then */
+    /* Found: */
+    struct tv_strip *strips;
+    size_t strip_count;
+    TV_TABLE(tv_strip_slice) slices;
+    struct tv_run *runs;         /* of all threads */
+    struct tv_run_clock *clocks; /* of each thread of the head; NULL: there are no switches */
+};
+
+/* Fills what is to be found; nothing when there are neither switches nor wake-ups. */
+void tv_ft_schedule_find(struct tv_ft_schedule *schedule);
+void tv_ft_schedule_release(struct tv_ft_schedule *schedule);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ft_text.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "readers/ft_args.h"
+#include "readers/ft_events.h"
+#include "readers/text_lines.h"
+
+/* How often progress is told. */
+#define PROGRESS_BYTES ((uint64_t)1 << 20)
+
+void tv_ft_text_init(struct tv_ft_text *text, struct tv_source *source, uint64_t start,
+                     uint64_t end)
+{
+    memset(text, 0, sizeof *text);
+    text->source = source;
+    text->start = start;
+    text->end = end;
+    tv_ft_part_init(&text->part);
+}
+
+void tv_ft_text_release(struct tv_ft_text *text)
+{
+    tv_ft_part_release(&text->part);
+    tv_free(text->comments.rows);
+}
+
+bool tv_ft_text_continues(struct tv_bytes event)
+{
+    static const char *const printers[] = {"tracing_mark_write", "0", "print", "bprint", "bputs"};
+    for (size_t i = 0; i < sizeof printers / sizeof *printers; i++)
+        if (tv_bytes_equal(event, tv_bytes_of(printers[i])))
+            return true;
+    return false;
+}
+
+/* ---- Lines that are no events ---- */
+
+/* "# tracer: nop", "# clock_type=LINUX_CLOCK_MONOTONIC" */
+static void take_comment(struct tv_ft_text *text, struct tv_bytes line)
+{
+    static const char *const keys[] = {"tracer", "clock_type", "entries-in-buffer/entries-written"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct tv_bytes value = tv_ft_behind(line, keys[i]);
+        if (value.length < 2 || (value.data[0] != ':' && value.data[0] != '='))
+            continue;
+        for (value.data++, value.length--; value.length > 0 && value.data[0] == ' ';) {
+            value.data++;
+            value.length--;
+        }
+        *tv_table_add(&text->comments) = (struct tv_ft_comment){
+            tv_ft_text(&text->part, tv_bytes_of(keys[i])), tv_ft_text(&text->part, value)};
+        return;
+    }
+}
+
+bool tv_ft_entries(struct tv_bytes text, uint64_t *kept, uint64_t *written)
+{
+    struct tv_bytes first, second = tv_ft_word(text);
+    return tv_bytes_split(&second, '/', &first) && tv_parse_u64(first, kept) &&
+           tv_parse_u64(second, written);
+}
+
+/* "cpus=8", "version = 6", "CPU 3 is empty", "TRACE:": what trace-cmd and atrace write in front. */
+static bool is_heading(struct tv_bytes line)
+{
+    static const char *const beginnings[] = {"cpus=", "version = ", "CPU ", "TRACE:"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (tv_bytes_starts_with(line, tv_bytes_of(beginnings[i])))
+            return true;
+    return false;
+}
+
+/* "CPU:3 [LOST 12 EVENTS]", "CPU:3 [EVENTS DROPPED]": stands before the next event, whose time it
+ * gets. */
+static bool is_loss(struct tv_bytes line, uint32_t *cpu)
+{
+    struct tv_bytes behind = tv_ft_behind(line, "CPU:");
+    int64_t number;
+    if (behind.data == NULL || !tv_ft_number(tv_ft_word(behind), &number) || number < 0 ||
+        number > 65535)
+        return false;
+    *cpu = (uint32_t)number;
+    return tv_ft_behind(behind, " EVENTS").data != NULL ||
+           tv_ft_behind(behind, "EVENTS DROPPED").data != NULL;
+}
+
+static void take_loss(struct tv_ft_text *text, uint32_t cpu, struct tv_bytes line, uint64_t offset,
+                      int64_t time)
+{
+    struct tv_ft_part *part = &text->part;
+    struct tv_ft_at at = {time, offset, cpu, 0};
+    struct tv_bytes what = tv_ft_behind(line, "[");
+    while (what.length > 0 && what.data[what.length - 1] != ']')
+        what.length--;
+    what.length -= what.length > 0;
+    at.task = tv_ft_kernel_line(part, TV_BYTES("lost events"), cpu);
+    tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, offset);
+    tv_ft_instant(part, &at, tv_ft_frame(part, what, "ftrace"));
+}
+
+static void take_stray(struct tv_ft_text *text, uint64_t offset)
+{
+    if (text->any) {
+        if (!text->continues)
+            tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, offset);
+        return;
+    }
+    if (text->strays.offset_count < TV_DIAGNOSTIC_OFFSETS)
+        text->strays.offsets[text->strays.offset_count++] = offset;
+    text->strays.count++;
+}
+
+/* ---- All lines ---- */
+
+/* What was lost before the event that comes next. */
+struct loss {
+    bool any;
+    uint32_t cpu;
+    uint64_t offset;
+    uint8_t text[64];
+    size_t length;
+};
+
+static void keep_loss(struct loss *loss, uint32_t cpu, const struct tv_text_line *line)
+{
+    loss->any = true;
+    loss->cpu = cpu;
+    loss->offset = line->offset;
+    loss->length = line->text.length < sizeof loss->text ? line->text.length : sizeof loss->text;
+    memcpy(loss->text, line->text.data, loss->length);
+}
+
+static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset,
+                       struct loss *loss)
+{
+    if (loss->any)
+        take_loss(text, loss->cpu, (struct tv_bytes){loss->text, loss->length}, loss->offset,
+                  line->time);
+    loss->any = false;
+    text->any = true;
+    text->continues = tv_ft_text_continues(line->event);
+    if (line->ticks)
+        tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_CLOCK_UNITLESS, offset);
+    tv_ft_take(&text->part, line, offset);
+}
+
+static void take_line(struct tv_ft_text *text, const struct tv_text_line *line, struct loss *loss)
+{
+    struct tv_bytes bare = tv_text_line_bare(line->text);
+    struct tv_ft_line parsed;
+    uint32_t cpu;
+    if (line->too_long) {
+        tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
+    } else if (tv_ft_line_parse(bare, &parsed)) {
+        take_event(text, &parsed, line->offset, loss);
+    } else if (bare.length > 0 && bare.data[0] == '#') {
+        take_comment(text, bare);
+    } else if (is_loss(bare, &cpu)) {
+        struct tv_text_line kept = *line;
+        kept.text = bare;
+        keep_loss(loss, cpu, &kept);
+    } else if (bare.length > 0 && !is_heading(bare)) {
+        take_stray(text, line->offset);
+    }
+}
+
+static bool is_cancelled(const struct tv_ft_text *text)
+{
+    return text->progress && atomic_load_explicit(&text->progress->cancel, memory_order_relaxed);
+}
+
+static void tell_progress(struct tv_ft_text *text, uint64_t *told, uint64_t at)
+{
+    if (!text->progress)
+        return;
+    atomic_fetch_add_explicit(&text->progress->bytes, at - *told, memory_order_relaxed);
+    *told = at;
+}
+
+/* The time of the next event behind the stretch, for a loss at its end. */
+static void end_loss(struct tv_ft_text *text, struct tv_text_lines *lines, struct loss *loss)
+{
+    struct tv_text_line line;
+    struct tv_ft_line parsed;
+    int64_t time = text->part.last;
+    lines->end = tv_source_size(text->source);
+    while (text->status == TV_OK) {
+        text->status = tv_text_lines_next(lines, &line, &text->error);
+        if (text->status != TV_OK || line.none)
+            break;
+        if (!tv_ft_line_parse(tv_text_line_bare(line.text), &parsed))
+            continue;
+        time = parsed.time;
+        break;
+    }
+    if (time != INT64_MIN)
+        take_loss(text, loss->cpu, (struct tv_bytes){loss->text, loss->length}, loss->offset, time);
+    else
+        tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, loss->offset);
+}
+
+void tv_ft_text_read(struct tv_ft_text *text)
+{
+    struct tv_text_lines lines;
+    struct tv_text_line line;
+    struct loss loss = {.any = false};
+    uint64_t told = text->start;
+    tv_text_lines_init(&lines, text->source, text->start, text->end);
+    for (;;) {
+        text->status = tv_text_lines_next(&lines, &line, &text->error);
+        if (text->status != TV_OK || line.none)
+            break;
+        take_line(text, &line, &loss);
+        if (line.offset - told < PROGRESS_BYTES)
+            continue;
+        tell_progress(text, &told, line.offset);
+        if (is_cancelled(text))
+            break;
+    }
+    if (text->status == TV_OK && loss.any)
+        end_loss(text, &lines, &loss);
+    tell_progress(text, &told, text->end);
+    tv_text_lines_release(&lines);
+}

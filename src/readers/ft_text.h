@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ft_text.h - walking over the lines of a stretch of ftrace text.
+ */
+#ifndef TV_READERS_FT_TEXT_H
+#define TV_READERS_FT_TEXT_H
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/source.h"
+#include "readers/ft_part.h"
+
+/* "# key: value" of the head of the text. */
+struct tv_ft_comment {
+    uint32_t key, value; /* texts */
+};
+
+struct tv_ft_text {
+    struct tv_source *source;
+    uint64_t start, end; /* of whole lines */
+    struct tv_progress *progress;
+    struct tv_ft_part part;
+    TV_TABLE(tv_ft_comment) comments;
+    /* Lines before the first event that are none: whether they belong to the last event of the
+     * stretch before is not known here. */
+    struct tv_diagnostic strays;
+    bool any;       /* there was an event */
+    bool continues; /* lines that are no event belong to the last event */
+    enum tv_status status;
+    struct tv_error error;
+};
+
+void tv_ft_text_init(struct tv_ft_text *text, struct tv_source *source, uint64_t start,
+                     uint64_t end);
+void tv_ft_text_release(struct tv_ft_text *text);
+
+/* Reads all lines; fills `status` and `error`. */
+void tv_ft_text_read(struct tv_ft_text *text);
+
+/* Whether text may follow an event of this name on lines of its own: what somebody printed. */
+bool tv_ft_text_continues(struct tv_bytes event);
+
+/* "a/b   #P:4" of the head's entries-in-buffer/entries-written. */
+bool tv_ft_entries(struct tv_bytes text, uint64_t *kept, uint64_t *written);
+
+#endif

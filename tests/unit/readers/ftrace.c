@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ftrace text as a whole: what the lines mean, in one part and in several. */
+#include "readers/ftrace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/out.h"
+#include "unit.h"
+
+/* ---- A trace as text ---- */
+
+static const char *text_of(const struct tv_trace *trace, uint32_t string)
+{
+    return (const char *)tv_head_text(trace->head, string).data;
+}
+
+/* "cpu CPU 1:" "thread 7 main [3]:" then "  name start+length" in microseconds. */
+static void write_track(struct tv_out *out, const struct tv_trace *trace, uint32_t number)
+{
+    static const char *const kinds[] = {"thread", "overflow", "async", "cpu", "states"};
+    const struct tv_track *track = &trace->tracks[number];
+    tv_out_format(out, "%s %s", kinds[track->kind], text_of(trace, track->name));
+    if (track->thread != TV_NONE && track->kind != TV_TRACK_STATES)
+        tv_out_format(out, "%s", text_of(trace, trace->head->threads[track->thread].name));
+    if (track->process != TV_NONE)
+        tv_out_format(out, " of %d", (int)trace->head->processes[track->process].id);
+    for (uint32_t depth = 0; depth < track->row_count; depth++) {
+        uint32_t row = track->first_row + depth;
+        tv_out_format(out, "\n%.*s", (int)depth + 1, "      ");
+        for (uint32_t i = 0; i < trace->rows[row].count; i++) {
+            struct tv_slice slice = tv_slice_get(trace, row, i);
+            tv_out_format(out, " %s %d+%d", text_of(trace, tv_path_frame(trace, slice.path)->name),
+                          (int)(slice.start / 1000), (int)(slice.length / 1000));
+            if (tv_row_columns(trace, row)->cpu_start)
+                tv_out_format(out, "(%d)", (int)(slice.cpu_length / 1000));
+            tv_out_text(out, slice.flags & TV_SLICE_OPEN             ? " open"
+                             : slice.flags & TV_SLICE_ENTERED_BEFORE ? " entered"
+                                                                     : "");
+        }
+    }
+    tv_out_char(out, '\n');
+}
+
+static void write_counter(struct tv_out *out, const struct tv_trace *trace,
+                          const struct tv_counter *counter)
+{
+    const struct tv_tables *tables = &trace->tables;
+    const double *values = tables->counter_values + counter->first_value;
+    tv_out_format(out, "counter %s", text_of(trace, counter->name));
+    for (uint32_t i = 0; i < counter->sample_count; i++) {
+        tv_ns time =
+            tv_trace_time(trace, counter->input, tables->counter_times[counter->first_sample + i]);
+        tv_out_format(out, " %d:", (int)(time / 1000));
+        for (uint32_t k = 0; k < counter->series_count; k++)
+            tv_out_format(out, "%s%g", k ? "," : "", values[i * counter->series_count + k]);
+    }
+    tv_out_char(out, '\n');
+}
+
+static void write_tables(struct tv_out *out, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    for (size_t i = 0; i < tables->counters.count; i++)
+        write_counter(out, trace, &tables->counters.rows[i]);
+    for (size_t i = 0; i < tables->instants.count; i++) {
+        const struct tv_instant *instant = &tables->instants.rows[i];
+        tv_out_format(out, "instant %s of %s %d\n",
+                      text_of(trace, trace->head->frames[instant->frame].name),
+                      text_of(trace, trace->head->threads[instant->of].name),
+                      (int)(tv_trace_time(trace, instant->input, instant->time) / 1000));
+    }
+    for (size_t i = 0; i < tables->wakeups.count; i++) {
+        const struct tv_wakeup *w = &tables->wakeups.rows[i];
+        tv_out_format(out, "woken %s %d by %s\n",
+                      text_of(trace, trace->head->threads[w->thread].name),
+                      (int)(tv_trace_time(trace, w->input, w->time) / 1000),
+                      w->by == TV_NONE ? "?" : text_of(trace, trace->head->threads[w->by].name));
+    }
+    for (int kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
+        if (trace->head->diagnostics.kinds[kind].count > 0)
+            tv_out_format(out, "! %s %d\n", tv_diagnostic_name((enum tv_diagnostic_kind)kind),
+                          (int)trace->head->diagnostics.kinds[kind].count);
+}
+
+/* To be freed. The text is read in `parts` parts, cut at multiples of `step`. */
+static char *read_text(const char *text, unsigned parts, uint64_t step)
+{
+    struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "x.txt");
+    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    uint64_t starts[16];
+    for (unsigned i = 0; i < 16; i++)
+        starts[i] = step * (i + 1);
+    struct tv_read_options options = {.parts = parts, .part_starts = starts};
+    struct tv_error error;
+    assert_int_equal(tv_reader_ftrace.assemble(source, builder, &options, &error), TV_OK);
+    struct tv_trace *trace = tv_builder_finish(builder);
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        write_track(&out, trace, i);
+    write_tables(&out, trace);
+    tv_out_char(&out, '\0');
+    char *result = strdup((const char *)out.buffer);
+    tv_out_release(&out);
+    tv_trace_free(trace);
+    tv_source_free(source);
+    return result;
+}
+
+/* Times of the answer are microseconds from the first event. */
+static void means(const char *text, const char *expected)
+{
+    char *one = read_text(text, 1, 0);
+    assert_string_equal(one, expected);
+    for (uint64_t step = 1; step < strlen(text); step += step < 40 ? 13 : 61) {
+        char *several = read_text(text, 4, step);
+        assert_string_equal(several, one);
+        free(several);
+    }
+    free(one);
+}
+
+/* ---- Tests ---- */
+
+#define SWITCH(time, cpu, from, from_tid, state, to, to_tid)                                       \
+    from "-" from_tid " [00" cpu "] d... " time ": sched_switch: prev_comm=" from                  \
+         " prev_pid=" from_tid " prev_prio=120 prev_state=" state " ==> next_comm=" to             \
+         " next_pid=" to_tid " next_prio=120\n"
+
+/* ftrace.md section 5: a wake-up splits the gap; the last running slice is kept. */
+static void knows_who_ran(void **context)
+{
+    (void)context;
+    means(SWITCH("1.000000", "0", "swapper", "0", "R", "a b", "7") SWITCH(
+              "1.000010", "0", "a b", "7", "S", "swapper",
+              "0") "c-8 [001] d... 1.000015: sched_wakeup: comm=a b pid=7 prio=120 "
+                   "target_cpu=000\n" SWITCH("1.000020", "0", "swapper", "0", "R", "a b", "7")
+                       SWITCH("1.000024", "0", "a b", "7", "R+", "c",
+                              "8") "c-8 [000] .... 1.000030: unknown_event: x=1\n",
+          "cpu CPU 0\n  a b 0+10 a b 20+4 c 24+6 open\n"
+          "states a b\n  Running 0+10 Sleeping 10+5 Runnable 15+5 Running 20+4"
+          " Runnable (preempted) 24+6 open\n"
+          "states c\n  Running 24+6 open\n"
+          "instant unknown_event of c 30\n"
+          "woken a b 15 by c\n");
+}
+
+static void knows_why_a_thread_was_blocked(void **context)
+{
+    (void)context;
+    means(SWITCH("1.000000", "0", "swapper", "0", "R", "a", "7")
+              SWITCH("1.000010", "0", "a", "7", "D", "swapper",
+                     "0") "<idle>-0 [000] d... 1.000012: sched_blocked_reason: pid=7 iowait=1 "
+                          "caller=f+0x1/0x2\n"
+                          "<idle>-0 [000] d... 1.000013: sched_waking: comm=a pid=7 prio=120 "
+                          "target_cpu=000\n"
+                          "<idle>-0 [000] d... 1.000014: sched_wakeup: comm=a pid=7 prio=120 "
+                          "target_cpu=000\n" SWITCH("1.000020", "0", "swapper", "0", "R", "a", "7"),
+          "cpu CPU 0\n  a 0+10 a 20+0 open\n"
+          "states a\n  Running 0+10 Uninterruptible Sleep (I/O) 10+3 Runnable 13+7\n"
+          "woken a 13 by ?\n");
+}
+
+/* CPU time is the time that the thread ran. */
+static void reads_marks(void **context)
+{
+    (void)context;
+    means(
+        "main-7 (7) [000] .... 1.000000: tracing_mark_write: B|7|outer\n" SWITCH(
+            "1.000000", "0", "swapper", "0", "R", "main",
+            "7") "main-7 (7) [000] .... 1.000002: tracing_mark_write: B|7|inner\n" SWITCH("1."
+                                                                                          "000004",
+                                                                                          "0",
+                                                                                          "main",
+                                                                                          "7", "S",
+                                                                                          "swapper",
+                                                                                          "0")
+            SWITCH("1.000007", "0", "swapper", "0", "R", "main",
+                   "7") "main-7 (7) [000] .... 1.000008: tracing_mark_write: E|7\n"
+                        "main-7 (7) [000] .... 1.000009: tracing_mark_write: C|7|used|12\n"
+                        "main-7 (7) [000] .... 1.000010: tracing_mark_write: S|7|load|1\n"
+                        "main-7 (7) [000] .... 1.000011: tracing_mark_write: hello,\n"
+                        "  world\n"
+                        "main-7 (7) [000] .... 1.000012: tracing_mark_write: F|7|load|1\n"
+                        "main-7 (7) [000] .... 1.000013: tracing_mark_write: F|7|load|2\n"
+                        "main-7 (7) [000] .... 1.000014: tracing_mark_write: E\n",
+        "thread main of 7\n  outer 0+14(11)\n   inner 2+6(3)\n"
+        "cpu CPU 0\n  main 0+4 main 7+7 open\n"
+        "states main of 7\n  Running 0+4 Sleeping 4+3 Running 7+7 open\n"
+        "async loadmain of 7\n  load 0+13 entered\n"
+        "async loadmain of 7\n  load 10+2\n"
+        "counter used 9:12\n"
+        "instant hello, of main 11\n");
+}
+
+/* An end without a name is the program's; the kernel's ends have theirs. */
+static void keeps_the_kernel_apart(void **context)
+{
+    (void)context;
+    means("k-7 (7) [000] .... 1.000000: graph_ent: func=sys_write\n"
+          "k-7 (7) [000] .... 1.000002: tracing_mark_write: B|7|draw\n"
+          "k-7 (7) [000] .... 1.000004: graph_ret: func=sys_write\n"
+          "k-7 (7) [000] .... 1.000006: tracing_mark_write: E\n"
+          "k-7 (7) [001] .... 1.000007: irq_handler_entry: irq=27 name=timer\n"
+          "k-7 (7) [001] .... 1.000009: irq_handler_exit: irq=27 ret=handled\n",
+          "thread k of 7\n  sys_write 0+4\n"
+          "overflow k of 7\n  draw 2+4\n"
+          "thread irqs cpu 1 of 0\n  IRQ (timer) 7+2\n"
+          "! overlap 1\n");
+}
+
+static void counts_what_the_kernel_counts(void **context)
+{
+    (void)context;
+    means(
+        "<idle>-0 [000] .... 1.000000: cpu_idle: state=1 cpu_id=0\n"
+        "<idle>-0 [000] .... 1.000003: cpu_idle: state=4294967295 cpu_id=0\n"
+        "k-7 [000] .... 1.000004: cpu_frequency_limits: min=5 max=28 cpu_id=1\n"
+        "k-7 [000] .... 1.000005: sched_cpu_hotplug: cpu 1 offline error=0\n"
+        "k-7 [000] .... 1.000006: thermal_temperature: thermal_zone=tz1 id=0 temp_prev=4 temp=39\n"
+        "k-7 [000] .... 1.000007: regulator_enable: name=vdd\n",
+        "counter CPU 0 C-State 0:2 3:0\n"
+        "counter CPU 1 Clock Frequency Limits 4:5,28\n"
+        "counter CPU 1 Cpu Hotplug 5:0\n"
+        "counter tz1 Temperature 6:39\n"
+        "counter vreg vdd enabled 7:1\n");
+}
+
+static void says_what_it_cannot_read(void **context)
+{
+    (void)context;
+    means("# tracer: nop\n"
+          "#\n"
+          "# entries-in-buffer/entries-written: 2/9   #P:4\n"
+          "what is this\n"
+          "a-7 [000] .... 1.000000: ev: x\n"
+          "and this\n"
+          "CPU:1 [LOST 12 EVENTS]\n"
+          "a-7 [001] .... 1.000002: ev: x\n",
+          "instant ev of a 0\n"
+          "instant LOST 12 EVENTS of lost events cpu 1 2\n"
+          "instant ev of a 2\n"
+          "! bad-line 2\n! events-lost 1\n! overwritten 1\n");
+}
+
+/* trace-cmd report prints the bits of the state, or its own short form. */
+static void reads_trace_cmd(void **context)
+{
+    (void)context;
+    means("cpus=2\n"
+          "   <idle>-0  [000]  1.000000: sched_switch:  swapper/0:0 [120] R ==> a b:7 [120]\n"
+          "   a b-7     [000]  1.000004: sched_switch:  prev_comm=a b prev_pid=7 prev_prio=120 "
+          "prev_state=1 next_comm=swapper/0 next_pid=0 next_prio=120\n"
+          "   <idle>-0  [001]  1.000006: sched_wakeup:  a b:7 [120] success=1 CPU:001\n"
+          "   <idle>-0  [001]  1.000009: print:  hello\n",
+          "cpu CPU 0\n  a b 0+4\n"
+          "states a b\n  Running 0+4 Sleeping 4+2 Runnable 6+3 open\n"
+          "instant hello of <idle> 9\n"
+          "woken a b 6 by ?\n");
+}
+
+/* Text from several buffers need not be in order. */
+static void puts_switches_in_order(void **context)
+{
+    (void)context;
+    means(SWITCH("1.000010", "0", "a", "7", "S", "swapper", "0")
+              SWITCH("1.000000", "0", "swapper", "0", "R", "a", "7"),
+          "cpu CPU 0\n  a 0+10\n"
+          "states a\n  Running 0+10\n");
+}
+
+UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran),
+           cmocka_unit_test(knows_why_a_thread_was_blocked), cmocka_unit_test(reads_marks),
+           cmocka_unit_test(keeps_the_kernel_apart),
+           cmocka_unit_test(counts_what_the_kernel_counts),
+           cmocka_unit_test(says_what_it_cannot_read), cmocka_unit_test(reads_trace_cmd),
+           cmocka_unit_test(puts_switches_in_order));
