@@ -202,9 +202,9 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
             tv_source_read(next.source, 0, head, sizeof head, &got, err) != TV_OK)
             status = tv_error_prefix(err, "%s", tv_source_name(next.source));
         struct tv_bytes bytes = {head, got};
-        bool packed = next.nesting < NESTING && tv_unpack_knows(bytes) &&
-                      (tv_unpack_is_page(bytes) ||
-                       !reader_knows(bytes, tv_source_size(next.source)));
+        bool packed =
+            next.nesting < NESTING && tv_unpack_knows(bytes) &&
+            (tv_unpack_is_sure(bytes) || !reader_knows(bytes, tv_source_size(next.source)));
         if (status == TV_OK && !packed) {
             add_source(inputs, next.source);
             continue;

@@ -52,9 +52,9 @@ bool tv_unpack_knows(struct tv_bytes head)
            tv_html_knows(head) || tv_zlib_knows(head);
 }
 
-bool tv_unpack_is_page(struct tv_bytes head)
+bool tv_unpack_is_sure(struct tv_bytes head)
 {
-    return tv_html_knows(head);
+    return tv_html_knows(head) || tv_zlib_knows(head);
 }
 
 static la_ssize_t feed_bytes(struct archive *archive, void *context, const void **buffer)

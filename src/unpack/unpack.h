@@ -31,9 +31,9 @@ struct tv_unpack_question {
 /* Do these first bytes belong to a container that tv_unpack opens? */
 bool tv_unpack_knows(struct tv_bytes head);
 
-/* Do they begin an HTML page?  It may look like a trace in text, as the trace in it may begin near.
- */
-bool tv_unpack_is_page(struct tv_bytes head);
+/* Are they a container's even when they look like a trace in text?  In a page the trace may begin
+ * near, and "TRACE:" stands in front of plain text as well as of a stream. */
+bool tv_unpack_is_sure(struct tv_bytes head);
 
 /* Takes every wanted member of the container, each spooled into a source of its own that is named
  * after the container and, in an archive, the member.  members[] has TV_UNPACK_MEMBERS places.  A
