@@ -9,5 +9,8 @@ import './events.test.mjs';
 import './example.test.mjs';
 import './flamegraph.test.mjs';
 import './flows.test.mjs';
+import './instants.test.mjs';
+import './objects.test.mjs';
 import './page.test.mjs';
+import './samples.test.mjs';
 import './traces.test.mjs';

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects with their snapshots, and memory dumps.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'objects-'));
+
+const of = (ph, name, id, ts, more = {}) => ({
+  ph,
+  name,
+  id,
+  ts,
+  cat: 'obj',
+  pid: 1,
+  tid: 1,
+  ...more,
+});
+const snapshot = (value) => ({ args: { snapshot: value } });
+const dump = (pid, ts, allocators) => ({
+  ...{ ph: 'v', name: 'dump', cat: 'mem', pid, ts, id: '0xd' },
+  args: {
+    dumps: { level_of_detail: 'light', process_totals: { resident_set_bytes: '400' }, allocators },
+  },
+});
+const bytes = (value) => ({ attrs: { size: { type: 'scalar', units: 'bytes', value } } });
+
+/** From 0 to 1000 us; 1.5 % beside it are in view as well. */
+const EVENTS = [
+  { ph: 'M', name: 'process_name', pid: 1, args: { name: 'Browser' } },
+  { ph: 'M', name: 'process_name', pid: 2, args: { name: 'Renderer' } },
+  { ph: 'X', name: 'task', cat: 'a', pid: 1, tid: 1, ts: 0, dur: 1000 },
+  {
+    ph: 'X',
+    name: 'uses',
+    cat: 'a',
+    pid: 1,
+    tid: 1,
+    ts: 600,
+    dur: 100,
+    args: { it: { id_ref: '0x1' } },
+  },
+  { ph: 'X', name: 'draw', cat: 'a', pid: 2, tid: 2, ts: 0, dur: 10 },
+  of('N', 'Tree', '0x1', 100),
+  of('O', 'Tree', '0x1', 200, snapshot({ size: 1, leaf: { green: true } })),
+  of('O', 'Tree', '0x1', 500, snapshot({ size: 2 })),
+  of('D', 'Tree', '0x1', 900),
+  of('N', 'Tree', '0x2', 400),
+  of('D', 'Tree', '0x2', 800),
+  dump(1, 300, { malloc: bytes('100'), 'malloc/heap': bytes('80') }),
+  dump(2, 310, { malloc: bytes('200') }),
+];
+
+let viewer;
+let opened;
+let page;
+
+before(async () => {
+  const file = join(folder, 'objects.json');
+  writeFileSync(file, JSON.stringify({ traceEvents: EVENTS }));
+  viewer = await view(file);
+  opened = await openPage(viewer.address);
+  page = opened.page;
+  await ready(page);
+});
+
+after(async () => {
+  await opened.close();
+  await viewer.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const details = () => page.locator('.details.beside');
+
+const topOf = (text) =>
+  page
+    .locator('.label', { hasText: text })
+    .first()
+    .evaluate((e) => parseFloat(e.style.top));
+
+/** Press at a time in us, some pixels under the top of a row. */
+async function clickAt(time, label, under) {
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const x = canvas.x + ((time / 1000 + 0.015) / 1.03) * canvas.width;
+  await page.mouse.click(x, canvas.y + (await topOf(label)) + under);
+}
+
+const words = async () => (await details().innerText()).replace(/\s+/g, ' ');
+
+/** The answers for the rows are there when something is found under the pointer. */
+async function select(time, label, under, expected) {
+  await until(
+    async () => {
+      await clickAt(time, label, under);
+      await page.waitForTimeout(60);
+      return words();
+    },
+    (text) => expected.test(text),
+    `what is selected at ${time}`,
+  );
+}
+
+test('each type of objects has a row', async () => {
+  await until(
+    async () => (await page.locator('.label .name').allInnerTexts()).join(),
+    (text) => text.startsWith('Memory dumps,Tree,'),
+    'the rows',
+  );
+  assert.match(
+    await page.locator('.label', { hasText: 'Tree' }).getAttribute('title'),
+    /2 objects, 2 snapshots/,
+  );
+});
+
+test('a snapshot is told with its tree, and the way to its neighbours', async () => {
+  // The block from 200 to 500 us is the first snapshot.
+  await select(350, 'Tree', 8, /Snapshot 1 of 2/);
+  assert.match(await words(), /Tree 0x1 .*Taken 0\.200 ms Holds until 0\.500 ms/);
+  assert.match(await words(), /size 1 leaf \{1\} green true/);
+  assert.equal((await place(page)).mark, undefined); // written when it rests
+  await until(async () => (await place(page)).mark, 'snapshot.0', 'the address');
+  await details().getByText('next ›').click();
+  await until(words, (text) => /Snapshot 2 of 2/.test(text) && /size 2/.test(text), 'the next');
+  await details().getByText('the object').click();
+  await until(words, (text) => /Created 0\.100 ms Deleted 0\.900 ms Lived 0\.800/.test(text), 'it');
+  await details().getByText('First snapshot').click();
+  await until(words, (text) => /Snapshot 1 of 2/.test(text), 'its first snapshot');
+});
+
+test('before its first snapshot an object is pale and is meant itself', async () => {
+  await select(150, 'Tree', 8, /Snapshots 2/);
+  // 0x2 lives at the same time, so that it stands in the second lane.
+  await select(600, 'Tree', 8 + 18, /Tree 0x2 .*Snapshots none/);
+});
+
+test('an event leads to the snapshot that it means', async () => {
+  await clickAt(650, 'task', 30).catch(() => {});
+  await page.locator('.profile .row.method', { hasText: 'uses' }).click();
+  await details().getByText('First slice').click();
+  await until(words, (text) => /Objects it refers to 0x1/.test(text), 'the reference');
+  await details().locator('.references button').click();
+  // Taken at 500 us, the one that holds at 600.
+  await until(words, (text) => /Snapshot 2 of 2/.test(text), 'the snapshot');
+});
+
+test('a link to an object opens it', async () => {
+  const other = await openPage(`${viewer.address}#mark=object.1`);
+  await ready(other.page);
+  const text = () => other.page.locator('.details.beside').innerText();
+  await until(text, (found) => /0x2/.test(found), 'the object of the link');
+  assert.deepEqual(other.troubles, []);
+  await other.close();
+});
+
+test('a memory dump is a table of processes and allocators', async () => {
+  await select(300, 'Memory dumps', 11, /Memory dump Process 1 Browser/);
+  const text = await words();
+  // 0x400, 0x100 and 0x80 bytes
+  assert.match(text, /Level of detail light/);
+  assert.match(text, /Processes of this dump resident set 1 Browser 1\.0 kB 2 Renderer 1\.0 kB/);
+  const rows = await details().locator('table.memory').last().locator('tbody tr').allInnerTexts();
+  assert.match(rows[0], /^malloc\s+256 bytes/);
+  assert.ok(
+    rows.some((row) => /^heap\s+128 bytes/.test(row)),
+    rows.join(),
+  );
+  await details().getByText('2 Renderer').click();
+  await until(words, (found) => /Process 2 Renderer/.test(found), 'the other process');
+});
+
+test('nothing went wrong', () => assert.deepEqual(opened.troubles, []));

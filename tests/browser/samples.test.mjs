@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples as marks and as a flame graph.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+
+const FRAMES = {
+  1: { name: 'main' },
+  2: { name: 'work', parent: 1 },
+  3: { name: 'rest', parent: 1 },
+};
+const sample = (ts, sf, weight) => ({ cpu: 0, tid: 1, ts, name: 'tick', sf, weight });
+/** Work 300 us and rest 100; one more weighs much. */
+const SAMPLES = [sample(100, 2, 1), sample(200, 2, 1), sample(300, 2, 1), sample(400, 3, 27)];
+
+const EVENTS = [{ ph: 'X', name: 'task', pid: 1, tid: 1, ts: 0, dur: 1000 }];
+const LONE = [{ ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name: 'worker' } }];
+
+const viewers = [];
+
+async function open(name, content, waits = ready) {
+  const file = join(folder, name);
+  writeFileSync(file, JSON.stringify(content));
+  const viewer = await view(file);
+  const opened = await openPage(viewer.address);
+  viewers.push({ viewer, opened });
+  await waits(opened.page);
+  return opened;
+}
+
+let page;
+let troubles;
+
+before(async () => {
+  const content = { traceEvents: EVENTS, stackFrames: FRAMES, samples: SAMPLES };
+  ({ page, troubles } = await open('both.json', content));
+});
+
+after(async () => {
+  for (const { viewer, opened } of viewers) {
+    await opened.close();
+    await viewer.stop();
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const details = () => page.locator('.details.beside');
+const words = async () => (await details().innerText()).replace(/\s+/g, ' ');
+
+test('a thread with samples has a row of them, and each tells its stack', async () => {
+  const row = page.locator('.label', { hasText: 'samples' });
+  assert.match(await row.getAttribute('title'), /^4 samples of/);
+  const top = await row.evaluate((e) => parseFloat(e.style.top));
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  await until(
+    async () => {
+      const x = canvas.x + ((0.4 + 0.015) / 1.03) * canvas.width;
+      await page.mouse.click(x, canvas.y + top + 10);
+      await page.waitForTimeout(60);
+      return words();
+    },
+    (text) => /^rest/.test(text),
+    'the sample',
+  );
+  assert.match(await words(), /Sample tick Time 0\.400 ms .*CPU 0 Weight 27/);
+  assert.match(await words(), /Stack, 2 frames, the innermost first rest main/);
+  await details().getByText('‹ previous').click();
+  await until(words, (text) => /^work.*Time 0\.300 ms/.test(text), 'the one before');
+});
+
+/** What the flame graph says of the frame that the arrows stand on. */
+async function walked(...keys) {
+  await page.locator('.flame .scroller').focus();
+  for (const key of keys) await page.keyboard.press(key);
+  return await page.locator('.flame .about').innerText();
+}
+
+test('the flame graph is of slices or of samples', async () => {
+  await page.getByRole('tab', { name: 'Flame' }).click();
+  const choice = page.getByLabel('What the flame graph is of');
+  assert.equal(await choice.inputValue(), 'calls');
+  await choice.selectOption('count');
+  await page.keyboard.press('Escape');
+  await until(
+    () => walked('ArrowUp', 'ArrowUp'),
+    (text) => /^main inclusive 4 samples/.test(text),
+    'main',
+  );
+  assert.match(
+    await walked('ArrowDown'),
+    /^work inclusive 3 samples 75\.0 %|^work inclusive 3 samples, 75\.0 %/,
+  );
+  await until(async () => (await place(page)).samples, 'count', 'the address');
+  await choice.selectOption('weight');
+  await until(
+    () => walked('ArrowUp', 'ArrowUp'),
+    (text) => /^main inclusive 30 of weight/.test(text),
+    'by weight',
+  );
+  assert.match(await walked('ArrowDown'), /^rest inclusive 27 of weight, 90\.0 %/);
+  await choice.selectOption('time');
+  // The last one counts as long as the one before it.
+  await until(
+    () => walked('ArrowUp', 'ArrowUp'),
+    (text) => /^main inclusive 0\.400 ms/.test(text),
+    'by time',
+  );
+  assert.match(await walked('ArrowDown'), /^work inclusive 0\.300 ms, 75\.0 %/);
+});
+
+test('a trace of samples alone shows them at once', async () => {
+  const lone = await open(
+    'lone.json',
+    { traceEvents: LONE, stackFrames: FRAMES, samples: SAMPLES },
+    (opened) => opened.waitForSelector('.label .name'),
+  );
+  assert.deepEqual(await lone.page.locator('.label .name').allInnerTexts(), ['worker']);
+  await lone.page.getByRole('tab', { name: 'Flame' }).click();
+  const choice = lone.page.getByLabel('What the flame graph is of');
+  assert.equal(await choice.inputValue(), 'count');
+  assert.equal(await choice.locator('option').count(), 3);
+  assert.deepEqual(lone.troubles, []);
+});
+
+test('nothing went wrong', () => assert.deepEqual(troubles, []));
