@@ -11,6 +11,7 @@ import './flamegraph.test.mjs';
 import './flows.test.mjs';
 import './instants.test.mjs';
 import './objects.test.mjs';
+import './lower.test.mjs';
 import './page.test.mjs';
 import './samples.test.mjs';
 import './traces.test.mjs';

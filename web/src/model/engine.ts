@@ -90,8 +90,8 @@ export interface TraceFacts {
   frames: number;
 }
 
-/** class, method, signature, file, line, rank */
-export type FrameRow = [string, string, string, string, number, number];
+/** class, method, signature, file, line, rank; category, where there is one */
+export type FrameRow = [string, string, string, string, number, number, string?];
 
 export interface Scope {
   from?: number;

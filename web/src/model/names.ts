@@ -97,6 +97,11 @@ export class Frames {
     return file && line > 0 ? `${file}:${line}` : file;
   }
 
+  /** Of formats that have categories instead of classes. */
+  category(frame: number): string {
+    return this.row(frame)[6] ?? '';
+  }
+
   rank(frame: number): number {
     return this.row(frame)[5];
   }

@@ -116,9 +116,11 @@ export class StatisticsView {
     const { viewer, settings } = this.v;
     if (id !== 'name') return statisticsText(row, id, viewer.unit.peek());
     const name = viewer.frames.full(row[0]);
+    const category = viewer.frames.category(row[0]);
     return [
       swatch(viewer.frames, row[0], settings.theme.peek()),
       h('span', { class: 'text', title: brief(name) }, ...this.marked(name)),
+      category !== '' && h('span', { class: 'text second category' }, ` ${brief(category)}`),
     ];
   }
 
