@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of ftrace text: any bytes. */
+#include "readers/ftrace.h"
+
+#include "two_readings.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return compare_readings(&tv_reader_ftrace, data, size);
+}
