@@ -31,6 +31,8 @@ export class CallList {
       tabIndex: 0,
       attrs: { role: 'grid', 'aria-label': this.said('Visible calls') },
     });
+    // A heading must not be empty, shown or not.
+    this.title.textContent = this.said('Visible calls');
     this.element = h('div', { class: 'call-list' }, this.title, this.grid);
     this.grid.addEventListener('focus', () => this.show());
     this.grid.addEventListener('keydown', (e) => this.key(e));
