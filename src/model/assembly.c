@@ -59,8 +59,7 @@ void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
     assembly->parts = tv_array_reserve(assembly->parts, &assembly->part_capacity,
                                        assembly->part_count + 1, sizeof *assembly->parts);
     struct taken_part *part = &assembly->parts[assembly->part_count];
-    *part = (struct taken_part){tv_alloc(frame_count, sizeof *part->frames), gather->sides,
-                                gather->side_count};
+    *part = (struct taken_part){tv_alloc(frame_count, sizeof *part->frames), gather->cpu};
     if (frame_count)
         memcpy(part->frames, frames, frame_count * sizeof *frames);
     for (size_t i = 0; i < gather->thread_count; i++)
@@ -78,7 +77,6 @@ struct placing_job {
     struct tv_assembly *assembly;
     const struct tv_placing *placing;
     _Atomic uint32_t next;
-    uint32_t **maps; /* of each thread's paths; NULL: it has no slices */
     /* Paths are merged in the order of threads, by whichever worker finds the next ones done. */
     _Atomic bool *done; /* [threads] */
     atomic_flag merging;
@@ -96,8 +94,11 @@ static void merge_thread(struct placing_job *job, uint32_t thread)
     if (!work->diagnostics)
         return;
     if (work->nesting.row_count > 0) {
-        job->maps[thread] = tv_alloc(work->nesting.paths.count, sizeof **job->maps);
-        tv_paths_merge(&job->assembly->trace->paths, &work->nesting.paths, job->maps[thread]);
+        uint32_t *map = tv_alloc(work->nesting.paths.count, sizeof *map);
+        tv_paths_merge(&job->assembly->trace->paths, &work->nesting.paths, map);
+        for (uint64_t at = 0; at < work->columns.count; at++)
+            work->columns.path[at] = map[work->columns.path[at]];
+        tv_free(map);
     }
     tv_paths_release(&work->nesting.paths);
 }
@@ -116,37 +117,41 @@ static void merge_paths(struct placing_job *job)
     } while (next < count && atomic_load(&job->done[next]));
 }
 
+static void place_one(struct placing_job *job, uint32_t thread)
+{
+    struct thread_work *work = &job->assembly->threads[thread];
+    if (work->count > 0 && !is_cancelled(job->placing))
+        tv_thread_work(job->assembly, job->placing, work);
+    atomic_store(&job->done[thread], true);
+    merge_paths(job);
+}
+
+/* What is to be done beside comes in the middle: when some memory has been given back, and when
+ * there are still threads for the others. */
 static void place_threads(void *context, unsigned worker)
 {
     struct placing_job *job = context;
-    if (worker == 0 && job->placing->beside)
-        job->placing->beside(job->placing->beside_context);
-    for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->assembly->thread_count;) {
-        if (job->assembly->threads[i].count > 0 && !is_cancelled(job->placing))
-            tv_thread_work(job->assembly, job->placing, &job->assembly->threads[i]);
-        atomic_store(&job->done[i], true);
-        merge_paths(job);
-    }
+    uint32_t count = job->assembly->thread_count, middle = count / 2;
+    (void)worker;
+    for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) <= count;)
+        if (i != middle)
+            place_one(job, i < middle ? i : i - 1);
+        else if (job->placing->beside)
+            job->placing->beside(job->placing->beside_context);
 }
 
-static void rename_paths(void *context, unsigned worker)
+static void count_children(void *context, unsigned worker)
 {
     struct placing_job *job = context;
     const struct tv_trace *trace = job->assembly->trace;
     (void)worker;
     for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->assembly->thread_count;) {
-        struct thread_work *work = &job->assembly->threads[i];
-        if (!job->maps[i])
-            continue;
-        struct tv_columns *columns =
-            &trace->columns[trace->rows[trace->tracks[work->first_track].first_row].columns];
-        for (uint64_t at = 0; at < columns->count; at++)
-            columns->path[at] = job->maps[i][columns->path[at]];
-        for (uint32_t t = work->first_track; t < trace->track_count && trace->tracks[t].thread == i;
-             t++)
-            for (uint32_t row = 0; row < trace->tracks[t].row_count; row++)
-                tv_columns_rank(columns, &trace->rows[trace->tracks[t].first_row + row]);
-        tv_free(job->maps[i]);
+        uint32_t t = job->assembly->threads[i].first_track;
+        for (; t < trace->track_count && trace->tracks[t].thread == i; t++)
+            for (uint32_t row = 0; row < trace->tracks[t].row_count; row++) {
+                const struct tv_row *counted = &trace->rows[trace->tracks[t].first_row + row];
+                tv_columns_rank(&trace->columns[counted->columns], counted);
+            }
     }
 }
 
@@ -257,7 +262,7 @@ static void release_parts(struct tv_assembly *assembly)
 {
     for (size_t i = 0; i < assembly->part_count; i++) {
         tv_free(assembly->parts[i].frames);
-        tv_free(assembly->parts[i].sides);
+        tv_free(assembly->parts[i].cpu);
     }
     assembly->part_count = 0;
 }
@@ -277,7 +282,6 @@ void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *pl
     struct placing_job job = {
         .assembly = assembly,
         .placing = placing,
-        .maps = tv_alloc(assembly->thread_count, sizeof *job.maps),
         .done = tv_alloc(assembly->thread_count, sizeof *job.done),
         .merging = ATOMIC_FLAG_INIT,
     };
@@ -293,8 +297,7 @@ void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *pl
         else
             assembly->threads[i].first_track = TV_NONE;
     atomic_store(&job.next, 0);
-    tv_workers_run(workers, rename_paths, &job);
-    tv_free(job.maps);
+    tv_workers_run(workers, count_children, &job);
 }
 
 uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread)
@@ -336,7 +339,7 @@ void tv_assembly_end(struct tv_assembly *assembly)
         for (size_t j = 0; j < work->piece_count; j++) /* after a cancelled placing */
             for (struct tv_span_block *block = work->pieces[j].first, *next; block; block = next) {
                 next = block->next;
-                tv_free(block);
+                tv_span_block_free(block);
             }
         tv_free(work->pieces);
     }

@@ -20,8 +20,7 @@ struct piece {
 /* What parts had in common. */
 struct taken_part {
     uint32_t *frames;
-    struct tv_side *sides;
-    size_t side_count;
+    struct tv_cpu_times *cpu;
 };
 
 /* One thread from its pieces to its rows. */

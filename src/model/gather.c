@@ -8,7 +8,18 @@
 
 /* Many threads have few spans, few have many. */
 #define FIRST_BLOCK 16u
-#define LARGEST_BLOCK 4096u
+#define LARGEST_BLOCK 8191u
+
+static size_t block_size(uint32_t capacity)
+{
+    return sizeof(struct tv_span_block) + capacity * sizeof(struct tv_span);
+}
+
+/* The large ones are pages, which go back to the system while threads are placed. */
+void tv_span_block_free(struct tv_span_block *block)
+{
+    tv_pages_free(block, block_size(block->capacity));
+}
 
 struct tv_gather *tv_gather_new(void)
 {
@@ -19,7 +30,7 @@ static void free_blocks(struct tv_span_block *block)
 {
     while (block) {
         struct tv_span_block *next = block->next;
-        tv_free(block);
+        tv_span_block_free(block);
         block = next;
     }
 }
@@ -31,7 +42,7 @@ void tv_gather_free(struct tv_gather *gather)
     for (size_t i = 0; i < gather->thread_count; i++)
         free_blocks(gather->threads[i].first);
     tv_free(gather->threads);
-    tv_free(gather->sides);
+    tv_free(gather->cpu);
     tv_free(gather);
 }
 
@@ -40,10 +51,7 @@ static TV_NOINLINE struct tv_span_block *add_block(struct tv_span_list *list)
     uint32_t capacity = list->last ? list->last->capacity * 2 : FIRST_BLOCK;
     if (capacity > LARGEST_BLOCK)
         capacity = LARGEST_BLOCK;
-    struct tv_span_block *block =
-        tv_realloc(NULL, sizeof *block + capacity * sizeof *block->spans, 1);
-    block->next = NULL;
-    block->count = 0;
+    struct tv_span_block *block = tv_pages_alloc(block_size(capacity));
     block->capacity = capacity;
     if (list->last)
         list->last->next = block;
@@ -79,10 +87,10 @@ void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_s
 
 uint32_t tv_gather_cpu(struct tv_gather *gather, int64_t start, int64_t length)
 {
-    if (gather->side_count >= TV_NONE)
+    if (gather->cpu_count >= TV_NONE)
         tv_memory_exhausted();
-    gather->sides = tv_array_reserve(gather->sides, &gather->side_capacity, gather->side_count + 1,
-                                     sizeof *gather->sides);
-    gather->sides[gather->side_count] = (struct tv_side){start, length, TV_NO_OFFSET};
-    return (uint32_t)gather->side_count++;
+    gather->cpu = tv_array_reserve(gather->cpu, &gather->cpu_capacity, gather->cpu_count + 1,
+                                   sizeof *gather->cpu);
+    gather->cpu[gather->cpu_count] = (struct tv_cpu_times){start, length};
+    return (uint32_t)gather->cpu_count++;
 }

@@ -16,12 +16,19 @@ struct tv_side {
                                     * nothing */
 };
 
+/* What is gathered of these. */
+struct tv_cpu_times {
+    int64_t start, length;
+};
+
 /* Spans as they were gathered. */
 struct tv_span_block {
     struct tv_span_block *next;
     uint32_t count, capacity;
     struct tv_span spans[];
 };
+
+void tv_span_block_free(struct tv_span_block *block);
 
 /* One thread's blocks of one part. */
 struct tv_span_list {
@@ -33,8 +40,8 @@ struct tv_gather {
     struct tv_span_list *threads;
     size_t thread_count, thread_capacity;
     size_t frame_count; /* the spans mean frames below this number */
-    struct tv_side *sides;
-    size_t side_count, side_capacity;
+    struct tv_cpu_times *cpu;
+    size_t cpu_count, cpu_capacity;
 };
 
 /* All spans of one thread. */

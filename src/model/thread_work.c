@@ -8,11 +8,11 @@
 #include "base/memory.h"
 #include "model/assembly_state.h"
 
-static uint32_t copy_side(struct tv_spans *spans, const struct tv_side *side)
+static uint32_t add_side(struct tv_spans *spans, const struct tv_cpu_times *cpu)
 {
     spans->sides = tv_array_reserve(spans->sides, &spans->side_capacity, spans->side_count + 1,
                                     sizeof *spans->sides);
-    spans->sides[spans->side_count] = *side;
+    spans->sides[spans->side_count] = (struct tv_side){cpu->start, cpu->length, TV_NO_OFFSET};
     return (uint32_t)spans->side_count++;
 }
 
@@ -26,7 +26,7 @@ static void collect_block(const struct taken_part *part, const struct tv_span_bl
         if (!(span->flags & TV_SPAN_NAMELESS))
             span->frame = part->frames[span->frame];
         if ((span->flags & TV_SPAN_KIND) == TV_SPAN_WHOLE && span->side != TV_NONE)
-            span->side = copy_side(spans, &part->sides[span->side]);
+            span->side = add_side(spans, &part->cpu[span->side]);
     }
 }
 
@@ -39,7 +39,7 @@ static void collect(const struct tv_assembly *assembly, struct thread_work *work
         for (struct tv_span_block *block = work->pieces[i].first, *next; block; block = next) {
             next = block->next;
             collect_block(&assembly->parts[work->pieces[i].part], block, spans);
-            tv_free(block);
+            tv_span_block_free(block);
         }
     tv_free(work->pieces);
     work->pieces = NULL;
