@@ -29,12 +29,13 @@ struct tv_event_place {
     uint64_t offset;
 };
 
-/* Of each of `count` offsets of an input, sorted upwards, the last event that begins at or before
- * it, and the first one behind that. Where several things stand at one place it is the slice. */
+/* The last event that begins at or before a place, and the first one behind that. */
 struct tv_neighbours {
     struct tv_event_place at, after; /* TV_EVENT_NONE: there is none */
 };
 
+/* Finds those of `count` offsets of an input, sorted upwards. Where several things stand at one
+ * place it is the slice. */
 void tv_places_find(const struct tv_trace *trace, uint32_t input, const uint64_t *offsets,
                     size_t count, struct tv_neighbours *found);
 

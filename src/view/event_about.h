@@ -14,6 +14,7 @@ struct tv_event_about {
     uint32_t name;                  /* string, where there is no frame */
 };
 
+/* Of whatever the place says; it must be of this trace. */
 struct tv_event_about tv_event_about(const struct tv_view *view,
                                      const struct tv_event_place *place);
 

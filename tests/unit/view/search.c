@@ -61,7 +61,7 @@ static enum tv_status describe(const struct tv_trace *trace, uint32_t input, uin
 static void give_places(struct tv_trace *trace)
 {
     struct tv_columns *columns = &trace->columns[trace->rows[0].columns];
-    columns->offset = tv_alloc(columns->count, sizeof *columns->offset);
+    columns->offset = tv_pages_alloc((size_t)columns->count * sizeof *columns->offset);
     const size_t lines[] = {0, 4, 1, 5}; /* of A, C; B; D */
     const uint32_t rows[] = {0, 0, 1, 2}, indices[] = {0, 1, 0, 0};
     for (size_t i = 0; i < TV_COUNT(lines); i++)
