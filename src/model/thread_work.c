@@ -110,8 +110,8 @@ static void read_clock(struct tv_spans *spans, const struct tv_run_clock *clock)
     for (size_t i = 0; clock->count > 0 && i < spans->count; i++) {
         struct tv_span *span = &spans->spans[i];
         if (span->side == TV_NONE) {
-            struct tv_side none = {TV_NO_TIME, TV_NO_TIME, TV_NO_OFFSET};
-            span->side = copy_side(spans, &none);
+            struct tv_cpu_times none = {TV_NO_TIME, TV_NO_TIME};
+            span->side = add_side(spans, &none);
         }
         struct tv_side *side = &spans->sides[span->side];
         if (side->cpu_start == TV_NO_TIME) {
