@@ -2,6 +2,7 @@
 /*
  * cmd_collapse.c - one line a call chain, for flame graph tools.
  */
+#include "analysis/sample_tree.h"
 #include "cli/command.h"
 #include "cli/measure.h"
 #include "cli/output.h"
@@ -11,6 +12,7 @@
 
 static const struct tv_option options[] = {
     TV_OPTION_CLOCK,
+    TV_OPTION_SAMPLES,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
@@ -23,30 +25,37 @@ static const struct tv_option options[] = {
 
 #define US 1000
 
+/* What the numbers of the lines are. */
+struct counting {
+    bool cpu;
+    int64_t unit; /* numbers are of so many nanoseconds, or of samples, or of their weight */
+};
+
 static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
                          void *context)
 {
-    const bool *cpu = context;
-    struct tv_name_tree_options names = {.cpu = *cpu, .thread = thread};
+    const struct counting *counting = context;
+    struct tv_name_tree_options names = {.cpu = counting->cpu, .thread = thread};
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
-    tv_collapsed_write(out, stacks, US);
+    tv_collapsed_write(out, stacks, counting->unit);
     tv_name_tree_free(stacks);
 }
 
 static enum tv_status write_all(const struct tv_settings *settings, const struct tv_call_tree *tree,
                                 struct tv_error *err)
 {
-    bool cpu = false;
-    enum tv_status status = tv_clock_choose(settings, tree->clocks, &cpu, err);
+    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
+    struct counting counting = {false, times ? US : 1};
+    enum tv_status status = tv_clock_choose(settings, tree->clocks, &counting.cpu, err);
     if (status != TV_OK)
         return status;
     if (settings->split_threads)
-        return tv_per_thread(settings, tree, "collapsed", write_stacks, &cpu, err);
+        return tv_per_thread(settings, tree, "collapsed", write_stacks, &counting, err);
     struct tv_output output;
     status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    write_stacks(&output.out, tree, TV_NONE, &cpu);
+    write_stacks(&output.out, tree, TV_NONE, &counting);
     return tv_output_close(&output, err);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/sample_tree.h"
 #include "analysis/tree_sink.h"
 #include "base/bytes.h"
 #include "base/number.h"
@@ -29,6 +30,7 @@ static const struct tv_option options[] = {
     TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, min_width,
               "leave out narrower frames (default: 0.1 of 1180)"),
     TV_OPTION_CLOCK,
+    TV_OPTION_SAMPLES,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
@@ -51,6 +53,10 @@ static const char *count_name(const struct tv_settings *settings, const struct t
 {
     if (settings->countname)
         return settings->countname;
+    if (settings->samples == TV_SAMPLES_COUNT)
+        return "samples";
+    if (settings->samples == TV_SAMPLES_WEIGHT)
+        return "of weight";
     return head->input_count > 0 && head->inputs[0].timeless ? "samples" : "us";
 }
 
@@ -65,10 +71,11 @@ static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t r
         .root = root,
         .min_share = drawing->min_share,
     };
+    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
     struct tv_flame_svg_options svg = {
         .title = title,
         .count_name = count_name(settings, tree->head),
-        .unit_ns = 1000,
+        .unit_ns = times ? 1000 : 1,
         .colors = (enum tv_flame_colors)settings->colors,
         .hash = settings->hash,
         .inverted = settings->inverted,

@@ -2,11 +2,28 @@
 #include "cli/measure.h"
 
 #include "analysis/profile_sink.h"
+#include "analysis/sample_tree.h"
 #include "analysis/thread_tree.h"
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 #include "cli/load.h"
 #include "cli/selection.h"
+
+static bool wants_samples(const struct tv_settings *settings)
+{
+    return settings->samples != TV_CHOICE_NO_SAMPLES;
+}
+
+static struct tv_call_tree *count(const struct tv_settings *settings, unsigned flags,
+                                  const struct tv_trace *trace,
+                                  const struct tv_selection *selection)
+{
+    if (wants_samples(settings))
+        return tv_sample_tree_of_trace(trace, selection, (enum tv_sample_measure)settings->samples);
+    if (flags & TV_MEASURE_SPLIT_THREADS)
+        return tv_call_tree_by_thread(trace, selection, tv_settings_jobs(settings));
+    return tv_call_tree_of_trace(trace, selection, tv_settings_jobs(settings));
+}
 
 static enum tv_status count_trace(const struct tv_settings *settings, unsigned flags,
                                   const struct tv_keep *keep, struct tv_measured *measured,
@@ -16,10 +33,10 @@ static enum tv_status count_trace(const struct tv_settings *settings, unsigned f
     struct tv_selection selection;
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
     enum tv_status status = tv_selection_make(settings, trace, keep, tracks, &selection, err);
-    if (status == TV_OK && (flags & TV_MEASURE_SPLIT_THREADS))
-        measured->tree = tv_call_tree_by_thread(trace, &selection, tv_settings_jobs(settings));
-    else if (status == TV_OK)
-        measured->tree = tv_call_tree_of_trace(trace, &selection, tv_settings_jobs(settings));
+    if (status == TV_OK && wants_samples(settings) && trace->tables.samples.count == 0)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--samples: the trace has no samples");
+    if (status == TV_OK)
+        measured->tree = count(settings, flags, trace, &selection);
     tv_free(tracks);
     if (status == TV_OK && keep->frames) {
         struct tv_call_tree *all = measured->tree;
@@ -91,11 +108,14 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
     *measured = (struct tv_measured){NULL, NULL, NULL};
     if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
         return err->status;
+    if (wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--split-threads and --samples do not go together");
     enum tv_status status =
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    status = settings->range || !can_stream(settings, loading)
+    status = settings->range || wants_samples(settings) || !can_stream(settings, loading)
                  ? measure_trace(settings, flags, loading, measured, err)
                  : measure_stream(&own, flags, loading, measured, err);
     return report(settings, measured, status);

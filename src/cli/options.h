@@ -42,6 +42,9 @@ enum tv_clock_choice {
     TV_CHOICE_ANY, /* not given */
 };
 
+/* --samples: its place among "count|weight|time", as enum tv_sample_measure has them. */
+#define TV_CHOICE_NO_SAMPLES 3u
+
 /* What the user asked for. Members that the command does not offer keep their defaults. */
 struct tv_settings {
     bool help, quiet;
@@ -52,8 +55,9 @@ struct tv_settings {
     uint64_t jobs;
     struct tv_words threads, processes, categories;
     const char *range;
-    uint64_t limit; /* 0: no limit */
-    unsigned clock; /* enum tv_clock_choice */
+    uint64_t limit;   /* 0: no limit */
+    unsigned clock;   /* enum tv_clock_choice */
+    unsigned samples; /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
     unsigned format, sort, colors, to;
     bool callers_callees, context_switch, bottom_up, split_threads, inverted, hash;
     bool regression, strict;
@@ -119,6 +123,9 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_RANGE                                                                            \
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
               "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
+#define TV_OPTION_SAMPLES                                                                          \
+    TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
+              "stacks of samples instead of slices: how many, their weight, or until the next")
 #define TV_OPTION_CLOCK                                                                            \
     TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock, "which clock (default: real)")
 

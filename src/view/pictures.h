@@ -14,6 +14,7 @@ enum tv_status tv_view_flame_layout(const struct tv_parameters *parameters,
                                     struct tv_flame_options *options,
                                     struct tv_error *err) TV_MUST_CHECK;
 
+/* The binary answer of a layout. */
 void tv_view_write_flame(struct tv_out *out, const struct tv_flame *flame);
 
 #endif

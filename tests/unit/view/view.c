@@ -96,7 +96,8 @@ static void tells_what_the_trace_is(void **state)
         ",\"real_ns\":2000000,\"cpu_ns\":2000000,\"waits\":0}],\"idle_threads\":[],\"diagnostics\":"
         "["
         "{\"kind\":\"open-call\",\"text\":\"calls still open at the end\",\"severity\":\"note\""
-        ",\"count\":2,\"offsets\":[]}],\"counters\":0,\"instants\":0,\"flows\":0,\"objects\":0,\"samples\":0,\"memory_dumps\":0,\"frames\":%u}",
+        ",\"count\":2,\"offsets\":[]}],\"counters\":0,\"instants\":0,\"flows\":0,\"objects\":0,"
+        "\"samples\":0,\"memory_dumps\":0,\"frames\":%u}",
         asked->fixture.trace->head->frame_count);
     assert_answer(asked, "trace", expected);
 }
