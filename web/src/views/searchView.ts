@@ -7,7 +7,7 @@ import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import { EVENT, EVENT_WORDS, FIELD, SEARCH_FIELDS, type SearchField } from '../model/found';
 import { matchAt } from '../model/names';
-import { MOST_HITS, type HitColumn, type SearchList } from '../model/searchList';
+import type { HitColumn, SearchList } from '../model/searchList';
 import { eventName, eventPlace, goToEvent } from './events';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { swatch } from './swatch';
@@ -133,7 +133,7 @@ export class SearchView {
       case 'stopped':
         return `${found}, stopped at ${percent}`;
       case 'full':
-        return `the first ${formatCount(MOST_HITS)} hits; a range or tracks narrow the search`;
+        return `the first ${found}; a range or tracks narrow the search`;
       case 'done':
         return found;
     }
@@ -154,7 +154,7 @@ export class SearchView {
     const number = { number: true };
     this.grid.setColumns(
       [
-        column('at', '#', 64, (line) => formatCount(line + 1), { ...number, sorts: false }),
+        column('at', '#', 78, (line) => formatCount(line + 1), { ...number, sorts: false }),
         column('name', 'Name', 0, (line) => this.nameCell(line), { least: 200 }),
         column('where', 'Found in', 0, (line) => this.whereCell(line), {
           sorts: false,
