@@ -28,19 +28,41 @@ export interface InstantScene {
 interface Place {
   top: number;
   bottom: number;
+  /** A line without a mark. */
+  bare?: boolean;
 }
 
-function places(s: Pick<InstantScene, 'placed'>, instant: Instant): Place[] {
-  const { groups, threads, height } = s.placed;
-  const line = (group: GroupBox, bottom: number): Place => ({
-    top: group.top + group.height - MARK - 2,
-    bottom,
-  });
-  if (instant.scope === 2) return groups.map((group, i) => line(group, i === 0 ? height : 0));
-  if (instant.scope === 1)
-    return groups.filter((g) => g.process === instant.of).map((g) => line(g, g.bottom));
-  const box = threads.get(instant.of);
-  return box ? [{ top: box.top + 1, bottom: 0 }] : [];
+/** Places of instants among what is in view: there may be thousands of both. */
+class Places {
+  private readonly groups: readonly GroupBox[];
+  private readonly byProcess: Map<number, GroupBox>;
+
+  constructor(
+    private readonly placed: Placed,
+    top: number,
+    bottom: number,
+  ) {
+    const seen = placed.groups.filter((g) => g.top < bottom && g.bottom > top);
+    this.byProcess = new Map(seen.map((g) => [g.process, g]));
+    this.groups = seen.filter((g) => g.top + g.height > top);
+  }
+
+  private line(group: GroupBox, bottom: number): Place {
+    return { top: group.top + group.height - MARK - 2, bottom };
+  }
+
+  of(instant: Instant): Place[] {
+    if (instant.scope === 2) {
+      const whole = { top: 0, bottom: this.placed.height, bare: true };
+      return [whole, ...this.groups.map((group) => this.line(group, 0))];
+    }
+    if (instant.scope === 1) {
+      const group = this.byProcess.get(instant.of);
+      return group ? [this.line(group, group.bottom)] : [];
+    }
+    const box = this.placed.threads.get(instant.of);
+    return box ? [{ top: box.top + 1, bottom: 0 }] : [];
+  }
 }
 
 export function paintInstants(
@@ -50,17 +72,18 @@ export function paintInstants(
   scroll: number,
   height: number,
 ): void {
+  const places = new Places(s.placed, scroll, scroll + height);
   for (const instant of instants) {
     const x = Math.round(s.scale.x(instant.time));
     if (x < -MARK || x > s.scale.width + MARK) continue;
     const chosen = instant.instant === s.selected;
     g.fillStyle = chosen ? s.theme.colour.select : s.theme.colour.hit;
-    for (const { top, bottom } of places(s, instant)) {
+    for (const { top, bottom, bare } of places.of(instant)) {
       const from = Math.max(0, top - scroll);
       const to = Math.min(height, bottom - scroll);
       if (to > from) g.fillRect(x, from, 1, to - from);
       const y = top - scroll;
-      if (y + MARK < 0 || y > height) continue;
+      if (bare || y + MARK < 0 || y > height) continue;
       g.beginPath();
       g.moveTo(x - 3.5, y);
       g.lineTo(x + 4.5, y);
@@ -70,7 +93,7 @@ export function paintInstants(
       if (chosen) g.fillRect(x - 4, y, 9, 2);
     }
   }
-  paintNames(g, s, instants, scroll, height);
+  paintNames(g, s, instants, places, { scroll, height });
 }
 
 /**
@@ -81,20 +104,29 @@ function paintNames(
   g: Context,
   s: InstantScene,
   instants: readonly Instant[],
-  scroll: number,
-  height: number,
+  places: Places,
+  view: { scroll: number; height: number },
 ): void {
-  const bare = new Set(s.placed.rows.flatMap((b) => (b.row.kind === 'thread' ? [b.top + 1] : [])));
+  const { scroll, height } = view;
+  const free = new Set(
+    s.placed.rows.flatMap((b) => {
+      const seen = b.top < scroll + height && b.top + b.height > scroll;
+      return seen && b.row.kind === 'thread' ? [b.top + 1] : [];
+    }),
+  );
   const ends = new Map<number, number>();
   g.font = s.theme.font;
   g.textBaseline = 'middle';
   g.fillStyle = s.theme.colour['text-2'];
-  for (const instant of [...instants].sort((a, b) => b.time - a.time)) {
+  const seen = instants.filter(({ scope, of }) => {
+    const box = scope === 0 ? s.placed.threads.get(of) : undefined;
+    return scope > 0 || (box !== undefined && free.has(box.top + 1));
+  });
+  for (const instant of seen.sort((a, b) => b.time - a.time)) {
     const x = Math.round(s.scale.x(instant.time));
     if (x < 0 || x > s.scale.width) continue;
-    for (const { top } of places(s, instant)) {
-      if (top - scroll < -MARK || top - scroll > height) continue;
-      if (instant.scope === 0 && !bare.has(top)) continue;
+    for (const { top, bare } of places.of(instant)) {
+      if (bare || top - scroll < -MARK || top - scroll > height) continue;
       const end = ends.get(top) ?? s.scale.width;
       ends.set(top, x - MARK);
       const room = end - x - MARK - 4;
@@ -114,10 +146,12 @@ export function instantAt(
 ): Instant | null {
   let best: Instant | null = null;
   let nearest = REACH + 1;
+  const places = new Places(s.placed, y - MARK, y + MARK);
   for (const instant of instants) {
     const distance = Math.abs(s.scale.x(instant.time) - x);
     if (distance >= nearest) continue;
-    if (!places(s, instant).some((p) => y >= p.top - 1 && y <= p.top + MARK + 1)) continue;
+    const marks = places.of(instant).filter((p) => p.bare !== true);
+    if (!marks.some((p) => y >= p.top - 1 && y <= p.top + MARK + 1)) continue;
     best = instant;
     nearest = distance;
   }
