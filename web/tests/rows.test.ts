@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows that are no tracks, lines that stand for many, and figures of memory as a tree.
+
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BesideRows } from '../src/model/beside';
 import type { CounterFacts } from '../src/model/engine';
 import { layoutPage, type Opened, type Placed } from '../src/model/layout';
 import { columnsOf, memoryTree, type MemoryNode } from '../src/model/memoryTree';
-import { FEW, foldRows, rowsOf, type Row } from '../src/model/rows';
+import { FEW, foldOfTrack, foldRows, rowsOf, type Row } from '../src/model/rows';
 import { theme, track } from './fixtures';
 
 const { heights } = theme();
@@ -126,4 +128,20 @@ test('sizes come first, and a path without end is no trouble', () => {
   let depth = 0;
   for (; node; node = node.children[0]) depth++;
   assert.equal(depth, 64);
+});
+
+test('an async track of many lanes shows a few, and the others when asked for', () => {
+  const lane = (number: number, name: string): ReturnType<typeof track> =>
+    track(number, { kind: 'async', name, thread: -1 });
+  const tracks = [
+    track(0),
+    ...[1, 2, 3, 4, 5, 6].map((number) => lane(number, 'load')),
+    ...[7, 8, 9, 10, 11].map((number) => lane(number, 'save')),
+  ];
+  const words = (folds: string[]): string =>
+    order(layoutPage({ order: 'owner', tracks }, { ...SHUT, folds: new Set(folds) }, heights));
+  assert.equal(words([]), 'P0 t0 a1 a2 a3 async.1 a7 a8 a9 a10 a11');
+  assert.equal(words(['async.1']), 'P0 t0 a1 a2 a3 a4 a5 a6 async.1 a7 a8 a9 a10 a11');
+  const folds = [0, 1, 3, 4, 6, 7, 11, 99].map((number) => foldOfTrack(tracks, number));
+  assert.deepEqual(folds, [null, null, null, 'async.1', 'async.1', null, null, null]);
 });

@@ -2,7 +2,7 @@
 // Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
 
 import type { TileLane, Track, TraceFacts } from './engine';
-import { FIRST_LANES, foldRows, type Row } from './rows';
+import { FIRST_LANES, foldRows, foldTracks, type Row } from './rows';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -169,7 +169,12 @@ class Stack {
 }
 
 /** The rows of a process over its tracks, those of a thread under the thread's own. */
-function placeProcess(stack: Stack, boxes: readonly TrackBox[], rows: readonly Row[]): void {
+function placeProcess(
+  stack: Stack,
+  boxes: readonly TrackBox[],
+  rows: readonly Row[],
+  folds: ReadonlyMap<number, Row>,
+): void {
   const ofThreads = new Map<number, Row[]>();
   for (const row of rows)
     if (row.thread >= 0) ofThreads.set(row.thread, [...(ofThreads.get(row.thread) ?? []), row]);
@@ -177,6 +182,8 @@ function placeProcess(stack: Stack, boxes: readonly TrackBox[], rows: readonly R
   boxes.forEach((box, i) => {
     const { thread } = box.track;
     stack.track(box);
+    const fold = folds.get(box.track.track);
+    if (fold) stack.rows([fold]);
     const next = boxes[i + 1]?.track;
     if (next?.thread === thread && next.kind !== 'async') return;
     stack.rows(ofThreads.get(thread) ?? []);
@@ -203,8 +210,10 @@ export function layoutPage(
     const open = !opened.closed.has(process);
     const group = stack.group(process, open);
     if (open) {
-      const boxes = layoutTracks(own, opened.expanded, h, opened.whole);
-      placeProcess(stack, boxes, foldRows(rows.get(process) ?? [], opened.folds ?? new Set()));
+      const folds = opened.folds ?? new Set<string>();
+      const shown = foldTracks(own, folds);
+      const boxes = layoutTracks(shown.tracks, opened.expanded, h, opened.whole);
+      placeProcess(stack, boxes, foldRows(rows.get(process) ?? [], folds), shown.folds);
     }
     group.bottom = stack.placed.height;
   }

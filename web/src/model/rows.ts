@@ -47,7 +47,8 @@ export interface ThreadRow extends Owned {
 /** The line that stands for many rows of a kind, and opens and closes them. */
 export interface FoldRow extends Owned {
   kind: 'fold';
-  what: 'counter' | 'objects';
+  what: 'counter' | 'objects' | 'async';
+  /** Rows, or of async tracks those that are hidden when it is closed. */
   count: number;
   open: boolean;
 }
@@ -107,8 +108,9 @@ export function rowsOf(
   ];
 }
 
-export function foldKey(what: FoldRow['what'], process: number): string {
-  return `${what}.${process}`;
+/** `of`: the process, or the first of async tracks. */
+export function foldKey(what: FoldRow['what'], of: number): string {
+  return `${what}.${of}`;
 }
 
 /** For one or two lanes more nobody should have to ask. */
@@ -134,6 +136,80 @@ export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row
     told.add(kind);
     return [...(first ? [line] : []), ...(open ? [row] : [])];
   });
+}
+
+/** Async tracks of one name and owner: lanes of what overlaps. */
+interface Lanes {
+  first: Track;
+  count: number;
+}
+
+function isLaneOf(track: Track, first: Track | undefined): boolean {
+  return (
+    first !== undefined &&
+    [track.kind, first.kind].every((kind) => kind === 'async') &&
+    [track.name, track.thread, track.process].join('\n') ===
+      [first.name, first.thread, first.process].join('\n')
+  );
+}
+
+/** Tracks as they stand, those that are lanes of the same together. */
+function lanesTogether(tracks: readonly Track[]): Lanes[] {
+  const found: Lanes[] = [];
+  for (const track of tracks) {
+    const last = found[found.length - 1];
+    if (last && isLaneOf(track, last.first)) last.count++;
+    else found.push({ first: track, count: 1 });
+  }
+  return found;
+}
+
+function isFolded({ count }: Lanes): boolean {
+  return count > FIRST_LANES + 2;
+}
+
+export interface ShownTracks {
+  tracks: Track[];
+  /** The line under a track, by the track's number. */
+  folds: Map<number, FoldRow>;
+}
+
+/** Of async tracks with many lanes the first ones, and a line that shows the others. */
+export function foldTracks(tracks: readonly Track[], opened: ReadonlySet<string>): ShownTracks {
+  const shown: ShownTracks = { tracks: [], folds: new Map() };
+  let at = 0;
+  for (const lanes of lanesTogether(tracks)) {
+    const all = tracks.slice(at, at + lanes.count);
+    at += lanes.count;
+    if (!isFolded(lanes)) {
+      shown.tracks.push(...all);
+      continue;
+    }
+    const { track, process } = lanes.first;
+    const key = foldKey('async', track);
+    const open = opened.has(key);
+    const own = open ? all : all.slice(0, FIRST_LANES);
+    const count = lanes.count - FIRST_LANES;
+    shown.tracks.push(...own);
+    shown.folds.set(own[own.length - 1]?.track ?? -1, {
+      ...{ kind: 'fold', key, process, thread: -1, what: 'async', count, open },
+    });
+  }
+  return shown;
+}
+
+/** What must be open so that a track is seen; null: nothing. */
+export function foldOfTrack(tracks: readonly Track[], number: number): string | null {
+  const place = tracks.findIndex((t) => t.track === number);
+  let at = 0;
+  for (const lanes of lanesTogether(tracks)) {
+    if (place < at + lanes.count)
+      return isFolded(lanes) && place >= at + FIRST_LANES
+        ? foldKey('async', lanes.first.track)
+        : null;
+    at += lanes.count;
+  }
+  return null;
 }
 
 export interface CounterBox {

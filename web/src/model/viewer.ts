@@ -12,6 +12,7 @@ import { sameMark, type Mark } from './marks';
 import type { Frames } from './names';
 import type { Sort } from './profileRows';
 import { SEARCH_FIELDS, type SearchField } from './found';
+import { foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
 import { USUAL_STATISTICS_SORT, type StatisticsSort } from './statistics';
 
@@ -182,8 +183,10 @@ export class Viewer {
     this.folds.set(next);
   }
 
-  /** A track that is to be shown must not stand in a closed process. */
+  /** A track that is to be shown must not stand in a closed process, nor under a closed line. */
   openProcessOf(number: number): void {
+    const fold = this.facts.order === 'owner' ? foldOfTrack(this.facts.tracks, number) : null;
+    if (fold !== null && !this.folds.peek().has(fold)) this.toggleFold(fold);
     const track = this.facts.tracks.find((t) => t.track === number);
     if (track && this.closed.peek().has(track.process)) this.toggleProcess(track.process);
   }

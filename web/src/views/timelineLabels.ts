@@ -23,6 +23,12 @@ interface Line {
   make: () => HTMLElement;
 }
 
+function foldWords({ what, count, open }: FoldRow): string {
+  if (what === 'counter') return plural(count, 'counter');
+  if (what === 'objects') return plural(count, 'type of objects', 'types of objects');
+  return open ? 'Fewer lanes' : `${formatCount(count)} more lanes`;
+}
+
 function objectWords({ type }: ObjectsRow): string {
   const objects = plural(type.objects, 'object');
   const snapshots = plural(type.snapshots, 'snapshot');
@@ -177,15 +183,12 @@ export class TimelineLabels {
   /** The line of many counters or types of objects. */
   private fold(box: RowBox, row: FoldRow): HTMLElement {
     const { viewer } = this.v;
-    const words =
-      row.what === 'counter'
-        ? plural(row.count, 'counter')
-        : plural(row.count, 'type of objects', 'types of objects');
+    const words = foldWords(row);
     const button = h(
       'button',
       {
         class: 'fold',
-        title: `${words}. A click ${row.open ? 'hides' : 'shows'} them.`,
+        title: `${words}: a click ${row.open ? 'hides' : 'shows'} them`,
         attrs: { type: 'button', 'aria-expanded': row.open, 'data-key': row.key },
         on: { click: () => viewer.toggleFold(row.key) },
       },
