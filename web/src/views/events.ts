@@ -2,7 +2,7 @@
 // Where an event that was found lies, in words, and the way to it.
 
 import { EVENT, type EventRow, type SearchRow } from '../model/found';
-import { MARK_KINDS, type MarkKind } from '../model/marks';
+import type { Mark, MarkKind } from '../model/marks';
 import { idOf, trackName } from '../model/names';
 import { revealing } from '../model/span';
 import { goToCall, type Views } from './context';
@@ -25,24 +25,30 @@ export function eventPlace(v: Views, event: Found): string {
 }
 
 /** Kinds that can be selected by their number. */
-const MARKS: Record<number, string> = {
+const MARKS: Record<number, MarkKind> = {
   [EVENT.instant]: 'instant',
   [EVENT.snapshot]: 'snapshot',
   [EVENT.sample]: 'sample',
-  [EVENT.memoryDump]: 'dump',
+  [EVENT.memoryDump]: 'memory',
   [EVENT.object]: 'object',
 };
 
-function markKind(kind: number): MarkKind | undefined {
-  return MARK_KINDS.find((name) => name === MARKS[kind]);
+/** What an event is when it is selected, beside slices. */
+export function markOf(event: Found): Mark | null {
+  const kind = MARKS[event[0]];
+  return kind ? { kind, number: event[1] } : null;
 }
 
 /** Selects it where it can be selected, and brings it into view. */
 export async function goToEvent(v: Views, event: Found): Promise<void> {
-  const [kind, a, b, time, length] = event;
-  if (kind === EVENT.slice) return goToCall(v, { row: a, index: b });
-  const mark = markKind(kind);
-  if (mark) v.viewer.selectMark({ kind: mark, number: a });
+  const [kind, a, b, time, length, track] = event;
+  if (kind === EVENT.slice) {
+    v.viewer.openProcessOf(track);
+    if (!v.viewer.expanded.peek().has(track)) v.viewer.toggleExpanded(track);
+    return goToCall(v, { row: a, index: b });
+  }
+  const mark = markOf(event);
+  if (mark) v.viewer.selectMark(mark);
   const span = { from: time, to: time + Math.max(1, length) };
   v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
   v.announce(eventName(v, event));

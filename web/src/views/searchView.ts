@@ -6,9 +6,10 @@ import { formatCount, formatTime, plural, unitLabel } from '../base/format';
 import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import { EVENT, EVENT_WORDS, FIELD, SEARCH_FIELDS, type SearchField } from '../model/found';
+import { sameMark } from '../model/marks';
 import { matchAt } from '../model/names';
 import type { HitColumn, SearchList } from '../model/searchList';
-import { eventName, eventPlace, goToEvent } from './events';
+import { eventName, eventPlace, goToEvent, markOf } from './events';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { swatch } from './swatch';
 import type { Views } from './context';
@@ -246,7 +247,7 @@ export class SearchView {
     const call = this.v.viewer.call.peek();
     const mark = this.v.viewer.mark.peek();
     if (hit?.[0] === EVENT.slice) return call?.row === hit[1] && call.index === hit[2];
-    return mark !== null && EVENT_WORDS[hit?.[0] ?? 0] === mark.kind && mark.number === hit?.[1];
+    return hit !== null && mark !== null && sameMark(markOf(hit), mark);
   }
 
   private sortBy(column: HitColumn): void {
