@@ -47,6 +47,7 @@ export interface Scene {
 /** Bars are drawn a little past the edges, so that no edge shows that is none. */
 const PAST = 8;
 const LEAST_LABEL = 22;
+const DIAMOND = 4;
 /** How much of its colour an asynchronous slice has. */
 const ASYNC = 0.5;
 
@@ -191,6 +192,7 @@ function paintStrips(g: Context, s: Scene, lane: Lane, pieces: readonly Piece[])
     flat: lane.depth < 0,
   };
   visitStrips(pieces, s.scale, (tile, first, pixels, x, width) => {
+    if (lane.async) paintLone(g, s, lane, tile, { first, pixels, x, width });
     const image = s.strips.get(tile, s.theme, s.frames, look);
     if (image)
       g.drawImage(
@@ -205,6 +207,35 @@ function paintStrips(g: Context, s: Scene, lane: Lane, pieces: readonly Piece[])
         lane.height,
       );
   });
+}
+
+interface StripPart {
+  first: number;
+  pixels: number;
+  x: number;
+  width: number;
+}
+
+/** Of asynchronous slices what is short and by itself, as instants are, is a diamond. */
+function paintLone(g: Context, s: Scene, lane: Lane, tile: Tile, part: StripPart): void {
+  const heights = tile.strip?.height;
+  if (!heights || s.dimmed) return;
+  const step = part.width / part.pixels;
+  const y = lane.y + lane.height / 2;
+  for (let i = part.first; i < part.first + part.pixels; i++) {
+    if (!heights[i]) continue;
+    const near = heights.subarray(Math.max(0, i - DIAMOND), i + DIAMOND + 1);
+    if (near.reduce((count, height) => count + (height > 0 ? 1 : 0), 0) > 1) continue;
+    const x = part.x + (i - part.first + 0.5) * step;
+    g.beginPath();
+    g.moveTo(x - DIAMOND, y);
+    g.lineTo(x, y - DIAMOND);
+    g.lineTo(x + DIAMOND, y);
+    g.lineTo(x, y + DIAMOND);
+    g.closePath();
+    g.fillStyle = s.theme.colour['text-2'];
+    g.fill();
+  }
 }
 
 function paintWaits(g: Context, s: Scene, lane: Lane, list: readonly [number, number][]): void {
