@@ -163,7 +163,7 @@ static bool handle_rss(struct tv_ft_part *part, const struct tv_ft_line *line,
     static const char *const names[] = {"RSS 0 (file pages)", "RSS 1 (anon)", "RSS 2 (swap)",
                                         "RSS 3 (shmem pages)"};
     struct tv_bytes size = tv_ft_arg(line->details, "size");
-    int64_t member, bytes, tgid = part->tasks.rows[at->task].tgid;
+    int64_t member, bytes;
     (void)event;
     if (size.length > 0 && size.data[size.length - 1] == 'B')
         size.length--;
@@ -171,7 +171,8 @@ static bool handle_rss(struct tv_ft_part *part, const struct tv_ft_line *line,
         !tv_ft_number(size, &bytes))
         return false;
     uint32_t name = tv_ft_text(part, tv_bytes_of(names[member]));
-    struct tv_ft_counter counter = {tgid, name, TV_EMPTY_STRING, tv_ft_text(part, TV_BYTES("RSS"))};
+    struct tv_ft_counter counter = {line->tgid, name, TV_EMPTY_STRING,
+                                    tv_ft_text(part, TV_BYTES("RSS"))};
     tv_ft_count(part, at, &counter, (double)bytes);
     return true;
 }

@@ -115,10 +115,7 @@ static bool got_lock(struct tv_ft_part *part, const struct tv_ft_line *line,
 static bool kswapd_wakes(struct tv_ft_part *part, const struct tv_ft_line *line,
                          const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
-    (void)line;
-    uint32_t name = part->tasks.rows[at->task].seen_name;
-    tv_ft_kernel_begin(part, at, at->task,
-                       tv_ft_frame(part, tv_interner_get(part->texts, name), event->category));
+    tv_ft_kernel_begin(part, at, at->task, tv_ft_frame(part, line->task, event->category));
     return true;
 }
 

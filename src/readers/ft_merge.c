@@ -311,6 +311,16 @@ static void take_gathered(struct tv_ft_merge *merge, size_t index)
     merge->trace->head->inputs[merge->input].records += part->events;
 }
 
+/* What the end of the file says has its time. */
+static void date_the_end(struct tv_ft_merge *merge)
+{
+    struct tv_tables *tables = &merge->trace->tables;
+    for (size_t i = tables->instants.count; i-- > 0;)
+        if (tables->instants.rows[i].input == merge->input &&
+            tables->instants.rows[i].time == TV_FT_AT_END)
+            tables->instants.rows[i].time = merge->last < 0 ? 0 : merge->last;
+}
+
 void tv_ft_merge(struct tv_ft_merge *merge)
 {
     struct tv_interner *keys = tv_interner_new();
@@ -327,6 +337,7 @@ void tv_ft_merge(struct tv_ft_merge *merge)
         take_gathered(merge, i);
     }
     judge_strays(merge);
+    date_the_end(merge);
     merge->key_count = tv_interner_count(keys) - 1;
     tv_interner_free(keys);
     sort_switches(merge->switches.rows, merge->switches.count);

@@ -64,6 +64,9 @@ struct tv_ft_switch {
 /* Offsets have 40 bits, as those of slices. */
 #define TV_FT_OFFSET ((UINT64_C(1) << 40) - 1)
 
+/* The time of an instant that is the last of the file, whenever that may be. */
+#define TV_FT_AT_END INT64_MAX
+
 enum tv_ft_wake { TV_FT_WAKE_ASKED, TV_FT_WAKE_DONE, TV_FT_WAKE_BLOCKED };
 
 /* A task was woken, or it is told why it was blocked. */

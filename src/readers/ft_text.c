@@ -27,6 +27,7 @@ void tv_ft_text_release(struct tv_ft_text *text)
 {
     tv_ft_part_release(&text->part);
     tv_free(text->comments.rows);
+    tv_free(text->losses.rows);
 }
 
 bool tv_ft_text_continues(struct tv_bytes event)
@@ -89,18 +90,28 @@ static bool is_loss(struct tv_bytes line, uint32_t *cpu)
            tv_ft_behind(behind, "EVENTS DROPPED").data != NULL;
 }
 
-static void take_loss(struct tv_ft_text *text, uint32_t cpu, struct tv_bytes line, uint64_t offset,
-                      int64_t time)
+static void keep_loss(struct tv_ft_text *text, uint32_t cpu, struct tv_bytes line, uint64_t offset)
 {
-    struct tv_ft_part *part = &text->part;
-    struct tv_ft_at at = {time, offset, cpu, 0};
     struct tv_bytes what = tv_ft_behind(line, "[");
     while (what.length > 0 && what.data[what.length - 1] != ']')
         what.length--;
     what.length -= what.length > 0;
-    at.task = tv_ft_kernel_line(part, TV_BYTES("lost events"), cpu);
-    tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, offset);
-    tv_ft_instant(part, &at, tv_ft_frame(part, what, "ftrace"));
+    *tv_table_add(&text->losses) =
+        (struct tv_ft_loss){offset, cpu, tv_ft_frame(&text->part, what, "ftrace")};
+}
+
+/* The losses before an event get its time. */
+static void date_losses(struct tv_ft_text *text, int64_t time)
+{
+    struct tv_ft_part *part = &text->part;
+    for (size_t i = 0; i < text->losses.count; i++) {
+        const struct tv_ft_loss *loss = &text->losses.rows[i];
+        struct tv_ft_at at = {time, loss->offset, loss->cpu, 0};
+        at.task = tv_ft_kernel_line(part, TV_BYTES("lost events"), loss->cpu);
+        tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, loss->offset);
+        tv_ft_instant(part, &at, loss->frame);
+    }
+    text->losses.count = 0;
 }
 
 static void take_stray(struct tv_ft_text *text, uint64_t offset)
@@ -117,31 +128,9 @@ static void take_stray(struct tv_ft_text *text, uint64_t offset)
 
 /* ---- All lines ---- */
 
-/* What was lost before the event that comes next. */
-struct loss {
-    bool any;
-    uint32_t cpu;
-    uint64_t offset;
-    uint8_t text[64];
-    size_t length;
-};
-
-static void keep_loss(struct loss *loss, uint32_t cpu, const struct tv_text_line *line)
+static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset)
 {
-    loss->any = true;
-    loss->cpu = cpu;
-    loss->offset = line->offset;
-    loss->length = line->text.length < sizeof loss->text ? line->text.length : sizeof loss->text;
-    memcpy(loss->text, line->text.data, loss->length);
-}
-
-static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset,
-                       struct loss *loss)
-{
-    if (loss->any)
-        take_loss(text, loss->cpu, (struct tv_bytes){loss->text, loss->length}, loss->offset,
-                  line->time);
-    loss->any = false;
+    date_losses(text, line->time);
     text->any = true;
     text->continues = tv_ft_text_continues(line->event);
     if (line->ticks)
@@ -149,7 +138,7 @@ static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, u
     tv_ft_take(&text->part, line, offset);
 }
 
-static void take_line(struct tv_ft_text *text, const struct tv_text_line *line, struct loss *loss)
+static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
 {
     struct tv_bytes bare = tv_text_line_bare(line->text);
     struct tv_ft_line parsed;
@@ -157,13 +146,11 @@ static void take_line(struct tv_ft_text *text, const struct tv_text_line *line, 
     if (line->too_long) {
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
     } else if (tv_ft_line_parse(bare, &parsed)) {
-        take_event(text, &parsed, line->offset, loss);
+        take_event(text, &parsed, line->offset);
     } else if (bare.length > 0 && bare.data[0] == '#') {
         take_comment(text, bare);
     } else if (is_loss(bare, &cpu)) {
-        struct tv_text_line kept = *line;
-        kept.text = bare;
-        keep_loss(loss, cpu, &kept);
+        keep_loss(text, cpu, bare, line->offset);
     } else if (bare.length > 0 && !is_heading(bare)) {
         take_stray(text, line->offset);
     }
@@ -182,12 +169,12 @@ static void tell_progress(struct tv_ft_text *text, uint64_t *told, uint64_t at)
     *told = at;
 }
 
-/* The time of the next event behind the stretch, for a loss at its end. */
-static void end_loss(struct tv_ft_text *text, struct tv_text_lines *lines, struct loss *loss)
+/* The time of the next event behind the stretch, for losses at its end. */
+static void end_losses(struct tv_ft_text *text, struct tv_text_lines *lines)
 {
     struct tv_text_line line;
     struct tv_ft_line parsed;
-    int64_t time = text->part.last;
+    int64_t time = TV_FT_AT_END;
     lines->end = tv_source_size(text->source);
     while (text->status == TV_OK) {
         text->status = tv_text_lines_next(lines, &line, &text->error);
@@ -198,32 +185,28 @@ static void end_loss(struct tv_ft_text *text, struct tv_text_lines *lines, struc
         time = parsed.time;
         break;
     }
-    if (time != INT64_MIN)
-        take_loss(text, loss->cpu, (struct tv_bytes){loss->text, loss->length}, loss->offset, time);
-    else
-        tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, loss->offset);
+    date_losses(text, time);
 }
 
 void tv_ft_text_read(struct tv_ft_text *text)
 {
     struct tv_text_lines lines;
     struct tv_text_line line;
-    struct loss loss = {.any = false};
     uint64_t told = text->start;
     tv_text_lines_init(&lines, text->source, text->start, text->end);
     for (;;) {
         text->status = tv_text_lines_next(&lines, &line, &text->error);
         if (text->status != TV_OK || line.none)
             break;
-        take_line(text, &line, &loss);
+        take_line(text, &line);
         if (line.offset - told < PROGRESS_BYTES)
             continue;
         tell_progress(text, &told, line.offset);
         if (is_cancelled(text))
             break;
     }
-    if (text->status == TV_OK && loss.any)
-        end_loss(text, &lines, &loss);
+    if (text->status == TV_OK && text->losses.count > 0)
+        end_losses(text, &lines);
     tell_progress(text, &told, text->end);
     tv_text_lines_release(&lines);
 }

@@ -15,6 +15,13 @@ struct tv_ft_comment {
     uint32_t key, value; /* texts */
 };
 
+/* "CPU:1 [LOST 12 EVENTS]" */
+struct tv_ft_loss {
+    uint64_t offset;
+    uint32_t cpu;
+    uint32_t frame;
+};
+
 struct tv_ft_text {
     struct tv_source *source;
     uint64_t start, end; /* of whole lines */
@@ -24,8 +31,9 @@ struct tv_ft_text {
     /* Lines before the first event that are none: whether they belong to the last event of the
      * stretch before is not known here. */
     struct tv_diagnostic strays;
-    bool any;       /* there was an event */
-    bool continues; /* lines that are no event belong to the last event */
+    TV_TABLE(tv_ft_loss) losses; /* before the event that comes next */
+    bool any;                    /* there was an event */
+    bool continues;              /* lines that are no event belong to the last event */
     enum tv_status status;
     struct tv_error error;
 };
