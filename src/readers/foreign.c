@@ -11,10 +11,8 @@ static const struct {
     {                                                                                              \
         {(const uint8_t *)(start), sizeof(start) - 1}, name                                        \
     }
-    SIGNATURE("TRACE:\n", "an atrace capture (compressed ftrace text)"),
     SIGNATURE("SIMPLEPERF", "a simpleperf report"),
     SIGNATURE("PERFILE2", "a perf.data file of Linux perf or simpleperf"),
-    SIGNATURE("# tracer:", "ftrace text"),
     SIGNATURE("\x17\x08\x44tracing", "a trace-cmd file"),
     SIGNATURE("JAVA PROFILE", "an hprof file"),
     SIGNATURE("v8-version,", "a V8 log"),
