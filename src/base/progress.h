@@ -12,7 +12,10 @@
 
 #include "base/types.h"
 
+struct tv_sketch; /* model/sketch.h */
+
 struct tv_progress {
+    struct tv_sketch *sketch;     /* readers may mark there what they read; or NULL */
     _Atomic uint64_t input_bytes; /* of the inputs, each once */
     _Atomic uint64_t total_bytes; /* of all passes over them */
     _Atomic uint64_t bytes;       /* gone over, in all passes */

@@ -172,6 +172,7 @@ void tv_te_part_release(struct tv_te_part *part)
     tv_free(part->loose.rows);
     tv_free(part->metadata.rows);
     tv_free(part->instants.rows);
+    tv_free(part->marking.tracks);
     cache_free(part->cache);
 }
 
@@ -285,6 +286,9 @@ static bool is_overhead(struct tv_te_part *part, const struct event *event, uint
     return true;
 }
 
+/* One event of this many goes into the sketch. */
+#define MARKED 8
+
 static void add_span(struct tv_te_part *part, const struct event *event, struct tv_span *span)
 {
     uint32_t thread = thread_of(part, event->fields);
@@ -292,6 +296,8 @@ static void add_span(struct tv_te_part *part, const struct event *event, struct 
     span->offset = event->offset & (((uint64_t)1 << 40) - 1);
     span->colour = (uint8_t)colour_of(part, event);
     tv_gather_span(part->gather, thread, span);
+    if (TV_UNLIKELY(part->events % MARKED == 0 && part->marking.sketch))
+        tv_te_mark(part, thread, event->time);
     if (TV_UNLIKELY(is_bound(event->fields)) && event->phase != 'E')
         add_loose(part, event, process_of(part, event->fields), thread);
 }

@@ -8,10 +8,20 @@
 #define TV_READERS_TE_PART_H
 
 #include "model/assembly.h"
+#include "model/sketch.h"
 #include "readers/te_counters.h"
 #include "readers/te_events.h"
 #include "readers/te_names.h"
 #include "readers/te_threads.h"
+
+/* Some of the events for a sketch (model/sketch.h). */
+struct tv_te_marking {
+    struct tv_sketch *sketch; /* or NULL */
+    uint32_t *tracks;         /* [threads] in the sketch */
+    size_t track_count, track_capacity;
+    struct tv_sketch_mark marks[128];
+    size_t count;
+};
 
 /* Threads by the text of their ids; see te_part.c. */
 struct tv_te_id_cache;
@@ -34,7 +44,11 @@ struct tv_te_part {
     uint64_t events;
     bool has_cpu;
     struct tv_te_id_cache *cache;
+    struct tv_te_marking marking;
 };
+
+/* te_marking.c: that an event of a thread was read. */
+void tv_te_mark(struct tv_te_part *part, uint32_t thread, int64_t time);
 
 void tv_te_part_init(struct tv_te_part *part);
 void tv_te_part_release(struct tv_te_part *part);

@@ -125,6 +125,8 @@ enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *sou
         lists->rows[i]->lines = lists->lines;
         lists->rows[i]->copy = lists->copy;
         lists->rows[i]->progress = options->progress;
+        if (options->progress)
+            lists->rows[i]->part.marking.sketch = options->progress->sketch;
     }
     tv_workers_run((unsigned)(lists->count - first), read_one, lists->rows + first);
     status = check(lists, first, err);

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "model/sketch.h"
 #include "view/view.h"
 
 struct tv_session {
@@ -26,6 +27,7 @@ struct tv_session *tv_session_new(const char *name, const struct tv_loader *load
     size_t size = strlen(name) + 1;
     session->name = memcpy(tv_alloc(size, 1), name, size);
     session->loader = *loader;
+    session->progress.sketch = tv_sketch_new();
     return session;
 }
 
@@ -35,6 +37,7 @@ void tv_session_free(struct tv_session *session)
         return;
     tv_view_free(session->view);
     tv_trace_free(session->trace);
+    tv_sketch_free(session->progress.sketch);
     tv_free(session->name);
     tv_free(session);
 }
@@ -81,6 +84,24 @@ static void write_error(struct tv_out *out, const struct tv_error *error)
     tv_out_char(out, '}');
 }
 
+static void write_sketch(struct tv_out *out, struct tv_sketch *sketch)
+{
+    struct tv_sketch_shown *shown = tv_alloc(1, sizeof *shown);
+    tv_sketch_show(sketch, shown);
+    if (shown->track_count > 0)
+        tv_out_format(out, ",\"sketch\":{\"length_ns\":%" PRId64 ",\"tracks\":[", shown->length);
+    for (uint32_t i = 0; i < shown->track_count; i++) {
+        tv_out_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
+        tv_out_json(out, tv_bytes_of(shown->names[i]));
+        for (uint32_t j = 0; j < TV_SKETCH_BUCKETS; j++)
+            tv_out_format(out, j > 0 ? ",%u" : ",\"heights\":[%u", (unsigned)shown->heights[i][j]);
+        tv_out_text(out, "]}");
+    }
+    if (shown->track_count > 0)
+        tv_out_text(out, "]}");
+    tv_free(shown);
+}
+
 void tv_session_write_status(const struct tv_session *session, struct tv_out *out)
 {
     static const char *const names[] = {"loading", "ready", "error"};
@@ -92,5 +113,7 @@ void tv_session_write_status(const struct tv_session *session, struct tv_out *ou
     const struct tv_error *error = tv_session_error(session);
     if (error != NULL)
         write_error(out, error);
+    if (tv_session_state(session) == TV_SESSION_LOADING)
+        write_sketch(out, session->progress.sketch);
     tv_out_char(out, '}');
 }

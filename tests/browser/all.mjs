@@ -14,4 +14,5 @@ import './objects.test.mjs';
 import './lower.test.mjs';
 import './page.test.mjs';
 import './samples.test.mjs';
+import './sketch.test.mjs';
 import './traces.test.mjs';

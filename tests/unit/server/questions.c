@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "fixture.h"
+#include "model/sketch.h"
 #include "server/questions.h"
 
 /* A loader whose end the test decides. */
@@ -28,6 +29,8 @@ static enum tv_status load(void *context, struct tv_progress *progress, struct t
     atomic_store(&progress->total_bytes, 1000);
     atomic_store(&progress->bytes, 400);
     atomic_store(&progress->records, 40);
+    struct tv_sketch_mark mark = {5000, tv_sketch_track(progress->sketch, TV_BYTES("1/2"))};
+    tv_sketch_add(progress->sketch, &mark, 1);
     while (!atomic_load(&source->go)) {
         if (atomic_load(&progress->cancel))
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
@@ -129,6 +132,11 @@ static void counts_while_it_loads(void **state)
     while (strstr(ask(session, "api/status", "", false).body, "\"bytes\":200,") == NULL)
         sched_yield();
     assert_int_equal(tv_session_state(session), TV_SESSION_LOADING);
+    /* One mark: it alone is as high as can be, in the first place. */
+    const char *sketch = "\"sketch\":{\"length_ns\":204800,\"tracks\":[{\"name\":\"1/2\","
+                         "\"heights\":[255,0,0,";
+    while (strstr(ask(session, "api/status", "", false).body, sketch) == NULL)
+        sched_yield();
     tv_session_cancel(session);
     pthread_join(thread, NULL);
     assert_int_equal(tv_session_state(session), TV_SESSION_FAILED);

@@ -15,7 +15,15 @@ export interface Status {
   bytes: number;
   total_bytes: number;
   records: number;
+  /** While it is read: how much of what was read lies where. */
+  sketch?: Sketch;
   error?: { message: string; offset?: number };
+}
+
+export interface Sketch {
+  length_ns: number;
+  /** Heights from 0 to 255, from the left to the right. */
+  tracks: { name: string; heights: number[] }[];
 }
 
 export interface Track {

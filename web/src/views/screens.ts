@@ -4,6 +4,7 @@
 import { fill, h, icon, setText } from '../base/dom';
 import { fileName, formatBig, formatBytes, formatCount } from '../base/format';
 import type { Status } from '../model/engine';
+import { SketchView } from './sketchView';
 
 /** Milliseconds over which the rate of reading is taken. */
 const WINDOW = 2000;
@@ -37,6 +38,7 @@ export class LoadingScreen extends Screen {
   private readonly records = h('b', null, ' ');
   private readonly rate = h('b', null, ' ');
   private readonly heading = h('h1', null, 'Reading');
+  private readonly sketch = new SketchView();
   /** Of the last few seconds: the rate is that of now. */
   private recent: { at: number; records: number }[] = [];
 
@@ -60,6 +62,7 @@ export class LoadingScreen extends Screen {
         h('div', null, this.rate, 'records a second'),
       ),
       h('div', { class: 'actions' }, button('Cancel', '', cancel)),
+      this.sketch.element,
     );
   }
 
@@ -78,6 +81,7 @@ export class LoadingScreen extends Screen {
     setText(this.bytes, formatBytes(status.bytes));
     setText(this.total, status.total_bytes > 0 ? `of ${formatBytes(status.total_bytes)}` : 'read');
     setText(this.records, formatBig(status.records));
+    if (status.sketch) this.sketch.show(status.sketch);
     if (seconds > 0.2)
       setText(this.rate, formatBig(Math.round((status.records - first.records) / seconds)));
   }
