@@ -2,6 +2,9 @@
 /*
  * Objects: those of a row and a range with their snapshots, and all about one object or snapshot.
  */
+#include "model/objects.h"
+#include <stdio.h>
+
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -238,6 +241,41 @@ enum tv_status tv_view_snapshot(const struct tv_view *view, const struct tv_para
     write_about(out, trace, snapshot->object);
     struct tv_view_event event = {snapshot->input, TV_NONE, snapshot->offset, TV_NO_OFFSET};
     tv_view_write_event(out, trace, &event);
+    tv_out_char(out, '}');
+    return TV_OK;
+}
+
+/* A process as references name it: by its number, or its key where it has one. */
+static struct tv_bytes name_process(const struct tv_head *head, uint32_t process, char room[24])
+{
+    if (process >= head->process_count)
+        return TV_BYTES("");
+    if (head->processes[process].key != TV_EMPTY_STRING)
+        return tv_head_text(head, head->processes[process].key);
+    int length = snprintf(room, 24, "%llu", (unsigned long long)head->processes[process].id);
+    return (struct tv_bytes){(const uint8_t *)room, (size_t)length};
+}
+
+enum tv_status tv_view_reference(const struct tv_view *view, const struct tv_parameters *parameters,
+                                 struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_trace *trace = view->trace;
+    struct tv_parameter_bounds all = {0, (int64_t)trace->tables.snapshots.count - 1};
+    int64_t number;
+    enum tv_status status = tv_parameter_required(parameters, "snapshot", all, &number, err);
+    if (status != TV_OK)
+        return status;
+    char room[24];
+    const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[number];
+    uint32_t process = trace->tables.objects.rows[snapshot->object].process;
+    struct tv_object_reference reference = {
+        .input = snapshot->input,
+        .pid = name_process(trace->head, process, room),
+        .scope = tv_parameter_text(parameters, "scope"),
+        .id = tv_parameter_text(parameters, "id"),
+        .time = snapshot->time,
+    };
+    tv_member_index(out, "{\"snapshot\":", tv_object_find_snapshot(trace, &reference));
     tv_out_char(out, '}');
     return TV_OK;
 }

@@ -47,6 +47,7 @@ tv_view_function tv_view_instants, tv_view_instant;                     /* marks
 tv_view_function tv_view_flows, tv_view_flow, tv_view_flow_categories;  /* flows.c */
 tv_view_function tv_view_arrows;                                        /* arrows.c */
 tv_view_function tv_view_beside;                                        /* beside.c */
+tv_view_function tv_view_reference;                                     /* objects.c */
 tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;     /* objects.c */
 tv_view_function tv_view_samples, tv_view_sample, tv_view_sample_flame; /* samples.c */
 tv_view_function tv_view_memory_dumps, tv_view_memory_dump;             /* memory.c */

@@ -35,6 +35,7 @@ static const struct {
     {"objects", tv_view_objects, false},
     {"object", tv_view_object, false},
     {"snapshot", tv_view_snapshot, false},
+    {"reference", tv_view_reference, false},
     {"samples", tv_view_samples, false},
     {"sample", tv_view_sample, false},
     {"sample_flame", tv_view_sample_flame, true},

@@ -46,9 +46,16 @@ const EVENTS = [
   },
   { ph: 'X', name: 'draw', cat: 'a', pid: 2, tid: 2, ts: 0, dur: 10 },
   of('N', 'Tree', '0x1', 100),
-  of('O', 'Tree', '0x1', 200, snapshot({ size: 1, leaf: { green: true } })),
+  of(
+    'O',
+    'Tree',
+    '0x1',
+    200,
+    snapshot({ size: 1, leaf: { green: true }, next: { id_ref: '0x3' } }),
+  ),
   of('O', 'Tree', '0x1', 500, snapshot({ size: 2 })),
   of('D', 'Tree', '0x1', 900),
+  of('O', 'Seed', '0x3', 150, snapshot({ small: 'yes' })),
   of('N', 'Tree', '0x2', 400),
   of('D', 'Tree', '0x2', 800),
   dump(1, 300, { malloc: bytes('100'), 'malloc/heap': bytes('80') }),
@@ -107,7 +114,7 @@ async function select(time, label, under, expected) {
 test('each type of objects has a row', async () => {
   await until(
     async () => (await page.locator('.label .name').allInnerTexts()).join(),
-    (text) => text.startsWith('Memory dumps,Tree,'),
+    (text) => text.startsWith('Memory dumps,Seed,Tree,'),
     'the rows',
   );
   assert.match(
@@ -131,6 +138,12 @@ test('a snapshot is told with its tree, and the way to its neighbours', async ()
   await until(words, (text) => /Snapshot 1 of 2/.test(text), 'its first snapshot');
 });
 
+test('an id in a snapshot leads to what it means', async () => {
+  await select(350, 'Tree', 8, /Snapshot 1 of 2/);
+  await details().locator('.value-tree button', { hasText: '0x3' }).click();
+  await until(words, (text) => /Seed 0x3 .*small yes/.test(text), 'the other object');
+});
+
 test('before its first snapshot an object is pale and is meant itself', async () => {
   await select(150, 'Tree', 8, /Snapshots 2/);
   // 0x2 lives at the same time, so that it stands in the second lane.
@@ -148,7 +161,7 @@ test('an event leads to the snapshot that it means', async () => {
 });
 
 test('a link to an object opens it', async () => {
-  const other = await openPage(`${viewer.address}#mark=object.1`);
+  const other = await openPage(`${viewer.address}#mark=object.2`);
   await ready(other.page);
   const text = () => other.page.locator('.details.beside').innerText();
   await until(text, (found) => /0x2/.test(found), 'the object of the link');

@@ -95,6 +95,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
       objects: refuse,
       object: refuse,
       snapshot: refuse,
+      reference: refuse,
       samples: refuse,
       sample: refuse,
       sampleFlame: refuse,

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "fixture.h"
+#include "model/objects.h"
 #include "view/view.h"
 
 #define MS 1000000
@@ -133,6 +134,7 @@ static int set_up(void **state)
     add_dump(trace, TV_NONE, "shared", NAN);
     struct tv_instant *instant = tv_table_add(&trace->tables.instants);
     *instant = (struct tv_instant){.time = 1, .offset = TV_NO_OFFSET, .of = thread};
+    tv_objects_index(trace);
     asked->view = tv_view_new(trace);
     *state = asked;
     return 0;
@@ -225,6 +227,15 @@ static void all_about_an_object_and_a_snapshot(void **state)
     assert_answer(*state, "snapshot?snapshot=1",
                   "{\"snapshot\":1,\"time_ns\":2000000,\"until_ns\":3000000,\"nth\":2,"
                   "\"inner\":true,\"of\":" FIRST "}");
+}
+
+static void what_an_id_means_at_a_snapshot(void **state)
+{
+    /* the snapshot of 0x2 was taken at 2 ms, when 0x1 had its second and 0x3 was not there */
+    assert_answer(*state, "reference?snapshot=2&id=0x2", "{\"snapshot\":2}");
+    assert_answer(*state, "reference?snapshot=2&id=0x3", "{\"snapshot\":-1}");
+    assert_answer(*state, "reference?snapshot=2&id=0x1&scope=other", "{\"snapshot\":-1}");
+    assert_answer(*state, "reference?snapshot=0&id=0x2&scope=ptr", "{\"snapshot\":2}");
 }
 
 static void samples_of_a_range(void **state)
@@ -320,6 +331,6 @@ static void an_answer_is_bounded(void **state)
 
 UNIT_TESTS(things, asked_test(tells_which_rows_there_are), asked_test(objects_of_a_range),
            asked_test(those_of_one_pixel_are_one), asked_test(all_about_an_object_and_a_snapshot),
-           asked_test(samples_of_a_range), asked_test(a_flame_graph_of_samples),
-           asked_test(memory_dumps_with_their_figures), asked_test(wrong_questions_are_refused),
-           asked_test(an_answer_is_bounded));
+           asked_test(what_an_id_means_at_a_snapshot), asked_test(samples_of_a_range),
+           asked_test(a_flame_graph_of_samples), asked_test(memory_dumps_with_their_figures),
+           asked_test(wrong_questions_are_refused), asked_test(an_answer_is_bounded));

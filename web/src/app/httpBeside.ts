@@ -72,6 +72,17 @@ export class HttpBeside implements BesideEngine {
     return { ...answer, of: visibleTexts(answer.of) };
   }
 
+  async reference(
+    snapshot: number,
+    id: string,
+    scope: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<number> {
+    type Answer = { snapshot: number };
+    return (await this.carrier.json<Answer>('api/reference', { snapshot, id, scope }, signal))
+      .snapshot;
+  }
+
   async samples(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<Sample>> {
     type Answer = { samples: SampleRow[]; left_out: number };
     const answer = await this.carrier.json<Answer>('api/samples', { ...range, pixels }, signal);

@@ -177,6 +177,13 @@ export interface BesideEngine {
   ): Promise<ObjectsInView>;
   object(object: number, signal?: AbortSignal): Promise<ObjectDetails>;
   snapshot(snapshot: number, signal?: AbortSignal): Promise<SnapshotDetails>;
+  /** What an id means at the time of a snapshot; -1: nothing. */
+  reference(
+    snapshot: number,
+    id: string,
+    scope: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<number>;
   samples(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<Sample>>;
   sample(sample: number, signal?: AbortSignal): Promise<SampleDetails>;
   sampleFlame(question: SampleFlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;

@@ -9,7 +9,7 @@ import { idOf } from '../model/names';
 import { objectColour } from '../render/objectPainter';
 import type { Views } from './context';
 import { eventFacts, eventParts, fact, factTable, link, section } from './detailsParts';
-import { goToObject, goToSnapshot } from './references';
+import { followFrom, goToObject, goToSnapshot } from './references';
 import { valueTree } from './valueTree';
 
 function title(v: Views, { type, id }: ObjectDetails): HTMLElement {
@@ -83,10 +83,11 @@ export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
 }
 
 /** A snapshot's event has nothing but the snapshot in its arguments, mostly. */
-function contents(args: unknown): HTMLElement[] {
+function contents(v: Views, number: number, args: unknown): HTMLElement[] {
   if (typeof args !== 'object' || args === null || !('snapshot' in args)) return [];
   const { snapshot, ...others } = args;
-  const parts = [section('Snapshot', valueTree(snapshot))];
+  const follow = (holder: Record<string, unknown>): void => void followFrom(v, number, holder);
+  const parts = [section('Snapshot', valueTree(snapshot, follow))];
   if (Object.keys(others).length > 0) parts.push(section('Arguments', valueTree(others)));
   return parts;
 }
@@ -94,7 +95,7 @@ function contents(args: unknown): HTMLElement[] {
 export function snapshotDetails(v: Views, snapshot: SnapshotDetails): HTMLElement[] {
   const { of: object, snapshot: number, nth } = snapshot;
   const { event, ...place } = snapshot;
-  const own = event ? contents(event.args) : [];
+  const own = event ? contents(v, number, event.args) : [];
   const rest = event && own.length > 0 ? { ...event, args: undefined } : event;
   return [
     title(v, object),

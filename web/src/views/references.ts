@@ -65,3 +65,20 @@ export function referenceLinks(v: Views, references: unknown): HTMLElement[] {
     ),
   ];
 }
+
+/** What stands behind an id in a snapshot: the object's snapshot at that time. */
+export async function followFrom(
+  v: Views,
+  snapshot: number,
+  holder: Record<string, unknown>,
+): Promise<void> {
+  const id = String(holder['id_ref'] ?? holder['idRef']);
+  const scope = typeof holder['scope'] === 'string' ? holder['scope'] : undefined;
+  try {
+    const found = await v.viewer.engine.beside.reference(snapshot, id, scope);
+    if (found >= 0) await goToSnapshot(v, found);
+    else v.viewer.notice.set(`${brief(visible(id), 80)} has no snapshot at this time`);
+  } catch (error) {
+    v.viewer.failed(error);
+  }
+}

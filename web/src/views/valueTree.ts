@@ -40,16 +40,35 @@ function summaryText(value: object): string {
   return Array.isArray(value) ? `[${formatCount(count)}]` : `{${formatCount(count)}}`;
 }
 
-function members(value: object, depth: number): HTMLElement[] {
+/** Follows a reference to an object: given the members that stand beside the id. */
+export type Follow = (holder: Record<string, unknown>) => void;
+
+const REFERENCES = ['id_ref', 'idRef'];
+
+function members(value: object, depth: number, follow: Follow | null): HTMLElement[] {
   const entries = Object.entries(value);
-  const lines = entries.slice(0, MOST).map(([key, member]) => valueLine(key, member, depth));
+  const lines = entries.slice(0, MOST).map(([key, member]) => {
+    if (follow && REFERENCES.includes(key) && !isContainer(member))
+      return referenceLine(key, member, () => follow(value as Record<string, unknown>));
+    return valueLine(key, member, depth, follow);
+  });
   if (entries.length > MOST)
     lines.push(h('li', { class: 'dim' }, `and ${formatCount(entries.length - MOST)} more`));
   return lines;
 }
 
+function referenceLine(key: string, id: unknown, act: () => void): HTMLElement {
+  const text = visible(brief(String(id), FOLDED));
+  const button = h(
+    'button',
+    { class: 'link', attrs: { type: 'button' }, on: { click: act } },
+    text,
+  );
+  return h('li', null, h('b', null, visible(key)), ' ', button);
+}
+
 /** Members appear when the line is first opened: a snapshot may have a million. */
-function container(key: string, value: object, depth: number): HTMLElement {
+function container(key: string, value: object, depth: number, follow: Follow | null): HTMLElement {
   const list = h('ul', { class: 'value-tree' });
   const details = h(
     'details',
@@ -58,7 +77,8 @@ function container(key: string, value: object, depth: number): HTMLElement {
     list,
   ) as HTMLDetailsElement;
   const show = (): void => {
-    if (details.open && list.childElementCount === 0) list.append(...members(value, depth + 1));
+    if (details.open && list.childElementCount === 0)
+      list.append(...members(value, depth + 1, follow));
   };
   details.addEventListener('toggle', show);
   if (depth < OPEN) {
@@ -68,13 +88,13 @@ function container(key: string, value: object, depth: number): HTMLElement {
   return h('li', null, details);
 }
 
-function valueLine(key: string, value: unknown, depth: number): HTMLElement {
-  if (isContainer(value)) return container(key, value, depth);
+function valueLine(key: string, value: unknown, depth: number, follow: Follow | null): HTMLElement {
+  if (isContainer(value)) return container(key, value, depth, follow);
   return h('li', null, h('b', null, visible(key)), ' ', leaf(value));
 }
 
 /** The members of an object or list; of anything else the one value. */
-export function valueTree(value: unknown): HTMLElement {
-  const lines = isContainer(value) ? members(value, 0) : [h('li', null, leaf(value))];
+export function valueTree(value: unknown, follow: Follow | null = null): HTMLElement {
+  const lines = isContainer(value) ? members(value, 0, follow) : [h('li', null, leaf(value))];
   return h('ul', { class: 'value-tree' }, ...lines);
 }
