@@ -67,7 +67,7 @@ static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_
     tv_out_u64(out, thread->id);
     tv_jsonl_some_text(out, "key", tv_head_text(head, thread->key));
     tv_jsonl_text(out, "name", tv_head_text(head, thread->name));
-    tv_jsonl_number(out, "process", thread->process);
+    tv_jsonl_index(out, "process", thread->process);
     tv_jsonl_number(out, "input", thread->input);
     tv_jsonl_some_number(out, "sort_index", thread->sort_index);
     tv_out_format(out, ", \"listed\": %s", thread->listed ? "true" : "false");
