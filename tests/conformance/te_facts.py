@@ -271,7 +271,7 @@ def of_ours(lines, shift):
         track = tracks[s["track"]]
         if track["kind"] == "async":
             _our_async_slice(facts, ours, track, s)
-        else:
+        elif track["kind"] in ("thread", "overflow"):
             _our_thread_slice(facts, ours, track, s)
     _our_instants(facts, ours)
     _our_counters(facts, ours)

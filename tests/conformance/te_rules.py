@@ -70,8 +70,8 @@ def refused(outcome):
     return [], []
 
 
-@rule("other traces inside", "1: ftrace text, Fuchsia and process dumps in systemTraceEvents and its like are kept as "
-      "metadata and said; reading them comes with the reader of ftrace")
+@rule("other traces inside", "1: ftrace text, process dumps and power samples become inputs of the same trace, with the "
+      "threads and instants that peers drop; JSON inside (Fuchsia) is kept as metadata and said")
 def other_traces(outcome):
     keys = ("systemTraceEvents", "androidProcessDump", "cgroupDump", "powerTraceAsString")
     if outcome.status == 1 and "without a trace in it" in outcome.errors:  # gzipped systrace
