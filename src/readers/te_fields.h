@@ -36,6 +36,18 @@ enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
 enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
                                        struct tv_te_fields *fields, const uint8_t **event_end);
 
+/* How events are searched.  The best that the processor has is used from the beginning; tests ask
+ * for others. */
+enum tv_te_simd {
+    TV_TE_SIMD_BEST,
+    TV_TE_SIMD_PLAIN, /* C alone */
+    TV_TE_SIMD_USUAL, /* what all processors of the kind have: SSE2, NEON, or C */
+    TV_TE_SIMD_AVX2,
+};
+
+/* False: the processor does not have it; nothing changes. No one may be reading. */
+bool tv_te_simd_use(enum tv_te_simd simd);
+
 /* The members of any object, with leniency: the next one from *at, which begins behind the '{' and
  * moves.  False: there are no more.  Keys are raw text as well. */
 bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *key,

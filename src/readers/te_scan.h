@@ -3,8 +3,9 @@
  * te_scan.h - the innermost loops over event text: to the end of a string, to the end of an object
  * or array.
  *
- * All may read up to 64 bytes behind the end.  SSE2 and NEON are part of
- * what every x86-64 and AArch64 processor has; elsewhere plain C does the same.
+ * All may read up to 64 bytes behind the end.  SSE2 and NEON are part of what every x86-64 and
+ * AArch64 processor has; elsewhere plain C does the same.  A file that is compiled for AVX2 defines
+ * TV_SCAN_AVX2 before it includes this, one that wants plain C TV_SCAN_PLAIN.
  */
 #ifndef TV_READERS_TE_SCAN_H
 #define TV_READERS_TE_SCAN_H
@@ -13,14 +14,25 @@
 
 #include "base/types.h"
 
-#if defined(__SSE2__)
+/* Whether te_quick_avx2.c has anything. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define TV_HAS_AVX2
+#endif
+
+#if defined(TV_SCAN_PLAIN)
+#elif defined(TV_SCAN_AVX2)
+#include <immintrin.h>
+#define TV_SCAN_SSE2
+#elif defined(__SSE2__)
 #include <emmintrin.h>
+#define TV_SCAN_SSE2
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 #include <arm_neon.h>
+#define TV_SCAN_NEON
 #endif
 
 /* Sixteen bytes, and which of them are a character: a bit each. */
-#if defined(__SSE2__)
+#if defined(TV_SCAN_SSE2)
 
 typedef __m128i tv_sixteen;
 
@@ -39,7 +51,7 @@ TV_INLINE tv_sixteen tv_sixteen_or(tv_sixteen bytes, char c)
     return _mm_or_si128(bytes, _mm_set1_epi8(c));
 }
 
-#elif defined(__aarch64__) && defined(__ARM_NEON)
+#elif defined(TV_SCAN_NEON)
 
 typedef uint8x16_t tv_sixteen;
 
@@ -108,14 +120,39 @@ TV_INLINE unsigned tv_lowest_bit(uint64_t bits)
 #endif
 }
 
+#if defined(TV_SCAN_AVX2)
+
+#define TV_SCAN_STEP 32
+
+/* Which of the next bytes are quotes or backslashes, a bit each. */
+TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
+{
+    __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
+    __m256i backslashes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(quotes, backslashes));
+}
+
+#else
+
+#define TV_SCAN_STEP 16
+
+/* Which of the next bytes are quotes or backslashes, a bit each. */
+TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
+{
+    tv_sixteen bytes = tv_sixteen_load(at);
+    return tv_sixteen_find(bytes, '"') | tv_sixteen_find(bytes, '\\');
+}
+
+#endif
+
 /* The '"' that ends the string whose text begins at `at`, or NULL: it does not end. */
 TV_INLINE const uint8_t *tv_scan_string(const uint8_t *at, const uint8_t *end)
 {
     while (at < end) {
-        tv_sixteen bytes = tv_sixteen_load(at);
-        uint32_t found = tv_sixteen_find(bytes, '"') | tv_sixteen_find(bytes, '\\');
+        uint32_t found = tv_find_ends(at);
         if (found == 0) {
-            at += 16;
+            at += TV_SCAN_STEP;
             continue;
         }
         at += tv_lowest_bit(found);
@@ -131,6 +168,32 @@ struct tv_block_bits {
     uint64_t quotes, backslashes, opens, closes;
 };
 
+#if defined(TV_SCAN_AVX2)
+
+TV_INLINE uint64_t tv_find_64(__m256i low, __m256i high, char c)
+{
+    __m256i wanted = _mm256_set1_epi8(c);
+    uint32_t first = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted));
+    uint32_t second = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, wanted));
+    return first | (uint64_t)second << 32;
+}
+
+TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
+{
+    __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(at + 32));
+    __m256i bit = _mm256_set1_epi8(0x20);
+    __m256i low_braces = _mm256_or_si256(low, bit), high_braces = _mm256_or_si256(high, bit);
+    return (struct tv_block_bits){
+        .quotes = tv_find_64(low, high, '"'),
+        .backslashes = tv_find_64(low, high, '\\'),
+        .opens = tv_find_64(low_braces, high_braces, '{'),
+        .closes = tv_find_64(low_braces, high_braces, '}'),
+    };
+}
+
+#else
+
 TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
 {
     struct tv_block_bits bits = {0, 0, 0, 0};
@@ -145,6 +208,8 @@ TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
     }
     return bits;
 }
+
+#endif
 
 /* Which bytes stand behind a backslash that escapes them; *carry: the next block's first does. */
 TV_INLINE uint64_t tv_escaped_bits(uint64_t backslashes, uint64_t *carry)
@@ -166,9 +231,16 @@ TV_INLINE uint64_t tv_escaped_bits(uint64_t backslashes, uint64_t *carry)
 /* Each bit becomes whether an odd number of bits is set up to it. */
 TV_INLINE uint64_t tv_prefix_parity(uint64_t bits)
 {
+#if defined(TV_SCAN_AVX2)
+    /* Multiplied by all ones without carries. */
+    __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8((char)0xff), 0);
+    return (uint64_t)_mm_cvtsi128_si64(product);
+#else
     for (unsigned shift = 1; shift < 64; shift *= 2)
         bits ^= bits << shift;
     return bits;
+#endif
 }
 
 /* How far the search for the end of an object or array is. */

@@ -497,13 +497,23 @@ static void test_mutated_events(void)
 
 int main(void)
 {
+#if defined(TV_SCAN_AVX2)
+    if (!tv_te_simd_use(TV_TE_SIMD_AVX2)) {
+        printf("1..0 # SKIP the processor has no AVX2\n");
+        return 0;
+    }
+#endif
     test_bits();
     test_random_texts();
     test_backslashes();
     test_every_end();
-    test_events();
-    test_cut_events();
-    test_mutated_events();
+    for (enum tv_te_simd simd = TV_TE_SIMD_BEST; simd <= TV_TE_SIMD_AVX2; simd++) {
+        if (!tv_te_simd_use(simd))
+            continue;
+        test_events();
+        test_cut_events();
+        test_mutated_events();
+    }
     printf("1..%u\n", tests);
     return 0;
 }
