@@ -55,19 +55,29 @@ static uint32_t task_of(struct tv_ft_part *part, const struct tv_ft_line *line)
     return number;
 }
 
-void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset)
+static void take_event(struct tv_ft_part *part, const struct tv_ft_line *line,
+                       const struct tv_ft_at *at)
 {
-    struct tv_ft_at at = {line->time, offset, line->cpu, task_of(part, line)};
-    part->events++;
-    part->first = line->time < part->first ? line->time : part->first;
-    part->last = line->time > part->last ? line->time : part->last;
     if (line->event.length == 0) {
         /* The function tracer: "function <-parent". */
-        tv_ft_instant(part, &at, tv_ft_frame(part, tv_ft_word(line->details), "function"));
+        tv_ft_instant(part, at, tv_ft_frame(part, tv_ft_word(line->details), "function"));
         return;
     }
     uint32_t number = know_event(part, line->event);
     const struct tv_ft_event *event = part->events_known[number];
-    if (event->handle == NULL || !event->handle(part, line, &at, event))
-        tv_ft_instant(part, &at, part->event_frames[number]);
+    if (event->handle == NULL || !event->handle(part, line, at, event))
+        tv_ft_instant(part, at, part->event_frames[number]);
+}
+
+void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset)
+{
+    struct tv_ft_at at = {line->time, offset, line->cpu, task_of(part, line)};
+    size_t marks = part->marks.count;
+    part->events++;
+    take_event(part, line, &at);
+    /* Marks of clocks are often written with a time that is none. */
+    if (part->marks.count > marks)
+        return;
+    part->first = line->time < part->first ? line->time : part->first;
+    part->last = line->time > part->last ? line->time : part->last;
 }

@@ -262,6 +262,16 @@ static void reads_trace_cmd(void **context)
           "woken a b 6 by ?\n");
 }
 
+/* A mark of the clock may have the time 0.0: it is no event. */
+static void moves_the_clock(void **context)
+{
+    (void)context;
+    means("a-7 [000] .... 5.000000: ev: x\n"
+          "dummy-0000  [000] 0.0: 0: trace_event_clock_sync: parent_ts=0.0\n"
+          "a-7 [000] .... 5.000003: ev: x\n",
+          "instant ev of a 0\ninstant ev of a 3\n");
+}
+
 /* Text from several buffers need not be in order. */
 static void puts_switches_in_order(void **context)
 {
@@ -277,4 +287,4 @@ UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran),
            cmocka_unit_test(keeps_the_kernel_apart),
            cmocka_unit_test(counts_what_the_kernel_counts),
            cmocka_unit_test(says_what_it_cannot_read), cmocka_unit_test(reads_trace_cmd),
-           cmocka_unit_test(puts_switches_in_order));
+           cmocka_unit_test(moves_the_clock), cmocka_unit_test(puts_switches_in_order));
