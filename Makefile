@@ -31,6 +31,7 @@ bench: ## install what is missing, measure speed and memory; see docs/performanc
 	tools/install-packages build bench
 	$(MAKE) --no-print-directory build/release
 	tests/bench/run build/release
+	tests/bench/run-json build/release
 
 fuzz: ## install what is missing, run each fuzz target for FUZZ_SECONDS
 	tools/install-packages build check

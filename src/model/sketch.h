@@ -29,6 +29,7 @@ struct tv_sketch_mark {
     uint32_t track;
 };
 
+/* Some marks at a time: each call waits for others. */
 void tv_sketch_add(struct tv_sketch *sketch, const struct tv_sketch_mark *marks, size_t count);
 
 /* A copy. Heights are shares of the busiest bucket of all, 1 to 255 where anything happened. */
@@ -39,6 +40,7 @@ struct tv_sketch_shown {
     uint8_t heights[TV_SKETCH_TRACKS][TV_SKETCH_BUCKETS];
 };
 
+/* Fills the copy, from any thread. */
 void tv_sketch_show(struct tv_sketch *sketch, struct tv_sketch_shown *shown);
 
 #endif

@@ -4,6 +4,10 @@
  *
  * Nothing is decoded: each field is the JSON text of its value, strings with their quotes; data
  * NULL: absent.  Of duplicate keys the last wins.  te_values.h says what a text means.
+ *
+ * What is lenient here is not json_walk.h: that one always comes to an end and blames what it
+ * passes, as a value is to be shown; this one must know when an event is cut, so that more bytes
+ * are read, and when it is broken, so that reading goes on at the next event.
  */
 #ifndef TV_READERS_TE_FIELDS_H
 #define TV_READERS_TE_FIELDS_H
