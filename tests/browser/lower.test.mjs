@@ -167,6 +167,18 @@ test('an escape in the file is the character that it means', async () => {
   );
 });
 
+test('Enter in the top bar opens the list where no name matches', async () => {
+  await tab('Profile').click();
+  await search('http://');
+  await until(
+    () => page.locator('.top .search .count').innerText(),
+    'no name, Enter lists all',
+    'what the box says',
+  );
+  await page.keyboard.press('Enter');
+  await until(() => hits('name').then((h) => h.join()), 'task', 'the hit in an argument');
+});
+
 test('arrows move in the list, Enter goes to the event', async () => {
   await search('needle');
   await until(() => hits('name').then((h) => h.length), 4, 'the hits');

@@ -252,7 +252,7 @@ export class TimelineView {
       extents: selection.extents.peek(),
       hovered: viewer.hover.peek()?.hit.call ?? null,
       matches: search.hits.peek()?.matches ?? null,
-      dimmed: search.focused.peek() && search.hits.peek() !== null,
+      dimmed: search.focused.peek() && (search.hits.peek()?.frames.length ?? 0) > 0,
       hit: search.current.peek()?.call ?? null,
     };
   }

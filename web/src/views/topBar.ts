@@ -141,7 +141,8 @@ export class TopBar {
       if (input.value !== query) input.value = query;
       for (const element of [count, previous, next]) element.hidden = query === '';
       key.hidden = query !== '';
-      box.classList.toggle('miss', hits !== null && hits.frames.length === 0);
+      const missed = hits !== null && hits.frames.length === 0;
+      box.classList.toggle('miss', missed && !this.hasMoreToSearch);
       setText(
         count,
         hits === null
@@ -153,7 +154,7 @@ export class TopBar {
   }
 
   private countText(methods: number, byCall: boolean, position: number, total: number): string {
-    if (methods === 0) return '0 of 0';
+    if (methods === 0) return this.hasMoreToSearch ? 'no name, Enter lists all' : '0 of 0';
     if (byCall && total === 0) return '…';
     const names = namesOf(wordsFor(this.v.viewer.facts), methods);
     if (!byCall) return position > 0 ? `${position} of ${names}` : names;
@@ -162,9 +163,16 @@ export class TopBar {
       : `${formatCount(total)} in ${names}`;
   }
 
+  /** Events have categories and arguments, in which the list searches as well. */
+  private get hasMoreToSearch(): boolean {
+    return this.v.viewer.facts.order === 'owner';
+  }
+
   private searchKey(e: KeyboardEvent): void {
     const { viewer, search } = this.v;
-    if (e.key === 'Enter') search.step(e.shiftKey ? -1 : 1);
+    if (e.key === 'Enter' && this.hasMoreToSearch && search.hits.peek()?.frames.length === 0)
+      viewer.tab.set('search');
+    else if (e.key === 'Enter') search.step(e.shiftKey ? -1 : 1);
     else if (e.key === 'ArrowDown') search.step(1);
     else if (e.key === 'ArrowUp') search.step(-1);
     else if (e.key === 'Escape') {
