@@ -126,16 +126,16 @@ static void place_one(struct placing_job *job, uint32_t thread)
     merge_paths(job);
 }
 
-/* What is to be done beside comes in the middle: when some memory has been given back, and when
+/* What is to be done beside comes late: when most of the memory of spans has been given back, and
  * there are still threads for the others. */
 static void place_threads(void *context, unsigned worker)
 {
     struct placing_job *job = context;
-    uint32_t count = job->assembly->thread_count, middle = count / 2;
+    uint32_t count = job->assembly->thread_count, late = count - count / 4;
     (void)worker;
     for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) <= count;)
-        if (i != middle)
-            place_one(job, i < middle ? i : i - 1);
+        if (i != late)
+            place_one(job, i < late ? i : i - 1);
         else if (job->placing->beside)
             job->placing->beside(job->placing->beside_context);
 }
