@@ -142,7 +142,6 @@ test('fields and case narrow it, and stand in the address', async () => {
     'the address',
   );
   await page.reload();
-  await ready(page).catch(() => {});
   await until(() => hits('name').then((h) => h.join()), 'mark', 'after reload');
   await page.getByRole('button', { name: 'Match case' }).click();
   await page.getByRole('button', { name: 'Names' }).click();
@@ -273,7 +272,9 @@ test('a name has its histogram and its slowest slices', async () => {
     'step',
     'the slice itself',
   );
+  await until(async () => 'call' in (await place(page)), true, 'the selected call');
   await page.keyboard.press('Escape');
+  await until(async () => 'call' in (await place(page)), false, 'nothing selected');
 });
 
 test('the table by name is saved as it stands', async () => {
@@ -282,6 +283,7 @@ test('the table by name is saved as it stands', async () => {
     true,
     'the table',
   );
+  await until(() => names('name').then((n) => n[0] ?? ''), (name) => /^step/.test(name), 'its order');
   await page.getByRole('button', { name: 'Export' }).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
