@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lower panel over a file of events: search with its list, the table by name, health with the
 // bytes, metadata.
-import { strict as assert } from "node:assert";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { openPage, place, ready, until } from "./browser.mjs";
-import { view } from "./program.mjs";
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), "lower-"));
-const LONG = "a long property ".repeat(60);
+const folder = mkdtempSync(join(tmpdir(), 'lower-'));
+const LONG = 'a long property '.repeat(60);
 
 /** One event a line; times in microseconds. Two of the lines are no events as they should be. */
 const LINES = [
-  { ph: "M", name: "thread_name", pid: 1, tid: 11, args: { name: "main" } },
-  { ph: "M", name: "thread_name", pid: 1, tid: 12, args: { name: "pool" } },
+  { ph: 'M', name: 'thread_name', pid: 1, tid: 11, args: { name: 'main' } },
+  { ph: 'M', name: 'thread_name', pid: 1, tid: 12, args: { name: 'pool' } },
   {
-    ph: "X",
-    name: "task",
-    cat: "top",
+    ph: 'X',
+    name: 'task',
+    cat: 'top',
     pid: 1,
     tid: 11,
     ts: 0,
     dur: 1000,
-    args: { url: "http://café/" },
+    args: { url: 'http://café/' },
   },
-  { ph: "X", name: "step", cat: "top", pid: 1, tid: 11, ts: 0, dur: 100 },
+  { ph: 'X', name: 'step', cat: 'top', pid: 1, tid: 11, ts: 0, dur: 100 },
   {
-    ph: "X",
-    name: "step",
-    cat: "top",
+    ph: 'X',
+    name: 'step',
+    cat: 'top',
     pid: 1,
     tid: 11,
     ts: 200,
     dur: 300,
-    args: { note: "a <b>Needle</b>" },
+    args: { note: 'a <b>Needle</b>' },
   },
-  { ph: "X", name: "step", cat: "top", pid: 1, tid: 11, ts: 600, dur: 200 },
-  { ph: "X", name: "Needle", cat: "gpu", pid: 1, tid: 12, ts: 300, dur: 50 },
+  { ph: 'X', name: 'step', cat: 'top', pid: 1, tid: 11, ts: 600, dur: 200 },
+  { ph: 'X', name: 'Needle', cat: 'gpu', pid: 1, tid: 12, ts: 300, dur: 50 },
   {
-    ph: "i",
-    name: "mark",
-    cat: "top",
-    s: "t",
+    ph: 'i',
+    name: 'mark',
+    cat: 'top',
+    s: 't',
     pid: 1,
     tid: 12,
     ts: 700,
-    args: { why: ["one", "needle"] },
+    args: { why: ['one', 'needle'] },
   },
-  { ph: "Q", name: "odd", pid: 1, tid: 11, ts: 5 },
+  { ph: 'Q', name: 'odd', pid: 1, tid: 11, ts: 5 },
   {
-    ph: "X",
-    name: "less",
-    cat: "needlework",
+    ph: 'X',
+    name: 'less',
+    cat: 'needlework',
     pid: 1,
     tid: 12,
     ts: 100,
@@ -64,15 +64,15 @@ const LINES = [
 const TEXT =
   `{"otherData":{"build":{"os":"Linux <i>","list":[1,2]}},"story":${JSON.stringify(LONG)},\n` +
   `"traceEvents":[\n${LINES.map((line) => JSON.stringify(line))
-    .join(",\n")
-    .replace("café", "caf\\u00e9")}\n]}\n`;
+    .join(',\n')
+    .replace('café', 'caf\\u00e9')}\n]}\n`;
 
 let page;
 let troubles;
 const closing = [];
 
 before(async () => {
-  const file = join(folder, "lower.json");
+  const file = join(folder, 'lower.json');
   writeFileSync(file, TEXT);
   const viewer = await view(file);
   const opened = await openPage(viewer.address);
@@ -86,358 +86,279 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const tab = (name) => page.getByRole("tab", { name: new RegExp(`^${name}`) });
-const squeeze = (text) => text.replace(/\s+/g, " ").trim();
+const tab = (name) => page.getByRole('tab', { name: new RegExp(`^${name}`) });
+const squeeze = (text) => text.replace(/\s+/g, ' ').trim();
 
 /** The cells of the visible lines of a grid. */
 const cells = (label, columns) =>
   page
-    .getByRole("grid", { name: label })
+    .getByRole('grid', { name: label })
     .evaluate(
       (grid, wanted) =>
-        [...grid.querySelectorAll(".grid-row")]
+        [...grid.querySelectorAll('.grid-row')]
           .sort((a, b) => Number(a.dataset.line) - Number(b.dataset.line))
           .map((row) =>
             wanted
-              .map((name) =>
-                row.querySelector(`[data-column=${name}]`).textContent.trim(),
-              )
-              .join(" | "),
+              .map((name) => row.querySelector(`[data-column=${name}]`).textContent.trim())
+              .join(' | '),
           ),
       columns,
     );
-const hits = (...columns) => cells("Search hits", columns);
-const names = (...columns) => cells("Table by name", columns);
+const hits = (...columns) => cells('Search hits', columns);
+const names = (...columns) => cells('Table by name', columns);
 
 async function search(text) {
-  await page.getByLabel("Search names and arguments").fill(text);
+  await page.getByLabel('Search names and arguments').fill(text);
 }
 
-test("the list has what matches in names, categories and arguments, in time order", async () => {
-  await tab("Search").click();
-  await search("needle");
+test('the list has what matches in names, categories and arguments, in time order', async () => {
+  await tab('Search').click();
+  await search('needle');
   await until(
-    () =>
-      hits("name", "where", "kind", "time", "length", "track").then((h) =>
-        h.join("\n"),
-      ),
+    () => hits('name', 'where', 'kind', 'time', 'length', 'track').then((h) => h.join('\n')),
     [
-      "less | category needlework | slice | 0.100 | 0.000 | [12] pool",
-      "step | note: a <b>Needle</b> | slice | 0.200 | 0.300 | [11] main",
-      "Needle | name | slice | 0.300 | 0.050 | [12] pool",
-      "mark | why: needle | instant | 0.700 |  | [12] pool",
-    ].join("\n"),
-    "the hits",
+      'less | category needlework | slice | 0.100 | 0.000 | [12] pool',
+      'step | note: a <b>Needle</b> | slice | 0.200 | 0.300 | [11] main',
+      'Needle | name | slice | 0.300 | 0.050 | [12] pool',
+      'mark | why: needle | instant | 0.700 |  | [12] pool',
+    ].join('\n'),
+    'the hits',
   );
-  assert.equal(squeeze(await tab("Search").innerText()), "Search 4");
-  assert.deepEqual(await page.locator("#pane-search .found").allInnerTexts(), [
-    "needle",
-    "Needle",
-    "Needle",
-    "needle",
+  assert.equal(squeeze(await tab('Search').innerText()), 'Search 4');
+  assert.deepEqual(await page.locator('#pane-search .found').allInnerTexts(), [
+    'needle',
+    'Needle',
+    'Needle',
+    'needle',
   ]);
 });
 
-test("fields and case narrow it, and stand in the address", async () => {
-  await page.getByRole("button", { name: "Names" }).click();
-  await page.getByRole("button", { name: "Categories" }).click();
-  await until(
-    () => hits("name").then((h) => h.join()),
-    "step,mark",
-    "arguments alone",
-  );
-  await page.getByRole("button", { name: "Arguments" }).click();
+test('fields and case narrow it, and stand in the address', async () => {
+  await page.getByRole('button', { name: 'Names' }).click();
+  await page.getByRole('button', { name: 'Categories' }).click();
+  await until(() => hits('name').then((h) => h.join()), 'step,mark', 'arguments alone');
+  await page.getByRole('button', { name: 'Arguments' }).click();
   assert.equal(
-    await page
-      .getByRole("button", { name: "Arguments" })
-      .getAttribute("aria-pressed"),
-    "true",
+    await page.getByRole('button', { name: 'Arguments' }).getAttribute('aria-pressed'),
+    'true',
   );
-  await page.getByRole("button", { name: "Match case" }).click();
-  await until(
-    () => hits("name").then((h) => h.join()),
-    "mark",
-    "small letters alone",
-  );
+  await page.getByRole('button', { name: 'Match case' }).click();
+  await until(() => hits('name').then((h) => h.join()), 'mark', 'small letters alone');
   await until(
     () => place(page).then((p) => `${p.tab} ${p.in} ${p.case} ${p.search}`),
-    "search args 1 needle",
-    "the address",
+    'search args 1 needle',
+    'the address',
   );
   await page.reload();
-  await until(() => hits("name").then((h) => h.join()), "mark", "after reload");
-  await page.getByRole("button", { name: "Match case" }).click();
-  await page.getByRole("button", { name: "Names" }).click();
-  await page.getByRole("button", { name: "Categories" }).click();
-  await until(() => hits("name").then((h) => h.length), 4, "all of it again");
+  await until(() => hits('name').then((h) => h.join()), 'mark', 'after reload');
+  await page.getByRole('button', { name: 'Match case' }).click();
+  await page.getByRole('button', { name: 'Names' }).click();
+  await page.getByRole('button', { name: 'Categories' }).click();
+  await until(() => hits('name').then((h) => h.length), 4, 'all of it again');
 });
 
-test("an escape in the file is the character that it means", async () => {
-  await search("/CAFÉ");
+test('an escape in the file is the character that it means', async () => {
+  await search('/CAFÉ');
+  await until(() => hits('where').then((h) => h.join()), '', 'none with capitals');
+  await search('/café/');
   await until(
-    () => hits("where").then((h) => h.join()),
-    "",
-    "none with capitals",
+    () => hits('name', 'where').then((h) => h.join()),
+    'task | url: http://café/',
+    'the hit',
   );
-  await search("/café/");
+  await search('no such text');
   await until(
-    () => hits("name", "where").then((h) => h.join()),
-    "task | url: http://café/",
-    "the hit",
-  );
-  await search("no such text");
-  await until(
-    () => page.locator("#pane-search .nothing").innerText(),
-    "Nothing holds this text.",
-    "none",
+    () => page.locator('#pane-search .nothing').innerText(),
+    'Nothing holds this text.',
+    'none',
   );
 });
 
-test("Enter in the top bar opens the list where no name matches", async () => {
-  await tab("Profile").click();
-  await search("http://");
+test('Enter in the top bar opens the list where no name matches', async () => {
+  await tab('Profile').click();
+  await search('http://');
   await until(
-    () => page.locator(".top .search .count").innerText(),
-    "no name, Enter lists all",
-    "what the box says",
+    () => page.locator('.top .search .count').innerText(),
+    'no name, Enter lists all',
+    'what the box says',
   );
-  await page.keyboard.press("Enter");
-  await until(
-    () => hits("name").then((h) => h.join()),
-    "task",
-    "the hit in an argument",
-  );
+  await page.keyboard.press('Enter');
+  await until(() => hits('name').then((h) => h.join()), 'task', 'the hit in an argument');
 });
 
-test("arrows move in the list, Enter goes to the event", async () => {
-  await search("needle");
-  await until(() => hits("name").then((h) => h.length), 4, "the hits");
-  const grid = page.getByRole("grid", { name: "Search hits" });
+test('arrows move in the list, Enter goes to the event', async () => {
+  await search('needle');
+  await until(() => hits('name').then((h) => h.length), 4, 'the hits');
+  const grid = page.getByRole('grid', { name: 'Search hits' });
   await grid.focus();
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("Enter");
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
   await until(
-    () => grid.locator("[aria-selected=true]").innerText().then(squeeze),
+    () => grid.locator('[aria-selected=true]').innerText().then(squeeze),
     (text) => /^2 step/.test(text),
-    "the selected hit",
+    'the selected hit',
   );
-  const id = await grid.getAttribute("aria-activedescendant");
-  assert.equal(await page.locator(`#${id}`).getAttribute("aria-rowindex"), "3");
-  await until(
-    async () => "call" in (await place(page)),
-    true,
-    "the selected call",
-  );
-  await page.keyboard.press("End");
-  await page.keyboard.press("Enter");
-  await until(
-    async () => (await place(page)).mark,
-    "instant.0",
-    "the selected instant",
-  );
-  await page.keyboard.press("Escape");
+  const id = await grid.getAttribute('aria-activedescendant');
+  assert.equal(await page.locator(`#${id}`).getAttribute('aria-rowindex'), '3');
+  await until(async () => 'call' in (await place(page)), true, 'the selected call');
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await until(async () => (await place(page)).mark, 'instant.0', 'the selected instant');
+  await page.keyboard.press('Escape');
   await page
-    .locator("#pane-search")
-    .getByRole("button", { name: "Length: sort" })
-    .or(page.locator("#pane-search [data-column=length].column"))
+    .locator('#pane-search')
+    .getByRole('button', { name: 'Length: sort' })
+    .or(page.locator('#pane-search [data-column=length].column'))
     .first()
     .click();
-  await until(
-    () => hits("name", "length").then((h) => h[0]),
-    "step | 0.300",
-    "the longest first",
-  );
+  await until(() => hits('name', 'length').then((h) => h[0]), 'step | 0.300', 'the longest first');
 });
 
-test("the table by name: count, sums, percentiles of whole slices", async () => {
-  await page.keyboard.press("Escape");
-  await search("");
-  await tab("Selection").click();
-  const columns = [
-    "name",
-    "count",
-    "total",
-    "self",
-    "min",
-    "average",
-    "median",
-    "p95",
-    "max",
-  ];
+test('the table by name: count, sums, percentiles of whole slices', async () => {
+  await page.keyboard.press('Escape');
+  await search('');
+  await tab('Selection').click();
+  const columns = ['name', 'count', 'total', 'self', 'min', 'average', 'median', 'p95', 'max'];
   await until(
-    () => names(...columns).then((n) => n.join("\n")),
+    () => names(...columns).then((n) => n.join('\n')),
     [
-      "task top | 1 | 1.000 | 0.400 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000",
-      "step top | 3 | 0.600 | 0.600 | 0.100 | 0.200 | 0.200 | 0.300 | 0.300",
-      "Needle gpu | 1 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050",
-      "less needlework | 1 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000",
-    ].join("\n"),
-    "the table",
+      'task top | 1 | 1.000 | 0.400 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000',
+      'step top | 3 | 0.600 | 0.600 | 0.100 | 0.200 | 0.200 | 0.300 | 0.300',
+      'Needle gpu | 1 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050',
+      'less needlework | 1 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000',
+    ].join('\n'),
+    'the table',
   );
-  await page.locator("#pane-selection [data-column=count].column").click();
+  await page.locator('#pane-selection [data-column=count].column').click();
   await until(
-    () => names("name").then((n) => n.join()),
-    "step top,Needle gpu,less needlework,task top",
-    "by count",
+    () => names('name').then((n) => n.join()),
+    'step top,Needle gpu,less needlework,task top',
+    'by count',
   );
-  await until(async () => (await place(page)).by, "count.down", "the address");
-  await page.getByLabel("Find in table").fill("ste");
-  await until(
-    () => names("name").then((n) => n.join()),
-    "step top",
-    "what is found",
-  );
-  assert.equal(await page.locator(".find .count").innerText(), "1 of 4");
-  await page.getByLabel("Find in table").fill("");
+  await until(async () => (await place(page)).by, 'count.down', 'the address');
+  await page.getByLabel('Find in table').fill('ste');
+  await until(() => names('name').then((n) => n.join()), 'step top', 'what is found');
+  assert.equal(await page.locator('.find .count').innerText(), '1 of 4');
+  await page.getByLabel('Find in table').fill('');
 });
 
-test("a name has its histogram and its slowest slices", async () => {
+test('a name has its histogram and its slowest slices', async () => {
   await page
-    .getByRole("grid", { name: "Table by name" })
-    .locator(".grid-row", { hasText: "step" })
+    .getByRole('grid', { name: 'Table by name' })
+    .locator('.grid-row', { hasText: 'step' })
     .click();
-  const durations = page.locator(".durations");
+  const durations = page.locator('.durations');
   await until(
     () =>
       durations
-        .locator("h2")
+        .locator('h2')
         .innerText()
-        .catch(() => ""),
-    "step",
-    "the name",
+        .catch(() => ''),
+    'step',
+    'the name',
   );
-  assert.match(
-    await durations.innerText(),
-    /3 slices, median 0\.200, 95 % 0\.300, max 0\.300 ms/,
-  );
+  assert.match(await durations.innerText(), /3 slices, median 0\.200, 95 % 0\.300, max 0\.300 ms/);
   // Ten bars a power of ten: from the one that begins at 100 us to that at 250 us.
-  assert.equal(await durations.locator(".bars i").count(), 5);
+  assert.equal(await durations.locator('.bars i').count(), 5);
   assert.equal(
-    await durations.locator(".bars i").first().getAttribute("title"),
-    "100.000 µs to 130.000 µs: 1 slice",
+    await durations.locator('.bars i').first().getAttribute('title'),
+    '100.000 µs to 130.000 µs: 1 slice',
   );
   assert.match(
-    await durations.getByRole("img").getAttribute("aria-label"),
+    await durations.getByRole('img').getAttribute('aria-label'),
     /^Histogram of lengths/,
   );
-  assert.deepEqual(
-    (await durations.locator("li").allInnerTexts()).map(squeeze),
-    [
-      "0.300 ms at 0.200, [11] main",
-      "0.200 ms at 0.600, [11] main",
-      "0.100 ms at 0.000, [11] main",
-    ],
-  );
-  await durations.getByRole("button", { name: "0.200 ms" }).click();
-  await until(
-    () => page.locator("#pane-selection .details h2").innerText(),
-    "step",
-    "the slice itself",
-  );
-  await until(
-    async () => "call" in (await place(page)),
-    true,
-    "the selected call",
-  );
-  await page.keyboard.press("Escape");
-  await until(
-    async () => "call" in (await place(page)),
-    false,
-    "nothing selected",
-  );
-});
-
-test("the table by name is saved as it stands", async () => {
-  await until(
-    () => page.getByRole("grid", { name: "Table by name" }).isVisible(),
-    true,
-    "the table",
-  );
-  await until(
-    () => names("name").then((n) => n[0] ?? ""),
-    (name) => /^step/.test(name),
-    "its order",
-  );
-  await page.getByRole("button", { name: "Export" }).click();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("menuitem", { name: "CSV" }).click(),
+  assert.deepEqual((await durations.locator('li').allInnerTexts()).map(squeeze), [
+    '0.300 ms at 0.200, [11] main',
+    '0.200 ms at 0.600, [11] main',
+    '0.100 ms at 0.000, [11] main',
   ]);
-  assert.equal(download.suggestedFilename(), "lower.json.statistics.csv");
-  const lines = readFileSync(await download.path(), "utf8").split("\r\n");
-  assert.equal(
-    lines[0],
-    "name,count,total_ns,self_ns,min_ns,average_ns,median_ns,p95_ns,max_ns",
+  await durations.getByRole('button', { name: '0.200 ms' }).click();
+  await until(
+    () => page.locator('#pane-selection .details h2').innerText(),
+    'step',
+    'the slice itself',
   );
-  assert.equal(
-    lines[1],
-    "step,3,600000,600000,100000,200000,200000,300000,300000",
-  );
+  await until(async () => 'call' in (await place(page)), true, 'the selected call');
+  await page.keyboard.press('Escape');
+  await until(async () => 'call' in (await place(page)), false, 'nothing selected');
 });
 
-test("health lists places with line and text, and leads to bytes and events", async () => {
-  await page.getByRole("button", { name: /^Health/ }).click();
-  const health = page.locator("#health");
+test('the table by name is saved as it stands', async () => {
   await until(
-    () => health.innerText().then((t) => t.includes("line ")),
+    () => page.getByRole('grid', { name: 'Table by name' }).isVisible(),
     true,
-    "the places",
+    'the table',
   );
+  await until(
+    () => names('name').then((n) => n[0] ?? ''),
+    (name) => /^step/.test(name),
+    'its order',
+  );
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: 'CSV' }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), 'lower.json.statistics.csv');
+  const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
+  assert.equal(lines[0], 'name,count,total_ns,self_ns,min_ns,average_ns,median_ns,p95_ns,max_ns');
+  assert.equal(lines[1], 'step,3,600000,600000,100000,200000,200000,300000,300000');
+});
+
+test('health lists places with line and text, and leads to bytes and events', async () => {
+  await page.getByRole('button', { name: /^Health/ }).click();
+  const health = page.locator('#health');
+  await until(() => health.innerText().then((t) => t.includes('line ')), true, 'the places');
   const offset = Buffer.byteLength(TEXT.slice(0, TEXT.indexOf('{"ph":"Q"')));
-  const line = TEXT.slice(0, TEXT.indexOf('{"ph":"Q"')).split("\n").length;
-  const kind = health.locator(".diagnostic", { hasText: "unknown-phase" });
-  const number = offset.toLocaleString("en-US");
+  const line = TEXT.slice(0, TEXT.indexOf('{"ph":"Q"')).split('\n').length;
+  const kind = health.locator('.diagnostic', { hasText: 'unknown-phase' });
+  const number = offset.toLocaleString('en-US');
   assert.match(
     squeeze(await kind.innerText()),
     new RegExp(`byte ${number} line ${line} event \\{"ph":"Q"`),
   );
-  await kind.getByRole("button", { name: `byte ${number}` }).click();
-  const bytes = page.locator(".bytes-view");
+  await kind.getByRole('button', { name: `byte ${number}` }).click();
+  const bytes = page.locator('.bytes-view');
   await bytes.waitFor();
-  assert.equal(await bytes.locator(".here .gutter").innerText(), number);
-  assert.equal(await bytes.locator("mark").innerText(), "{");
-  assert.match(await bytes.locator(".here").innerText(), /"name":"odd"/);
+  assert.equal(await bytes.locator('.here .gutter').innerText(), number);
+  assert.equal(await bytes.locator('mark').innerText(), '{');
+  assert.match(await bytes.locator('.here').innerText(), /"name":"odd"/);
   // What was left out has no event: the nearest one behind it is told.
-  await kind.getByRole("button", { name: "event" }).click();
+  await kind.getByRole('button', { name: 'event' }).click();
   await until(
-    () =>
-      kind
-        .innerText()
-        .then((t) => t.includes("not in the trace; near it: the slice less")),
+    () => kind.innerText().then((t) => t.includes('not in the trace; near it: the slice less')),
     true,
-    "near it",
+    'near it',
   );
-  const negative = health.locator(".diagnostic", {
-    hasText: "negative-duration",
+  const negative = health.locator('.diagnostic', {
+    hasText: 'negative-duration',
   });
-  await negative.getByRole("button", { name: "event" }).click();
+  await negative.getByRole('button', { name: 'event' }).click();
   await until(
-    () => negative.innerText().then((t) => t.includes("the slice less")),
+    () => negative.innerText().then((t) => t.includes('the slice less')),
     true,
-    "the event",
+    'the event',
   );
-  await page.getByRole("button", { name: "Close the bytes" }).click();
+  await page.getByRole('button', { name: 'Close the bytes' }).click();
   assert.equal(await bytes.isVisible(), false);
 });
 
-test("metadata that is JSON is a tree, long values are folded", async () => {
-  await tab("Info").click();
-  const info = page.locator("#pane-info");
+test('metadata that is JSON is a tree, long values are folded', async () => {
+  await tab('Info').click();
+  const info = page.locator('#pane-info');
   assert.match(
     squeeze(await info.innerText()),
     /otherData build \{2\} os Linux <i> list \[2\] 0 1 1 2/,
   );
-  const all = info.getByRole("button", { name: /^all \d+ characters$/ });
+  const all = info.getByRole('button', { name: /^all \d+ characters$/ });
   assert.equal((await info.innerText()).includes(LONG.trim()), false);
   await all.click();
   assert.ok(squeeze(await info.innerText()).includes(squeeze(LONG)));
-  assert.match(
-    squeeze(await info.innerText()),
-    /Slices 6 slices, at most 2 levels deep/,
-  );
+  assert.match(squeeze(await info.innerText()), /Slices 6 slices, at most 2 levels deep/);
 });
 
-test("nothing went wrong", () => {
+test('nothing went wrong', () => {
   assert.deepEqual(troubles, []);
 });
