@@ -55,6 +55,9 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
         if (tree->cost[i].calls == 0 && tree->self_wall[i] == 0 && tree->self_cpu[i] == 0)
             continue;
         uint32_t parent = tree->parent[i];
+        /* Calls whose CPU time is unknown ran at least as long as those that they made. */
+        if (tree->cost[i].cpu < tree->self_cpu[i])
+            tree->cost[i].cpu = tree->self_cpu[i];
         int64_t wall = tree->cost[i].wall, cpu = tree->cost[i].cpu;
         tree->self_wall[parent] += wall;
         tree->self_cpu[parent] += cpu;

@@ -7,23 +7,63 @@
 #include "base/memory.h"
 
 /* The sums of a track's calls of depth 0. */
+/* Slices of one row that follow one another. */
+struct stretch {
+    uint32_t first, count;
+};
+
+struct stretches {
+    struct stretch *rows;
+    size_t count, capacity;
+};
+
+static void add_stretch(struct stretches *all, uint32_t first, uint32_t count)
+{
+    if (count == 0)
+        return;
+    all->rows = tv_array_reserve(all->rows, &all->capacity, all->count + 1, sizeof *all->rows);
+    all->rows[all->count++] = (struct stretch){first, count};
+}
+
+/* The calls made by those whose CPU time is unknown go to `inside`. */
+static void sum_stretch(const struct tv_trace *trace, uint32_t row, struct stretch stretch,
+                        struct tv_view_track *track, struct stretches *inside)
+{
+    struct tv_slice slices[64];
+    bool wall = tv_track_has_wall(trace, track->track) && trace->rows[row].depth == 0;
+    for (uint32_t done = 0, count; done < stretch.count; done += count) {
+        count = stretch.count - done;
+        if (count > TV_COUNT(slices))
+            count = TV_COUNT(slices);
+        tv_slices_read(trace, row, stretch.first + done, count, slices);
+        for (uint32_t i = 0; i < count; i++) {
+            struct stretch made;
+            track->wall += wall ? slices[i].length : 0;
+            track->cpu += slices[i].cpu_length;
+            if (!(slices[i].flags & TV_SLICE_NO_CPU))
+                continue;
+            tv_slice_children(trace, row, stretch.first + done + i, &made.first, &made.count);
+            add_stretch(inside, made.first, made.count);
+        }
+    }
+}
+
+/* The calls of depth 0; for one without CPU time, that of the calls inside. */
 static void sum_up(const struct tv_trace *trace, struct tv_view_track *track)
 {
     const struct tv_track *t = &trace->tracks[track->track];
-    struct tv_slice slices[64];
-    bool wall = tv_track_has_wall(trace, track->track);
-    if (t->row_count == 0)
-        return;
-    for (uint32_t first = 0, count; first < trace->rows[t->first_row].count; first += count) {
-        count = trace->rows[t->first_row].count - first;
-        if (count > TV_COUNT(slices))
-            count = TV_COUNT(slices);
-        tv_slices_read(trace, t->first_row, first, count, slices);
-        for (uint32_t i = 0; i < count; i++) {
-            track->wall += wall ? slices[i].length : 0;
-            track->cpu += slices[i].cpu_length;
-        }
+    struct stretches now = {NULL, 0, 0}, next = {NULL, 0, 0};
+    if (t->row_count > 0)
+        add_stretch(&now, 0, trace->rows[t->first_row].count);
+    for (uint32_t row = t->first_row; now.count > 0; row++) {
+        for (size_t i = 0; i < now.count; i++)
+            sum_stretch(trace, row, now.rows[i], track, &next);
+        struct stretches done = now;
+        now = next;
+        next = (struct stretches){done.rows, 0, done.capacity};
     }
+    tv_free(now.rows);
+    tv_free(next.rows);
 }
 
 static int compare_by_cpu(const void *left, const void *right)
