@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "readers/foreign.h"
 #include "readers/reader.h"
 #include "unpack/unpack.h"
 
@@ -114,13 +115,6 @@ static bool reader_knows(struct tv_bytes head, uint64_t size)
     return false;
 }
 
-/* A member is wanted when a reader knows it, or when it is a container itself. */
-static bool is_wanted(void *context, struct tv_bytes head)
-{
-    (void)context;
-    return reader_knows(head, UINT64_MAX) || tv_unpack_knows(head);
-}
-
 /* Whether two names are x.key and x.data. */
 static bool are_halves(const char *key, const char *data)
 {
@@ -154,7 +148,19 @@ struct pending {
 struct unpacked {
     const char *name;
     bool quiet;
+    const char *foreign; /* what the first member is that is not wanted, if that is known */
 };
+
+/* A member is wanted when a reader knows it, or when it is a container itself. */
+static bool is_wanted(void *context, struct tv_bytes head)
+{
+    struct unpacked *unpacked = context;
+    if (reader_knows(head, UINT64_MAX) || tv_unpack_knows(head))
+        return true;
+    if (unpacked->foreign == NULL)
+        unpacked->foreign = tv_foreign_name(head);
+    return false;
+}
 
 static void say(void *context, const char *text)
 {
@@ -168,11 +174,15 @@ static enum tv_status unpack_one(const struct pending *next, bool quiet, struct 
 {
     struct tv_source *packed = next->source;
     struct tv_source *members[TV_UNPACK_MEMBERS];
-    struct unpacked unpacked = {tv_source_name(packed), quiet};
+    struct unpacked unpacked = {tv_source_name(packed), quiet, NULL};
     struct tv_unpack_question question = {is_wanted, &unpacked, 0, say};
     size_t count;
     bool cut_off;
     enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);
+    if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
+        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                         "a container without a trace in it: found %s, which is not read yet",
+                         unpacked.foreign);
     if (status != TV_OK)
         return tv_error_prefix(err, "%s", tv_source_name(packed)), status;
     if (cut_off && !quiet)
