@@ -55,16 +55,35 @@ static bool count_lines(struct tv_window *window, uint64_t *at, uint64_t *line, 
     return true;
 }
 
-/* The text at a place up to the end of its line. */
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The text at a place up to the end of its line; an event over several lines as if it were one. */
 static void take_excerpt(struct tv_source *source, struct place *place)
 {
+    uint8_t text[EXCERPT * 8];
     struct tv_error unused;
-    size_t got = 0;
-    if (tv_source_read(source, place->offset, place->excerpt, EXCERPT, &got, &unused) != TV_OK)
+    size_t got = 0, depth = 0;
+    bool gap = false;
+    if (tv_source_read(source, place->offset, text, sizeof text, &got, &unused) != TV_OK)
         return;
-    while (place->length < got && place->excerpt[place->length] != '\n' &&
-           place->excerpt[place->length] != '\r')
-        place->length++;
+    for (size_t i = 0; i < got && place->length + gap < EXCERPT; i++) {
+        uint8_t c = text[i];
+        if ((c == '\n' || c == '\r') && depth == 0)
+            break;
+        depth += c == '{';
+        depth -= c == '}' && depth > 0;
+        if (depth > 0 && (c == '\n' || c == '\r' || (gap && is_space(c)))) {
+            gap = true;
+            continue;
+        }
+        if (gap)
+            place->excerpt[place->length++] = ' ';
+        gap = false;
+        place->excerpt[place->length++] = c;
+    }
 }
 
 /* Finds line and text of all places, in one pass over the input. */
