@@ -276,8 +276,11 @@ export class FlameView {
   private walk(key: string): boolean {
     const graph = this.graph.peek();
     if (!graph || !key.startsWith('Arrow')) return false;
-    const from = this.hovered.peek() >= 0 ? this.hovered.peek() : this.selected();
-    const next = from < 0 ? 0 : neighbour(graph, from, key);
+    const shown = this.hovered.peek() >= 0;
+    const from = shown ? this.hovered.peek() : this.selected();
+    const beside = from < 0 ? 0 : neighbour(graph, from, key);
+    // At the edge there is nowhere to go, but what is selected is told when it was not yet.
+    const next = beside < 0 && !shown ? from : beside;
     if (next >= 0 && next < graph.frame.length) {
       this.hovered.set(next);
       this.v.viewer.selectFrame(graph.frame[next] ?? null);
