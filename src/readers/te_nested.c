@@ -113,6 +113,8 @@ struct taking {
 
 static void find_all(struct tv_bytes text, const struct taking *taking)
 {
+    if (text.length == 0)
+        return;
     const uint8_t *end = text.data + text.length;
     struct walk walk = {NULL, 0, 0, {NULL, 0}};
     for (const uint8_t *at = text.data; at < end;) {
