@@ -151,7 +151,10 @@ void tv_sketch_show(struct tv_sketch *sketch, struct tv_sketch_shown *shown)
     uint64_t most = busiest(sketch);
     if (most > 0) {
         shown->track_count = sketch->track_count;
-        shown->length = (int64_t)TV_SKETCH_BUCKETS << sketch->shift;
+        // Widths of buckets reach the whole range of times; the length then ends at the last one.
+        shown->length = TV_SKETCH_BUCKETS <= INT64_MAX >> sketch->shift
+                            ? (int64_t)TV_SKETCH_BUCKETS << sketch->shift
+                            : INT64_MAX;
     }
     for (uint32_t i = 0; i < shown->track_count; i++) {
         const struct track *track = &sketch->tracks[i];

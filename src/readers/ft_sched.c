@@ -142,18 +142,22 @@ static void take_wakeup(struct finding *f, const struct tv_ft_wakeup *w)
         (struct tv_wakeup){w->time, w->offset, w->task, w->by, schedule->input};
 }
 
-/* Switches and wake-ups in the order of time; those of one time in the order of the file. */
+/* Whether switch i comes before wake-up j: by time, then by the order of the file. */
+static bool switch_first(const struct tv_ft_schedule *s, size_t i, size_t j)
+{
+    if (i == s->switch_count || j == s->wakeup_count)
+        return j == s->wakeup_count;
+    const struct tv_ft_switch *a = &s->switches[i];
+    const struct tv_ft_wakeup *b = &s->wakeups[j];
+    return a->time < b->time || (a->time == b->time && a->offset < b->offset);
+}
+
 static void take_all(struct finding *f)
 {
     struct tv_ft_schedule *s = f->schedule;
     size_t i = 0, j = 0;
     while (i < s->switch_count || j < s->wakeup_count) {
-        const struct tv_ft_switch *a = &s->switches[i];
-        const struct tv_ft_wakeup *b = &s->wakeups[j];
-        bool first = j == s->wakeup_count ||
-                     (i < s->switch_count &&
-                      (a->time < b->time || (a->time == b->time && a->offset < b->offset)));
-        if (first)
+        if (switch_first(s, i, j))
             take_switch(f, &s->switches[i++]);
         else if (s->wakeups[j].task == TV_NONE)
             j++;

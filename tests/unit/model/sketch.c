@@ -96,6 +96,7 @@ static void bears_any_time(void **context)
         mark(sketch, track, times[i]);
     tv_sketch_show(sketch, &shown);
     assert_in_range(used(&shown, track), 3, 4);
+    assert_true(shown.length == INT64_MAX);
     tv_sketch_free(sketch);
 }
 
