@@ -61,22 +61,10 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
 
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    struct tv_error err = {0};
-    struct tv_measured measured;
     unsigned flags = TV_MEASURE_FOLD_NAMES;
     if (settings->split_threads)
         flags |= TV_MEASURE_SPLIT_THREADS;
-    enum tv_status status = TV_OK;
-    if (settings->split_threads && settings->range)
-        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "--split-threads and --range do not go together");
-    if (status == TV_OK)
-        status = tv_measure_tree(settings, flags, &measured, &err);
-    if (status == TV_OK) {
-        status = write_all(settings, measured.tree, &err);
-        tv_measured_release(&measured);
-    }
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    return tv_measure_run(command, settings, flags, write_all);
 }
 
 const struct tv_command tv_command_collapse = {

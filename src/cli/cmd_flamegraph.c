@@ -115,23 +115,6 @@ static void draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uin
     draw(out, tree, find_thread(tree, thread), title, drawing);
 }
 
-static enum tv_status write_all(struct drawing *drawing, const struct tv_call_tree *tree,
-                                struct tv_error *err)
-{
-    const struct tv_settings *settings = drawing->settings;
-    enum tv_status status = tv_clock_choose(settings, tree->clocks, &drawing->cpu, err);
-    if (status != TV_OK)
-        return status;
-    if (settings->split_threads)
-        return tv_per_thread(settings, tree, "svg", draw_thread, drawing, err);
-    struct tv_output output;
-    status = tv_output_open(&output, settings->output, settings->quiet, err);
-    if (status != TV_OK)
-        return status;
-    draw(&output.out, tree, TV_ROOT_PATH, title_of(settings), drawing);
-    return tv_output_close(&output, err);
-}
-
 /* "0.5" pixels, as a share of the whole width. */
 static enum tv_status parse_width(const char *text, double *share, struct tv_error *err)
 {
@@ -148,25 +131,36 @@ static enum tv_status parse_width(const char *text, double *share, struct tv_err
     return TV_OK;
 }
 
+static enum tv_status write_all(const struct tv_settings *settings, const struct tv_call_tree *tree,
+                                struct tv_error *err)
+{
+    struct drawing drawing = {.settings = settings};
+    enum tv_status status = parse_width(settings->min_width, &drawing.min_share, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(settings, tree->clocks, &drawing.cpu, err);
+    if (status != TV_OK)
+        return status;
+    if (settings->split_threads)
+        return tv_per_thread(settings, tree, "svg", draw_thread, &drawing, err);
+    struct tv_output output;
+    status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    draw(&output.out, tree, TV_ROOT_PATH, title_of(settings), &drawing);
+    return tv_output_close(&output, err);
+}
+
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    struct tv_measured measured;
-    struct drawing drawing = {.settings = settings};
+    double share;
     unsigned flags = TV_MEASURE_FOLD_NAMES;
     if (settings->split_threads)
         flags |= TV_MEASURE_SPLIT_THREADS;
-    enum tv_status status = parse_width(settings->min_width, &drawing.min_share, &err);
-    if (status == TV_OK && settings->split_threads && settings->range)
-        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "--split-threads and --range do not go together");
-    if (status == TV_OK)
-        status = tv_measure_tree(settings, flags, &measured, &err);
-    if (status == TV_OK) {
-        status = write_all(&drawing, measured.tree, &err);
-        tv_measured_release(&measured);
-    }
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    /* Before a large file is read. */
+    if (parse_width(settings->min_width, &share, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return tv_measure_run(command, settings, flags, write_all);
 }
 
 const struct tv_command tv_command_flamegraph = {

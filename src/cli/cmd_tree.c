@@ -54,14 +54,7 @@ static enum tv_status write_tree(const struct tv_settings *settings,
 
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    struct tv_error err = {0};
-    struct tv_measured measured;
-    enum tv_status status = tv_measure_tree(settings, 0, &measured, &err);
-    if (status == TV_OK) {
-        status = write_tree(settings, measured.tree, &err);
-        tv_measured_release(&measured);
-    }
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    return tv_measure_run(command, settings, 0, write_tree);
 }
 
 const struct tv_command tv_command_tree = {

@@ -111,6 +111,9 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
     if (wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads and --samples do not go together");
+    if (settings->range && (flags & TV_MEASURE_SPLIT_THREADS))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--split-threads and --range do not go together");
     enum tv_status status =
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
@@ -119,6 +122,21 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
                  ? measure_trace(settings, flags, loading, measured, err)
                  : measure_stream(&own, flags, loading, measured, err);
     return report(settings, measured, status);
+}
+
+int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,
+                   unsigned flags,
+                   enum tv_status (*write)(const struct tv_settings *settings,
+                                           const struct tv_call_tree *tree, struct tv_error *err))
+{
+    struct tv_error err = {0};
+    struct tv_measured measured;
+    enum tv_status status = tv_measure_tree(settings, flags, &measured, &err);
+    if (status == TV_OK) {
+        status = write(settings, measured.tree, &err);
+        tv_measured_release(&measured);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 
 static enum tv_status profile_stream(struct tv_settings *settings, struct tv_loading *loading,

@@ -7,7 +7,7 @@
 #define TV_CLI_MEASURE_H
 
 #include "analysis/profile.h"
-#include "cli/options.h"
+#include "cli/command.h"
 
 /* A tree and what its names live in. */
 struct tv_measured {
@@ -21,10 +21,17 @@ enum tv_measure_flags {
     TV_MEASURE_FOLD_NAMES = 2,
 };
 
-/* Reads the files and reports what was repaired. --thread,
- * --process, --category and --range apply. */
+/* Reads the files and reports what was repaired. --thread, --process, --category and --range apply,
+ * the last not with TV_MEASURE_SPLIT_THREADS. */
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err) TV_MUST_CHECK;
+
+/* What run() of a command does that shows a tree: measures as above, lets `write` say it and returns
+ * the exit code. */
+int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,
+                   unsigned flags,
+                   enum tv_status (*write)(const struct tv_settings *settings,
+                                           const struct tv_call_tree *tree, struct tv_error *err));
 
 /* The method table of some files alone, without a tree: the fast way.  All but
  * --range apply. */
