@@ -26,8 +26,8 @@ enum tv_measure_flags {
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err) TV_MUST_CHECK;
 
-/* What run() of a command does that shows a tree: measures as above, lets `write` say it and returns
- * the exit code. */
+/* What run() of a command does that shows a tree: measures as above, lets `write` say it and
+ * returns the exit code. */
 int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,
                    unsigned flags,
                    enum tv_status (*write)(const struct tv_settings *settings,

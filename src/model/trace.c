@@ -358,3 +358,16 @@ tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall)
     return on_line(around.cpu_before, around.cpu_after, wall - around.wall_before,
                    around.wall_after - around.wall_before);
 }
+
+uint32_t *tv_path_frames(const struct tv_trace *trace, uint32_t path, size_t *count)
+{
+    const struct tv_path_node *nodes = trace->paths.nodes;
+    size_t depth = 0;
+    for (uint32_t node = path; node != TV_ROOT_PATH; node = nodes[node].parent)
+        depth++;
+    uint32_t *frames = tv_alloc(depth, sizeof *frames);
+    *count = depth;
+    for (size_t i = depth; i > 0; path = nodes[path].parent)
+        frames[--i] = nodes[path].frame;
+    return frames;
+}

@@ -223,4 +223,7 @@ static inline const struct tv_frame *tv_path_frame(const struct tv_trace *trace,
     return &trace->head->frames[trace->paths.nodes[path].frame];
 }
 
+/* The frames of a path, the outermost first, in an array of `count` for the caller to free. */
+uint32_t *tv_path_frames(const struct tv_trace *trace, uint32_t path, size_t *count);
+
 #endif

@@ -194,19 +194,15 @@ static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes 
 
 static void put_names(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
 {
-    uint32_t depth = 0;
-    for (uint32_t node = path; node != TV_ROOT_PATH; node = trace->paths.nodes[node].parent)
-        depth++;
-    uint32_t *chain = tv_alloc(depth, sizeof *chain);
-    for (uint32_t node = path, i = depth; i > 0; node = trace->paths.nodes[node].parent)
-        chain[--i] = node;
+    size_t depth;
+    uint32_t *frames = tv_path_frames(trace, path, &depth);
     tv_out_char(out, '[');
-    for (uint32_t i = 0; i < depth; i++) {
+    for (size_t i = 0; i < depth; i++) {
         tv_out_text(out, i > 0 ? "," : "");
-        tv_out_json(out, tv_head_text(trace->head, tv_path_frame(trace, chain[i])->name));
+        tv_out_json(out, tv_head_text(trace->head, trace->head->frames[frames[i]].name));
     }
     tv_out_char(out, ']');
-    tv_free(chain);
+    tv_free(frames);
 }
 
 /* A list as it is, but that addresses have the names of what stands there. */

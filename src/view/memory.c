@@ -14,8 +14,17 @@
 #define TOGETHER_LIMIT 256 /* processes of one dump */
 #define TOP_LIMIT 64       /* figures of each of them */
 
-static tv_ns time_of(const struct tv_trace *trace, const struct tv_memory_dump *dump)
+/* Those without a process stand behind all processes. */
+static uint32_t owner_of(const struct tv_trace *trace, size_t number)
 {
+    uint32_t process = trace->tables.memory_dumps.rows[number].process;
+    uint32_t count = trace->head->process_count;
+    return process < count ? process : count;
+}
+
+static tv_ns time_of(const struct tv_trace *trace, size_t number)
+{
+    const struct tv_memory_dump *dump = &trace->tables.memory_dumps.rows[number];
     return tv_trace_time(trace, dump->input, dump->time);
 }
 
@@ -36,30 +45,15 @@ enum tv_status tv_view_memory_dumps(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)
 {
-    const struct tv_trace *trace = view->trace;
-    uint32_t processes = trace->head->process_count;
-    struct tv_view_window window;
-    struct tv_pixels pixels;
-    enum tv_status status = tv_parameter_window(parameters, trace, TV_PIXEL_LIMIT, &window, err);
-    if (status != TV_OK)
-        return status;
-    tv_pixels_init(&pixels, &window, (size_t)processes + 1);
-    for (size_t i = 0; i < trace->tables.memory_dumps.count; i++) {
-        const struct tv_memory_dump *dump = &trace->tables.memory_dumps.rows[i];
-        tv_ns time = time_of(trace, dump);
-        uint32_t owner = dump->process < processes ? dump->process : processes;
-        if (time >= window.from && time < window.to)
-            tv_pixels_take(&pixels, owner, (uint32_t)i, time, time);
-    }
-    tv_out_text(out, "{\"memory_dumps\":[");
-    for (uint32_t i = 0; i < pixels.count; i++) {
-        tv_out_text(out, i > 0 ? ",\n" : "");
-        write_row(out, trace, &pixels.rows[i]);
-    }
-    tv_member_number(out, "],\"left_out\":", (int64_t)pixels.left_out);
-    tv_out_char(out, '}');
-    tv_pixels_release(&pixels);
-    return TV_OK;
+    struct tv_moments dumps = {
+        .name = "memory_dumps",
+        .count = view->trace->tables.memory_dumps.count,
+        .owners = (size_t)view->trace->head->process_count + 1,
+        .owner = owner_of,
+        .time = time_of,
+        .write = write_row,
+    };
+    return tv_moments_write(view, parameters, &dumps, out, err);
 }
 
 /* [of, name, units, value] */
@@ -126,7 +120,7 @@ enum tv_status tv_view_memory_dump(const struct tv_view *view,
         return status;
     const struct tv_memory_dump *dump = &trace->tables.memory_dumps.rows[number];
     tv_member_number(out, "{\"dump\":", number);
-    tv_member_number(out, ",\"time_ns\":", time_of(trace, dump));
+    tv_member_number(out, ",\"time_ns\":", time_of(trace, (size_t)number));
     tv_member_index(out, ",\"process\":", dump->process);
     tv_member_text(out, ",\"id\":", trace->head, dump->id);
     tv_member_text(out, ",\"level\":", trace->head, dump->level);

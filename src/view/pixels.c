@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "view/members.h"
+#include "view/state.h"
 
 #define WIDE 2
 
@@ -48,4 +50,31 @@ void tv_pixels_take(struct tv_pixels *pixels, uint32_t owner, uint32_t number, t
                                     sizeof *pixels->rows);
     pixels->rows[pixels->count++] = (struct tv_pixel_row){number, 1, owner, time, end};
     *open = wide ? 0 : pixels->count;
+}
+
+enum tv_status tv_moments_write(const struct tv_view *view, const struct tv_parameters *parameters,
+                                const struct tv_moments *moments, struct tv_out *out,
+                                struct tv_error *err)
+{
+    const struct tv_trace *trace = view->trace;
+    struct tv_view_window window;
+    struct tv_pixels pixels;
+    enum tv_status status = tv_parameter_window(parameters, trace, TV_PIXEL_LIMIT, &window, err);
+    if (status != TV_OK)
+        return status;
+    tv_pixels_init(&pixels, &window, moments->owners);
+    for (size_t i = 0; i < moments->count; i++) {
+        tv_ns time = moments->time(trace, i);
+        if (time >= window.from && time < window.to)
+            tv_pixels_take(&pixels, moments->owner(trace, i), (uint32_t)i, time, time);
+    }
+    tv_out_format(out, "{\"%s\":[", moments->name);
+    for (uint32_t i = 0; i < pixels.count; i++) {
+        tv_out_text(out, i > 0 ? ",\n" : "");
+        moments->write(out, trace, &pixels.rows[i]);
+    }
+    tv_member_number(out, "],\"left_out\":", (int64_t)pixels.left_out);
+    tv_out_char(out, '}');
+    tv_pixels_release(&pixels);
+    return TV_OK;
 }

@@ -7,6 +7,7 @@
 #define TV_VIEW_PIXELS_H
 
 #include "view/parameters.h"
+#include "view/view.h"
 
 #define TV_PIXEL_LIMIT 8192
 #define TV_PIXEL_ROWS 20000
@@ -35,6 +36,21 @@ void tv_pixels_release(struct tv_pixels *pixels);
  * lies outside the window is for the caller to leave out. */
 void tv_pixels_take(struct tv_pixels *pixels, uint32_t owner, uint32_t number, tv_ns time,
                     tv_ns end);
+
+/* Things of one kind that are moments of a trace. */
+struct tv_moments {
+    const char *name; /* of the list in the answer */
+    size_t count;
+    size_t owners;
+    uint32_t (*owner)(const struct tv_trace *trace, size_t number); /* below `owners` */
+    tv_ns (*time)(const struct tv_trace *trace, size_t number);
+    void (*write)(struct tv_out *out, const struct tv_trace *trace, const struct tv_pixel_row *row);
+};
+
+/* Answers with those of the window that the parameters tell: {name: [rows], "left_out": n}. */
+enum tv_status tv_moments_write(const struct tv_view *view, const struct tv_parameters *parameters,
+                                const struct tv_moments *moments, struct tv_out *out,
+                                struct tv_error *err) TV_MUST_CHECK;
 
 /* Where a time stands, in pixels from the window's beginning. */
 double tv_pixels_at(const struct tv_pixels *pixels, tv_ns time);

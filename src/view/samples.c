@@ -10,8 +10,17 @@
 #include "view/pixels.h"
 #include "view/state.h"
 
-static tv_ns time_of(const struct tv_trace *trace, const struct tv_sample *sample)
+/* Those without a thread stand behind all threads. */
+static uint32_t owner_of(const struct tv_trace *trace, size_t number)
 {
+    uint32_t thread = trace->tables.samples.rows[number].thread;
+    uint32_t count = trace->head->thread_count;
+    return thread < count ? thread : count;
+}
+
+static tv_ns time_of(const struct tv_trace *trace, size_t number)
+{
+    const struct tv_sample *sample = &trace->tables.samples.rows[number];
     return tv_trace_time(trace, sample->input, sample->time);
 }
 
@@ -37,41 +46,22 @@ static void write_row(struct tv_out *out, const struct tv_trace *trace,
 enum tv_status tv_view_samples(const struct tv_view *view, const struct tv_parameters *parameters,
                                struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_trace *trace = view->trace;
-    uint32_t threads = trace->head->thread_count;
-    struct tv_view_window window;
-    struct tv_pixels pixels;
-    enum tv_status status = tv_parameter_window(parameters, trace, TV_PIXEL_LIMIT, &window, err);
-    if (status != TV_OK)
-        return status;
-    tv_pixels_init(&pixels, &window, (size_t)threads + 1);
-    for (size_t i = 0; i < trace->tables.samples.count; i++) {
-        const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        tv_ns time = time_of(trace, sample);
-        uint32_t owner = sample->thread < threads ? sample->thread : threads;
-        if (time >= window.from && time < window.to)
-            tv_pixels_take(&pixels, owner, (uint32_t)i, time, time);
-    }
-    tv_out_text(out, "{\"samples\":[");
-    for (uint32_t i = 0; i < pixels.count; i++) {
-        tv_out_text(out, i > 0 ? ",\n" : "");
-        write_row(out, trace, &pixels.rows[i]);
-    }
-    tv_member_number(out, "],\"left_out\":", (int64_t)pixels.left_out);
-    tv_out_char(out, '}');
-    tv_pixels_release(&pixels);
-    return TV_OK;
+    struct tv_moments samples = {
+        .name = "samples",
+        .count = view->trace->tables.samples.count,
+        .owners = (size_t)view->trace->head->thread_count + 1,
+        .owner = owner_of,
+        .time = time_of,
+        .write = write_row,
+    };
+    return tv_moments_write(view, parameters, &samples, out, err);
 }
 
 /* The frames of a stack, the outermost first. */
 static void write_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
 {
-    size_t depth = 0;
-    for (uint32_t node = path; node != TV_ROOT_PATH; node = trace->paths.nodes[node].parent)
-        depth++;
-    uint32_t *frames = tv_alloc(depth, sizeof *frames);
-    for (size_t i = depth; i > 0; path = trace->paths.nodes[path].parent)
-        frames[--i] = trace->paths.nodes[path].frame;
+    size_t depth;
+    uint32_t *frames = tv_path_frames(trace, path, &depth);
     tv_out_text(out, ",\"stack\":[");
     for (size_t i = 0; i < depth; i++)
         tv_member_number(out, i > 0 ? "," : "", frames[i]);
@@ -101,7 +91,7 @@ enum tv_status tv_view_sample(const struct tv_view *view, const struct tv_parame
         return status;
     const struct tv_sample *sample = &trace->tables.samples.rows[number];
     tv_member_number(out, "{\"sample\":", number);
-    tv_member_number(out, ",\"time_ns\":", time_of(trace, sample));
+    tv_member_number(out, ",\"time_ns\":", time_of(trace, (size_t)number));
     tv_member_number(out, ",\"weight\":", sample->weight);
     tv_member_index(out, ",\"thread\":", sample->thread);
     tv_member_index(out, ",\"cpu\":", sample->cpu);

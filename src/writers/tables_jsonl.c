@@ -192,19 +192,15 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
 /* The frames of a path, the root first, "name" each. */
 static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
 {
-    uint32_t depth = 0;
-    for (uint32_t node = path; node != TV_ROOT_PATH; node = trace->paths.nodes[node].parent)
-        depth++;
-    uint32_t *chain = tv_alloc(depth, sizeof *chain);
-    for (uint32_t node = path, i = depth; i > 0; node = trace->paths.nodes[node].parent)
-        chain[--i] = node;
+    size_t depth;
+    uint32_t *frames = tv_path_frames(trace, path, &depth);
     tv_out_text(out, ", \"stack\": [");
-    for (uint32_t i = 0; i < depth; i++) {
+    for (size_t i = 0; i < depth; i++) {
         tv_out_text(out, i > 0 ? ", " : "");
-        tv_out_json(out, text_of(trace, tv_path_frame(trace, chain[i])->name));
+        tv_out_json(out, text_of(trace, trace->head->frames[frames[i]].name));
     }
     tv_out_char(out, ']');
-    tv_free(chain);
+    tv_free(frames);
 }
 
 static void write_samples(struct tv_out *out, const struct tv_trace *trace,
