@@ -2,27 +2,19 @@
 /*
  * Arrows of a range: which there are, and which are one on a screen; contexts of a slice.
  */
-#include "unit.h"
+#include "view/asked.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "fixture.h"
-#include "view/view.h"
+#include "unit.h"
 
 /* A millisecond a column. Rows: 0 A C, 1 B, 2 D, 3 E. */
 static const struct fixture_thread drawing[] = {
     {"main", NULL, {"AAAA C", " BB   "}},
     {"pool", NULL, {"  DD  ", "  E   "}},
-};
-
-struct asked {
-    struct fixture fixture;
-    struct tv_view *view;
-    struct tv_out out;
-    struct tv_error error;
 };
 
 static void add_flow(struct tv_trace *trace, char name, struct tv_flow_end from,
@@ -71,29 +63,10 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct asked *asked = *state;
-    tv_view_free(asked->view);
-    fixture_free(&asked->fixture);
-    tv_free(asked);
-    return 0;
-}
-
 /* The answer, to be given back with tv_out_release(&asked->out). */
-static const char *ask(struct asked *asked, const char *question, enum tv_status expected)
+static const char *answer_of(struct asked *asked, const char *question, enum tv_status expected)
 {
-    struct tv_view_parameter parameters[8];
-    struct tv_bytes rest = tv_bytes_of(question), pair;
-    struct tv_view_question q = {.parameters = parameters};
-    tv_bytes_split(&rest, '?', &q.name);
-    while (rest.length > 0) {
-        tv_bytes_split(&rest, '&', &pair);
-        tv_bytes_split(&pair, '=', &parameters[q.count].name);
-        parameters[q.count++].value = pair;
-    }
-    tv_out_init_memory(&asked->out);
-    assert_int_equal(tv_view_answer(asked->view, &q, &asked->out, &asked->error), expected);
+    assert_int_equal(ask(asked, question), expected);
     tv_out_char(&asked->out, 0);
     return (const char *)asked->out.buffer;
 }
@@ -102,7 +75,7 @@ static const char *ask(struct asked *asked, const char *question, enum tv_status
 static void assert_arrows(struct asked *asked, const char *question, const char *expected)
 {
     char told[512];
-    const char *at = ask(asked, question, TV_OK), *next;
+    const char *at = answer_of(asked, question, TV_OK), *next;
     size_t length = 0;
     unsigned long long a, b;
     told[0] = 0;
@@ -139,7 +112,7 @@ static void an_arrow_tells_both_ends(void **state)
 {
     struct asked *asked = *state;
     assert_string_equal(
-        ask(asked, "arrows?from=4000000", TV_OK),
+        answer_of(asked, "arrows?from=4000000", TV_OK),
         "{\"arrows\":[{\"flow\":2,\"frame\":6,\"id\":\"7\",\"from\":[2,0,4000000,1,3"
         "],\"to\":[0,1,5000000,0,2],\"count\":1}],\"flows\":1,\"left_out\":0}");
     tv_out_release(&asked->out);
@@ -149,7 +122,7 @@ static void a_flow_is_told_alone(void **state)
 {
     struct asked *asked = *state;
     /* its events stand nowhere, so there is nothing to read again */
-    assert_string_equal(ask(asked, "flow?flow=2", TV_OK),
+    assert_string_equal(answer_of(asked, "flow?flow=2", TV_OK),
                         "{\"flow\":2,\"frame\":6,\"id\":\"7\",\"from\":[2,0,4000000,1,3],"
                         "\"to\":[0,1,5000000,0,2]}");
     tv_out_release(&asked->out);
@@ -158,7 +131,7 @@ static void a_flow_is_told_alone(void **state)
 static void arrows_of_categories_and_tracks(void **state)
 {
     struct asked *asked = *state;
-    assert_string_equal(ask(asked, "flow_categories", TV_OK),
+    assert_string_equal(answer_of(asked, "flow_categories", TV_OK),
                         "{\"categories\":[[\"\",1],\n[\"net\",2],\n[\"gpu\",3]]}");
     tv_out_release(&asked->out);
     assert_arrows(asked, "arrows?categories=1", "0 1 flows 2 left 0");
@@ -218,7 +191,7 @@ static void many_arrows_are_counted(void **state)
         for (unsigned i = 0; i < 20000; i++)
             touching += spans[i][0] < to && spans[i][1] >= from;
         snprintf(question, sizeof question, "arrows?from=%u&to=%u", from, to);
-        assert_int_equal(sum_of_counts(ask(asked, question, TV_OK), &arrows), touching);
+        assert_int_equal(sum_of_counts(answer_of(asked, question, TV_OK), &arrows), touching);
         assert_true(arrows <= 2000 && (touching == 0 || arrows > 0));
         tv_out_release(&asked->out);
     }
@@ -238,7 +211,7 @@ static void too_many_places_are_thinned(void **state)
         add_flow(trace, 'F', (struct tv_flow_end){from, 0, 0},
                  (struct tv_flow_end){from + fixture_roll(&dice, 3000000), 2, 0});
     }
-    const char *answer = ask(asked, "arrows?from=0&to=6000000&pixels=8192", TV_OK);
+    const char *answer = answer_of(asked, "arrows?from=0&to=6000000&pixels=8192", TV_OK);
     told = sum_of_counts(answer, &arrows);
     assert_int_equal(
         sscanf(strstr(answer, "\"flows\":"), "\"flows\":%llu,\"left_out\":%llu", &sum, &left), 2);
@@ -265,7 +238,7 @@ static void wrong_questions_are_refused(void **state)
 {
     struct asked *asked = *state;
     for (size_t i = 0; i < TV_COUNT(wrong_questions); i++) {
-        ask(asked, wrong_questions[i], TV_ERR_USAGE);
+        answer_of(asked, wrong_questions[i], TV_ERR_USAGE);
         assert_int_equal(asked->out.length, 1);
         tv_out_release(&asked->out);
     }
@@ -273,7 +246,7 @@ static void wrong_questions_are_refused(void **state)
 
 static void assert_contexts(struct asked *asked, const char *question, const char *expected)
 {
-    const char *told = strstr(ask(asked, question, TV_OK), "\"contexts\":");
+    const char *told = strstr(answer_of(asked, question, TV_OK), "\"contexts\":");
     if (!expected)
         assert_null(told);
     else if (!told || strncmp(told, expected, strlen(expected)) != 0)
@@ -292,7 +265,7 @@ static void a_slice_tells_its_contexts(void **state)
     assert_contexts(*state, "slice?row=2&index=0", NULL);
 }
 
-#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(arrows, asked_test(arrows_of_a_range), asked_test(an_arrow_tells_both_ends),
            asked_test(a_flow_is_told_alone), asked_test(arrows_of_categories_and_tracks),

@@ -2,7 +2,7 @@
 /*
  * What stands beside slices: counters, instants, flows.
  */
-#include "unit.h"
+#include "view/asked.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,20 +10,12 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "fixture.h"
-#include "view/view.h"
+#include "unit.h"
 
 /* B is made by A; a millisecond a column. */
 static const struct fixture_thread drawing[] = {
     {"main", NULL, {"AAAA C", " BB   "}},
     {"pool", NULL, {"  DD  "}},
-};
-
-struct asked {
-    struct fixture fixture;
-    struct tv_view *view;
-    struct tv_out out;
-    struct tv_error error;
 };
 
 /* "memory" of 2 series, the second missing once; "load" of one, many times in one millisecond. */
@@ -91,38 +83,6 @@ static int set_up(void **state)
     asked->view = tv_view_new(trace);
     *state = asked;
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct asked *asked = *state;
-    tv_view_free(asked->view);
-    fixture_free(&asked->fixture);
-    tv_free(asked);
-    return 0;
-}
-
-static enum tv_status ask(struct asked *asked, const char *question)
-{
-    struct tv_view_parameter parameters[8];
-    struct tv_bytes rest = tv_bytes_of(question), pair;
-    struct tv_view_question q = {.parameters = parameters};
-    tv_bytes_split(&rest, '?', &q.name);
-    while (rest.length > 0) {
-        tv_bytes_split(&rest, '&', &pair);
-        tv_bytes_split(&pair, '=', &parameters[q.count].name);
-        parameters[q.count++].value = pair;
-    }
-    tv_out_init_memory(&asked->out);
-    return tv_view_answer(asked->view, &q, &asked->out, &asked->error);
-}
-
-static void assert_answer(struct asked *asked, const char *question, const char *expected)
-{
-    assert_int_equal(ask(asked, question), TV_OK);
-    tv_out_char(&asked->out, 0);
-    assert_string_equal((const char *)asked->out.buffer, expected);
-    tv_out_release(&asked->out);
 }
 
 static void lists_counters(void **state)
@@ -260,7 +220,7 @@ static void an_answer_is_bounded(void **state)
     tv_out_release(&asked->out);
 }
 
-#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(beside, asked_test(lists_counters), asked_test(few_samples_come_as_they_are),
            asked_test(many_samples_are_merged_by_pixel), asked_test(instants_of_a_range),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Searching in steps, the table by name, the file behind the trace: on a made-up file whose events
  * are described by a reader of the test. */
-#include "unit.h"
+#include "view/asked.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/source.h"
-#include "fixture.h"
-#include "view/view.h"
+#include "unit.h"
 
 /* B is made by A; a millisecond a column. */
 static const struct fixture_thread drawing[] = {
@@ -25,14 +24,6 @@ static const char text[] = "A {\"args\":{\"url\":\"http:\\/\\/caf\\u00e9\",\"n\"
                            "E {\"args\":{\"needle\":[1]}}\n"
                            "C {\"args\":{\"x\":0}}\n"
                            "D {\"args\":{}}\n";
-
-struct asked {
-    struct fixture fixture;
-    struct tv_source *source;
-    struct tv_view *view;
-    struct tv_out out;
-    struct tv_error error;
-};
 
 static size_t line_at(size_t number)
 {
@@ -88,39 +79,6 @@ static int set_up(void **state)
     asked->view = tv_view_new(trace);
     *state = asked;
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct asked *asked = *state;
-    tv_view_free(asked->view);
-    fixture_free(&asked->fixture);
-    tv_source_free(asked->source);
-    tv_free(asked);
-    return 0;
-}
-
-static enum tv_status ask(struct asked *asked, const char *question)
-{
-    struct tv_view_parameter parameters[8];
-    struct tv_bytes rest = tv_bytes_of(question), pair;
-    struct tv_view_question q = {.parameters = parameters};
-    tv_bytes_split(&rest, '?', &q.name);
-    while (rest.length > 0) {
-        tv_bytes_split(&rest, '&', &pair);
-        tv_bytes_split(&pair, '=', &parameters[q.count].name);
-        parameters[q.count++].value = pair;
-    }
-    tv_out_init_memory(&asked->out);
-    return tv_view_answer(asked->view, &q, &asked->out, &asked->error);
-}
-
-static void assert_answer(struct asked *asked, const char *question, const char *expected)
-{
-    assert_int_equal(ask(asked, question), TV_OK);
-    tv_out_char(&asked->out, 0);
-    assert_string_equal((const char *)asked->out.buffer, expected);
-    tv_out_release(&asked->out);
 }
 
 /* A lists [kind, a, b, time, length, track, process, frame, name, fields, excerpt].  The work is 4
@@ -273,7 +231,7 @@ static void any_cursor_has_an_answer(void **state)
     }
 }
 
-#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(search, asked_test(names_come_first_and_then_arguments),
            asked_test(arguments_are_found_where_they_are),

@@ -2,28 +2,20 @@
 /*
  * Objects with their snapshots, samples, memory dumps, and what of them has a row.
  */
-#include "unit.h"
+#include "view/asked.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "fixture.h"
 #include "model/objects.h"
-#include "view/view.h"
+#include "unit.h"
 
 #define MS 1000000
 
 static const struct fixture_thread drawing[] = {
     {"main", NULL, {"AAAA C", " BB   "}},
-};
-
-struct asked {
-    struct fixture fixture;
-    struct tv_view *view;
-    struct tv_out out;
-    struct tv_error error;
 };
 
 static uint32_t text(struct tv_trace *trace, const char *word)
@@ -138,38 +130,6 @@ static int set_up(void **state)
     asked->view = tv_view_new(trace);
     *state = asked;
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct asked *asked = *state;
-    tv_view_free(asked->view);
-    fixture_free(&asked->fixture);
-    tv_free(asked);
-    return 0;
-}
-
-static enum tv_status ask(struct asked *asked, const char *question)
-{
-    struct tv_view_parameter parameters[8];
-    struct tv_bytes rest = tv_bytes_of(question), pair;
-    struct tv_view_question q = {.parameters = parameters};
-    tv_bytes_split(&rest, '?', &q.name);
-    while (rest.length > 0) {
-        tv_bytes_split(&rest, '&', &pair);
-        tv_bytes_split(&pair, '=', &parameters[q.count].name);
-        parameters[q.count++].value = pair;
-    }
-    tv_out_init_memory(&asked->out);
-    return tv_view_answer(asked->view, &q, &asked->out, &asked->error);
-}
-
-static void assert_answer(struct asked *asked, const char *question, const char *expected)
-{
-    assert_int_equal(ask(asked, question), TV_OK);
-    tv_out_char(&asked->out, 0);
-    assert_string_equal((const char *)asked->out.buffer, expected);
-    tv_out_release(&asked->out);
 }
 
 static void tells_which_rows_there_are(void **state)
@@ -327,7 +287,7 @@ static void an_answer_is_bounded(void **state)
     tv_out_release(&asked->out);
 }
 
-#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(things, asked_test(tells_which_rows_there_are), asked_test(objects_of_a_range),
            asked_test(those_of_one_pixel_are_one), asked_test(all_about_an_object_and_a_snapshot),

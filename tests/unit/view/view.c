@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit.h"
+#include "view/asked.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "view/view.h"
 
 #include "analysis/tiles.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "fixture.h"
+#include "unit.h"
 #include "view/parameters.h"
 
 /* A is called twice, the second time by way of itself; `a` is still open; C waits from 1.1 to 2.9
@@ -20,13 +18,6 @@ static const struct fixture_thread drawing[] = {
     {"pool \"1\"", NULL, {"  BB", "  C "}},
 };
 
-struct asked {
-    struct fixture fixture;
-    struct tv_view *view;
-    struct tv_out out;
-    struct tv_error error;
-};
-
 static int set_up(void **state)
 {
     struct asked *asked = tv_alloc(1, sizeof *asked);
@@ -34,40 +25,6 @@ static int set_up(void **state)
     asked->view = tv_view_new(asked->fixture.trace);
     *state = asked;
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct asked *asked = *state;
-    tv_view_free(asked->view);
-    fixture_free(&asked->fixture);
-    tv_free(asked);
-    return 0;
-}
-
-/* Asks "name?key=value&key=value"; the answer is in `out`. */
-static enum tv_status ask(const struct tv_view *view, const char *question, struct tv_out *out,
-                          struct tv_error *error)
-{
-    struct tv_view_parameter parameters[8];
-    struct tv_bytes rest = tv_bytes_of(question), pair;
-    struct tv_view_question q = {.parameters = parameters};
-    tv_bytes_split(&rest, '?', &q.name);
-    while (rest.length > 0) {
-        tv_bytes_split(&rest, '&', &pair);
-        tv_bytes_split(&pair, '=', &parameters[q.count].name);
-        parameters[q.count++].value = pair;
-    }
-    tv_out_init_memory(out);
-    return tv_view_answer(view, &q, out, error);
-}
-
-static void assert_answer(struct asked *asked, const char *question, const char *expected)
-{
-    assert_int_equal(ask(asked->view, question, &asked->out, &asked->error), TV_OK);
-    tv_out_char(&asked->out, 0);
-    assert_string_equal((const char *)asked->out.buffer, expected);
-    tv_out_release(&asked->out);
 }
 
 static void tells_what_the_trace_is(void **state)
@@ -145,7 +102,7 @@ static void tells_what_else_there_is(void **state)
     head->inputs[0].records = 77;
     head->inputs[0].overflow = true;
     asked.view = tv_view_new(trace);
-    assert_int_equal(ask(asked.view, "trace", &asked.out, &asked.error), TV_OK);
+    assert_int_equal(ask(&asked, "trace"), TV_OK);
     tv_out_char(&asked.out, 0);
     assert_has(&asked.out, "\"idle_threads\":[{\"thread_id\":70,\"name\":\"\\u003c/script>\"},"
                            "{\"thread_id\":71,");
@@ -181,7 +138,7 @@ static void ranks_the_frames(void **state)
                            "[\"demo.C\",\"c\",\"()V\",\"Demo.java\",3,3],\n"
                            "[\"demo.D\",\"d\",\"()V\",\"Demo.java\",4,4],\n"
                            "[\"demo.E\",\"e\",\"()V\",\"Demo.java\",5,0],";
-    assert_int_equal(ask(asked->view, "frames", &asked->out, &asked->error), TV_OK);
+    assert_int_equal(ask(asked, "frames"), TV_OK);
     assert_memory_equal(asked->out.buffer, expected, strlen(expected));
     tv_out_release(&asked->out);
 }
@@ -284,7 +241,7 @@ static void activity_bytes(void **state)
     struct asked *asked = *state;
     const uint8_t main_track[] = {0, 0, 0, 0, 255, 255, 255, 255};
     const uint8_t pool[] = {1, 0, 0, 0, 0, 0, 255, 255};
-    assert_int_equal(ask(asked->view, "activity?buckets=4", &asked->out, &asked->error), TV_OK);
+    assert_int_equal(ask(asked, "activity?buckets=4"), TV_OK);
     assert_int_equal(asked->out.length, 32 + 2 * 8);
     assert_memory_equal(asked->out.buffer, "TVA1", 4);
     assert_int_equal(u32_at(&asked->out, 4), 2);
@@ -303,7 +260,7 @@ static void flame_bytes(void **state)
         {0, 0, 1e6, 4e6, 4e6}, {4e6, 1e6, 1e6, 2e6, 1e6}, {2e6, 1e6, 1e6, 1e6, 1e6}};
     const uint32_t depth[5] = {0, 1, 1, 0, 1}, frame[5] = {0, 2, 3, 1, 2},
                    calls[5] = {2, 1, 1, 1, 1};
-    assert_int_equal(ask(asked->view, "flame?clock=real&min=0", &asked->out, &asked->error), TV_OK);
+    assert_int_equal(ask(asked, "flame?clock=real&min=0"), TV_OK);
     assert_memory_equal(asked->out.buffer, "TVF1", 4);
     assert_int_equal(u32_at(&asked->out, 4), 5);
     assert_true(f64_at(&asked->out, 8) == 6e6 && f64_at(&asked->out, 16) == 0);
@@ -364,7 +321,7 @@ static void check_tiles(const struct tv_trace *trace, const struct tv_view *view
     struct tv_error error;
     size_t at = 8, tiles = 0;
     tv_tile_init(&tile);
-    assert_int_equal(ask(view, question->text, &out, &error), TV_OK);
+    assert_int_equal(ask_view(view, question->text, &out, &error), TV_OK);
     for (size_t i = 0; i < question->row_count; i++)
         for (int64_t number = question->from; number <= question->to; number++, tiles++) {
             struct tv_tile_key key = {question->rows[i].kind, question->rows[i].of, question->res,
@@ -461,8 +418,7 @@ static void wrong_questions_are_refused(void **state)
     struct asked *asked = *state;
     for (size_t i = 0; i < TV_COUNT(wrong_questions); i++) {
         memset(&asked->error, 0, sizeof asked->error);
-        assert_int_equal(ask(asked->view, wrong_questions[i], &asked->out, &asked->error),
-                         TV_ERR_USAGE);
+        assert_int_equal(ask(asked, wrong_questions[i]), TV_ERR_USAGE);
         assert_int_equal(asked->out.length, 0);
         assert_int_equal(asked->error.status, TV_ERR_USAGE);
         assert_true(strlen(asked->error.message) > 0);
@@ -493,7 +449,7 @@ static void random_parameters_do_no_harm(void **state)
             question[at++] = '&';
         }
         question[at] = 0;
-        enum tv_status status = ask(asked->view, question, &asked->out, &asked->error);
+        enum tv_status status = ask(asked, question);
         assert_true(status == TV_OK || (status == TV_ERR_USAGE && asked->out.length == 0));
         tv_out_release(&asked->out);
     }
@@ -522,7 +478,7 @@ static void ask_all(void *context, unsigned index)
         size_t i = (index * 3 + round) % TV_COUNT(parallel_questions);
         struct tv_out out;
         struct tv_error error;
-        enum tv_status status = ask(crowd->view, parallel_questions[i], &out, &error);
+        enum tv_status status = ask_view(crowd->view, parallel_questions[i], &out, &error);
         if (status != TV_OK || out.length != crowd->expected[i].length ||
             memcmp(out.buffer, crowd->expected[i].buffer, out.length) != 0)
             crowd->wrong++;
@@ -535,8 +491,8 @@ static void several_ask_at_once(void **state)
     struct asked *asked = *state;
     struct crowd crowd = {.view = asked->view};
     for (size_t i = 0; i < TV_COUNT(parallel_questions); i++)
-        assert_int_equal(ask(asked->view, parallel_questions[i], &crowd.expected[i], &asked->error),
-                         TV_OK);
+        assert_int_equal(
+            ask_view(asked->view, parallel_questions[i], &crowd.expected[i], &asked->error), TV_OK);
     tv_workers_run(4, ask_all, &crowd);
     assert_int_equal(crowd.wrong, 0);
     for (size_t i = 0; i < TV_COUNT(parallel_questions); i++)
@@ -549,16 +505,16 @@ static void a_missing_clock_is_null(void **state)
     const struct fixture_dice dice = {7, 1, 2, 2, 6, TV_CLOCK_CPU, 1000, 0, 1, true};
     struct asked asked = {.fixture = fixture_random(&dice)};
     asked.view = tv_view_new(asked.fixture.trace);
-    assert_int_equal(ask(asked.view, "profile", &asked.out, &asked.error), TV_OK);
+    assert_int_equal(ask(&asked, "profile"), TV_OK);
     tv_out_char(&asked.out, 0);
     assert_non_null(
         strstr((const char *)asked.out.buffer, "{\"total_real_ns\":null,\"total_cpu_ns\":"));
     assert_non_null(strstr((const char *)asked.out.buffer, ",null,null,"));
     assert_non_null(strstr((const char *)asked.out.buffer, "\"waits\":null}"));
     tv_out_release(&asked.out);
-    assert_int_equal(ask(asked.view, "flame?clock=real", &asked.out, &asked.error), TV_ERR_USAGE);
+    assert_int_equal(ask(&asked, "flame?clock=real"), TV_ERR_USAGE);
     tv_out_release(&asked.out);
-    assert_int_equal(ask(asked.view, "flame", &asked.out, &asked.error), TV_OK);
+    assert_int_equal(ask(&asked, "flame"), TV_OK);
     tv_out_release(&asked.out);
     tv_view_free(asked.view);
     fixture_free(&asked.fixture);
@@ -572,17 +528,16 @@ static void an_empty_trace_has_answers(void **state)
     asked.view = tv_view_new(asked.fixture.trace);
     assert_answer(&asked, "extents?frame=0", "{\"tracks\":[]}");
     assert_answer(&asked, "step?frame=0&t=0", "null");
-    assert_int_equal(ask(asked.view, "flame", &asked.out, &asked.error), TV_OK);
+    assert_int_equal(ask(&asked, "flame"), TV_OK);
     assert_int_equal(asked.out.length, 24);
     tv_out_release(&asked.out);
-    assert_int_equal(ask(asked.view, "slice?row=0&index=0", &asked.out, &asked.error),
-                     TV_ERR_USAGE);
+    assert_int_equal(ask(&asked, "slice?row=0&index=0"), TV_ERR_USAGE);
     tv_out_release(&asked.out);
     tv_view_free(asked.view);
     fixture_free(&asked.fixture);
 }
 
-#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(view, asked_test(tells_what_the_trace_is), cmocka_unit_test(tells_what_else_there_is),
            cmocka_unit_test(knows_its_questions), asked_test(ranks_the_frames),
