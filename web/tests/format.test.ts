@@ -4,11 +4,16 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  fixedUnit,
   formatCount,
+  formatFine,
   formatPercent,
+  formatRough,
   formatShort,
   formatTick,
   formatTime,
+  formatTimeUnit,
+  unitHead,
   plural,
   versionWords,
 } from '../src/base/format';
@@ -40,11 +45,40 @@ test('counts are grouped and have a noun in the right number', () => {
 });
 
 test('marks of the ruler have the digits their step needs', () => {
-  assert.equal(formatTick(200e6, 100e6), '0.2 s');
-  assert.equal(formatTick(20e6, 20e6), '20 ms');
-  assert.equal(formatTick(4660e6, 20e6), '4.66 s');
-  assert.equal(formatTick(500e3, 500e3), '0.5 ms');
-  assert.equal(formatTick(12, 2), '12 ns');
+  assert.equal(formatTick(200e6, 100e6, 'auto'), '0.2 s');
+  assert.equal(formatTick(20e6, 20e6, 'auto'), '20 ms');
+  assert.equal(formatTick(4660e6, 20e6, 'auto'), '4.66 s');
+  assert.equal(formatTick(500e3, 500e3, 'auto'), '0.5 ms');
+  assert.equal(formatTick(12, 2, 'auto'), '12 ns');
+});
+
+test('marks of the ruler stay in the unit that is chosen', () => {
+  assert.equal(formatTick(2500e6, 500e6, 'ms'), '2,500 ms');
+  assert.equal(formatTick(200e6, 100e6, 'ns'), '200,000,000 ns');
+  assert.equal(formatTick(20e6, 20e6, 's'), '0.02 s');
+  assert.equal(formatTick(1500, 500, 'ms'), '0.0015 ms');
+});
+
+test('the time under the pointer has more digits where pixels are short', () => {
+  assert.equal(formatFine(75542315, 1e4, 'ms'), '75.542 ms');
+  assert.equal(formatFine(75542315, 10, 'ms'), '75.54232 ms');
+  assert.equal(formatFine(75542315, 0.5, 'ms'), '75.542315 ms');
+  assert.equal(formatFine(75542315, 1e4, 'ns'), '75,542,315 ns');
+});
+
+test('a time beside a name has few digits', () => {
+  assert.equal(formatRough(75542315, 'ms'), '75.5 ms');
+  assert.equal(formatRough(75542315, 'us'), '75,542.3 µs');
+  assert.equal(formatRough(75542315, 's'), '0.076 s');
+  assert.equal(formatRough(2e9, 'auto'), '2.0 s');
+});
+
+test('in "auto" each time says its own unit', () => {
+  assert.equal(formatTime(1500, 'auto'), '1.500 µs');
+  assert.equal(formatTimeUnit(1500000, 'auto'), '1.500 ms');
+  assert.equal(unitHead('Start', 'auto'), 'Start');
+  assert.equal(unitHead('Start', 'us'), 'Start µs');
+  assert.equal(fixedUnit('auto'), 'ms');
 });
 
 test('lengths choose a unit', () => {

@@ -297,8 +297,8 @@ test("marks of the ruler keep clear of the pointer's time, the length and each o
     texts.some((line) => line.includes('200.000 ms')),
     'the length of the range',
   );
-  assert(texts.includes('fillText 0.2 s 204 11 --text-2'));
-  assert(!texts.some((line) => line.includes('0.4 s')), 'the pill stands there');
+  assert(texts.includes('fillText 200 ms 204 11 --text-2'));
+  assert(!texts.some((line) => line.includes(' 400 ms')), 'the pill stands there');
 });
 
 test('the overview fades what lies outside its window', () => {

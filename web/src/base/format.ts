@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as text.  Times are whole nanoseconds below 2^53.
 
-export type Unit = 'ns' | 'us' | 'ms' | 's';
-export const UNITS: readonly Unit[] = ['ns', 'us', 'ms', 's'];
+/** In "auto" each time has the unit that suits it, and says which. */
+export type FixedUnit = 'ns' | 'us' | 'ms' | 's';
+export type Unit = FixedUnit | 'auto';
+export const UNITS: readonly Unit[] = ['ns', 'us', 'ms', 's', 'auto'];
 
-const NS_PER: Record<Unit, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const NS_PER: Record<FixedUnit, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 /** Digits behind the point: three, but a nanosecond has no parts and a second has more of them. */
-const DIGITS: Record<Unit, number> = { ns: 0, us: 3, ms: 3, s: 6 };
+const DIGITS: Record<FixedUnit, number> = { ns: 0, us: 3, ms: 3, s: 6 };
 
+/** How a unit is written; "auto" has no name of its own to stand behind a number. */
 export function unitLabel(unit: Unit): string {
-  return unit === 'us' ? 'µs' : unit;
+  return unit === 'auto' ? '' : unit === 'us' ? 'µs' : unit;
+}
+
+/** The head of a column of times: what they are, and their unit where all have one. */
+export function unitHead(what: string, unit: Unit): string {
+  return `${what} ${unitLabel(unit)}`.trim();
+}
+
+/** For what is read by other programs, where all times of a column have one unit. */
+export function fixedUnit(unit: Unit): FixedUnit {
+  return unit === 'auto' ? 'ms' : unit;
 }
 
 /** 1234567 becomes 1,234,567. */
@@ -22,10 +35,11 @@ export function formatCount(n: number): string {
 }
 
 /**
- * A time in a unit, without the unit's name.  Half a last digit is rounded up, from the whole
+ * A time in a unit, without the unit's name (but with it in "auto").  Half a last digit is rounded up, from the whole
  * number of nanoseconds and not from a quotient, so that the text is the same everywhere.
  */
 export function formatTime(ns: number, unit: Unit): string {
+  if (unit === 'auto') return formatShort(ns);
   const digits = DIGITS[unit];
   const step = NS_PER[unit] / 10 ** digits;
   const size = Math.abs(ns);
@@ -40,7 +54,7 @@ export function formatTime(ns: number, unit: Unit): string {
 }
 
 export function formatTimeUnit(ns: number, unit: Unit): string {
-  return `${formatTime(ns, unit)} ${unitLabel(unit)}`;
+  return `${formatTime(ns, unit)} ${unitLabel(unit)}`.trim();
 }
 
 /** A length for reading, not for comparing: the unit that suits it, about four digits. */
@@ -49,13 +63,15 @@ export function formatShort(ns: number): string {
   if (a >= 1e9) return `${(ns / 1e9).toFixed(a >= 1e10 ? 1 : 3)} s`;
   if (a >= 1e6) return `${(ns / 1e6).toFixed(a >= 1e8 ? 1 : 3)} ms`;
   if (a >= 1e3) return `${(ns / 1e3).toFixed(3)} µs`;
-  return `${ns} ns`;
+  return `${Math.round(ns)} ns`;
 }
 
-export function formatSeconds(ns: number): string {
-  if (ns >= 1e8) return `${(ns / 1e9).toFixed(1)} s`;
-  if (ns >= 1e5) return `${(ns / 1e6).toFixed(1)} ms`;
-  return `${(ns / 1e3).toFixed(1)} µs`;
+/** A time beside a name, where there is little room: fewer digits. */
+export function formatRough(ns: number, unit: Unit): string {
+  const fixed =
+    unit !== 'auto' ? unit : ns >= 1e9 ? 's' : ns >= 1e6 ? 'ms' : ns >= 1e3 ? 'us' : 'ns';
+  const digits = fixed === 'ns' ? 0 : unit === 's' ? 3 : 1;
+  return `${groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits))} ${unitLabel(fixed)}`;
 }
 
 /** One decimal; nothing to take a share of gives 0.0. */
@@ -94,12 +110,22 @@ export function plural(n: number, one: string, many = one + 's'): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }
 
-/** A mark of the ruler: in the unit of the step, with no more digits than the step asks for. */
-export function formatTick(ns: number, step: number): string {
-  const unit: Unit =
-    step >= 1e8 || Math.abs(ns) >= 1e9 ? 's' : step >= 1e5 ? 'ms' : step >= 1e2 ? 'us' : 'ns';
-  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(NS_PER[unit] / step) - 1e-9)));
-  return `${groupDigitsBeforePoint((ns / NS_PER[unit]).toFixed(digits))} ${unitLabel(unit)}`;
+function unitOfStep(ns: number, step: number): FixedUnit {
+  if (step >= 1e8 || Math.abs(ns) >= 1e9) return 's';
+  return step >= 1e5 ? 'ms' : step >= 1e2 ? 'us' : 'ns';
+}
+
+/** A mark of the ruler: with no more digits than the step asks for. */
+export function formatTick(ns: number, step: number, unit: Unit): string {
+  const fixed = unit === 'auto' ? unitOfStep(ns, step) : unit;
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(NS_PER[fixed] / step) - 1e-9)));
+  return `${groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits))} ${unitLabel(fixed)}`;
+}
+
+/** A time with the unit's digits, and more of them where a pixel is shorter than the last one. */
+export function formatFine(ns: number, nsPerPixel: number, unit: Unit): string {
+  const most = unit === 'auto' ? 1e6 : NS_PER[unit] / 10 ** DIGITS[unit];
+  return formatTick(ns, Math.max(1, Math.min(nsPerPixel, most)), unit);
 }
 
 function groupDigitsBeforePoint(text: string): string {

@@ -194,7 +194,8 @@ export function longestText(answer: ProfileAnswer, column: Column, unit: Unit): 
   if (answer.waits) rows.push(figuresOfWaits(answer.waits));
   if (column.kind !== 'calls') {
     const most = rows.reduce((max, row) => Math.max(max, figure(row, column.id) ?? 0), 0);
-    return formatTime(most, unit);
+    // Each has the unit that suits it: then the greatest is not the longest.
+    return unit === 'auto' ? '999.999 ms' : formatTime(most, unit);
   }
   let longest = '';
   let total = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ruler: marks of time, the selected range with its handles and length, the pointer's time.
 
-import { formatTick, formatTime, unitLabel, type Unit } from '../base/format';
+import { formatFine, formatTick, formatTimeUnit, type Unit } from '../base/format';
 import { tickStep, type Span } from '../model/span';
 import type { Context } from './shapes';
 import type { TextMeter } from './text';
@@ -48,17 +48,10 @@ interface Pill {
   text: string;
 }
 
-/** Zoomed in so far that a pixel is less than the unit's last digit, a finer unit has to do. */
-function fineUnit(unit: Unit, nsPerPixel: number): Unit {
-  if (nsPerPixel < 1) return 'ns';
-  return nsPerPixel < 1000 && (unit === 'ms' || unit === 's') ? 'us' : unit;
-}
-
 /** The pointer's time stands at the right of its line, at the left near the right edge. */
 function placePill(s: RulerScene, taken: Taken): Pill | null {
   if (s.pointer === null) return null;
-  const unit = fineUnit(s.unit, s.scale.nsPerPixel);
-  const text = `${formatTime(Math.round(s.pointer), unit)} ${unitLabel(unit)}`;
+  const text = formatFine(Math.round(s.pointer), s.scale.nsPerPixel, s.unit);
   const width = s.meter.width(text) + 12;
   const x = Math.round(s.scale.x(s.pointer));
   const left = x + width > s.scale.width ? x - width : x;
@@ -119,7 +112,7 @@ function paintLength(
   taken: Taken,
   pill: Pill | null,
 ): void {
-  const text = `${formatTime(range.to - range.from, s.unit)} ${unitLabel(s.unit)}`;
+  const text = formatTimeUnit(range.to - range.from, s.unit);
   const left = Math.max(a, 0);
   const right = Math.min(b, s.scale.width);
   if (right < 0 || left > s.scale.width) return;
@@ -149,8 +142,16 @@ function paintZoom(g: Context, s: RulerScene, zoom: Span): void {
   g.globalAlpha = 1;
 }
 
-function paintTicks(g: Context, s: RulerScene, taken: Taken): void {
+/** Far apart enough for the longest of their labels. */
+function stepOfTicks(s: RulerScene): number {
   const step = tickStep(s.scale.nsPerPixel, PIXELS_PER_TICK);
+  const last = Math.floor(Math.min(s.scale.view.to, s.bounds.to) / step) * step;
+  const width = s.meter.width(formatTick(last, step, s.unit)) + 16;
+  return width <= PIXELS_PER_TICK ? step : tickStep(s.scale.nsPerPixel, width);
+}
+
+function paintTicks(g: Context, s: RulerScene, taken: Taken): void {
+  const step = stepOfTicks(s);
   const small = step / 5;
   const first = Math.ceil(s.scale.view.from / small);
   const last = Math.floor(s.scale.view.to / small);
@@ -162,7 +163,7 @@ function paintTicks(g: Context, s: RulerScene, taken: Taken): void {
     // From the trace's origin, which is a little before its first event, to its end.
     const t = k * small;
     if (!major || t < Math.min(0, s.bounds.from) || t > s.bounds.to) continue;
-    const text = formatTick((k / 5) * step, step);
+    const text = formatTick((k / 5) * step, step, s.unit);
     const from = x + 4;
     const to = from + s.meter.width(text);
     if (to > s.scale.width || taken.some(([a, b]) => from < b && to > a)) continue;

@@ -3,7 +3,7 @@
 // keyboard comes to it, behind the canvas in the order of Tab.
 
 import { fill, h, setAttribute } from '../base/dom';
-import { formatTime, unitLabel } from '../base/format';
+import { formatTime, unitHead } from '../base/format';
 import { debounce } from '../base/latest';
 import { effect } from '../base/signal';
 import type { Track } from '../model/engine';
@@ -83,8 +83,8 @@ export class CallList {
     const heads = [
       this.said('Method'),
       'Depth',
-      `Start ${unitLabel(unit)}`,
-      `Length ${unitLabel(unit)}`,
+      unitHead('Start', unit),
+      unitHead('Length', unit),
       '',
     ];
     fill(

@@ -2,7 +2,7 @@
 // What the details of several kinds of things are put together from.
 
 import { breakable, h } from '../base/dom';
-import { formatCount, formatTime, unitLabel } from '../base/format';
+import { formatCount, formatTime, unitHead } from '../base/format';
 import { visible } from '../base/visible';
 import type { EventAnswer } from '../model/engine';
 import { goToCall, type Views } from './context';
@@ -47,7 +47,7 @@ export function times(v: Views, rows: readonly TimesRow[], more: HTMLElement[]):
         null,
         h('td', null),
         ...clocks.map((clock) =>
-          h('th', { class: 'number' }, `${clock === 'cpu' ? 'CPU' : 'Real'} ${unitLabel(unit)}`),
+          h('th', { class: 'number' }, unitHead(clock === 'cpu' ? 'CPU' : 'Real', unit)),
         ),
       ),
     ),

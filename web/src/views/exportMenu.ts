@@ -2,7 +2,7 @@
 // The table as a file, or on the clipboard.
 
 import { h } from '../base/dom';
-import { fileName } from '../base/format';
+import { fileName, fixedUnit } from '../base/format';
 import { toCsv, toJson, toMarkdown, toTsv, type ExportFormat } from '../model/exportTable';
 import type { ProfileTable } from './profileTable';
 import type { Views } from './context';
@@ -26,11 +26,11 @@ export function profileExport(v: Views, table: ProfileTable): Exported {
     const methods = v.profile.sorted.peek();
     const { frames } = v.viewer;
     if (!answer) return null;
+    const unit = fixedUnit(v.viewer.unit.peek());
     if (format === 'csv') return toCsv(methods, frames);
     if (format === 'json') return toJson(methods, frames);
-    if (format === 'tsv')
-      return toTsv(methods, table.shownColumns, answer, frames, v.viewer.unit.peek());
-    return toMarkdown(methods, table.shownColumns, answer, frames, v.viewer.unit.peek());
+    if (format === 'tsv') return toTsv(methods, table.shownColumns, answer, frames, unit);
+    return toMarkdown(methods, table.shownColumns, answer, frames, unit);
   };
   return { name: 'profile', text };
 }

@@ -2,7 +2,7 @@
 // The flame graph of the selected range and threads, in the chosen clock.
 
 import { fill, h, setAttribute } from '../base/dom';
-import { formatCount, formatPercent, formatTime, plural, unitLabel } from '../base/format';
+import { formatCount, formatPercent, formatTimeUnit, plural } from '../base/format';
 import { Latest } from '../base/latest';
 import { brief } from '../base/visible';
 import { effect, signal } from '../base/signal';
@@ -194,7 +194,7 @@ export class FlameView {
     if (of === 'count') return plural(width, 'sample');
     if (of === 'weight') return `${formatCount(width)} of weight`;
     const unit = this.v.viewer.unit.peek();
-    return `${formatTime(width, unit)} ${unitLabel(unit)}`;
+    return formatTimeUnit(width, unit);
   }
 
   /** The time of the range and threads, of which a zoomed graph is a part. */

@@ -2,7 +2,7 @@
 // Everything the file says about itself.
 
 import { fill, h } from '../base/dom';
-import { formatCount, formatShort, plural, versionWords } from '../base/format';
+import { formatCount, formatTimeUnit, plural, versionWords, type Unit } from '../base/format';
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
 import { slicesOf, wordsFor } from '../model/words';
@@ -23,7 +23,7 @@ function table(pairs: readonly [string, string | HTMLElement][]): HTMLElement {
   );
 }
 
-function facts(f: TraceFacts, called: number): Pair[] {
+function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const busy = f.tracks.filter((track) => track.kind === 'thread').length;
   const all = plural(busy + f.idle_threads.length, 'thread');
   const words = wordsFor(f);
@@ -37,7 +37,7 @@ function facts(f: TraceFacts, called: number): Pair[] {
         ? 'real'
         : "each thread's own CPU clock: threads cannot be compared in time",
     ],
-    ['Length', formatShort(f.end_ns - f.start_ns)],
+    ['Length', formatTimeUnit(f.end_ns - f.start_ns, unit)],
     [words.events ? 'Events' : 'Records', formatCount(f.records)],
     [
       words.events ? 'Slices' : 'Calls',
@@ -49,7 +49,7 @@ function facts(f: TraceFacts, called: number): Pair[] {
     ['Threads', threads],
   ];
   if (f.recorded) pairs.push(['Recorded', f.recorded.replace('T', ' ').replace('Z', ' UTC')]);
-  const sampled = sampledWords(f);
+  const sampled = sampledWords(f, unit);
   if (sampled) pairs.push(['Recording', sampled]);
   const beside: Pair[] = [
     ['Counters', formatCount(f.counters)],
@@ -83,7 +83,7 @@ function propertyValue(value: string): HTMLElement | string {
   return foldedText(value);
 }
 
-export function infoView(element: HTMLElement, f: TraceFacts, called: number): void {
+export function infoView(element: HTMLElement, f: TraceFacts, called: number, unit: Unit): void {
   const idle = f.idle_threads.map((t): Pair => [String(t.thread_id), t.name]);
   fill(
     element,
@@ -94,7 +94,7 @@ export function infoView(element: HTMLElement, f: TraceFacts, called: number): v
         'section',
         null,
         h('h2', null, 'Trace'),
-        table(facts(f, called)),
+        table(facts(f, called, unit)),
         !wordsFor(f).events &&
           h(
             'p',

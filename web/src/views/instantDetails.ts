@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The details of an instant.
 
-import { formatTime, unitLabel } from '../base/format';
+import { formatTimeUnit } from '../base/format';
 import type { InstantDetails } from '../model/engine';
 import { idOf, trackName } from '../model/names';
 import type { Views } from './context';
@@ -25,7 +25,7 @@ export function instantDetails(v: Views, instant: InstantDetails): HTMLElement[]
   return [
     ...head(v, instant.frame),
     factTable(
-      fact('Time', `${formatTime(instant.time_ns, unit)} ${unitLabel(unit)}`),
+      fact('Time', formatTimeUnit(instant.time_ns, unit)),
       fact('Scope', ownerOf(v, instant)),
       ...eventFacts(instant),
     ),

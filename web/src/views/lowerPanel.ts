@@ -2,7 +2,16 @@
 // The lower panel: tabs, what it is computed for, the splitter above it, the details beside it.
 
 import { fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
-import { formatCount, formatTime, plural, unitLabel, UNITS, type Unit } from '../base/format';
+import {
+  fixedUnit,
+  formatCount,
+  formatTime,
+  formatTimeUnit,
+  plural,
+  unitLabel,
+  UNITS,
+  type Unit,
+} from '../base/format';
 import { computed, effect, flushEffects, type ReadSignal } from '../base/signal';
 import { TABS, type Tab } from '../model/address';
 import { exportStatistics } from '../model/exportStatistics';
@@ -116,7 +125,7 @@ export class LowerPanel {
     });
     const info = pane('info', 'scrolls scroller');
     info.tabIndex = 0;
-    infoView(info, viewer.facts, viewer.frames.called);
+    effect(() => infoView(info, viewer.facts, viewer.frames.called, viewer.unit.get()));
     const search = new SearchView(this.v, this.searching, this.focusSearch);
     const health = new HealthView(this.v, () => viewer.tab.get() === 'health');
     return new Map<Tab, HTMLElement>([
@@ -183,7 +192,7 @@ export class LowerPanel {
     return {
       name: 'statistics',
       text: (format) =>
-        exportStatistics(format, rows, viewer.facts, viewer.frames, viewer.unit.peek()),
+        exportStatistics(format, rows, viewer.facts, viewer.frames, fixedUnit(viewer.unit.peek())),
     };
   }
 
@@ -210,7 +219,7 @@ export class LowerPanel {
     const unit = h(
       'select',
       { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
-      ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name))),
+      ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name) || name)),
     );
     unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
     effect(() => {
@@ -225,9 +234,8 @@ export class LowerPanel {
     effect(() => {
       const tab = viewer.tab.get();
       tools.hidden = tab !== 'profile' && !this.byName.get();
-      // What the file says of itself is computed for nothing and has no unit.
-      for (const element of [words, chips, unit])
-        element.hidden = tab === 'info' || tab === 'health';
+      // What the file says of itself is computed for nothing.
+      for (const element of [words, chips]) element.hidden = tab === 'info' || tab === 'health';
     });
     effect(() => this.showScope(words, chips));
     return h('div', { class: 'scope' }, words, chips, unit, tools);
@@ -249,7 +257,7 @@ export class LowerPanel {
       return fill(chips);
     }
     const what = range
-      ? `${time(range.from)} to ${time(range.to)} ${unitLabel(unit)}`
+      ? `${time(range.from)} to ${formatTimeUnit(range.to, unit)}`
       : 'the whole trace';
     setText(words, `Computed for ${what}, ${threads}`);
     const chip = (text: string, label: string, clear: () => void): HTMLElement =>
@@ -260,7 +268,7 @@ export class LowerPanel {
     fill(
       chips,
       range &&
-        chip(`${time(range.to - range.from)} ${unitLabel(unit)}`, 'Clear the range (Esc)', () =>
+        chip(formatTimeUnit(range.to - range.from, unit), 'Clear the range (Esc)', () =>
           viewer.setRange(null),
         ),
       tracks.length > 0 &&

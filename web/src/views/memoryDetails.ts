@@ -3,7 +3,7 @@
 // that this process tells, nested as the allocators are.
 
 import { h } from '../base/dom';
-import { formatBytes, formatCount, formatTime, formatValue, unitLabel } from '../base/format';
+import { formatBytes, formatCount, formatTimeUnit, formatValue } from '../base/format';
 import { brief } from '../base/visible';
 import type { MemoryDumpDetails, MemoryFigure } from '../model/beside';
 import { columnsOf, memoryTree, type MemoryNode } from '../model/memoryTree';
@@ -138,7 +138,7 @@ export function memoryDetails(v: Views, dump: MemoryDumpDetails): HTMLElement[] 
     h('h2', null, 'Memory dump'),
     factTable(
       fact('Process', processName(v, dump.process)),
-      fact('Time', `${formatTime(dump.time_ns, unit)} ${unitLabel(unit)}`),
+      fact('Time', formatTimeUnit(dump.time_ns, unit)),
       dump.level ? fact('Level of detail', dump.level) : null,
       fact('Dump', brief(dump.id, 80)),
       dump.offset === undefined ? null : fact('In the file', `byte ${formatCount(dump.offset)}`),

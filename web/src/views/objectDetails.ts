@@ -2,7 +2,7 @@
 // The details of an object and of a snapshot of it.
 
 import { h } from '../base/dom';
-import { formatCount, formatTime, formatTimeUnit, unitLabel } from '../base/format';
+import { formatCount, formatTimeUnit } from '../base/format';
 import { brief, visible } from '../base/visible';
 import type { ObjectDetails, SnapshotDetails } from '../model/beside';
 import { idOf } from '../model/names';
@@ -29,7 +29,7 @@ function title(v: Views, { type, id }: ObjectDetails): HTMLElement {
 
 function time(v: Views, ns: number): string {
   const unit = v.viewer.unit.peek();
-  return `${formatTime(ns, unit)} ${unitLabel(unit)}`;
+  return formatTimeUnit(ns, unit);
 }
 
 function processOf(v: Views, { process }: ObjectDetails): string {

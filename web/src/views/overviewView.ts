@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overview under the top bar: the whole trace, and the window that can be dragged.
 
-import { h } from '../base/dom';
-import { formatShort, plural } from '../base/format';
+import { h, setText } from '../base/dom';
+import { formatTimeUnit, plural } from '../base/format';
 import { effect, signal } from '../base/signal';
 import { wordsFor } from '../model/words';
 import { busyActivity } from '../model/busy';
@@ -39,14 +39,16 @@ export class OverviewView {
     this.place.append(this.canvas.element);
     const { facts } = viewer;
     const threads = plural(facts.tracks.filter((t) => t.kind === 'thread').length, 'active thread');
-    const about =
-      facts.calls === 0
-        ? `no ${wordsFor(facts).slices}`
-        : `${formatShort(facts.end_ns - facts.start_ns)}, ${threads}`;
+    const about = h('span', null);
+    effect(() => {
+      const length = formatTimeUnit(facts.end_ns - facts.start_ns, viewer.unit.get());
+      about.title = facts.calls === 0 ? `no ${wordsFor(facts).slices}` : `${length}, ${threads}`;
+      setText(about, about.title);
+    });
     this.element = h(
       'section',
       { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },
-      h('div', { class: 'key' }, h('b', null, 'Whole trace'), h('span', { title: about }, about)),
+      h('div', { class: 'key' }, h('b', null, 'Whole trace'), about),
       this.place,
     );
     this.listen();

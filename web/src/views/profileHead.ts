@@ -85,7 +85,7 @@ export class ProfileHead {
 
   private columnHead(column: Column, sort: Sort, unit: Unit): HTMLElement {
     const on = column.id === sort.column;
-    const text = column.kind === 'name' ? 'Name' : column.head || unitLabel(unit);
+    const text = column.kind === 'name' ? 'Name' : column.head || unitLabel(unit) || 'time';
     const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
     const label = column.title === text ? text : `${column.title}, ${text}`;
     const button = h(

@@ -4,6 +4,7 @@
 
 import { fill, h, setAttribute } from '../base/dom';
 import { effect, untracked } from '../base/signal';
+import { fixedUnit } from '../base/format';
 import { columnsFor, type Column } from '../model/columns';
 import { toTsv } from '../model/exportTable';
 import type { Line, Method } from '../model/profileRows';
@@ -335,7 +336,7 @@ export class ProfileTable {
     }
     const methods: Method[] = this.v.profile.sorted.peek().filter((m) => wanted.has(m.frame));
     const { viewer } = this.v;
-    return toTsv(methods, this.columns, answer, viewer.frames, viewer.unit.peek());
+    return toTsv(methods, this.columns, answer, viewer.frames, fixedUnit(viewer.unit.peek()));
   }
 
   get shownColumns(): readonly Column[] {

@@ -3,7 +3,7 @@
 // one.  It has a fixed place, so it covers nothing and the eye learns it.
 
 import { fill, h, setText, type Child } from '../base/dom';
-import { formatTime, unitLabel } from '../base/format';
+import { formatTime, formatTimeUnit } from '../base/format';
 import { effect } from '../base/signal';
 import { brief } from '../base/visible';
 import type { CallDetails } from '../model/engine';
@@ -79,11 +79,7 @@ export class Readout {
     // track a bar is only a part of its call.
     const clock = viewer.facts.axis === 'real' ? 'incl real' : 'incl CPU';
     if (hover?.hit.call && viewer.expanded.get().has(hover.track.track))
-      fill(
-        this.values,
-        `${clock}`,
-        h('b', null, `${formatTime(hover.hit.length, unit)} ${unitLabel(unit)}`),
-      );
+      fill(this.values, `${clock}`, h('b', null, formatTimeUnit(hover.hit.length, unit)));
     else fill(this.values);
   }
 
@@ -103,7 +99,7 @@ export class Readout {
         'span',
         { class: 'value', style: { 'margin-right': '16px' } },
         what,
-        h('b', null, formatTime(ns, unit) + (i === known.length - 1 ? ` ${unitLabel(unit)}` : '')),
+        h('b', null, i === known.length - 1 ? formatTimeUnit(ns, unit) : formatTime(ns, unit)),
       ),
     );
   }

@@ -2,7 +2,7 @@
 // The details of a sample: its stack, the innermost frame first.
 
 import { h } from '../base/dom';
-import { formatCount, formatTime, plural, unitLabel } from '../base/format';
+import { formatCount, formatTimeUnit, plural } from '../base/format';
 import { brief } from '../base/visible';
 import type { SampleDetails } from '../model/beside';
 import { idOf, trackName } from '../model/names';
@@ -50,7 +50,7 @@ export function sampleDetails(v: Views, sample: SampleDetails): HTMLElement[] {
     ...(leaf === undefined ? [h('h2', null, 'Sample without a stack')] : head(v, leaf)),
     factTable(
       sample.title ? fact('Sample', sample.title) : null,
-      fact('Time', `${formatTime(sample.time_ns, unit)} ${unitLabel(unit)}`),
+      fact('Time', formatTimeUnit(sample.time_ns, unit)),
       fact('Thread', threadOf(v, sample.thread)),
       sample.cpu >= 0 ? fact('CPU', String(sample.cpu)) : null,
       fact('Weight', formatCount(sample.weight)),

@@ -2,7 +2,7 @@
 // The Search tab: all that matches, as a list.
 
 import { h, setAttribute, setText, type Child } from '../base/dom';
-import { formatCount, formatTime, plural, unitLabel } from '../base/format';
+import { formatCount, formatTime, plural, unitHead } from '../base/format';
 import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import { EVENT, EVENT_WORDS, FIELD, SEARCH_FIELDS, type SearchField } from '../model/found';
@@ -142,7 +142,7 @@ export class SearchView {
 
   private showColumns(): void {
     const { viewer } = this.v;
-    const unit = unitLabel(viewer.unit.get());
+    const unit = viewer.unit.get();
     const sort = this.list.sort.get();
     const time = (ns: number): string => formatTime(ns, viewer.unit.peek());
     const column = (
@@ -162,8 +162,14 @@ export class SearchView {
           least: 200,
         }),
         column('kind', 'Kind', 92, (line) => EVENT_WORDS[this.list.at(line)?.[0] ?? 0] ?? ''),
-        column('time', `Start ${unit}`, 112, (line) => time(this.list.at(line)?.[3] ?? 0), number),
-        column('length', `Length ${unit}`, 96, (line) => this.lengthCell(line), number),
+        column(
+          'time',
+          unitHead('Start', unit),
+          112,
+          (line) => time(this.list.at(line)?.[3] ?? 0),
+          number,
+        ),
+        column('length', unitHead('Length', unit), 96, (line) => this.lengthCell(line), number),
         column('track', 'Track', 170, (line) => this.placeCell(line)),
       ],
       sort,

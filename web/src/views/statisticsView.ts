@@ -3,7 +3,7 @@
 // selected, its histogram and its slowest slices.
 
 import { fill, h, type Child } from '../base/dom';
-import { formatCount, formatShort, formatTime, unitLabel } from '../base/format';
+import { formatCount, formatTime, formatTimeUnit, unitHead, unitLabel } from '../base/format';
 import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import { matchAt, trackName } from '../model/names';
@@ -94,7 +94,7 @@ export class StatisticsView {
     const columns = statisticsColumns(viewer.facts).map((id): GridColumn => {
       const time = id !== 'name' && id !== 'count';
       const head = statisticsHead(id, viewer.facts);
-      const text = time ? `${head} ${unitLabel(unit)}` : head;
+      const text = time ? unitHead(head, unit) : head;
       const width = Math.max(LEAST, widest(id) * digit, meter.width(`▾ ${text}`)) + PADDING;
       return {
         id,
@@ -188,8 +188,10 @@ export class StatisticsView {
   /** Ten bars a power of ten; each says its bounds. */
   private histogram(d: Durations): HTMLElement {
     const most = Math.max(...d.counts);
+    const unit = this.v.viewer.unit.peek();
+    const time = (ns = 0): string => formatTimeUnit(ns, unit);
     const bar = (count: number, i: number): HTMLElement => {
-      const range = `${formatShort(d.bounds[i] ?? 0)} to ${formatShort(d.bounds[i + 1] ?? 0)}`;
+      const range = `${time(d.bounds[i])} to ${time(d.bounds[i + 1])}`;
       const share = count === 0 ? 0 : Math.max(3, (100 * count) / most);
       return h(
         'i',
@@ -197,11 +199,11 @@ export class StatisticsView {
         h('b', { style: { height: `${share}%` } }),
       );
     };
-    const ends = [d.bounds[0] ?? 0, d.bounds[d.bounds.length - 1] ?? 0].map(formatShort);
+    const ends = [d.bounds[0], d.bounds[d.bounds.length - 1]].map(time);
     const top = d.counts.indexOf(most);
     const words =
       `Histogram of lengths from ${ends[0]} to ${ends[1]}, most of them, ${formatCount(most)}, ` +
-      `between ${formatShort(d.bounds[top] ?? 0)} and ${formatShort(d.bounds[top + 1] ?? 0)}`;
+      `between ${time(d.bounds[top])} and ${time(d.bounds[top + 1])}`;
     return h(
       'div',
       { class: 'histogram', attrs: { role: 'img', 'aria-label': words } },
@@ -236,7 +238,7 @@ export class StatisticsView {
             attrs: { type: 'button' },
             on: { click: () => void goToCall(this.v, { row, index }) },
           },
-          `${formatTime(length, unit)} ${unitLabel(unit)}`,
+          formatTimeUnit(length, unit),
         ),
         h(
           'span',

@@ -3,7 +3,7 @@
 // have thousands of threads.
 
 import { fill, h, icon } from '../base/dom';
-import { formatCount, formatSeconds, plural } from '../base/format';
+import { formatCount, formatRough, plural } from '../base/format';
 import type { CounterFacts } from '../model/engine';
 import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
 import { idOf, trackName } from '../model/names';
@@ -50,6 +50,7 @@ export class TimelineLabels {
     const chosen = viewer.tracks.get();
     const holds = selection.details.get()?.track;
     viewer.whole.get();
+    viewer.unit.get();
     this.lines = [
       ...placed.groups.map((g) => ({ ...g, key: `p${g.process}`, make: () => this.group(g) })),
       ...placed.rows.map((b) => ({ ...b, key: b.row.key, make: () => this.row(b) })),
@@ -274,7 +275,7 @@ export class TimelineLabels {
           : h(
               'span',
               { class: 'side', title: 'busy time: CPU, or real where there is no CPU clock' },
-              formatSeconds(busy),
+              formatRough(busy, viewer.unit.peek()),
             ),
       ),
       this.levels(box),

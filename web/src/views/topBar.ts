@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The top bar: which file, which clock, the search, the health of the trace, how the page looks.
 
-import { append, fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
-import { fileName, formatCount, formatShort, plural, versionWords } from '../base/format';
+import { fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
+import {
+  fileName,
+  formatCount,
+  formatTimeUnit,
+  plural,
+  versionWords,
+  type Unit,
+} from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
@@ -11,7 +18,7 @@ import { flowButton } from './flowMenu';
 import type { Settings } from './settings';
 
 /** Facts in a few words; the Info tab has them all. */
-export function factWords(facts: TraceFacts): string[] {
+export function factWords(facts: TraceFacts, unit: Unit): string[] {
   const clocks =
     facts.clocks.length === 2
       ? 'two clocks'
@@ -24,14 +31,14 @@ export function factWords(facts: TraceFacts): string[] {
     [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]
       .filter((words) => words)
       .join(', '),
-    ...(facts.calls > 0 ? [formatShort(facts.end_ns - facts.start_ns)] : []),
+    ...(facts.calls > 0 ? [formatTimeUnit(facts.end_ns - facts.start_ns, unit)] : []),
     plural(threads, 'thread'),
     slicesOf(wordsFor(facts), facts.calls),
   ];
 }
 
-export function sampledWords(facts: TraceFacts): string | null {
-  return facts.sampled && `sampled (inferred), ~${formatShort(facts.sampled.interval_ns)}`;
+export function sampledWords(facts: TraceFacts, unit: Unit): string | null {
+  return facts.sampled && `sampled (inferred), ~${formatTimeUnit(facts.sampled.interval_ns, unit)}`;
 }
 
 /** Theme, palette, row height and help: on the screens without a trace as well. */
@@ -77,13 +84,17 @@ export class TopBar {
         autocomplete: 'off',
       },
     });
-    const facts = h(
-      'span',
-      { class: 'facts', title: factWords(viewer.facts).join(', ') },
-      ...factWords(viewer.facts).map((word) => h('span', null, word)),
-    );
-    const sampled = sampledWords(viewer.facts);
-    if (sampled) append(facts, [h('span', { class: 'note' }, sampled)]);
+    const facts = h('span', { class: 'facts' });
+    effect(() => {
+      const words = factWords(viewer.facts, viewer.unit.get());
+      const sampled = sampledWords(viewer.facts, viewer.unit.get());
+      facts.title = words.join(', ');
+      fill(
+        facts,
+        ...words.map((word) => h('span', null, word)),
+        sampled && h('span', { class: 'note' }, sampled),
+      );
+    });
     const tools = lookButtons(v.settings, actions.help);
     tools.append(iconButton('power', 'Quit traceview', actions.quit));
     this.element = h(
