@@ -197,7 +197,7 @@ test('] and [ go along the flow, and in order where there are several', async ()
     await until(heading, 'send', 'back again');
   }
   await page.keyboard.press('[');
-  await until(spoken, 'No flow arrives here', 'that there is none');
+  await until(spoken, 'No flow arrives at this slice', 'that there is none');
   assert.equal(await heading(), 'send');
 });
 
@@ -312,7 +312,7 @@ test('flows are drawn by category, and the address keeps it', async () => {
   );
   assert.deepEqual(
     (await menu.getByRole('menuitemcheckbox').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ')),
-    ['✓ Of the selected call', 'net 3', 'work 1'],
+    ['✓ Of the selected slice', 'net 3', 'work 1'],
   );
   assert.match(await menu.innerText(), /1 flow event without an arrow: see Health/);
   await menu.getByRole('menuitemcheckbox', { name: 'net' }).click();

@@ -98,6 +98,8 @@ test('a file of events has slices and names, a method trace calls and methods', 
     inWords(events, 'Calls of the method, call by call'),
     'Slices of the name, slice by slice',
   );
+  assert.equal(inWords(events, 'first call inside, caller'), 'first slice inside, slice around it');
+  assert.equal(inWords(events, 'up to who called it'), 'up to what it lies in');
   assert.equal(inWords(methods, 'Calls of the method'), 'Calls of the method');
   assert.equal(inWords(events, 'recalls methodically'), 'recalls methodically');
 });

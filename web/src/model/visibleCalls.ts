@@ -6,6 +6,7 @@ import type { Tile, Track } from './engine';
 import { FLAG } from './engine';
 import type { Span } from './span';
 import { tileRange, type TileCache } from './tileCache';
+import type { Words } from './words';
 
 export interface VisibleCall {
   row: number;
@@ -59,11 +60,11 @@ export function visibleCalls(
     .sort((a, b) => a.start - b.start || a.depth - b.depth);
 }
 
-export function flagWords(flags: number): string {
+export function flagWords(flags: number, { events }: Words): string {
   const words = [
-    flags & FLAG.enteredBefore ? 'entered before the trace' : '',
+    flags & FLAG.enteredBefore ? `${events ? 'begun' : 'entered'} before the trace` : '',
     flags & FLAG.openAtEnd ? 'open at the end' : '',
-    flags & FLAG.missingExit ? 'exit missing' : '',
+    flags & FLAG.missingExit ? `${events ? 'end' : 'exit'} missing` : '',
     flags & FLAG.unrolled ? 'left by an exception' : '',
   ];
   return words.filter((word) => word !== '').join(', ');

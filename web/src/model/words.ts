@@ -43,6 +43,10 @@ export function wordsFor(facts: Pick<TraceFacts, 'order'>): Words {
 export function inWords(words: Words, sentence: string): string {
   if (!words.events) return sentence;
   return sentence
+    .replace(/\bcallers of\b/g, 'slices around')
+    .replace(/\bcalled by\b/g, 'slices directly inside')
+    .replace(/\bwho called it\b/g, 'what it lies in')
+    .replace(/\bcaller\b/g, 'slice around it')
     .replace(/\b([Cc])alls\b/g, (_, c) => (c === 'C' ? 'Slices' : 'slices'))
     .replace(/\b([Cc])all\b/g, (_, c) => (c === 'C' ? 'Slice' : 'slice'))
     .replace(/\b([Mm])ethods\b/g, (_, c) => (c === 'M' ? 'Names' : 'names'))

@@ -6,7 +6,7 @@ import { formatCount, formatPercent, formatTime } from '../base/format';
 import { brief } from '../base/visible';
 import type { CallDetails } from '../model/engine';
 import { trackName } from '../model/names';
-import { inWords, slicesOf, wordsFor } from '../model/words';
+import { inWords, slicesOf, wordsFor, type Words } from '../model/words';
 import { goToCall, spanOf, zoomToCall, type Views } from './context';
 import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
 
@@ -48,7 +48,7 @@ export function callDetails(
         ];
   return [
     ...head(v, call.frame),
-    ...notes(call),
+    ...notes(call, words),
     times(
       v,
       [
@@ -103,11 +103,17 @@ export function callDetails(
   ];
 }
 
-function notes(call: CallDetails): HTMLElement[] {
+function notes(call: CallDetails, { events }: Words): HTMLElement[] {
   const notes: string[] = [];
-  if (call.entered_before) notes.push('Entered before the trace began: its start is not known.');
+  if (call.entered_before)
+    notes.push(`${events ? 'Begun' : 'Entered'} before the trace began: its start is not known.`);
   if (call.open_at_end) notes.push('Still running when the trace ended.');
-  if (call.missing_exit) notes.push('Its exit is missing; it ends where its caller goes on.');
+  if (call.missing_exit)
+    notes.push(
+      events
+        ? 'Its end is missing; it is as long as what it lies in allows.'
+        : 'Its exit is missing; it ends where its caller goes on.',
+    );
   if (call.unrolled) notes.push('Left by an exception (unrolled).');
   return notes.map((text) => h('p', { class: 'state-note' }, text));
 }

@@ -107,7 +107,7 @@ export class CallList {
       String(call.depth),
       formatTime(call.start, unit),
       formatTime(call.length, unit),
-      flagWords(call.flags),
+      flagWords(call.flags, wordsFor(viewer.facts)),
     ];
     return h(
       'div',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every view is given: the state, the stores beside it, and the means to move.
 
+import { formatTimeUnit } from '../base/format';
 import { brief } from '../base/visible';
 import type { BesideStore } from '../model/besideStore';
 import type { CounterStore } from '../model/counters';
@@ -13,6 +14,7 @@ import type { SelectionStore } from '../model/selectionStore';
 import { framing, revealing, type Span } from '../model/span';
 import type { Call, CallDetails } from '../model/engine';
 import type { Viewer } from '../model/viewer';
+import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
 import type { Mover } from './mover';
 import type { Settings } from './settings';
@@ -78,9 +80,12 @@ export function zoomToCall(v: Views, call: CallDetails): void {
 }
 
 function describe(v: Views, call: CallDetails): string {
-  const track = v.viewer.trackOfRow(call.row);
+  const { viewer } = v;
+  const words = wordsFor(viewer.facts);
+  const track = viewer.trackOfRow(call.row);
   return (
-    `${brief(v.viewer.frames.short(call.frame))}, call ${call.nth} of ${call.of} in ${track?.name ?? 'thread'}, ` +
-    `depth ${call.depth}, ${Math.round(call.length_ns / 1000)} microseconds`
+    `${brief(viewer.frames.short(call.frame))}, ${words.slice} ${call.nth} of ${call.of} ` +
+    `in ${track?.name ?? words.track}, depth ${call.depth}, ` +
+    formatTimeUnit(call.length_ns, viewer.unit.peek())
   );
 }

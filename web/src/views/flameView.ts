@@ -10,6 +10,7 @@ import type { FlameOf, FlameOrder } from '../model/address';
 import { totalOf } from '../model/columns';
 import type { FlameGraph } from '../model/engine';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../render/flamePainter';
+import { inWords, slicesOf, wordsFor } from '../model/words';
 import type { Context } from '../render/shapes';
 import { Canvas } from './canvas';
 import type { Views } from './context';
@@ -29,7 +30,7 @@ const ORDERS: readonly [FlameOrder, string, string, string][] = [
 ];
 
 const FLAMES: readonly [FlameOf, string][] = [
-  ['calls', 'Slices'],
+  ['calls', 'Calls'],
   ['count', 'Samples, by count'],
   ['weight', 'Samples, by weight'],
   ['time', 'Samples, by time'],
@@ -108,7 +109,9 @@ export class FlameView {
     const select = h(
       'select',
       { class: 'of', attrs: { 'aria-label': 'What the flame graph is of' } },
-      ...choices.map(([of, text]) => h('option', { attrs: { value: of } }, text)),
+      ...choices.map(([of, text]) =>
+        h('option', { attrs: { value: of } }, inWords(wordsFor(viewer.facts), text)),
+      ),
     );
     select.addEventListener('change', () => {
       viewer.flameOf.set(FLAMES.find(([of]) => of === select.value)?.[0] ?? 'calls');
@@ -127,7 +130,11 @@ export class FlameView {
       ...ORDERS.map(([order, key, text, title]) => {
         const button = h(
           'button',
-          { title, attrs: { type: 'button' }, on: { click: () => viewer.flameOrder.set(order) } },
+          {
+            title: inWords(wordsFor(viewer.facts), title),
+            attrs: { type: 'button' },
+            on: { click: () => viewer.flameOrder.set(order) },
+          },
           key !== '' && h('kbd', null, key),
           text,
         );
@@ -296,7 +303,9 @@ export class FlameView {
       `${brief(viewer.frames.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
       `${formatPercent(width, this.whole(graph))} %${this.root.peek().length > 0 ? ' of all' : ''}`,
       `exclusive ${this.amount(graph.self[i] ?? 0)}`,
-      plural(graph.calls[i] ?? 0, viewer.flameOf.peek() === 'calls' ? 'call' : 'sample'),
+      viewer.flameOf.peek() === 'calls'
+        ? slicesOf(wordsFor(viewer.facts), graph.calls[i] ?? 0)
+        : plural(graph.calls[i] ?? 0, 'sample'),
     ].join(', ');
   }
 

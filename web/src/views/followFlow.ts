@@ -4,6 +4,7 @@
 import { brief } from '../base/visible';
 import type { Flow, FlowEnd } from '../model/engine';
 import { Trail } from '../model/flows';
+import { inWords, wordsFor } from '../model/words';
 import { goToCall, type Views } from './context';
 
 /** Selects and shows the call at an end of a flow, its rows included. */
@@ -37,13 +38,14 @@ export class FlowSteps {
     const call = viewer.call.peek();
     if (this.busy) return;
     if (viewer.facts.flows === 0) return this.say('This trace has no flows');
-    if (!call) return this.say('Select a call first: flows lead from call to call');
+    const said = (text: string): void => this.say(inWords(wordsFor(viewer.facts), text));
+    if (!call) return said('Select a call first: flows lead from call to call');
     this.busy = true;
     try {
       const { in: arriving, out: leaving, inCount, outCount } = await flows.flowsOf(call);
       const choice = this.trail.choose(call, direction === 1 ? leaving : arriving, direction);
       if (!choice)
-        return this.say(direction === 1 ? 'No flow leaves this call' : 'No flow arrives here');
+        return said(direction === 1 ? 'No flow leaves this call' : 'No flow arrives at this call');
       const count = direction === 1 ? outCount : inCount;
       const words = direction === 1 ? 'Flow on' : 'Flow back';
       const which = count > 1 ? `${words}, ${choice.nth} of ${count}` : words;

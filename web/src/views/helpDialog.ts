@@ -2,6 +2,8 @@
 // The keys and gestures, as a dialog.
 
 import { h, iconButton } from '../base/dom';
+import type { TraceFacts } from '../model/engine';
+import { inWords, wordsFor, type Words } from '../model/words';
 
 type Section = [string, [string, string][]];
 
@@ -43,7 +45,7 @@ const SECTIONS: readonly Section[] = [
   [
     'Searching',
     [
-      ['/, Ctrl+F', 'search method names; Enter, Shift+Enter go from hit to hit'],
+      ['/, Ctrl+F', 'search; Enter, Shift+Enter go from hit to hit'],
       [
         'typing in the table',
         'finds in the table; Enter selects and goes on. With the pointer on the time line keys move that',
@@ -69,29 +71,36 @@ const SECTIONS: readonly Section[] = [
   ],
 ];
 
-const WORDS = [
+const ABOUT = [
   'Time of a call is inclusive with, exclusive without the calls inside it. Real is time on the',
   'wall; CPU is time the thread was running. A line at the foot of a bar: the thread waited there.',
   "Teeth at a bar's end: the call began before the trace or had not ended with it.",
-  'A slanted end: the call was left by an exception.',
 ].join(' ');
 
-function sectionElement([title, rows]: Section): HTMLElement {
-  const lines = rows.map(([keys, what]) => h('tr', null, h('td', null, keys), h('td', null, what)));
+function sectionElement([title, rows]: Section, words: Words): HTMLElement {
+  const lines = rows.map(([keys, what]) =>
+    h('tr', null, h('td', null, keys), h('td', null, inWords(words, what))),
+  );
   return h('section', null, h('h2', null, title), h('table', null, h('tbody', null, ...lines)));
 }
 
 export class HelpDialog {
   readonly element: HTMLDialogElement;
 
-  constructor() {
+  constructor(facts: Pick<TraceFacts, 'order'> = { order: 'busiest' }) {
+    const words = wordsFor(facts);
     this.element = h('dialog', { attrs: { 'aria-label': 'Keys and help' } });
     const close = iconButton('close', 'Close (Esc)', () => this.element.close());
     close.classList.add('push');
-    const sections = h('div', { class: 'columns' }, ...SECTIONS.map(sectionElement));
-    const words = h('p', { class: 'second' }, WORDS);
+    const sections = h(
+      'div',
+      { class: 'columns' },
+      ...SECTIONS.map((s) => sectionElement(s, words)),
+    );
+    const exception = words.events ? '' : ' A slanted end: the call was left by an exception.';
+    const about = h('p', { class: 'second' }, inWords(words, ABOUT + exception));
     this.element.append(
-      h('div', { class: 'help' }, h('h1', null, 'Keys and gestures', close), sections, words),
+      h('div', { class: 'help' }, h('h1', null, 'Keys and gestures', close), sections, about),
     );
     this.element.addEventListener('click', (e) => {
       if (e.target === this.element) this.element.close();

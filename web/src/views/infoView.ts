@@ -5,7 +5,7 @@ import { fill, h } from '../base/dom';
 import { formatCount, formatTimeUnit, plural, versionWords, type Unit } from '../base/format';
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
-import { slicesOf, wordsFor } from '../model/words';
+import { inWords, slicesOf, wordsFor } from '../model/words';
 import { sampledWords } from './topBar';
 import { foldedText, valueTree } from './valueTree';
 
@@ -106,8 +106,11 @@ export function infoView(element: HTMLElement, f: TraceFacts, called: number, un
           h(
             'p',
             null,
-            'The recording seems to be sampled: calls shorter than the interval may be missing, and ' +
-              'times are multiples of it.',
+            inWords(
+              wordsFor(f),
+              'The recording seems to be sampled: calls shorter than the interval may be missing, and ' +
+                'times are multiples of it.',
+            ),
           ),
       ),
       h(

@@ -49,7 +49,7 @@ export class Page {
   readonly views: Views;
   readonly lower: LowerPanel;
   readonly top: TopBar;
-  readonly help = new HelpDialog();
+  readonly help: HelpDialog;
   readonly line: TimelineView;
   readonly threads: ThreadFinder;
 
@@ -59,6 +59,7 @@ export class Page {
     quit: () => void,
   ) {
     const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
+    this.help = new HelpDialog(viewer.facts);
     const mover = new Mover(viewer.view, viewer.bounds);
     const views: Views = {
       viewer,

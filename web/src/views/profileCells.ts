@@ -15,6 +15,7 @@ import {
   type MethodLine,
   type RelationLine,
 } from '../model/profileRows';
+import { inWords, type Words } from '../model/words';
 import type { Theme } from '../render/theme';
 import { swatch } from './swatch';
 
@@ -25,6 +26,7 @@ export interface CellContext {
   answer: ProfileAnswer;
   unit: Unit;
   find: string;
+  words: Words;
   selected: number | null;
 }
 
@@ -59,7 +61,7 @@ export function rowElement(line: Line, c: CellContext): HTMLElement {
     case 'method':
       return methodRow(line, c);
     case 'group':
-      return groupRow(line.group, line.exceeds);
+      return groupRow(line.group, line.exceeds, c.words);
     case 'pending':
       return h(
         'div',
@@ -71,13 +73,14 @@ export function rowElement(line: Line, c: CellContext): HTMLElement {
   }
 }
 
-function groupRow(group: GroupId, exceeds: boolean): HTMLElement {
-  const [words, how] = GROUP_WORDS[group];
+function groupRow(group: GroupId, exceeds: boolean, words: Words): HTMLElement {
+  const [title, text] = GROUP_WORDS[group];
+  const how = inWords(words, text);
   const about = exceeds ? `${how}; one may lie within another: together over 100 %` : how;
   return h(
     'div',
     { class: `row group tinted ${group}`, attrs: { role: 'row', 'aria-level': 2 } },
-    h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, words, h('em', null, about)),
+    h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, title, h('em', null, about)),
   );
 }
 
@@ -152,7 +155,7 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
   append(cell, [h('span', null, text)]);
   // Recursive calls of a group count each level: inclusive shares of such lines add up.
-  if (Number(text) > 100) cell.title = 'More than all: recursive calls lie within each other';
+  if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
   return cell;
 }
 

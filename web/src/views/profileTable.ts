@@ -154,6 +154,7 @@ export class ProfileTable {
       answer,
       unit: viewer.unit.peek(),
       find: viewer.find.peek(),
+      words: wordsFor(viewer.facts),
       selected: viewer.frame.peek(),
     };
     const marked = this.markedBlock();

@@ -6,6 +6,7 @@ import { sampleAt, valueAt } from '../model/counters';
 import type { CounterFacts, Instant } from '../model/engine';
 import { resolveStrip } from '../model/hit';
 import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../model/span';
+import { inWords, wordsFor } from '../model/words';
 import { seriesColour } from '../render/counterPainter';
 import { HANDLE_WIDTH } from '../render/rulerPainter';
 import { TimeScale } from '../render/timeScale';
@@ -227,7 +228,10 @@ export class TimelineGestures {
         e.clientX,
         e.clientY,
         found.hit.frame,
-        'the longest call that starts in this pixel; zoom in to tell them apart',
+        inWords(
+          wordsFor(viewer.facts),
+          'the longest call that starts in this pixel; zoom in to tell them apart',
+        ),
       );
     } else if (counter)
       this.tip.values(e.clientX, e.clientY, counter.name, this.valuesOf(counter, x));

@@ -8,7 +8,7 @@ import type { CounterFacts } from '../model/engine';
 import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
 import { idOf, trackName } from '../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
-import { slicesOf, wordsFor } from '../model/words';
+import { inWords, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { busyTime, kindOf, processWords } from './trackWords';
 
@@ -230,12 +230,14 @@ export class TimelineLabels {
     const process = processWords(track, viewer.facts);
     const title =
       `${name}${kind.title && `, ${kind.title}`}${process}: ${slicesOf(wordsFor(viewer.facts), track.calls)}, ` +
-      `${plural(track.rows, 'level')}. A click computes the tables for this thread, Ctrl+click adds it.`;
+      `${plural(track.rows, 'level')}. A click computes the tables for it alone, Ctrl+click for it as well.`;
     const twist = h(
       'button',
       {
         class: 'twist',
-        title: box.expanded ? 'Show the innermost call only' : 'Show every level',
+        title: box.expanded
+          ? inWords(wordsFor(viewer.facts), 'Show the innermost call only')
+          : 'Show every level',
         attrs: {
           type: 'button',
           'aria-expanded': box.expanded,

@@ -25,6 +25,7 @@ import { instantAt, paintInstants } from '../render/instantPainter';
 import { paintRuler } from '../render/rulerPainter';
 import type { Context } from '../render/shapes';
 import { StripImages } from '../render/strips';
+import { inWords, wordsFor } from '../model/words';
 import { TimeScale } from '../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../render/trackPainter';
 import { BesideLayer, type MarkHit } from './besideLayer';
@@ -104,7 +105,7 @@ export class TimelineView {
     this.canvas = new Canvas(
       this.lanes,
       this.tracks,
-      'Calls of each thread over time',
+      inWords(wordsFor(viewer.facts), 'Calls of each thread over time'),
       (g) => this.drawTracks(g),
       () => {
         this.v.selection.setWidth(this.canvas.width);
@@ -158,9 +159,12 @@ export class TimelineView {
     toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
     effect(() => {
       const open = viewer.expanded.get().size > 0;
-      const label = open
-        ? 'Collapse all threads to the innermost call'
-        : 'Expand all threads to their call charts';
+      const label = inWords(
+        wordsFor(viewer.facts),
+        open
+          ? 'Collapse all threads to the innermost call'
+          : 'Expand all threads to every level of their calls',
+      );
       toggle.title = label;
       setAttribute(toggle, 'aria-label', label);
       fill(toggle, icon(open ? 'down' : 'right'));
