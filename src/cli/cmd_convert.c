@@ -10,7 +10,6 @@
 #include "cli/output.h"
 #include "cli/rewrite.h"
 #include "cli/selection.h"
-#include "readers/te_rewrite.h"
 #include "writers/trace_event.h"
 #include "writers/trace_file.h"
 
@@ -120,7 +119,22 @@ static enum tv_status write_trace_file(const struct converting *c, struct tv_out
     return status;
 }
 
-static void write_json(const struct converting *c, struct tv_output *output)
+/* What the model could not be written as. */
+static void name_model_losses(const char *name, const struct tv_trace_event_losses *losses)
+{
+    say_count(name, losses->namesakes,
+              "methods of the name of another become one with it when the result is read: "
+              "signatures and files are arguments");
+    say_count(name, losses->processors,
+              "slices of processors become slices of threads, one a processor");
+    say_count(name, losses->states, "slices of states of threads become asynchronous slices");
+    say_count(name, losses->wakeups, "wake-ups and reasons of blocking left out");
+    say_count(name, losses->ownerless,
+              "counters of no process become those of a process made for them");
+    say_count(name, losses->others, "rows of other tables left out");
+}
+
+static void write_calls(const struct converting *c, struct tv_output *output)
 {
     const struct tv_settings *settings = c->settings;
     const struct tv_trace *trace = c->trace;
@@ -129,20 +143,27 @@ static void write_json(const struct converting *c, struct tv_output *output)
     tv_trace_event_write(&output->out, trace, &c->keep, &losses);
     if (settings->quiet)
         return;
-    say_count(name, losses.async,
-              "slices that are no calls of a thread (async, processors, states) left out");
-    say_count(name, losses.namesakes,
-              "methods of the name of another become one with it when the result is read: "
-              "signatures and files are arguments");
+    name_model_losses(name, &losses);
     if (trace->cpu_axis)
         say(name, "no real clock: ts is each thread's own CPU time");
     name_dropped(name, trace->head, 0);
 }
 
-/* One Trace Event file becomes another with every event: nothing is lost. */
-static bool can_rewrite(const struct tv_trace *trace)
+static enum tv_status write_everything(const struct converting *c, struct tv_output *output,
+                                       struct tv_error *err)
 {
-    return trace->head->input_count == 1 && tv_te_is_input(&trace->head->inputs[0]);
+    const struct tv_settings *settings = c->settings;
+    const char *name = settings->files.items[0];
+    struct tv_rewrite_losses losses;
+    enum tv_status status = tv_rewrite(c->trace, &c->keep, &output->out, &losses, err);
+    if (status != TV_OK || settings->quiet)
+        return status;
+    name_model_losses(name, &losses.model);
+    say_count(name, losses.flows, "flows left out, as the filters leave out one of their ends");
+    say_count(name, losses.marks,
+              "marks of clocks left out, as another file has them: all is on one clock");
+    say_count(name, losses.metadata, "lines of metadata left out");
+    return TV_OK;
 }
 
 static enum tv_status write_target(const struct converting *c, struct tv_error *err)
@@ -157,10 +178,10 @@ static enum tv_status write_target(const struct converting *c, struct tv_error *
         return status;
     if (c->to != TO_JSON)
         status = write_trace_file(c, &output, err);
-    else if (can_rewrite(c->trace))
-        status = tv_rewrite_kept(c->trace, &c->keep, &output.out, err);
+    else if (tv_rewrite_can(c->trace))
+        status = write_everything(c, &output, err);
     else
-        write_json(c, &output);
+        write_calls(c, &output);
     if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
         *err = late;
         return late.status;

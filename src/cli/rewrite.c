@@ -2,114 +2,351 @@
 #include "cli/rewrite.h"
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
-#include "base/intern.h"
 #include "base/memory.h"
-#include "readers/te_describe.h"
-#include "readers/te_rewrite.h"
-#include "readers/te_values.h"
-#include "writers/calls.h"
+#include "base/source.h"
+
+/* Where the text of an input of a format can stand. */
+static const struct {
+    const char *format, *key;
+    bool names; /* it has nothing but names, which filters leave alone */
+} places[] = {
+    {"ftrace text", "systemTraceEvents", false},
+    {"Event Tracing for Windows", "systemTraceEvents", false},
+    {"BattOr power samples", "powerTraceAsString", false},
+    {"Process dump", "androidProcessDump", true},
+    {"Cgroup dump", "cgroupDump", true},
+};
+
+/* More than there are keys. */
+#define MOST_TEXTS TV_COUNT(places)
+
+enum role {
+    ROLE_EVENTS, /* a Trace Event file */
+    ROLE_TEXT,   /* its text stands beside the events */
+    ROLE_MODEL,  /* it is written from the model */
+};
+
+struct model_pid {
+    uint64_t pid;
+    bool known;
+};
 
 struct rewriting {
     const struct tv_trace *trace;
     const struct tv_keep *keep;
-    struct tv_interner *pids; /* of the wanted processes, as texts */
-    struct tv_te_scratch scratch;
-    uint64_t *begins; /* where beginnings stand in the file, ascending */
-    size_t begin_count, begin_capacity;
+    struct tv_out *out;
+    struct tv_rewrite_losses *losses;
+    bool filtered;
+    enum role *roles; /* by input */
+    size_t files, models;
+    uint32_t clock; /* the input whose clock all is on */
+    struct tv_te_rewrite_text texts[MOST_TEXTS];
+    size_t text_count;
+    uint32_t *owners;       /* of processes: inputs */
+    struct model_pid *pids; /* of processes written from the model */
+    uint64_t no_pid;        /* of what has no process; 0: not yet known */
+    struct tv_te_taken taken;
+    struct tv_te_rewrite *rewrite;
+    struct tv_rewrite_choice **choices; /* by file */
 };
 
-/* As the reader shows them: a number, or any other text. */
-static void note_pids(struct rewriting *r)
+bool tv_rewrite_can(const struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->head->input_count; i++)
+        if (trace->head->inputs[i].assembled)
+            return true;
+    return false;
+}
+
+/* ---- What becomes of each input ---- */
+
+static const char *key_of(const struct rewriting *r, uint32_t input, bool *names)
+{
+    for (size_t i = 0; i < TV_COUNT(places); i++)
+        if (strcmp(places[i].format, r->trace->head->inputs[input].format) == 0) {
+            *names = places[i].names;
+            return places[i].key;
+        }
+    return NULL;
+}
+
+/* Whether the input stands inside of the Trace Event file before it: "app.json: cgroupDump". */
+static bool is_inside(const struct rewriting *r, uint32_t input, const char *key)
 {
     const struct tv_head *head = r->trace->head;
+    struct tv_bytes name = tv_head_text(head, head->inputs[input].name);
+    while (input > 0 && r->roles[input - 1] != ROLE_EVENTS)
+        input--;
+    if (input == 0)
+        return false;
+    struct tv_bytes file = tv_head_text(head, head->inputs[input - 1].name);
+    size_t length = strlen(key);
+    return name.length == file.length + 2 + length && tv_bytes_starts_with(name, file) &&
+           memcmp(name.data + file.length, ": ", 2) == 0 &&
+           memcmp(name.data + file.length + 2, key, length) == 0;
+}
+
+static bool has_text(const struct rewriting *r, const char *key)
+{
+    for (size_t i = 0; i < r->text_count; i++)
+        if (strcmp(r->texts[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static void add_text(struct rewriting *r, const struct tv_te_rewrite_text *text)
+{
+    if (!has_text(r, text->key))
+        r->texts[r->text_count++] = *text;
+}
+
+static enum role find_role(struct rewriting *r, uint32_t number)
+{
+    const struct tv_input *input = &r->trace->head->inputs[number];
+    bool names = false;
+    if (tv_te_is_input(input))
+        return ROLE_EVENTS;
+    const char *key = key_of(r, number, &names);
+    if (!key)
+        return ROLE_MODEL;
+    bool inside = is_inside(r, number, key);
+    if (has_text(r, key) || (!inside && !input->source))
+        return ROLE_MODEL;
+    if (r->filtered && !names) {
+        if (inside) /* nor is it written as it is */
+            add_text(r, &(struct tv_te_rewrite_text){key, NULL, SIZE_MAX});
+        return ROLE_MODEL;
+    }
+    add_text(r, &(struct tv_te_rewrite_text){key, inside ? NULL : input->source, r->files - 1});
+    return ROLE_TEXT;
+}
+
+static void find_roles(struct rewriting *r)
+{
+    const struct tv_head *head = r->trace->head;
+    r->roles = tv_alloc(head->input_count, sizeof *r->roles);
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        r->roles[i] = find_role(r, i);
+        r->files += r->roles[i] == ROLE_EVENTS;
+        r->models += r->roles[i] == ROLE_MODEL;
+    }
+    r->clock = 0;
+    for (uint32_t i = head->input_count; i-- > 0;)
+        if (head->inputs[i].assembled && (r->roles[i] == ROLE_EVENTS || r->files == 0))
+            r->clock = i;
+}
+
+/* Heads do not say whose a process is. */
+static void find_owners(struct rewriting *r)
+{
+    const struct tv_head *head = r->trace->head;
+    const struct tv_tables *tables = &r->trace->tables;
+    r->owners = tv_alloc(head->process_count, sizeof *r->owners);
+    for (uint32_t i = 0; i < head->process_count; i++)
+        r->owners[i] = TV_NONE;
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        if (head->threads[i].process < head->process_count)
+            r->owners[head->threads[i].process] = head->threads[i].input;
+    for (size_t i = 0; i < tables->counters.count; i++)
+        if (tables->counters.rows[i].process < head->process_count)
+            r->owners[tables->counters.rows[i].process] = tables->counters.rows[i].input;
+    for (size_t i = 0; i < tables->objects.count; i++)
+        if (tables->objects.rows[i].process < head->process_count)
+            r->owners[tables->objects.rows[i].process] = tables->objects.rows[i].input;
+    for (size_t i = 0; i < tables->memory_dumps.count; i++)
+        if (tables->memory_dumps.rows[i].process < head->process_count)
+            r->owners[tables->memory_dumps.rows[i].process] = tables->memory_dumps.rows[i].input;
+}
+
+/* ---- Writing ---- */
+
+static tv_ns shift_of(const struct rewriting *r, uint32_t input)
+{
+    tv_ns shift;
+    if (__builtin_sub_overflow(r->trace->offset[input], r->trace->offset[r->clock], &shift))
+        return 0;
+    return shift;
+}
+
+/* Ids of stack frames of a later file must not mean those of an earlier one. */
+static bool renames_frames(const struct rewriting *r, uint32_t input)
+{
+    bool own = false, earlier = false;
+    for (size_t i = 0; i < r->trace->tables.stack_frames.count; i++) {
+        own |= r->trace->tables.stack_frames.rows[i].input == input;
+        earlier |= r->trace->tables.stack_frames.rows[i].input < input;
+    }
+    return own && earlier;
+}
+
+static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t file,
+                                 struct tv_te_rewrite_choice *choice, struct tv_error *err)
+{
+    if (r->filtered) {
+        r->choices[file] = tv_rewrite_choice_new(r->trace, r->keep, input, r->owners);
+        *choice = tv_rewrite_choice_of(r->choices[file]);
+        r->losses->flows += tv_rewrite_choice_flows(r->choices[file]);
+    }
+    struct tv_source *source = r->trace->head->inputs[input].source;
+    return tv_te_rewrite_file(r->rewrite, source, r->filtered ? choice : NULL, shift_of(r, input),
+                              renames_frames(r, input), err);
+}
+
+static uint64_t choose_pid(struct rewriting *r, uint32_t process)
+{
+    uint64_t id = r->trace->head->processes[process].id;
+    bool plain = r->trace->head->processes[process].key == TV_EMPTY_STRING;
+    return plain && tv_te_taken_add_pid(&r->taken, id) ? id : tv_te_taken_new_pid(&r->taken);
+}
+
+static uint64_t pid_of(void *context, uint32_t process)
+{
+    struct rewriting *r = context;
+    if (process == TV_NONE) {
+        if (r->no_pid == 0)
+            r->no_pid = tv_te_taken_new_pid(&r->taken);
+        return r->no_pid;
+    }
+    struct model_pid *chosen = &r->pids[process];
+    if (!chosen->known)
+        *chosen = (struct model_pid){choose_pid(r, process), true};
+    return chosen->pid;
+}
+
+static void separate(void *context)
+{
+    struct rewriting *r = context;
+    tv_te_rewrite_separate(r->rewrite);
+}
+
+static void write_models(struct rewriting *r)
+{
+    const struct tv_head *head = r->trace->head;
+    bool *inputs = tv_alloc(head->input_count, sizeof *inputs);
+    struct tv_trace_event_choice choice = {
+        .keep = r->keep,
+        .inputs = inputs,
+        .base = head->inputs[r->clock].assembled ? -r->trace->offset[r->clock] : 0,
+        .pid = pid_of,
+        .separate = separate,
+        .context = r,
+    };
+    for (uint32_t i = 0; i < head->input_count; i++)
+        inputs[i] = r->roles[i] == ROLE_MODEL;
+    tv_trace_event_add(r->out, r->trace, &choice, &r->losses->model);
+    for (uint32_t i = 0; i < head->metadata_count; i++)
+        r->losses->metadata += inputs[head->metadata[i].input];
+    tv_free(inputs);
+}
+
+/* ---- Where everything is from ---- */
+
+static void write_model_pids(const struct rewriting *r, uint32_t input)
+{
+    const struct tv_head *head = r->trace->head;
+    bool any = false;
+    tv_out_char(r->out, '{');
     for (uint32_t i = 0; i < head->process_count; i++) {
-        char number[24];
-        snprintf(number, sizeof number, "%llu", (unsigned long long)head->processes[i].id);
-        bool plain = head->processes[i].key == TV_EMPTY_STRING;
-        if (tv_keep_process(r->keep, i))
-            tv_interner_add(r->pids, plain ? tv_bytes_of(number)
-                                           : tv_head_text(head, head->processes[i].key));
-    }
-}
-
-/* An event without a process is of process 0. */
-static bool is_of_process(struct rewriting *r, const struct tv_te_fields *fields)
-{
-    struct tv_bytes pid = fields->pid.data ? tv_te_text(fields->pid, &r->scratch) : TV_BYTES("0");
-    return tv_interner_find(r->pids, pid) != TV_NONE;
-}
-
-static bool is_of_category(struct rewriting *r, const struct tv_te_fields *fields, uint64_t offset)
-{
-    char phase = tv_te_phase(fields);
-    if (phase == 'M')
-        return true;
-    if (phase == 'B') {
-        r->begins =
-            tv_array_reserve(r->begins, &r->begin_capacity, r->begin_count + 1, sizeof *r->begins);
-        r->begins[r->begin_count++] = offset;
-    }
-    if (phase == 'B' || phase == 'E')
-        return false;
-    return tv_keep_category(r->keep, tv_te_text(fields->cat, &r->scratch));
-}
-
-static bool wanted(void *context, const struct tv_te_list_event *event)
-{
-    struct rewriting *r = context;
-    const struct tv_te_fields *fields = event->fields;
-    if (tv_te_phase(fields) == 'c') /* the clocks are everybody's */
-        return true;
-    if (r->keep->processes && !is_of_process(r, fields))
-        return false;
-    return !r->keep->category || is_of_category(r, fields, event->offset);
-}
-
-static int compare_offsets(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-static bool is_begun(const struct rewriting *r, const struct tv_call_event *event)
-{
-    uint64_t offset = tv_slice_offset(r->trace, event->row, event->index);
-    return r->begin_count > 0 &&
-           bsearch(&offset, r->begins, r->begin_count, sizeof offset, compare_offsets) != NULL;
-}
-
-/* What was left out above as a beginning or an end. */
-static enum tv_status add_slices(void *context, struct tv_out *out, bool any, struct tv_error *err)
-{
-    struct rewriting *r = context;
-    struct tv_call_merge *merge = tv_call_merge_kept(r->trace, r->keep);
-    struct tv_call_event event;
-    enum tv_status status = TV_OK;
-    while (status == TV_OK && tv_call_merge_next(merge, &event)) {
-        if (event.exit || !is_begun(r, &event))
+        if (r->owners[i] != input || !r->pids[i].known || r->pids[i].pid == head->processes[i].id)
             continue;
-        tv_out_text(out, any ? ",\n" : "");
+        tv_out_format(r->out, "%s\"%llu\":\"%llu\"", any ? "," : "",
+                      (unsigned long long)r->pids[i].pid,
+                      (unsigned long long)head->processes[i].id);
         any = true;
-        status = tv_te_describe_slice(r->trace, event.row, event.index, out, err);
     }
-    tv_call_merge_free(merge);
+    tv_out_char(r->out, '}');
+}
+
+static void write_origins(const struct rewriting *r)
+{
+    const struct tv_head *head = r->trace->head;
+    size_t file = 0;
+    tv_out_text(r->out, ",\n\"convertedFrom\":[");
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        tv_out_text(r->out, i > 0 ? ",\n{\"file\":" : "\n{\"file\":");
+        tv_out_json(r->out, tv_head_text(head, head->inputs[i].name));
+        tv_out_text(r->out, ",\"format\":");
+        tv_out_json(r->out, tv_bytes_of(head->inputs[i].format));
+        tv_out_text(r->out, ",\"pids\":");
+        if (r->roles[i] == ROLE_EVENTS)
+            tv_te_rewrite_pids(r->rewrite, file++, r->out);
+        else
+            write_model_pids(r, i);
+        tv_out_char(r->out, '}');
+    }
+    tv_out_char(r->out, ']');
+}
+
+/* ---- The whole ---- */
+
+static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice *choices,
+                                struct tv_error *err)
+{
+    const struct tv_head *head = r->trace->head;
+    enum tv_status status = TV_OK;
+    size_t file = 0;
+    for (uint32_t i = 0; i < head->input_count && status == TV_OK; i++) {
+        if (r->roles[i] != ROLE_EVENTS)
+            continue;
+        status = write_file(r, i, file, &choices[file], err);
+        file++;
+    }
+    if (status == TV_OK && r->models > 0)
+        write_models(r);
+    r->losses->marks = tv_te_rewrite_marks(r->rewrite);
+    if (status == TV_OK)
+        status = tv_te_rewrite_members(r->rewrite, r->texts, r->text_count, err);
+    if (head->input_count > 1 || r->files == 0)
+        write_origins(r);
+    tv_out_text(r->out, "}\n");
     return status;
 }
 
-enum tv_status tv_rewrite_kept(const struct tv_trace *trace, const struct tv_keep *keep,
-                               struct tv_out *out, struct tv_error *err)
+static void begin(struct rewriting *r)
 {
-    struct rewriting r = {.trace = trace, .keep = keep, .pids = tv_interner_new()};
-    struct tv_te_rewrite_choice choice = {.wanted = wanted, .add = add_slices, .context = &r};
-    bool everything = !keep->processes && !keep->category;
-    note_pids(&r);
-    enum tv_status status =
-        tv_te_rewrite(trace->head->inputs[0].source, everything ? NULL : &choice, out, err);
-    tv_interner_free(r.pids);
-    tv_te_scratch_release(&r.scratch);
-    tv_free(r.begins);
+    const struct tv_head *head = r->trace->head;
+    find_roles(r);
+    find_owners(r);
+    r->pids = tv_alloc(head->process_count, sizeof *r->pids);
+    tv_te_taken_init(&r->taken);
+    for (uint32_t i = 0; i < head->process_count; i++)
+        tv_map_set(&r->taken.avoid, head->processes[i].id, 0);
+    bool joint = r->files > 1 || r->models > 0;
+    r->rewrite = tv_te_rewrite_begin(r->out, joint ? &r->taken : NULL);
+    r->choices = tv_alloc(r->files, sizeof(struct tv_rewrite_choice *));
+}
+
+static void end(struct rewriting *r)
+{
+    for (size_t i = 0; i < r->files; i++)
+        tv_rewrite_choice_free(r->choices[i]);
+    tv_te_rewrite_free(r->rewrite);
+    tv_te_taken_release(&r->taken);
+    tv_free(r->choices);
+    tv_free(r->roles);
+    tv_free(r->owners);
+    tv_free(r->pids);
+}
+
+enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_keep *keep,
+                          struct tv_out *out, struct tv_rewrite_losses *losses,
+                          struct tv_error *err)
+{
+    struct rewriting r = {
+        .trace = trace,
+        .keep = keep,
+        .out = out,
+        .losses = losses,
+        .filtered = keep->processes || keep->category,
+    };
+    *losses = (struct tv_rewrite_losses){.flows = 0};
+    begin(&r);
+    struct tv_te_rewrite_choice *choices = tv_alloc(r.files, sizeof *choices);
+    enum tv_status status = write_all(&r, choices, err);
+    tv_free(choices);
+    end(&r);
     return status;
 }

@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rewrite.h - a Trace Event file with the events of some processes and categories alone.
+ * rewrite.h - a trace of any inputs as one Trace Event file.
+ *
+ * Trace Event files are written event by event, as they are (te_rewrite.h).  Of other inputs the
+ * text stands beside the events where the format has a place for it (ftrace, power samples, lists
+ * of processes); what has none, and what is filtered, is written from the model (trace_event.h).
  */
 #ifndef TV_CLI_REWRITE_H
 #define TV_CLI_REWRITE_H
 
 #include "analysis/keep.h"
 #include "base/out.h"
+#include "readers/te_rewrite.h"
+#include "writers/trace_event.h"
 
-/* The trace must be of one Trace Event file (tv_te_is_input).  Every wanted event with all its
- * members; where categories are chosen, beginnings with their ends become complete events, since
- * ends need not say what they end. */
-enum tv_status tv_rewrite_kept(const struct tv_trace *trace, const struct tv_keep *keep,
-                               struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+struct tv_rewrite_losses {
+    struct tv_trace_event_losses model; /* of what was written from the model */
+    uint64_t flows;                     /* with an end that is not wanted: left out */
+    uint64_t marks;                     /* of clocks, in a second file: left out */
+    uint64_t metadata;                  /* of inputs written from the model: left out */
+};
+
+/* Whether any input has more than calls. */
+bool tv_rewrite_can(const struct tv_trace *trace);
+
+/* Every wanted event.  Where categories are chosen, beginnings with their ends become complete
+ * events, since ends need not say what they end. */
+enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_keep *keep,
+                          struct tv_out *out, struct tv_rewrite_losses *losses,
+                          struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- rewrite_choice.c: which events of one Trace Event file are wanted ---- */
+
+struct tv_rewrite_choice;
+
+/* `owners`: the input of each process of the head, or TV_NONE: of any. */
+struct tv_rewrite_choice *tv_rewrite_choice_new(const struct tv_trace *trace,
+                                                const struct tv_keep *keep, uint32_t input,
+                                                const uint32_t *owners);
+void tv_rewrite_choice_free(struct tv_rewrite_choice *choice);
+struct tv_te_rewrite_choice tv_rewrite_choice_of(struct tv_rewrite_choice *choice);
+/* Flows that are left out although one of their ends is wanted. */
+uint64_t tv_rewrite_choice_flows(const struct tv_rewrite_choice *choice);
 
 #endif

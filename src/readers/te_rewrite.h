@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * te_rewrite.h - a Trace Event file, whatever its form and its faults, as strict JSON.
+ * te_rewrite.h - Trace Event files, whatever their forms and faults, as one file of strict JSON.
+ *
+ * Every event that can be read is written, file after file, with all its members, and every other
+ * member of the files.  One file alone stays as it is, so that reading it back gives the same
+ * trace.  Of several, what would mean something else is renamed (te_rename.h); the table of stack
+ * frames and the samples become one; of other members that several files have, the later ones' are
+ * named after their file.
+ *
+ * Nothing but the members of the files is held in memory.
  */
 #ifndef TV_READERS_TE_REWRITE_H
 #define TV_READERS_TE_REWRITE_H
@@ -9,22 +17,59 @@
 #include "base/source.h"
 #include "model/head.h"
 #include "readers/te_list.h"
+#include "readers/te_rename.h"
 
 /* Whether an input was read by the reader of this format. */
 bool tv_te_is_input(const struct tv_input *input);
 
+struct tv_te_rewrite;
+
 /* Which events are written. */
 struct tv_te_rewrite_choice {
     bool (*wanted)(void *context, const struct tv_te_list_event *event);
-    /* Writes further events behind the last one, ",\n" before each but before the first if there
-     * was none; NULL: there are no more. */
-    enum tv_status (*add)(void *context, struct tv_out *out, bool any, struct tv_error *err);
+    /* The same of an element of "samples", by its place in the file. */
+    bool (*wanted_sample)(void *context, uint64_t offset);
+    /* Writes further events behind the last one of the file (tv_te_rewrite_event); NULL: there are
+     * no more. */
+    enum tv_status (*add)(void *context, struct tv_te_rewrite *rewrite, struct tv_error *err);
     void *context;
 };
 
-/* Writes the object form: every event that can be read, in its order, with all its members, and
- * every other member of the file.  Reading it back gives the same trace.  `choice` may be NULL. */
-enum tv_status tv_te_rewrite(struct tv_source *source, const struct tv_te_rewrite_choice *choice,
-                             struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+/* A text that stands beside the events as a string ("systemTraceEvents"). */
+struct tv_te_rewrite_text {
+    const char *key;
+    struct tv_source *source; /* it, or NULL: */
+    size_t file;              /* the file that has it as a member */
+};
+
+/* Begins the file.  `taken` says what its events have already; NULL: there is one file alone, whose
+ * events stay as they are. */
+struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken *taken);
+void tv_te_rewrite_free(struct tv_te_rewrite *rewrite);
+
+/* Adds the events of a file; `choice` may be NULL.  `shift` is added to its times; `frames`: its
+ * ids of stack frames are renamed.  The source must live as long. */
+enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite, struct tv_source *source,
+                                  const struct tv_te_rewrite_choice *choice, tv_ns shift,
+                                  bool frames, struct tv_error *err) TV_MUST_CHECK;
+
+/* Inside of `add`: writes one more event of the file, strict JSON with TV_WINDOW_SLACK bytes behind
+ * it. */
+void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text);
+
+/* Before an event that somebody else writes. */
+void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite);
+
+/* Ends the list of events and writes what stands beside it: of texts inside of traces those that
+ * `texts` names, and no others. */
+enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
+                                     const struct tv_te_rewrite_text *texts, size_t text_count,
+                                     struct tv_error *err) TV_MUST_CHECK;
+
+/* The pids of a file that were changed, as JSON: new and old. */
+void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out);
+
+/* Marks of clocks that were left out, since an earlier file has them. */
+uint64_t tv_te_rewrite_marks(const struct tv_te_rewrite *rewrite);
 
 #endif

@@ -3,116 +3,195 @@
 
 #include "base/intern.h"
 #include "base/memory.h"
-#include "writers/calls.h"
 #include "writers/names.h"
+#include "writers/trace_event_parts.h"
 
 #define US 1000
 
-static void add_us(struct tv_out *out, const char *key, tv_ns time)
+/* ---- Members ---- */
+
+void tv_trace_events_us(const struct tv_trace_events *events, const char *key, tv_ns time)
 {
-    tv_out_format(out, ",\"%s\":", key);
-    tv_out_time(out, time, US, 3);
+    tv_out_format(events->out, ",\"%s\":", key);
+    tv_out_time(events->out, time, US, 3);
 }
 
-static void add_ids(struct tv_out *out, const struct tv_head *head, uint32_t thread)
+void tv_trace_events_text(const struct tv_trace_events *events, const char *key, uint32_t string)
 {
-    const struct tv_thread *t = &head->threads[thread];
-    unsigned long long pid = t->process < head->process_count ? head->processes[t->process].id : 0;
-    tv_out_format(out, ",\"pid\":%llu,\"tid\":%llu", pid, (unsigned long long)t->id);
+    tv_out_format(events->out, ",\"%s\":", key);
+    tv_out_json(events->out, tv_head_text(events->trace->head, string));
 }
 
-/* What parts an event from the one before. */
-static void separate(struct tv_out *out, bool *any)
+static uint64_t pid_of(const struct tv_trace_events *events, uint32_t process)
 {
-    tv_out_text(out, *any ? ",\n" : "\n");
-    *any = true;
+    const struct tv_trace_event_choice *choice = events->choice;
+    if (process >= events->trace->head->process_count)
+        process = TV_NONE;
+    return choice->pid(choice->context, process);
 }
 
-static void add_metadata(struct tv_out *out, const struct tv_head *head, bool *any)
+void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process)
 {
-    for (uint32_t i = 0; i < head->process_count; i++) {
-        if (head->processes[i].name == TV_EMPTY_STRING)
+    tv_out_format(events->out, ",\"pid\":%llu", (unsigned long long)pid_of(events, process));
+}
+
+void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread)
+{
+    const struct tv_head *head = events->trace->head;
+    tv_trace_events_process(events, thread == TV_NONE ? TV_NONE : head->threads[thread].process);
+    tv_out_format(events->out, ",\"tid\":%llu",
+                  thread == TV_NONE ? 0ULL : (unsigned long long)head->threads[thread].id);
+}
+
+/* What was said is an object whose members become those of the event. */
+void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t input, uint64_t offset,
+                              uint64_t end_offset)
+{
+    const struct tv_input *in = &events->trace->head->inputs[input];
+    struct tv_out said;
+    if (!in->describe || !in->source || offset == TV_NO_OFFSET)
+        return;
+    tv_out_init_memory(&said);
+    if (in->describe(events->trace, input, offset, end_offset, &said, NULL) == TV_OK &&
+        said.length > 2) {
+        tv_out_char(events->out, ',');
+        tv_out_bytes(events->out, (struct tv_bytes){said.buffer + 1, said.length - 2});
+    }
+    tv_out_release(&said);
+}
+
+/* ---- Processes and threads ---- */
+
+static void begin_metadata(const struct tv_trace_events *events, const char *name)
+{
+    events->choice->separate(events->choice->context);
+    tv_out_format(events->out, "{\"ph\":\"M\",\"name\":\"%s\"", name);
+}
+
+static void end_with_text(const struct tv_trace_events *events, const char *key, uint32_t string)
+{
+    tv_out_format(events->out, ",\"args\":{\"%s\":", key);
+    tv_out_json(events->out, tv_head_text(events->trace->head, string));
+    tv_out_text(events->out, "}}");
+}
+
+static void end_with_index(const struct tv_trace_events *events, int64_t index)
+{
+    tv_out_text(events->out, ",\"args\":{\"sort_index\":");
+    tv_out_i64(events->out, index);
+    tv_out_text(events->out, "}}");
+}
+
+static void add_process(const struct tv_trace_events *events, uint32_t number)
+{
+    const struct tv_process *process = &events->trace->head->processes[number];
+    if (process->name != TV_EMPTY_STRING) {
+        begin_metadata(events, "process_name");
+        tv_trace_events_process(events, number);
+        tv_out_text(events->out, ",\"tid\":0");
+        end_with_text(events, "name", process->name);
+    }
+    if (process->labels != TV_EMPTY_STRING) {
+        begin_metadata(events, "process_labels");
+        tv_trace_events_process(events, number);
+        end_with_text(events, "labels", process->labels);
+    }
+    if (process->sort_index != 0) {
+        begin_metadata(events, "process_sort_index");
+        tv_trace_events_process(events, number);
+        end_with_index(events, process->sort_index);
+    }
+}
+
+static void add_thread(const struct tv_trace_events *events, uint32_t number)
+{
+    const struct tv_thread *thread = &events->trace->head->threads[number];
+    begin_metadata(events, "thread_name");
+    tv_trace_events_thread(events, number);
+    end_with_text(events, "name", thread->name);
+    if (thread->sort_index != 0) {
+        begin_metadata(events, "thread_sort_index");
+        tv_trace_events_thread(events, number);
+        end_with_index(events, thread->sort_index);
+    }
+}
+
+/* The processes that wanted inputs speak of: heads do not say whose a process is. */
+static bool *find_processes(const struct tv_trace_events *events)
+{
+    const struct tv_head *head = events->trace->head;
+    const struct tv_tables *tables = &events->trace->tables;
+    bool *found = tv_alloc(head->process_count, sizeof *found);
+    if (!events->choice->inputs)
+        for (uint32_t i = 0; i < head->process_count; i++)
+            found[i] = true;
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        if (tv_trace_events_of(events, head->threads[i].input) &&
+            head->threads[i].process < head->process_count)
+            found[head->threads[i].process] = true;
+    for (size_t i = 0; i < tables->counters.count; i++)
+        if (tv_trace_events_of(events, tables->counters.rows[i].input) &&
+            tables->counters.rows[i].process < head->process_count)
+            found[tables->counters.rows[i].process] = true;
+    for (size_t i = 0; i < tables->instants.count; i++)
+        if (tv_trace_events_of(events, tables->instants.rows[i].input) &&
+            tables->instants.rows[i].scope == TV_SCOPE_PROCESS)
+            found[tables->instants.rows[i].of] = true;
+    return found;
+}
+
+static void add_names(const struct tv_trace_events *events)
+{
+    const struct tv_head *head = events->trace->head;
+    const struct tv_keep *keep = events->choice->keep;
+    bool *processes = find_processes(events);
+    for (uint32_t i = 0; i < head->process_count; i++)
+        if (processes[i] && tv_keep_process(keep, i))
+            add_process(events, i);
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        if (tv_trace_events_of(events, head->threads[i].input) &&
+            tv_keep_process(keep, tv_thread_process(head, i)))
+            add_thread(events, i);
+    tv_free(processes);
+}
+
+/* ---- The whole ---- */
+
+/* Frames with calls whose name an earlier one of them has as well. */
+static uint64_t count_namesakes(const struct tv_trace *trace)
+{
+    const struct tv_head *head = trace->head;
+    struct tv_interner *names = tv_interner_new();
+    bool *seen = tv_alloc(head->frame_count, sizeof *seen);
+    uint64_t count = 0;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (uint32_t i = 1; i < trace->paths.count; i++) {
+        uint32_t frame = trace->paths.nodes[i].frame;
+        if (seen[frame] || head->frames[frame].category != TV_EMPTY_STRING)
             continue;
-        separate(out, any);
-        tv_out_format(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%llu,\"tid\":0,",
-                      (unsigned long long)head->processes[i].id);
-        tv_out_text(out, "\"args\":{\"name\":");
-        tv_out_json(out, tv_head_text(head, head->processes[i].name));
-        tv_out_text(out, "}}");
+        seen[frame] = true;
+        text.length = 0;
+        tv_names_method(&text, head, &head->frames[frame]);
+        struct tv_bytes name = {text.buffer, text.length};
+        count += text.length > 0 && tv_interner_find(names, name) != TV_NONE;
+        tv_interner_add(names, name);
     }
-    for (uint32_t i = 0; i < head->thread_count; i++) {
-        separate(out, any);
-        tv_out_text(out, "{\"ph\":\"M\",\"name\":\"thread_name\"");
-        add_ids(out, head, i);
-        tv_out_text(out, ",\"args\":{\"name\":");
-        tv_out_json(out, tv_head_text(head, head->threads[i].name));
-        tv_out_text(out, "}}");
-    }
+    tv_out_release(&text);
+    tv_free(seen);
+    tv_interner_free(names);
+    return count;
 }
 
-static void add_text_arg(struct tv_out *out, const struct tv_head *head, const char *key,
-                         uint32_t text, bool *any)
+void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
+                        const struct tv_trace_event_choice *choice,
+                        struct tv_trace_event_losses *losses)
 {
-    if (text == TV_EMPTY_STRING)
-        return;
-    tv_out_format(out, "%s\"%s\":", *any ? "," : "", key);
-    tv_out_json(out, tv_head_text(head, text));
-    *any = true;
-}
-
-static void add_flag_arg(struct tv_out *out, const char *key, bool set, bool *any)
-{
-    if (!set)
-        return;
-    tv_out_format(out, "%s\"%s\":true", *any ? "," : "", key);
-    *any = true;
-}
-
-static void add_args(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame,
-                     uint32_t flags)
-{
-    bool any = false;
-    tv_out_text(out, ",\"args\":{");
-    add_text_arg(out, head, "signature", frame->signature, &any);
-    add_text_arg(out, head, "file", frame->file, &any);
-    if (frame->line > 0) {
-        tv_out_format(out, "%s\"line\":%d", any ? "," : "", (int)frame->line);
-        any = true;
-    }
-    add_flag_arg(out, "unrolled", flags & TV_SLICE_UNROLLED, &any);
-    add_flag_arg(out, "entered_before", flags & TV_SLICE_ENTERED_BEFORE, &any);
-    add_flag_arg(out, "open", flags & TV_SLICE_OPEN, &any);
-    add_flag_arg(out, "missing_exit", flags & TV_SLICE_MISSING_EXIT, &any);
-    tv_out_char(out, '}');
-}
-
-static void add_name(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame)
-{
-    struct tv_out name;
-    tv_out_init_memory(&name);
-    tv_names_method(&name, head, frame);
-    tv_out_json(out, (struct tv_bytes){name.buffer, name.length});
-    tv_out_release(&name);
-}
-
-static void add_call(struct tv_out *out, const struct tv_trace *trace,
-                     const struct tv_call_event *event)
-{
-    const struct tv_slice *slice = event->slice;
-    const struct tv_frame *frame = tv_path_frame(trace, slice->path);
-    uint32_t thread = trace->tracks[event->track].thread;
-    unsigned clocks = trace->head->inputs[trace->tracks[event->track].input].clocks;
-    tv_out_text(out, "{\"ph\":\"X\",\"cat\":\"method\",\"name\":");
-    add_name(out, trace->head, frame);
-    add_ids(out, trace->head, thread);
-    add_us(out, "ts", slice->start);
-    add_us(out, "dur", slice->length);
-    if ((clocks & TV_CLOCK_CPU) && (clocks & TV_CLOCK_WALL)) {
-        add_us(out, "tts", slice->cpu_start);
-        add_us(out, "tdur", slice->cpu_length);
-    }
-    add_args(out, trace->head, frame, slice->flags);
-    tv_out_char(out, '}');
+    struct tv_trace_events events = {out, trace, choice, losses};
+    *losses = (struct tv_trace_event_losses){.namesakes = count_namesakes(trace)};
+    add_names(&events);
+    tv_trace_events_slices(&events);
+    tv_trace_events_tables(&events);
 }
 
 static void add_other_data(struct tv_out *out, const struct tv_head *head)
@@ -130,51 +209,32 @@ static void add_other_data(struct tv_out *out, const struct tv_head *head)
     tv_out_text(out, "}}\n");
 }
 
-/* Frames with calls whose name an earlier one of them has as well. */
-static uint64_t count_namesakes(const struct tv_trace *trace)
+struct whole {
+    struct tv_out *out;
+    const struct tv_head *head;
+    bool any;
+};
+
+static uint64_t own_pid(void *context, uint32_t process)
 {
-    const struct tv_head *head = trace->head;
-    struct tv_interner *names = tv_interner_new();
-    bool *seen = tv_alloc(head->frame_count, sizeof *seen);
-    uint64_t count = 0;
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    for (uint32_t i = 1; i < trace->paths.count; i++) {
-        uint32_t frame = trace->paths.nodes[i].frame;
-        if (seen[frame])
-            continue;
-        seen[frame] = true;
-        text.length = 0;
-        tv_names_method(&text, head, &head->frames[frame]);
-        struct tv_bytes name = {text.buffer, text.length};
-        count += text.length > 0 && tv_interner_find(names, name) != TV_NONE;
-        tv_interner_add(names, name);
-    }
-    tv_out_release(&text);
-    tv_free(seen);
-    tv_interner_free(names);
-    return count;
+    const struct whole *whole = context;
+    return process == TV_NONE ? 0 : whole->head->processes[process].id;
+}
+
+static void separate(void *context)
+{
+    struct whole *whole = context;
+    tv_out_text(whole->out, whole->any ? ",\n" : "\n");
+    whole->any = true;
 }
 
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_keep *keep, struct tv_trace_event_losses *losses)
 {
-    bool any = false;
-    struct tv_call_merge *merge = tv_call_merge_kept(trace, keep);
-    struct tv_call_event event;
-    *losses = (struct tv_trace_event_losses){.namesakes = count_namesakes(trace)};
+    struct whole whole = {.out = out, .head = trace->head};
+    struct tv_trace_event_choice choice = {
+        .keep = keep, .pid = own_pid, .separate = separate, .context = &whole};
     tv_out_text(out, "{\"traceEvents\":[");
-    add_metadata(out, trace->head, &any);
-    while (tv_call_merge_next(merge, &event)) {
-        if (event.exit)
-            continue;
-        if (!tv_track_has_calls(&trace->tracks[event.track])) {
-            losses->async++;
-            continue;
-        }
-        separate(out, &any);
-        add_call(out, trace, &event);
-    }
-    tv_call_merge_free(merge);
+    tv_trace_event_add(out, trace, &choice, losses);
     add_other_data(out, trace->head);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_event.h - a finished trace as Trace Event Format JSON, for chrome://tracing, Perfetto and
- * others.
+ * trace_event.h - what a finished trace holds as events of the Trace Event Format, for
+ * chrome://tracing, Perfetto and others: of inputs that are no such file themselves.
  *
  * Calls become complete events ("X") in the order of their starts, with ts and dur of the real
- * clock and tts and tdur of the CPU clock, in microseconds with three decimals.  What the format
- * has no place for stands in args.
+ * clock and tts and tdur of the CPU clock, in microseconds with three decimals; open slices stay
+ * beginnings ("B").  Async slices become pairs ("b", "e"), instants "i", counters "C", states of
+ * threads "T" with a length, what a processor ran a thread of its own.  What the format has no
+ * place for stands in args.
  */
 #ifndef TV_WRITERS_TRACE_EVENT_H
 #define TV_WRITERS_TRACE_EVENT_H
@@ -13,13 +15,34 @@
 #include "analysis/keep.h"
 #include "base/out.h"
 
-/* What the caller should say, and that without a real clock ts is each thread's CPU time. */
-struct tv_trace_event_losses {
-    uint64_t async;     /* slices that are no calls of a thread: left out */
-    uint64_t namesakes; /* methods that differ from another only in what stands in args */
+/* What is written, and where. */
+struct tv_trace_event_choice {
+    const struct tv_keep *keep;
+    const bool *inputs; /* wanted; NULL: all */
+    tv_ns base;         /* added to times on the trace's axis */
+    /* The pid of a process in the new file; TV_NONE: of one that stands for none. */
+    uint64_t (*pid)(void *context, uint32_t process);
+    /* Before each event. */
+    void (*separate)(void *context);
+    void *context;
 };
 
-/* Writes all calls, or those to keep; *losses says what the format could not take. */
+/* What the caller should say, and that without a real clock ts is each thread's CPU time. */
+struct tv_trace_event_losses {
+    uint64_t namesakes;  /* methods that differ from another only in what stands in args */
+    uint64_t processors; /* slices of processors: now of threads */
+    uint64_t states;     /* slices of states: now asynchronous */
+    uint64_t wakeups;    /* who woke whom, and why somebody was blocked: left out */
+    uint64_t ownerless;  /* counters of no process: now of one made for them */
+    uint64_t others;     /* rows of other tables: left out */
+};
+
+/* Writes the events of the wanted inputs; *losses says what the format could not take. */
+void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
+                        const struct tv_trace_event_choice *choice,
+                        struct tv_trace_event_losses *losses);
+
+/* A whole file of all calls, or those to keep, of inputs that have nothing else. */
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_keep *keep, struct tv_trace_event_losses *losses);
 

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/te_rename.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "readers/json.h"
+#include "readers/te_fields.h"
+#include "readers/te_list.h"
+
+/* Where new pids begin: beyond those that systems give. */
+#define FIRST_NEW_PID UINT64_C(10000000)
+
+/* ---- What is taken ---- */
+
+void tv_te_taken_init(struct tv_te_taken *taken)
+{
+    *taken = (struct tv_te_taken){
+        .pids = tv_interner_new(), .ids = tv_interner_new(), .next = FIRST_NEW_PID};
+    tv_map_init(&taken->avoid);
+}
+
+void tv_te_taken_release(struct tv_te_taken *taken)
+{
+    tv_interner_free(taken->pids);
+    tv_interner_free(taken->ids);
+    tv_free(taken->id_files);
+    tv_map_release(&taken->avoid);
+}
+
+/* False: it was there. */
+static bool take(struct tv_interner *texts, struct tv_bytes text)
+{
+    uint32_t count = tv_interner_count(texts);
+    return tv_interner_add(texts, text) == count;
+}
+
+bool tv_te_taken_add_pid(struct tv_te_taken *taken, uint64_t pid)
+{
+    uint8_t text[24] = "n";
+    size_t length = 1 + tv_digits_u64(text + 1, pid);
+    return take(taken->pids, (struct tv_bytes){text, length});
+}
+
+uint64_t tv_te_taken_new_pid(struct tv_te_taken *taken)
+{
+    while (tv_map_find(&taken->avoid, taken->next) != TV_NONE ||
+           !tv_te_taken_add_pid(taken, taken->next))
+        taken->next++;
+    return taken->next++;
+}
+
+/* ---- */
+
+void tv_te_renaming_init(struct tv_te_renaming *renaming, struct tv_te_taken *taken, uint32_t file,
+                         tv_ns shift)
+{
+    *renaming = (struct tv_te_renaming){
+        .taken = taken, .file = file, .shift = shift, .pids = tv_interner_new()};
+    snprintf(renaming->prefix, sizeof renaming->prefix, "%u/", (unsigned)file + 1);
+}
+
+void tv_te_renaming_release(struct tv_te_renaming *renaming)
+{
+    tv_interner_free(renaming->pids);
+    tv_free(renaming->new_pids);
+    tv_te_scratch_release(&renaming->scratch);
+}
+
+static bool is(struct tv_bytes raw, const char *text)
+{
+    if (tv_te_is_string(raw) && raw.length >= 2)
+        raw = (struct tv_bytes){raw.data + 1, raw.length - 2};
+    return tv_bytes_equal(raw, tv_bytes_of(text));
+}
+
+static void put_key(struct tv_out *out, bool *any, struct tv_bytes key)
+{
+    tv_out_text(out, *any ? "," : "");
+    *any = true;
+    if (tv_te_is_string(key))
+        tv_json_normalise(key, out, NULL);
+    else
+        tv_out_json(out, key);
+    tv_out_char(out, ':');
+}
+
+/* A value as it is written: changed, or not. */
+typedef void change(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out);
+
+/* An object in which the values of one key are changed. */
+static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object, const char *name,
+                       change *put, struct tv_out *out)
+{
+    struct tv_bytes key, value;
+    bool any = false;
+    if (object.length == 0 || object.data[0] != '{') {
+        tv_json_normalise(object, out, NULL);
+        return;
+    }
+    const uint8_t *at = object.data + 1;
+    tv_out_char(out, '{');
+    while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
+        put_key(out, &any, key);
+        if (is(key, name))
+            put(renaming, value, out);
+        else
+            tv_json_normalise(value, out, NULL);
+    }
+    tv_out_char(out, '}');
+}
+
+/* ---- Values ---- */
+
+static void put_time(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    int64_t time;
+    if (renaming->shift == 0 || !tv_te_time(value, &time) ||
+        __builtin_add_overflow(time, renaming->shift, &time))
+        tv_json_normalise(value, out, NULL);
+    else
+        tv_out_time(out, time, 1000, 3);
+}
+
+static void put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    struct tv_bytes text = tv_te_text(value, &renaming->scratch);
+    struct tv_out whole;
+    tv_out_init_memory(&whole);
+    tv_out_text(&whole, renaming->prefix);
+    tv_out_bytes(&whole, text);
+    tv_out_json(out, (struct tv_bytes){whole.buffer, whole.length});
+    tv_out_release(&whole);
+}
+
+/* An id that all processes share: as it is in the first file that has it. */
+static void put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    struct tv_te_taken *taken = renaming->taken;
+    uint32_t count = tv_interner_count(taken->ids);
+    uint32_t id = tv_interner_add(taken->ids, tv_te_text(value, &renaming->scratch));
+    taken->id_files = tv_array_reserve(taken->id_files, &taken->id_capacity, (size_t)id + 1,
+                                       sizeof *taken->id_files);
+    if (id == count)
+        taken->id_files[id] = renaming->file;
+    if (id == TV_EMPTY_STRING || taken->id_files[id] == renaming->file)
+        tv_json_normalise(value, out, NULL);
+    else
+        put_prefixed(renaming, value, out);
+}
+
+static void put_id2(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    put_object(renaming, value, "global", put_id, out);
+}
+
+static void put_linked(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    if (value.length > 0 && value.data[0] == '{')
+        put_id2(renaming, value, out);
+    else
+        put_id(renaming, value, out);
+}
+
+static void put_frame(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    if (renaming->frames)
+        put_prefixed(renaming, value, out);
+    else
+        tv_json_normalise(value, out, NULL);
+}
+
+void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object, bool *any,
+                         struct tv_out *out)
+{
+    struct tv_bytes key, value;
+    if (object.length == 0 || object.data[0] != '{')
+        return;
+    const uint8_t *at = object.data + 1;
+    while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
+        tv_out_text(out, *any ? ",\n" : "");
+        *any = true;
+        if (tv_te_is_string(key))
+            put_frame(renaming, key, out);
+        else
+            put_prefixed(renaming, key, out);
+        tv_out_char(out, ':');
+        put_object(renaming, value, "parent", put_frame, out);
+    }
+}
+
+static void put_frames(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    bool any = false;
+    tv_out_char(out, '{');
+    tv_te_rename_frames(renaming, value, &any, out);
+    tv_out_char(out, '}');
+}
+
+static void put_profile_data(struct tv_te_renaming *renaming, struct tv_bytes value,
+                             struct tv_out *out)
+{
+    put_object(renaming, value, "startTime", put_time, out);
+}
+
+/* ---- Processes ---- */
+
+static char kind_of(struct tv_bytes raw)
+{
+    if (tv_te_is_string(raw))
+        return 's';
+    return raw.length > 0 && strchr("+-.0123456789", raw.data[0]) ? 'n' : 'o';
+}
+
+/* The new pid of a process; 0: it keeps its own. */
+static uint64_t new_pid(struct tv_te_renaming *renaming, struct tv_bytes pid)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    tv_out_char(&name, pid.data ? kind_of(pid) : 'n');
+    tv_out_bytes(&name, pid.data ? tv_te_text(pid, &renaming->scratch) : TV_BYTES("0"));
+    struct tv_bytes text = {name.buffer, name.length};
+    uint32_t count = tv_interner_count(renaming->pids);
+    uint32_t number = tv_interner_add(renaming->pids, text);
+    renaming->new_pids = tv_array_reserve(renaming->new_pids, &renaming->pid_capacity,
+                                          (size_t)number + 1, sizeof *renaming->new_pids);
+    if (number == count)
+        renaming->new_pids[number] =
+            take(renaming->taken->pids, text) ? 0 : tv_te_taken_new_pid(renaming->taken);
+    tv_out_release(&name);
+    return renaming->new_pids[number];
+}
+
+void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out)
+{
+    bool any = false;
+    tv_out_char(out, '{');
+    for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
+        struct tv_bytes text = tv_interner_get(renaming->pids, i);
+        if (renaming->new_pids[i] == 0)
+            continue;
+        tv_out_format(out, "%s\"%llu\":", any ? "," : "",
+                      (unsigned long long)renaming->new_pids[i]);
+        any = true;
+        tv_out_json(out, (struct tv_bytes){text.data + 1, text.length - 1});
+    }
+    tv_out_char(out, '}');
+}
+
+/* ---- Events ---- */
+
+struct writing {
+    struct tv_te_renaming *renaming;
+    const struct tv_te_fields *fields;
+    uint64_t pid; /* new; 0: as it is */
+    char phase;
+};
+
+static void put_args(const struct writing *w, struct tv_bytes value, struct tv_out *out)
+{
+    struct tv_te_renaming *renaming = w->renaming;
+    struct tv_bytes name = w->fields->name;
+    if (w->phase == 'M' && (is(name, "stackFrames") || is(name, "typeNames")))
+        put_object(renaming, value, "stackFrames", put_frames, out);
+    else if (w->phase == 'c')
+        put_object(renaming, value, "issue_ts", put_time, out);
+    else if (w->phase == 'P')
+        put_object(renaming, value, "data", put_profile_data, out);
+    else if (w->phase == '=')
+        put_object(renaming, value,
+                   tv_te_member(value, "linked_id").data ? "linked_id" : "linked id", put_linked,
+                   out);
+    else
+        tv_json_normalise(value, out, NULL);
+}
+
+/* Whether the plain id of the event is that of all processes. */
+static bool shares_id(char phase)
+{
+    return phase != 0 && strchr("bneSTpFstfvV=", phase) != NULL;
+}
+
+/* False: it is nothing that changes. */
+static bool put_changed(const struct writing *w, struct tv_bytes key, struct tv_bytes value,
+                        struct tv_out *out)
+{
+    struct tv_te_renaming *renaming = w->renaming;
+    if (is(key, "ts"))
+        put_time(renaming, value, out);
+    else if (is(key, "id") && shares_id(w->phase))
+        put_id(renaming, value, out);
+    else if (is(key, "id2") && shares_id(w->phase))
+        put_id2(renaming, value, out);
+    else if (is(key, "bind_id"))
+        put_id(renaming, value, out);
+    else if (is(key, "sf") || is(key, "esf"))
+        put_frame(renaming, value, out);
+    else if (is(key, "args"))
+        put_args(w, value, out);
+    else
+        return false;
+    return true;
+}
+
+/* A pid that is changed; a tid that was left out was that of the pid. */
+static void put_process(const struct writing *w, bool *any, struct tv_out *out)
+{
+    tv_out_format(out, "%s\"pid\":%llu", *any ? "," : "", (unsigned long long)w->pid);
+    *any = true;
+    if (w->fields->tid.data)
+        return;
+    tv_out_text(out, ",\"tid\":");
+    if (w->fields->pid.data)
+        tv_json_normalise(w->fields->pid, out, NULL);
+    else
+        tv_out_char(out, '0');
+}
+
+void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list_event *event,
+                        struct tv_out *out)
+{
+    struct writing w = {.renaming = renaming,
+                        .fields = event->fields,
+                        .pid = new_pid(renaming, event->fields->pid),
+                        .phase = tv_te_phase(event->fields)};
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;
+    tv_out_char(out, '{');
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        if (w.pid != 0 && is(key, "pid"))
+            continue;
+        put_key(out, &any, key);
+        if (!put_changed(&w, key, value, out))
+            tv_json_normalise(value, out, NULL);
+    }
+    if (w.pid != 0)
+        put_process(&w, &any, out);
+    tv_out_char(out, '}');
+}
+
+/* The second change of a sample: put_object does one. */
+void tv_te_rename_sample(struct tv_te_renaming *renaming, struct tv_bytes object,
+                         struct tv_out *out)
+{
+    struct tv_bytes key, value;
+    bool any = false;
+    if (object.length == 0 || object.data[0] != '{') {
+        tv_json_normalise(object, out, NULL);
+        return;
+    }
+    const uint8_t *at = object.data + 1;
+    tv_out_char(out, '{');
+    while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
+        put_key(out, &any, key);
+        if (is(key, "ts"))
+            put_time(renaming, value, out);
+        else if (is(key, "sf"))
+            put_frame(renaming, value, out);
+        else
+            tv_json_normalise(value, out, NULL);
+    }
+    tv_out_char(out, '}');
+}

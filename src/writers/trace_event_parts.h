@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_event_parts.h - what the files that write Trace Event JSON share.
+ *
+ * For trace_event.c, trace_event_slices.c and trace_event_tables.c alone.
+ */
+#ifndef TV_WRITERS_TRACE_EVENT_PARTS_H
+#define TV_WRITERS_TRACE_EVENT_PARTS_H
+
+#include "writers/trace_event.h"
+
+struct tv_trace_events {
+    struct tv_out *out;
+    const struct tv_trace *trace;
+    const struct tv_trace_event_choice *choice;
+    struct tv_trace_event_losses *losses;
+};
+
+static inline bool tv_trace_events_of(const struct tv_trace_events *events, uint32_t input)
+{
+    return !events->choice->inputs || events->choice->inputs[input];
+}
+
+/* ',"key":12.345': microseconds. */
+void tv_trace_events_us(const struct tv_trace_events *events, const char *key, tv_ns time);
+
+/* The same of a time on the trace's axis. */
+static inline void tv_trace_events_time(const struct tv_trace_events *events, const char *key,
+                                        tv_ns time)
+{
+    int64_t shifted;
+    if (__builtin_add_overflow(time, events->choice->base, &shifted))
+        shifted = time;
+    tv_trace_events_us(events, key, shifted);
+}
+
+/* ',"key":"text"' */
+void tv_trace_events_text(const struct tv_trace_events *events, const char *key, uint32_t string);
+
+/* ',"pid":1,"tid":2' of a thread; TV_NONE: of no process. */
+void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread);
+
+/* ',"pid":1' */
+void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process);
+
+/* ',"args":{...}' and what else an event said, read again from its input; nothing when it cannot
+ * be read. */
+void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t input, uint64_t offset,
+                              uint64_t end_offset);
+
+/* Slices of all wanted tracks. */
+void tv_trace_events_slices(const struct tv_trace_events *events);
+
+/* Instants and counters; what else there is is counted. */
+void tv_trace_events_tables(const struct tv_trace_events *events);
+
+#endif
