@@ -137,7 +137,8 @@ void tv_async_plan_free(struct tv_async_plan *plan);
 /* Makes async tracks, once, after tv_assembly_place; takes the plan over.  Slices on top with one
  * name and one owner share a track, or as many as it takes for none to overlap.  The owner is the
  * thread when a slice and all below it begin and end on it, else the process of its start.  A child
- * that overlaps its neighbours is laid out as if on top. */
+ * that overlaps its neighbours is laid out as if on top.  Slices of one group, whatever their ids
+ * and parents, lie in each other by time and share the track of the earliest. */
 void tv_assembly_async(struct tv_assembly *assembly, struct tv_async_plan *plan);
 
 /* The input is done; the assembly is gone. */

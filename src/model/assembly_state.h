@@ -2,11 +2,12 @@
 /*
  * assembly_state.h - what an assembly keeps while an input is put together.
  *
- * For assembly.c, thread_work.c and async.c alone.
+ * For assembly.c, thread_work.c, async.c and async_joined.c alone.
  */
 #ifndef TV_MODEL_ASSEMBLY_STATE_H
 #define TV_MODEL_ASSEMBLY_STATE_H
 
+#include "model/assembly.h"
 #include "model/builder_store.h"
 #include "model/spans.h"
 
@@ -49,5 +50,15 @@ struct tv_assembly {
 /* From pieces to rows: all that a thread needs no other thread for. */
 void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
                     struct thread_work *work);
+
+/* Where an async slice lies. */
+struct tv_async_place {
+    uint32_t parent;  /* index among the slices; TV_NONE: on top */
+    uint32_t nesting; /* how many lie above it */
+};
+
+/* Changes the places of slices whose ids are joined: those of one group lie in each other. */
+void tv_async_join(const struct tv_async_slice *slices, size_t count,
+                   struct tv_async_place *places);
 
 #endif

@@ -19,7 +19,8 @@
 struct item {
     int64_t start, length;
     uint32_t slice;
-    uint32_t nesting; /* how deep it was given */
+    uint32_t parent;  /* index among the slices; TV_NONE: on top */
+    uint32_t nesting; /* how deep it is to lie */
     uint32_t top;     /* index in tops */
     uint32_t depth;   /* below its top; 0: it is on top */
     uint32_t above;   /* index in items; TV_NONE: it is on top */
@@ -33,6 +34,7 @@ struct top {
     uint32_t process;
     uint32_t thread; /* the one that all is on; TV_NONE: several */
     uint32_t name;
+    uint32_t group; /* of joined ids: they share a track; TV_NONE */
     uint32_t slice;
     uint32_t levels;
     uint32_t track; /* index in the trace */
@@ -69,14 +71,22 @@ static int compare_items(const void *left, const void *right)
 
 static void sort_items(struct tv_async_plan *layout)
 {
-    uint32_t *nesting = tv_alloc(layout->count, sizeof *nesting);
+    struct tv_async_place *places = tv_alloc(layout->count, sizeof *places);
     for (uint32_t i = 0; i < layout->count; i++) {
-        const struct tv_async_slice *slice = &layout->slices[i];
-        nesting[i] = slice->parent == TV_NONE ? 0 : nesting[slice->parent] + 1;
-        layout->items[i] = (struct item){
-            .start = slice->start, .length = slice->length, .slice = i, .nesting = nesting[i]};
+        uint32_t parent = layout->slices[i].parent;
+        places[i].parent = parent;
+        places[i].nesting = parent == TV_NONE ? 0 : places[parent].nesting + 1;
     }
-    tv_free(nesting);
+    tv_async_join(layout->slices, layout->count, places);
+    for (uint32_t i = 0; i < layout->count; i++)
+        layout->items[i] = (struct item){
+            .start = layout->slices[i].start,
+            .length = layout->slices[i].length,
+            .slice = i,
+            .parent = places[i].parent,
+            .nesting = places[i].nesting,
+        };
+    tv_free(places);
     qsort(layout->items, layout->count, sizeof *layout->items, compare_items);
     for (uint32_t i = 0; i < layout->count; i++)
         layout->item_of[layout->items[i].slice] = i;
@@ -113,6 +123,7 @@ static void add_top(struct tv_async_plan *layout, struct item *item)
             slice->start_thread == TV_NONE ? TV_NONE : head->threads[slice->start_thread].process,
         .thread = slice->start_thread,
         .name = head->frames[slice->frame].name,
+        .group = slice->group,
         .slice = item->slice,
         .levels = 1,
     };
@@ -139,7 +150,7 @@ static void find_tops(struct tv_async_plan *layout)
     for (size_t i = 0; i < layout->count; i++) {
         struct item *item = &layout->items[i];
         const struct tv_async_slice *slice = &layout->slices[item->slice];
-        uint32_t parent = slice->parent == TV_NONE ? TV_NONE : layout->item_of[slice->parent];
+        uint32_t parent = item->parent == TV_NONE ? TV_NONE : layout->item_of[item->parent];
         item->above = TV_NONE;
         if (parent != TV_NONE && fits_below(layout, item, parent)) {
             join_top(layout, item, &layout->items[parent]);
@@ -167,6 +178,48 @@ static void find_paths(struct tv_async_plan *layout)
 
 /* ---- Tracks ---- */
 
+static int compare_groups(const void *left, const void *right)
+{
+    const struct top *a = left, *b = right;
+    if (a->group != b->group)
+        return COMPARE(a->group, b->group);
+    if (a->start != b->start)
+        return COMPARE(a->start, b->start);
+    return COMPARE(a->slice, b->slice);
+}
+
+static bool has_groups(const struct tv_async_plan *layout)
+{
+    for (size_t i = 0; i < layout->top_count; i++)
+        if (layout->tops[i].group != TV_NONE)
+            return true;
+    return false;
+}
+
+/* What joined ids have on top stands in the track of the earliest: under its name, in its process,
+ * and on its thread when all are. */
+static void share_tracks(struct tv_async_plan *layout)
+{
+    size_t first = 0, end;
+    if (!has_groups(layout))
+        return;
+    qsort(layout->tops, layout->top_count, sizeof *layout->tops, compare_groups);
+    for (; first < layout->top_count && layout->tops[first].group != TV_NONE; first = end) {
+        struct top *tops = &layout->tops[first];
+        uint32_t thread = tops->thread;
+        size_t count = 1;
+        while (first + count < layout->top_count && tops[count].group == tops->group)
+            if (tops[count++].thread != thread)
+                thread = TV_NONE;
+        end = first + count;
+        for (size_t i = 0; i < count; i++) {
+            tops[i].process = tops->process;
+            tops[i].thread = thread;
+            tops[i].name = tops->name;
+        }
+    }
+}
+
 static int compare_tops(const void *left, const void *right)
 {
     const struct top *a = left, *b = right;
@@ -176,6 +229,8 @@ static int compare_tops(const void *left, const void *right)
         return COMPARE(a->thread, b->thread);
     if (a->name != b->name)
         return COMPARE(a->name, b->name);
+    if (a->group != b->group)
+        return COMPARE(a->group, b->group);
     if (a->start != b->start)
         return COMPARE(a->start, b->start);
     return COMPARE(a->slice, b->slice);
@@ -183,7 +238,8 @@ static int compare_tops(const void *left, const void *right)
 
 static bool same_group(const struct top *a, const struct top *b)
 {
-    return a->process == b->process && a->thread == b->thread && a->name == b->name;
+    return a->process == b->process && a->thread == b->thread && a->name == b->name &&
+           a->group == b->group;
 }
 
 static uint32_t add_track(struct tv_async_plan *layout, const struct top *top, uint32_t lane,
@@ -375,6 +431,7 @@ struct tv_async_plan *tv_async_plan_new(const struct tv_head *head,
     /* Sorting the tops moves them: from here on items name them by their first slice. */
     for (size_t i = 0; i < count; i++)
         plan->items[i].top = plan->tops[plan->items[i].top].slice;
+    share_tracks(plan);
     qsort(plan->tops, plan->top_count, sizeof *plan->tops, compare_tops);
     return plan;
 }

@@ -23,6 +23,7 @@ void tv_tables_release(struct tv_tables *tables)
     RELEASE(&tables->memory_dumps);
     RELEASE(&tables->memory_figures);
     RELEASE(&tables->contexts);
+    RELEASE(&tables->joins);
     RELEASE(&tables->clock_syncs);
     RELEASE(&tables->known_names);
     RELEASE(&tables->stack_frames);
@@ -150,6 +151,15 @@ static int compare_stack_frames(const void *left, const void *right)
     return keys ? keys : COMPARE(a->process, b->process);
 }
 
+/* Those of one group together. */
+static int compare_joins(const void *left, const void *right)
+{
+    const struct tv_join *a = left, *b = right;
+    if (a->group != b->group)
+        return COMPARE(a->group, b->group);
+    return COMPARE(a->offset, b->offset);
+}
+
 static int compare_wakeups(const void *left, const void *right)
 {
     const struct tv_wakeup *a = left, *b = right;
@@ -180,6 +190,7 @@ void tv_tables_finish(struct tv_tables *tables)
     SORT(&tables->stack_frames, compare_stack_frames);
     SORT(&tables->slice_extras, compare_slice_extras);
     SORT(&tables->async_extras, compare_async_extras);
+    SORT(&tables->joins, compare_joins);
     SORT(&tables->wakeups, compare_wakeups);
     SORT(&tables->blockings, compare_blockings);
 }
@@ -202,6 +213,27 @@ const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *table
         return NULL;
     return bsearch(&key, tables->async_extras.rows, tables->async_extras.count, sizeof key,
                    compare_async_extras);
+}
+
+size_t tv_tables_joins(const struct tv_tables *tables, uint32_t group, size_t *first)
+{
+    size_t low = 0, count = tables->joins.count, end;
+    *first = 0;
+    if (group == TV_NONE)
+        return 0;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (tables->joins.rows[low + half].group < group) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    *first = low;
+    for (end = low; end < tables->joins.count && tables->joins.rows[end].group == group;)
+        end++;
+    return end - low;
 }
 
 const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,

@@ -130,6 +130,15 @@ struct tv_context {
     uint32_t input;
 };
 
+/* An event "=": two ids are the same thing. */
+struct tv_join {
+    uint64_t offset;
+    uint32_t group;  /* as in tv_object; TV_NONE: an id with itself, which joins nothing */
+    uint32_t id;     /* string, as it stands in the event */
+    uint32_t linked; /* string: the other id */
+    uint32_t input;
+};
+
 /* A moment that is marked in two inputs, so that their clocks can be put against each other. */
 struct tv_clock_sync {
     tv_ns time;
@@ -208,6 +217,7 @@ struct tv_tables {
     TV_TABLE(tv_memory_dump) memory_dumps;
     TV_TABLE(tv_memory_figure) memory_figures;
     TV_TABLE(tv_context) contexts;
+    TV_TABLE(tv_join) joins;
     TV_TABLE(tv_clock_sync) clock_syncs;
     TV_TABLE(tv_known_name) known_names;
     TV_TABLE(tv_stack_frame) stack_frames;
@@ -243,6 +253,9 @@ const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *table
                                                    uint32_t index);
 const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *tables, uint32_t row,
                                                    uint32_t index);
+
+/* How many "=" events made a group, and which is the first; 0 for TV_NONE. */
+size_t tv_tables_joins(const struct tv_tables *tables, uint32_t group, size_t *first);
 
 /* The entry with that key, of the whole file if there is one; NULL: there is none. */
 const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,

@@ -4,7 +4,8 @@
  *
  * Events with one category and id have a stack of what is open.  An end closes the innermost with
  * its name; those above it stay without an end, to the last event of the id.  An end of a name that
- * is not open began at the first event of the id.
+ * is not open began at the first event of the id.  An end whose id has no such beginning takes that
+ * of an id which "=" joined to it.
  */
 #include <string.h>
 
@@ -32,8 +33,10 @@ struct id {
 struct open {
     uint32_t slice; /* in context->async */
     uint32_t id;
-    uint32_t below; /* in the stack of the id; 0: none */
-    uint32_t same;  /* the next below with the same frame; 0: none */
+    uint32_t below;  /* in the stack of the id; 0: none */
+    uint32_t same;   /* the next below with the same frame; 0: none */
+    uint32_t before; /* the one before with the same frame in the ids joined to it; 0: none */
+    bool taken;      /* from the stack */
     bool ended;
 };
 
@@ -42,6 +45,7 @@ struct joining {
     struct tv_te_key key;
     struct tv_map id_numbers; /* string of the key -> index in ids */
     struct tv_map innermost;  /* (id, frame) -> index in opens; 0: none is open */
+    struct tv_map latest;     /* (group, frame) -> index in opens, which may be taken */
     struct id *ids;
     struct open *opens; /* [0] stands for none */
     size_t id_count, id_capacity, open_count, open_capacity;
@@ -195,6 +199,36 @@ static uint64_t name_key(const struct told *told)
     return (uint64_t)told->id << 32 | told->frame;
 }
 
+/* The key of a frame in all ids that are joined to one. */
+static uint64_t group_key(const struct id *id, const struct told *told)
+{
+    return (uint64_t)id->group << 32 | told->frame;
+}
+
+/* Ids that are joined find what others began. */
+static void note_for_others(struct joining *joining, const struct id *id, const struct told *told)
+{
+    if (id->group == TV_NONE)
+        return;
+    uint32_t before = tv_map_find(&joining->latest, group_key(id, told));
+    joining->opens[id->top].before = before == TV_NONE ? 0 : before;
+    tv_map_set(&joining->latest, group_key(id, told), id->top);
+}
+
+/* What an id that is joined to this one has open under the frame; 0: nothing. */
+static uint32_t find_of_others(struct joining *joining, const struct id *id,
+                               const struct told *told)
+{
+    uint32_t found =
+        id->group == TV_NONE ? TV_NONE : tv_map_find(&joining->latest, group_key(id, told));
+    if (found == TV_NONE)
+        return 0;
+    while (joining->opens[found].taken)
+        found = joining->opens[found].before;
+    tv_map_set(&joining->latest, group_key(id, told), found);
+    return found;
+}
+
 static void begin(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
 {
     uint32_t slice = add_slice(joining, event, told);
@@ -203,18 +237,20 @@ static void begin(struct joining *joining, const struct tv_te_loose *event, cons
     joining->context->async.rows[slice].cpu_start = told->cpu;
     joining->opens = tv_array_reserve(joining->opens, &joining->open_capacity,
                                       joining->open_count + 1, sizeof *joining->opens);
-    joining->opens[joining->open_count] =
-        (struct open){slice, told->id, id->top, same == TV_NONE ? 0 : same, false};
+    joining->opens[joining->open_count] = (struct open){
+        .slice = slice, .id = told->id, .below = id->top, .same = same == TV_NONE ? 0 : same};
     id->top = (uint32_t)joining->open_count++;
     tv_map_set(&joining->innermost, name_key(told), id->top);
+    note_for_others(joining, id, told);
 }
 
 /* Takes the innermost open one from the stack. */
 static void pop(struct joining *joining, struct id *id)
 {
-    const struct open *open = &joining->opens[id->top];
+    struct open *open = &joining->opens[id->top];
     uint32_t frame = joining->context->async.rows[open->slice].frame;
     tv_map_set(&joining->innermost, (uint64_t)open->id << 32 | frame, open->same);
+    open->taken = true;
     id->top = open->below;
 }
 
@@ -233,10 +269,13 @@ static void end(struct joining *joining, const struct tv_te_loose *event, const 
 {
     struct id *id = &joining->ids[told->id];
     uint32_t found = tv_map_find(&joining->innermost, name_key(told));
-    if (found == TV_NONE || found == 0) {
+    if (found == TV_NONE || found == 0)
+        found = find_of_others(joining, id, told);
+    if (found == 0) {
         end_without_beginning(joining, event, told);
         return;
     }
+    id = &joining->ids[joining->opens[found].id];
     while (id->top != found)
         pop(joining, id);
     pop(joining, id);
@@ -292,11 +331,13 @@ void tv_te_async(struct tv_te_context *context)
     tv_te_pick(&picked, context, "bne");
     tv_map_init(&joining.id_numbers);
     tv_map_init(&joining.innermost);
+    tv_map_init(&joining.latest);
     joining.opens = tv_array_reserve(NULL, &joining.open_capacity, 1, sizeof *joining.opens);
-    joining.opens[0] = (struct open){TV_NONE, TV_NONE, 0, 0, true};
+    joining.opens[0] = (struct open){.slice = TV_NONE, .id = TV_NONE, .ended = true};
     join(&joining, &picked);
     tv_map_release(&joining.id_numbers);
     tv_map_release(&joining.innermost);
+    tv_map_release(&joining.latest);
     tv_free(joining.ids);
     tv_free(joining.opens);
     tv_te_key_release(&joining.key);

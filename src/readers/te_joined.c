@@ -56,10 +56,18 @@ static bool unite(struct sets *sets, uint32_t a, uint32_t b)
     return true;
 }
 
+/* A row of the table of joins, before groups are known. */
+struct row {
+    uint32_t number; /* of the first id */
+    bool itself;
+};
+
 struct joining {
     struct tv_te_context *context;
     struct sets sets;
     struct tv_te_key key;
+    struct row *rows; /* of those that this input adds to the table */
+    size_t row_count, row_capacity;
 };
 
 static uint32_t add_key(struct joining *joining, const struct tv_te_id_parts *id,
@@ -99,6 +107,21 @@ static bool is_id(enum tv_te_id_kind kind)
     return kind != TV_TE_ID_NONE && kind != TV_TE_ID_BAD;
 }
 
+/* The id as it stands in the event: that of "id2" without what is around it. */
+static uint32_t id_string(struct joining *joining, struct tv_bytes raw)
+{
+    struct tv_te_context *context = joining->context;
+    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+}
+
+static void note_join(struct joining *joining, const struct tv_join *join, struct row row)
+{
+    *tv_table_add(&joining->context->trace->tables.joins) = *join;
+    joining->rows = tv_array_reserve(joining->rows, &joining->row_capacity, joining->row_count + 1,
+                                     sizeof *joining->rows);
+    joining->rows[joining->row_count++] = row;
+}
+
 static void join_event(struct joining *joining, const struct tv_te_loose *event)
 {
     struct tv_te_fields fields;
@@ -118,6 +141,13 @@ static void join_event(struct joining *joining, const struct tv_te_loose *event)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
     else if (!unite(&joining->sets, first, second))
         tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_AGAIN, event->offset);
+    struct tv_join join = {
+        .offset = event->offset,
+        .id = id_string(joining, id.raw),
+        .linked = id_string(joining, linked.raw),
+        .input = joining->context->input,
+    };
+    note_join(joining, &join, (struct row){first, first == second});
 }
 
 /* A group's number is that of a string which no other input's group has. */
@@ -132,12 +162,35 @@ static uint32_t name_group(struct joining *joining, uint32_t root)
     return tv_head_string(head, tv_te_key_text(&joining->key));
 }
 
+/* Whose number is a root that an event joined to another id, not only to itself. */
+static bool *find_joined(struct joining *joining)
+{
+    bool *joined = tv_alloc(joining->sets.count, sizeof *joined);
+    memset(joined, 0, joining->sets.count * sizeof *joined);
+    for (size_t i = 0; i < joining->row_count; i++)
+        if (!joining->rows[i].itself)
+            joined[find_root(&joining->sets, joining->rows[i].number)] = true;
+    return joined;
+}
+
 static void fill_groups(struct joining *joining)
 {
     struct sets *sets = &joining->sets;
-    for (uint32_t i = 0; i < sets->count; i++)
-        tv_map_set(&joining->context->joined, sets->strings[i],
-                   name_group(joining, find_root(sets, i)));
+    struct tv_tables *tables = &joining->context->trace->tables;
+    if (joining->row_count == 0)
+        return;
+    struct tv_join *joins = &tables->joins.rows[tables->joins.count - joining->row_count];
+    bool *joined = find_joined(joining);
+    for (size_t i = 0; i < joining->row_count; i++)
+        joins[i].group = joining->rows[i].itself
+                             ? TV_NONE
+                             : name_group(joining, find_root(sets, joining->rows[i].number));
+    for (uint32_t i = 0; i < sets->count; i++) {
+        uint32_t root = find_root(sets, i);
+        if (joined[root])
+            tv_map_set(&joining->context->joined, sets->strings[i], name_group(joining, root));
+    }
+    tv_free(joined);
 }
 
 void tv_te_joined(struct tv_te_context *context)
@@ -151,6 +204,7 @@ void tv_te_joined(struct tv_te_context *context)
     tv_map_release(&joining.sets.numbers);
     tv_free(joining.sets.parents);
     tv_free(joining.sets.strings);
+    tv_free(joining.rows);
     tv_te_key_release(&joining.key);
 }
 

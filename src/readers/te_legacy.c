@@ -23,6 +23,7 @@ struct told {
 /* Events with one name and id. */
 struct key {
     uint32_t id, group; /* as the slice has them */
+    uint32_t name;      /* string */
     uint32_t slice;     /* that is open, in context->async; TV_NONE */
     uint32_t last_step; /* a T, open to the next event; TV_NONE */
     int64_t last;       /* time of the event before */
@@ -33,6 +34,7 @@ struct joining {
     struct tv_te_context *context;
     struct tv_te_key text;
     struct tv_map numbers; /* (name, id) -> index in keys */
+    struct tv_map latest;  /* (name, group of joined ids) -> index in keys: begun last */
     struct key *keys;
     size_t key_count, key_capacity;
 };
@@ -50,6 +52,7 @@ static uint32_t number_of(struct joining *joining, uint32_t name)
     joining->keys[joining->key_count++] = (struct key){
         .id = id,
         .group = tv_te_group(joining->context, tv_te_key_text(&joining->text)),
+        .name = name,
         .slice = TV_NONE,
         .last_step = TV_NONE,
     };
@@ -146,6 +149,18 @@ static void begin(struct joining *joining, const struct tv_te_loose *event, cons
     key->kind = 0;
     joining->context->async.rows[key->slice].id = key->id;
     joining->context->async.rows[key->slice].group = key->group;
+    if (key->group != TV_NONE)
+        tv_map_set(&joining->latest, (uint64_t)key->name << 32 | key->group, told->key);
+}
+
+/* What is open under the event's name and id; else what an id that "=" joined to it began last. */
+static struct key *find_open(struct joining *joining, const struct told *told)
+{
+    struct key *key = &joining->keys[told->key];
+    if (key->slice != TV_NONE || key->group == TV_NONE)
+        return key;
+    uint32_t other = tv_map_find(&joining->latest, (uint64_t)key->name << 32 | key->group);
+    return other == TV_NONE ? key : &joining->keys[other];
 }
 
 static void end_step(struct joining *joining, struct key *key, int64_t time)
@@ -158,10 +173,9 @@ static void end_step(struct joining *joining, struct key *key, int64_t time)
 }
 
 static void add_step(struct joining *joining, const struct tv_te_loose *event,
-                     const struct told *told)
+                     const struct told *told, struct key *key)
 {
     struct tv_te_context *context = joining->context;
-    struct key *key = &joining->keys[told->key];
     struct tv_frame frame = context->trace->head->frames[event->frame];
     uint32_t number =
         add_slice(joining, event, told, event->phase == 'T' ? event->time : key->last);
@@ -179,7 +193,7 @@ static void add_step(struct joining *joining, const struct tv_te_loose *event,
 static void take_step(struct joining *joining, const struct tv_te_loose *event,
                       const struct told *told)
 {
-    struct key *key = &joining->keys[told->key];
+    struct key *key = find_open(joining, told);
     if (key->slice == TV_NONE) {
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
         return;
@@ -188,7 +202,7 @@ static void take_step(struct joining *joining, const struct tv_te_loose *event,
     if (key->kind == 0)
         key->kind = event->phase;
     if (key->kind == event->phase) {
-        add_step(joining, event, told);
+        add_step(joining, event, told, key);
     } else {
         key->kind = '!';
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_MIXED_STEPS, event->offset);
@@ -198,7 +212,7 @@ static void take_step(struct joining *joining, const struct tv_te_loose *event,
 
 static void end(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
 {
-    struct key *key = &joining->keys[told->key];
+    struct key *key = find_open(joining, told);
     if (key->slice == TV_NONE) {
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
         return;
@@ -252,6 +266,7 @@ void tv_te_legacy(struct tv_te_context *context)
     tv_te_pick(&picked, context, "STpF");
     struct told *told = tv_alloc(picked.count, sizeof *told);
     tv_map_init(&joining.numbers);
+    tv_map_init(&joining.latest);
     for (size_t i = 0; i < picked.count; i++)
         read_event(&joining, &context->loose[picked.loose[i]], &told[i]);
     for (size_t i = 0; i < picked.count; i++) {
@@ -261,6 +276,7 @@ void tv_te_legacy(struct tv_te_context *context)
     close_rest(&joining);
     tv_free(told);
     tv_map_release(&joining.numbers);
+    tv_map_release(&joining.latest);
     tv_free(joining.keys);
     tv_te_key_release(&joining.text);
     tv_te_picked_release(&picked);

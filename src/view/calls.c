@@ -205,6 +205,7 @@ enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_paramet
     enum tv_status status = tv_parameter_slice(parameters, trace, &row, &index, err);
     if (status != TV_OK)
         return status;
+    const struct tv_async_extra *async = tv_tables_async_extra(&trace->tables, row, index);
     struct call call = read_call(view, row, index);
     member(out, "{\"row\":", row);
     member(out, ",\"index\":", index);
@@ -221,6 +222,8 @@ enum tv_status tv_view_slice(const struct tv_view *view, const struct tv_paramet
     write_neighbours(out, &call);
     write_place(out, &call);
     tv_view_write_contexts(out, trace, row, index);
+    if (async)
+        tv_view_write_joins(out, trace, async->group);
     write_event(out, &call);
     tv_out_char(out, '}');
     return TV_OK;

@@ -203,6 +203,7 @@ static void write_about(struct tv_out *out, const struct tv_trace *trace, uint32
     tv_member_number(out, ",\"first_snapshot\":", object->first_snapshot);
     tv_member_number(out, ",\"snapshots\":", object->snapshot_count);
     write_joined(out, trace, number);
+    tv_view_write_joins(out, trace, object->group);
     tv_out_char(out, '}');
 }
 

@@ -83,6 +83,10 @@ void tv_view_write_flow(struct tv_out *out, const struct tv_trace *trace,
 void tv_view_write_contexts(struct tv_out *out, const struct tv_trace *trace, uint32_t row,
                             uint32_t index); /* contexts.c */
 
+/* What "=" events say of a group of joined ids, as a member of an object; nothing without one. */
+void tv_view_write_joins(struct tv_out *out, const struct tv_trace *trace,
+                         uint32_t group); /* joins.c */
+
 /* A number, or null where there is no such clock. */
 static inline void tv_view_time(struct tv_out *out, bool there, int64_t value)
 {

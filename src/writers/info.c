@@ -211,6 +211,7 @@ static void json_tables(struct tv_out *out, const struct tv_trace *trace)
     json_number(out, "counter_series", tables->series.count);
     json_number(out, "counter_samples", tables->counter_value_count);
     json_number(out, "flows", tables->flows.count);
+    json_number(out, "joins", tables->joins.count);
     json_number(out, "objects", tables->objects.count);
     json_number(out, "snapshots", tables->snapshots.count);
     json_number(out, "samples", tables->samples.count);
@@ -386,6 +387,7 @@ static void text_tables(struct tv_out *out, const struct tv_trace *trace)
     text_some(out, "counters", tables->counters.count);
     text_some(out, "counter samples", tables->counter_sample_count);
     text_some(out, "flows", tables->flows.count);
+    text_some(out, "joins of ids", tables->joins.count);
     text_some(out, "objects", tables->objects.count);
     text_some(out, "snapshots", tables->snapshots.count);
     text_some(out, "samples", tables->samples.count);

@@ -189,6 +189,20 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
     }
 }
 
+static void write_joins(struct tv_out *out, const struct tv_trace *trace)
+{
+    for (size_t i = 0; i < trace->tables.joins.count; i++) {
+        const struct tv_join *join = &trace->tables.joins.rows[i];
+        tv_jsonl_begin(out, "join");
+        if (join->group != TV_NONE)
+            tv_jsonl_number(out, "joined", join->group);
+        tv_jsonl_text(out, "id", text_of(trace, join->id));
+        tv_jsonl_text(out, "linked_id", text_of(trace, join->linked));
+        tv_jsonl_event(out, trace, join->input, join->offset, TV_NO_OFFSET);
+        tv_jsonl_end(out);
+    }
+}
+
 /* The frames of a path, the root first, "name" each. */
 static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
 {
@@ -313,6 +327,7 @@ void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
     write_counters(out, trace, keep);
     write_flows(out, trace, keep);
     write_objects(out, trace, keep);
+    write_joins(out, trace);
     if (keep->category) /* the others have none */
         return;
     write_samples(out, trace, keep);

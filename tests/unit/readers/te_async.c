@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "unit.h"
 
 static void nests_by_id(void **context)
@@ -250,6 +251,92 @@ static void joins_ids(void **context)
                    "object O B ptr P9 4..9 N\n");
 }
 
+/* Each lies in the innermost that is open when it starts, and all stand where the earliest does. */
+static void joined_ids_are_one_tree(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':0,'name':'fetch','id':'A'\n"
+                   "'ph':'b','ts':1,'name':'dns','id':'A'\n"
+                   "'ph':'e','ts':5,'name':'dns','id':'A'\n"
+                   "'ph':'b','ts':6,'name':'read','id':'B','tid':3\n"
+                   "'ph':'e','ts':15,'name':'read','id':'B','tid':3\n"
+                   "'ph':'e','ts':12,'name':'fetch','id':'A'\n"
+                   "'ph':'S','ts':20,'name':'paint','id':'C','pid':9\n"
+                   "'ph':'F','ts':25,'name':'paint','id':'C','pid':9\n"
+                   "'ph':'=','ts':9,'name':'j','id':'C','args':{'linked_id':'B'}\n"
+                   "'ph':'=','ts':9,'name':'j','id':'B','args':{'linked_id':'A'}\n",
+                   "async fetch P1 0+12 c::ptr:A joined\n"
+                   "async   dns P1 1+4 c::ptr:A joined\n"
+                   "async   read P1 6+9 c::ptr:B joined\n"
+                   "async paint P1 20+5 :ptr:C joined\n");
+    /* The names differ, the track is one; the other fetch has its own. */
+    struct te_made *made =
+        te_made_new((const char *const[]){"'ph':'b','ts':0,'name':'fetch','id':'A'\n"
+                                          "'ph':'e','ts':1,'name':'fetch','id':'A'\n"
+                                          "'ph':'b','ts':5,'name':'read','id':'B'\n"
+                                          "'ph':'e','ts':9,'name':'read','id':'B'\n"
+                                          "'ph':'n','ts':3,'name':'fetch','id':'D'\n"
+                                          "'ph':'=','ts':9,'name':'j','id':'B','args':"
+                                          "{'linked_id':'A'}\n",
+                                          NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    size_t shared = trace->tracks[0].slice_count == 2 ? 0 : 1;
+    assert_int_equal(trace->track_count, 2);
+    assert_int_equal(trace->tracks[shared].slice_count, 2);
+    assert_int_equal(trace->tracks[shared].last_wall - trace->tracks[shared].first_wall, 9000);
+    assert_int_equal(trace->tracks[0].name, trace->tracks[1].name);
+    te_made_free(made);
+}
+
+/* What one id begins another that is the same ends; each looks under its own first. */
+static void joined_ids_end_each_other(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'b','ts':1,'name':'a','id':'A'\n"
+                   "'ph':'e','ts':4,'name':'a','id':'B'\n"
+                   "'ph':'b','ts':5,'name':'a','id':'A'\n"
+                   "'ph':'b','ts':6,'name':'a','id':'B'\n"
+                   "'ph':'e','ts':7,'name':'a','id':'A'\n"
+                   "'ph':'e','ts':8,'name':'a','id':'B'\n"
+                   "'ph':'e','ts':9,'name':'a','id':'C'\n"
+                   "'ph':'S','ts':10,'name':'s','id':'A'\n"
+                   "'ph':'T','ts':11,'name':'s','id':'B','args':{'step':'x'}\n"
+                   "'ph':'F','ts':12,'name':'s','id':'C'\n"
+                   "'ph':'=','ts':9,'name':'j','id':'A','args':{'linked_id':'B'}\n"
+                   "'ph':'=','ts':9,'name':'j','id':'B','args':{'linked_id':'C'}\n",
+                   "async a T2 1+3 c::ptr:A joined\n"
+                   "async a T2 5+2 c::ptr:A joined\n"
+                   "async   a T2 6+2 c::ptr:B joined\n"
+                   "async a T2 9+0 c::ptr:C before joined\n"
+                   "async s T2 10+2 :ptr:A joined\n"
+                   "async   x T2 11+1 :ptr:A joined\n"
+                   "! async-unmatched-end 1\n");
+}
+
+/* The events that joined a group stay, each with its group; one with itself has none. */
+static void joins_are_kept(void **context)
+{
+    size_t first;
+    (void)context;
+    struct te_made *made = te_made_new(
+        (const char *const[]){"'ph':'b','ts':1,'name':'a','id':'A'\n"
+                              "'ph':'=','ts':9,'name':'j','id':'X','args':{'linked_id':'X'}\n"
+                              "'ph':'=','ts':9,'name':'j','id':'A','args':{'linked_id':'B'}\n"
+                              "'ph':'=','ts':9,'name':'j','id':'B','args':{'linked_id':'C'}\n"
+                              "'ph':'=','ts':9,'name':'j','id':'P','args':{'linked_id':'Q'}\n",
+                              NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    assert_int_equal(trace->tables.joins.count, 4);
+    assert_int_equal(tv_tables_joins(&trace->tables, TV_NONE, &first), 0);
+    assert_int_equal(
+        tv_tables_joins(&trace->tables, trace->tables.async_extras.rows[0].group, &first), 2);
+    assert_true(tv_bytes_equal(tv_head_text(trace->head, trace->tables.joins.rows[first].id),
+                               TV_BYTES("A")));
+    assert_true(tv_bytes_equal(
+        tv_head_text(trace->head, trace->tables.joins.rows[first + 1].linked), TV_BYTES("C")));
+    te_made_free(made);
+}
+
 static void joins_once(void **context)
 {
     (void)context;
@@ -270,4 +357,5 @@ UNIT_TESTS(te_async, cmocka_unit_test(nests_by_id), cmocka_unit_test(sorts_by_ti
            cmocka_unit_test(steps_follow_or_lead), cmocka_unit_test(mixed_steps_are_left_out),
            cmocka_unit_test(old_ones_end_with_the_trace), cmocka_unit_test(old_ones_match_by_name),
            cmocka_unit_test(thread_states_are_slices), cmocka_unit_test(joins_ids),
-           cmocka_unit_test(joins_once));
+           cmocka_unit_test(joins_once), cmocka_unit_test(joined_ids_are_one_tree),
+           cmocka_unit_test(joined_ids_end_each_other), cmocka_unit_test(joins_are_kept));

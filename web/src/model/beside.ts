@@ -2,7 +2,7 @@
 // What a trace has beside calls, counters and instants: objects with snapshots, samples, memory
 // dumps.  The questions of docs/view-protocol.md about them.
 
-import type { EventAnswer, FlameGraph, Scope } from './engine';
+import type { EventAnswer, FlameGraph, Joins, Scope } from './engine';
 
 /** Objects of one type in one process. */
 export interface ObjectType {
@@ -88,6 +88,7 @@ export interface ObjectDetails {
   snapshots: number;
   /** Object, type and id of those that are one with it. */
   joined: [number, string, string][];
+  joins?: Joins;
 }
 
 export interface SnapshotDetails extends EventAnswer {

@@ -168,6 +168,7 @@ export interface CallDetails extends Call, EventAnswer {
   of: number;
   /** Type, id, start, end and place in the file of those that the thread was in. */
   contexts?: [string, string, number, number, number][];
+  joins?: Joins;
 }
 
 /** What an event says beside what every call has: arguments, stacks, ids. */
@@ -179,6 +180,16 @@ export interface EventDetails {
 }
 
 /** What is told of the event behind something. */
+/** What "=" events say of a group of ids (docs/view-protocol.md). */
+export interface Joins {
+  ids: string[];
+  more_ids: boolean;
+  events: (EventAnswer & { id: string; linked_id: string })[];
+  more_events: number;
+  /** Object, type and id. */
+  objects: [number, string, string][];
+}
+
 export interface EventAnswer {
   category?: string;
   offset?: number;

@@ -9,6 +9,7 @@ import { trackName } from '../model/names';
 import { inWords, slicesOf, wordsFor, type Words } from '../model/words';
 import { goToCall, spanOf, zoomToCall, type Views } from './context';
 import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
+import { joinParts } from './joinDetails';
 
 const CALLERS_SHOWN = 12;
 
@@ -99,6 +100,7 @@ export function callDetails(
     ),
     ...beside,
     ...eventParts(v, call),
+    ...joinParts(v, call.joins),
     ...callers(v, call),
   ];
 }

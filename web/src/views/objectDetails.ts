@@ -9,6 +9,7 @@ import { idOf } from '../model/names';
 import { objectColour } from '../render/objectPainter';
 import type { Views } from './context';
 import { eventFacts, eventParts, fact, factTable, link, section } from './detailsParts';
+import { joinParts } from './joinDetails';
 import { followFrom, goToObject, goToSnapshot } from './references';
 import { valueTree } from './valueTree';
 
@@ -64,6 +65,11 @@ function joined(v: Views, object: ObjectDetails): HTMLElement[] {
   return [section('The same as', h('ul', null, ...lines))];
 }
 
+/** The objects among them stand above. */
+function joinsOf(v: Views, { joins }: ObjectDetails): HTMLElement[] {
+  return joins ? joinParts(v, { ...joins, objects: [] }) : [];
+}
+
 export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
   const { first_snapshot: first, snapshots: count } = object;
   return [
@@ -79,6 +85,7 @@ export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
       }),
     ),
     ...joined(v, object),
+    ...joinsOf(v, object),
   ];
 }
 
@@ -121,5 +128,6 @@ export function snapshotDetails(v: Views, snapshot: SnapshotDetails): HTMLElemen
     ),
     ...own,
     ...eventParts(v, rest === undefined ? snapshot : { ...snapshot, event: rest }),
+    ...joinParts(v, object.joins),
   ];
 }
