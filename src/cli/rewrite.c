@@ -20,9 +20,6 @@ static const struct {
     {"Cgroup dump", "cgroupDump", true},
 };
 
-/* More than there are keys. */
-#define MOST_TEXTS TV_COUNT(places)
-
 enum role {
     ROLE_EVENTS, /* a Trace Event file */
     ROLE_TEXT,   /* its text stands beside the events */
@@ -42,12 +39,13 @@ struct rewriting {
     bool filtered;
     enum role *roles; /* by input */
     size_t files, models;
-    uint32_t clock; /* the input whose clock all is on */
-    struct tv_te_rewrite_text texts[MOST_TEXTS];
-    size_t text_count;
+    uint32_t last_file; /* the Trace Event file that inputs may stand inside of; TV_NONE */
+    uint32_t clock;     /* the input whose clock all is on */
+    struct tv_te_rewrite_text *texts;
+    size_t text_count, text_capacity;
     uint32_t *owners;       /* of processes: inputs */
     struct model_pid *pids; /* of processes written from the model */
-    uint64_t no_pid;        /* of what has no process; 0: not yet known */
+    struct model_pid *none; /* by input: of what has no process; then of processors */
     struct tv_te_taken taken;
     struct tv_te_rewrite *rewrite;
     struct tv_rewrite_choice **choices; /* by file */
@@ -73,61 +71,64 @@ static const char *key_of(const struct rewriting *r, uint32_t input, bool *names
     return NULL;
 }
 
-/* Whether the input stands inside of the Trace Event file before it: "app.json: cgroupDump". */
-static bool is_inside(const struct rewriting *r, uint32_t input, const char *key)
+/* The member of the Trace Event file before it that the input is: its name is "app.json:
+ * cgroupDump".  Empty: it is a file by itself. */
+static struct tv_bytes member_of(const struct rewriting *r, uint32_t input, const char *key)
 {
     const struct tv_head *head = r->trace->head;
-    struct tv_bytes name = tv_head_text(head, head->inputs[input].name);
-    while (input > 0 && r->roles[input - 1] != ROLE_EVENTS)
-        input--;
-    if (input == 0)
-        return false;
-    struct tv_bytes file = tv_head_text(head, head->inputs[input - 1].name);
-    size_t length = strlen(key);
-    return name.length == file.length + 2 + length && tv_bytes_starts_with(name, file) &&
-           memcmp(name.data + file.length, ": ", 2) == 0 &&
-           memcmp(name.data + file.length + 2, key, length) == 0;
+    struct tv_bytes name = tv_head_text(head, head->inputs[input].name), none = {NULL, 0};
+    if (r->last_file == TV_NONE)
+        return none;
+    struct tv_bytes file = tv_head_text(head, head->inputs[r->last_file].name);
+    if (!tv_bytes_starts_with(name, file) || name.length < file.length + 2 ||
+        memcmp(name.data + file.length, ": ", 2) != 0)
+        return none;
+    name = (struct tv_bytes){name.data + file.length + 2, name.length - file.length - 2};
+    return tv_bytes_starts_with(name, tv_bytes_of(key)) ? name : none;
 }
 
-static bool has_text(const struct rewriting *r, const char *key)
+/* Keys are numbered when several inputs want one: "cgroupDump", "cgroupDump2". */
+static void make_key(const struct rewriting *r, const char *key, char *made, size_t size)
 {
+    unsigned before = 0;
     for (size_t i = 0; i < r->text_count; i++)
-        if (strcmp(r->texts[i].key, key) == 0)
-            return true;
-    return false;
-}
-
-static void add_text(struct rewriting *r, const struct tv_te_rewrite_text *text)
-{
-    if (!has_text(r, text->key))
-        r->texts[r->text_count++] = *text;
+        before += strncmp(r->texts[i].key, key, strlen(key)) == 0;
+    if (before == 0)
+        snprintf(made, size, "%s", key);
+    else
+        snprintf(made, size, "%s%u", key, before + 1);
 }
 
 static enum role find_role(struct rewriting *r, uint32_t number)
 {
     const struct tv_input *input = &r->trace->head->inputs[number];
+    struct tv_te_rewrite_text text = {.source = input->source, .file = SIZE_MAX};
     bool names = false;
-    if (tv_te_is_input(input))
+    if (tv_te_is_input(input)) {
+        r->last_file = number;
         return ROLE_EVENTS;
-    const char *key = key_of(r, number, &names);
-    if (!key)
-        return ROLE_MODEL;
-    bool inside = is_inside(r, number, key);
-    if (has_text(r, key) || (!inside && !input->source))
-        return ROLE_MODEL;
-    if (r->filtered && !names) {
-        if (inside) /* nor is it written as it is */
-            add_text(r, &(struct tv_te_rewrite_text){key, NULL, SIZE_MAX});
-        return ROLE_MODEL;
     }
-    add_text(r, &(struct tv_te_rewrite_text){key, inside ? NULL : input->source, r->files - 1});
-    return ROLE_TEXT;
+    const char *key = key_of(r, number, &names);
+    struct tv_bytes member = key ? member_of(r, number, key) : (struct tv_bytes){NULL, 0};
+    if (!key || (!input->source && member.length == 0))
+        return ROLE_MODEL;
+    bool written = !r->filtered || names;
+    if (written)
+        make_key(r, key, text.key, sizeof text.key);
+    if (member.length > 0) {
+        text.file = r->files - 1;
+        snprintf(text.member, sizeof text.member, "%s", (const char *)member.data);
+    }
+    r->texts = tv_array_reserve(r->texts, &r->text_capacity, r->text_count + 1, sizeof *r->texts);
+    r->texts[r->text_count++] = text;
+    return written ? ROLE_TEXT : ROLE_MODEL;
 }
 
 static void find_roles(struct rewriting *r)
 {
     const struct tv_head *head = r->trace->head;
     r->roles = tv_alloc(head->input_count, sizeof *r->roles);
+    r->last_file = TV_NONE;
     for (uint32_t i = 0; i < head->input_count; i++) {
         r->roles[i] = find_role(r, i);
         r->files += r->roles[i] == ROLE_EVENTS;
@@ -190,27 +191,34 @@ static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t fil
         *choice = tv_rewrite_choice_of(r->choices[file]);
         r->losses->flows += tv_rewrite_choice_flows(r->choices[file]);
     }
-    struct tv_source *source = r->trace->head->inputs[input].source;
-    return tv_te_rewrite_file(r->rewrite, source, r->filtered ? choice : NULL, shift_of(r, input),
-                              renames_frames(r, input), err);
+    struct tv_te_rewrite_file added = {
+        .source = r->trace->head->inputs[input].source,
+        .choice = r->filtered ? choice : NULL,
+        .shift = shift_of(r, input),
+        .frames = renames_frames(r, input),
+    };
+    return tv_te_rewrite_file(r->rewrite, &added, err);
 }
 
 static uint64_t choose_pid(struct rewriting *r, uint32_t process)
 {
+    if (process >= r->trace->head->process_count)
+        return tv_te_taken_new_pid(&r->taken);
     uint64_t id = r->trace->head->processes[process].id;
     bool plain = r->trace->head->processes[process].key == TV_EMPTY_STRING;
     return plain && tv_te_taken_add_pid(&r->taken, id) ? id : tv_te_taken_new_pid(&r->taken);
 }
 
-static uint64_t pid_of(void *context, uint32_t process)
+static uint64_t pid_of(void *context, uint32_t process, uint32_t input)
 {
     struct rewriting *r = context;
-    if (process == TV_NONE) {
-        if (r->no_pid == 0)
-            r->no_pid = tv_te_taken_new_pid(&r->taken);
-        return r->no_pid;
-    }
-    struct model_pid *chosen = &r->pids[process];
+    struct model_pid *chosen;
+    if (process == TV_TRACE_EVENT_NO_PROCESS)
+        chosen = &r->none[input];
+    else if (process == TV_TRACE_EVENT_PROCESSORS)
+        chosen = &r->none[r->trace->head->input_count + input];
+    else
+        chosen = &r->pids[process];
     if (!chosen->known)
         *chosen = (struct model_pid){choose_pid(r, process), true};
     return chosen->pid;
@@ -311,6 +319,7 @@ static void begin(struct rewriting *r)
     find_roles(r);
     find_owners(r);
     r->pids = tv_alloc(head->process_count, sizeof *r->pids);
+    r->none = tv_alloc(2 * (size_t)head->input_count, sizeof *r->none);
     tv_te_taken_init(&r->taken);
     for (uint32_t i = 0; i < head->process_count; i++)
         tv_map_set(&r->taken.avoid, head->processes[i].id, 0);
@@ -329,6 +338,8 @@ static void end(struct rewriting *r)
     tv_free(r->roles);
     tv_free(r->owners);
     tv_free(r->pids);
+    tv_free(r->none);
+    tv_free(r->texts);
 }
 
 enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_keep *keep,

@@ -10,20 +10,27 @@
 #include "readers/etw_trace.h"
 #include "readers/trace_event.h"
 
-/* Raw text of the keys. */
+/* Raw text of the keys, without the quote at their ends. */
 static const char *const keys[] = {
-    "\"systemTraceEvents\"",
-    "\"powerTraceAsString\"",
-    "\"androidProcessDump\"",
-    "\"cgroupDump\"",
+    "\"systemTraceEvents",
+    "\"powerTraceAsString",
+    "\"androidProcessDump",
+    "\"cgroupDump",
 };
 
+/* The key, or with a number behind it ("cgroupDump2"): what the traces of several files became. */
 bool tv_te_inside_is(const struct tv_te_top_member *member)
 {
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
-    for (size_t i = 0; i < TV_COUNT(keys); i++)
-        if (tv_bytes_equal(key, tv_bytes_of(keys[i])))
+    for (size_t i = 0; i < TV_COUNT(keys); i++) {
+        size_t at = strlen(keys[i]);
+        if (!tv_bytes_starts_with(key, tv_bytes_of(keys[i])))
+            continue;
+        while (at < key.length && key.data[at] >= '0' && key.data[at] <= '9')
+            at++;
+        if (at + 1 == key.length && key.data[at] == '"')
             return true;
+    }
     return false;
 }
 

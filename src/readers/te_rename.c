@@ -66,7 +66,7 @@ void tv_te_renaming_init(struct tv_te_renaming *renaming, struct tv_te_taken *ta
 void tv_te_renaming_release(struct tv_te_renaming *renaming)
 {
     tv_interner_free(renaming->pids);
-    tv_free(renaming->new_pids);
+    tv_free(renaming->processes);
     tv_te_scratch_release(&renaming->scratch);
 }
 
@@ -215,8 +215,17 @@ static char kind_of(struct tv_bytes raw)
     return raw.length > 0 && strchr("+-.0123456789", raw.data[0]) ? 'n' : 'o';
 }
 
-/* The new pid of a process; 0: it keeps its own. */
-static uint64_t new_pid(struct tv_te_renaming *renaming, struct tv_bytes pid)
+/* A pid that is a string is the name of its process as well. */
+static void put_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
+{
+    tv_out_format(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%llu,\"args\":{\"name\":",
+                  (unsigned long long)pid);
+    tv_out_json(out, name);
+    tv_out_text(out, "}},\n");
+}
+
+/* The number of a process among those of the file. */
+static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -225,13 +234,15 @@ static uint64_t new_pid(struct tv_te_renaming *renaming, struct tv_bytes pid)
     struct tv_bytes text = {name.buffer, name.length};
     uint32_t count = tv_interner_count(renaming->pids);
     uint32_t number = tv_interner_add(renaming->pids, text);
-    renaming->new_pids = tv_array_reserve(renaming->new_pids, &renaming->pid_capacity,
-                                          (size_t)number + 1, sizeof *renaming->new_pids);
+    renaming->processes = tv_array_reserve(renaming->processes, &renaming->process_capacity,
+                                           (size_t)number + 1, sizeof *renaming->processes);
     if (number == count)
-        renaming->new_pids[number] =
-            take(renaming->taken->pids, text) ? 0 : tv_te_taken_new_pid(renaming->taken);
+        renaming->processes[number] = (struct tv_te_renamed){
+            .pid = take(renaming->taken->pids, text) ? 0 : tv_te_taken_new_pid(renaming->taken),
+            .named = text.data[0] != 's',
+        };
     tv_out_release(&name);
-    return renaming->new_pids[number];
+    return number;
 }
 
 void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out)
@@ -240,10 +251,10 @@ void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out
     tv_out_char(out, '{');
     for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
         struct tv_bytes text = tv_interner_get(renaming->pids, i);
-        if (renaming->new_pids[i] == 0)
+        if (renaming->processes[i].pid == 0)
             continue;
         tv_out_format(out, "%s\"%llu\":", any ? "," : "",
-                      (unsigned long long)renaming->new_pids[i]);
+                      (unsigned long long)renaming->processes[i].pid);
         any = true;
         tv_out_json(out, (struct tv_bytes){text.data + 1, text.length - 1});
     }
@@ -319,13 +330,26 @@ static void put_process(const struct writing *w, bool *any, struct tv_out *out)
         tv_out_char(out, '0');
 }
 
+/* What is of everybody makes no process. */
+static bool is_global(const struct writing *w)
+{
+    return w->phase != 0 && strchr("iIR", w->phase) && is(w->fields->s, "g");
+}
+
 void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list_event *event,
                         struct tv_out *out)
 {
+    uint32_t number = process_of(renaming, event->fields->pid);
+    struct tv_te_renamed *process = &renaming->processes[number];
     struct writing w = {.renaming = renaming,
                         .fields = event->fields,
-                        .pid = new_pid(renaming, event->fields->pid),
+                        .pid = process->pid,
                         .phase = tv_te_phase(event->fields)};
+    if (w.pid != 0 && !process->named && !is_global(&w)) {
+        struct tv_bytes text = tv_interner_get(renaming->pids, number);
+        put_name(w.pid, (struct tv_bytes){text.data + 1, text.length - 1}, out);
+        process->named = true;
+    }
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;

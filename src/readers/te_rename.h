@@ -35,15 +35,21 @@ uint64_t tv_te_taken_new_pid(struct tv_te_taken *taken);
 /* Takes a pid that is a plain number; false: an earlier file's process has it. */
 bool tv_te_taken_add_pid(struct tv_te_taken *taken, uint64_t pid);
 
+/* A process of the file. */
+struct tv_te_renamed {
+    uint64_t pid; /* 0: as it is */
+    bool named;   /* its name was told */
+};
+
 struct tv_te_renaming {
     struct tv_te_taken *taken;
-    uint32_t file;            /* its number among the files */
-    tv_ns shift;              /* added to times */
-    bool frames;              /* ids of stack frames get the prefix */
-    char prefix[16];          /* of what is changed: "2/" */
-    struct tv_interner *pids; /* of this file */
-    uint64_t *new_pids;       /* by these; 0: as it is */
-    size_t pid_capacity;
+    uint32_t file;                   /* its number among the files */
+    tv_ns shift;                     /* added to times */
+    bool frames;                     /* ids of stack frames get the prefix */
+    char prefix[16];                 /* of what is changed: "2/" */
+    struct tv_interner *pids;        /* of this file */
+    struct tv_te_renamed *processes; /* by these */
+    size_t process_capacity;
     struct tv_te_scratch scratch;
 };
 
@@ -51,7 +57,8 @@ void tv_te_renaming_init(struct tv_te_renaming *renaming, struct tv_te_taken *ta
                          tv_ns shift);
 void tv_te_renaming_release(struct tv_te_renaming *renaming);
 
-/* Writes the event. */
+/* Writes the event; before the first one of a process whose pid was its name, and is changed, one
+ * that says the name. */
 void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list_event *event,
                         struct tv_out *out);
 

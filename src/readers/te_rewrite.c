@@ -8,7 +8,6 @@
 #include "readers/json.h"
 #include "readers/te_container.h"
 #include "readers/te_describe.h"
-#include "readers/te_inside.h"
 
 bool tv_te_is_input(const struct tv_input *input)
 {
@@ -118,24 +117,23 @@ static bool take_event(void *context, const struct tv_te_list_event *event)
     return false;
 }
 
-enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite, struct tv_source *source,
-                                  const struct tv_te_rewrite_choice *choice, tv_ns shift,
-                                  bool frames, struct tv_error *err)
+enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
+                                  const struct tv_te_rewrite_file *added, struct tv_error *err)
 {
     struct file *file = tv_alloc(1, sizeof *file);
     struct tv_te_copy copy = {.out = rewrite->out, .wanted = take_event, .context = rewrite};
-    *file = (struct file){.source = source, .choice = choice};
-    tv_te_renaming_init(&file->renaming, rewrite->taken, (uint32_t)rewrite->count, shift);
-    file->renaming.frames = frames;
+    *file = (struct file){.source = added->source, .choice = added->choice};
+    tv_te_renaming_init(&file->renaming, rewrite->taken, (uint32_t)rewrite->count, added->shift);
+    file->renaming.frames = added->frames;
     rewrite->files = tv_array_reserve(rewrite->files, &rewrite->capacity, rewrite->count + 1,
                                       sizeof(struct file *));
     rewrite->files[rewrite->count++] = file;
-    enum tv_status status = tv_te_container_copy(&file->container, source, &copy, err);
+    enum tv_status status = tv_te_container_copy(&file->container, added->source, &copy, err);
     /* What was read of the events is not needed beside that of the next file. */
     tv_te_lists_release(&file->container.lists);
     memset(&file->container.lists, 0, sizeof file->container.lists);
-    if (status == TV_OK && choice && choice->add)
-        status = choice->add(choice->context, rewrite, err);
+    if (status == TV_OK && file->choice && file->choice->add)
+        status = file->choice->add(file->choice->context, rewrite, err);
     return status;
 }
 
@@ -191,15 +189,20 @@ static void put_member_key(struct tv_te_rewrite *rewrite, const struct file *fil
     tv_te_scratch_release(&scratch);
 }
 
+/* `name`: its key, when that is chosen. */
 static enum tv_status put_member(struct tv_te_rewrite *rewrite, const struct file *file,
-                                 const struct tv_te_top_member *member, struct tv_error *err)
+                                 const struct tv_te_top_member *member, const char *name,
+                                 struct tv_error *err)
 {
     struct tv_bytes text;
     enum tv_status status = read_value(file, member, &text, err);
     if (status != TV_OK)
         return status;
     tv_out_text(rewrite->out, ",\n");
-    put_member_key(rewrite, file, key_of(member));
+    if (name)
+        tv_out_json(rewrite->out, tv_bytes_of(name));
+    else
+        put_member_key(rewrite, file, key_of(member));
     tv_out_char(rewrite->out, ':');
     tv_json_normalise(text, rewrite->out, NULL);
     tv_free((void *)(uintptr_t)text.data);
@@ -254,26 +257,25 @@ static enum tv_status put_table(struct tv_te_rewrite *rewrite, const char *key, 
     return TV_OK;
 }
 
-/* Whether the member stays as it is. */
-static bool is_plain(const struct tv_te_rewrite *rewrite, size_t file,
+/* Whether the member is one of those that are written together, or only once. */
+static bool is_table(const struct tv_te_rewrite *rewrite, size_t file,
                      const struct tv_te_top_member *member)
 {
-    if (tv_te_inside_is(member))
-        return false;
     if (!rewrite->taken && !rewrite->files[file]->choice)
-        return true;
+        return false;
     if (is_key(member, "displayTimeUnit"))
-        return file == 0;
-    return !is_key(member, "stackFrames") && !is_key(member, "samples");
+        return file > 0;
+    return is_key(member, "stackFrames") || is_key(member, "samples");
 }
 
-static bool is_text_of(const struct tv_te_rewrite_text *texts, size_t count, size_t file,
-                       const struct tv_te_top_member *member)
+static const struct tv_te_rewrite_text *find_text(const struct tv_te_rewrite_text *texts,
+                                                  size_t count, size_t file,
+                                                  const struct tv_te_top_member *member)
 {
     for (size_t i = 0; i < count; i++)
-        if (!texts[i].source && texts[i].file == file && is_key(member, texts[i].key))
-            return true;
-    return false;
+        if (texts[i].file == file && is_key(member, texts[i].member))
+            return &texts[i];
+    return NULL;
 }
 
 /* ---- Texts ---- */
@@ -326,10 +328,26 @@ static enum tv_status put_texts(struct tv_te_rewrite *rewrite,
 {
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < count && status == TV_OK; i++) {
-        if (!texts[i].source)
+        if (!texts[i].source || !texts[i].key[0])
             continue;
         tv_out_format(rewrite->out, ",\n\"%s\":", texts[i].key);
         status = put_text(rewrite->out, texts[i].source, err);
+    }
+    return status;
+}
+
+static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
+                                  const struct tv_te_rewrite_text *texts, size_t count,
+                                  struct tv_error *err)
+{
+    const struct tv_te_container *container = &rewrite->files[file]->container;
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < container->member_count && status == TV_OK; i++) {
+        const struct tv_te_top_member *member = &container->members[i];
+        const struct tv_te_rewrite_text *text = find_text(texts, count, file, member);
+        if (is_table(rewrite, file, member) || (text && (text->source || !text->key[0])))
+            continue;
+        status = put_member(rewrite, rewrite->files[file], member, text ? text->key : NULL, err);
     }
     return status;
 }
@@ -341,13 +359,10 @@ enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
     enum tv_status status = TV_OK;
     bool tables = rewrite->taken || (rewrite->count > 0 && rewrite->files[0]->choice);
     tv_out_text(rewrite->out, "\n]");
-    for (size_t i = 0; i < rewrite->count; i++) {
-        const struct tv_te_container *container = &rewrite->files[i]->container;
-        for (size_t k = 0; k < container->member_count && status == TV_OK; k++)
-            if (is_plain(rewrite, i, &container->members[k]) ||
-                is_text_of(texts, text_count, i, &container->members[k]))
-                status = put_member(rewrite, rewrite->files[i], &container->members[k], err);
-    }
+    for (size_t i = 0; i < text_count; i++)
+        tv_interner_add(rewrite->keys, tv_bytes_of(texts[i].key));
+    for (size_t i = 0; i < rewrite->count && status == TV_OK; i++)
+        status = put_members(rewrite, i, texts, text_count, err);
     if (status == TV_OK && tables)
         status = put_table(rewrite, "stackFrames", '{', err);
     if (status == TV_OK && tables)

@@ -35,11 +35,12 @@ struct tv_te_rewrite_choice {
     void *context;
 };
 
-/* A text that stands beside the events as a string ("systemTraceEvents"). */
+/* A trace of another format that stands beside the events ("systemTraceEvents"). */
 struct tv_te_rewrite_text {
-    const char *key;
-    struct tv_source *source; /* it, or NULL: */
-    size_t file;              /* the file that has it as a member */
+    char key[40];             /* in the new file; empty: it is left out */
+    struct tv_source *source; /* its text; NULL: it is no text, and stays as the file has it */
+    size_t file;              /* the file that has it as a member; SIZE_MAX: none */
+    char member[40];          /* that file's key */
 };
 
 /* Begins the file.  `taken` says what its events have already; NULL: there is one file alone, whose
@@ -47,11 +48,18 @@ struct tv_te_rewrite_text {
 struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken *taken);
 void tv_te_rewrite_free(struct tv_te_rewrite *rewrite);
 
-/* Adds the events of a file; `choice` may be NULL.  `shift` is added to its times; `frames`: its
- * ids of stack frames are renamed.  The source must live as long. */
-enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite, struct tv_source *source,
-                                  const struct tv_te_rewrite_choice *choice, tv_ns shift,
-                                  bool frames, struct tv_error *err) TV_MUST_CHECK;
+/* A file on its way in. */
+struct tv_te_rewrite_file {
+    struct tv_source *source;                  /* lives as long as the rewriting */
+    const struct tv_te_rewrite_choice *choice; /* NULL: everything is wanted */
+    tv_ns shift;                               /* added to times */
+    bool frames;                               /* ids of stack frames are renamed */
+};
+
+/* Adds the events of a file. */
+enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
+                                  const struct tv_te_rewrite_file *file,
+                                  struct tv_error *err) TV_MUST_CHECK;
 
 /* Inside of `add`: writes one more event of the file, strict JSON with TV_WINDOW_SLACK bytes behind
  * it. */
@@ -60,8 +68,8 @@ void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text);
 /* Before an event that somebody else writes. */
 void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite);
 
-/* Ends the list of events and writes what stands beside it: of texts inside of traces those that
- * `texts` names, and no others. */
+/* Ends the list of events and writes what stands beside it.  Traces inside of files that `texts`
+ * does not name are members like others. */
 enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
                                      const struct tv_te_rewrite_text *texts, size_t text_count,
                                      struct tv_error *err) TV_MUST_CHECK;

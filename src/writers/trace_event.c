@@ -22,25 +22,25 @@ void tv_trace_events_text(const struct tv_trace_events *events, const char *key,
     tv_out_json(events->out, tv_head_text(events->trace->head, string));
 }
 
-static uint64_t pid_of(const struct tv_trace_events *events, uint32_t process)
+static bool is_process(const struct tv_trace_events *events, uint32_t process)
 {
-    const struct tv_trace_event_choice *choice = events->choice;
-    if (process >= events->trace->head->process_count)
-        process = TV_NONE;
-    return choice->pid(choice->context, process);
+    return process < events->trace->head->process_count;
 }
 
-void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process)
+void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process, uint32_t input)
 {
-    tv_out_format(events->out, ",\"pid\":%llu", (unsigned long long)pid_of(events, process));
+    const struct tv_trace_event_choice *choice = events->choice;
+    if (!is_process(events, process) && process != TV_TRACE_EVENT_PROCESSORS)
+        process = TV_TRACE_EVENT_NO_PROCESS;
+    tv_out_format(events->out, ",\"pid\":%llu",
+                  (unsigned long long)choice->pid(choice->context, process, input));
 }
 
 void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread)
 {
-    const struct tv_head *head = events->trace->head;
-    tv_trace_events_process(events, thread == TV_NONE ? TV_NONE : head->threads[thread].process);
-    tv_out_format(events->out, ",\"tid\":%llu",
-                  thread == TV_NONE ? 0ULL : (unsigned long long)head->threads[thread].id);
+    const struct tv_thread *t = &events->trace->head->threads[thread];
+    tv_trace_events_process(events, t->process, t->input);
+    tv_out_format(events->out, ",\"tid\":%llu", (unsigned long long)t->id);
 }
 
 /* What was said is an object whose members become those of the event. */
@@ -87,18 +87,18 @@ static void add_process(const struct tv_trace_events *events, uint32_t number)
     const struct tv_process *process = &events->trace->head->processes[number];
     if (process->name != TV_EMPTY_STRING) {
         begin_metadata(events, "process_name");
-        tv_trace_events_process(events, number);
+        tv_trace_events_process(events, number, TV_NONE);
         tv_out_text(events->out, ",\"tid\":0");
         end_with_text(events, "name", process->name);
     }
     if (process->labels != TV_EMPTY_STRING) {
         begin_metadata(events, "process_labels");
-        tv_trace_events_process(events, number);
+        tv_trace_events_process(events, number, TV_NONE);
         end_with_text(events, "labels", process->labels);
     }
     if (process->sort_index != 0) {
         begin_metadata(events, "process_sort_index");
-        tv_trace_events_process(events, number);
+        tv_trace_events_process(events, number, TV_NONE);
         end_with_index(events, process->sort_index);
     }
 }
@@ -215,10 +215,11 @@ struct whole {
     bool any;
 };
 
-static uint64_t own_pid(void *context, uint32_t process)
+static uint64_t own_pid(void *context, uint32_t process, uint32_t input)
 {
     const struct whole *whole = context;
-    return process == TV_NONE ? 0 : whole->head->processes[process].id;
+    (void)input;
+    return process >= whole->head->process_count ? 0 : whole->head->processes[process].id;
 }
 
 static void separate(void *context)

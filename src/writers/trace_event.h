@@ -15,13 +15,17 @@
 #include "analysis/keep.h"
 #include "base/out.h"
 
+/* Instead of a process: threads and counters of an input that belong to none; its processors. */
+#define TV_TRACE_EVENT_NO_PROCESS TV_NONE
+#define TV_TRACE_EVENT_PROCESSORS (TV_NONE - 1)
+
 /* What is written, and where. */
 struct tv_trace_event_choice {
     const struct tv_keep *keep;
     const bool *inputs; /* wanted; NULL: all */
     tv_ns base;         /* added to times on the trace's axis */
-    /* The pid of a process in the new file; TV_NONE: of one that stands for none. */
-    uint64_t (*pid)(void *context, uint32_t process);
+    /* The pid of a process in the new file, or of what stands for none there. */
+    uint64_t (*pid)(void *context, uint32_t process, uint32_t input);
     /* Before each event. */
     void (*separate)(void *context);
     void *context;

@@ -37,11 +37,12 @@ static inline void tv_trace_events_time(const struct tv_trace_events *events, co
 /* ',"key":"text"' */
 void tv_trace_events_text(const struct tv_trace_events *events, const char *key, uint32_t string);
 
-/* ',"pid":1,"tid":2' of a thread; TV_NONE: of no process. */
+/* ',"pid":1,"tid":2' of a thread. */
 void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread);
 
-/* ',"pid":1' */
-void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process);
+/* ',"pid":1' of a process, or of what stands for none in the input. */
+void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process,
+                             uint32_t input);
 
 /* ',"args":{...}' and what else an event said, read again from its input; nothing when it cannot
  * be read. */

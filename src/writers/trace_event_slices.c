@@ -139,11 +139,12 @@ static void add_state(const struct tv_trace_events *events, const struct tv_call
     events->losses->states++;
 }
 
-/* Processors are threads of the process that stands for none. */
+/* Processors are threads of a process that stands for all of the input. */
 static void add_run(const struct tv_trace_events *events, const struct tv_call_event *event)
 {
     begin(events, event, "X");
-    tv_trace_events_process(events, TV_NONE);
+    tv_trace_events_process(events, TV_TRACE_EVENT_PROCESSORS,
+                            events->trace->tracks[event->track].input);
     tv_out_format(events->out, ",\"tid\":%u", (unsigned)event->track);
     tv_trace_events_time(events, "ts", event->slice->start);
     tv_trace_events_us(events, "dur", event->slice->length);
@@ -167,7 +168,8 @@ static void add_async(const struct tv_trace_events *events, const struct tv_call
     begin(events, event, event->exit ? "e" : "b");
     tv_out_format(events->out, ",\"id\":\"track %u\"", (unsigned)event->track);
     if (thread == TV_NONE)
-        tv_trace_events_process(events, trace->tracks[event->track].process);
+        tv_trace_events_process(events, trace->tracks[event->track].process,
+                                trace->tracks[event->track].input);
     else
         tv_trace_events_thread(events, thread);
     tv_trace_events_time(events, "ts", event->time);
@@ -193,30 +195,30 @@ static void add_event(const struct tv_trace_events *events, const struct tv_call
         add_call(events, event);
 }
 
-static void name_process_of_processors(const struct tv_trace_events *events)
+static void name_process_of_processors(const struct tv_trace_events *events, uint32_t input)
 {
     events->choice->separate(events->choice->context);
     tv_out_text(events->out, "{\"ph\":\"M\",\"name\":\"process_name\"");
-    tv_trace_events_process(events, TV_NONE);
+    tv_trace_events_process(events, TV_TRACE_EVENT_PROCESSORS, input);
     tv_out_text(events->out, ",\"tid\":0,\"args\":{\"name\":\"Processors\"}}");
 }
 
 /* The threads that processors become. */
 static void name_processors(const struct tv_trace_events *events)
 {
-    bool any = false;
+    const struct tv_keep *keep = events->choice->keep;
+    uint32_t named = TV_NONE;
     for (uint32_t i = 0; i < events->trace->track_count; i++) {
         const struct tv_track *track = &events->trace->tracks[i];
-        const struct tv_keep *keep = events->choice->keep;
         if (track->kind != TV_TRACK_CPU || !tv_trace_events_of(events, track->input) ||
             (keep->tracks && !keep->tracks[i]))
             continue;
-        if (!any)
-            name_process_of_processors(events);
-        any = true;
+        if (named != track->input)
+            name_process_of_processors(events, track->input);
+        named = track->input;
         events->choice->separate(events->choice->context);
         tv_out_text(events->out, "{\"ph\":\"M\",\"name\":\"thread_name\"");
-        tv_trace_events_process(events, TV_NONE);
+        tv_trace_events_process(events, TV_TRACE_EVENT_PROCESSORS, track->input);
         tv_out_format(events->out, ",\"tid\":%u,\"args\":{\"name\":", (unsigned)i);
         tv_out_json(events->out, tv_head_text(events->trace->head, track->name));
         tv_out_text(events->out, "}}");

@@ -26,7 +26,7 @@ static void add_instant(const struct tv_trace_events *events, const struct tv_in
     if (instant->scope == TV_SCOPE_THREAD)
         tv_trace_events_thread(events, instant->of);
     else if (instant->scope == TV_SCOPE_PROCESS)
-        tv_trace_events_process(events, instant->of);
+        tv_trace_events_process(events, instant->of, instant->input);
     tv_trace_events_time(events, "ts", tv_trace_time(events->trace, instant->input, instant->time));
     tv_out_format(events->out, ",\"s\":\"%s\"", scopes[instant->scope]);
     tv_trace_events_describe(events, instant->input, instant->offset, TV_NO_OFFSET);
@@ -65,7 +65,7 @@ static void add_counter(const struct tv_trace_events *events, const struct tv_co
         tv_out_text(events->out, "{\"ph\":\"C\"");
         tv_trace_events_text(events, "name", counter->name);
         tv_trace_events_text(events, "cat", counter->category);
-        tv_trace_events_process(events, counter->process);
+        tv_trace_events_process(events, counter->process, counter->input);
         tv_trace_events_time(events, "ts", tv_trace_time(events->trace, counter->input, time));
         add_values(events, counter,
                    tables->counter_values + counter->first_value +
