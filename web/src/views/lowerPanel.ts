@@ -18,6 +18,7 @@ import { exportStatistics } from '../model/exportStatistics';
 import { SearchList } from '../model/searchList';
 import { StatisticsStore } from '../model/statisticsStore';
 import { wordsFor } from '../model/words';
+import { detailsHint } from './detailsHint';
 import { DetailsView } from './detailsView';
 import { exportButton, profileExport, type Exported } from './exportMenu';
 import { FlameView } from './flameView';
@@ -83,7 +84,11 @@ export class LowerPanel {
     });
     new DetailsView(v, beside);
     const panes = this.makePanes();
-    this.panes.append(...panes.values(), beside);
+    this.panes.append(
+      ...panes.values(),
+      beside,
+      detailsHint(v, () => this.choose('selection')),
+    );
     this.element = h(
       'section',
       { class: 'lower', attrs: { 'aria-label': 'Tables' } },

@@ -10,7 +10,7 @@ import type { Sort } from '../model/profileRows';
 import { namesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 
-const NAME_LEAST = 320;
+const NAME_LEAST = 200;
 /** Padding on both sides and the line between groups. */
 const PADDING = 18;
 const HINT =
