@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "readers/foreign.h"
 #include "readers/reader.h"
+#include "unpack/html.h"
 #include "unpack/unpack.h"
 
 /* A container inside a container inside a container is as far as it goes. */
@@ -99,10 +100,14 @@ static enum tv_status open_argument(const char *path, struct tv_source **source,
     return tv_inputs_open_plain(path, source, err);
 }
 
-static void add_source(struct tv_inputs *inputs, struct tv_source *source)
+static void add_source(struct tv_inputs *inputs, struct tv_source *source, uint32_t machine)
 {
+    size_t capacity = inputs->capacity;
     inputs->sources = tv_array_reserve(inputs->sources, &inputs->capacity, inputs->count + 1,
                                        sizeof *inputs->sources);
+    inputs->machines =
+        tv_array_reserve(inputs->machines, &capacity, inputs->count + 1, sizeof *inputs->machines);
+    inputs->machines[inputs->count] = machine == TV_NONE ? inputs->machine_count++ : machine;
     inputs->sources[inputs->count++] = source;
 }
 
@@ -143,6 +148,7 @@ static void join_halves(struct tv_source **members, size_t *count)
 struct pending {
     struct tv_source *source;
     unsigned nesting;
+    uint32_t machine; /* TV_NONE: one of its own */
 };
 
 struct unpacked {
@@ -192,7 +198,7 @@ static enum tv_status unpack_one(const struct pending *next, bool quiet, struct 
                 tv_source_name(packed));
     join_halves(members, &count);
     while (count > 0)
-        stack[(*depth)++] = (struct pending){members[--count], next->nesting + 1};
+        stack[(*depth)++] = (struct pending){members[--count], next->nesting + 1, next->machine};
     return TV_OK;
 }
 
@@ -203,7 +209,7 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
     struct pending stack[TV_UNPACK_MEMBERS * (NESTING + 1)];
     size_t depth = 0;
     enum tv_status status = TV_OK;
-    stack[depth++] = (struct pending){source, 0};
+    stack[depth++] = (struct pending){source, 0, TV_NONE};
     while (depth > 0) {
         struct pending next = stack[--depth];
         uint8_t head[TV_SNIFF_SIZE];
@@ -216,9 +222,11 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
             next.nesting < NESTING && tv_unpack_knows(bytes) &&
             (tv_unpack_is_sure(bytes) || !reader_knows(bytes, tv_source_size(next.source)));
         if (status == TV_OK && !packed) {
-            add_source(inputs, next.source);
+            add_source(inputs, next.source, next.machine);
             continue;
         }
+        if (next.machine == TV_NONE && tv_html_knows(bytes))
+            next.machine = inputs->machine_count++;
         if (status == TV_OK)
             status = unpack_one(&next, inputs->quiet, stack, &depth, err);
         tv_source_free(next.source);
@@ -260,5 +268,6 @@ void tv_inputs_release(struct tv_inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++)
         tv_source_free(inputs->sources[i]);
     tv_free(inputs->sources);
+    tv_free(inputs->machines);
     *inputs = (struct tv_inputs){.quiet = inputs->quiet};
 }

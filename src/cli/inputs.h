@@ -14,6 +14,8 @@
 
 struct tv_inputs {
     struct tv_source **sources;
+    uint32_t *machines; /* of each: those of one HTML page are of one (model/machines.h) */
+    uint32_t machine_count;
     size_t count, capacity;
     bool quiet;
 };

@@ -127,8 +127,12 @@ static enum tv_status load(struct tv_loading *loading, struct destination to,
         .progress = progress ? progress : &own,
     };
     enum tv_status status = TV_OK;
-    for (size_t i = 0; i < loading->inputs.count && status == TV_OK; i++)
+    for (size_t i = 0; i < loading->inputs.count && status == TV_OK; i++) {
+        uint32_t before = to.head->process_count;
         status = read_source(loading->inputs.sources[i], &to, &options, err);
+        for (uint32_t k = before; k < to.head->process_count; k++)
+            to.head->processes[k].machine = loading->inputs.machines[i];
+    }
     tv_meter_stop(meter);
     return status;
 }
@@ -148,8 +152,7 @@ static void hand_over_sources(struct tv_loading *loading, struct tv_trace *trace
 {
     for (size_t i = 0; i < loading->inputs.count; i++)
         tv_trace_keep_source(trace, loading->inputs.sources[i]);
-    tv_free(loading->inputs.sources);
-    loading->inputs = (struct tv_inputs){0};
+    loading->inputs.count = 0;
 }
 
 enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,

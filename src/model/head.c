@@ -55,7 +55,7 @@ uint32_t tv_head_add_process(struct tv_head *head, uint64_t id, struct tv_bytes 
 {
     RESERVE(head, processes, process_count, process_capacity);
     head->processes[head->process_count] =
-        (struct tv_process){.id = id, .name = tv_head_string(head, name)};
+        (struct tv_process){.id = id, .name = tv_head_string(head, name), .machine = TV_NONE};
     return head->process_count++;
 }
 

@@ -69,7 +69,10 @@ struct tv_process {
     uint32_t key;    /* its id as text where that is no plain number; else empty */
     uint32_t labels; /* joined by ", "; empty: none */
     int64_t sort_index;
-    tv_ns uptime; /* 0: unknown */
+    tv_ns uptime;     /* 0: unknown */
+    bool kernel_name; /* the kernel's name of its first thread: a program knows better */
+    uint32_t machine; /* inputs that tell the same number ran on one (machines.h); TV_NONE: unknown
+                       */
 };
 
 struct tv_thread {
@@ -79,6 +82,7 @@ struct tv_thread {
     uint32_t name;
     uint32_t process; /* index */
     uint32_t input;   /* index */
+    bool kernel_name; /* at most 15 bytes: a program knows better */
     bool listed;      /* false: only its records are there */
     bool late; /* listed only in the summary at the end of a stream: it never ran while traced */
 };

@@ -20,8 +20,7 @@ static uint64_t thread_key(uint64_t pid, uint64_t tid)
     return pid << 32 | tid;
 }
 
-/* Whether `name` is what the kernel keeps of `whole`: its beginning, or on Android its end. */
-static bool is_cut(struct tv_bytes name, struct tv_bytes whole)
+bool tv_known_name_is_cut(struct tv_bytes name, struct tv_bytes whole)
 {
     return name.length == KERNEL_NAME && whole.length > KERNEL_NAME &&
            (memcmp(whole.data, name.data, KERNEL_NAME) == 0 ||
@@ -37,7 +36,7 @@ static void name_processes(struct tv_head *head, const struct tv_map *names)
                             : TV_NONE;
         if (name != TV_NONE &&
             (process->name == TV_EMPTY_STRING ||
-             is_cut(tv_head_text(head, process->name), tv_head_text(head, name))))
+             tv_known_name_is_cut(tv_head_text(head, process->name), tv_head_text(head, name))))
             process->name = name;
     }
 }

@@ -12,6 +12,9 @@
 
 #include "model/trace.h"
 
+/* Whether `name` is what the kernel keeps of `whole`: its beginning, or on Android its end. */
+bool tv_known_name_is_cut(struct tv_bytes name, struct tv_bytes whole);
+
 /* Of several names for one id the last stands. */
 void tv_known_names_apply(struct tv_trace *trace);
 

@@ -4,6 +4,7 @@
 #include "model/builder_trace.h"
 #include "model/clocks.h"
 #include "model/known_names.h"
+#include "model/machines.h"
 #include "model/objects.h"
 
 void tv_trace_reserve_offsets(struct tv_trace *trace)
@@ -94,6 +95,7 @@ void tv_trace_settle(struct tv_trace *trace)
     struct span span = {0};
     tv_trace_reserve_offsets(trace);
     tv_trace_tie_clocks(trace);
+    tv_trace_join_machines(trace);
     tv_known_names_apply(trace);
     tv_tables_finish(&trace->tables);
     tv_objects_index(trace);

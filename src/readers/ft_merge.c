@@ -100,11 +100,14 @@ static void add_thread(struct tasks *tasks, struct known_task *task)
         .name = name,
         .process = process_of(tasks, task),
         .input = tasks->merge->input,
+        .kernel_name = true,
         .listed = true,
     };
     task->thread = tv_head_add_thread(head, &thread);
-    if (task->tid == task->tgid && head->processes[thread.process].name == TV_EMPTY_STRING)
+    if (task->tid == task->tgid && head->processes[thread.process].name == TV_EMPTY_STRING) {
         head->processes[thread.process].name = name;
+        head->processes[thread.process].kernel_name = true;
+    }
 }
 
 /* Numbers of texts come first: tasks and frames have some. */
