@@ -245,8 +245,6 @@ static void write_models(struct rewriting *r)
     for (uint32_t i = 0; i < head->input_count; i++)
         inputs[i] = r->roles[i] == ROLE_MODEL;
     tv_trace_event_add(r->out, r->trace, &choice, &r->losses->model);
-    for (uint32_t i = 0; i < head->metadata_count; i++)
-        r->losses->metadata += inputs[head->metadata[i].input];
     tv_free(inputs);
 }
 
@@ -288,6 +286,68 @@ static void write_origins(const struct rewriting *r)
     tv_out_char(r->out, ']');
 }
 
+/* What an input that is written from the model says of itself: "app.trace: otherData". */
+static void write_metadata(const struct rewriting *r, uint32_t input)
+{
+    const struct tv_head *head = r->trace->head;
+    struct tv_out key;
+    bool any = false;
+    tv_out_init_memory(&key);
+    tv_out_bytes(&key, tv_head_text(head, head->inputs[input].name));
+    tv_out_text(&key, ": otherData");
+    for (uint32_t i = 0; i < head->metadata_count; i++) {
+        if (head->metadata[i].input != input)
+            continue;
+        tv_out_text(r->out, ",\n");
+        if (!any) {
+            tv_out_json(r->out, (struct tv_bytes){key.buffer, key.length});
+            tv_out_text(r->out, ":{\n");
+        }
+        any = true;
+        tv_out_json(r->out, tv_head_text(head, head->metadata[i].key));
+        tv_out_char(r->out, ':');
+        tv_out_json(r->out, tv_head_text(head, head->metadata[i].value));
+    }
+    tv_out_text(r->out, any ? "}" : "");
+    tv_out_release(&key);
+}
+
+/* ---- What files that become one have in common ---- */
+
+static uint32_t id_text(struct tv_interner *texts, const struct tv_head *head, uint32_t thread)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)head->threads[thread].id);
+    return tv_interner_add(texts, head->threads[thread].key == TV_EMPTY_STRING
+                                      ? tv_bytes_of(digits)
+                                      : tv_head_text(head, head->threads[thread].key));
+}
+
+/* Members of "samples" name a thread without its process: the last thread of that id is meant, also
+ * when it is another file's. */
+static void count_samples(struct rewriting *r)
+{
+    const struct tv_trace *trace = r->trace;
+    struct tv_interner *texts = tv_interner_new();
+    struct tv_map inputs; /* the last one of an id */
+    tv_map_init(&inputs);
+    for (uint32_t i = 0; i < trace->head->thread_count; i++)
+        if (r->roles[trace->head->threads[i].input] == ROLE_EVENTS)
+            tv_map_set(&inputs, id_text(texts, trace->head, i), trace->head->threads[i].input);
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        struct tv_bytes title = tv_head_text(trace->head, sample->title);
+        if (sample->thread == TV_NONE || r->roles[sample->input] != ROLE_EVENTS ||
+            tv_bytes_equal(title, TV_BYTES("V8 Sample")) ||
+            tv_bytes_equal(title, TV_BYTES("Trace Event Sample")))
+            continue;
+        r->losses->samples +=
+            tv_map_find(&inputs, id_text(texts, trace->head, sample->thread)) != sample->input;
+    }
+    tv_map_release(&inputs);
+    tv_interner_free(texts);
+}
+
 /* ---- The whole ---- */
 
 static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice *choices,
@@ -307,6 +367,11 @@ static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice
     r->losses->marks = tv_te_rewrite_marks(r->rewrite);
     if (status == TV_OK)
         status = tv_te_rewrite_members(r->rewrite, r->texts, r->text_count, err);
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (r->roles[i] == ROLE_MODEL)
+            write_metadata(r, i);
+    if (r->files > 1)
+        count_samples(r);
     if (head->input_count > 1 || r->files == 0)
         write_origins(r);
     tv_out_text(r->out, "}\n");

@@ -203,6 +203,16 @@ static bool wanted(void *context, const struct tv_te_list_event *event)
     return is_wanted_flow(choice, phase, event->offset);
 }
 
+/* A slice that is the end of nothing but flows that are left out. */
+static bool unbound(void *context, const struct tv_te_list_event *event)
+{
+    const struct tv_rewrite_choice *choice = context;
+    if (!event->fields->bind_id.data)
+        return false;
+    const struct place *place = find_place(&choice->flows, event->offset);
+    return place && !place->wanted;
+}
+
 static bool wanted_sample(void *context, uint64_t offset)
 {
     const struct tv_rewrite_choice *choice = context;
@@ -227,7 +237,8 @@ static enum tv_status add_slice(const struct tv_rewrite_choice *choice,
     size_t length = text.length;
     if (status == TV_OK) {
         memset(tv_out_room(&text, TV_WINDOW_SLACK), 0, TV_WINDOW_SLACK);
-        tv_te_rewrite_event(rewrite, (struct tv_bytes){text.buffer, length});
+        tv_te_rewrite_event(rewrite, (struct tv_bytes){text.buffer, length},
+                            tv_slice_offset(choice->trace, event->row, event->index));
     }
     tv_out_release(&text);
     return status;
@@ -253,5 +264,10 @@ static enum tv_status add_slices(void *context, struct tv_te_rewrite *rewrite, s
 struct tv_te_rewrite_choice tv_rewrite_choice_of(struct tv_rewrite_choice *choice)
 {
     return (struct tv_te_rewrite_choice){
-        .wanted = wanted, .wanted_sample = wanted_sample, .add = add_slices, .context = choice};
+        .wanted = wanted,
+        .unbound = unbound,
+        .wanted_sample = wanted_sample,
+        .add = add_slices,
+        .context = choice,
+    };
 }

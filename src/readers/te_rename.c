@@ -140,6 +140,10 @@ static void put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value,
 static void put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
     struct tv_te_taken *taken = renaming->taken;
+    if (!taken) {
+        tv_json_normalise(value, out, NULL);
+        return;
+    }
     uint32_t count = tv_interner_count(taken->ids);
     uint32_t id = tv_interner_add(taken->ids, tv_te_text(value, &renaming->scratch));
     taken->id_files = tv_array_reserve(taken->id_files, &taken->id_capacity, (size_t)id + 1,
@@ -224,6 +228,12 @@ static void put_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
     tv_out_text(out, "}},\n");
 }
 
+/* The new pid of a process; 0: it keeps its own. */
+static uint64_t pid_for(struct tv_te_taken *taken, struct tv_bytes text)
+{
+    return !taken || take(taken->pids, text) ? 0 : tv_te_taken_new_pid(taken);
+}
+
 /* The number of a process among those of the file. */
 static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
 {
@@ -238,7 +248,7 @@ static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
                                            (size_t)number + 1, sizeof *renaming->processes);
     if (number == count)
         renaming->processes[number] = (struct tv_te_renamed){
-            .pid = take(renaming->taken->pids, text) ? 0 : tv_te_taken_new_pid(renaming->taken),
+            .pid = pid_for(renaming->taken, text),
             .named = text.data[0] != 's',
         };
     tv_out_release(&name);
@@ -330,6 +340,15 @@ static void put_process(const struct writing *w, bool *any, struct tv_out *out)
         tv_out_char(out, '0');
 }
 
+/* Members that are left out, or written behind the others. */
+static bool is_left_out(const struct writing *w, struct tv_bytes key)
+{
+    if (is(key, "pid"))
+        return w->pid != 0;
+    return w->renaming->unbound &&
+           (is(key, "bind_id") || is(key, "flow_in") || is(key, "flow_out"));
+}
+
 /* What is of everybody makes no process. */
 static bool is_global(const struct writing *w)
 {
@@ -355,7 +374,7 @@ void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list
     const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;
     tv_out_char(out, '{');
     while (tv_te_member_next(&at, end, &key, &value)) {
-        if (w.pid != 0 && is(key, "pid"))
+        if (is_left_out(&w, key))
             continue;
         put_key(out, &any, key);
         if (!put_changed(&w, key, value, out))

@@ -46,6 +46,7 @@ struct tv_te_renaming {
     uint32_t file;                   /* its number among the files */
     tv_ns shift;                     /* added to times */
     bool frames;                     /* ids of stack frames get the prefix */
+    bool unbound;                    /* the event at hand has no part in flows any more */
     char prefix[16];                 /* of what is changed: "2/" */
     struct tv_interner *pids;        /* of this file */
     struct tv_te_renamed *processes; /* by these */
@@ -53,6 +54,7 @@ struct tv_te_renaming {
     struct tv_te_scratch scratch;
 };
 
+/* `taken` NULL: it is the only file, whose ids stay. */
 void tv_te_renaming_init(struct tv_te_renaming *renaming, struct tv_te_taken *taken, uint32_t file,
                          tv_ns shift);
 void tv_te_renaming_release(struct tv_te_renaming *renaming);

@@ -75,18 +75,19 @@ void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
 static void put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_event *event)
 {
     struct file *file = rewrite->files[rewrite->count - 1];
+    file->renaming.unbound = file->choice && file->choice->unbound(file->choice->context, event);
     tv_te_rewrite_separate(rewrite);
-    if (rewrite->taken)
+    if (rewrite->taken || file->renaming.unbound)
         tv_te_rename_event(&file->renaming, event, rewrite->out);
     else
         tv_json_normalise(event->text, rewrite->out, NULL);
 }
 
-void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text)
+void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text, uint64_t offset)
 {
     struct tv_te_fields fields;
     const uint8_t *end;
-    struct tv_te_list_event event = {.fields = &fields, .text = text};
+    struct tv_te_list_event event = {.fields = &fields, .text = text, .offset = offset};
     if (tv_te_fields_read(text.data, text.data + text.length, &fields, &end) == TV_TE_READ)
         put_event(rewrite, &event);
 }

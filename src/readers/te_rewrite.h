@@ -27,7 +27,9 @@ struct tv_te_rewrite;
 /* Which events are written. */
 struct tv_te_rewrite_choice {
     bool (*wanted)(void *context, const struct tv_te_list_event *event);
-    /* The same of an element of "samples", by its place in the file. */
+    /* Whether a wanted event loses its part in flows. */
+    bool (*unbound)(void *context, const struct tv_te_list_event *event);
+    /* Whether an element of "samples" is written, by its place in the file. */
     bool (*wanted_sample)(void *context, uint64_t offset);
     /* Writes further events behind the last one of the file (tv_te_rewrite_event); NULL: there are
      * no more. */
@@ -62,8 +64,8 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
                                   struct tv_error *err) TV_MUST_CHECK;
 
 /* Inside of `add`: writes one more event of the file, strict JSON with TV_WINDOW_SLACK bytes behind
- * it. */
-void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text);
+ * it; `offset` is that of the event it was made of. */
+void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text, uint64_t offset);
 
 /* Before an event that somebody else writes. */
 void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite);

@@ -5,9 +5,9 @@
  *
  * Calls become complete events ("X") in the order of their starts, with ts and dur of the real
  * clock and tts and tdur of the CPU clock, in microseconds with three decimals; open slices stay
- * beginnings ("B").  Async slices become pairs ("b", "e"), instants "i", counters "C", states of
- * threads "T" with a length, what a processor ran a thread of its own.  What the format has no
- * place for stands in args.
+ * beginnings ("B").  Async slices become pairs ("b", "e"), instants "i", counters "C", flows "s"
+ * and "f", samples "P", states of threads "T" with a length, what a processor ran a thread of its
+ * own.  What the format has no place for stands in args.
  */
 #ifndef TV_WRITERS_TRACE_EVENT_H
 #define TV_WRITERS_TRACE_EVENT_H
@@ -38,6 +38,7 @@ struct tv_trace_event_losses {
     uint64_t states;     /* slices of states: now asynchronous */
     uint64_t wakeups;    /* who woke whom, and why somebody was blocked: left out */
     uint64_t ownerless;  /* counters of no process: now of one made for them */
+    uint64_t flows;      /* with an end that is not wanted: left out */
     uint64_t others;     /* rows of other tables: left out */
 };
 

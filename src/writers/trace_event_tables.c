@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "base/memory.h"
 #include "writers/jsonl.h"
 #include "writers/trace_event_parts.h"
 
@@ -81,19 +82,105 @@ static bool wants_counter(const struct tv_trace_events *events, const struct tv_
            tv_keep_category(keep, tv_head_text(events->trace->head, counter->category));
 }
 
+/* ---- Flows ---- */
+
+/* Whether an arrow can stand at the end: on a wanted slice of a thread. */
+static bool wants_end(const struct tv_trace_events *events, const struct tv_flow_end *end)
+{
+    const struct tv_trace *trace = events->trace;
+    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_track *track = &trace->tracks[trace->rows[end->row].track];
+    uint32_t path = tv_slice_get(trace, end->row, end->index).path;
+    return tv_track_has_calls(track) &&
+           (!keep->tracks || keep->tracks[trace->rows[end->row].track]) &&
+           tv_keep_frame(keep, trace->paths.nodes[path].frame);
+}
+
+static void add_end(const struct tv_trace_events *events, size_t number, const char *phase,
+                    const struct tv_flow_end *end)
+{
+    const struct tv_trace *trace = events->trace;
+    const struct tv_flow *flow = &trace->tables.flows.rows[number];
+    const struct tv_frame *frame = &trace->head->frames[flow->frame];
+    events->choice->separate(events->choice->context);
+    tv_out_format(events->out, "{\"ph\":\"%s\",\"id\":\"arrow %llu\",\"bp\":\"e\"", phase,
+                  (unsigned long long)number);
+    tv_trace_events_text(events, "name", frame->name);
+    tv_trace_events_text(events, "cat", frame->category);
+    tv_trace_events_thread(events, trace->tracks[trace->rows[end->row].track].thread);
+    tv_trace_events_time(events, "ts", tv_trace_time(trace, flow->input, end->time));
+    tv_out_char(events->out, '}');
+}
+
+static void add_flow(const struct tv_trace_events *events, size_t number)
+{
+    const struct tv_flow *flow = &events->trace->tables.flows.rows[number];
+    bool from = wants_end(events, &flow->from), to = wants_end(events, &flow->to);
+    if (from && to) {
+        add_end(events, number, "s", &flow->from);
+        add_end(events, number, "f", &flow->to);
+    }
+    events->losses->flows += from != to;
+}
+
+/* ---- Samples ---- */
+
+static void add_stack(const struct tv_trace_events *events, uint32_t path)
+{
+    const struct tv_trace *trace = events->trace;
+    uint32_t depth = 0;
+    for (uint32_t node = path; node != TV_ROOT_PATH; node = trace->paths.nodes[node].parent)
+        depth++;
+    uint32_t *chain = tv_alloc(depth, sizeof *chain);
+    for (uint32_t node = path, i = depth; i > 0; node = trace->paths.nodes[node].parent)
+        chain[--i] = node;
+    tv_out_text(events->out, ",\"stack\":[");
+    for (uint32_t i = 0; i < depth; i++) {
+        tv_out_text(events->out, i > 0 ? "," : "");
+        tv_out_json(events->out, tv_head_text(trace->head, tv_path_frame(trace, chain[i])->name));
+    }
+    tv_out_char(events->out, ']');
+    tv_free(chain);
+}
+
+/* Samples have no category: where some are chosen, there are none. */
+static void add_sample(const struct tv_trace_events *events, const struct tv_sample *sample)
+{
+    const struct tv_keep *keep = events->choice->keep;
+    if (keep->category ||
+        !tv_keep_process(keep, tv_thread_process(events->trace->head, sample->thread)))
+        return;
+    if (sample->thread == TV_NONE) {
+        events->losses->others++;
+        return;
+    }
+    events->choice->separate(events->choice->context);
+    tv_out_text(events->out, "{\"ph\":\"P\"");
+    tv_trace_events_text(events, "name", sample->title);
+    tv_trace_events_thread(events, sample->thread);
+    tv_trace_events_time(events, "ts", tv_trace_time(events->trace, sample->input, sample->time));
+    add_stack(events, sample->path);
+    tv_out_char(events->out, '}');
+}
+
 /* ---- What is left out ---- */
 
 #define COUNT_ROWS(events, table, sum)                                                             \
     for (size_t i = 0; i < (events)->trace->tables.table.count; i++)                               \
     (sum) += tv_trace_events_of(events, (events)->trace->tables.table.rows[i].input)
 
+#define COUNT_OF_THREADS(events, table, sum)                                                       \
+    for (size_t i = 0; i < (events)->trace->tables.table.count; i++)                               \
+    (sum) += tv_trace_events_of(events, (events)->trace->tables.table.rows[i].input) &&            \
+             tv_keep_process((events)->choice->keep,                                               \
+                             tv_thread_process((events)->trace->head,                              \
+                                               (events)->trace->tables.table.rows[i].thread))
+
 static void count_rest(const struct tv_trace_events *events)
 {
-    COUNT_ROWS(events, wakeups, events->losses->wakeups);
-    COUNT_ROWS(events, blockings, events->losses->wakeups);
-    COUNT_ROWS(events, flows, events->losses->others);
+    COUNT_OF_THREADS(events, wakeups, events->losses->wakeups);
+    COUNT_OF_THREADS(events, blockings, events->losses->wakeups);
     COUNT_ROWS(events, objects, events->losses->others);
-    COUNT_ROWS(events, samples, events->losses->others);
     COUNT_ROWS(events, memory_dumps, events->losses->others);
     COUNT_ROWS(events, contexts, events->losses->others);
 }
@@ -107,5 +194,11 @@ void tv_trace_events_tables(const struct tv_trace_events *events)
     for (size_t i = 0; i < tables->counters.count; i++)
         if (wants_counter(events, &tables->counters.rows[i]))
             add_counter(events, &tables->counters.rows[i]);
+    for (size_t i = 0; i < tables->flows.count; i++)
+        if (tv_trace_events_of(events, tables->flows.rows[i].input))
+            add_flow(events, i);
+    for (size_t i = 0; i < tables->samples.count; i++)
+        if (tv_trace_events_of(events, tables->samples.rows[i].input))
+            add_sample(events, &tables->samples.rows[i]);
     count_rest(events);
 }
