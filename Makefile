@@ -31,7 +31,8 @@ bench: ## install what is missing, measure speed and memory; see docs/performanc
 	tools/install-packages build bench
 	$(MAKE) --no-print-directory build/release
 	tests/bench/run build/release
-	tests/bench/run-json build/release
+	tests/bench/run-text build/release json
+	tests/bench/run-text build/release ftrace
 
 fuzz: ## install what is missing, run each fuzz target for FUZZ_SECONDS
 	tools/install-packages build check
