@@ -14,6 +14,7 @@ const struct tv_command *const tv_commands[] = {
     &tv_command_info,
     &tv_command_profile,
     &tv_command_tree,
+    &tv_command_states,
     &tv_command_dump,
     &tv_command_callgraph,
     &tv_command_collapse,

@@ -24,6 +24,7 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->threads.items);
     tv_free(settings->processes.items);
     tv_free(settings->categories.items);
+    tv_free(settings->cpus.items);
 }
 
 static void add_word(struct tv_words *words, const char *word)

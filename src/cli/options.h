@@ -53,7 +53,7 @@ struct tv_settings {
     struct tv_words symbols;
     const char *output;
     uint64_t jobs;
-    struct tv_words threads, processes, categories;
+    struct tv_words threads, processes, categories, cpus;
     const char *range;
     uint64_t limit;   /* 0: no limit */
     unsigned clock;   /* enum tv_clock_choice */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/states.h"
+
+#include <stdlib.h>
+
+#include "analysis/call_tree.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+
+struct summing {
+    const struct tv_trace *trace;
+    const struct tv_states_question *question;
+    struct tv_states *states;
+    uint32_t *cpu_of_track;                 /* [track_count] which of states->cpus; TV_NONE: none */
+    uint32_t *row_of_thread, *row_of_frame; /* which of states->threads; TV_NONE: none yet */
+    size_t thread_capacity, ran_capacity;
+    uint32_t last_cpu;
+};
+
+static bool is_wanted(const bool *wanted, uint32_t place)
+{
+    return !wanted || wanted[place];
+}
+
+static int compare_cpus(const void *left, const void *right)
+{
+    const struct tv_cpu_use *a = left, *b = right;
+    return (a->busy > b->busy) - (a->busy < b->busy); /* their numbers, as yet */
+}
+
+static void find_cpus(struct summing *s)
+{
+    const struct tv_trace *trace = s->trace;
+    struct tv_states *states = s->states;
+    states->cpus = tv_alloc(trace->track_count, sizeof *states->cpus);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_CPU && is_wanted(s->question->cpus, i))
+            states->cpus[states->cpu_count++] = (struct tv_cpu_use){i, tv_cpu_number(trace, i)};
+    if (states->cpu_count > 0)
+        qsort(states->cpus, states->cpu_count, sizeof *states->cpus, compare_cpus);
+    for (uint32_t i = 0; i < states->cpu_count; i++) {
+        s->cpu_of_track[states->cpus[i].track] = i;
+        states->cpus[i].busy = 0;
+    }
+}
+
+/* The number of a new row for a thread or a name. */
+static uint32_t add_row(struct summing *s, uint32_t thread, uint32_t frame)
+{
+    struct tv_states *states = s->states;
+    uint32_t at = states->thread_count++;
+    size_t cells = tv_size_mul(states->thread_count, states->cpu_count);
+    states->threads = tv_array_reserve(states->threads, &s->thread_capacity, states->thread_count,
+                                       sizeof *states->threads);
+    states->ran = tv_array_reserve(states->ran, &s->ran_capacity, cells, sizeof *states->ran);
+    states->threads[at] =
+        (struct tv_thread_states){.thread = thread, .frame = frame, .longest = {TV_NONE, TV_NONE}};
+    for (size_t i = cells - states->cpu_count; i < cells; i++)
+        states->ran[i] = 0;
+    return at;
+}
+
+static uint32_t row_for_thread(struct summing *s, uint32_t thread)
+{
+    if (s->row_of_thread[thread] == TV_NONE)
+        s->row_of_thread[thread] = add_row(s, thread, TV_NONE);
+    return s->row_of_thread[thread];
+}
+
+static uint32_t row_for_frame(struct summing *s, uint32_t frame)
+{
+    if (s->row_of_frame[frame] == TV_NONE)
+        s->row_of_frame[frame] = add_row(s, TV_NONE, frame);
+    return s->row_of_frame[frame];
+}
+
+/* What of a slice lies in the range. */
+static tv_ns clip(const struct tv_states *states, const struct tv_slice *slice)
+{
+    tv_ns start = slice->start > states->from ? slice->start : states->from;
+    tv_ns end = slice->start + slice->length;
+    end = end < states->to ? end : states->to;
+    return end > start ? end - start : 0;
+}
+
+static void add_ran(struct summing *s, uint32_t row, uint32_t cpu, tv_ns time)
+{
+    s->states->ran[(size_t)row * s->states->cpu_count + cpu] += time;
+    s->states->threads[row].ran += time;
+}
+
+/* Most threads stay where they ran last. */
+static void add_running(struct summing *s, uint32_t row, struct tv_slice_place place, tv_ns time)
+{
+    uint32_t count = s->states->cpu_count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cpu = (s->last_cpu + i) % count;
+        if (tv_states_other_side(s->trace, s->states->cpus[cpu].track, place).row == TV_NONE)
+            continue;
+        s->last_cpu = cpu;
+        add_ran(s, row, cpu, time);
+        return;
+    }
+}
+
+static void add_state(struct summing *s, uint32_t row, struct tv_slice_place place,
+                      const struct tv_slice *slice)
+{
+    const struct tv_trace *trace = s->trace;
+    struct tv_thread_states *thread = &s->states->threads[row];
+    uint32_t frame = trace->paths.nodes[slice->path].frame;
+    enum tv_state state = tv_state_of_frame(trace->head, frame);
+    tv_ns time = clip(s->states, slice);
+    thread->time[state] += time;
+    thread->total += time;
+    if (tv_state_is_wait(state) && time > thread->longest_wait) {
+        thread->longest_wait = time;
+        thread->longest = place;
+    }
+    if (state == TV_STATE_RUNNING)
+        add_running(s, row, place, time);
+}
+
+/* Calls `take` for each slice of a track that touches the range. */
+static void each_slice(struct summing *s, uint32_t track,
+                       void (*take)(struct summing *s, uint32_t track, struct tv_slice_place place,
+                                    const struct tv_slice *slice))
+{
+    struct tv_slice slices[64];
+    uint32_t row = s->trace->tracks[track].first_row, first, end;
+    tv_row_overlap(s->trace, row, s->states->from, s->states->to, &first, &end);
+    for (uint32_t count; first < end; first += count) {
+        count = end - first < TV_COUNT(slices) ? end - first : (uint32_t)TV_COUNT(slices);
+        tv_slices_read(s->trace, row, first, count, slices);
+        for (uint32_t i = 0; i < count; i++)
+            take(s, track, (struct tv_slice_place){row, first + i}, &slices[i]);
+    }
+}
+
+static void take_state(struct summing *s, uint32_t track, struct tv_slice_place place,
+                       const struct tv_slice *slice)
+{
+    add_state(s, row_for_thread(s, s->trace->tracks[track].thread), place, slice);
+}
+
+static void take_busy(struct summing *s, uint32_t track, struct tv_slice_place place,
+                      const struct tv_slice *slice)
+{
+    (void)place;
+    s->states->cpus[s->cpu_of_track[track]].busy += clip(s->states, slice);
+}
+
+/* Of a processor whose threads have no states. */
+static void take_named(struct summing *s, uint32_t track, struct tv_slice_place place,
+                       const struct tv_slice *slice)
+{
+    take_busy(s, track, place, slice);
+    add_ran(s, row_for_frame(s, s->trace->paths.nodes[slice->path].frame), s->cpu_of_track[track],
+            clip(s->states, slice));
+}
+
+static void count_wakeups(struct summing *s)
+{
+    const struct tv_tables *tables = &s->trace->tables;
+    for (size_t i = 0; i < tables->wakeups.count; i++) {
+        const struct tv_wakeup *wakeup = &tables->wakeups.rows[i];
+        tv_ns time = tv_trace_time(s->trace, wakeup->input, wakeup->time);
+        uint32_t row = s->row_of_thread[wakeup->thread];
+        if (row != TV_NONE && time >= s->states->from && time < s->states->to)
+            s->states->threads[row].wakeups++;
+    }
+}
+
+static bool has_states(const struct tv_trace *trace, uint32_t input)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_STATES && trace->tracks[i].input == input)
+            return true;
+    return false;
+}
+
+static void sum_all(struct summing *s)
+{
+    const struct tv_trace *trace = s->trace;
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_STATES &&
+            is_wanted(s->question->threads, trace->tracks[i].thread))
+            each_slice(s, i, take_state);
+    for (uint32_t i = 0; i < s->states->cpu_count; i++) {
+        uint32_t track = s->states->cpus[i].track;
+        bool named = !s->question->threads && !has_states(trace, trace->tracks[track].input);
+        each_slice(s, track, named ? take_named : take_busy);
+    }
+    count_wakeups(s);
+}
+
+/* A row and where its times on processors stand. */
+struct ranked {
+    struct tv_thread_states states;
+    uint32_t at;
+};
+
+static int compare_ran(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    tv_ns x = a->states.ran > 0 ? a->states.ran : a->states.time[TV_STATE_RUNNING];
+    tv_ns y = b->states.ran > 0 ? b->states.ran : b->states.time[TV_STATE_RUNNING];
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Puts the rows into their order, without those that did not run on the processors that were asked
+ * for. */
+static void rank(struct summing *s)
+{
+    struct tv_states *states = s->states;
+    uint32_t count = 0, cpus = states->cpu_count;
+    struct ranked *ranked = tv_alloc(states->thread_count, sizeof *ranked);
+    tv_ns *ran = tv_alloc(tv_size_mul(states->thread_count, cpus), sizeof *ran);
+    for (uint32_t i = 0; i < states->thread_count; i++)
+        if (!s->question->cpus || states->threads[i].ran > 0)
+            ranked[count++] = (struct ranked){states->threads[i], i};
+    if (count > 0)
+        qsort(ranked, count, sizeof *ranked, compare_ran);
+    for (uint32_t i = 0; i < count; i++) {
+        states->threads[i] = ranked[i].states;
+        for (uint32_t k = 0; k < cpus; k++)
+            ran[(size_t)i * cpus + k] = states->ran[(size_t)ranked[i].at * cpus + k];
+    }
+    states->thread_count = count;
+    tv_free(states->ran);
+    states->ran = ran;
+    tv_free(ranked);
+}
+
+static uint32_t *no_rows(uint32_t count)
+{
+    uint32_t *rows = tv_alloc(count, sizeof *rows);
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = TV_NONE;
+    return rows;
+}
+
+struct tv_states *tv_states_of(const struct tv_trace *trace,
+                               const struct tv_states_question *question)
+{
+    struct tv_states *states = tv_alloc(1, sizeof *states);
+    struct summing s = {
+        .trace = trace,
+        .question = question,
+        .states = states,
+        .cpu_of_track = no_rows(trace->track_count),
+        .row_of_thread = no_rows(trace->head->thread_count),
+        .row_of_frame = no_rows(trace->head->frame_count),
+    };
+    states->from = question->from > trace->start ? question->from : trace->start;
+    states->to = question->to < trace->end ? question->to : trace->end;
+    if (states->to < states->from)
+        states->to = states->from;
+    find_cpus(&s);
+    sum_all(&s);
+    rank(&s);
+    tv_free(s.cpu_of_track);
+    tv_free(s.row_of_thread);
+    tv_free(s.row_of_frame);
+    return states;
+}
+
+void tv_states_free(struct tv_states *states)
+{
+    if (!states)
+        return;
+    tv_free(states->threads);
+    tv_free(states->cpus);
+    tv_free(states->ran);
+    tv_free(states);
+}
