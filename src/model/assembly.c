@@ -219,6 +219,7 @@ static void add_thread(struct tv_assembly *assembly, uint32_t thread)
 {
     struct thread_work *work = &assembly->threads[thread];
     struct tv_trace *trace = assembly->trace;
+    trace->head->diagnostics.input = trace->head->threads[thread].input;
     tv_diagnostics_merge(&trace->head->diagnostics, work->diagnostics);
     trace->unmatched_exits += work->diagnostics->kinds[TV_DIAGNOSTIC_UNMATCHED_EXIT].count;
     trace->open_calls += work->diagnostics->kinds[TV_DIAGNOSTIC_OPEN_CALL].count;

@@ -82,9 +82,11 @@ static void tie_by_marks(struct ties *ties, struct tv_trace *trace)
             continue;
         if ((other & PAIRED) == 0 && tie_marks(ties, &marks[other], &marks[i]))
             tv_map_set(&first, marks[i].id, other | PAIRED);
-        else
+        else {
+            trace->head->diagnostics.input = marks[i].input;
             tv_diagnostics_add(&trace->head->diagnostics, TV_DIAGNOSTIC_CLOCK_EXTRA,
                                marks[i].offset);
+        }
     }
     tv_map_release(&first);
 }

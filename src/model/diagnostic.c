@@ -32,10 +32,12 @@ bool tv_diagnostic_is_warning(enum tv_diagnostic_kind kind)
     return kinds[kind].severity == W;
 }
 
-static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset)
+static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset, uint32_t input)
 {
-    if (offset != TV_NO_OFFSET && diagnostic->offset_count < TV_DIAGNOSTIC_OFFSETS)
-        diagnostic->offsets[diagnostic->offset_count++] = offset;
+    if (offset == TV_NO_OFFSET || diagnostic->offset_count == TV_DIAGNOSTIC_OFFSETS)
+        return;
+    diagnostic->offsets[diagnostic->offset_count] = offset;
+    diagnostic->inputs[diagnostic->offset_count++] = input;
 }
 
 void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind, uint64_t offset)
@@ -43,7 +45,7 @@ void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind
     struct tv_diagnostic *diagnostic = &all->kinds[kind];
     assert(kind < TV_DIAGNOSTIC_COUNT);
     diagnostic->count++;
-    keep_offset(diagnostic, offset);
+    keep_offset(diagnostic, offset, all->input);
 }
 
 void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from)
@@ -52,6 +54,6 @@ void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics
         const struct tv_diagnostic *added = &from->kinds[kind];
         to->kinds[kind].count += added->count;
         for (uint32_t i = 0; i < added->offset_count; i++)
-            keep_offset(&to->kinds[kind], added->offsets[i]);
+            keep_offset(&to->kinds[kind], added->offsets[i], to->input);
     }
 }

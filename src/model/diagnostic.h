@@ -146,10 +146,12 @@ struct tv_diagnostic {
     uint64_t count;
     uint32_t offset_count;
     uint64_t offsets[TV_DIAGNOSTIC_OFFSETS]; /* bytes in the input, ascending within one part */
+    uint32_t inputs[TV_DIAGNOSTIC_OFFSETS];  /* in which input each of them is */
 };
 
 struct tv_diagnostics {
     struct tv_diagnostic kinds[TV_DIAGNOSTIC_COUNT];
+    uint32_t input; /* of what is added from now on */
 };
 
 /* "unmatched-exit"; a sentence; whether it is a warning. */
@@ -160,7 +162,7 @@ bool tv_diagnostic_is_warning(enum tv_diagnostic_kind kind);
 /* Counts one more; `offset` may be TV_NO_OFFSET. */
 void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind, uint64_t offset);
 
-/* Adds what `from` counted, behind what `to` has. */
+/* Adds what `from` counted, behind what `to` has, as of the input that `to` is at. */
 void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from);
 
 #endif

@@ -48,6 +48,7 @@ uint32_t tv_head_add_input(struct tv_head *head, const char *name, const char *f
         .elapsed_ns = -1,
         .announced = -1,
     };
+    head->diagnostics.input = head->input_count;
     return head->input_count++;
 }
 

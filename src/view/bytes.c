@@ -14,9 +14,13 @@ enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parame
                               struct tv_out *out, struct tv_error *err)
 {
     const struct tv_head *head = view->trace->head;
-    bool readable = head->input_count == 1 && head->inputs[0].source;
     (void)parameters, (void)err;
-    tv_out_text(out, readable ? "{\"readable\":true" : "{\"readable\":false");
+    tv_out_text(out, "{\"readable\":[");
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_text(out, head->inputs[i].source ? "true" : "false");
+    }
+    tv_out_char(out, ']');
     tv_out_text(out, ",\"diagnostics\":");
     tv_check_write_json(out, view->trace, true);
     tv_out_char(out, '}');

@@ -16,6 +16,7 @@
 /* Where a diagnostic points. */
 struct place {
     uint64_t offset;
+    uint32_t input;
     uint64_t line; /* from 1; 0: the format has no lines */
     uint8_t excerpt[EXCERPT];
     size_t length;
@@ -29,14 +30,17 @@ bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict)
 static int compare_places(const void *left, const void *right)
 {
     const struct place *const *a = left, *const *b = right;
+    if ((*a)->input != (*b)->input)
+        return (*a)->input < (*b)->input ? -1 : 1;
     return ((*a)->offset > (*b)->offset) - ((*a)->offset < (*b)->offset);
 }
 
-/* The input that the diagnostics' offsets are about, when it is text and can be read again. */
-static struct tv_source *text_source(const struct tv_trace *trace)
+/* An input that is text and can be read again, or NULL. */
+static struct tv_source *text_source(const struct tv_trace *trace, uint32_t input)
 {
     const struct tv_head *head = trace->head;
-    return head->input_count == 1 && head->inputs[0].describe ? head->inputs[0].source : NULL;
+    return input < head->input_count && head->inputs[input].describe ? head->inputs[input].source
+                                                                     : NULL;
 }
 
 /* Counts the lines up to an offset; false when the bytes cannot be read. */
@@ -86,21 +90,32 @@ static void take_excerpt(struct tv_source *source, struct place *place)
     }
 }
 
-/* Finds line and text of all places, in one pass over the input. */
-static void locate(struct tv_source *source, struct place *places, size_t count)
+/* Finds line and text of the places in one input, in one pass over it. */
+static void locate_in(struct tv_source *source, struct place *const *sorted, size_t count)
 {
-    struct place **sorted = tv_alloc(count, sizeof(struct place *));
     struct tv_window window;
     uint64_t at = 0, line = 1;
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = &places[i];
-    qsort(sorted, count, sizeof(struct place *), compare_places);
     tv_window_init(&window, source);
     for (size_t i = 0; i < count && count_lines(&window, &at, &line, sorted[i]->offset); i++) {
         sorted[i]->line = line;
         take_excerpt(source, sorted[i]);
     }
     tv_window_release(&window);
+}
+
+static void locate(const struct tv_trace *trace, struct place *places, size_t count)
+{
+    struct place **sorted = tv_alloc(count, sizeof(struct place *));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &places[i];
+    qsort(sorted, count, sizeof(struct place *), compare_places);
+    for (size_t first = 0, end; first < count; first = end) {
+        struct tv_source *source = text_source(trace, sorted[first]->input);
+        for (end = first + 1; end < count && sorted[end]->input == sorted[first]->input; end++)
+            ;
+        if (source)
+            locate_in(source, sorted + first, end - first);
+    }
     tv_free(sorted);
 }
 
@@ -113,7 +128,6 @@ struct places {
 static struct places find_places(const struct tv_trace *trace)
 {
     const struct tv_diagnostics *all = &trace->head->diagnostics;
-    struct tv_source *source = text_source(trace);
     struct places places;
     size_t count = 0;
     for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
@@ -122,21 +136,24 @@ static struct places find_places(const struct tv_trace *trace)
     }
     places.items = tv_alloc(count, sizeof *places.items);
     for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
-        for (uint32_t i = 0; i < all->kinds[kind].offset_count; i++)
-            places.items[places.first[kind] + i].offset = all->kinds[kind].offsets[i];
-    if (source && count > 0)
-        locate(source, places.items, count);
+        for (uint32_t i = 0; i < all->kinds[kind].offset_count; i++) {
+            struct place *place = &places.items[places.first[kind] + i];
+            place->offset = all->kinds[kind].offsets[i];
+            place->input = all->kinds[kind].inputs[i];
+        }
+    if (count > 0)
+        locate(trace, places.items, count);
     return places;
 }
 
-static struct tv_bytes file_name(const struct tv_trace *trace)
+static struct tv_bytes file_name(const struct tv_trace *trace, uint32_t input)
 {
-    return tv_head_text(trace->head, trace->head->inputs[0].name);
+    return tv_head_text(trace->head, trace->head->inputs[input].name);
 }
 
-static void begin_line(struct tv_out *out, const struct tv_trace *trace)
+static void begin_line(struct tv_out *out, const struct tv_trace *trace, uint32_t input)
 {
-    tv_names_line(out, file_name(trace));
+    tv_names_line(out, file_name(trace, input));
     tv_out_text(out, ": ");
 }
 
@@ -149,7 +166,7 @@ static void write_kind(struct tv_out *out, enum tv_diagnostic_kind kind)
 static void text_place(struct tv_out *out, const struct tv_trace *trace,
                        enum tv_diagnostic_kind kind, const struct place *place)
 {
-    begin_line(out, trace);
+    begin_line(out, trace, place->input);
     tv_out_format(out, "byte %" PRIu64, place->offset);
     if (place->line > 0)
         tv_out_format(out, ", line %" PRIu64, place->line);
@@ -176,7 +193,7 @@ uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, b
             text_place(out, trace, kind, &places.items[places.first[i] + k]);
         if (one->count == one->offset_count)
             continue;
-        begin_line(out, trace);
+        begin_line(out, trace, 0);
         write_kind(out, kind);
         tv_out_format(out, " (%" PRIu64 " in all)\n", one->count);
     }
@@ -184,7 +201,8 @@ uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, b
     return total;
 }
 
-static void json_place(struct tv_out *out, const struct place *place)
+/* Of several inputs each place says in which it is. */
+static void json_place(struct tv_out *out, const struct tv_trace *trace, const struct place *place)
 {
     tv_out_format(out, "{\"offset\": %" PRIu64 ", \"line\": ", place->offset);
     if (place->line > 0)
@@ -193,6 +211,10 @@ static void json_place(struct tv_out *out, const struct place *place)
         tv_out_text(out, "null");
     tv_out_text(out, ", \"excerpt\": ");
     tv_out_json(out, (struct tv_bytes){place->excerpt, place->length});
+    if (trace->head->input_count > 1) {
+        tv_out_format(out, ", \"input\": %" PRIu32 ", \"file\": ", place->input);
+        tv_out_json(out, file_name(trace, place->input));
+    }
     tv_out_char(out, '}');
 }
 
@@ -208,7 +230,7 @@ uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace, b
             continue;
         tv_out_text(out, total > 0 ? ",\n  {\"file\": " : "\n  {\"file\": ");
         total += one->count;
-        tv_out_json(out, file_name(trace));
+        tv_out_json(out, file_name(trace, 0));
         tv_out_format(
             out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_diagnostic_name(kind),
             tv_diagnostic_is_warning(kind) ? "warning" : "note");
@@ -216,7 +238,7 @@ uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace, b
         tv_out_format(out, ", \"count\": %" PRIu64 ", \"places\": [", one->count);
         for (uint32_t k = 0; k < one->offset_count; k++) {
             tv_out_text(out, k > 0 ? ",\n    " : "\n    ");
-            json_place(out, &places.items[places.first[i] + k]);
+            json_place(out, trace, &places.items[places.first[i] + k]);
         }
         tv_out_text(out, "]}");
     }

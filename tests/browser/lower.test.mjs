@@ -263,7 +263,7 @@ test('a name has its histogram and its slowest slices', async () => {
   assert.equal(await durations.locator('.bars i').count(), 5);
   assert.equal(
     await durations.locator('.bars i').first().getAttribute('title'),
-    '100.000 µs to 130.000 µs: 1 slice',
+    '0.100 ms to 0.130 ms: 1 slice',
   );
   assert.match(
     await durations.getByRole('img').getAttribute('aria-label'),
@@ -325,13 +325,28 @@ test('health lists places with line and text, and leads to bytes and events', as
   assert.equal(await bytes.locator('.here .gutter').innerText(), number);
   assert.equal(await bytes.locator('mark').innerText(), '{');
   assert.match(await bytes.locator('.here').innerText(), /"name":"odd"/);
-  // What was left out has no event: the nearest one behind it is told.
+  // What was left out has no event: nothing is selected, and its neighbour is told of.
+  await page.getByRole('button', { name: 'Close the bytes' }).click();
   await kind.getByRole('button', { name: 'event' }).click();
   await until(
-    () => kind.innerText().then((t) => t.includes('not in the trace; near it: the slice less')),
+    () =>
+      kind
+        .innerText()
+        .then((t) =>
+          squeeze(t).includes(
+            'left out: the trace has no event from there; the nearest in the file is the slice less',
+          ),
+        ),
     true,
-    'near it',
+    'that it was left out',
   );
+  await bytes.waitFor();
+  assert.match(await bytes.locator('.here').innerText(), /"name":"odd"/);
+  await page.waitForTimeout(500); // the address is written when things rest
+  const { call, method, mark } = await place(page);
+  assert.deepEqual([call, method, mark], [undefined, undefined, undefined], 'nothing is selected');
+  await kind.getByRole('button', { name: 'the slice less' }).click();
+  await until(async () => (await place(page)).call !== undefined, true, 'the neighbour');
   const negative = health.locator('.diagnostic', {
     hasText: 'negative-duration',
   });
@@ -343,6 +358,45 @@ test('health lists places with line and text, and leads to bytes and events', as
   );
   await page.getByRole('button', { name: 'Close the bytes' }).click();
   assert.equal(await bytes.isVisible(), false);
+});
+
+test('of several files each place names its own, and leads there', async () => {
+  const odd = (name) =>
+    `[{"ph":"X","name":"${name}","ts":1,"dur":2},\n{"ph":"Q","name":"odd ${name}"}]`;
+  const paths = ['first', 'second'].map((name) => {
+    const path = join(folder, `${name}.json`);
+    writeFileSync(path, odd(name));
+    return path;
+  });
+  const viewer = await view(...paths);
+  const opened = await openPage(viewer.address);
+  closing.push(opened.close, viewer.stop);
+  await ready(opened.page);
+  await opened.page.getByRole('button', { name: /^Health/ }).click();
+  const kind = opened.page.locator('#health .diagnostic', { hasText: 'unknown-phase' });
+  const lines = kind.locator('li');
+  await until(() => kind.innerText().then((t) => t.includes('second.json')), true, 'the places');
+  assert.equal(await lines.count(), 2);
+  for (const [i, name] of ['first', 'second'].entries()) {
+    const offset = odd(name).indexOf('{"ph":"Q"');
+    assert.match(
+      squeeze(await lines.nth(i).innerText()),
+      new RegExp(`^${name}.json byte ${offset} line 2 event \\{"ph":"Q","name":"odd ${name}"`),
+    );
+    await lines.nth(i).getByRole('button', { name: /^byte/ }).click();
+    const bytes = opened.page.locator('.bytes-view');
+    await until(
+      () =>
+        bytes
+          .locator('.pane-bar')
+          .innerText()
+          .then((t) => t.includes(`${name}.json`)),
+      true,
+      'the bytes of that file',
+    );
+    assert.match(await bytes.locator('.here').innerText(), new RegExp(`odd ${name}`));
+  }
+  assert.deepEqual(opened.troubles, []);
 });
 
 test('metadata that is JSON is a tree, long values are folded', async () => {

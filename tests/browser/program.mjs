@@ -20,9 +20,9 @@ export function json(...command) {
   );
 }
 
-/** Starts the viewer on a file; `ended` is its exit code. */
-export function view(file) {
-  const child = spawn(program(), ['--no-browser', '-q', file], {
+/** Starts the viewer on files; `ended` is its exit code. */
+export function view(...files) {
+  const child = spawn(program(), ['--no-browser', '-q', ...files], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

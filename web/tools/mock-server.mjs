@@ -65,7 +65,7 @@ const ANSWERS = {
     }),
   activity: (t, q) => mock.activity(t, Number(q.get('buckets'))),
   health: (t) => ({
-    readable: false,
+    readable: [false],
     diagnostics: ANSWERS.trace(t).diagnostics.map(({ offsets, ...kind }) => ({
       ...kind,
       places: offsets.map((offset) => ({ offset, line: null, excerpt: '' })),

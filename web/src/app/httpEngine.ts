@@ -272,12 +272,12 @@ export class HttpEngine implements Engine {
     return visibleTexts(await json<Health>('api/health', {}));
   }
 
-  async eventAt(offset: number): Promise<EventAt> {
-    return visibleTexts(await json<EventAt>('api/at', { offset }));
+  async eventAt(offset: number, input: number): Promise<EventAt> {
+    return visibleTexts(await json<EventAt>('api/at', { offset, input }));
   }
 
-  bytes(offset: number, length: number): Promise<FileBytes> {
-    return json('api/bytes', { offset, length });
+  bytes(offset: number, length: number, input: number): Promise<FileBytes> {
+    return json('api/bytes', { offset, length, input });
   }
 
   async quit(): Promise<void> {

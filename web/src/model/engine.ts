@@ -405,8 +405,8 @@ export interface Engine {
   statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]>;
   durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations>;
   health(): Promise<Health>;
-  eventAt(offset: number): Promise<EventAt>;
-  bytes(offset: number, length: number): Promise<FileBytes>;
+  eventAt(offset: number, input: number): Promise<EventAt>;
+  bytes(offset: number, length: number, input: number): Promise<FileBytes>;
   readonly beside: BesideEngine;
   quit(): Promise<void>;
 }

@@ -71,15 +71,24 @@ export interface EventAt {
   offset?: number;
 }
 
+export interface HealthPlace {
+  offset: number;
+  line: number | null;
+  excerpt: string;
+  /** Where there are several: in which one it is. */
+  input?: number;
+  file?: string;
+}
+
 export interface Health {
-  /** The bytes of the file can be asked for. */
-  readable: boolean;
+  /** Of which inputs the bytes can be asked for. */
+  readable: boolean[];
   diagnostics: {
     kind: string;
     text: string;
     severity: 'note' | 'warning';
     count: number;
-    places: { offset: number; line: number | null; excerpt: string }[];
+    places: HealthPlace[];
   }[];
 }
 

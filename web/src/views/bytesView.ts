@@ -4,7 +4,7 @@
 import { fill, h, iconButton } from '../base/dom';
 import { formatCount } from '../base/format';
 import { Latest } from '../base/latest';
-import { visible } from '../base/visible';
+import { brief, visible } from '../base/visible';
 import type { FileBytes } from '../model/found';
 import type { Views } from './context';
 
@@ -64,12 +64,13 @@ export class BytesView {
     this.asking = new Latest(v.viewer.failed);
   }
 
-  show(place: number): void {
+  /** `file` is named where there are several. */
+  show(place: number, input = 0, file = ''): void {
     const { engine } = this.v.viewer;
     const from = Math.max(0, place - BEFORE);
     this.asking.run(
-      () => engine.bytes(from, LENGTH),
-      (answer) => this.fill(answer, place),
+      () => engine.bytes(from, LENGTH, input),
+      (answer) => this.fill(answer, place, file),
     );
   }
 
@@ -78,7 +79,7 @@ export class BytesView {
     this.element.hidden = true;
   }
 
-  private fill(answer: FileBytes, place: number): void {
+  private fill(answer: FileBytes, place: number, file: string): void {
     const bytes = bytesOfHex(answer.hex);
     const text = looksLikeText(bytes);
     const starts = lineStarts(bytes, text);
@@ -87,7 +88,9 @@ export class BytesView {
       const at = place - answer.offset;
       return this.line(bytes.subarray(start, end), answer.offset + start, at - start, text);
     });
-    const title = `Byte ${formatCount(place)} of ${formatCount(answer.size)}`;
+    const title =
+      `Byte ${formatCount(place)} of ${formatCount(answer.size)}` +
+      (file === '' ? '' : ` in ${brief(visible(file), 200)}`);
     const close = iconButton('close', 'Close the bytes', () => this.close());
     fill(
       this.element,

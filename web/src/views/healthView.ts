@@ -3,10 +3,11 @@
 // the event that stands there, and to the bytes.
 
 import { fill, h } from '../base/dom';
-import { formatCount, plural } from '../base/format';
+import { fileName, formatCount, plural } from '../base/format';
 import { effect, untracked } from '../base/signal';
+import { brief, visible } from '../base/visible';
 import type { Diagnostic, TraceFacts } from '../model/engine';
-import type { EventRow, Health } from '../model/found';
+import type { EventRow, Health, HealthPlace } from '../model/found';
 import { EVENT_WORDS } from '../model/found';
 import { BytesView } from './bytesView';
 import { eventName, goToEvent } from './events';
@@ -15,7 +16,7 @@ import type { Views } from './context';
 /** So many places of a kind are shown at first. */
 const FEW = 8;
 
-type Place = Health['diagnostics'][number]['places'][number];
+type Place = HealthPlace;
 type Kind = Health['diagnostics'][number];
 
 const OVERFLOW: Kind = {
@@ -131,18 +132,18 @@ export class HealthView {
   private place(place: Place): HTMLElement {
     const words = `byte ${formatCount(place.offset)}`;
     const line = place.line === null ? '' : `line ${formatCount(place.line)}`;
-    if (!this.answer?.readable) return h('li', null, words);
-    const note = h('span', { class: 'second', attrs: { 'aria-live': 'polite' } });
+    const { input = 0, file = '' } = place;
+    const which =
+      file !== '' && h('span', { class: 'second', title: visible(file) }, visible(fileName(file)));
+    if (!this.answer?.readable[input]) return h('li', null, which, words);
+    const note = h('span', { class: 'note', attrs: { 'aria-live': 'polite' } });
     return h(
       'li',
       null,
-      this.link(words, 'Show the bytes there', () => this.bytes.show(place.offset)),
+      which,
+      this.link(words, 'Show the bytes there', () => this.showBytes(place)),
       line !== '' && h('span', { class: 'second' }, line),
-      this.link(
-        'event',
-        'Go to the event there, or the next one',
-        () => void this.goTo(place, note),
-      ),
+      this.link('event', 'Go to the event there', () => void this.goTo(place, note)),
       note,
       h('code', { title: place.excerpt }, place.excerpt),
     );
@@ -152,20 +153,33 @@ export class HealthView {
     return h('button', { class: 'link', title, attrs: { type: 'button' }, on: { click } }, text);
   }
 
-  /** What was left out is no event: then it says which one it goes to instead. */
+  private showBytes({ offset, input = 0, file = '' }: Place): void {
+    this.bytes.show(offset, input, file);
+  }
+
+  /** What was left out is no event: nothing is selected, its bytes are shown and its neighbour told. */
   private async goTo(place: Place, note: HTMLElement): Promise<void> {
     const { viewer } = this.v;
     try {
-      const { exact, event } = await viewer.engine.eventAt(place.offset);
-      note.textContent = event ? this.said(exact, event) : 'there is none';
-      if (event) await goToEvent(this.v, event);
+      const { exact, event } = await viewer.engine.eventAt(place.offset, place.input ?? 0);
+      if (exact && event) {
+        fill(note, `the ${this.name(event)}`);
+        return await goToEvent(this.v, event);
+      }
+      this.showBytes(place);
+      const go = (): void => void goToEvent(this.v, event as EventRow);
+      fill(
+        note,
+        'left out: the trace has no event from there',
+        event && '; the nearest in the file is ',
+        event && this.link(`the ${this.name(event)}`, 'Go to the event beside it', go),
+      );
     } catch (error) {
       viewer.failed(error);
     }
   }
 
-  private said(exact: boolean, event: EventRow): string {
-    const what = `${EVENT_WORDS[event[0]] ?? ''} ${eventName(this.v, event)}`;
-    return exact ? `the ${what}` : `not in the trace; near it: the ${what}`;
+  private name(event: EventRow): string {
+    return `${EVENT_WORDS[event[0]] ?? ''} ${brief(eventName(this.v, event), 80)}`;
   }
 }
