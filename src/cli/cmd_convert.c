@@ -161,8 +161,6 @@ static enum tv_status write_everything(const struct converting *c, struct tv_out
     name_model_losses(name, &losses.model);
     say_count(name, losses.flows + losses.model.flows,
               "flows left out, as the filters leave out one of their ends");
-    say_count(name, losses.marks,
-              "marks of clocks left out, as another file has them: all is on one clock");
     say_count(name, losses.samples,
               "samples name their thread by an id that threads of several files have: they become "
               "the last one's");

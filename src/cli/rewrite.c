@@ -364,7 +364,6 @@ static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice
     }
     if (status == TV_OK && r->models > 0)
         write_models(r);
-    r->losses->marks = tv_te_rewrite_marks(r->rewrite);
     if (status == TV_OK)
         status = tv_te_rewrite_members(r->rewrite, r->texts, r->text_count, err);
     for (uint32_t i = 0; i < head->input_count; i++)

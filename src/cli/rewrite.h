@@ -17,7 +17,6 @@
 struct tv_rewrite_losses {
     struct tv_trace_event_losses model; /* of what was written from the model */
     uint64_t flows;                     /* with an end that is not wanted: left out */
-    uint64_t marks;                     /* of clocks, in a second file: left out */
     uint64_t samples;                   /* of threads whose ids several files have */
 };
 

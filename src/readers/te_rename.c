@@ -88,12 +88,17 @@ static void put_key(struct tv_out *out, bool *any, struct tv_bytes key)
     tv_out_char(out, ':');
 }
 
-/* A value as it is written: changed, or not. */
-typedef void change(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out);
+/* How the values of a key are written. */
+struct change {
+    const char *name;
+    void (*put)(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out);
+};
 
-/* An object in which the values of one key are changed. */
-static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object, const char *name,
-                       change *put, struct tv_out *out)
+#define MOST_CHANGES 2
+
+/* An object in which the values of some keys are changed. */
+static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object,
+                       const struct change changes[MOST_CHANGES], struct tv_out *out)
 {
     struct tv_bytes key, value;
     bool any = false;
@@ -104,9 +109,12 @@ static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object, 
     const uint8_t *at = object.data + 1;
     tv_out_char(out, '{');
     while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
+        size_t i = 0;
         put_key(out, &any, key);
-        if (is(key, name))
-            put(renaming, value, out);
+        while (i < MOST_CHANGES && !(changes[i].name && is(key, changes[i].name)))
+            i++;
+        if (i < MOST_CHANGES)
+            changes[i].put(renaming, value, out);
         else
             tv_json_normalise(value, out, NULL);
     }
@@ -136,29 +144,51 @@ static void put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value,
     tv_out_release(&whole);
 }
 
-/* An id that all processes share: as it is in the first file that has it. */
-static void put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+/* Whether no earlier file has the id; from then on this one has it.  Ids of a kind are apart from
+ * those of others. */
+static bool is_own(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes id)
 {
     struct tv_te_taken *taken = renaming->taken;
-    if (!taken) {
-        tv_json_normalise(value, out, NULL);
-        return;
-    }
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_text(&text, kind);
+    tv_out_bytes(&text, id);
     uint32_t count = tv_interner_count(taken->ids);
-    uint32_t id = tv_interner_add(taken->ids, tv_te_text(value, &renaming->scratch));
-    taken->id_files = tv_array_reserve(taken->id_files, &taken->id_capacity, (size_t)id + 1,
+    uint32_t number = tv_interner_add(taken->ids, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+    taken->id_files = tv_array_reserve(taken->id_files, &taken->id_capacity, (size_t)number + 1,
                                        sizeof *taken->id_files);
-    if (id == count)
-        taken->id_files[id] = renaming->file;
-    if (id == TV_EMPTY_STRING || taken->id_files[id] == renaming->file)
+    if (number == count)
+        taken->id_files[number] = renaming->file;
+    return taken->id_files[number] == renaming->file;
+}
+
+static void put_id_of(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes value,
+                      struct tv_out *out)
+{
+    struct tv_bytes text = tv_te_text(value, &renaming->scratch);
+    if (!renaming->taken || text.length == 0 || is_own(renaming, kind, text))
         tv_json_normalise(value, out, NULL);
     else
         put_prefixed(renaming, value, out);
 }
 
+/* An id that all processes share. */
+static void put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    put_id_of(renaming, "i", value, out);
+}
+
+/* A mark of clocks: of files on one clock the later one's says nothing. */
+static void put_mark(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    put_id_of(renaming, "c", value, out);
+}
+
 static void put_id2(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
-    put_object(renaming, value, "global", put_id, out);
+    static const struct change changes[MOST_CHANGES] = {{"global", put_id}};
+    put_object(renaming, value, changes, out);
 }
 
 static void put_linked(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
@@ -180,6 +210,7 @@ static void put_frame(struct tv_te_renaming *renaming, struct tv_bytes value, st
 void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object, bool *any,
                          struct tv_out *out)
 {
+    static const struct change changes[MOST_CHANGES] = {{"parent", put_frame}};
     struct tv_bytes key, value;
     if (object.length == 0 || object.data[0] != '{')
         return;
@@ -192,7 +223,7 @@ void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object
         else
             put_prefixed(renaming, key, out);
         tv_out_char(out, ':');
-        put_object(renaming, value, "parent", put_frame, out);
+        put_object(renaming, value, changes, out);
     }
 }
 
@@ -207,7 +238,8 @@ static void put_frames(struct tv_te_renaming *renaming, struct tv_bytes value, s
 static void put_profile_data(struct tv_te_renaming *renaming, struct tv_bytes value,
                              struct tv_out *out)
 {
-    put_object(renaming, value, "startTime", put_time, out);
+    static const struct change changes[MOST_CHANGES] = {{"startTime", put_time}};
+    put_object(renaming, value, changes, out);
 }
 
 /* ---- Processes ---- */
@@ -282,20 +314,27 @@ struct writing {
 
 static void put_args(const struct writing *w, struct tv_bytes value, struct tv_out *out)
 {
-    struct tv_te_renaming *renaming = w->renaming;
+    static const struct change none[MOST_CHANGES] = {{NULL, NULL}};
+    static const struct change frames[MOST_CHANGES] = {{"stackFrames", put_frames}};
+    static const struct change clock[MOST_CHANGES] = {{"issue_ts", put_time},
+                                                      {"sync_id", put_mark}};
+    static const struct change profile[MOST_CHANGES] = {{"data", put_profile_data}};
+    static const struct change joined[MOST_CHANGES] = {{"linked_id", put_linked},
+                                                       {"linked id", put_linked}};
+    const struct change *changes = none;
     struct tv_bytes name = w->fields->name;
     if (w->phase == 'M' && (is(name, "stackFrames") || is(name, "typeNames")))
-        put_object(renaming, value, "stackFrames", put_frames, out);
+        changes = frames;
     else if (w->phase == 'c')
-        put_object(renaming, value, "issue_ts", put_time, out);
+        changes = clock;
     else if (w->phase == 'P')
-        put_object(renaming, value, "data", put_profile_data, out);
+        changes = profile;
     else if (w->phase == '=')
-        put_object(renaming, value,
-                   tv_te_member(value, "linked_id").data ? "linked_id" : "linked id", put_linked,
-                   out);
-    else
+        changes = joined;
+    if (changes == none)
         tv_json_normalise(value, out, NULL);
+    else
+        put_object(w->renaming, value, changes, out);
 }
 
 /* Whether the plain id of the event is that of all processes. */
@@ -385,26 +424,9 @@ void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list
     tv_out_char(out, '}');
 }
 
-/* The second change of a sample: put_object does one. */
 void tv_te_rename_sample(struct tv_te_renaming *renaming, struct tv_bytes object,
                          struct tv_out *out)
 {
-    struct tv_bytes key, value;
-    bool any = false;
-    if (object.length == 0 || object.data[0] != '{') {
-        tv_json_normalise(object, out, NULL);
-        return;
-    }
-    const uint8_t *at = object.data + 1;
-    tv_out_char(out, '{');
-    while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
-        put_key(out, &any, key);
-        if (is(key, "ts"))
-            put_time(renaming, value, out);
-        else if (is(key, "sf"))
-            put_frame(renaming, value, out);
-        else
-            tv_json_normalise(value, out, NULL);
-    }
-    tv_out_char(out, '}');
+    static const struct change changes[MOST_CHANGES] = {{"ts", put_time}, {"sf", put_frame}};
+    put_object(renaming, object, changes, out);
 }

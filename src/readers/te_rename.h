@@ -19,7 +19,7 @@ struct tv_te_list_event;
 /* The ids that stand in the new file. */
 struct tv_te_taken {
     struct tv_interner *pids; /* a letter for the kind of pid, then its text */
-    struct tv_interner *ids;  /* that all processes share */
+    struct tv_interner *ids;  /* that all processes share: a letter for their kind, then the text */
     uint32_t *id_files;       /* by id: the file that has it as it is */
     size_t id_capacity;
     struct tv_map avoid; /* pids that no process is given anew */

@@ -26,17 +26,14 @@ struct tv_te_rewrite {
     struct tv_te_taken *taken;
     struct file **files;
     size_t count, capacity;
-    bool any;                  /* an event was written */
-    struct tv_interner *keys;  /* of members, raw */
-    struct tv_interner *marks; /* of clocks */
-    uint64_t marks_left;
+    bool any;                 /* an event was written */
+    struct tv_interner *keys; /* of members */
 };
 
 struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken *taken)
 {
     struct tv_te_rewrite *rewrite = tv_alloc(1, sizeof *rewrite);
-    *rewrite = (struct tv_te_rewrite){
-        .out = out, .taken = taken, .keys = tv_interner_new(), .marks = tv_interner_new()};
+    *rewrite = (struct tv_te_rewrite){.out = out, .taken = taken, .keys = tv_interner_new()};
     tv_out_text(out, "{\"traceEvents\":[\n");
     return rewrite;
 }
@@ -50,13 +47,7 @@ void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
     }
     tv_free(rewrite->files);
     tv_interner_free(rewrite->keys);
-    tv_interner_free(rewrite->marks);
     tv_free(rewrite);
-}
-
-uint64_t tv_te_rewrite_marks(const struct tv_te_rewrite *rewrite)
-{
-    return rewrite->marks_left;
 }
 
 void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
@@ -92,28 +83,13 @@ void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text, ui
         put_event(rewrite, &event);
 }
 
-/* On one clock the mark of a second file says nothing. */
-static bool is_known_mark(struct tv_te_rewrite *rewrite, const struct tv_te_fields *fields)
-{
-    struct tv_te_scratch scratch = {NULL, 0};
-    if (!rewrite->taken || tv_te_phase(fields) != 'c')
-        return false;
-    struct tv_bytes id = tv_te_text(tv_te_member(fields->args, "sync_id"), &scratch);
-    uint32_t count = tv_interner_count(rewrite->marks);
-    bool known = id.length > 0 && tv_interner_add(rewrite->marks, id) < count;
-    rewrite->marks_left += known;
-    tv_te_scratch_release(&scratch);
-    return known;
-}
-
 /* Writes the event itself: the list, which would write it as it is, is told that it goes nowhere.
  */
 static bool take_event(void *context, const struct tv_te_list_event *event)
 {
     struct tv_te_rewrite *rewrite = context;
     const struct tv_te_rewrite_choice *choice = rewrite->files[rewrite->count - 1]->choice;
-    bool wanted = !choice || choice->wanted(choice->context, event);
-    if (wanted && !is_known_mark(rewrite, event->fields))
+    if (!choice || choice->wanted(choice->context, event))
         put_event(rewrite, event);
     return false;
 }

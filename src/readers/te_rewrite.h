@@ -79,7 +79,4 @@ enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
 /* The pids of a file that were changed, as JSON: new and old. */
 void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out);
 
-/* Marks of clocks that were left out, since an earlier file has them. */
-uint64_t tv_te_rewrite_marks(const struct tv_te_rewrite *rewrite);
-
 #endif
