@@ -302,10 +302,12 @@ enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parame
         text(out, head, frame->file);
         number(out, ",", frame->line > 0 ? frame->line : 0);
         number(out, ",", view->rank[i]);
-        if (frame->category != TV_EMPTY_STRING) {
+        if (frame->category != TV_EMPTY_STRING || frame->colour > 0) {
             tv_out_char(out, ',');
             text(out, head, frame->category);
         }
+        if (frame->colour > 0)
+            number(out, ",", frame->colour);
         tv_out_char(out, ']');
     }
     tv_out_text(out, "]}");
