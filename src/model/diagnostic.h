@@ -19,9 +19,13 @@
     X(MISSING_EXIT, "missing-exit", W,                                                             \
       "calls closed by the exit of a caller: their own exit is missing")                           \
     X(IGNORED_EXIT, "ignored-exit", W, "exits of a method that is not on the stack, ignored")      \
-    X(TITLE_MISMATCH, "title-mismatch", W, "ends of another name than the call that they end")     \
+    X(TITLE_MISMATCH, "title-mismatch", W,                                                         \
+      "ends of another name than the call that they end: it keeps its own")                        \
     X(OVERLAP, "overlap", N,                                                                       \
       "slices that overlap others of their thread without nesting: in rows of their own")          \
+    X(OVERHANG, "overhang", N,                                                                     \
+      "slices that end less than 1 us behind the one around them or the start of the next: "       \
+      "cut to fit")                                                                                \
     X(TIME_BACKWARDS, "time-backwards", W,                                                         \
       "times earlier than the thread's previous one, set to it")                                   \
     X(WRAPPED_CLOCK, "wrapped-clock", N,                                                           \
@@ -52,30 +56,38 @@
     X(TRAILING_BYTES, "trailing-bytes", W, "bytes behind the last packet, skipped")                \
     X(MANY_IDS, "many-ids", W,                                                                     \
       "records of more distinct unlisted threads or methods than are kept apart")                  \
-    X(BAD_EVENT, "bad-event", W, "what stands among the events and is none, left out")             \
+    X(BAD_EVENT, "bad-event", W,                                                                   \
+      "what stands among the events and is no object that can be read, left out")                  \
     X(BAD_JSON, "bad-json", N,                                                                     \
       "text that is not quite JSON (commas, quotes, comments, 0x), read all the same")             \
-    X(UNKNOWN_PHASE, "unknown-phase", W, "events of a phase that does not exist, left out")        \
-    X(BAD_TIMESTAMP, "bad-timestamp", W, "events without a time that can be read, left out")       \
+    X(TOO_NESTED, "too-nested", W,                                                                 \
+      "events and values nested deeper than 10000 levels: what lies deeper is shown as null")      \
+    X(UNKNOWN_PHASE, "unknown-phase", W,                                                           \
+      "events whose ph is missing or no phase of the format, left out")                            \
+    X(BAD_TIMESTAMP, "bad-timestamp", W, "events whose ts is missing or no number, left out")      \
     X(BAD_DURATION, "bad-duration", W,                                                             \
-      "durations that are no numbers (taken as missing) or too long (cut)")                        \
-    X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, set to 0")                   \
-    X(BAD_SCOPE, "bad-scope", W, "instants whose scope is none of t, p and g, left out")           \
-    X(BAD_COLOUR, "bad-colour", N, "colour names that do not exist: coloured by name")             \
+      "durations that are no numbers (taken as missing: without an end) or too long (cut)")        \
+    X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, taken as 0")                 \
+    X(BAD_SCOPE, "bad-scope", W, "instants whose s is none of t, p and g, left out")               \
+    X(BAD_COLOUR, "bad-colour", N,                                                                 \
+      "cnames that are no reserved colour: coloured by the name of the event")                     \
     X(BAD_COUNTER, "bad-counter", W,                                                               \
-      "counter events without values, or with some that are no numbers, left out")                 \
+      "counter events without values, or with some that are no numbers: these are left out")       \
     X(MANY_SERIES, "many-series", W,                                                               \
       "series of counters that hardly any of its events tells, beyond those that are kept")        \
     X(TRACING_OVERHEAD, "tracing-overhead", N,                                                     \
       "slices of the tracing itself (trace_event_overhead), left out")                             \
     X(METADATA_UNKNOWN, "metadata-unknown", N,                                                     \
       "metadata events of names without a meaning: listed as metadata")                            \
-    X(METADATA_BAD, "metadata-bad", W, "metadata events that do not tell what their name says")    \
-    X(BAD_UNIT, "bad-unit", W, "displayTimeUnit is none of ms, us and ns: ignored")                \
-    X(SUBTRACE_UNREAD, "subtrace-unread", W, "traces of other formats inside the file, not read")  \
+    X(METADATA_BAD, "metadata-bad", W,                                                             \
+      "metadata events without the argument that their name asks for, or with one that cannot "    \
+      "be it, left out")                                                                           \
+    X(BAD_UNIT, "bad-unit", W, "displayTimeUnit is none of ms, us and ns: taken as ms")            \
+    X(SUBTRACE_UNREAD, "subtrace-unread", W,                                                       \
+      "traces inside the file in a format that is not known, not read: listed as metadata")        \
     X(ID_MISSING, "id-missing", W, "events that need an id and have none, left out")               \
     X(ID_AMBIGUOUS, "id-ambiguous", W,                                                             \
-      "events with both id and id2, or an id2 neither global nor local, left out")                 \
+      "events with both id and id2, or an id2 that is not one of global and local, left out")      \
     X(ASYNC_NAMELESS, "async-nameless", W, "async events without a name, left out")                \
     X(ASYNC_NO_CATEGORY, "async-no-category", N,                                                   \
       "async events without a category: the empty one was taken")                                  \
@@ -89,8 +101,10 @@
       "async steps and ends (T, p, F) without a beginning, left out")                              \
     X(ASYNC_MIXED_STEPS, "async-mixed-steps", W,                                                   \
       "async steps of another kind (T, p) than those before, left out")                            \
-    X(JOINED_TO_ITSELF, "joined-to-itself", W, "ids that = events join to themselves")             \
-    X(JOINED_AGAIN, "joined-again", W, "= events that join ids which are joined already")          \
+    X(JOINED_TO_ITSELF, "joined-to-itself", W,                                                     \
+      "= events that join an id to itself: nothing is joined")                                     \
+    X(JOINED_AGAIN, "joined-again", W,                                                             \
+      "= events that join ids which are joined already: nothing changes")                          \
     X(FLOW_NO_START, "flow-no-start", W,                                                           \
       "flow steps and ends without a start before them, left out")                                 \
     X(FLOW_BEGUN_TWICE, "flow-begun-twice", W,                                                     \
@@ -98,31 +112,39 @@
     X(FLOW_NO_SLICE, "flow-no-slice", W, "flow events with no slice at or behind them, left out")  \
     X(FLOW_BAD_BINDING, "flow-bad-binding", W, "flow ends whose binding point is not e, left out") \
     X(FLOW_NO_DIRECTION, "flow-no-direction", W,                                                   \
-      "slices with a bind_id but neither flow_in nor flow_out")                                    \
+      "slices with a bind_id but neither flow_in nor flow_out: no flow, the slice is kept")        \
     X(OBJECT_CREATED_TWICE, "object-created-twice", W,                                             \
       "creations (N) of objects that are alive already, left out")                                 \
     X(OBJECT_MISMATCH, "object-mismatch", W,                                                       \
-      "object events of another type or category than their object, left out")                     \
+      "object events of another type or category than their object: kept, it keeps its own")       \
     X(SNAPSHOT_MISSING, "snapshot-missing", W,                                                     \
       "object snapshots (O) without args.snapshot, left out")                                      \
     X(SNAPSHOT_TWICE, "snapshot-twice", W,                                                         \
       "snapshots at the time of another of the same object, left out")                             \
-    X(STACK_UNKNOWN, "stack-unknown", W, "stack frames that no table has")                         \
+    X(STACK_UNKNOWN, "stack-unknown", W,                                                           \
+      "stack frames that no table has: the event is kept without its stack")                       \
     X(STACK_NO_PARENT, "stack-no-parent", W,                                                       \
       "stack frames whose parent is not in the table: roots")                                      \
     X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: roots")           \
-    X(SAMPLE_NO_THREAD, "sample-no-thread", W, "samples of threads that are unknown")              \
+    X(SAMPLE_NO_THREAD, "sample-no-thread", W,                                                     \
+      "samples without a tid: of no thread; of one that no event has: its thread was made")        \
     X(SAMPLE_NO_TIME, "sample-no-time", W,                                                         \
       "samples that cannot be read or have no time, left out")                                     \
-    X(PROFILE_BAD, "profile-bad", W, "parts of V8 profiles that do not fit the profile, left out") \
-    X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W, "memory dump events without args.dumps")          \
+    X(PROFILE_BAD, "profile-bad", W,                                                               \
+      "parts of V8 profiles that fit no profile, node or time, left out")                          \
+    X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W,                                                   \
+      "memory dump events without args.dumps: the dump has no figures of them")                    \
     X(MEMORY_DUMP_BAD, "memory-dump-bad", W,                                                       \
-      "memory dump events with a wrong or another level of detail, or a bad number")               \
+      "memory dump events with a level of detail that is none or another than that of the "        \
+      "dump, a number that cannot be read, or a bad path: the rest is kept")                       \
+    X(MEMORY_NO_GUID, "memory-no-guid", N,                                                         \
+      "memory allocators without a guid: kept, but nothing can own them")                          \
     X(MEMORY_LINK, "memory-link", N,                                                               \
       "ownerships between allocators that are unknown or taken: ignored")                          \
-    X(CONTEXT_UNMATCHED, "context-unmatched", W, "contexts that are left but were not entered")    \
+    X(CONTEXT_UNMATCHED, "context-unmatched", W,                                                   \
+      "contexts that are left but are not the last entered, ignored")                              \
     X(CLOCK_NO_ID, "clock-no-id", W,                                                               \
-      "clock sync markers without a sync_id, or whose two parts differ")                           \
+      "clock sync markers without a sync_id, or whose two parts differ, left out")                 \
     X(EVENTS_LOST, "events-lost", W, "places where the tracer lost events: its buffer was full")   \
     X(OVERWRITTEN, "overwritten", W,                                                               \
       "the tracer's ring buffer was full: the oldest events were overwritten")                     \

@@ -91,8 +91,10 @@ static bool find_depth(struct nest *nest, struct lane *lane, const struct tv_spa
     return level < DEPTH_LIMIT;
 }
 
-static void cut(struct tv_span *span, int64_t end)
+static void cut(struct nest *nest, struct tv_span *span, int64_t end)
 {
+    if ((span->slice_flags & TV_SLICE_CLIPPED) == 0)
+        tv_diagnostics_add(nest->spans->diagnostics, TV_DIAGNOSTIC_OVERHANG, span->offset);
     span->length = end - span->time;
     span->slice_flags |= TV_SLICE_CLIPPED;
 }
@@ -103,7 +105,7 @@ static void leave(struct nest *nest, struct lane *lane, const struct tv_span *sp
     for (; lane->depth > depth; lane->depth--) {
         struct tv_span *open = span_at(nest, lane, lane->depth - 1);
         if (tv_span_end(open) > span->time)
-            cut(open, span->time);
+            cut(nest, open, span->time);
     }
 }
 
@@ -126,7 +128,7 @@ static void enter(struct nest *nest, uint32_t number, size_t index, size_t depth
     if (depth > 0) {
         struct tv_span *parent = span_at(nest, lane, depth - 1);
         if (tv_span_end(span) > tv_span_end(parent))
-            cut(span, tv_span_end(parent));
+            cut(nest, span, tv_span_end(parent));
         if (!(parent->slice_flags & TV_SLICE_HAS_CHILDREN))
             span->slice_flags |= TV_SLICE_FIRST_CHILD;
         parent->slice_flags |= TV_SLICE_HAS_CHILDREN;

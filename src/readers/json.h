@@ -77,6 +77,10 @@ struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key);
  * was forgiven. */
 void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults);
 
+/* Whether something in a value is nested deeper than TV_JSON_DEPTH, so that it is written as null.
+ */
+bool tv_json_is_deeper(struct tv_bytes raw);
+
 /* Whether a text is one value of strict JSON with white space around it, at most TV_JSON_DEPTH
  * deep. *bad_offset: of the first fault, or the length.  Either may be NULL. */
 bool tv_json_check(struct tv_bytes raw, unsigned *faults, size_t *bad_offset);

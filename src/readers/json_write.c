@@ -156,6 +156,21 @@ void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults
         *faults = walk.faults;
 }
 
+bool tv_json_is_deeper(struct tv_bytes raw)
+{
+    unsigned faults;
+    size_t opening = 0;
+    if (raw.length <= TV_JSON_DEPTH)
+        return false;
+    /* '[' and '{' differ in one bit; those in strings only cost time. */
+    for (size_t i = 0; i < raw.length; i++)
+        opening += (raw.data[i] | 0x20) == '{';
+    if (opening <= TV_JSON_DEPTH)
+        return false;
+    tv_json_check(raw, &faults, NULL);
+    return faults & TV_JSON_FAULT_DEPTH;
+}
+
 bool tv_json_check(struct tv_bytes raw, unsigned *faults, size_t *bad_offset)
 {
     struct tv_json_walk walk = write_all(raw, NULL);

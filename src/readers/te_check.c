@@ -5,11 +5,33 @@
 #include "readers/json.h"
 #include "readers/te_container.h"
 
+/* Text that is deeper than what is shown is JSON all the same. */
+static bool is_strict(struct tv_bytes text)
+{
+    unsigned faults;
+    return tv_json_check(text, &faults, NULL) || faults == TV_JSON_FAULT_DEPTH;
+}
+
+/* Members that are shown as they stand; arguments were looked at when the event was read. */
+static bool has_deep_member(const struct tv_te_list_event *event)
+{
+    struct tv_bytes key, value;
+    if (event->text.length <= TV_JSON_DEPTH || !tv_json_is_deeper(event->text))
+        return false;
+    const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (value.data != event->fields->args.data && tv_json_is_deeper(value))
+            return true;
+    return false;
+}
+
 /* No event is wanted: they are only looked at on their way past. */
 static bool look(void *context, const struct tv_te_list_event *event)
 {
-    if (event->fields->faults || !tv_json_check(event->text, NULL, NULL))
+    if (event->fields->faults || !is_strict(event->text))
         tv_diagnostics_add(context, TV_DIAGNOSTIC_BAD_JSON, event->offset);
+    if (has_deep_member(event))
+        tv_diagnostics_add(context, TV_DIAGNOSTIC_TOO_NESTED, event->offset);
     return false;
 }
 
@@ -20,8 +42,7 @@ static enum tv_status check_member(const struct tv_te_top_member *member, struct
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
     uint8_t *text = tv_alloc(length, 1);
     enum tv_status status = tv_source_read(source, member->value.offset, text, length, &got, err);
-    if (status == TV_OK && (!tv_json_check(key, NULL, NULL) ||
-                            !tv_json_check((struct tv_bytes){text, got}, NULL, NULL)))
+    if (status == TV_OK && (!is_strict(key) || !is_strict((struct tv_bytes){text, got})))
         tv_diagnostics_add(diagnostics, TV_DIAGNOSTIC_BAD_JSON, member->value.offset);
     tv_free(text);
     return status;

@@ -222,7 +222,8 @@ static void read_allocator(struct joining *joining, uint32_t process, int64_t ti
     }
     tv_te_integer(tv_te_member(value, "flags"), &flags);
     struct tv_bytes guid = tv_te_member(value, "guid");
-    joining->bad |= guid.data == NULL;
+    if (guid.data == NULL)
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_MEMORY_NO_GUID, joining->offset);
     tv_te_memory_graph_describe(joining->graph, allocator,
                                 tv_te_text(guid, &joining->context->scratch), (flags & 1) != 0);
     read_attributes(joining, allocator, tv_te_member(value, "attrs"));

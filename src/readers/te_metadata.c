@@ -316,7 +316,10 @@ static void add_member(struct tv_te_context *context, const struct tv_te_top_mem
     if (tv_te_inside_is(member) || value.length > LONGEST_VALUE) {
         add_long(context, key, value);
     } else {
-        add_metadata(context, key, tv_te_stretch_read(context, value));
+        struct tv_bytes text = tv_te_stretch_read(context, value);
+        if (tv_json_is_deeper(text))
+            tv_te_warn(context, TV_DIAGNOSTIC_TOO_NESTED, value.offset);
+        add_metadata(context, key, text);
     }
 }
 

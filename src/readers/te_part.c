@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "readers/json.h"
 
 /* ---- Threads ---- */
 
@@ -457,6 +458,8 @@ void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields,
     part->events++;
     if (TV_UNLIKELY(fields->faults))
         warn(part, TV_DIAGNOSTIC_BAD_JSON, &event);
+    if (TV_UNLIKELY(fields->args.length > TV_JSON_DEPTH) && tv_json_is_deeper(fields->args))
+        warn(part, TV_DIAGNOSTIC_TOO_NESTED, &event);
     if (event.phase == 'M') {
         take_metadata(part, &event);
         return;

@@ -197,6 +197,7 @@ static void faults_are_counted(void **context)
                    "! id-missing 1\n"
                    "! memory-dump-empty 1\n"
                    "! memory-dump-bad 1\n"
+                   "! memory-no-guid 1\n"
                    "! memory-link 1\n");
 }
 

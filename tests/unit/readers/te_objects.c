@@ -189,7 +189,8 @@ static void deep_snapshots_are_walked(void **context)
         at += snprintf(at, 400, "}");
     snprintf(at, 400, "}\n");
     te_made_assert(file, "object a 9 ptr P1 1..1 snapshots 1\n"
-                         "object t 1 ptr P1 1..1 snapshots 1i\n");
+                         "object t 1 ptr P1 1..1 snapshots 1i\n"
+                         "! too-nested 1\n");
     free(file);
 }
 
