@@ -43,6 +43,9 @@ static int sniff_inside(struct tv_bytes text, uint8_t bracket)
     if (text.length == 0)
         return 20;
     uint8_t c = text.data[0];
+    /* Whatever stands in strings behind it: lines of ftrace, for one. */
+    if (bracket == '{' && tv_bytes_starts_with(text, TV_BYTES("\"traceEvents\"")))
+        return 97;
     if (bracket == '{')
         return c == '"' ? 60 : c == '}' || c == '\'' || c == '/' ? 20 : 0;
     if (c == '{')
