@@ -121,6 +121,7 @@ struct tv_async_slice {
     uint32_t start_thread, end_thread;
     uint32_t id;    /* string, as shown */
     uint32_t group; /* as in struct tv_object */
+    uint32_t track; /* string: the name of its process's track; TV_EMPTY_STRING: its own */
     uint8_t flags;  /* TV_SLICE_ENTERED_BEFORE: no beginning; TV_SLICE_OPEN: no end */
     uint8_t colour;
 };

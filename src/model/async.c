@@ -121,8 +121,8 @@ static void add_top(struct tv_async_plan *layout, struct item *item)
         .end = item->start + item->length,
         .process =
             slice->start_thread == TV_NONE ? TV_NONE : head->threads[slice->start_thread].process,
-        .thread = slice->start_thread,
-        .name = head->frames[slice->frame].name,
+        .thread = slice->track == TV_EMPTY_STRING ? slice->start_thread : TV_NONE,
+        .name = slice->track == TV_EMPTY_STRING ? head->frames[slice->frame].name : slice->track,
         .group = slice->group,
         .slice = item->slice,
         .levels = 1,

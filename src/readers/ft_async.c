@@ -35,6 +35,7 @@ static struct tv_async_slice *add_slice(struct pairing *p, const struct tv_ft_as
         .end_thread = event->task,
         .id = event->id,
         .group = TV_NONE,
+        .track = event->track,
     };
     return slice;
 }
@@ -64,6 +65,18 @@ static void end(struct pairing *p, const struct tv_ft_async *event)
     p->latest[event->key] = p->open.rows[latest].before;
 }
 
+static void add_whole(struct pairing *p)
+{
+    const struct tv_ft_merge *merge = p->merge;
+    uint32_t before = (uint32_t)p->slices.count;
+    for (size_t i = 0; i < merge->whole_asyncs.count; i++) {
+        struct tv_async_slice *slice = tv_table_add(&p->slices);
+        *slice = merge->whole_asyncs.rows[i];
+        if (slice->parent != TV_NONE)
+            slice->parent += before;
+    }
+}
+
 void tv_ft_place_asyncs(struct tv_ft_merge *merge)
 {
     struct pairing p = {.merge = merge, .latest = tv_alloc(merge->key_count, sizeof *p.latest)};
@@ -73,9 +86,12 @@ void tv_ft_place_asyncs(struct tv_ft_merge *merge)
         const struct tv_ft_async *event = &merge->asyncs.rows[i];
         if (event->kind == TV_FT_ASYNC_BEGIN)
             begin(&p, event);
+        else if (event->kind == TV_FT_ASYNC_POINT)
+            add_slice(&p, event, event->time);
         else
             end(&p, event);
     }
+    add_whole(&p);
     tv_assembly_async(merge->assembly,
                       tv_async_plan_new(merge->trace->head, p.slices.rows, p.slices.count));
     tv_free(p.slices.rows);

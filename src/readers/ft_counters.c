@@ -102,6 +102,21 @@ static bool handle_hotplug(struct tv_ft_part *part, const struct tv_ft_line *lin
     return true;
 }
 
+/* "fout_apll 500000000", and "fout_apll" alone where the event says what its state is now. */
+static bool bare_value(struct tv_bytes details, struct tv_bytes thing,
+                       const struct tv_ft_event *event, int64_t *value)
+{
+    const uint8_t *behind = thing.data + thing.length;
+    struct tv_bytes rest = {behind, (size_t)(details.data + details.length - behind)};
+    if (event->key)
+        return false;
+    if (tv_ft_number(tv_ft_word(rest), value))
+        return true;
+    bool on = tv_ft_behind(tv_bytes_of(event->name), "_enable").data != NULL;
+    *value = on;
+    return on || tv_ft_behind(tv_bytes_of(event->name), "_disable").data != NULL;
+}
+
 /* The thing is the value of event->key, or the first word. */
 static bool handle_thing(struct tv_ft_part *part, const struct tv_ft_line *line,
                          const struct tv_ft_at *at, const struct tv_ft_event *event)
@@ -109,7 +124,8 @@ static bool handle_thing(struct tv_ft_part *part, const struct tv_ft_line *line,
     struct tv_bytes thing =
         event->key ? tv_ft_arg(line->details, event->key) : tv_ft_word(line->details);
     int64_t value;
-    if (thing.length == 0 || !tv_ft_arg_number(line->details, event->value, &value))
+    if (thing.length == 0 || (!tv_ft_arg_number(line->details, event->value, &value) &&
+                              !bare_value(line->details, thing, event, &value)))
         return false;
     count_of(part, at, thing, event, (double)value);
     return true;
@@ -219,7 +235,7 @@ const struct tv_ft_event tv_ft_counter_events[] = {
     SWITCHED("regulator_disable", "vreg * enabled", "0", "enabled"),
     ONE("exynos_busfreq_target_int", "CPU 0 INT Frequency", NULL, "frequency", "frequency"),
     ONE("exynos_busfreq_target_mif", "CPU 0 MIF Frequency", NULL, "frequency", "frequency"),
-    ONE("msm_gpu_freq_change", "GPU Frequency", NULL, "new_freq", "value"),
+    ONE("msm_gpu_freq_change", "GPU Frequency", "GPU", "new_freq", "frequency"),
     ONE("mali_dvfs_event", "DVFS Utilization", "DVFS", "utilization", "utilization"),
     ONE("mali_dvfs_set_clock", "DVFS Frequency", "DVFS", "frequency", "frequency"),
     ONE("mali_dvfs_set_voltage", "DVFS Voltage", "DVFS", "voltage", "voltage"),

@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "base/out.h"
 #include "readers/ft_args.h"
+#include "readers/ft_details.h"
+#include "readers/ft_graph.h"
 #include "readers/ft_marks.h"
 #include "readers/ft_text.h"
 #include "readers/text_lines.h"
@@ -19,8 +21,35 @@
 
 struct event {
     struct tv_ft_line line;
-    struct tv_out text; /* all of its lines; those of `line` point into it */
+    struct tv_out text;        /* all of its lines; those of `line` point into it */
+    struct tv_out more;        /* the text of what follows, below */
+    struct tv_bytes allocated; /* of a transaction: "transaction=1 data_size=2 ..."; NULL: none */
+    struct tv_bytes duration;  /* of a line of function_graph: "1.3 us"; empty: none */
 };
+
+static bool is_mark(const struct event *event)
+{
+    return tv_ft_text_continues(event->line.event);
+}
+
+/* A line of function_graph as if it were one of an event without a name. */
+static bool parse_call(struct event *event, struct tv_bytes text)
+{
+    struct tv_ft_graph_line call;
+    if (!tv_ft_graph_parse(text, &call))
+        return false;
+    event->line = (struct tv_ft_line){
+        .task = call.task,
+        .tid = call.tid,
+        .tgid = TV_FT_NO_ID,
+        .cpu = call.cpu,
+        .flags = call.flags,
+        .time = call.time,
+        .details = call.text,
+    };
+    event->duration = call.printed;
+    return true;
+}
 
 static enum tv_status read_line(struct event *event, struct tv_text_lines *lines, uint64_t offset,
                                 struct tv_error *err)
@@ -32,7 +61,7 @@ static enum tv_status read_line(struct event *event, struct tv_text_lines *lines
     if (!line.none)
         tv_out_bytes(&event->text, tv_text_line_bare(line.text));
     struct tv_bytes all = {event->text.buffer, event->text.length};
-    if (line.none || !tv_ft_line_parse(all, &event->line))
+    if (line.none || (!tv_ft_line_parse(all, &event->line) && !parse_call(event, all)))
         return tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
     return TV_OK;
 }
@@ -63,6 +92,28 @@ static enum tv_status read_more(struct event *event, struct tv_text_lines *lines
     return TV_OK;
 }
 
+/* Behind a transaction of binder comes what was allocated for it. */
+static enum tv_status read_allocation(struct event *event, struct tv_text_lines *lines,
+                                      struct tv_error *err)
+{
+    struct tv_bytes id = tv_ft_arg(event->line.details, "transaction");
+    for (unsigned i = 0; id.length > 0 && i < MOST_LINES; i++) {
+        struct tv_text_line line;
+        struct tv_ft_line parsed;
+        enum tv_status status = tv_text_lines_next(lines, &line, err);
+        if (status != TV_OK || line.none)
+            return status;
+        if (!tv_ft_line_parse(tv_text_line_bare(line.text), &parsed) ||
+            !tv_bytes_equal(parsed.event, TV_BYTES("binder_transaction_alloc_buf")) ||
+            !tv_bytes_equal(tv_ft_arg(parsed.details, "transaction"), id))
+            continue;
+        tv_out_bytes(&event->more, parsed.details);
+        event->allocated = (struct tv_bytes){event->more.buffer, event->more.length};
+        return TV_OK;
+    }
+    return TV_OK;
+}
+
 static enum tv_status read_event(struct event *event, struct tv_source *source, uint64_t offset,
                                  struct tv_error *err)
 {
@@ -71,6 +122,8 @@ static enum tv_status read_event(struct event *event, struct tv_source *source, 
     enum tv_status status = read_line(event, &lines, offset, err);
     if (status == TV_OK && tv_ft_text_continues(event->line.event))
         status = read_more(event, &lines, err);
+    else if (status == TV_OK && tv_bytes_equal(event->line.event, TV_BYTES("binder_transaction")))
+        status = read_allocation(event, &lines, err);
     tv_text_lines_release(&lines);
     return status;
 }
@@ -114,50 +167,29 @@ static void put_chrome_args(struct args *args, struct tv_bytes text)
     }
 }
 
-/* How long the value at the beginning is: up to the space before the next key, or the end. */
-static size_t value_length(struct tv_bytes text)
+static void put_argument(void *context, struct tv_bytes key, struct tv_bytes value)
 {
-    size_t space = text.length; /* the last one */
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] == ' ' || text.data[i] == ',')
-            space = i;
-        else if (text.data[i] == '=' && space < text.length)
-            return space;
-    }
-    return text.length;
-}
-
-/* Every key=value; a value may hold spaces ("comm=a b pid=1"). */
-static void put_args(struct args *args, struct tv_bytes text)
-{
-    for (size_t at = 0; at < text.length;) {
-        const uint8_t *equals = memchr(text.data + at, '=', text.length - at);
-        if (!equals)
-            return;
-        size_t sign = (size_t)(equals - text.data), key = sign;
-        while (key > at && text.data[key - 1] != ' ' && text.data[key - 1] != ',' &&
-               text.data[key - 1] != '(')
-            key--;
-        struct tv_bytes rest = {text.data + sign + 1, text.length - sign - 1};
-        size_t length = value_length(rest);
-        if (key < sign && rest.length > 0 && rest.data[0] != '=')
-            put_pair(args, (struct tv_bytes){text.data + key, sign - key},
-                     (struct tv_bytes){rest.data, length});
-        at = sign + 1 + length;
-    }
+    put_pair(context, key, value);
 }
 
 static void put_event_args(struct args *args, const struct event *event)
 {
     struct tv_ft_mark mark = {.phase = 0};
-    if (tv_ft_text_continues(event->line.event))
+    struct tv_ft_put put = {put_argument, args};
+    if (is_mark(event))
         mark = tv_ft_mark_parse(event->line.details);
+    if (mark.phase == 0 && is_mark(event))
+        tv_ft_put_said(event->line.details, &put);
     if (mark.phase == 0)
-        put_args(args, event->line.details);
+        tv_ft_put_details(event->line.event, event->line.details, &put);
     if (mark.args.data)
         put_chrome_args(args, mark.args);
     if (mark.track.data)
         put_pair(args, TV_BYTES("track"), mark.track);
+    if (event->allocated.data)
+        tv_ft_put_details(event->line.event, event->allocated, &put);
+    if (event->duration.length > 0)
+        put_pair(args, TV_BYTES("duration"), event->duration);
 }
 
 static void put_rest(struct tv_out *out, const struct tv_ft_line *line)
@@ -184,19 +216,26 @@ enum tv_status tv_ft_describe(const struct tv_trace *trace, uint32_t input, uint
     bool ended = end_offset != TV_NO_OFFSET;
     tv_out_init_memory(&first.text);
     tv_out_init_memory(&last.text);
+    tv_out_init_memory(&first.more);
+    tv_out_init_memory(&last.more);
     enum tv_status status = read_event(&first, source, offset, err);
     if (status == TV_OK && ended)
         status = read_event(&last, source, end_offset, err);
     if (status == TV_OK) {
         tv_out_text(out, "{\"args\":{");
-        if (ended)
+        /* The end of a program's mark tells more than its beginning; else the beginning does. */
+        if (ended && is_mark(&last))
             put_event_args(&args, &last);
         put_event_args(&args, &first);
+        if (ended && !is_mark(&last))
+            put_event_args(&args, &last);
         tv_out_char(out, '}');
         put_rest(out, &first.line);
         tv_out_char(out, '}');
     }
     tv_out_release(&first.text);
     tv_out_release(&last.text);
+    tv_out_release(&first.more);
+    tv_out_release(&last.more);
     return status;
 }

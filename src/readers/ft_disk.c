@@ -21,22 +21,29 @@ static void add(struct tv_ft_part *part, const struct tv_ft_at *at, enum tv_ft_a
     tv_ft_add_async(part, at, &async);
 }
 
-/* "WS": write, sync. Letters of blk_fill_rwbs. */
+/* "WS": write, sync. Letters of blk_fill_rwbs: an F before that of the operation is a flush, one
+ * behind it forces the medium to be written. */
 static void request_name(struct tv_bytes letters, char *name, size_t size)
 {
-    static const struct {
-        char letter;
-        const char *word;
-    } firsts[] = {{'R', "read"}, {'W', "write"}, {'D', "discard"}, {'N', "none"}},
-      more[] = {{'F', " flush/fua"}, {'A', " ahead"}, {'S', " sync"}, {'M', " meta"}};
+    static const char operations[] = "RWDN", more[] = "FASM";
+    static const char *const words[] = {"read", "write", "discard", "none"}, *const additions[] = {
+                                                                                 " fua", " ahead",
+                                                                                 " sync", " meta"};
+    bool flush = letters.length > 1 && letters.data[0] == 'F';
     size_t length = 0;
+    if (flush) {
+        letters.data++;
+        letters.length--;
+    }
     name[0] = '\0';
-    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
-        if (memchr(letters.data, firsts[i].letter, letters.length))
-            length += (size_t)snprintf(name + length, size - length, "%s", firsts[i].word);
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (memchr(letters.data, more[i].letter, letters.length))
-            length += (size_t)snprintf(name + length, size - length, "%s", more[i].word);
+    for (size_t i = 0; i < TV_COUNT(words); i++)
+        if (memchr(letters.data, operations[i], letters.length))
+            length += (size_t)snprintf(name + length, size - length, "%s", words[i]);
+    if (flush)
+        length += (size_t)snprintf(name + length, size - length, " flush");
+    for (size_t i = 0; i < TV_COUNT(additions); i++)
+        if (memchr(letters.data, more[i], letters.length))
+            length += (size_t)snprintf(name + length, size - length, "%s", additions[i]);
 }
 
 /* "179,0 WS 0 () 3427120 + 16 [mmcqd/0]" or, when it is done, "179,0 WS () 3427120 + 16 [0]": the
@@ -111,7 +118,12 @@ static bool file_work(struct tv_ft_part *part, const struct tv_ft_line *line,
     int length = snprintf(id, sizeof id, "%.*s-%.*s%s%.*s", (int)device.length,
                           (const char *)device.data, (int)inode.length, (const char *)inode.data,
                           place.length ? "-" : "", (int)place.length, (const char *)place.data);
-    add(part, at, event->value[0] == 'B' ? TV_FT_ASYNC_BEGIN : TV_FT_ASYNC_END, event,
+    /* The beginning may say that only the data is written. */
+    struct tv_bytes data_only = value_of(line->details, "datasync");
+    struct tv_ft_event named = *event;
+    if (data_only.length == 1 && data_only.data[0] == '1')
+        named.title = "fdatasync";
+    add(part, at, event->value[0] == 'B' ? TV_FT_ASYNC_BEGIN : TV_FT_ASYNC_END, &named,
         (struct tv_bytes){(uint8_t *)id, (size_t)length});
     return true;
 }

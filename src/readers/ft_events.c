@@ -6,16 +6,23 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/ft_args.h"
+#include "readers/ft_graph.h"
 
 /* The category of what the kernel tells. */
 #define CATEGORY "ftrace"
 
 static const struct tv_ft_event *const families[] = {
-    tv_ft_sched_events,   tv_ft_mark_events, tv_ft_kernel_events,
-    tv_ft_counter_events, tv_ft_disk_events,
+    tv_ft_sched_events, tv_ft_mark_events,   tv_ft_kernel_events, tv_ft_counter_events,
+    tv_ft_disk_events,  tv_ft_binder_events, tv_ft_gpu_events,    tv_ft_mali_events,
 };
 
 static const struct tv_ft_event no_meaning = {.name = ""};
+
+static bool ends_with(struct tv_bytes text, struct tv_bytes end)
+{
+    return text.length >= end.length &&
+           memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
+}
 
 static const struct tv_ft_event *find_event(struct tv_bytes name)
 {
@@ -23,6 +30,13 @@ static const struct tv_ft_event *find_event(struct tv_bytes name)
         for (const struct tv_ft_event *event = families[i]; event->name; event++)
             if (tv_bytes_equal(name, tv_bytes_of(event->name)))
                 return event;
+    if (tv_bytes_starts_with(name, tv_bytes_of(tv_ft_mali_slot.name)))
+        return &tv_ft_mali_slot;
+    if (tv_bytes_starts_with(name, tv_bytes_of(tv_ft_mali_other.name)))
+        return &tv_ft_mali_other;
+    /* Drivers have marks of their own: "sde_tracing_mark_write". */
+    if (ends_with(name, tv_bytes_of(tv_ft_mark_events[0].name)))
+        return &tv_ft_mark_events[0];
     return &no_meaning;
 }
 
@@ -55,16 +69,39 @@ static uint32_t task_of(struct tv_ft_part *part, const struct tv_ft_line *line)
     return number;
 }
 
+/* "funcgraph_entry: 1.382 us | kfree();" of trace-cmd */
+static bool take_call(struct tv_ft_part *part, const struct tv_ft_line *line,
+                      const struct tv_ft_at *at)
+{
+    struct tv_ft_graph_line call;
+    if (!tv_bytes_starts_with(line->event, TV_BYTES("funcgraph_")) ||
+        !tv_ft_graph_parse_event(line->details, &call))
+        return false;
+    call.has_time = true;
+    call.time = line->time;
+    call.cpu = line->cpu;
+    call.task = line->task;
+    call.tid = line->tid;
+    tv_ft_graph_take(part, &call, at->offset);
+    part->events--; /* it is counted twice */
+    return true;
+}
+
 static void take_event(struct tv_ft_part *part, const struct tv_ft_line *line,
                        const struct tv_ft_at *at)
 {
     if (line->event.length == 0) {
         /* The function tracer: "function <-parent". */
-        tv_ft_instant(part, at, tv_ft_frame(part, tv_ft_word(line->details), "function"));
+        uint32_t frame = tv_ft_frame(part, tv_ft_word(line->details), "function");
+        part->last_title = part->frames.rows[frame].name;
+        tv_ft_instant(part, at, frame);
         return;
     }
     uint32_t number = know_event(part, line->event);
     const struct tv_ft_event *event = part->events_known[number];
+    part->last_title = part->frames.rows[part->event_frames[number]].name;
+    if (event->handle == NULL && take_call(part, line, at))
+        return;
     if (event->handle == NULL || !event->handle(part, line, at, event))
         tv_ft_instant(part, at, part->event_frames[number]);
 }
@@ -73,6 +110,7 @@ void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t
 {
     struct tv_ft_at at = {line->time, offset, line->cpu, task_of(part, line)};
     size_t marks = part->marks.count;
+    part->last_task = at.task;
     part->events++;
     take_event(part, line, &at);
     /* Marks of clocks are often written with a time that is none. */

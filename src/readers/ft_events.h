@@ -27,6 +27,10 @@ extern const struct tv_ft_event tv_ft_mark_events[];    /* ft_marks.c: what prog
 extern const struct tv_ft_event tv_ft_kernel_events[];  /* ft_kernel.c: slices of the kernel */
 extern const struct tv_ft_event tv_ft_counter_events[]; /* ft_counters.c: frequencies, voltages */
 extern const struct tv_ft_event tv_ft_disk_events[];    /* ft_disk.c: block, ext4, f2fs */
+extern const struct tv_ft_event tv_ft_binder_events[];  /* ft_binder.c: transactions */
+extern const struct tv_ft_event tv_ft_gpu_events[];     /* ft_gpu.c: fences, flips, jobs */
+extern const struct tv_ft_event tv_ft_mali_events[];    /* ft_mali.c: counters of Mali */
+extern const struct tv_ft_event tv_ft_mali_slot, tv_ft_mali_other; /* by beginnings of names */
 
 /* Takes in one event. */
 void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset);

@@ -111,14 +111,6 @@ static bool got_lock(struct tv_ft_part *part, const struct tv_ft_line *line,
     return true;
 }
 
-/* kswapd is named by its thread, and says again and again that it is awake. */
-static bool kswapd_wakes(struct tv_ft_part *part, const struct tv_ft_line *line,
-                         const struct tv_ft_at *at, const struct tv_ft_event *event)
-{
-    tv_ft_kernel_begin(part, at, at->task, tv_ft_frame(part, line->task, event->category));
-    return true;
-}
-
 /* "begin name=SurfaceView:6 state=1", "end name=..." */
 static bool wait_for_fence(struct tv_ft_part *part, const struct tv_ft_line *line,
                            const struct tv_ft_at *at, const struct tv_ft_event *event)
@@ -150,7 +142,41 @@ static bool point(struct tv_ft_part *part, const struct tv_ft_line *line, const 
     return true;
 }
 
-/* "i2c-3 #0 a=020 f=0000 l=2 [15-00]": slices of an adapter follow one another. */
+/* "dev=0, ring=1, seqno=1178364": a ring of a device. */
+static bool on_ring(struct tv_ft_part *part, const struct tv_ft_line *line,
+                    const struct tv_ft_at *at, const struct tv_ft_event *event)
+{
+    int64_t device, ring;
+    char name[48];
+    if (!tv_ft_arg_number(line->details, "dev", &device) ||
+        !tv_ft_arg_number(line->details, "ring", &ring))
+        return false;
+    int length = snprintf(name, sizeof name, "%lld.%lld", (long long)device, (long long)ring);
+    struct tv_bytes text = {(const uint8_t *)name, (size_t)length};
+    tv_ft_slice(part, at, tv_ft_kernel_line(part, TV_BYTES("i915_gem_ring"), TV_NONE),
+                frame_of(part, event, text), 0);
+    return true;
+}
+
+/* "write reg=0x100030, len=8, val=(0xfca9001, 0xfce8007)" */
+static bool on_register(struct tv_ft_part *part, const struct tv_ft_line *line,
+                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+{
+    struct tv_bytes act = tv_ft_word(line->details), place = tv_ft_arg(line->details, "reg");
+    char name[64];
+    (void)event;
+    if (act.length > 16 || place.length == 0 || place.length > 24)
+        return false;
+    int length = snprintf(name, sizeof name, "%.*s:%.*s", (int)act.length, (const char *)act.data,
+                          (int)place.length, (const char *)place.data);
+    struct tv_bytes text = {(const uint8_t *)name, (size_t)length};
+    tv_ft_slice(part, at, tv_ft_kernel_line(part, TV_BYTES("i915_reg"), TV_NONE),
+                tv_ft_frame(part, text, ""), 0);
+    return true;
+}
+
+/* "i2c-3 #0 a=020 f=0000 l=2 [15-00]": what an adapter does lasts until it does something else, or
+ * tells the result. */
 static bool on_i2c(struct tv_ft_part *part, const struct tv_ft_line *line,
                    const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
@@ -187,7 +213,10 @@ static bool on_i2c(struct tv_ft_part *part, const struct tv_ft_line *line,
     }
 #define CPUFREQ(event) POINT(event, "cpufreq", event, NULL)
 #define I915(event) POINT(event, "i915_gem", event ":*", "obj")
-#define I915_RING(event) POINT(event, "i915_gem_ring", event ":*", "ring")
+#define I915_RING(event)                                                                           \
+    {                                                                                              \
+        .name = (event), .handle = on_ring, .title = event ":*"                                    \
+    }
 
 const struct tv_ft_event tv_ft_kernel_events[] = {
     ON_CPU("irq_handler_entry", begin_on_cpu, "irqs", "IRQ (*)", "name="),
@@ -207,8 +236,6 @@ const struct tv_ft_event tv_ft_kernel_events[] = {
     ON_TASK("binder_lock", begin_on_task, "binder lock waiting", "binder", NULL),
     ON_TASK("binder_locked", got_lock, NULL, "binder", NULL),
     ON_TASK("binder_unlock", end_on_task, "binder lock held", "binder", NULL),
-    ON_TASK("mm_vmscan_kswapd_wake", kswapd_wakes, NULL, "memreclaim", NULL),
-    ON_TASK("mm_vmscan_kswapd_sleep", end_on_task, NULL, NULL, NULL),
     ON_TASK("mm_vmscan_direct_reclaim_begin", begin_on_task, "direct reclaim", "memreclaim", NULL),
     ON_TASK("mm_vmscan_direct_reclaim_end", end_on_task, "direct reclaim", "memreclaim", NULL),
     ON_TASK("sync_wait", wait_for_fence, "fence_wait(\"*\")", NULL, NULL),
@@ -216,7 +243,7 @@ const struct tv_ft_event tv_ft_kernel_events[] = {
     ON_TASK("dma_fence_wait_end", end_on_task, "dma_fence_wait(\"*\")", NULL, "timeline="),
     ON_TASK("fence_wait_start", begin_on_task, "dma_fence_wait(\"*\")", NULL, "timeline="),
     ON_TASK("fence_wait_end", end_on_task, "dma_fence_wait(\"*\")", NULL, "timeline="),
-    POINT("lowmemory_kill", NULL, "low memory kill", NULL),
+    ON_TASK("lowmemory_kill", point, "low memory kill", "lowmemory", NULL),
     POINT("drm_vblank_event", "drm_vblank", "vblank:*", "crtc"),
     POINT("cpufreq_interactive_boost", "cpufreq_boost", "cpufreq_interactive_boost", NULL),
     POINT("cpufreq_interactive_unboost", "cpufreq_boost", "cpufreq_interactive_unboost", NULL),
@@ -244,11 +271,11 @@ const struct tv_ft_event tv_ft_kernel_events[] = {
     I915_RING("i915_gem_ring_wait_end"),
     I915_RING("i915_gem_ring_dispatch"),
     I915_RING("i915_gem_ring_flush"),
-    POINT("i915_reg_rw", "i915_reg", "i915_reg_rw:*", "reg"),
-    POINT("intel_gpu_freq_change", "i915_gpu_freq", "intel_gpu_freq_change:*", "new_freq"),
+    {.name = "i915_reg_rw", .handle = on_register},
+    POINT("intel_gpu_freq_change", "i915_gpu_freq", "intel_gpu_freq_change", NULL),
     ON_TASK("i2c_write", on_i2c, "i2c write", NULL, NULL),
     ON_TASK("i2c_read", on_i2c, "i2c read", NULL, NULL),
-    ON_TASK("i2c_reply", on_i2c, NULL, NULL, NULL),
+    ON_TASK("i2c_reply", on_i2c, "i2c reply", NULL, NULL),
     ON_TASK("i2c_result", on_i2c, NULL, NULL, NULL),
     {.name = NULL},
 };

@@ -192,11 +192,63 @@ static void take_name(struct rest *rest)
     }
 }
 
+static bool starts_with(struct rest rest, const char *text)
+{
+    size_t length = strlen(text);
+    return (size_t)(rest.end - rest.at) >= length && memcmp(rest.at, text, length) == 0;
+}
+
+/* "<stack trace>" and "<user stack trace>" stand instead of an event whose stack follows. */
+static bool parse_stack(struct rest rest, struct tv_ft_line *line)
+{
+    bool user = starts_with(rest, "<user stack");
+    if (!user && !starts_with(rest, "<stack trace"))
+        return false;
+    line->event = user ? TV_BYTES("user_stack") : TV_BYTES("kernel_stack");
+    line->details = trimmed(rest.at, rest.end);
+    return true;
+}
+
+/* "2870:120:S ==> [003]  2849: 98:R bash", and "+" instead of "==>", are what latency tracers write
+ * for a switch and a wake-up. */
+static bool parse_bare_switch(struct rest rest, struct tv_ft_line *line)
+{
+    line->details = trimmed(rest.at, rest.end);
+    while (rest.at < rest.end && (is_digit(*rest.at) || *rest.at == ':' || is_space(*rest.at)))
+        rest.at++;
+    while (rest.at < rest.end && !is_space(*rest.at))
+        rest.at++;
+    skip_spaces(&rest);
+    bool turns = starts_with(rest, "==> [");
+    if (!turns && !starts_with(rest, "+ ["))
+        return false;
+    line->event = turns ? TV_BYTES("sched_switch") : TV_BYTES("sched_wakeup");
+    return true;
+}
+
+/* "function [module] <-parent [module]" */
+static bool parse_call(const uint8_t *from, struct rest rest, struct tv_ft_line *line)
+{
+    skip_spaces(&rest);
+    if (rest.at < rest.end && *rest.at == '[') {
+        while (rest.at < rest.end && *rest.at != ']')
+            rest.at++;
+        if (!take(&rest, ']'))
+            return false;
+        skip_spaces(&rest);
+    }
+    line->event = (struct tv_bytes){from, 0};
+    line->details = trimmed(from, rest.end);
+    return rest.end - rest.at > 2 && rest.at[0] == '<' && rest.at[1] == '-';
+}
+
 /* "event: details", "event:" or "function <-parent". */
 static bool parse_event(struct rest rest, struct tv_ft_line *line)
 {
     skip_spaces(&rest);
     const uint8_t *from = rest.at;
+    if (rest.at < rest.end && is_digit(*rest.at) && parse_bare_switch(rest, line))
+        return true;
     take_name(&rest);
     if (rest.at == from)
         return false;
@@ -205,10 +257,8 @@ static bool parse_event(struct rest rest, struct tv_ft_line *line)
         line->details = trimmed(rest.at + 1, rest.end);
         return true;
     }
-    skip_spaces(&rest);
-    line->event = (struct tv_bytes){from, 0};
-    line->details = trimmed(from, rest.end);
-    return rest.end - rest.at > 2 && rest.at[0] == '<' && rest.at[1] == '-';
+    return *from == '<' ? parse_stack((struct rest){from, rest.end}, line)
+                        : parse_call(from, rest, line);
 }
 
 /* "[cpu]" at `open`, and all behind it. */

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "readers/ft_args.h"
 #include "readers/ft_events.h"
+#include "readers/ft_said.h"
 
 #define CATEGORY "android"
 #define NAMELESS "[empty slice name]"
@@ -201,13 +202,14 @@ static uint32_t frame_of(struct tv_ft_part *part, const struct tv_ft_mark *mark)
 static void add_async(struct tv_ft_part *part, const struct tv_ft_at *at,
                       const struct tv_ft_mark *mark, enum tv_ft_async_kind kind)
 {
-    bool on_track = mark->phase == 'G' || mark->phase == 'H';
+    bool on_track = mark->track.length > 0;
     struct tv_bytes of = on_track ? mark->track : mark->name;
     struct tv_ft_async async = {
         .kind = kind,
         .key = tv_ft_key(part, on_track ? "track" : "mark", mark->tgid, of, mark->cookie),
         .id = tv_ft_text(part, mark->cookie),
         .frame = frame_of(part, mark),
+        .track = tv_ft_text(part, mark->track),
     };
     tv_ft_add_async(part, at, &async);
 }
@@ -229,14 +231,16 @@ static bool take_clock_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
         return false;
     struct tv_bytes parent = tv_ft_arg(text, "parent_ts"), id = tv_ft_arg(text, "name");
     tv_ns asked = at->time;
+    if (parent.data == NULL && id.data == NULL)
+        return false;
     if (parent.data && !tv_parse_time(parent, NS_PER_S, &asked))
         return false;
     struct tv_clock_sync *mark = tv_table_add(&part->marks);
     mark->time = at->time;
     mark->offset = at->offset;
     mark->asked = asked;
-    mark->id = parent.data ? TV_EMPTY_STRING : tv_ft_text(part, id.data ? id : text);
-    return parent.data || id.data;
+    mark->id = parent.data ? TV_EMPTY_STRING : tv_ft_text(part, id);
+    return true;
 }
 
 static void take_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
@@ -263,6 +267,9 @@ static void take_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
     case 'H':
         add_async(part, at, mark, TV_FT_ASYNC_END);
         break;
+    case 'N':
+        add_async(part, at, mark, TV_FT_ASYNC_POINT);
+        break;
     default:
         tv_ft_instant(part, at, frame_of(part, mark));
     }
@@ -278,7 +285,7 @@ static bool handle_mark(struct tv_ft_part *part, const struct tv_ft_line *line,
     }
     if (mark.name.length == 0)
         return false;
-    if (take_clock_mark(part, at, mark.name))
+    if (take_clock_mark(part, at, mark.name) || tv_ft_said_take(part, at, mark.name))
         return true;
     if (mark.name.length > LONGEST_NAME)
         mark.name.length = LONGEST_NAME;

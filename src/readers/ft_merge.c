@@ -6,6 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "readers/ft_graph.h"
+#include "readers/ft_later.h"
 
 #define KERNEL "Kernel"
 #define IDLE "<idle>"
@@ -90,7 +92,7 @@ static void add_thread(struct tasks *tasks, struct known_task *task)
 {
     struct tv_head *head = tasks->merge->trace->head;
     if (task->tid == 0 && !task->used)
-        return;
+        return; /* the idle task runs where none does */
     uint32_t name = task->name != TV_EMPTY_STRING ? task->name : task->seen_name;
     if (task->tid == 0)
         name = tv_head_string(head, TV_BYTES(IDLE));
@@ -203,6 +205,7 @@ static void move_asyncs(struct tv_ft_merge *merge, size_t index, struct tv_inter
         *to = part->asyncs.rows[i];
         to->key = key_of_part[to->key];
         to->id = numbers->texts[to->id];
+        to->track = numbers->texts[to->track];
         to->frame = numbers->frames[to->frame];
         to->task = numbers->threads[to->task];
     }
@@ -340,6 +343,9 @@ void tv_ft_merge(struct tv_ft_merge *merge)
         take_gathered(merge, i);
     }
     judge_strays(merge);
+    tv_ft_merge_stacks(merge);
+    tv_ft_place_calls(merge);
+    tv_ft_tell_later(merge);
     date_the_end(merge);
     merge->key_count = tv_interner_count(keys) - 1;
     tv_interner_free(keys);
@@ -360,5 +366,7 @@ void tv_ft_merge_release(struct tv_ft_merge *merge)
     tv_free(merge->switches.rows);
     tv_free(merge->wakeups.rows);
     tv_free(merge->asyncs.rows);
+    tv_free(merge->whole_asyncs.rows);
+    tv_free(merge->flows.rows);
     tv_map_release(&merge->processes);
 }

@@ -16,6 +16,19 @@ struct tv_ft_numbers {
     uint32_t *frames, *texts;
 };
 
+/* An end of an arrow: the slice of a thread that began there. */
+struct tv_ft_flow_end {
+    uint32_t thread;
+    int64_t start, time;
+    uint64_t offset;
+};
+
+struct tv_ft_flow {
+    struct tv_ft_flow_end from, to;
+    uint64_t end_offset;
+    uint32_t frame, id; /* id: a string */
+};
+
 struct tv_ft_merge {
     struct tv_trace *trace;
     struct tv_assembly *assembly;
@@ -33,6 +46,8 @@ struct tv_ft_merge {
     TV_TABLE(tv_ft_wakeup) wakeups;
     TV_TABLE(tv_ft_async) asyncs; /* keys are numbers of distinct keys */
     uint32_t key_count;
+    TV_TABLE(tv_async_slice) whole_asyncs; /* those that need no pairing */
+    TV_TABLE(tv_ft_flow) flows;
 };
 
 /* Threads, processes and frames, then the rows of all parts. Gives the gathered slices to the
@@ -45,6 +60,9 @@ void tv_ft_merge_counters(struct tv_ft_merge *merge);
 
 /* The process with a tgid, added when there is none; the kernel's for TV_FT_NO_ID. */
 uint32_t tv_ft_process(struct tv_ft_merge *merge, int64_t tgid);
+
+/* ft_stack.c: samples of the stacks below events. */
+void tv_ft_merge_stacks(struct tv_ft_merge *merge);
 
 /* ft_async.c: beginnings and ends become async slices. */
 void tv_ft_place_asyncs(struct tv_ft_merge *merge);

@@ -41,6 +41,9 @@ void tv_ft_part_release(struct tv_ft_part *part)
     tv_free(part->keys.rows);
     tv_free(part->asyncs.rows);
     tv_free(part->laters.rows);
+    tv_free(part->graph.rows);
+    tv_free(part->stacks.rows);
+    tv_free(part->symbols.rows);
     tv_free(part->instants.rows);
     tv_free(part->marks.rows);
     tv_free(part->events_known);

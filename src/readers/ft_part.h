@@ -95,7 +95,7 @@ struct tv_ft_key {
     uint32_t what, first, second; /* texts */
 };
 
-enum tv_ft_async_kind { TV_FT_ASYNC_BEGIN, TV_FT_ASYNC_END };
+enum tv_ft_async_kind { TV_FT_ASYNC_BEGIN, TV_FT_ASYNC_END, TV_FT_ASYNC_POINT };
 
 struct tv_ft_async {
     int64_t time;
@@ -104,13 +104,59 @@ struct tv_ft_async {
     uint32_t id; /* text, as shown */
     uint32_t frame;
     uint32_t task;
+    uint32_t track; /* text: of the track that it is told to be on; empty: none */
 };
 
-/* An event whose meaning hangs on others: read again in the order of time. */
+/* Events whose meaning hangs on others: ft_later.c tells them in the order of time. */
+enum tv_ft_later_kind {
+    TV_FT_BINDER_SENT, /* values: transaction, flags, whether it is a reply */
+    TV_FT_BINDER_RECEIVED,
+    TV_FT_BINDER_FAILED,
+    TV_FT_TIMELINE,  /* `text` is what the line shows from now on; empty: nothing */
+    TV_FT_BUSY,      /* the same, and what it shows goes on when it is told again */
+    TV_FT_FENCE,     /* the line was last busy now; `text` names what it did since the last time */
+    TV_FT_JOB_BEGIN, /* `text` names it, the line shows one at a time */
+    TV_FT_JOB_END,
+    TV_FT_GPU_BEGIN, /* values: id, ticks */
+    TV_FT_GPU_END,   /* values: id, ticks of its start and end */
+};
+
 struct tv_ft_later {
     int64_t time;
-    uint64_t offset : 40, cpu : 16;
-    uint32_t task;
+    uint64_t offset : 40, cpu : 16, kind : 8;
+    uint32_t task, line; /* line: a task, as of tv_ft_kernel_line; TV_NONE: none */
+    uint32_t text;
+    int64_t values[3];
+};
+
+enum tv_ft_graph_kind {
+    TV_FT_GRAPH_ENTRY,
+    TV_FT_GRAPH_EXIT,
+    TV_FT_GRAPH_LEAF,
+    TV_FT_GRAPH_SWITCH, /* `frame` is the task that came */
+    TV_FT_GRAPH_INTERRUPT,
+    TV_FT_GRAPH_INTERRUPT_END,
+    TV_FT_GRAPH_EVENT,
+};
+
+/* A line of the function_graph tracer. */
+struct tv_ft_graph {
+    int64_t time, duration; /* TV_NO_TIME: it does not say */
+    uint64_t offset : 40, cpu : 16, kind : 8;
+    uint32_t task;  /* TV_NONE: it does not say */
+    uint32_t frame; /* TV_NONE: an end that does not say of what */
+};
+
+/* Functions on the stack at an event, the innermost first. */
+struct tv_ft_stack {
+    int64_t time;
+    uint64_t offset : 40, cpu : 16, goes_on : 1; /* goes_on: of the last event of the part before */
+    uint32_t task, title;                        /* title: a text */
+    uint32_t first, count;                       /* in symbols */
+};
+
+struct tv_ft_symbol {
+    uint32_t frame;
 };
 
 struct tv_ft_event;
@@ -131,11 +177,15 @@ struct tv_ft_part {
     struct tv_interner *key_index; /* number - 1 is that of the key */
     TV_TABLE(tv_ft_async) asyncs;
     TV_TABLE(tv_ft_later) laters;
+    TV_TABLE(tv_ft_graph) graph;
+    TV_TABLE(tv_ft_stack) stacks;
+    TV_TABLE(tv_ft_symbol) symbols;
     TV_TABLE(tv_instant) instants; /* `of` is a task */
     TV_TABLE(tv_clock_sync) marks; /* `id` is a text */
     struct tv_diagnostics diagnostics;
     int64_t first, last; /* times; first > last: none */
     uint64_t events;
+    uint32_t last_task, last_title; /* of the last event: task and text */
     /* Of the event names met so far: what to do with them. */
     struct tv_interner *event_names;
     const struct tv_ft_event **events_known;

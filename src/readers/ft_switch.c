@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who runs, who is woken and why somebody was blocked: kept for ft_sched.c, which needs all of
  * them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -66,6 +67,35 @@ static bool parse_short(struct tv_bytes text, struct ends *ends)
     return text.data != NULL && take_short_end(&text, &ends->to_name, &ends->to);
 }
 
+/* "2870:120:S ==> [003]  2849: 98:R bash": ids, priorities and states, of the latency tracers. */
+static bool take_bare_end(struct tv_bytes *text, int64_t *tid, struct tv_bytes *state)
+{
+    struct tv_bytes number, priority;
+    while (text->length > 0 && text->data[0] == ' ') {
+        text->data++;
+        text->length--;
+    }
+    if (!take_until(text, ":", &number) || !tv_ft_number(number, tid) ||
+        !take_until(text, ":", &priority))
+        return false;
+    *state = tv_ft_word(*text);
+    return state->length > 0;
+}
+
+static bool parse_bare(struct tv_bytes text, struct ends *ends)
+{
+    struct tv_bytes cpu, state;
+    *ends = (struct ends){.from = 0};
+    if (!take_bare_end(&text, &ends->from, &ends->state) || !take_until(&text, "[", &cpu) ||
+        !take_until(&text, "]", &cpu) || !take_bare_end(&text, &ends->to, &state))
+        return false;
+    size_t used = (size_t)(state.data + state.length - text.data);
+    while (used < text.length && text.data[used] == ' ')
+        used++;
+    ends->to_name = (struct tv_bytes){text.data + used, text.length - used};
+    return true;
+}
+
 /* ---- States ---- */
 
 /* Letters of fs/proc/array.c and include/trace/events/sched.h, of every age. */
@@ -88,21 +118,26 @@ static enum tv_ft_state letter_state(struct tv_bytes text)
     return letter ? (enum tv_ft_state)states[letter - letters] : TV_FT_UNKNOWN;
 }
 
-/* The bits of the kernel's task state, where nothing turned them into letters. */
+/* The bits of the kernel's task state, where nothing turned them into letters: those of kernels up
+ * to 4.13 (include/linux/sched.h).  The bits above all states mean that the task was preempted. */
 static enum tv_ft_state bit_state(int64_t bits)
 {
+    enum { BLOCKED = 2, WAKE_KILL = 128, ABOVE = 4096 };
     static const struct {
         int64_t bit;
         enum tv_ft_state state;
     } table[] = {
-        {1, TV_FT_SLEEPING}, {2, TV_FT_BLOCKED},    {4, TV_FT_STOPPED},     {8, TV_FT_TRACED},
-        {16, TV_FT_ZOMBIE},  {32, TV_FT_TASK_DEAD}, {64, TV_FT_WAKE_KILL},  {128, TV_FT_WAKING},
-        {256, TV_FT_PARKED}, {512, TV_FT_RUNNABLE}, {1024, TV_FT_RUNNABLE},
+        {1, TV_FT_SLEEPING},   {BLOCKED, TV_FT_BLOCKED},     {4, TV_FT_STOPPED},
+        {8, TV_FT_TRACED},     {16, TV_FT_EXIT_DEAD},        {32, TV_FT_ZOMBIE},
+        {64, TV_FT_TASK_DEAD}, {WAKE_KILL, TV_FT_WAKE_KILL}, {256, TV_FT_WAKING},
+        {512, TV_FT_PARKED},   {1024, TV_FT_RUNNABLE},       {2048, TV_FT_RUNNABLE},
     };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if ((bits & BLOCKED) && (bits & WAKE_KILL))
+        return TV_FT_BLOCKED_KILLABLE;
+    for (size_t i = 0; i < TV_COUNT(table); i++)
         if (bits & table[i].bit)
             return table[i].state;
-    return TV_FT_RUNNABLE;
+    return bits & ABOVE ? TV_FT_PREEMPTED : TV_FT_RUNNABLE;
 }
 
 static enum tv_ft_state state_of(struct tv_bytes text)
@@ -120,12 +155,23 @@ static bool is_id(int64_t tid)
     return tid >= 0 && tid <= INT32_MAX;
 }
 
+/* The name of who came, or what is known of it. */
+static uint32_t frame_of(struct tv_ft_part *part, uint32_t task, struct tv_bytes name)
+{
+    char text[32];
+    if (name.length > 0)
+        return tv_ft_frame(part, name, "sched");
+    int length = snprintf(text, sizeof text, "tid %lld", (long long)part->tasks.rows[task].tid);
+    return tv_ft_frame(part, (struct tv_bytes){(uint8_t *)text, (size_t)length}, "sched");
+}
+
 static bool handle_switch(struct tv_ft_part *part, const struct tv_ft_line *line,
                           const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct ends ends;
     (void)event;
-    if ((!parse_fields(line->details, &ends) && !parse_short(line->details, &ends)) ||
+    if ((!parse_fields(line->details, &ends) && !parse_short(line->details, &ends) &&
+         !parse_bare(line->details, &ends)) ||
         !is_id(ends.from) || !is_id(ends.to))
         return false;
     uint32_t from = tv_ft_task(part, ends.from), to = tv_ft_task(part, ends.to);
@@ -140,7 +186,7 @@ static bool handle_switch(struct tv_ft_part *part, const struct tv_ft_line *line
         .state = state_of(ends.state),
         .from = from,
         .to = to,
-        .frame = tv_ft_frame(part, ends.to_name, "sched"),
+        .frame = frame_of(part, to, ends.to_name),
     };
     return true;
 }
@@ -154,9 +200,14 @@ static bool woken_task(struct tv_ft_part *part, struct tv_bytes details, uint32_
         if (!tv_ft_number(tv_ft_word(text), &tid))
             return false;
     } else {
+        struct ends ends;
         text = details;
-        if (!take_short_end(&text, &name, &tid))
+        if (parse_bare(text, &ends)) {
+            name = ends.to_name;
+            tid = ends.to;
+        } else if (!take_short_end(&text, &name, &tid)) {
             return false;
+        }
     }
     if (!is_id(tid))
         return false;

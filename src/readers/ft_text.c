@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "readers/ft_args.h"
 #include "readers/ft_events.h"
+#include "readers/ft_graph.h"
 #include "readers/text_lines.h"
 
 /* How often progress is told. */
@@ -66,6 +67,18 @@ bool tv_ft_entries(struct tv_bytes text, uint64_t *kept, uint64_t *written)
            tv_parse_u64(second, written);
 }
 
+/* " ------------------------------------------" around the switches of function_graph. */
+static bool is_ruler(struct tv_bytes line)
+{
+    size_t dashes = 0;
+    for (size_t i = 0; i < line.length; i++) {
+        dashes += line.data[i] == '-';
+        if (line.data[i] != '-' && line.data[i] != ' ')
+            return false;
+    }
+    return dashes > 8 || dashes == 0;
+}
+
 /* "cpus=8", "version = 6", "CPU 3 is empty", "TRACE:": what trace-cmd and atrace write in front. */
 static bool is_heading(struct tv_bytes line)
 {
@@ -73,7 +86,7 @@ static bool is_heading(struct tv_bytes line)
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (tv_bytes_starts_with(line, tv_bytes_of(beginnings[i])))
             return true;
-    return false;
+    return is_ruler(line);
 }
 
 /* "CPU:3 [LOST 12 EVENTS]", "CPU:3 [EVENTS DROPPED]": stands before the next event, whose time it
@@ -128,6 +141,54 @@ static void take_stray(struct tv_ft_text *text, uint64_t offset)
 
 /* ---- All lines ---- */
 
+/* "=> do_sys_open", "=> do_sys_open (ffffffff81151930)", "=> do_sys_open <ffffffff81151930>" */
+static bool is_symbol(struct tv_bytes line, struct tv_bytes *name)
+{
+    while (line.length > 0 && (line.data[0] == ' ' || line.data[0] == '\t')) {
+        line.data++;
+        line.length--;
+    }
+    if (line.length < 3 || memcmp(line.data, "=>", 2) != 0 || line.data[2] != ' ')
+        return false;
+    *name = (struct tv_bytes){line.data + 3, line.length - 3};
+    while (name->length > 0 && name->data[0] == ' ') {
+        name->data++;
+        name->length--;
+    }
+    for (size_t i = 1; i + 1 < name->length; i++)
+        if (name->data[i] == ' ' && (name->data[i + 1] == '(' || name->data[i + 1] == '<'))
+            name->length = i;
+    return name->length > 0;
+}
+
+static void take_symbol(struct tv_ft_text *text, struct tv_bytes name)
+{
+    struct tv_ft_part *part = &text->part;
+    if (!text->in_stack) {
+        struct tv_ft_stack *stack = tv_table_add(&part->stacks);
+        *stack = text->last;
+        stack->goes_on = !text->has_last;
+        stack->first = (uint32_t)part->symbols.count;
+        text->in_stack = true;
+    }
+    part->stacks.rows[part->stacks.count - 1].count++;
+    tv_table_add(&part->symbols)->frame = tv_ft_frame(part, name, "function");
+}
+
+/* The event whose stack may follow. */
+static void note_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset)
+{
+    text->last = (struct tv_ft_stack){
+        .time = line->time,
+        .offset = offset & TV_FT_OFFSET,
+        .cpu = line->cpu & 0xffff,
+        .task = text->part.last_task,
+        .title = text->part.last_title,
+    };
+    text->has_last = true;
+    text->in_stack = false;
+}
+
 static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset)
 {
     date_losses(text, line->time);
@@ -136,12 +197,22 @@ static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, u
     if (line->ticks)
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_CLOCK_UNITLESS, offset);
     tv_ft_take(&text->part, line, offset);
+    note_event(text, line, offset);
+}
+
+static void take_call(struct tv_ft_text *text, const struct tv_ft_graph_line *line, uint64_t offset)
+{
+    text->any = true;
+    text->continues = false;
+    tv_ft_graph_take(&text->part, line, offset);
 }
 
 static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
 {
     struct tv_bytes bare = tv_text_line_bare(line->text);
     struct tv_ft_line parsed;
+    struct tv_ft_graph_line call;
+    struct tv_bytes name;
     uint32_t cpu;
     if (line->too_long) {
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
@@ -151,6 +222,10 @@ static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
         take_comment(text, bare);
     } else if (is_loss(bare, &cpu)) {
         keep_loss(text, cpu, bare, line->offset);
+    } else if (is_symbol(bare, &name)) {
+        take_symbol(text, name);
+    } else if (tv_ft_graph_parse(bare, &call)) {
+        take_call(text, &call, line->offset);
     } else if (bare.length > 0 && !is_heading(bare)) {
         take_stray(text, line->offset);
     }

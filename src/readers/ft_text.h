@@ -34,6 +34,9 @@ struct tv_ft_text {
     TV_TABLE(tv_ft_loss) losses; /* before the event that comes next */
     bool any;                    /* there was an event */
     bool continues;              /* lines that are no event belong to the last event */
+    struct tv_ft_stack last;     /* of the last event, which lines "=> function" belong to */
+    bool has_last;
+    bool in_stack; /* its stack is the last one */
     enum tv_status status;
     struct tv_error error;
 };

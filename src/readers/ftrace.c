@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "readers/ft_describe.h"
+#include "readers/ft_graph.h"
+#include "readers/ft_later.h"
 #include "readers/ft_merge.h"
 #include "readers/ft_sched.h"
 #include "readers/text_lines.h"
@@ -37,12 +39,15 @@ static int sniff(struct tv_bytes head, uint64_t size)
     struct tv_cursor cursor = tv_cursor_over(head);
     struct tv_bytes line;
     struct tv_ft_line parsed;
+    struct tv_ft_graph_line call;
     (void)size;
     for (bool first = true; tv_cursor_take_line(&cursor, &line); first = false) {
         line = tv_text_line_bare(line);
         if (first && is_head(line))
             return SURE;
         if (tv_ft_line_parse(line, &parsed) && parsed.task.length <= LONGEST_COMM)
+            return LIKELY;
+        if (tv_ft_graph_parse(line, &call) && call.task.length <= LONGEST_COMM)
             return LIKELY;
     }
     return 0;
@@ -164,6 +169,7 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
     tv_assembly_strips(merge->assembly, schedule->strips, schedule->strip_count,
                        schedule->slices.rows, schedule->slices.count);
     tv_ft_place_asyncs(merge);
+    tv_ft_place_flows(merge);
 }
 
 static void build(struct reading *reading, struct tv_builder *builder)

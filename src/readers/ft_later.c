@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ft_later.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct tv_ft_later *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static void sort_rows(struct tv_ft_later *rows, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (rows[i].time < rows[i - 1].time) {
+            qsort(rows, count, sizeof *rows, compare_rows);
+            return;
+        }
+}
+
+/* All rows with numbers of the head; to be freed. */
+static struct tv_ft_later *collect(const struct tv_ft_merge *merge, size_t count)
+{
+    struct tv_ft_later *rows = tv_alloc(count, sizeof *rows);
+    size_t filled = 0;
+    for (size_t i = 0; i < merge->text_count; i++) {
+        const struct tv_ft_part *part = &merge->texts[i].part;
+        const struct tv_ft_numbers *numbers = &merge->numbers[i];
+        for (size_t k = 0; k < part->laters.count; k++) {
+            struct tv_ft_later *row = &rows[filled++];
+            *row = part->laters.rows[k];
+            row->task = numbers->threads[row->task];
+            row->line = row->line == TV_NONE ? TV_NONE : numbers->threads[row->line];
+            row->text = numbers->texts[row->text];
+        }
+    }
+    sort_rows(rows, count);
+    return rows;
+}
+
+static void tell_rows(struct tv_ft_merge *merge, const struct tv_ft_later *rows, size_t count)
+{
+    struct tv_ft_tell tell;
+    tv_ft_tell_init(&tell, merge);
+    struct tv_ft_binder *binder = tv_ft_binder_new(&tell);
+    struct tv_ft_lines *lines = tv_ft_lines_new(&tell);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind <= TV_FT_BINDER_FAILED)
+            tv_ft_binder_take(binder, &rows[i]);
+        else
+            tv_ft_lines_take(lines, &rows[i]);
+    }
+    tv_ft_binder_end(binder);
+    tv_ft_lines_end(lines);
+    tv_ft_tell_end(&tell);
+}
+
+void tv_ft_tell_later(struct tv_ft_merge *merge)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < merge->text_count; i++)
+        count += merge->texts[i].part.laters.count;
+    if (count == 0)
+        return;
+    struct tv_ft_later *rows = collect(merge, count);
+    tell_rows(merge, rows, count);
+    tv_free(rows);
+}
+
+static bool find_end(const struct tv_ft_merge *merge, const struct tv_ft_flow_end *end,
+                     struct tv_flow_end *found)
+{
+    found->time = end->time;
+    return tv_assembly_find(merge->assembly, end->thread, end->start, end->offset, &found->row,
+                            &found->index);
+}
+
+void tv_ft_place_flows(struct tv_ft_merge *merge)
+{
+    for (size_t i = 0; i < merge->flows.count; i++) {
+        const struct tv_ft_flow *arrow = &merge->flows.rows[i];
+        struct tv_flow flow = {
+            .offset = arrow->from.offset,
+            .end_offset = arrow->end_offset,
+            .frame = arrow->frame,
+            .id = arrow->id,
+            .input = merge->input,
+        };
+        if (find_end(merge, &arrow->from, &flow.from) && find_end(merge, &arrow->to, &flow.to))
+            *tv_table_add(&merge->trace->tables.flows) = flow;
+    }
+}
