@@ -56,6 +56,8 @@ static void read_marks(struct tv_te_context *context)
 {
     struct tv_bytes asked_id = {NULL, 0}, id;
     int64_t asked = 0;
+    if (tv_te_count_loose(context, "cSF") == 0)
+        return;
     for (size_t i = 0; i < context->loose_count; i++) {
         const struct tv_te_loose *event = &context->loose[i];
         if (event->phase == 'c') {

@@ -50,6 +50,9 @@ struct tv_te_stretch {
     uint64_t offset, length;
 };
 
+/* Flows on their way: te_flows.c. */
+struct tv_te_flow_plan;
+
 struct tv_te_context {
     struct tv_source *source;
     struct tv_trace *trace; /* trace->head is the head; trace->tables is to be filled */
@@ -61,8 +64,9 @@ struct tv_te_context {
     struct tv_te_threads threads; /* by their ids, and more can be added before placing */
     const struct tv_te_loose *loose;
     size_t loose_count;
-    tv_ns first, last; /* the earliest and the latest time of anything read so far */
-    bool nothing;      /* no event had a time: first and last mean nothing */
+    size_t loose_of[UINT8_MAX + 1]; /* how many have a phase */
+    tv_ns first, last;              /* the earliest and the latest time of anything read so far */
+    bool nothing;                   /* no event had a time: first and last mean nothing */
     struct tv_te_stretch stack_frames; /* value of "stackFrames": an object */
     struct tv_te_stretch samples;      /* value of "samples": an array */
     /* Metadata events "stackFrames" and "typeNames" of processes, and of V8's code: phase 'M'. */
@@ -71,6 +75,7 @@ struct tv_te_context {
     struct tv_map joined; /* string of an id's key -> group; te_finish.c makes and releases it */
     TV_TABLE(tv_async_slice) async; /* te_async.c and te_legacy.c put theirs here, parents first */
     struct tv_async_plan *async_plan;
+    struct tv_te_flow_plan *flows; /* what tv_te_flows_read leaves for tv_te_flows */
 };
 
 /* The fields of the event at an offset; they are valid until the next call. False: it cannot be
@@ -126,7 +131,7 @@ void tv_te_join_after_placing(struct tv_te_context *context);
 
 /* Called by these, each in its own file of the same name:
  *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory
- *     beside   tv_te_async; tv_te_legacy
+ *     beside   tv_te_async; tv_te_legacy; tv_te_flows_read
  *     after    tv_assembly_async once; tv_te_objects, tv_te_contexts; tv_te_flows last */
 void tv_te_joined(struct tv_te_context *context);
 void tv_te_clock(struct tv_te_context *context);
@@ -136,6 +141,10 @@ void tv_te_async(struct tv_te_context *context);
 void tv_te_legacy(struct tv_te_context *context);
 void tv_te_objects(struct tv_te_context *context);
 void tv_te_contexts(struct tv_te_context *context);
+void tv_te_flows_read(struct tv_te_context *context);
 void tv_te_flows(struct tv_te_context *context);
+
+/* Of a plan that was not carried out. NULL is fine. */
+void tv_te_flows_free(struct tv_te_flow_plan *plan);
 
 #endif

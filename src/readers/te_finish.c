@@ -21,12 +21,14 @@ void tv_te_join_beside_placing(void *of)
     tv_te_legacy(context);
     context->async_plan =
         tv_async_plan_new(context->trace->head, context->async.rows, context->async.count);
+    tv_te_flows_read(context);
 }
 
 void tv_te_join_after_placing(struct tv_te_context *context)
 {
     tv_assembly_async(context->assembly, context->async_plan);
     context->async_plan = NULL;
+    tv_paths_rest(&context->trace->paths);
     tv_te_objects(context);
     tv_te_contexts(context);
     tv_te_flows(context);

@@ -44,19 +44,22 @@ struct async_place {
     uint32_t row, index;
 };
 
-struct joining {
+struct tv_te_flow_plan {
     struct tv_te_context *context;
+    struct tv_te_picked picked;
+    struct told *told; /* [picked.count] */
     struct tv_te_key text;
     struct tv_interner *ids; /* with their JSON type in front */
     struct tv_map numbers;   /* (frame, id) -> index in keys; frame TV_NONE: a bind_id */
     struct key *keys;
     size_t key_count, key_capacity;
-    struct async_place *places; /* made when first asked for, by offset */
+    struct tv_te_question *questions; /* [picked.count] in the order of time */
+    struct async_place *places;       /* made when first asked for, by offset */
     size_t place_count, place_capacity;
     bool have_places;
 };
 
-static uint32_t number_of(struct joining *joining, uint32_t frame, struct tv_bytes raw)
+static uint32_t number_of(struct tv_te_flow_plan *joining, uint32_t frame, struct tv_bytes raw)
 {
     struct tv_te_context *context = joining->context;
     bool typed = frame != TV_NONE && tv_te_is_string(raw);
@@ -85,7 +88,8 @@ static bool contains(struct tv_bytes text, struct tv_bytes part)
 }
 
 /* What an f event without "bp" means depends on its category, as it came to be in Chrome. */
-static enum binding default_binding(struct joining *joining, const struct tv_te_loose *event)
+static enum binding default_binding(struct tv_te_flow_plan *joining,
+                                    const struct tv_te_loose *event)
 {
     struct tv_head *head = joining->context->trace->head;
     struct tv_bytes category = tv_head_text(head, head->frames[event->frame].category);
@@ -94,7 +98,7 @@ static enum binding default_binding(struct joining *joining, const struct tv_te_
                : NEXT;
 }
 
-static enum binding find_binding(struct joining *joining, const struct tv_te_loose *event,
+static enum binding find_binding(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
                                  const struct tv_te_link *link)
 {
     if (event->phase != 'f')
@@ -105,7 +109,8 @@ static enum binding find_binding(struct joining *joining, const struct tv_te_loo
     return tv_bytes_equal(point, TV_BYTES("e")) ? AROUND : NEITHER;
 }
 
-static void read_flow(struct joining *joining, const struct tv_te_loose *event, struct told *told)
+static void read_flow(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
+                      struct told *told)
 {
     struct tv_te_link link;
     if (!tv_te_link_read(joining->context, event, &link))
@@ -120,7 +125,7 @@ static void read_flow(struct joining *joining, const struct tv_te_loose *event, 
         told->key = number_of(joining, event->frame, link.plain);
 }
 
-static void read_bound_slice(struct joining *joining, const struct tv_te_loose *event,
+static void read_bound_slice(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
                              struct told *told)
 {
     struct tv_te_fields fields;
@@ -141,7 +146,8 @@ static bool is_flow(const struct tv_te_loose *event)
     return event->phase == 's' || event->phase == 't' || event->phase == 'f';
 }
 
-static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
+static void read_event(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
+                       struct told *told)
 {
     *told = (struct told){.key = TV_NONE};
     if (is_flow(event))
@@ -150,7 +156,7 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
         read_bound_slice(joining, event, told);
 }
 
-static void add_arrow(struct joining *joining, const struct key *key, struct tv_flow_end to,
+static void add_arrow(struct tv_te_flow_plan *joining, const struct key *key, struct tv_flow_end to,
                       uint64_t end_offset)
 {
     struct tv_flow *flow = tv_table_add(&joining->context->trace->tables.flows);
@@ -185,7 +191,7 @@ static struct tv_te_question ask(const struct tv_te_context *context,
     };
 }
 
-static void join_flow(struct joining *joining, const struct tv_te_loose *event,
+static void join_flow(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
                       const struct told *told, const struct tv_te_question *question)
 {
     struct tv_te_context *context = joining->context;
@@ -217,7 +223,7 @@ static int compare_places(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-static void add_places(struct joining *joining, uint32_t row)
+static void add_places(struct tv_te_flow_plan *joining, uint32_t row)
 {
     const struct tv_trace *trace = joining->context->trace;
     uint32_t count = trace->rows[row].count;
@@ -228,7 +234,7 @@ static void add_places(struct joining *joining, uint32_t row)
             (struct async_place){tv_slice_offset(trace, row, i), row, i};
 }
 
-static void find_places(struct joining *joining)
+static void find_places(struct tv_te_flow_plan *joining)
 {
     const struct tv_trace *trace = joining->context->trace;
     joining->have_places = true;
@@ -240,7 +246,8 @@ static void find_places(struct joining *joining)
         qsort(joining->places, joining->place_count, sizeof *joining->places, compare_places);
 }
 
-static bool find_async(struct joining *joining, uint64_t offset, uint32_t *row, uint32_t *index)
+static bool find_async(struct tv_te_flow_plan *joining, uint64_t offset, uint32_t *row,
+                       uint32_t *index)
 {
     struct async_place wanted = {offset, 0, 0};
     const struct async_place *found;
@@ -256,7 +263,7 @@ static bool find_async(struct joining *joining, uint64_t offset, uint32_t *row, 
     return true;
 }
 
-static void join_bound_slice(struct joining *joining, const struct tv_te_loose *event,
+static void join_bound_slice(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
                              const struct told *told)
 {
     struct tv_te_context *context = joining->context;
@@ -280,45 +287,75 @@ static void join_bound_slice(struct joining *joining, const struct tv_te_loose *
     open_flow(key, event, end);
 }
 
-static void join_events(struct joining *joining, const struct tv_te_picked *picked)
+/* What the texts of all events tell; they are in the order of the file. */
+static void read_events(struct tv_te_flow_plan *joining)
+{
+    const struct tv_te_picked *picked = &joining->picked;
+    joining->told = tv_alloc(picked->count, sizeof *joining->told);
+    joining->ids = tv_interner_new();
+    tv_map_init(&joining->numbers);
+    for (size_t i = 0; i < picked->count; i++)
+        read_event(joining, &joining->context->loose[picked->loose[i]], &joining->told[i]);
+    tv_interner_free(joining->ids);
+    tv_map_release(&joining->numbers);
+    tv_te_key_release(&joining->text);
+    joining->ids = NULL;
+}
+
+void tv_te_flows_read(struct tv_te_context *context)
+{
+    struct tv_te_flow_plan *joining = tv_alloc(1, sizeof *joining);
+    joining->context = context;
+    tv_te_pick(&joining->picked, context, "stfXBbn");
+    read_events(joining);
+    context->flows = joining;
+}
+
+static void find_slices(struct tv_te_flow_plan *joining)
 {
     const struct tv_te_context *context = joining->context;
-    struct told *told = tv_alloc(picked->count, sizeof *told);
-    struct tv_te_question *questions = tv_alloc(picked->count, sizeof *questions);
-    for (size_t i = 0; i < picked->count; i++)
-        read_event(joining, &context->loose[picked->loose[i]], &told[i]);
+    const struct tv_te_picked *picked = &joining->picked;
+    joining->questions = tv_alloc(picked->count, sizeof *joining->questions);
     for (size_t i = 0; i < picked->count; i++) {
         size_t next = picked->order[i];
-        questions[i] = ask(context, &context->loose[picked->loose[next]], &told[next]);
+        joining->questions[i] =
+            ask(context, &context->loose[picked->loose[next]], &joining->told[next]);
     }
-    tv_te_bind(context->assembly, context->trace, questions, picked->count,
+    tv_te_bind(context->assembly, context->trace, joining->questions, picked->count,
                context->options->parts);
+}
+
+static void join_events(struct tv_te_flow_plan *joining)
+{
+    const struct tv_te_picked *picked = &joining->picked;
     for (size_t i = 0; i < picked->count; i++) {
         size_t next = picked->order[i];
-        const struct tv_te_loose *event = &context->loose[picked->loose[next]];
-        if (told[next].key == TV_NONE)
+        const struct tv_te_loose *event = &joining->context->loose[picked->loose[next]];
+        if (joining->told[next].key == TV_NONE)
             continue;
         if (is_flow(event))
-            join_flow(joining, event, &told[next], &questions[i]);
+            join_flow(joining, event, &joining->told[next], &joining->questions[i]);
         else
-            join_bound_slice(joining, event, &told[next]);
+            join_bound_slice(joining, event, &joining->told[next]);
     }
-    tv_free(told);
-    tv_free(questions);
 }
 
 void tv_te_flows(struct tv_te_context *context)
 {
-    struct joining joining = {.context = context};
-    struct tv_te_picked picked;
-    tv_te_pick(&picked, context, "stfXBbn");
-    joining.ids = tv_interner_new();
-    tv_map_init(&joining.numbers);
-    join_events(&joining, &picked);
-    tv_interner_free(joining.ids);
-    tv_map_release(&joining.numbers);
-    tv_free(joining.keys);
-    tv_free(joining.places);
-    tv_te_key_release(&joining.text);
-    tv_te_picked_release(&picked);
+    find_slices(context->flows);
+    join_events(context->flows);
+    tv_te_flows_free(context->flows);
+    context->flows = NULL;
+}
+
+void tv_te_flows_free(struct tv_te_flow_plan *plan)
+{
+    if (!plan)
+        return;
+    tv_te_picked_release(&plan->picked);
+    tv_free(plan->told);
+    tv_free(plan->questions);
+    tv_free(plan->keys);
+    tv_free(plan->places);
+    tv_free(plan);
 }

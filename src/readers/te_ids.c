@@ -2,11 +2,11 @@
 #include "readers/te_ids.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 void tv_te_key_release(struct tv_te_key *key)
 {
@@ -76,50 +76,37 @@ bool tv_te_key_add_event_id(struct tv_te_key *key, struct tv_te_context *context
     return true;
 }
 
-struct dated {
-    int64_t time;
-    size_t index;
-};
-
-static int compare_dated(const void *left, const void *right)
-{
-    const struct dated *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-static bool is_among(char phase, const char *phases)
-{
-    return phase != 0 && strchr(phases, phase) != NULL;
-}
-
 static void sort_picked(struct tv_te_picked *picked, const struct tv_te_context *context)
 {
-    struct dated *dated = tv_alloc(picked->count, sizeof *dated);
-    bool sorted = true;
-    for (size_t i = 0; i < picked->count; i++) {
-        dated[i] = (struct dated){context->loose[picked->loose[i]].time, i};
-        sorted = sorted && (i == 0 || dated[i - 1].time <= dated[i].time);
-    }
-    if (!sorted)
-        qsort(dated, picked->count, sizeof *dated, compare_dated);
+    struct tv_sort_key *dated = tv_alloc(picked->count, sizeof *dated);
     for (size_t i = 0; i < picked->count; i++)
-        picked->order[i] = dated[i].index;
+        dated[i] = (struct tv_sort_key){tv_sort_signed(context->loose[picked->loose[i]].time), i};
+    tv_sort_keys(dated, picked->count);
+    for (size_t i = 0; i < picked->count; i++)
+        picked->order[i] = (size_t)dated[i].index;
     tv_free(dated);
+}
+
+size_t tv_te_count_loose(const struct tv_te_context *context, const char *phases)
+{
+    size_t count = 0;
+    for (; *phases; phases++)
+        count += context->loose_of[(uint8_t)*phases];
+    return count;
 }
 
 void tv_te_pick(struct tv_te_picked *picked, const struct tv_te_context *context,
                 const char *phases)
 {
+    bool wanted[UINT8_MAX + 1] = {false};
     size_t filled = 0;
-    picked->count = 0;
-    for (size_t i = 0; i < context->loose_count; i++)
-        picked->count += is_among(context->loose[i].phase, phases);
+    picked->count = tv_te_count_loose(context, phases);
     picked->loose = tv_alloc(picked->count, sizeof *picked->loose);
     picked->order = tv_alloc(picked->count, sizeof *picked->order);
-    for (size_t i = 0; i < context->loose_count; i++)
-        if (is_among(context->loose[i].phase, phases))
+    for (; *phases; phases++)
+        wanted[(uint8_t)*phases] = true;
+    for (size_t i = 0; filled < picked->count; i++)
+        if (wanted[(uint8_t)context->loose[i].phase])
             picked->loose[filled++] = i;
     sort_picked(picked, context);
 }

@@ -63,6 +63,9 @@ struct tv_te_picked {
     size_t count;
 };
 
+/* How many events have one of these phases. */
+size_t tv_te_count_loose(const struct tv_te_context *context, const char *phases);
+
 /* Picks the events whose phase is among the letters. */
 void tv_te_pick(struct tv_te_picked *picked, const struct tv_te_context *context,
                 const char *phases);

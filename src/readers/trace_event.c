@@ -63,22 +63,33 @@ static void number_parts(struct merging *merging)
                             merging->numbers[i].threads);
 }
 
+static void renumber(struct tv_te_loose *rows, size_t count, const struct numbers *numbers)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct tv_te_loose *row = &rows[i];
+        row->frame = row->frame == TV_NONE ? TV_NONE : numbers->frames[row->frame];
+        row->process = numbers->processes[row->process];
+        row->thread = row->thread == TV_NONE ? TV_NONE : numbers->threads[row->thread];
+    }
+}
+
 /* Takes the rows over, their numbers those of the head. */
 static void move_loose(struct tv_te_loose_list *all, struct tv_te_loose_list *own,
                        const struct numbers *numbers)
 {
     if (own->count == 0)
         return;
-    all->rows =
-        tv_array_reserve(all->rows, &all->capacity, all->count + own->count, sizeof *all->rows);
-    for (size_t i = 0; i < own->count; i++) {
-        struct tv_te_loose row = own->rows[i];
-        row.frame = row.frame == TV_NONE ? TV_NONE : numbers->frames[row.frame];
-        row.process = numbers->processes[row.process];
-        row.thread = row.thread == TV_NONE ? TV_NONE : numbers->threads[row.thread];
-        all->rows[all->count++] = row;
+    renumber(own->rows, own->count, numbers);
+    if (all->count == 0) { /* the first need not move */
+        tv_free(all->rows);
+        *all = *own;
+    } else {
+        all->rows =
+            tv_array_reserve(all->rows, &all->capacity, all->count + own->count, sizeof *all->rows);
+        memcpy(all->rows + all->count, own->rows, own->count * sizeof *all->rows);
+        all->count += own->count;
+        tv_free(own->rows);
     }
-    tv_free(own->rows);
     *own = (struct tv_te_loose_list){NULL, 0, 0};
 }
 
@@ -189,6 +200,8 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
     tv_te_metadata_members(context, merging->container);
     context->loose = merging->loose.rows;
     context->loose_count = merging->loose.count;
+    for (size_t i = 0; i < context->loose_count; i++)
+        context->loose_of[(uint8_t)context->loose[i].phase]++;
     context->frame_tables = merging->metadata.rows;
     context->frame_table_count =
         tv_te_metadata_events(context, merging->metadata.rows, merging->metadata.count);
@@ -236,6 +249,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_te_scratch_release(&context.scratch);
         tv_free(context.async.rows); /* when it was cancelled */
         tv_async_plan_free(context.async_plan);
+        tv_te_flows_free(context.flows);
         tv_map_release(&context.joined);
         tv_window_release(&context.window);
         tv_free(merging.loose.rows);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sort.c - tests of base/sort.h.
+ */
+#include "unit.h"
+
+#include "base/memory.h"
+#include "base/sort.h"
+
+static uint64_t state = 1;
+
+static uint64_t next_random(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* Sorted by key, rows of one key by index, and each row still there. */
+static void check(size_t count, uint64_t mask, unsigned shift)
+{
+    struct tv_sort_key *rows = tv_alloc(count, sizeof *rows);
+    uint64_t *keys = tv_alloc(count, sizeof *keys);
+    bool *seen = tv_alloc(count, sizeof *seen);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = (next_random() & mask) << shift;
+        rows[i] = (struct tv_sort_key){keys[i], i};
+    }
+    tv_sort_keys(rows, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(rows[i].index < count && !seen[rows[i].index]);
+        seen[rows[i].index] = true;
+        assert_int_equal(rows[i].key, keys[rows[i].index]);
+        if (i > 0) {
+            assert_true(rows[i - 1].key <= rows[i].key);
+            assert_true(rows[i - 1].key < rows[i].key || rows[i - 1].index < rows[i].index);
+        }
+    }
+    tv_free(rows);
+    tv_free(keys);
+    tv_free(seen);
+}
+
+static void sorts_any_keys(void **unused)
+{
+    (void)unused;
+    static const size_t counts[] = {0, 1, 2, 63, 64, 65, 1000, 20000};
+    for (size_t i = 0; i < TV_COUNT(counts); i++) {
+        check(counts[i], UINT64_MAX, 0);
+        check(counts[i], 3, 0);
+        check(counts[i], 0xffff, 48);
+        check(counts[i], 1, 63);
+        check(counts[i], 0xfff, 5);
+    }
+}
+
+static void signed_numbers_keep_their_order(void **unused)
+{
+    (void)unused;
+    static const int64_t numbers[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX};
+    for (size_t i = 1; i < TV_COUNT(numbers); i++)
+        assert_true(tv_sort_signed(numbers[i - 1]) < tv_sort_signed(numbers[i]));
+}
+
+UNIT_TESTS(sort, cmocka_unit_test(sorts_any_keys),
+           cmocka_unit_test(signed_numbers_keep_their_order));
