@@ -94,13 +94,15 @@ static void merge_thread(struct placing_job *job, uint32_t thread)
     if (!work->diagnostics)
         return;
     if (work->nesting.row_count > 0) {
-        uint32_t *map = tv_alloc(work->nesting.paths.count, sizeof *map);
-        tv_paths_merge(&job->assembly->trace->paths, &work->nesting.paths, map);
+        uint32_t *map = tv_alloc(work->nesting.node_count, sizeof *map);
+        tv_paths_merge_nodes(&job->assembly->trace->paths, work->nesting.nodes,
+                             work->nesting.node_count, map);
         for (uint64_t at = 0; at < work->columns.count; at++)
             work->columns.path[at] = map[work->columns.path[at]];
         tv_free(map);
     }
-    tv_paths_release(&work->nesting.paths);
+    tv_free(work->nesting.nodes);
+    work->nesting.nodes = NULL;
 }
 
 /* Merges what is done and next in order, unless another worker is at it, who will find it. */
@@ -117,11 +119,11 @@ static void merge_paths(struct placing_job *job)
     } while (next < count && atomic_load(&job->done[next]));
 }
 
-static void place_one(struct placing_job *job, uint32_t thread)
+static void place_one(struct placing_job *job, struct tv_spans_rooms *rooms, uint32_t thread)
 {
     struct thread_work *work = &job->assembly->threads[thread];
     if (work->count > 0 && !is_cancelled(job->placing))
-        tv_thread_work(job->assembly, job->placing, work);
+        tv_thread_work(job->assembly, job->placing, rooms, work);
     atomic_store(&job->done[thread], true);
     merge_paths(job);
 }
@@ -132,12 +134,15 @@ static void place_threads(void *context, unsigned worker)
 {
     struct placing_job *job = context;
     uint32_t count = job->assembly->thread_count, late = count - count / 4;
+    struct tv_spans_rooms rooms;
     (void)worker;
+    tv_spans_rooms_init(&rooms);
     for (uint32_t i; (i = atomic_fetch_add(&job->next, 1)) <= count;)
         if (i != late)
-            place_one(job, i < late ? i : i - 1);
+            place_one(job, &rooms, i < late ? i : i - 1);
         else if (job->placing->beside)
             job->placing->beside(job->placing->beside_context);
+    tv_spans_rooms_release(&rooms);
 }
 
 static void count_children(void *context, unsigned worker)

@@ -49,7 +49,7 @@ struct tv_assembly {
 
 /* From pieces to rows: all that a thread needs no other thread for. */
 void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
-                    struct thread_work *work);
+                    struct tv_spans_rooms *rooms, struct thread_work *work);
 
 /* Where an async slice lies. */
 struct tv_async_place {

@@ -139,7 +139,7 @@ static void enter(struct nest *nest, uint32_t number, size_t index, size_t depth
             tv_array_reserve(lane->rows, &lane->row_capacity, depth + 1, sizeof *lane->rows);
         lane->rows[lane->row_count++] = add_row(nest, number, (uint32_t)depth);
     }
-    span->frame = tv_paths_child(&nest->nesting->paths, parent_path, span->frame);
+    span->frame = tv_paths_child(&nest->spans->rooms->paths, parent_path, span->frame);
     lane->levels = tv_array_reserve(lane->levels, &lane->capacity, depth + 1, sizeof *lane->levels);
     lane->levels[lane->depth++] = (struct level){(uint32_t)index, span->frame};
     nest->nesting->row_of[index] = lane->rows[depth];
@@ -154,7 +154,7 @@ static void enter_flat(struct nest *nest, size_t index)
                                            nest->flat_count + 1, sizeof *nest->flat_rows);
         nest->flat_rows[nest->flat_count++] = add_row(nest, NESTING_LANES + lane, 0);
     }
-    span->frame = tv_paths_child(&nest->nesting->paths, TV_ROOT_PATH, span->frame);
+    span->frame = tv_paths_child(&nest->spans->rooms->paths, TV_ROOT_PATH, span->frame);
     nest->nesting->row_of[index] = nest->flat_rows[lane];
 }
 
@@ -199,13 +199,20 @@ static void order_rows(struct nest *nest)
     nesting->lane_count = nest->lanes_used + (uint32_t)nest->flat_count;
 }
 
+static void keep_paths(struct tv_nesting *nesting, const struct tv_paths *paths)
+{
+    nesting->node_count = paths->count;
+    nesting->nodes = tv_alloc(paths->count, sizeof *nesting->nodes);
+    memcpy(nesting->nodes, paths->nodes, paths->count * sizeof *nesting->nodes);
+}
+
 void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting *nesting)
 {
     struct nest *nest = tv_alloc(1, sizeof *nest);
     *nest = (struct nest){.spans = spans, .nesting = nesting, .tolerance = tolerance};
     memset(nesting, 0, sizeof *nesting);
-    tv_paths_init(&nesting->paths);
-    nesting->row_of = tv_pages_alloc(tv_size_mul(spans->count, sizeof *nesting->row_of));
+    tv_paths_clear(&spans->rooms->paths);
+    nesting->row_of = tv_room_take(&spans->rooms->row_of, spans->count, sizeof *nesting->row_of);
     for (size_t i = 0; i < spans->count; i++)
         place(nest, i);
     order_rows(nest);
@@ -216,5 +223,5 @@ void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting 
     tv_lanes_release(&nest->flat);
     tv_free(nest->flat_rows);
     tv_free(nest);
-    tv_paths_finish(&nesting->paths);
+    keep_paths(nesting, &spans->rooms->paths);
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trees of millions of paths are larger than the caches: what counts is how many places of memory a
+ * step touches, and whether it must wait for one to know the next.
+ */
 #include "model/paths.h"
 
 #include <string.h>
@@ -6,18 +10,16 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-#define FIRST_PLACES ((size_t)1 << 10)
+#define FIRST_NODES ((size_t)1 << 9)
 
-static size_t place_of(const struct tv_paths *paths, uint32_t parent, uint32_t frame)
-{
-    return (size_t)tv_hash_u64((uint64_t)parent << 32 | frame) & paths->mask;
-}
+/* Three quarters of the places are taken at most. */
+#define PLACES_FOR(nodes) ((nodes) + (nodes) / 3)
 
-static void allocate_places(struct tv_paths *paths, size_t count)
+#define TOGETHER 16u
+
+static uint32_t hash_of(uint32_t parent, uint32_t frame)
 {
-    paths->places = tv_pages_alloc(tv_size_mul(count, sizeof *paths->places));
-    memset(paths->places, 0xff, count * sizeof *paths->places);
-    paths->mask = count - 1;
+    return (uint32_t)tv_hash_u64((uint64_t)parent << 32 | frame);
 }
 
 static void free_places(struct tv_paths *paths)
@@ -25,83 +27,176 @@ static void free_places(struct tv_paths *paths)
     if (paths->places)
         tv_pages_free(paths->places, (paths->mask + 1) * sizeof *paths->places);
     paths->places = NULL;
+    paths->mask = 0;
 }
 
-static uint32_t append(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+static void free_nodes(struct tv_paths *paths)
 {
-    paths->nodes = tv_array_reserve(paths->nodes, &paths->capacity, (size_t)paths->count + 1,
-                                    sizeof *paths->nodes);
-    paths->nodes[paths->count] =
-        (struct tv_path_node){parent, frame, TV_NONE, TV_NONE, TV_NONE, TV_NONE};
+    if (paths->nodes)
+        tv_pages_free(paths->nodes, paths->capacity * sizeof *paths->nodes);
+    if (paths->recents)
+        tv_pages_free(paths->recents, paths->capacity * sizeof *paths->recents);
+}
+
+/* Room for one more node. Recents that nobody wrote to stay untouched. */
+static TV_NOINLINE void grow_nodes(struct tv_paths *paths)
+{
+    struct tv_paths grown = *paths;
+    grown.capacity = paths->capacity ? tv_size_mul(paths->capacity, 2) : FIRST_NODES;
+    if (grown.capacity > TV_NONE)
+        tv_memory_exhausted();
+    grown.nodes = tv_pages_alloc(tv_size_mul(grown.capacity, sizeof *grown.nodes));
+    grown.recents = tv_pages_alloc(tv_size_mul(grown.capacity, sizeof *grown.recents));
+    if (paths->count > 0) {
+        memcpy(grown.nodes, paths->nodes, paths->count * sizeof *grown.nodes);
+        memcpy(grown.recents, paths->recents, paths->recent_count * sizeof *grown.recents);
+    }
+    free_nodes(paths);
+    *paths = grown;
+}
+
+TV_INLINE uint32_t append(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+{
+    if (TV_UNLIKELY(paths->count == paths->capacity))
+        grow_nodes(paths);
+    paths->nodes[paths->count] = (struct tv_path_node){parent, frame};
     return paths->count++;
+}
+
+/* Puts nodes from `first` on, which are not there yet, into their places: some at a time, so that
+ * memory is waited for once. */
+static void fill_places(struct tv_paths *paths, uint32_t first)
+{
+    uint32_t hashes[TOGETHER], count;
+    for (uint32_t i = first; i < paths->count; i += count) {
+        count = paths->count - i < TOGETHER ? paths->count - i : TOGETHER;
+        for (uint32_t j = 0; j < count; j++) {
+            hashes[j] = hash_of(paths->nodes[i + j].parent, paths->nodes[i + j].frame);
+            TV_PREFETCH(&paths->places[hashes[j] & paths->mask]);
+        }
+        for (uint32_t j = 0; j < count; j++) {
+            size_t at = hashes[j] & paths->mask;
+            while (paths->places[at].node != 0)
+                at = (at + 1) & paths->mask;
+            paths->places[at] = (struct tv_path_place){hashes[j], i + j};
+        }
+    }
+}
+
+/* Makes the places anew, with room for all nodes and some more. */
+static TV_NOINLINE void make_places(struct tv_paths *paths)
+{
+    size_t count = FIRST_NODES * 2, needed = (size_t)paths->count + 1;
+    while (count < PLACES_FOR(needed))
+        count *= 2;
+    free_places(paths);
+    paths->places = tv_pages_alloc(tv_size_mul(count, sizeof *paths->places));
+    paths->mask = count - 1;
+    fill_places(paths, 1);
+}
+
+static bool is_full(const struct tv_paths *paths)
+{
+    return PLACES_FOR((size_t)paths->count + 1) > paths->mask;
 }
 
 void tv_paths_init(struct tv_paths *paths)
 {
     memset(paths, 0, sizeof *paths);
-    allocate_places(paths, FIRST_PLACES);
     append(paths, TV_ROOT_PATH, TV_NONE);
+}
+
+void tv_paths_clear(struct tv_paths *paths)
+{
+    memset(paths->recents, 0, paths->recent_count * sizeof *paths->recents);
+    if (paths->places)
+        memset(paths->places, 0, (paths->mask + 1) * sizeof *paths->places);
+    paths->recent_count = 0;
+    paths->count = 1;
 }
 
 void tv_paths_release(struct tv_paths *paths)
 {
     free_places(paths);
-    tv_free(paths->nodes);
+    free_nodes(paths);
     memset(paths, 0, sizeof *paths);
 }
 
-/* Doubles the places; half of them are always free. */
-static void grow(struct tv_paths *paths)
+/* The node, or 0; *at is its place, or where it belongs. */
+TV_INLINE uint32_t find(const struct tv_paths *paths, struct tv_path_node wanted, uint32_t hash,
+                        size_t *at)
 {
-    size_t count = (paths->mask + 1) * 2;
-    free_places(paths);
-    allocate_places(paths, count);
-    for (uint32_t i = 1; i < paths->count; i++) {
-        size_t at = place_of(paths, paths->nodes[i].parent, paths->nodes[i].frame);
-        while (paths->places[at] != TV_NONE)
-            at = (at + 1) & paths->mask;
-        paths->places[at] = i;
+    for (*at = hash & paths->mask; paths->places[*at].node != 0; *at = (*at + 1) & paths->mask) {
+        struct tv_path_place place = paths->places[*at];
+        if (place.hash == hash && paths->nodes[place.node].parent == wanted.parent &&
+            paths->nodes[place.node].frame == wanted.frame)
+            return place.node;
     }
+    return 0;
 }
 
 static uint32_t find_or_add(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
-    size_t at = place_of(paths, parent, frame);
-    uint32_t node;
-    while ((node = paths->places[at]) != TV_NONE &&
-           (paths->nodes[node].parent != parent || paths->nodes[node].frame != frame))
-        at = (at + 1) & paths->mask;
-    if (node == TV_NONE) {
+    uint32_t hash = hash_of(parent, frame);
+    size_t at;
+    if (!paths->places || is_full(paths))
+        make_places(paths);
+    uint32_t node = find(paths, (struct tv_path_node){parent, frame}, hash, &at);
+    if (node == 0) {
         node = append(paths, parent, frame);
-        paths->places[at] = node;
-        if ((size_t)paths->count * 2 > paths->mask)
-            grow(paths);
+        paths->places[at] = (struct tv_path_place){hash, node};
     }
     return node;
 }
 
 TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
-    uint32_t child = paths->nodes[parent].other_child;
-    if (paths->nodes[parent].other_frame != frame)
+    const struct tv_path_recent *known = &paths->recents[parent];
+    uint32_t child = known->other_child;
+    if (child == 0 || known->other_frame != frame)
         child = find_or_add(paths, parent, frame);
-    struct tv_path_node *node = &paths->nodes[parent];
-    node->other_frame = node->last_frame;
-    node->other_child = node->last_child;
-    node->last_frame = frame;
-    node->last_child = child;
+    struct tv_path_recent *recent = &paths->recents[parent];
+    recent->other_frame = recent->last_frame;
+    recent->other_child = recent->last_child;
+    recent->last_frame = frame;
+    recent->last_child = child;
+    if (parent >= paths->recent_count)
+        paths->recent_count = parent + 1;
     return child;
 }
 
-void tv_paths_merge(struct tv_paths *to, const struct tv_paths *from, uint32_t *map)
+/* No two nodes of a tree are one path: so what is new is new to those that come after it as well,
+ * and children of new nodes need not be looked for. */
+void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes, uint32_t count,
+                          uint32_t *map)
 {
+    uint32_t first = to->count;
+    if (!to->places)
+        make_places(to);
     map[TV_ROOT_PATH] = TV_ROOT_PATH;
-    for (uint32_t i = 1; i < from->count; i++)
-        map[i] = tv_paths_child(to, map[from->nodes[i].parent], from->nodes[i].frame);
+    for (uint32_t i = 1; i < count; i++) {
+        struct tv_path_node wanted = {map[nodes[i].parent], nodes[i].frame};
+        size_t at;
+        map[i] =
+            wanted.parent < first ? find(to, wanted, hash_of(wanted.parent, wanted.frame), &at) : 0;
+        if (map[i] == 0)
+            map[i] = append(to, wanted.parent, wanted.frame);
+    }
+    if (is_full(to))
+        make_places(to);
+    else
+        fill_places(to, first);
+}
+
+void tv_paths_rest(struct tv_paths *paths)
+{
+    free_places(paths);
 }
 
 void tv_paths_finish(struct tv_paths *paths)
 {
     free_places(paths);
-    paths->mask = 0;
+    if (paths->recents)
+        tv_pages_free(paths->recents, paths->capacity * sizeof *paths->recents);
+    paths->recents = NULL;
 }

@@ -12,19 +12,33 @@
 
 #define TV_ROOT_PATH 0u
 
-/* A node with the two children that were asked for last: call chains repeat themselves. */
 struct tv_path_node {
     uint32_t parent;
     uint32_t frame;
+};
+
+/* The two children of a node that were asked for last: call chains repeat themselves.  Child 0:
+ * none, as the root is nobody's. */
+struct tv_path_recent {
     uint32_t last_frame, last_child;
     uint32_t other_frame, other_child;
 };
 
+/* Part of a node's hash stands beside its number, so that nodes are looked at only when they are
+ * very likely the right ones. */
+struct tv_path_place {
+    uint32_t hash;
+    uint32_t node; /* 0: free */
+};
+
 struct tv_paths {
     struct tv_path_node *nodes;
-    size_t capacity;
+    struct tv_path_recent *recents; /* beside the nodes */
+    size_t capacity;                /* of both */
     uint32_t count;
-    uint32_t *places; /* open addressing over nodes, by (parent, frame); TV_NONE: free */
+    uint32_t recent_count;        /* recents behind this many were never written */
+    struct tv_path_place *places; /* open addressing over nodes, by (parent, frame); NULL: to be
+                                   * made when a child is asked for that is not recent */
     size_t mask;
 };
 
@@ -37,15 +51,27 @@ uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t f
 /* The node for `frame` called from `parent`; made when new. */
 TV_INLINE uint32_t tv_paths_child(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
-    const struct tv_path_node *node = &paths->nodes[parent];
-    if (TV_LIKELY(node->last_frame == frame))
-        return node->last_child;
+    const struct tv_path_recent *recent = &paths->recents[parent];
+    if (TV_LIKELY(recent->last_frame == frame && recent->last_child != 0))
+        return recent->last_child;
     return tv_paths_child_slow(paths, parent, frame);
 }
 
-/* Adds every node of `from` to `to`; map[i] (from->count places) becomes the number of node i
+/* Back to the root alone; memory is kept for the next tree. */
+void tv_paths_clear(struct tv_paths *paths);
+
+/* Adds the nodes of another tree to `to`; map[i] (`count` places) becomes the number of node i
  * there. */
-void tv_paths_merge(struct tv_paths *to, const struct tv_paths *from, uint32_t *map);
+void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes, uint32_t count,
+                          uint32_t *map);
+
+static inline void tv_paths_merge(struct tv_paths *to, const struct tv_paths *from, uint32_t *map)
+{
+    tv_paths_merge_nodes(to, from->nodes, from->count, map);
+}
+
+/* Gives back the memory of the hash table until a child is asked for again. */
+void tv_paths_rest(struct tv_paths *paths);
 
 /* Gives back what only adding needs: the finished tree is nodes[0..count). */
 void tv_paths_finish(struct tv_paths *paths);

@@ -66,7 +66,7 @@ TV_INLINE void sort(struct tv_spans *all, less_function *less)
         return;
     for (size_t i = 0; i < count; i += RUN)
         sort_run(spans + i, count - i < RUN ? count - i : RUN, less);
-    struct tv_span *spare = tv_pages_alloc(tv_size_mul(count, sizeof *spare));
+    struct tv_span *spare = tv_room_take(&all->rooms->spare, count, sizeof *spare);
     for (size_t width = RUN; width < count; width *= 2)
         for (size_t i = 0; count - i > width; i += 2 * width) {
             size_t end = count - i < 2 * width ? count - i : 2 * width;
@@ -74,7 +74,7 @@ TV_INLINE void sort(struct tv_spans *all, less_function *less)
             if (end < 2 * width)
                 break;
         }
-    tv_pages_free(spare, count * sizeof *spare);
+    tv_room_leave(&all->rooms->spare);
 }
 
 void tv_spans_sort_by_time(struct tv_spans *spans)

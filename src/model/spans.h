@@ -2,7 +2,7 @@
 /*
  * spans.h - the spans of one thread on their way to rows.
  *
- * For the files of the assembly alone: gather.c, span_sort.c, pair.c, nest.c, assembly.c.
+ * For the files of the assembly alone: gather.c, span_sort.c, pair.c, nest.c, rooms.c, assembly.c.
  */
 #ifndef TV_MODEL_SPANS_H
 #define TV_MODEL_SPANS_H
@@ -44,8 +44,30 @@ struct tv_gather {
     size_t cpu_count, cpu_capacity;
 };
 
+/* Memory that a worker uses for one thread after the other: fresh memory is slow. */
+struct tv_room {
+    void *memory;
+    size_t size;
+};
+
+/* Room for `count` things of `size` bytes, which hold anything. */
+void *tv_room_take(struct tv_room *room, size_t count, size_t size);
+
+/* Nobody looks at it any more: gives it back when it is large. */
+void tv_room_leave(struct tv_room *room);
+void tv_room_release(struct tv_room *room);
+
+struct tv_spans_rooms {
+    struct tv_room spans, spare, row_of;
+    struct tv_paths paths;
+};
+
+void tv_spans_rooms_init(struct tv_spans_rooms *rooms);
+void tv_spans_rooms_release(struct tv_spans_rooms *rooms);
+
 /* All spans of one thread. */
 struct tv_spans {
+    struct tv_spans_rooms *rooms;
     struct tv_span *spans;
     size_t count;
     struct tv_side *sides;
@@ -77,11 +99,13 @@ struct tv_nested_row {
 };
 
 struct tv_nesting {
-    uint32_t *row_of;           /* [spans] index in rows */
+    uint32_t *row_of;           /* [spans] index in rows; in the worker's room */
     struct tv_nested_row *rows; /* by lane and depth */
     size_t row_count;
     uint32_t lane_count;
-    struct tv_paths paths; /* frames of the spans become paths of this tree */
+    /* Frames of the spans become paths of this tree. */
+    struct tv_path_node *nodes;
+    uint32_t node_count;
 };
 
 /* Finds the row of each whole span, sorted by start; turns `frame` into the path; sets flags; cuts

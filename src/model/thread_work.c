@@ -34,7 +34,7 @@ static void collect_block(const struct taken_part *part, const struct tv_span_bl
 static void collect(const struct tv_assembly *assembly, struct thread_work *work,
                     struct tv_spans *spans)
 {
-    spans->spans = tv_pages_alloc(tv_size_mul((size_t)work->count, sizeof *spans->spans));
+    spans->spans = tv_room_take(&spans->rooms->spans, (size_t)work->count, sizeof *spans->spans);
     for (size_t i = 0; i < work->piece_count; i++)
         for (struct tv_span_block *block = work->pieces[i].first, *next; block; block = next) {
             next = block->next;
@@ -185,10 +185,9 @@ static void place_thread(const struct tv_assembly *assembly, struct thread_work 
 }
 
 void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
-                    struct thread_work *work)
+                    struct tv_spans_rooms *rooms, struct thread_work *work)
 {
-    struct tv_spans spans = {.names = assembly->names};
-    size_t allocated = tv_size_mul((size_t)work->count, sizeof *spans.spans);
+    struct tv_spans spans = {.rooms = rooms, .names = assembly->names};
     spans.diagnostics = work->diagnostics = tv_alloc(1, sizeof *work->diagnostics);
     collect(assembly, work, &spans);
     if (finish_unfinished(&spans)) {
@@ -204,7 +203,8 @@ void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing 
         read_clock(&spans, &placing->clocks[work - assembly->threads]);
     tv_spans_nest(&spans, placing->tolerance, &work->nesting);
     place_thread(assembly, work, &spans);
-    tv_pages_free(work->nesting.row_of, (size_t)spans.count * sizeof *work->nesting.row_of);
-    tv_pages_free(spans.spans, allocated);
+    work->nesting.row_of = NULL;
+    tv_room_leave(&rooms->row_of);
+    tv_room_leave(&rooms->spans);
     tv_free(spans.sides);
 }
