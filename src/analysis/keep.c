@@ -9,6 +9,7 @@ void tv_keep_release(struct tv_keep *keep)
 {
     tv_free(keep->processes);
     tv_free(keep->tracks);
+    tv_free(keep->threads);
     tv_free(keep->frames);
 }
 

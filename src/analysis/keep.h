@@ -16,6 +16,7 @@
 struct tv_keep {
     bool *processes; /* [head->process_count] */
     bool *tracks;    /* [track_count] */
+    bool *threads;   /* [head->thread_count], also those without a track; there when `tracks` is */
     bool *frames;    /* [head->frame_count]: of calls, instants and flows */
     /* Whether a list of categories is wanted, for what has a category and no frame. */
     bool (*category)(struct tv_bytes list, const void *context);

@@ -10,7 +10,7 @@ struct counting {
     const struct tv_trace *trace;
     const struct tv_selection *selection;
     enum tv_sample_measure measure;
-    bool *wanted; /* [threads]; NULL: all, also those of no thread */
+    const bool *wanted; /* [threads]; NULL: all, also those of no thread */
     /* [threads + 1] for the time until the next one: the sample before, plus 1, and its time */
     size_t *last;
     tv_ns *gap;
@@ -44,7 +44,9 @@ static bool is_wanted(const struct counting *counting, const struct tv_sample *s
     bool all = selection->from == INT64_MIN && selection->to == INT64_MAX;
     if (!all && (time < selection->from || time >= selection->to))
         return false;
-    return !counting->wanted || counting->wanted[place_of(counting, sample)];
+    uint32_t place = place_of(counting, sample);
+    return !counting->wanted ||
+           (place < counting->trace->head->thread_count && counting->wanted[place]);
 }
 
 static void add(struct counting *counting, const struct tv_sample *sample, int64_t measure)
@@ -98,10 +100,11 @@ static void add_all(struct counting *counting)
 
 struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
                                              const struct tv_selection *selection,
-                                             enum tv_sample_measure measure)
+                                             const bool *threads, enum tv_sample_measure measure)
 {
     struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
-    struct counting counting = {trace, selection, measure, wanted_threads(trace, selection),
+    bool *of_tracks = threads ? NULL : wanted_threads(trace, selection);
+    struct counting counting = {trace, selection, measure, threads ? threads : of_tracks,
                                 NULL,  NULL,      0,       tree};
     if (measure == TV_SAMPLES_TIME)
         add_times(&counting);
@@ -114,6 +117,6 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
     }
     tree->cost[TV_ROOT_PATH] = (struct tv_path_cost){0};
     tv_call_tree_settle(tree);
-    tv_free(counting.wanted);
+    tv_free(of_tracks);
     return tree;
 }

@@ -15,10 +15,11 @@ enum tv_sample_measure {
 };
 
 /* The samples of a selection: those with a time in the range, of the threads of its tracks (NULL:
- * all samples).  `calls` of a node are the samples with it in their stacks, `wall` is the measure;
- * `cpu` is 0.  Samples without a stack are not in it. */
+ * all samples) or, where `threads` [head->thread_count] is not NULL, of these.  `calls` of a node
+ * are the samples with it in their stacks, `wall` is the measure; `cpu` is 0.  Samples without a
+ * stack are not in it. */
 struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
                                              const struct tv_selection *selection,
-                                             enum tv_sample_measure measure);
+                                             const bool *threads, enum tv_sample_measure measure);
 
 #endif

@@ -14,7 +14,7 @@ struct tv_slice_sums {
     int64_t length;      /* nanoseconds, of all */
     int64_t self;        /* nanoseconds: lengths less those of children */
     uint64_t async;      /* slices of async tracks */
-    uint32_t cpus;       /* processors with a track */
+    uint32_t cpus;       /* processors with a track, or that samples name */
     uint64_t cpu_slices; /* what they ran */
 };
 

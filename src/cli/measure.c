@@ -15,11 +15,12 @@ static bool wants_samples(const struct tv_settings *settings)
 }
 
 static struct tv_call_tree *count(const struct tv_settings *settings, unsigned flags,
-                                  const struct tv_trace *trace,
+                                  const struct tv_trace *trace, const struct tv_keep *keep,
                                   const struct tv_selection *selection)
 {
     if (wants_samples(settings))
-        return tv_sample_tree_of_trace(trace, selection, (enum tv_sample_measure)settings->samples);
+        return tv_sample_tree_of_trace(trace, selection, keep->threads,
+                                       (enum tv_sample_measure)settings->samples);
     if (flags & TV_MEASURE_SPLIT_THREADS)
         return tv_call_tree_by_thread(trace, selection, tv_settings_jobs(settings));
     return tv_call_tree_of_trace(trace, selection, tv_settings_jobs(settings));
@@ -36,7 +37,7 @@ static enum tv_status count_trace(const struct tv_settings *settings, unsigned f
     if (status == TV_OK && wants_samples(settings) && trace->tables.samples.count == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--samples: the trace has no samples");
     if (status == TV_OK)
-        measured->tree = count(settings, flags, trace, &selection);
+        measured->tree = count(settings, flags, trace, keep, &selection);
     tv_free(tracks);
     if (status == TV_OK && keep->frames) {
         struct tv_call_tree *all = measured->tree;

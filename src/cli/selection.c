@@ -210,6 +210,10 @@ static void keep_tracks(const struct tv_settings *settings, const struct tv_trac
             (thread != TV_NONE && tv_thread_is_named(trace->head, thread, &settings->threads));
         keep->tracks[i] = named && tv_keep_process(keep, tv_track_process(trace, i));
     }
+    keep->threads = tv_alloc(trace->head->thread_count, sizeof *keep->threads);
+    for (uint32_t i = 0; i < trace->head->thread_count; i++)
+        keep->threads[i] = tv_thread_is_named(trace->head, i, &settings->threads) &&
+                           tv_keep_process(keep, tv_thread_process(trace->head, i));
 }
 
 static void keep_frames(const struct tv_settings *settings, const struct tv_head *head,

@@ -172,22 +172,36 @@ static void know_threads(struct joining *joining)
     }
 }
 
-/* The thread of a sample. When the file has no threads at all, its process has the same id. */
-static uint32_t find_thread(struct joining *joining, struct tv_bytes tid, uint64_t offset)
+/* The process of a thread that no event has: the only one there is, else one of the same id. */
+static uint32_t process_of(struct tv_te_threads *threads, struct tv_bytes tid)
+{
+    return threads->process_count == 1 ? threads->first_process : tv_te_process(threads, tid);
+}
+
+/* The thread of a sample, made when no event has it. */
+static uint32_t find_thread(struct joining *joining, const struct tv_te_fields *fields,
+                            uint64_t offset)
 {
     struct tv_te_context *context = joining->context;
-    struct tv_bytes text = tv_te_text(tid, &context->scratch);
-    if (!joining->threads_known)
-        know_threads(joining);
-    uint32_t string = tv_head_string(context->trace->head, text);
-    uint32_t thread = tv_map_find(&joining->threads, string);
-    if (thread != TV_NONE || tid.data == NULL || !context->nothing) {
+    struct tv_te_threads *threads = &context->threads;
+    size_t known = threads->thread_count;
+    uint32_t thread = TV_NONE;
+    if (fields->tid.data != NULL && fields->pid.data != NULL) {
+        thread =
+            tv_te_thread(threads, tv_te_process(threads, fields->pid), fields->pid, fields->tid);
+    } else if (fields->tid.data != NULL) {
+        if (!joining->threads_known)
+            know_threads(joining);
+        uint32_t string =
+            tv_head_string(context->trace->head, tv_te_text(fields->tid, &context->scratch));
+        thread = tv_map_find(&joining->threads, string);
         if (thread == TV_NONE)
-            tv_te_warn(context, TV_DIAGNOSTIC_SAMPLE_NO_THREAD, offset);
-        return thread;
+            thread =
+                tv_te_thread(threads, process_of(threads, fields->tid), fields->tid, fields->tid);
+        tv_map_set(&joining->threads, string, thread);
     }
-    thread = tv_te_thread(&context->threads, tv_te_process(&context->threads, tid), tid, tid);
-    tv_map_set(&joining->threads, string, thread);
+    if (thread == TV_NONE || (threads->thread_count > known && !context->nothing))
+        tv_te_warn(context, TV_DIAGNOSTIC_SAMPLE_NO_THREAD, offset);
     return thread;
 }
 
@@ -200,7 +214,7 @@ static void take_sample(struct joining *joining, const struct tv_te_fields *fiel
         tv_te_warn(context, TV_DIAGNOSTIC_SAMPLE_NO_TIME, offset);
         return;
     }
-    sample.thread = find_thread(joining, fields->tid, offset);
+    sample.thread = find_thread(joining, fields, offset);
     sample.path = tv_te_stacks_find(&joining->stacks, fields->sf, TV_NONE);
     if (sample.path == TV_NONE) {
         tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, offset);

@@ -2,6 +2,7 @@
 /*
  * What the trace is: its inputs, tracks and frames.
  */
+#include "analysis/slice_sums.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/state.h"
@@ -193,8 +194,9 @@ static void write_tracks(struct tv_out *out, const struct tv_view *view)
 }
 
 /* What there is to ask for beside slices. */
-static void write_counts(struct tv_out *out, const struct tv_tables *tables)
+static void write_counts(struct tv_out *out, const struct tv_trace *trace)
 {
+    const struct tv_tables *tables = &trace->tables;
     number(out, ",\"counters\":", (int64_t)tables->counters.count);
     number(out, ",\"instants\":", (int64_t)tables->instants.count);
     number(out, ",\"flows\":", (int64_t)tables->flows.count);
@@ -203,13 +205,57 @@ static void write_counts(struct tv_out *out, const struct tv_tables *tables)
     number(out, ",\"memory_dumps\":", (int64_t)tables->memory_dumps.count);
 }
 
-/* Threads without events. */
+/* How much of all there is, as info counts it. */
+static void write_facts(struct tv_out *out, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    struct tv_slice_sums sums = tv_slice_sums_of(trace);
+    uint64_t of_threads = 0;
+    for (size_t i = 0; i < tables->instants.count; i++)
+        of_threads += tables->instants.rows[i].scope == TV_SCOPE_THREAD;
+    const struct {
+        const char *name;
+        uint64_t count;
+    } facts[] = {
+        {"Unfinished slices", sums.unfinished},
+        {"Async slices", sums.async},
+        {"Instants of threads", of_threads},
+        {"Other instants", tables->instants.count - of_threads},
+        {"Counters", tables->counters.count},
+        {"Counter series", tables->series.count},
+        {"Counter samples", tables->counter_value_count},
+        {"Flows", tables->flows.count},
+        {"Joins of ids", tables->joins.count},
+        {"Objects", tables->objects.count},
+        {"Snapshots", tables->snapshots.count},
+        {"Samples", tables->samples.count},
+        {"Memory dumps", tv_info_distinct_dumps(tables)},
+        {"Contexts", tables->contexts.count},
+        {"Stack frames", tables->stack_frames.count},
+        {"Processors", sums.cpus},
+        {"Slices of processors", sums.cpu_slices},
+    };
+    bool any = false;
+    tv_out_text(out, ",\"facts\":[");
+    for (size_t i = 0; i < TV_COUNT(facts); i++) {
+        if (facts[i].count == 0)
+            continue;
+        tv_out_text(out, any ? ",[" : "[");
+        tv_out_json(out, tv_bytes_of(facts[i].name));
+        number(out, ",", (int64_t)facts[i].count);
+        tv_out_char(out, ']');
+        any = true;
+    }
+    tv_out_char(out, ']');
+}
+
+/* Threads without slices of their own: with those that have them they are all threads. */
 static void write_idle_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_head *head = trace->head;
     bool any = false, *busy = tv_alloc(head->thread_count, sizeof *busy);
     for (uint32_t i = 0; i < trace->track_count; i++)
-        if (trace->tracks[i].thread != TV_NONE)
+        if (trace->tracks[i].kind == TV_TRACK_THREAD)
             busy[trace->tracks[i].thread] = true;
     tv_out_text(out, ",\"idle_threads\":[");
     for (uint32_t i = 0; i < head->thread_count; i++) {
@@ -278,7 +324,8 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     write_tracks(out, view);
     write_idle_threads(out, trace);
     write_diagnostics(out, &trace->head->diagnostics);
-    write_counts(out, &trace->tables);
+    write_counts(out, trace);
+    write_facts(out, trace);
     number(out, ",\"frames\":", trace->head->frame_count);
     tv_out_char(out, '}');
     return TV_OK;

@@ -122,7 +122,7 @@ enum tv_status tv_view_sample_flame(const struct tv_view *view,
         return status;
     options.clock = TV_CLOCK_WALL;
     struct tv_call_tree *tree =
-        tv_sample_tree_of_trace(view->trace, &selection, (enum tv_sample_measure)measure);
+        tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
     struct tv_flame *flame = tv_flame_of_tree(tree, &options);
     tv_view_write_flame(out, flame);
     tv_flame_free(flame);

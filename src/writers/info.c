@@ -175,8 +175,7 @@ static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, any ? "\n  ]" : "]");
 }
 
-/* The dumps of several processes with one id are one. */
-static uint32_t distinct_dumps(const struct tv_tables *tables)
+uint32_t tv_info_distinct_dumps(const struct tv_tables *tables)
 {
     struct tv_map ids;
     uint32_t count = 0;
@@ -186,6 +185,14 @@ static uint32_t distinct_dumps(const struct tv_tables *tables)
         count += tv_map_add(&ids, (uint64_t)dump->input << 32 | dump->id, count) == count;
     }
     tv_map_release(&ids);
+    return count;
+}
+
+static uint64_t thread_instants(const struct tv_tables *tables)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < tables->instants.count; i++)
+        count += tables->instants.rows[i].scope == TV_SCOPE_THREAD;
     return count;
 }
 
@@ -202,9 +209,7 @@ static void json_tables(struct tv_out *out, const struct tv_trace *trace)
     json_key(out, "sum_self_ns");
     tv_out_i64(out, sums.self);
     json_number(out, "async_slices", sums.async);
-    uint64_t of_threads = 0;
-    for (size_t i = 0; i < tables->instants.count; i++)
-        of_threads += tables->instants.rows[i].scope == TV_SCOPE_THREAD;
+    uint64_t of_threads = thread_instants(tables);
     json_number(out, "thread_instants", of_threads);
     json_number(out, "instants", tables->instants.count - of_threads);
     json_number(out, "counters", tables->counters.count);
@@ -215,7 +220,7 @@ static void json_tables(struct tv_out *out, const struct tv_trace *trace)
     json_number(out, "objects", tables->objects.count);
     json_number(out, "snapshots", tables->snapshots.count);
     json_number(out, "samples", tables->samples.count);
-    json_number(out, "memory_dumps", distinct_dumps(tables));
+    json_number(out, "memory_dumps", tv_info_distinct_dumps(tables));
     json_number(out, "contexts", tables->contexts.count);
     json_number(out, "cpus", sums.cpus);
     json_number(out, "cpu_slices", sums.cpu_slices);
@@ -382,18 +387,25 @@ static void text_some(struct tv_out *out, const char *text, uint64_t value)
 static void text_tables(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
-    text_some(out, "async slices", tv_slice_sums_of(trace).async);
-    text_some(out, "instants", tables->instants.count);
+    struct tv_slice_sums sums = tv_slice_sums_of(trace);
+    uint64_t of_threads = thread_instants(tables);
+    text_some(out, "unfinished slices", sums.unfinished);
+    text_some(out, "async slices", sums.async);
+    text_some(out, "instants of threads", of_threads);
+    text_some(out, "other instants", tables->instants.count - of_threads);
     text_some(out, "counters", tables->counters.count);
-    text_some(out, "counter samples", tables->counter_sample_count);
+    text_some(out, "counter series", tables->series.count);
+    text_some(out, "counter samples", tables->counter_value_count);
     text_some(out, "flows", tables->flows.count);
     text_some(out, "joins of ids", tables->joins.count);
     text_some(out, "objects", tables->objects.count);
     text_some(out, "snapshots", tables->snapshots.count);
     text_some(out, "samples", tables->samples.count);
-    text_some(out, "memory dumps", distinct_dumps(tables));
+    text_some(out, "memory dumps", tv_info_distinct_dumps(tables));
     text_some(out, "contexts", tables->contexts.count);
     text_some(out, "stack frames", tables->stack_frames.count);
+    text_some(out, "processors", sums.cpus);
+    text_some(out, "slices of processors", sums.cpu_slices);
 }
 
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info)

@@ -82,7 +82,7 @@ static void assert_node(const struct tv_call_tree *tree, uint32_t node, unsigned
 static struct tv_call_tree *tree_of(const struct sampled *sampled, struct tv_selection selection,
                                     enum tv_sample_measure measure)
 {
-    return tv_sample_tree_of_trace(sampled->fixture.trace, &selection, measure);
+    return tv_sample_tree_of_trace(sampled->fixture.trace, &selection, NULL, measure);
 }
 
 static void counts_samples(void **state)

@@ -136,10 +136,31 @@ static void global_samples_find_their_thread(void **context)
                    "sample 4 T2 weight 1  \"\"\n"
                    "sample 1000 T2 cpu 0 weight 3 main;f7 \"cycles\"\n"
                    "sample 2000.500 T2 weight 1 main \"cycles\"\n"
-                   "sample 3000 - weight 1 main \"\"\n"
+                   "sample 3000 T77 weight 1 main \"\"\n"
                    "! stack-unknown 1\n"
                    "! sample-no-thread 1\n"
                    "! sample-no-time 2\n");
+}
+
+/* The thread that the sample names, whether an event does or not; without a tid it has none. */
+static void samples_make_threads(void **context)
+{
+    (void)context;
+    struct te_made *made = te_made_new((const char *const[]){
+        FRAMES "#'samples':[{'pid':9,'tid':2,'ts':1,'sf':5},{'pid':1,'tid':2,'ts':2,'sf':5},"
+               "{'tid':77,'ts':3,'sf':5},{'tid':77,'ts':4,'sf':5},{'ts':5,'sf':5}]\n"
+               "'ph':'X','ts':0,'dur':1,'name':'x'\n",
+        NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    const struct tv_head *head = trace->head;
+    const struct tv_sample *samples = trace->tables.samples.rows;
+    assert_int_equal(head->processes[head->threads[samples[0].thread].process].id, 9);
+    assert_int_equal(head->processes[head->threads[samples[1].thread].process].id, 1);
+    assert_int_equal(head->processes[head->threads[samples[2].thread].process].id, 77);
+    assert_int_equal(samples[3].thread, samples[2].thread);
+    assert_int_equal(samples[4].thread, TV_NONE);
+    assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_SAMPLE_NO_THREAD].count, 3);
+    te_made_free(made);
 }
 
 /* A file of samples alone: the thread's process has its id. */
@@ -234,7 +255,7 @@ UNIT_TESTS(te_samples, cmocka_unit_test(events_have_a_stack),
            cmocka_unit_test(code_of_v8_covers_what_was_there),
            cmocka_unit_test(processes_have_frames), cmocka_unit_test(faulty_frames_are_roots),
            cmocka_unit_test(global_samples_find_their_thread),
-           cmocka_unit_test(samples_alone_make_threads),
+           cmocka_unit_test(samples_make_threads), cmocka_unit_test(samples_alone_make_threads),
            cmocka_unit_test(v8_profiles_come_in_chunks),
            cmocka_unit_test(profiles_are_of_processes),
            cmocka_unit_test(faulty_profiles_are_counted), cmocka_unit_test(contexts_are_stretches));
