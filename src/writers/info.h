@@ -20,6 +20,9 @@ struct tv_info {
 /* Microseconds since 1970 as "2026-11-20T10:11:12.000345Z". */
 void tv_info_write_date(struct tv_out *out, int64_t us);
 
+/* How many memory dumps there are: those of several processes with one id are one. */
+uint32_t tv_info_distinct_dumps(const struct tv_tables *tables);
+
 /* For people. */
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info);
 
