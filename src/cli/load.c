@@ -131,7 +131,8 @@ static enum tv_status load(struct tv_loading *loading, struct destination to,
         uint32_t before = to.head->process_count;
         status = read_source(loading->inputs.sources[i], &to, &options, err);
         for (uint32_t k = before; k < to.head->process_count; k++)
-            to.head->processes[k].machine = loading->inputs.machines[i];
+            if (to.head->processes[k].machine == TV_NONE) /* the reader does not know better */
+                to.head->processes[k].machine = loading->inputs.machines[i];
     }
     tv_meter_stop(meter);
     return status;

@@ -43,7 +43,8 @@ struct rewriting {
     uint32_t clock;     /* the input whose clock all is on */
     struct tv_te_rewrite_text *texts;
     size_t text_count, text_capacity;
-    uint32_t *owners;       /* of processes: inputs */
+    uint32_t *machines; /* of the processes of each input; TV_NONE: unknown */
+    uint32_t machine; /* that of the first file's events, and of texts whose keys have no number */
     struct model_pid *pids; /* of processes written from the model */
     struct model_pid *none; /* by input: of what has no process; then of processors */
     struct tv_te_taken taken;
@@ -87,16 +88,41 @@ static struct tv_bytes member_of(const struct rewriting *r, uint32_t input, cons
     return tv_bytes_starts_with(name, tv_bytes_of(key)) ? name : none;
 }
 
-/* Keys are numbered when several inputs want one: "cgroupDump", "cgroupDump2". */
-static void make_key(const struct rewriting *r, const char *key, char *made, size_t size)
+static bool has_key(const struct rewriting *r, const char *key)
 {
-    unsigned before = 0;
     for (size_t i = 0; i < r->text_count; i++)
-        before += strncmp(r->texts[i].key, key, strlen(key)) == 0;
-    if (before == 0)
-        snprintf(made, size, "%s", key);
-    else
-        snprintf(made, size, "%s%u", key, before + 1);
+        if (strcmp(r->texts[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a process of another machine has the pid of one of this. */
+static bool shares_pids(const struct tv_head *head, uint32_t machine)
+{
+    struct tv_map pids;
+    bool any = false;
+    tv_map_init(&pids);
+    for (uint32_t i = 0; i < head->process_count; i++)
+        if (head->processes[i].machine == machine && head->processes[i].id != 0)
+            tv_map_set(&pids, head->processes[i].id, i);
+    for (uint32_t i = 0; i < head->process_count && !any; i++)
+        any = head->processes[i].machine != machine &&
+              tv_map_find(&pids, head->processes[i].id) != TV_NONE;
+    tv_map_release(&pids);
+    return any;
+}
+
+/* Keys are numbered where there are several ("cgroupDump+2"), and where processes of the text would
+ * be taken for those of events ("cgroupDump2"). */
+static void make_key(const struct rewriting *r, uint32_t input, const char *key, char *made,
+                     size_t size)
+{
+    uint32_t machine = r->machines[input];
+    bool apart =
+        machine != TV_NONE && machine != r->machine && shares_pids(r->trace->head, machine);
+    snprintf(made, size, "%s%s", key, apart ? "2" : "");
+    for (unsigned number = 2; has_key(r, made); number++)
+        snprintf(made, size, "%s%s%u", key, apart ? "" : "+", number);
 }
 
 static enum role find_role(struct rewriting *r, uint32_t number)
@@ -114,7 +140,7 @@ static enum role find_role(struct rewriting *r, uint32_t number)
         return ROLE_MODEL;
     bool written = !r->filtered || names;
     if (written)
-        make_key(r, key, text.key, sizeof text.key);
+        make_key(r, number, key, text.key, sizeof text.key);
     if (member.length > 0) {
         text.file = r->files - 1;
         snprintf(text.member, sizeof text.member, "%s", (const char *)member.data);
@@ -122,6 +148,37 @@ static enum role find_role(struct rewriting *r, uint32_t number)
     r->texts = tv_array_reserve(r->texts, &r->text_capacity, r->text_count + 1, sizeof *r->texts);
     r->texts[r->text_count++] = text;
     return written ? ROLE_TEXT : ROLE_MODEL;
+}
+
+static void note_machine(struct rewriting *r, uint32_t input, uint32_t process)
+{
+    const struct tv_head *head = r->trace->head;
+    if (process < head->process_count && r->machines[input] == TV_NONE)
+        r->machines[input] = head->processes[process].machine;
+}
+
+/* Heads do not say whose a process is. */
+static void find_machines(struct rewriting *r)
+{
+    const struct tv_trace *trace = r->trace;
+    const struct tv_head *head = trace->head;
+    r->machines = tv_alloc(head->input_count, sizeof *r->machines);
+    for (uint32_t i = 0; i < head->input_count; i++)
+        r->machines[i] = TV_NONE;
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        note_machine(r, head->threads[i].input, head->threads[i].process);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        note_machine(r, trace->tracks[i].input, tv_track_process(trace, i));
+    for (size_t i = 0; i < trace->tables.counters.count; i++)
+        note_machine(r, trace->tables.counters.rows[i].input,
+                     trace->tables.counters.rows[i].process);
+    /* That of the first Trace Event file; where there is none, of the first input. */
+    r->machine = TV_NONE;
+    for (uint32_t i = head->input_count; i-- > 0;)
+        if (r->machines[i] != TV_NONE && tv_te_is_input(&head->inputs[i]))
+            r->machine = r->machines[i];
+    for (uint32_t i = 0; i < head->input_count && r->machine == TV_NONE; i++)
+        r->machine = r->machines[i];
 }
 
 static void find_roles(struct rewriting *r)
@@ -138,28 +195,6 @@ static void find_roles(struct rewriting *r)
     for (uint32_t i = head->input_count; i-- > 0;)
         if (head->inputs[i].assembled && (r->roles[i] == ROLE_EVENTS || r->files == 0))
             r->clock = i;
-}
-
-/* Heads do not say whose a process is. */
-static void find_owners(struct rewriting *r)
-{
-    const struct tv_head *head = r->trace->head;
-    const struct tv_tables *tables = &r->trace->tables;
-    r->owners = tv_alloc(head->process_count, sizeof *r->owners);
-    for (uint32_t i = 0; i < head->process_count; i++)
-        r->owners[i] = TV_NONE;
-    for (uint32_t i = 0; i < head->thread_count; i++)
-        if (head->threads[i].process < head->process_count)
-            r->owners[head->threads[i].process] = head->threads[i].input;
-    for (size_t i = 0; i < tables->counters.count; i++)
-        if (tables->counters.rows[i].process < head->process_count)
-            r->owners[tables->counters.rows[i].process] = tables->counters.rows[i].input;
-    for (size_t i = 0; i < tables->objects.count; i++)
-        if (tables->objects.rows[i].process < head->process_count)
-            r->owners[tables->objects.rows[i].process] = tables->objects.rows[i].input;
-    for (size_t i = 0; i < tables->memory_dumps.count; i++)
-        if (tables->memory_dumps.rows[i].process < head->process_count)
-            r->owners[tables->memory_dumps.rows[i].process] = tables->memory_dumps.rows[i].input;
 }
 
 /* ---- Writing ---- */
@@ -183,11 +218,26 @@ static bool renames_frames(const struct rewriting *r, uint32_t input)
     return own && earlier;
 }
 
+/* Events of a file must not have the pids of another machine's processes that only texts with
+ * plain keys tell of. */
+static void take_pids(struct rewriting *r, uint32_t file)
+{
+    const struct tv_head *head = r->trace->head;
+    for (uint32_t input = 0; input < head->input_count; input++) {
+        uint32_t machine = r->machines[input];
+        if (r->roles[input] != ROLE_TEXT || machine == TV_NONE || machine == r->machines[file])
+            continue;
+        for (uint32_t i = 0; i < head->process_count; i++)
+            if (head->processes[i].machine == machine && head->processes[i].key == TV_EMPTY_STRING)
+                (void)tv_te_taken_add_pid(&r->taken, head->processes[i].id);
+    }
+}
+
 static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t file,
                                  struct tv_te_rewrite_choice *choice, struct tv_error *err)
 {
     if (r->filtered) {
-        r->choices[file] = tv_rewrite_choice_new(r->trace, r->keep, input, r->owners);
+        r->choices[file] = tv_rewrite_choice_new(r->trace, r->keep, input, r->machines[input]);
         *choice = tv_rewrite_choice_of(r->choices[file]);
         r->losses->flows += tv_rewrite_choice_flows(r->choices[file]);
     }
@@ -196,7 +246,10 @@ static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t fil
         .choice = r->filtered ? choice : NULL,
         .shift = shift_of(r, input),
         .frames = renames_frames(r, input),
+        .keeps_pids = r->machines[input] == r->machine,
     };
+    if (file > 0)
+        take_pids(r, input);
     return tv_te_rewrite_file(r->rewrite, &added, err);
 }
 
@@ -204,9 +257,10 @@ static uint64_t choose_pid(struct rewriting *r, uint32_t process)
 {
     if (process >= r->trace->head->process_count)
         return tv_te_taken_new_pid(&r->taken);
-    uint64_t id = r->trace->head->processes[process].id;
-    bool plain = r->trace->head->processes[process].key == TV_EMPTY_STRING;
-    return plain && tv_te_taken_add_pid(&r->taken, id) ? id : tv_te_taken_new_pid(&r->taken);
+    const struct tv_process *p = &r->trace->head->processes[process];
+    bool plain = p->key == TV_EMPTY_STRING, taken = !tv_te_taken_add_pid(&r->taken, p->id);
+    bool own = !taken || (p->machine == r->machine && p->machine != TV_NONE);
+    return plain && own ? p->id : tv_te_taken_new_pid(&r->taken);
 }
 
 static uint64_t pid_of(void *context, uint32_t process, uint32_t input)
@@ -256,7 +310,8 @@ static void write_model_pids(const struct rewriting *r, uint32_t input)
     bool any = false;
     tv_out_char(r->out, '{');
     for (uint32_t i = 0; i < head->process_count; i++) {
-        if (r->owners[i] != input || !r->pids[i].known || r->pids[i].pid == head->processes[i].id)
+        if (head->processes[i].machine != r->machines[input] || !r->pids[i].known ||
+            r->pids[i].pid == head->processes[i].id)
             continue;
         tv_out_format(r->out, "%s\"%llu\":\"%llu\"", any ? "," : "",
                       (unsigned long long)r->pids[i].pid,
@@ -380,8 +435,8 @@ static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice
 static void begin(struct rewriting *r)
 {
     const struct tv_head *head = r->trace->head;
+    find_machines(r);
     find_roles(r);
-    find_owners(r);
     r->pids = tv_alloc(head->process_count, sizeof *r->pids);
     r->none = tv_alloc(2 * (size_t)head->input_count, sizeof *r->none);
     tv_te_taken_init(&r->taken);
@@ -400,7 +455,7 @@ static void end(struct rewriting *r)
     tv_te_taken_release(&r->taken);
     tv_free(r->choices);
     tv_free(r->roles);
-    tv_free(r->owners);
+    tv_free(r->machines);
     tv_free(r->pids);
     tv_free(r->none);
     tv_free(r->texts);

@@ -33,10 +33,10 @@ enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_keep *ke
 
 struct tv_rewrite_choice;
 
-/* `owners`: the input of each process of the head, or TV_NONE: of any. */
+/* `machine`: that of the input's processes (model/machines.h), or TV_NONE: of any. */
 struct tv_rewrite_choice *tv_rewrite_choice_new(const struct tv_trace *trace,
                                                 const struct tv_keep *keep, uint32_t input,
-                                                const uint32_t *owners);
+                                                uint32_t machine);
 void tv_rewrite_choice_free(struct tv_rewrite_choice *choice);
 struct tv_te_rewrite_choice tv_rewrite_choice_of(struct tv_rewrite_choice *choice);
 /* Flows that are left out although one of their ends is wanted. */

@@ -80,14 +80,15 @@ static void sort_places(struct places *places)
 }
 
 /* As the reader shows them: a number, or any other text. */
-static void note_pids(struct tv_rewrite_choice *choice, const uint32_t *owners)
+static void note_pids(struct tv_rewrite_choice *choice, uint32_t machine)
 {
     const struct tv_head *head = choice->trace->head;
     for (uint32_t i = 0; i < head->process_count; i++) {
         char number[24];
         snprintf(number, sizeof number, "%llu", (unsigned long long)head->processes[i].id);
         bool plain = head->processes[i].key == TV_EMPTY_STRING;
-        bool own = owners[i] == TV_NONE || owners[i] == choice->input;
+        bool own = machine == TV_NONE || head->processes[i].machine == TV_NONE ||
+                   head->processes[i].machine == machine;
         if (own && tv_keep_process(choice->keep, i))
             tv_interner_add(choice->pids, plain ? tv_bytes_of(number)
                                                 : tv_head_text(head, head->processes[i].key));
@@ -131,12 +132,12 @@ static void note_samples(struct tv_rewrite_choice *choice)
 
 struct tv_rewrite_choice *tv_rewrite_choice_new(const struct tv_trace *trace,
                                                 const struct tv_keep *keep, uint32_t input,
-                                                const uint32_t *owners)
+                                                uint32_t machine)
 {
     struct tv_rewrite_choice *choice = tv_alloc(1, sizeof *choice);
     *choice = (struct tv_rewrite_choice){
         .trace = trace, .keep = keep, .input = input, .pids = tv_interner_new()};
-    note_pids(choice, owners);
+    note_pids(choice, machine);
     note_flows(choice);
     note_samples(choice);
     return choice;

@@ -18,7 +18,11 @@ static const char *const keys[] = {
     "\"cgroupDump",
 };
 
-/* The key, or with a number behind it ("cgroupDump2"): what the traces of several files became. */
+/* Machines of traces with numbered keys begin here: those of files are few. */
+#define MACHINES UINT32_C(0x80000000)
+
+/* The key; or with a number behind it, "cgroupDump+2": a second one; "cgroupDump2": the trace of
+ * another machine. */
 bool tv_te_inside_is(const struct tv_te_top_member *member)
 {
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
@@ -26,6 +30,7 @@ bool tv_te_inside_is(const struct tv_te_top_member *member)
         size_t at = strlen(keys[i]);
         if (!tv_bytes_starts_with(key, tv_bytes_of(keys[i])))
             continue;
+        at += at < key.length && key.data[at] == '+';
         while (at < key.length && key.data[at] >= '0' && key.data[at] <= '9')
             at++;
         if (at + 1 == key.length && key.data[at] == '"')
@@ -95,6 +100,21 @@ static bool read_etw(struct tv_te_context *context, const struct tv_te_top_membe
     return tv_etw_is(raw) && tv_etw_build(raw, &place, builder);
 }
 
+static bool is_apart(const struct tv_te_top_member *member)
+{
+    uint8_t last = (uint8_t)member->key[member->key_length - 2];
+    return last >= '0' && last <= '9' && !memchr(member->key, '+', member->key_length);
+}
+
+/* Processes since `first` are not those of the file. */
+static void set_apart(struct tv_te_context *context, const struct tv_te_top_member *member,
+                      uint32_t first)
+{
+    struct tv_head *head = context->trace->head;
+    for (uint32_t i = first; i < head->process_count && is_apart(member); i++)
+        head->processes[i].machine = MACHINES + head->input_count;
+}
+
 static enum tv_status read_member(struct tv_te_context *context,
                                   const struct tv_te_top_member *member, struct tv_builder *builder,
                                   struct tv_error *err)
@@ -121,7 +141,9 @@ enum tv_status tv_te_inside_read(struct tv_te_context *context,
     for (size_t i = 0; i < container->member_count; i++) {
         if (!tv_te_inside_is(&container->members[i]))
             continue;
+        uint32_t first = context->trace->head->process_count;
         enum tv_status status = read_member(context, &container->members[i], builder, err);
+        set_apart(context, &container->members[i], first);
         if (status != TV_OK)
             return status;
     }

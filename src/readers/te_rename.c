@@ -261,9 +261,12 @@ static void put_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
 }
 
 /* The new pid of a process; 0: it keeps its own. */
-static uint64_t pid_for(struct tv_te_taken *taken, struct tv_bytes text)
+static uint64_t pid_for(const struct tv_te_renaming *renaming, struct tv_bytes text)
 {
-    return !taken || take(taken->pids, text) ? 0 : tv_te_taken_new_pid(taken);
+    struct tv_te_taken *taken = renaming->taken;
+    if (!taken || take(taken->pids, text) || renaming->keeps_pids)
+        return 0;
+    return tv_te_taken_new_pid(taken);
 }
 
 /* The number of a process among those of the file. */
@@ -280,7 +283,7 @@ static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
                                            (size_t)number + 1, sizeof *renaming->processes);
     if (number == count)
         renaming->processes[number] = (struct tv_te_renamed){
-            .pid = pid_for(renaming->taken, text),
+            .pid = pid_for(renaming, text),
             .named = text.data[0] != 's',
         };
     tv_out_release(&name);

@@ -45,6 +45,7 @@ struct tv_te_renaming {
     struct tv_te_taken *taken;
     uint32_t file;                   /* its number among the files */
     tv_ns shift;                     /* added to times */
+    bool keeps_pids;                 /* processes are those of earlier files with their pids */
     bool frames;                     /* ids of stack frames get the prefix */
     bool unbound;                    /* the event at hand has no part in flows any more */
     char prefix[16];                 /* of what is changed: "2/" */

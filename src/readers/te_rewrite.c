@@ -102,6 +102,7 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
     *file = (struct file){.source = added->source, .choice = added->choice};
     tv_te_renaming_init(&file->renaming, rewrite->taken, (uint32_t)rewrite->count, added->shift);
     file->renaming.frames = added->frames;
+    file->renaming.keeps_pids = added->keeps_pids;
     rewrite->files = tv_array_reserve(rewrite->files, &rewrite->capacity, rewrite->count + 1,
                                       sizeof(struct file *));
     rewrite->files[rewrite->count++] = file;

@@ -56,6 +56,7 @@ struct tv_te_rewrite_file {
     const struct tv_te_rewrite_choice *choice; /* NULL: everything is wanted */
     tv_ns shift;                               /* added to times */
     bool frames;                               /* ids of stack frames are renamed */
+    bool keeps_pids;                           /* its processes are those of earlier files */
 };
 
 /* Adds the events of a file. */

@@ -116,43 +116,65 @@ static void add_thread(const struct tv_trace_events *events, uint32_t number)
     }
 }
 
-/* The processes that wanted inputs speak of: heads do not say whose a process is. */
-static bool *find_processes(const struct tv_trace_events *events)
+/* Threads and processes that wanted inputs speak of: heads do not say it of all. */
+struct spoken {
+    bool *threads, *processes;
+};
+
+static void speak_of_process(const struct tv_trace_events *events, struct spoken *spoken,
+                             uint32_t process)
+{
+    if (is_process(events, process))
+        spoken->processes[process] = true;
+}
+
+static void speak_of_threads(const struct tv_trace_events *events, struct spoken *spoken)
+{
+    const struct tv_trace *trace = events->trace;
+    const struct tv_head *head = trace->head;
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        spoken->threads[i] = tv_trace_events_of(events, head->threads[i].input);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].thread != TV_NONE &&
+            tv_trace_events_of(events, trace->tracks[i].input))
+            spoken->threads[trace->tracks[i].thread] = true;
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        if (spoken->threads[i])
+            speak_of_process(events, spoken, head->threads[i].process);
+}
+
+static struct spoken find_spoken(const struct tv_trace_events *events)
 {
     const struct tv_head *head = events->trace->head;
     const struct tv_tables *tables = &events->trace->tables;
-    bool *found = tv_alloc(head->process_count, sizeof *found);
-    if (!events->choice->inputs)
-        for (uint32_t i = 0; i < head->process_count; i++)
-            found[i] = true;
-    for (uint32_t i = 0; i < head->thread_count; i++)
-        if (tv_trace_events_of(events, head->threads[i].input) &&
-            head->threads[i].process < head->process_count)
-            found[head->threads[i].process] = true;
+    struct spoken spoken = {tv_alloc(head->thread_count, sizeof *spoken.threads),
+                            tv_alloc(head->process_count, sizeof *spoken.processes)};
+    for (uint32_t i = 0; i < head->process_count; i++)
+        spoken.processes[i] = !events->choice->inputs;
+    speak_of_threads(events, &spoken);
     for (size_t i = 0; i < tables->counters.count; i++)
-        if (tv_trace_events_of(events, tables->counters.rows[i].input) &&
-            tables->counters.rows[i].process < head->process_count)
-            found[tables->counters.rows[i].process] = true;
+        if (tv_trace_events_of(events, tables->counters.rows[i].input))
+            speak_of_process(events, &spoken, tables->counters.rows[i].process);
     for (size_t i = 0; i < tables->instants.count; i++)
         if (tv_trace_events_of(events, tables->instants.rows[i].input) &&
             tables->instants.rows[i].scope == TV_SCOPE_PROCESS)
-            found[tables->instants.rows[i].of] = true;
-    return found;
+            speak_of_process(events, &spoken, tables->instants.rows[i].of);
+    return spoken;
 }
 
 static void add_names(const struct tv_trace_events *events)
 {
     const struct tv_head *head = events->trace->head;
     const struct tv_keep *keep = events->choice->keep;
-    bool *processes = find_processes(events);
+    struct spoken spoken = find_spoken(events);
     for (uint32_t i = 0; i < head->process_count; i++)
-        if (processes[i] && tv_keep_process(keep, i))
+        if (spoken.processes[i] && tv_keep_process(keep, i))
             add_process(events, i);
     for (uint32_t i = 0; i < head->thread_count; i++)
-        if (tv_trace_events_of(events, head->threads[i].input) &&
-            tv_keep_process(keep, tv_thread_process(head, i)))
+        if (spoken.threads[i] && tv_keep_process(keep, tv_thread_process(head, i)))
             add_thread(events, i);
-    tv_free(processes);
+    tv_free(spoken.threads);
+    tv_free(spoken.processes);
 }
 
 /* ---- The whole ---- */
