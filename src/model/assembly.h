@@ -126,8 +126,8 @@ struct tv_async_slice {
     uint8_t colour;
 };
 
-/* How async slices lie above and below each other: may be found beside the placing of threads. The
- * slices must stay where they are until tv_assembly_async. */
+/* Rows of async slices: may be made beside the placing of threads. The slices are needed no more
+ * when it is made. */
 struct tv_async_plan;
 struct tv_async_plan *tv_async_plan_new(const struct tv_head *head,
                                         const struct tv_async_slice *slices, size_t count);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 #define RELEASE(table) tv_free((table)->rows)
 
@@ -176,23 +177,76 @@ static int compare_blockings(const void *left, const void *right)
     return a->time != b->time ? COMPARE(a->time, b->time) : COMPARE(a->offset, b->offset);
 }
 
-#define SORT(table, compare)                                                                       \
-    if ((table)->count > 1)                                                                        \
-    qsort((table)->rows, (table)->count, sizeof *(table)->rows, compare)
+/* What most of the order of a row is. */
+typedef uint64_t key_function(const void *row);
+typedef int compare_function(const void *left, const void *right);
+
+#define DEFINE_KEY(name, type, key)                                                                \
+    static uint64_t name(const void *row)                                                          \
+    {                                                                                              \
+        const struct type *r = row;                                                                \
+        return key;                                                                                \
+    }
+
+DEFINE_KEY(instant_key, tv_instant, tv_sort_signed(r->time))
+DEFINE_KEY(sample_key, tv_sample, tv_sort_signed(r->time))
+DEFINE_KEY(flow_key, tv_flow, tv_sort_signed(r->from.time))
+DEFINE_KEY(slice_extra_key, tv_slice_extra, (uint64_t)r->row << 32 | r->index)
+DEFINE_KEY(async_extra_key, tv_async_extra, (uint64_t)r->row << 32 | r->index)
+
+static bool is_sorted(const uint8_t *rows, size_t count, size_t size, compare_function *compare)
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare(rows + (i - 1) * size, rows + i * size) > 0)
+            return false;
+    return true;
+}
+
+/* By key alone. */
+static void sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *key)
+{
+    struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
+    uint8_t *sorted = tv_alloc(count, size);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (struct tv_sort_key){key(rows + i * size), i};
+    tv_sort_keys(keys, count);
+    for (size_t i = 0; i < count; i++)
+        memcpy(sorted + i * size, rows + (size_t)keys[i].index * size, size);
+    memcpy(rows, sorted, count * size);
+    tv_free(sorted);
+    tv_free(keys);
+}
+
+/* Most tables are sorted when they come, or but for their keys. */
+static void sort(void *rows, size_t count, size_t size, compare_function *compare,
+                 key_function *key)
+{
+    if (is_sorted(rows, count, size, compare))
+        return;
+    if (key) {
+        sort_by_key(rows, count, size, key);
+        if (is_sorted(rows, count, size, compare))
+            return;
+    }
+    qsort(rows, count, size, compare);
+}
+
+#define SORT(table, compare, key)                                                                  \
+    sort((table)->rows, (table)->count, sizeof *(table)->rows, compare, key)
 
 void tv_tables_finish(struct tv_tables *tables)
 {
-    SORT(&tables->instants, compare_instants);
-    SORT(&tables->flows, compare_flows);
-    SORT(&tables->samples, compare_samples);
-    SORT(&tables->memory_dumps, compare_dumps);
-    SORT(&tables->contexts, compare_contexts);
-    SORT(&tables->stack_frames, compare_stack_frames);
-    SORT(&tables->slice_extras, compare_slice_extras);
-    SORT(&tables->async_extras, compare_async_extras);
-    SORT(&tables->joins, compare_joins);
-    SORT(&tables->wakeups, compare_wakeups);
-    SORT(&tables->blockings, compare_blockings);
+    SORT(&tables->instants, compare_instants, instant_key);
+    SORT(&tables->flows, compare_flows, flow_key);
+    SORT(&tables->samples, compare_samples, sample_key);
+    SORT(&tables->memory_dumps, compare_dumps, NULL);
+    SORT(&tables->contexts, compare_contexts, NULL);
+    SORT(&tables->stack_frames, compare_stack_frames, NULL);
+    SORT(&tables->slice_extras, compare_slice_extras, slice_extra_key);
+    SORT(&tables->async_extras, compare_async_extras, async_extra_key);
+    SORT(&tables->joins, compare_joins, NULL);
+    SORT(&tables->wakeups, compare_wakeups, NULL);
+    SORT(&tables->blockings, compare_blockings, NULL);
 }
 
 const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *tables, uint32_t row,

@@ -21,6 +21,9 @@ void tv_te_join_beside_placing(void *of)
     tv_te_legacy(context);
     context->async_plan =
         tv_async_plan_new(context->trace->head, context->async.rows, context->async.count);
+    tv_free(context->async.rows);
+    context->async.rows = NULL;
+    context->async.count = context->async.capacity = 0;
     tv_te_flows_read(context);
 }
 
@@ -32,8 +35,5 @@ void tv_te_join_after_placing(struct tv_te_context *context)
     tv_te_objects(context);
     tv_te_contexts(context);
     tv_te_flows(context);
-    tv_free(context->async.rows);
-    context->async.rows = NULL;
-    context->async.count = context->async.capacity = 0;
     tv_map_release(&context->joined);
 }
