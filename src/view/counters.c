@@ -49,6 +49,18 @@ static void find_bounds(const struct tv_tables *tables, const struct tv_counter 
     }
 }
 
+/* The lowest and the highest value of one series, 0 among them. */
+static void find_series_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
+                               uint32_t series, double *low, double *high)
+{
+    *low = *high = 0;
+    for (uint32_t i = 0; i < counter->sample_count; i++) {
+        double value = height_of(value_of(tables, counter, i, series));
+        *low = value < *low ? value : *low;
+        *high = value > *high ? value : *high;
+    }
+}
+
 /* JSON has no infinity. */
 static void write_number(struct tv_out *out, const char *key, double value)
 {
@@ -81,6 +93,17 @@ static void write_counter(struct tv_out *out, const struct tv_trace *trace, uint
     tv_out_format(out, "],\"samples\":%u", counter->sample_count);
     write_number(out, ",\"low\":", low);
     write_number(out, ",\"high\":", high);
+    tv_out_text(out, ",\"bounds\":[");
+    for (uint32_t k = 0; k < counter->series_count; k++) {
+        find_series_bounds(tables, counter, k, &low, &high);
+        write_number(out, k > 0 ? ",[" : "[", low);
+        write_number(out, ",", high);
+        tv_out_char(out, ']');
+    }
+    tv_out_text(out, "],\"last_ns\":");
+    tv_out_i64(out, counter->sample_count > 0
+                        ? time_of(trace, counter, counter->sample_count - 1)
+                        : trace->start);
     tv_out_format(out, ",\"colour\":%u}", counter->colour);
 }
 
@@ -170,13 +193,14 @@ static double value_of_group(const struct shown *shown, uint32_t group, uint32_t
 {
     const struct tv_tables *tables = &shown->trace->tables;
     uint32_t begin = shown->begin[group], count = shown->count[group];
-    if (!shown->merged)
+    if (!shown->merged || what == FIRST)
         return value_of(tables, shown->counter, begin, series);
-    double value = height_of(
-        value_of(tables, shown->counter, what == LAST ? begin + count - 1 : begin, series));
-    for (uint32_t i = 1; i < count && what >= LOWEST; i++) {
-        double other = height_of(value_of(tables, shown->counter, begin + i, series));
-        if (what == LOWEST ? other < value : other > value)
+    if (what == LAST)
+        return value_of(tables, shown->counter, begin + count - 1, series);
+    double value = NAN;
+    for (uint32_t i = 0; i < count; i++) {
+        double other = value_of(tables, shown->counter, begin + i, series);
+        if (isnan(value) || (what == LOWEST ? other < value : other > value))
             value = other;
     }
     return value;

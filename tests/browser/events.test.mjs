@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openPage, place, ready, until } from './browser.mjs';
-import { view } from './program.mjs';
+import { json, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'events-'));
 
@@ -132,7 +132,10 @@ test('slices have the colour of their name, or the one that the event names', as
 });
 
 test('counters are stacked areas, with the value under the pointer', async () => {
-  assert.deepEqual(await texts('.label.counter .line'), ['memory', 'used, free']);
+  assert.deepEqual(await texts('.label.counter .name, .label.counter .second'), [
+    'memory',
+    'used, free',
+  ]);
   // The colour of a series is that of "counter.series".
   const colourOf = (text) => {
     let hash = 0;
@@ -160,6 +163,27 @@ test('counters are stacked areas, with the value under the pointer', async () =>
   await page.mouse.move(5, 5);
 });
 
+test('the series of a counter are overlaid or shown alone, and the address keeps it', async () => {
+  const choice = page.getByLabel('How memory is drawn');
+  const top = await topOf('memory');
+  const stacked = await colourAt('.lanes canvas', 0.25, top + 15);
+  await choice.selectOption('only used');
+  // Alone its scale ends at 25: at first it has 10 of 25, and the place of "free" is empty.
+  const ground = await colourAt('.lanes canvas', 0.25, top + 3);
+  await until(() => colourAt('.lanes canvas', 0.25, top + 12), ground, 'nothing stands upon it');
+  assert.notEqual(stacked, ground);
+  await until(async () => (await place(page)).counters, '0.0', 'the address');
+  await choice.selectOption('overlaid');
+  await until(async () => (await place(page)).counters, '0.overlap', 'the address');
+  await choice.selectOption('All counters: end at the last value');
+  // The last sample is in the middle of the trace: behind it there is nothing more.
+  await until(() => colourAt('.lanes canvas', 0.75, top + 25), ground, 'no value is held');
+  await until(async () => (await place(page)).hold, '0', 'the address');
+  await choice.selectOption('All counters: hold the last value to the end');
+  await choice.selectOption('stacked');
+  await until(async () => (await place(page)).counters, undefined, 'the address');
+});
+
 test('instants are marks that tell all about themselves', async () => {
   const canvas = await page.locator('.lanes canvas').boundingBox();
   // The view begins and ends 1.5 % beside the trace.
@@ -185,6 +209,29 @@ test('instants are marks that tell all about themselves', async () => {
   await until(() => details.locator('h2').innerText(), 'task', 'a name selected after it');
   await page.keyboard.press('Escape');
   await until(() => details.locator('h2').count(), 0, 'nothing selected');
+});
+
+test('the Info tab has the numbers that info tells', async () => {
+  const info = json('info', '--format', 'json', join(folder, 'small.json'));
+  await page.getByRole('tab', { name: 'Info' }).click();
+  const lines = await page
+    .locator('#pane-info tr')
+    .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const told = Object.fromEntries(lines);
+  const counts = {
+    counters: 'Counters',
+    counter_series: 'Counter series',
+    async_slices: 'Async slices',
+  };
+  Object.assign(counts, { thread_instants: 'Instants of threads', instants: 'Other instants' });
+  for (const [key, line] of Object.entries(counts)) {
+    assert.ok(info[key] > 0, key);
+    assert.equal(told[line], String(info[key]), line);
+  }
+  assert.match(told['Slices'], new RegExp(`^${info.slices} slices`));
+  assert.match(told['Threads'], new RegExp(`^${info.threads} threads?`));
+  assert.equal(told['Counter samples'], String(info.counter_samples));
+  await page.getByRole('tab', { name: 'Profile' }).click();
 });
 
 test('nothing went wrong', async () => {

@@ -29,6 +29,10 @@ const dump = (pid, ts, allocators) => ({
 });
 const bytes = (value) => ({ attrs: { size: { type: 'scalar', units: 'bytes', value } } });
 
+/** One pixel as PNG. */
+const PICTURE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 /** From 0 to 1000 us; 1.5 % beside it are in view as well. */
 const EVENTS = [
   { ph: 'M', name: 'process_name', pid: 1, args: { name: 'Browser' } },
@@ -58,6 +62,8 @@ const EVENTS = [
   of('O', 'Seed', '0x3', 150, snapshot({ small: 'yes' })),
   of('N', 'Tree', '0x2', 400),
   of('D', 'Tree', '0x2', 800),
+  of('O', 'Screenshot', '0x9', 700, snapshot(PICTURE)),
+  of('O', 'Screenshot', '0x9', 950, snapshot("x' onerror='alert(1)")),
   dump(1, 300, { malloc: bytes('100'), 'malloc/heap': bytes('80') }),
   dump(2, 310, { malloc: bytes('200') }),
 ];
@@ -114,7 +120,7 @@ async function select(time, label, under, expected) {
 test('each type of objects has a row', async () => {
   await until(
     async () => (await page.locator('.label .name').allInnerTexts()).join(),
-    (text) => text.startsWith('Memory dumps,Seed,Tree,'),
+    (text) => text.startsWith('Memory dumps,Screenshot,Seed,Tree,'),
     'the rows',
   );
   assert.match(
@@ -167,6 +173,16 @@ test('a link to an object opens it', async () => {
   await until(text, (found) => /0x2/.test(found), 'the object of the link');
   assert.deepEqual(other.troubles, []);
   await other.close();
+});
+
+test('a screenshot is shown as a picture, other text as text', async () => {
+  await select(700, 'Screenshot', 8, /Snapshot 1 of 2/);
+  const picture = details().getByRole('img', { name: 'Screenshot' });
+  // The page's content policy lets it in, and it can be decoded.
+  await until(() => picture.evaluate((img) => img.complete && img.naturalWidth), 1, 'the picture');
+  await select(950, 'Screenshot', 8, /Snapshot 2 of 2/);
+  assert.match(await words(), /onerror='alert/);
+  assert.equal(await picture.count(), 0);
 });
 
 test('a memory dump is a table of processes and allocators', async () => {

@@ -27,6 +27,8 @@ const USUAL: Place = {
   folds: [],
   flameOf: null,
   flows: { selection: true, categories: [] },
+  counters: new Map(),
+  hold: true,
 };
 
 test('what is usual is left out', () => {
@@ -57,6 +59,8 @@ test('everything comes back as it was written', () => {
     folds: ['counter.0', 'objects.-1'],
     flameOf: 'time',
     flows: { selection: false, categories: [0, 12] },
+    counters: new Map([[3, 'overlap' as const]]),
+    hold: false,
   };
   assert.deepEqual(readPlace(writePlace(place)), place);
 });

@@ -15,7 +15,7 @@ const { heights } = theme();
 function counter(number: number, process: number): CounterFacts {
   return {
     ...{ counter: number, name: `c${number}`, category: '', process, series: ['a'] },
-    ...{ samples: 1, low: 0, high: 1, colour: 0 },
+    ...{ samples: 1, low: 0, high: 1, bounds: [[0, 1]], last_ns: 0, colour: 0 },
   };
 }
 

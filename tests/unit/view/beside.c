@@ -91,9 +91,10 @@ static void lists_counters(void **state)
     assert_answer(*state, "counters",
                   "{\"counters\":[{\"counter\":0,\"name\":\"memory\",\"category\":\"\",\"process\":"
                   "0,\"series\":[\"used\",\"free \\\"x\\\"\"],\"samples\":3,\"low\":-2,\"high\":7"
-                  ",\"colour\":4},\n"
+                  ",\"bounds\":[[0,7],[-9,2]],\"last_ns\":3000000,\"colour\":4},\n"
                   "{\"counter\":1,\"name\":\"load\",\"category\":\"\",\"process\":-1,\"series\":["
-                  "\"used\"],\"samples\":100,\"low\":-3,\"high\":1000,\"colour\":0}]}");
+                  "\"used\"],\"samples\":100,\"low\":-3,\"high\":1000,\"bounds\":[[-3,1000]]"
+                  ",\"last_ns\":2000099,\"colour\":0}]}");
 }
 
 static uint32_t u32_at(const struct tv_out *out, size_t at)

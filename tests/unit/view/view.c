@@ -54,7 +54,7 @@ static void tells_what_the_trace_is(void **state)
         "["
         "{\"kind\":\"open-call\",\"text\":\"calls still open at the end\",\"severity\":\"note\""
         ",\"count\":2,\"offsets\":[]}],\"counters\":0,\"instants\":0,\"flows\":0,\"objects\":0,"
-        "\"samples\":0,\"memory_dumps\":0,\"frames\":%u}",
+        "\"samples\":0,\"memory_dumps\":0,\"facts\":[[\"Unfinished slices\",2]],\"frames\":%u}",
         asked->fixture.trace->head->frame_count);
     assert_answer(asked, "trace", expected);
 }

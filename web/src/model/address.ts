@@ -5,6 +5,7 @@
 import { UNITS, type Unit } from '../base/format';
 import { SAMPLE_MEASURES, type SampleMeasure } from './beside';
 import { isColumn } from './columns';
+import { readViews, writeViews, type CounterView } from './counters';
 import type { Call, Clock } from './engine';
 import { SEARCH_FIELDS, type SearchField } from './found';
 import { MARK_KINDS, type Mark } from './marks';
@@ -41,6 +42,10 @@ export interface Place {
   folds: readonly string[];
   flameOf: FlameOf | null;
   flows: FlowChoice;
+  /** Counters whose series are not stacked. */
+  counters: ReadonlyMap<number, CounterView>;
+  /** Whether the last value of a counter holds until the end. */
+  hold: boolean;
 }
 
 /** Which flows are drawn: those of the selected call, and all of these categories. */
@@ -80,6 +85,8 @@ export function writePlace(place: Place): string {
   put('rows', place.folds.join(','));
   put('samples', place.flameOf);
   put('flows', [...(place.flows.selection ? [] : ['none']), ...place.flows.categories].join(','));
+  put('counters', writeViews(place.counters));
+  put('hold', place.hold ? null : '0');
   return words.join('&');
 }
 
@@ -164,5 +171,7 @@ export function readPlace(text: string): Place {
       selection: !(q.get('flows') ?? '').split(',').includes('none'),
       categories: readNumbers(q.get('flows')),
     },
+    counters: readViews(q.get('counters') ?? ''),
+    hold: q.get('hold') !== '0',
   };
 }

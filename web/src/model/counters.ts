@@ -11,6 +11,30 @@ import type { Viewer } from './viewer';
 const MOST = 200;
 const MOST_PIXELS = 8192;
 
+/** How the series of a counter stand: one upon the other, one before the other, or one alone. */
+export type CounterView = 'stack' | 'overlap' | number;
+
+/** The ends of what is shown, 0 between them. */
+export function boundsOf(counter: CounterFacts, view: CounterView): [number, number] {
+  if (view === 'stack') return [counter.low, counter.high];
+  const shown = view === 'overlap' ? counter.bounds : [counter.bounds[view] ?? [0, 0]];
+  return [Math.min(0, ...shown.map(([low]) => low)), Math.max(0, ...shown.map(([, high]) => high))];
+}
+
+/** "3.overlap", "4.1": counters that are not stacked, in the address. */
+export function writeViews(views: ReadonlyMap<number, CounterView>): string {
+  return [...views].map(([counter, view]) => `${counter}.${view}`).join(',');
+}
+
+export function readViews(text: string): Map<number, CounterView> {
+  const found = text.split(',').map((word) => /^(\d+)\.(overlap|\d+)$/.exec(word));
+  return new Map(
+    found.flatMap((f): [number, CounterView][] =>
+      f ? [[Number(f[1]), f[2] === 'overlap' ? 'overlap' : Number(f[2])]] : [],
+    ),
+  );
+}
+
 /** What a series has at a time; the last sample up to there tells. */
 export function valueAt(values: CounterValues, series: number, at: number): number | null {
   const value = values.series[series]?.last[at];

@@ -95,6 +95,8 @@ export interface TraceFacts {
   objects: number;
   samples: number;
   memory_dumps: number;
+  /** What `info` counts beside slices, where there is any. */
+  facts: [string, number][];
   frames: number;
 }
 
@@ -268,6 +270,9 @@ export interface CounterFacts {
   /** The ends of the stacked series in the whole trace, 0 between them. */
   low: number;
   high: number;
+  /** The ends of each series. */
+  bounds: [low: number, high: number][];
+  last_ns: number;
   /** Reserved colour; 0: automatic. */
   colour: number;
 }

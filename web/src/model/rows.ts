@@ -220,9 +220,11 @@ export interface CounterBox {
   end: number;
 }
 
-/** Of these rows the counters; their last values hold until `end`. */
-export function counterBoxes(rows: readonly RowBox[], end: number): CounterBox[] {
+/** Of these rows the counters; their last values hold until `end`, null: they do not hold. */
+export function counterBoxes(rows: readonly RowBox[], end: number | null): CounterBox[] {
   return rows.flatMap(({ row, top, height }) =>
-    row.kind === 'counter' ? [{ counter: row.counter, top, height, end }] : [],
+    row.kind === 'counter'
+      ? [{ counter: row.counter, top, height, end: end ?? row.counter.last_ns }]
+      : [],
   );
 }

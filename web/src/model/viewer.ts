@@ -9,6 +9,7 @@ import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
 import { sameMark, type Mark } from './marks';
+import type { CounterView } from './counters';
 import type { Frames } from './names';
 import type { Sort } from './profileRows';
 import { SEARCH_FIELDS, type SearchField } from './found';
@@ -62,6 +63,9 @@ export class Viewer {
   readonly closed = signal<ReadonlySet<number>>(new Set());
   /** The arrows that are drawn. */
   readonly flows = signal<FlowChoice>({ selection: true, categories: [] }, sameFlows);
+  /** Counters whose series are not stacked; whether last values hold until the end. */
+  readonly counterViews = signal<ReadonlyMap<number, CounterView>>(new Map());
+  readonly hold = signal(true);
   /** Lines that stand for many rows and show these (rows.ts). */
   readonly folds = signal<ReadonlySet<string>>(new Set());
   /** What the flame graph is of: calls, or samples by a measure. */
@@ -177,6 +181,13 @@ export class Viewer {
     this.closed.set(next);
   }
 
+  showCounter(counter: number, view: CounterView): void {
+    const next = new Map(this.counterViews.peek());
+    if (view === 'stack') next.delete(counter);
+    else next.set(counter, view);
+    this.counterViews.set(next);
+  }
+
   toggleFold(key: string): void {
     const next = new Set(this.folds.peek());
     if (!next.delete(key)) next.add(key);
@@ -238,6 +249,8 @@ export class Viewer {
       folds: [...this.folds.get()].sort(),
       flameOf: this.flameOf.get() === this.usualFlame ? null : this.flameOf.get(),
       flows: this.flows.get(),
+      counters: this.counterViews.get(),
+      hold: this.hold.get(),
     };
   }
 
@@ -263,6 +276,8 @@ export class Viewer {
     this.folds.set(new Set(place.folds));
     this.flameOf.set(this.facts.samples > 0 && place.flameOf ? place.flameOf : this.usualFlame);
     this.flows.set(place.flows);
+    this.counterViews.set(place.counters);
+    this.hold.set(place.hold);
     if (place.expanded) this.expanded.set(new Set(place.expanded.filter((t) => known.has(t))));
     return place.view ? clampView(place.view, this.bounds) : wholeView(this.bounds);
   }

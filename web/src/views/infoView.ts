@@ -5,6 +5,7 @@ import { fill, h } from '../base/dom';
 import { formatCount, formatTimeUnit, plural, versionWords, type Unit } from '../base/format';
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
+import { threadsOf } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
 import { sampledWords } from './topBar';
 import { foldedText, valueTree } from './valueTree';
@@ -25,7 +26,7 @@ function table(pairs: readonly [string, string | HTMLElement][]): HTMLElement {
 
 function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const busy = f.tracks.filter((track) => track.kind === 'thread').length;
-  const all = plural(busy + f.idle_threads.length, 'thread');
+  const all = plural(threadsOf(f.tracks) + f.idle_threads.length, 'thread');
   const words = wordsFor(f);
   const threads = `${all}, ${formatCount(busy)} with ${words.slices}`;
   const pairs: Pair[] = [
@@ -51,12 +52,7 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   if (f.recorded) pairs.push(['Recorded', f.recorded.replace('T', ' ').replace('Z', ' UTC')]);
   const sampled = sampledWords(f, unit);
   if (sampled) pairs.push(['Recording', sampled]);
-  const beside: Pair[] = [
-    ['Counters', formatCount(f.counters)],
-    ['Instants', formatCount(f.instants)],
-    ['Flows', formatCount(f.flows)],
-  ];
-  pairs.push(...beside.filter(([, count]) => count !== '0'));
+  pairs.push(...f.facts.map(([what, count]): Pair => [what, formatCount(count)]));
   for (const p of f.processes)
     pairs.push([
       'Process',

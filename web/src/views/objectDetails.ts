@@ -11,6 +11,7 @@ import type { Views } from './context';
 import { eventFacts, eventParts, fact, factTable, link, section } from './detailsParts';
 import { joinParts } from './joinDetails';
 import { followFrom, goToObject, goToSnapshot } from './references';
+import { screenshot } from './screenshot';
 import { valueTree } from './valueTree';
 
 function title(v: Views, { type, id }: ObjectDetails): HTMLElement {
@@ -90,11 +91,16 @@ export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
 }
 
 /** A snapshot's event has nothing but the snapshot in its arguments, mostly. */
-function contents(v: Views, number: number, args: unknown): HTMLElement[] {
+function contents(
+  v: Views,
+  { of, snapshot: number }: SnapshotDetails,
+  args: unknown,
+): HTMLElement[] {
   if (typeof args !== 'object' || args === null || !('snapshot' in args)) return [];
   const { snapshot, ...others } = args;
   const follow = (holder: Record<string, unknown>): void => void followFrom(v, number, holder);
-  const parts = [section('Snapshot', valueTree(snapshot, follow))];
+  const picture = screenshot(of.type, snapshot);
+  const parts = [section('Snapshot', picture ?? valueTree(snapshot, follow))];
   if (Object.keys(others).length > 0) parts.push(section('Arguments', valueTree(others)));
   return parts;
 }
@@ -102,7 +108,7 @@ function contents(v: Views, number: number, args: unknown): HTMLElement[] {
 export function snapshotDetails(v: Views, snapshot: SnapshotDetails): HTMLElement[] {
   const { of: object, snapshot: number, nth } = snapshot;
   const { event, ...place } = snapshot;
-  const own = event ? contents(v, number, event.args) : [];
+  const own = event ? contents(v, snapshot, event.args) : [];
   const rest = event && own.length > 0 ? { ...event, args: undefined } : event;
   return [
     title(v, object),

@@ -9,6 +9,7 @@ import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
 import { idOf, trackName } from '../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
 import { inWords, slicesOf, wordsFor } from '../model/words';
+import { counterChoice } from './counterChoice';
 import type { Views } from './context';
 import { busyTime, kindOf, processWords } from './trackWords';
 
@@ -51,6 +52,8 @@ export class TimelineLabels {
     const holds = selection.details.get()?.track;
     viewer.whole.get();
     viewer.unit.get();
+    viewer.counterViews.get();
+    viewer.hold.get();
     this.lines = [
       ...placed.groups.map((g) => ({ ...g, key: `p${g.process}`, make: () => this.group(g) })),
       ...placed.rows.map((b) => ({ ...b, key: b.row.key, make: () => this.row(b) })),
@@ -212,7 +215,12 @@ export class TimelineLabels {
         title: `Counter ${counter.name}${series ? `: ${series}` : ''}, ${plural(counter.samples, 'sample')}`,
         style: { top: `${box.top}px`, height: `${box.height}px` },
       },
-      h('div', { class: 'line' }, h('span', { class: 'name' }, counter.name)),
+      h(
+        'div',
+        { class: 'line' },
+        h('span', { class: 'name' }, counter.name),
+        counterChoice(this.v.viewer, counter),
+      ),
       counter.series.length > 1 || series !== counter.name
         ? h('div', { class: 'line second' }, series)
         : null,

@@ -199,6 +199,8 @@ export class TimelineView {
     search.focused.get();
     search.current.get();
     this.v.counters.values.get();
+    viewer.counterViews.get();
+    viewer.hold.get();
     this.v.instants.list.get();
     viewer.mark.get();
     this.flows.watch();
@@ -282,7 +284,8 @@ export class TimelineView {
 
   private drawCounters(g: Context, placed: Placed, scroll: number, scene: Scene): void {
     const bottom = scroll + this.canvas.height;
-    const seen = counterBoxes(placed.rows, this.v.viewer.facts.end_ns).filter(
+    const until = this.v.viewer.hold.peek() ? this.v.viewer.facts.end_ns : null;
+    const seen = counterBoxes(placed.rows, until).filter(
       (b) => b.top < bottom && b.top + b.height > scroll,
     );
     this.v.counters.show(seen.map((box) => box.counter.counter));
@@ -293,6 +296,7 @@ export class TimelineView {
       values: this.v.counters.values.peek(),
       pointer: scene.pointer,
       hovered: this.overCounter.peek()?.counter ?? null,
+      views: this.v.viewer.counterViews.peek(),
     };
     paintCounters(g, counters, seen, scroll, this.canvas.height);
   }

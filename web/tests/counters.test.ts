@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters: stacked, overlaid or one series, with what no event told left out.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { boundsOf, readViews, writeViews, type CounterView } from '../src/model/counters';
+import type { CounterFacts, CounterValues } from '../src/model/engine';
+import { counterBoxes, counterRow } from '../src/model/rows';
+import { paintCounters } from '../src/render/counterPainter';
+import { TextMeter } from '../src/render/text';
+import { TimeScale } from '../src/render/timeScale';
+import { drawLog, theme } from './fixtures';
+
+const COUNTER: CounterFacts = {
+  ...{ counter: 3, name: 'memory', category: '', process: 0, series: ['used', 'free'] },
+  ...{ samples: 2, low: -1, high: 30, last_ns: 500, colour: 0 },
+  bounds: [
+    [0, 25],
+    [-1, 20],
+  ],
+};
+
+/** used 10 then 25, free 20 and then not told. */
+const VALUES: CounterValues = (() => {
+  const series = [
+    [10, 25],
+    [20, NaN],
+  ].map((list) => Float64Array.from(list));
+  return {
+    counter: 3,
+    merged: false,
+    time: Float64Array.from([0, 500]),
+    series: series.map((s) => ({ first: s, last: s, lowest: s, highest: s })),
+  };
+})();
+
+/** Drawn 100 px wide over 1000 ns, in a box of 39 px: 31 of them from -1 to 30. */
+function paint(view: CounterView, pointer: number | null, hold = true): string[] {
+  const { context, log } = drawLog();
+  const row = counterRow(COUNTER);
+  const boxes = counterBoxes([{ row, top: 0, height: 39 }], hold ? 1000 : null);
+  const scene = {
+    theme: theme(),
+    scale: new TimeScale({ from: 0, to: 1000 }, 100),
+    meter: new TextMeter((text) => text.length * 6),
+    values: new Map([[3, VALUES]]),
+    pointer,
+    hovered: pointer === null ? null : 3,
+    views: view === 'stack' ? new Map() : new Map([[3, view]]),
+  };
+  paintCounters(context, scene, boxes, 0, 100);
+  return log;
+}
+
+/** The texts that are drawn. */
+const words = (log: string[]): string[] =>
+  log
+    .filter((line) => line.startsWith('fillText'))
+    .map((line) => line.split(/ +/).slice(1, -3).join(' '));
+
+test('the ends of what is shown', () => {
+  assert.deepEqual(boundsOf(COUNTER, 'stack'), [-1, 30]);
+  assert.deepEqual(boundsOf(COUNTER, 'overlap'), [-1, 25]);
+  assert.deepEqual(boundsOf(COUNTER, 0), [0, 25]);
+  assert.deepEqual(boundsOf(COUNTER, 1), [-1, 20]);
+});
+
+test('what is not stacked stands in the address', () => {
+  const views = new Map<number, CounterView>([
+    [3, 'overlap'],
+    [4, 1],
+  ]);
+  assert.equal(writeViews(views), '3.overlap,4.1');
+  assert.deepEqual(readViews('3.overlap,4.1'), views);
+  assert.deepEqual(readViews('x,3.,4.stack'), new Map());
+});
+
+test('the pointer tells each series by its name, and of what is not told nothing', () => {
+  assert(words(paint('stack', 200)).includes('used 10 free 20'));
+  assert(words(paint('stack', 700)).includes('used 25'));
+  assert(words(paint(1, 200)).includes('free 20'));
+  assert(words(paint(1, 700)).includes('not told'));
+});
+
+test('the scale says its ends', () => {
+  assert(words(paint('stack', null)).includes('min -1 max 30'));
+  assert(words(paint(0, null)).includes('max 25'));
+});
+
+/** The bars at the second sample: x from 50 px on. */
+const behind = (log: string[]): string[] => log.filter((l) => /^fillRect 50 /.test(l));
+
+test('a series that is not told has no area, and none at 0 either', () => {
+  // Alone: from the second sample on there is nothing of it, not even a line.
+  assert.deepEqual(behind(paint(1, null)), []);
+  assert.equal(behind(paint(0, null)).length, 2, 'area and edge');
+});
+
+test('the last value holds to the end, or ends with the last sample', () => {
+  assert(behind(paint('stack', null)).every((l) => l.split(' ')[3] === '50'));
+  assert(behind(paint('stack', null, false)).every((l) => l.split(' ')[3] === '1'));
+});
