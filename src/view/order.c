@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/states.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 
@@ -85,6 +86,7 @@ static int compare_by_wall(const void *left, const void *right)
 /* A track with what its place depends on. */
 struct keyed {
     struct tv_view_track shown;
+    const struct tv_trace *trace;
     const struct tv_head *head;
     const struct tv_track *track;
 };
@@ -127,14 +129,30 @@ static int compare_threads(const struct tv_head *head, uint32_t a, uint32_t b)
     return left->id != right->id ? COMPARE(left->id, right->id) : COMPARE(a, b);
 }
 
+/* Under a thread's slices stand its states. */
+static int place_of_kind(enum tv_track_kind kind)
+{
+    static const int places[] = {
+        [TV_TRACK_THREAD] = 0, [TV_TRACK_STATES] = 1, [TV_TRACK_OVERFLOW] = 2,
+        [TV_TRACK_ASYNC] = 3,  [TV_TRACK_CPU] = 4,
+    };
+    return places[kind];
+}
+
+/* Processors come first, in the order of their numbers. */
 static int compare_by_owner(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
-    int order = compare_processes(a->head, a->track->process, b->track->process);
+    int order = COMPARE(a->track->kind != TV_TRACK_CPU, b->track->kind != TV_TRACK_CPU);
+    if (order == 0)
+        order = compare_processes(a->head, a->track->process, b->track->process);
     if (order == 0)
         order = compare_threads(a->head, a->track->thread, b->track->thread);
     if (order == 0 && a->track->kind != b->track->kind)
-        order = COMPARE(a->track->kind, b->track->kind);
+        order = COMPARE(place_of_kind(a->track->kind), place_of_kind(b->track->kind));
+    if (order == 0 && a->track->kind == TV_TRACK_CPU)
+        order = COMPARE(tv_cpu_number(a->trace, a->shown.track),
+                        tv_cpu_number(b->trace, b->shown.track));
     if (order == 0)
         order = compare_names(a->head, a->track->name, b->track->name);
     return order ? order : COMPARE(a->shown.track, b->shown.track);
@@ -145,7 +163,8 @@ static void order_by_owner(struct tv_view *view)
     uint32_t count = view->trace->track_count;
     struct keyed *keyed = tv_alloc(count, sizeof *keyed);
     for (uint32_t i = 0; i < count; i++)
-        keyed[i] = (struct keyed){view->tracks[i], view->trace->head, &view->trace->tracks[i]};
+        keyed[i] = (struct keyed){view->tracks[i], view->trace, view->trace->head,
+                                  &view->trace->tracks[i]};
     qsort(keyed, count, sizeof *keyed, compare_by_owner);
     for (uint32_t i = 0; i < count; i++)
         view->tracks[i] = keyed[i].shown;

@@ -105,6 +105,8 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     search: refuse,
     statistics: refuse,
     durations: refuse,
+    states: refuse,
+    state: refuse,
     health: refuse,
     eventAt: refuse,
     bytes: refuse,

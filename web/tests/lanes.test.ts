@@ -25,7 +25,7 @@ import { settle, tile, tileEngine, track, type TileQuestion } from './fixtures';
 const ROW: TileLane = { kind: 'r', row: 4 };
 /** At resolution 0 a tile is 512 ns. */
 const BOUNDS = { from: 0, to: 100000 };
-const HEIGHTS = { row: 18, bar: 17, foot: 8, collapsed: 22, group: 22, counter: 36 };
+const HEIGHTS = { row: 18, bar: 17, foot: 8, collapsed: 22, state: 8, group: 22, counter: 36 };
 
 async function cacheWith(...tiles: Tile[]): Promise<TileCache> {
   const questions: TileQuestion[] = [];

@@ -32,6 +32,7 @@ import {
   type TraceFacts,
 } from '../model/engine';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
+import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
 import { HttpBeside } from './httpBeside';
 import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
@@ -116,6 +117,7 @@ export class HttpEngine implements Engine {
   async trace(): Promise<TraceFacts> {
     const facts = visibleTexts(await json<TraceFacts>('api/trace', {}));
     for (const thread of [...facts.tracks, ...facts.idle_threads]) thread.name = named(thread.name);
+    for (const track of facts.tracks) if (track.kind === 'cpu') track.process = CPUS;
     return facts;
   }
 
@@ -266,6 +268,15 @@ export class HttpEngine implements Engine {
 
   durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations> {
     return json('api/statistics', { frame, ...scopeQuery(scope) }, signal);
+  }
+
+  async states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer> {
+    return visibleTexts(await json<StatesAnswer>('api/states', scopeQuery(scope), signal));
+  }
+
+  async state(call: Call, signal?: AbortSignal): Promise<StateAnswer> {
+    const query = { row: call.row, index: call.index };
+    return visibleTexts(await json<StateAnswer>('api/state', query, signal));
   }
 
   async health(): Promise<Health> {

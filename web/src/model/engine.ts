@@ -6,6 +6,7 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './f
 import type { Durations, StatisticsRow } from './statistics';
 
 import type { BesideEngine } from './beside';
+import type { StateAnswer, StatesAnswer } from './states';
 
 export type Clock = 'real' | 'cpu';
 
@@ -28,7 +29,7 @@ export interface Sketch {
 
 export interface Track {
   track: number;
-  kind: 'thread' | 'overflow' | 'async';
+  kind: 'thread' | 'overflow' | 'async' | 'cpu' | 'states';
   thread_id: number;
   /** The thread's id as text where it is no plain number. */
   key?: string;
@@ -100,8 +101,8 @@ export interface TraceFacts {
   frames: number;
 }
 
-/** class, method, signature, file, line, rank; category, where there is one */
-export type FrameRow = [string, string, string, string, number, number, string?];
+/** class, method, signature, file, line, rank; category and reserved colour, where there are some */
+export type FrameRow = [string, string, string, string, number, number, string?, number?];
 
 export interface Scope {
   from?: number;
@@ -409,6 +410,8 @@ export interface Engine {
   search(question: SearchQuestion, signal?: AbortSignal): Promise<SearchStep>;
   statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]>;
   durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations>;
+  states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer>;
+  state(call: Call, signal?: AbortSignal): Promise<StateAnswer>;
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;

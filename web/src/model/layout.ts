@@ -11,6 +11,8 @@ export interface Heights {
   /** The lane for brackets under the rows. */
   foot: number;
   collapsed: number;
+  /** The strip of a thread's states. */
+  state: number;
   /** The line of a process, and the area of a counter. */
   group: number;
   counter: number;
@@ -41,6 +43,23 @@ function expandedHeight(levels: number, h: Heights): number {
   return TRACK_PADDING + levels * h.row + h.foot + 3;
 }
 
+/** Under and over a thin strip of states. */
+const STATE_PADDING = 4;
+
+/** Tracks of one row, which does not open. */
+export function isSingle(track: Track): boolean {
+  return track.kind === 'cpu' || track.kind === 'states';
+}
+
+function isUnder(states: Track, above: Track | undefined): boolean {
+  return above?.kind === 'thread' && above.thread === states.thread;
+}
+
+/** States under the slices of their thread need no name. */
+export function isThin(box: TrackBox, h: Heights): boolean {
+  return box.track.kind === 'states' && box.height < h.collapsed;
+}
+
 /** Of the expanded tracks, those in `whole` show every level. */
 export function layoutTracks(
   tracks: readonly Track[],
@@ -49,10 +68,11 @@ export function layoutTracks(
   whole: ReadonlySet<number> = new Set(),
 ): TrackBox[] {
   let top = 0;
-  return tracks.map((track) => {
-    const open = expanded.has(track.track);
+  return tracks.map((track, i) => {
+    const open = expanded.has(track.track) && !isSingle(track);
     const shown = shownLevels(track, whole.has(track.track));
-    const height = open ? expandedHeight(shown, h) : h.collapsed;
+    const thin = track.kind === 'states' && isUnder(track, tracks[i - 1]);
+    const height = thin ? h.state + STATE_PADDING : open ? expandedHeight(shown, h) : h.collapsed;
     const box = { track, expanded: open, shown, top, height };
     top += height;
     return box;
@@ -114,7 +134,7 @@ export function processesOf(
 const MORE_LINE = 4;
 
 function rowHeight(row: Row, h: Heights): number {
-  if (row.kind === 'counter') return h.counter;
+  if (row.kind === 'counter') return row.under === undefined ? h.counter : h.collapsed + 4;
   if (row.kind === 'objects') {
     const more = row.type.lanes > FIRST_LANES + 2 ? h.foot + MORE_LINE : 0;
     return 2 * TRACK_PADDING + Math.max(1, row.shown) * h.row + more;
@@ -178,10 +198,12 @@ function placeProcess(
   const ofThreads = new Map<number, Row[]>();
   for (const row of rows)
     if (row.thread >= 0) ofThreads.set(row.thread, [...(ofThreads.get(row.thread) ?? []), row]);
-  stack.rows(rows.filter((row) => row.thread < 0));
+  const under = (row: Row): number | undefined => (row.kind === 'counter' ? row.under : undefined);
+  stack.rows(rows.filter((row) => row.thread < 0 && under(row) === undefined));
   boxes.forEach((box, i) => {
     const { thread } = box.track;
     stack.track(box);
+    stack.rows(rows.filter((row) => under(row) === box.track.track));
     const fold = folds.get(box.track.track);
     if (fold) stack.rows([fold]);
     const next = boxes[i + 1]?.track;
@@ -251,8 +273,16 @@ export interface LaneBox {
   depth: number;
 }
 
+/** What a processor ran is as high as a collapsed track, states are low. */
+function singleLane(box: TrackBox, h: Heights): LaneBox {
+  const lane: TileLane = { kind: 'r', row: box.track.first_row };
+  const height = box.track.kind === 'states' ? h.state : box.height - 2 * COLLAPSED_PADDING;
+  return { lane, top: box.top + Math.round((box.height - height) / 2), height, depth: 0 };
+}
+
 /** The lanes of a track that touch [top, bottom). */
 export function lanesOf(box: TrackBox, h: Heights, top: number, bottom: number): LaneBox[] {
+  if (isSingle(box.track)) return [singleLane(box, h)];
   if (!box.expanded) {
     const lane: TileLane = { kind: 'i', row: box.track.track };
     return [
@@ -288,6 +318,7 @@ export function firstExpanded(tracks: readonly Track[], h: Heights, room: number
   const open = new Set<number>();
   let left = room - tracks.length * h.collapsed;
   for (const track of tracks) {
+    if (isSingle(track)) continue;
     const more = expandedHeight(shownLevels(track, false), h) - h.collapsed;
     if (open.size > 0 && more > left) break;
     open.add(track.track);

@@ -2,7 +2,7 @@
 // Names of methods as people read them.
 
 import { named } from '../base/visible';
-import { hashedColour } from './colours';
+import { eventColour, hashedColour } from './colours';
 import type { FrameRow, Track } from './engine';
 
 const PRIMITIVES: Record<string, string> = {
@@ -111,6 +111,8 @@ export class Frames {
    * colour, or by the hash of the name.
    */
   colour(frame: number): number {
+    const own = this.row(frame)[7];
+    if (own) return eventColour(own, 0);
     if (this.colours === 'name') return (this.hashes[frame] ??= hashedColour(this.row(frame)[1]));
     const rank = this.rank(frame);
     return rank > 0 ? (rank - 1) % 16 : 15;
@@ -157,9 +159,14 @@ export function idOf(owner: { id?: number; thread_id?: number; key?: string }): 
   return owner.key ?? String(owner.id ?? owner.thread_id ?? '');
 }
 
-/** "[12] main"; a track of async slices has a name of its own. */
+/** Tracks of async slices and of processors have names of their own. */
+export function ownName(track: Track): boolean {
+  return track.kind === 'async' || track.kind === 'cpu';
+}
+
+/** "[12] main", or the track's own name. */
 export function trackName(track: Track): string {
-  return track.kind === 'async' ? track.name : `[${idOf(track)}] ${track.name}`;
+  return ownName(track) ? track.name : `[${idOf(track)}] ${track.name}`;
 }
 
 /** Whether case counts: when it is to, or when the query holds a capital. */

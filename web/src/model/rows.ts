@@ -4,6 +4,7 @@
 import type { BesideRows, LoneThread, ObjectType } from './beside';
 import type { CounterFacts, Track } from './engine';
 import type { RowBox } from './layout';
+import { CPUS } from './states';
 
 interface Owned {
   /** Of its label, for the keyboard. */
@@ -17,6 +18,8 @@ interface Owned {
 export interface CounterRow extends Owned {
   kind: 'counter';
   counter: CounterFacts;
+  /** The track of the processor that it tells of, under which it stands. */
+  under?: number;
 }
 
 export interface ObjectsRow extends Owned {
@@ -61,8 +64,15 @@ export const FIRST_LANES = 3;
 /** So many rows of a kind stand in a process without being folded. */
 export const FEW = 6;
 
-export function counterRow(counter: CounterFacts): CounterRow {
+/** "CPU 3 Clock Frequency" stands under that processor's track, where there is one. */
+export function counterRow(counter: CounterFacts, tracks: readonly Track[] = []): CounterRow {
   const { process } = counter;
+  const cpu = /^(CPU \d+) /.exec(counter.name)?.[1];
+  const track = cpu && tracks.find((t) => t.kind === 'cpu' && t.name === cpu);
+  if (track) {
+    const key = `c${counter.counter}`;
+    return { kind: 'counter', key, process: CPUS, thread: -1, counter, under: track.track };
+  }
   return { kind: 'counter', key: `c${counter.counter}`, process, thread: -1, counter };
 }
 
@@ -89,8 +99,9 @@ export function rowsOf(
   counters: readonly CounterFacts[],
   tracks: readonly Track[],
 ): Row[] {
+  const shown = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.thread));
   return [
-    ...counters.map(counterRow),
+    ...counters.map((counter) => counterRow(counter, tracks)),
     ...rows.memory_dumps.map(({ process, dumps }): MemoryRow => {
       return { kind: 'memory', key: `d${process}`, process, thread: -1, dumps };
     }),
@@ -99,7 +110,7 @@ export function rowsOf(
       return { kind: 'objects', key: `lanes.${row}`, process, thread: -1, type, shown: lanes };
     }),
     ...rows.threads
-      .filter((of) => of.instants > 0)
+      .filter((of) => of.instants > 0 && !shown.has(of.thread))
       .map((of): ThreadRow => {
         const { thread, process } = of;
         return { kind: 'thread', key: `u${thread}`, process, thread, of };

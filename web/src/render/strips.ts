@@ -5,6 +5,7 @@
 import { TILE_PIXELS } from '../model/decode';
 import type { Tile } from '../model/engine';
 import type { Frames } from '../model/names';
+import { stateHeight } from './statePainter';
 import type { Theme } from './theme';
 
 /** 512 x 17 pixels are 35 kB: at the worst 40 MB. */
@@ -19,6 +20,8 @@ export interface StripLook {
   only: Uint8Array | null;
   /** The one lane of a collapsed track has no darker tops: it is low. */
   flat: boolean;
+  /** States have heights of their own, and no share of a pixel. */
+  states?: boolean;
 }
 
 /** The strip as pixels, row by row from the top; exported for its test. */
@@ -41,10 +44,8 @@ export function stripPixels(
     const dim = look.only !== null && !look.only[frame];
     const fill = dim ? theme.dimPixel : (theme.pixels[colour] ?? 0);
     const top = look.flat || dim ? fill : (theme.edgePixels[colour] ?? 0);
-    const high = Math.min(
-      rows,
-      Math.max(Math.round(LOWEST * look.ratio), Math.round((share / 255) * rows)),
-    );
+    const covered = Math.max(Math.round(LOWEST * look.ratio), Math.round((share / 255) * rows));
+    const high = Math.min(rows, look.states ? stateHeight(colour, rows, look.ratio) : covered);
     for (let y = rows - high; y < rows; y++)
       pixels[y * TILE_PIXELS + x] = y < rows - high + edge ? top : fill;
   }

@@ -101,6 +101,9 @@ function readable(bar: string): string {
   return 0.299 * r + 0.587 * g + 0.114 * b > 128 ? '#14171c' : '#ffffff';
 }
 
+/** The first reserved colours, in their order: a theme has its own. */
+const STATE_COLOURS = ['unint', 'iowait', 'running', 'runnable', 'sleep'];
+
 let generations = 0;
 
 export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): Theme {
@@ -112,7 +115,8 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
     if (palette === 'safe') return lookup(`--cb-${i % 8}`);
     return lookup(i < METHOD_COLOURS ? `--m-${i}` : `--te-${i - METHOD_COLOURS}`);
   });
-  const bars = [...own, ...RESERVED];
+  const states = STATE_COLOURS.map((name, i) => lookup(`--state-${name}`) || RESERVED[i] || '');
+  const bars = [...own, ...states, ...RESERVED.slice(states.length)];
   const family = lookup('--font');
   return {
     colour,
@@ -131,6 +135,7 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
       bar: size('h-bar'),
       foot: size('h-foot'),
       collapsed: size('h-collapsed'),
+      state: size('h-state'),
       group: size('h-group'),
       counter: size('h-counter'),
       frame: size('h-frame'),

@@ -5,6 +5,8 @@ import type { Call, CallDetails, Tile } from '../model/engine';
 import { eventColour } from '../model/colours';
 import { FLAG, reservedColour } from '../model/engine';
 import {
+  isSingle,
+  isThin,
   lanesOf,
   TRACK_PADDING,
   type GroupBox,
@@ -16,6 +18,7 @@ import type { ExtentsOfFrame } from '../model/selectionStore';
 import { tickStep, type Span } from '../model/span';
 import type { TileCache } from '../model/tileCache';
 import { piecesOf, visitInnermost, visitRow, visitStrips, type Piece } from './lanes';
+import { paintState } from './statePainter';
 import { bar, bracket, CLOSED, ring, thinOutline, wait, type Box, type Context } from './shapes';
 import type { StripImages } from './strips';
 import type { TextMeter } from './text';
@@ -55,6 +58,8 @@ interface Lane extends LaneBox {
   y: number;
   /** Of an asynchronous track: its slices are no work of a thread, and look like that. */
   async: boolean;
+  /** Of a strip of states. */
+  states: boolean;
 }
 
 /** A wait in one row: from x0 to x1. */
@@ -139,14 +144,15 @@ function paintRange(g: Context, s: Scene, height: number): void {
 }
 
 function paintTrack(g: Context, s: Scene, box: TrackBox, scroll: number, height: number): void {
-  if (box.top > 0) {
+  if (box.top > 0 && !isThin(box, s.theme.heights)) {
     g.fillStyle = s.theme.colour.line;
     g.fillRect(0, box.top - scroll, s.scale.width, 1);
   }
   const waits = waitsOf(s, box);
   for (const lane of lanesOf(box, s.theme.heights, scroll, scroll + height)) {
     const async = box.track.kind === 'async';
-    paintLane(g, s, box, { ...lane, y: lane.top - scroll, async }, waits);
+    const states = box.track.kind === 'states';
+    paintLane(g, s, box, { ...lane, y: lane.top - scroll, async, states }, waits);
   }
   paintExtents(g, s, box, scroll);
   paintSelectedCall(g, s, box, scroll);
@@ -189,7 +195,8 @@ function paintStrips(g: Context, s: Scene, lane: Lane, pieces: readonly Piece[])
     height: lane.height,
     ratio: s.ratio,
     only: s.dimmed ? s.matches : null,
-    flat: lane.depth < 0,
+    flat: lane.depth < 0 || lane.states,
+    states: lane.states,
   };
   visitStrips(pieces, s.scale, (tile, first, pixels, x, width) => {
     if (lane.async) paintLone(g, s, lane, tile, { first, pixels, x, width });
@@ -279,10 +286,11 @@ function paintSlice(
   const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
   const faint = lane.async && !dim;
   if (faint) g.globalAlpha = ASYNC;
-  bar(g, s.theme, b, number, edges);
+  if (lane.states) paintState(g, s.theme, b, number);
+  else bar(g, s.theme, b, number, edges);
   g.globalAlpha = 1;
   if (faint && b.w >= 3 && edges === CLOSED) thinOutline(g, s.theme.colour['line-strong'], b);
-  if (b.w >= LEAST_LABEL) {
+  if (b.w >= LEAST_LABEL && !lane.states) {
     const waiting = waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
     paintLabel(g, s, frame, b, {
       left: edges.openLeft ? 4 : 0,
@@ -358,14 +366,15 @@ function markSlice(
     g.lineWidth = 2;
     g.strokeRect(b.x, b.y, b.w, b.h);
   }
-  if (frame === s.frame && b.w > 3 && lane.depth >= 0) thinOutline(g, s.theme.colour.select, b);
+  if (frame === s.frame && b.w > 3 && lane.depth >= 0 && !lane.states)
+    thinOutline(g, s.theme.colour.select, b);
   else if (same(s.hovered)) thinOutline(g, s.theme.colour.text, b);
 }
 
 /** Every call of the selected method, in the lane under the track's rows. */
 function paintExtents(g: Context, s: Scene, box: TrackBox, scroll: number): void {
   const times = s.extents?.tracks.get(box.track.track);
-  if (!times || s.frame === null) return;
+  if (!times || s.frame === null || box.track.kind === 'states') return;
   const y = footOf(s, box) - scroll;
   let drawn = -10;
   for (let i = 0; i + 1 < times.length; i += 2) {
@@ -388,12 +397,32 @@ function footOf(s: Scene, box: TrackBox): number {
   return box.expanded ? box.top + TRACK_PADDING + box.shown * h.row + 1 : box.top + box.height - 2;
 }
 
+/** What a processor ran, and a state: as high as its lane, without a foot for brackets. */
+function ringSingle(
+  g: Context,
+  s: Scene,
+  box: TrackBox,
+  scroll: number,
+  from: number,
+  to: number,
+): void {
+  const x = Math.max(-PAST, from);
+  for (const lane of lanesOf(box, s.theme.heights, 0, 0))
+    ring(g, s.theme, {
+      x,
+      y: lane.top - scroll,
+      w: Math.max(3, Math.min(s.scale.width + PAST, to) - x),
+      h: lane.height,
+    });
+}
+
 function paintSelectedCall(g: Context, s: Scene, box: TrackBox, scroll: number): void {
   const call = s.call;
   if (!call || call.track !== box.track.track) return;
   const from = s.scale.x(call.start_ns);
   const to = Math.max(s.scale.x(call.start_ns + call.length_ns), from + 2);
   const foot = footOf(s, box) - scroll;
+  if (isSingle(box.track)) return ringSingle(g, s, box, scroll, from, to);
   if (!box.expanded) return bracket(g, s.theme.colour.select, from, to, foot - 4, s.scale.width, 2);
   const h = s.theme.heights;
   const y = box.top + TRACK_PADDING + call.depth * h.row - scroll;

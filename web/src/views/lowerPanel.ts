@@ -16,6 +16,7 @@ import { computed, effect, flushEffects, type ReadSignal } from '../base/signal'
 import { TABS, type Tab } from '../model/address';
 import { exportStatistics } from '../model/exportStatistics';
 import { SearchList } from '../model/searchList';
+import { tracksOfSlices } from '../model/states';
 import { StatisticsStore } from '../model/statisticsStore';
 import { wordsFor } from '../model/words';
 import { detailsHint } from './detailsHint';
@@ -253,7 +254,7 @@ export class LowerPanel {
     const unit = viewer.unit.get();
     const time = (ns: number): string => formatTime(ns, unit);
     const threads = plural(
-      tracks.length || viewer.facts.tracks.length,
+      tracks.length || tracksOfSlices(viewer.facts.tracks),
       wordsFor(viewer.facts).track,
     );
     words.className = 'wide';

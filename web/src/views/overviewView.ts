@@ -53,7 +53,12 @@ export class OverviewView {
     );
     this.listen();
     busyActivity(viewer.engine, viewer.facts.tracks, viewer.bounds, BUCKETS)
-      .then((answer) => this.activity.set(answer))
+      .then((answer) => {
+        // A thread has some state all the time: that is no activity.
+        const states = new Set(facts.tracks.filter((t) => t.kind === 'states').map((t) => t.track));
+        const lanes = answer.lanes.filter((lane) => !states.has(lane.track));
+        this.activity.set({ ...answer, lanes });
+      })
       .catch(viewer.failed);
     effect(() => {
       this.activity.get();

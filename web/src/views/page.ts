@@ -4,7 +4,7 @@
 import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
 import type { Track, TraceFacts } from '../model/engine';
-import { firstExpanded, layoutTracks, processesOf, totalHeight } from '../model/layout';
+import { firstExpanded, isSingle, layoutTracks, processesOf, totalHeight } from '../model/layout';
 import { BesideStore } from '../model/besideStore';
 import { CounterStore } from '../model/counters';
 import { FlowStore } from '../model/flows';
@@ -36,7 +36,9 @@ const LOWEST_PANEL = 300;
 /** The tracks, busiest first. */
 function busiest(facts: TraceFacts): readonly Track[] {
   if (facts.order === 'busiest') return facts.tracks;
-  return [...facts.tracks].sort((a, b) => (b.real_ns ?? 0) - (a.real_ns ?? 0));
+  return facts.tracks
+    .filter((t) => !isSingle(t))
+    .sort((a, b) => (b.real_ns ?? 0) - (a.real_ns ?? 0));
 }
 
 function hasTimes(facts: TraceFacts): boolean {

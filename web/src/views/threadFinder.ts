@@ -3,7 +3,8 @@
 
 import { fill, h, setAttribute } from '../base/dom';
 import type { Track } from '../model/engine';
-import { idOf, matcher, trackName } from '../model/names';
+import { namedTracks } from '../model/states';
+import { idOf, matcher, ownName, trackName } from '../model/names';
 import type { Viewer } from '../model/viewer';
 
 export class ThreadFinder {
@@ -16,11 +17,13 @@ export class ThreadFinder {
   });
   private found: readonly Track[] = [];
   private at = 0;
+  private readonly named: readonly Track[];
 
   constructor(
-    private readonly viewer: Viewer,
+    viewer: Viewer,
     private readonly go: (track: Track) => void,
   ) {
+    this.named = namedTracks(viewer.facts.tracks);
     this.input = h('input', {
       attrs: {
         ...{ type: 'text', role: 'combobox', 'aria-label': 'Find a thread', spellcheck: false },
@@ -54,7 +57,7 @@ export class ThreadFinder {
 
   private show(at: number): void {
     const matches = matcher(this.input.value);
-    this.found = this.viewer.facts.tracks.filter((t) => matches(trackName(t)));
+    this.found = this.named.filter((t) => matches(trackName(t)));
     this.at = Math.max(0, Math.min(at, this.found.length - 1));
     fill(
       this.list,
@@ -65,7 +68,7 @@ export class ThreadFinder {
             id: `thread-${i}`,
             attrs: { role: 'option', 'aria-selected': i === this.at, 'data-at': i },
           },
-          track.kind === 'async' ? null : h('span', { class: 'dim' }, `[${idOf(track)}] `),
+          ownName(track) ? null : h('span', { class: 'dim' }, `[${idOf(track)}] `),
           track.name,
         ),
       ),

@@ -5,9 +5,17 @@
 import { fill, h, icon } from '../base/dom';
 import { formatCount, formatRough, plural } from '../base/format';
 import type { CounterFacts } from '../model/engine';
-import type { GroupBox, Placed, RowBox, TrackBox } from '../model/layout';
-import { idOf, trackName } from '../model/names';
+import {
+  isSingle,
+  isThin,
+  type GroupBox,
+  type Placed,
+  type RowBox,
+  type TrackBox,
+} from '../model/layout';
+import { idOf, ownName, trackName } from '../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
+import { CPUS, threadsOf } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
 import { counterChoice } from './counterChoice';
 import type { Views } from './context';
@@ -97,9 +105,11 @@ export class TimelineLabels {
     const { viewer } = this.v;
     const process = viewer.facts.processes[group.process];
     const own = viewer.facts.tracks.filter((t) => t.process === group.process);
-    const threads = plural(own.filter((t) => t.kind === 'thread').length, 'thread');
+    const threads =
+      group.process === CPUS ? plural(own.length, 'processor') : plural(threadsOf(own), 'thread');
     const id = process ? idOf(process) : '';
-    const name = process ? process.name || `Process ${id}` : 'No process';
+    const none = group.process === CPUS ? 'CPUs' : 'No process';
+    const name = process ? process.name || `Process ${id}` : none;
     const labels = process?.labels ?? '';
     const title = [name, id && `process ${id}`, labels, threads].filter((word) => word).join(', ');
     return h(
@@ -228,6 +238,7 @@ export class TimelineLabels {
   }
 
   private track(box: TrackBox, all: readonly number[], holding: number | undefined): HTMLElement {
+    if (isThin(box, this.v.settings.theme.peek().heights)) return this.thin(box);
     const chosen = all.includes(box.track.track);
     const holds = box.track.track === holding;
     const busy = busyTime(box.track);
@@ -264,7 +275,7 @@ export class TimelineLabels {
         attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
         on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
       },
-      track.kind === 'async' ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
+      ownName(track) ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
       h('span', { class: 'name' }, track.name),
     );
     return h(
@@ -277,7 +288,7 @@ export class TimelineLabels {
       h(
         'div',
         { class: 'line' },
-        twist,
+        isSingle(track) ? h('span', { class: 'twist' }) : twist,
         pick,
         kind.mark,
         busy === null
@@ -290,6 +301,16 @@ export class TimelineLabels {
       ),
       this.levels(box),
     );
+  }
+
+  /** States under the slices of their thread. */
+  private thin({ track, top, height }: TrackBox): HTMLElement {
+    const title = `States of ${trackName(track)}: running, runnable, sleeping, blocked`;
+    return h('div', {
+      class: 'label row thin',
+      title,
+      style: { top: `${top}px`, height: `${height}px` },
+    });
   }
 
   /** Under the name of a deep thread: the way to all its levels, and back. */

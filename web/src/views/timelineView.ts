@@ -144,7 +144,7 @@ export class TimelineView {
   private rulerKey(): HTMLElement {
     const { viewer } = this.v;
     const { tracks, idle_threads, order } = viewer.facts;
-    const busy = new Set(tracks.filter((t) => t.kind === 'thread').map((t) => t.thread));
+    const busy = new Set(tracks.filter((t) => t.thread >= 0).map((t) => t.thread));
     const words = h('span', null);
     effect(() => {
       // Threads that have no slices, but something else to show, are not idle.

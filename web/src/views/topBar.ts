@@ -12,6 +12,7 @@ import {
 } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
+import { threadsOf } from '../model/states';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './flowMenu';
@@ -25,8 +26,7 @@ export function factWords(facts: TraceFacts, unit: Unit): string[] {
       : facts.clocks[0] === 'cpu'
         ? 'CPU clock only'
         : 'real clock only';
-  const busy = facts.tracks.filter((track) => track.kind === 'thread').length;
-  const threads = busy + facts.idle_threads.length;
+  const threads = threadsOf(facts.tracks) + facts.idle_threads.length;
   return [
     [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]
       .filter((words) => words)

@@ -7,7 +7,10 @@ import { idOf, trackName } from '../model/names';
 
 /** Async slices have no CPU time of their own, whatever clocks the trace has. */
 export function busyTime(track: Track): number | null {
-  return track.kind === 'async' ? track.real_ns : (track.cpu_ns ?? track.real_ns);
+  if (track.kind === 'states') return null;
+  return track.kind === 'async' || track.kind === 'cpu'
+    ? track.real_ns
+    : (track.cpu_ns ?? track.real_ns);
 }
 
 /** What a track is, where it is not simply a thread. */
@@ -23,6 +26,8 @@ export function kindOf(
       title: 'slices of this thread that overlap its others without nesting',
       mark: mark('overlap'),
     };
+  if (track.kind === 'cpu') return { title: 'what this processor ran', mark: null };
+  if (track.kind === 'states') return { title: 'states of this thread', mark: mark('states') };
   if (track.kind !== 'async') return { title: '', mark: null };
   const of = track.thread >= 0 && owner ? `begun by ${trackName(owner)}` : 'of the process';
   return { title: `async slices ${of}`, mark: mark('async') };
