@@ -64,20 +64,31 @@ static bool is_perfetto(struct tv_bytes head)
     return packets > 1 || (packets == 1 && tv_cursor_left(&cursor) == 0);
 }
 
+static size_t skip_space(struct tv_bytes text)
+{
+    size_t i = 0;
+    while (i < text.length &&
+           (text.data[i] == ' ' || (text.data[i] >= '\t' && text.data[i] <= '\r')))
+        i++;
+    return i;
+}
+
+bool tv_foreign_is_nothing(struct tv_bytes head)
+{
+    return skip_space(head) == head.length;
+}
+
 const char *tv_foreign_name(struct tv_bytes head)
 {
-    if (head.length == 0)
-        return "an empty file";
-    for (size_t i = 0; i < TV_COUNT(signatures); i++)
-        if (tv_bytes_starts_with(head, signatures[i].start))
-            return signatures[i].name;
+    size_t i = skip_space(head);
+    if (i == head.length)
+        return i == 0 ? "an empty file" : "an empty file (white space only)";
+    for (size_t k = 0; k < TV_COUNT(signatures); k++)
+        if (tv_bytes_starts_with(head, signatures[k].start))
+            return signatures[k].name;
     if (is_perfetto(head))
         return "a Perfetto trace (protobuf)";
-    size_t i = 0;
-    while (i < head.length &&
-           (head.data[i] == ' ' || (head.data[i] >= '\t' && head.data[i] <= '\r')))
-        i++;
-    if (i < head.length && (head.data[i] == '{' || head.data[i] == '['))
+    if (head.data[i] == '{' || head.data[i] == '[')
         return "JSON that is no Trace Event Format";
     return NULL;
 }

@@ -7,6 +7,9 @@
 
 #include "base/types.h"
 
+/* Whether there is nothing to read: no byte, or only white space. */
+bool tv_foreign_is_nothing(struct tv_bytes head);
+
 /* What a file is that begins with these bytes ("a Perfetto trace (protobuf)"), or NULL. */
 const char *tv_foreign_name(struct tv_bytes head);
 

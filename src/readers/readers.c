@@ -26,7 +26,7 @@ static void fail_unknown(struct tv_bytes head, struct tv_error *err)
     char shown[SHOWN_BYTES * 3 + 1] = "";
     for (size_t i = 0; i < head.length && i < SHOWN_BYTES; i++)
         snprintf(shown + i * 3, sizeof shown - i * 3, " %02X", head.data[i]);
-    if (name && head.length == 0)
+    if (name && tv_foreign_is_nothing(head))
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s", expected, name);
     else if (name)
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s, which is not read yet", expected, name);

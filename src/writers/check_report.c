@@ -27,6 +27,11 @@ bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict)
     return strict || (kind != TV_DIAGNOSTIC_UNMATCHED_EXIT && kind != TV_DIAGNOSTIC_OPEN_CALL);
 }
 
+bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict)
+{
+    return tv_check_counts(kind, strict) || tv_head_has_categories(trace->head);
+}
+
 static int compare_places(const void *left, const void *right)
 {
     const struct place *const *a = left, *const *b = right;
@@ -186,9 +191,9 @@ uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, b
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
-        if (one->count == 0 || !tv_check_counts(kind, strict))
+        if (one->count == 0 || !tv_check_tells(trace, kind, strict))
             continue;
-        total += one->count;
+        total += tv_check_counts(kind, strict) ? one->count : 0;
         for (uint32_t k = 0; k < one->offset_count; k++)
             text_place(out, trace, kind, &places.items[places.first[i] + k]);
         if (one->count == one->offset_count)
@@ -222,14 +227,16 @@ uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace, b
 {
     struct places places = find_places(trace);
     uint64_t total = 0;
+    bool any = false;
     tv_out_char(out, '[');
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
-        if (one->count == 0 || !tv_check_counts(kind, strict))
+        if (one->count == 0 || !tv_check_tells(trace, kind, strict))
             continue;
-        tv_out_text(out, total > 0 ? ",\n  {\"file\": " : "\n  {\"file\": ");
-        total += one->count;
+        tv_out_text(out, any ? ",\n  {\"file\": " : "\n  {\"file\": ");
+        any = true;
+        total += tv_check_counts(kind, strict) ? one->count : 0;
         tv_out_json(out, file_name(trace, 0));
         tv_out_format(
             out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_diagnostic_name(kind),

@@ -12,8 +12,12 @@
  * `strict`, as almost every trace has them. */
 bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict);
 
+/* Whether a kind is told: what counts, and what is unfinished in formats whose traces mostly finish
+ * what they begin. */
+bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict);
+
 /* One line a place: file, byte, of text formats the line and how it begins, what is wrong; then one
- * line a kind that has more places than are kept.  Returns how many diagnostics there are. */
+ * line a kind that has more places than are kept.  Returns how many diagnostics count. */
 uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, bool strict);
 
 /* A list of objects {file, kind, severity, text, count, places: [{offset, line, excerpt}]}. */

@@ -57,6 +57,9 @@ static void names_other_files(void **context)
     struct tv_error err;
     (void)context;
     ASSERT_FOUND("", "expected a trace in a format that is known, found an empty file");
+    ASSERT_FOUND(" \n\t\r\n ",
+                 "expected a trace in a format that is known, found an empty file (white space "
+                 "only)");
     ASSERT_FOUND("\x1f\x8b\x08",
                  "expected a trace in a format that is known, found gzip-compressed "
                  "data, which is not read yet");
