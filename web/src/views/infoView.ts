@@ -6,7 +6,6 @@ import { formatCount, formatTimeUnit, plural, versionWords, type Unit } from '..
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
 import { threadsOf } from '../model/states';
-import { threadsOf } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
 import { sampledWords } from './topBar';
 import { foldedText, valueTree } from './valueTree';
