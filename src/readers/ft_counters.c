@@ -24,12 +24,34 @@ static void count(struct tv_ft_part *part, const struct tv_ft_at *at, const char
     tv_ft_count(part, at, &counter, value.value);
 }
 
-static void count_of_cpu(struct tv_ft_part *part, const struct tv_ft_at *at, const char *title,
-                         int64_t cpu, struct value value)
+static uint32_t find_of_cpu(struct tv_ft_part *part, const char *title, int64_t cpu,
+                            const char *series)
 {
     char text[LONGEST_TITLE];
     snprintf(text, sizeof text, "CPU %d %s", (int)cpu, title);
-    count(part, at, text, NULL, value);
+    struct tv_ft_counter counter = {TV_FT_NO_ID, tv_ft_text(part, tv_bytes_of(text)),
+                                    TV_EMPTY_STRING, tv_ft_text(part, tv_bytes_of(series))};
+    return tv_ft_find_counter(part, &counter);
+}
+
+static void count_of_cpu(struct tv_ft_part *part, const struct tv_ft_at *at, const char *title,
+                         int64_t cpu, struct value value)
+{
+    tv_ft_add_value(part, at, find_of_cpu(part, title, cpu, value.series), value.value);
+}
+
+/* The same of a counter with one series, "state": titles are constants, so with the processor they
+ * name it. */
+static void count_state(struct tv_ft_part *part, const struct tv_ft_at *at, const char *title,
+                        int64_t cpu, double value)
+{
+    uint64_t key = (uint64_t)(uintptr_t)title << 16 | (uint64_t)cpu;
+    uint32_t number = tv_map_find(&part->cpu_counters, key);
+    if (number == TV_NONE) {
+        number = find_of_cpu(part, title, cpu, "state");
+        tv_map_set(&part->cpu_counters, key, number);
+    }
+    tv_ft_add_value(part, at, number, value);
 }
 
 /* "thing title" */
@@ -54,7 +76,7 @@ static bool handle_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
     if (!tv_ft_arg_number(line->details, "state", &state) ||
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
         return false;
-    count_of_cpu(part, at, event->title, cpu, (struct value){"state", (double)state});
+    count_state(part, at, event->title, cpu, (double)state);
     return true;
 }
 
@@ -67,7 +89,7 @@ static bool handle_idle(struct tv_ft_part *part, const struct tv_ft_line *line,
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
         return false;
     double level = state == UINT32_MAX || state == -1 ? 0 : (double)state + 1;
-    count_of_cpu(part, at, event->title, cpu, (struct value){"state", level});
+    count_state(part, at, event->title, cpu, level);
     return true;
 }
 

@@ -45,7 +45,7 @@ static bool parse_call(struct event *event, struct tv_bytes text)
         .cpu = call.cpu,
         .flags = call.flags,
         .time = call.time,
-        .details = call.text,
+        .details = call.kind == TV_FT_GRAPH_EVENT ? call.name : call.text,
     };
     event->duration = call.printed;
     return true;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "readers/ft_args.h"
 #include "readers/ft_graph.h"
+#include "readers/ft_text.h"
 
 /* The category of what the kernel tells. */
 #define CATEGORY "ftrace"
@@ -40,22 +41,31 @@ static const struct tv_ft_event *find_event(struct tv_bytes name)
     return &no_meaning;
 }
 
-/* The number of an event's name; what it means is looked up once. */
-static uint32_t know_event(struct tv_ft_part *part, struct tv_bytes name)
+/* What an event of this name means is looked up once. */
+static void look_up(struct tv_ft_part *part, struct tv_bytes name, uint32_t number)
 {
+    size_t capacity = part->known_capacity;
+    part->known = tv_array_reserve(part->known, &capacity, (size_t)number + 1, sizeof *part->known);
+    memset(part->known + part->known_capacity, 0,
+           (capacity - part->known_capacity) * sizeof *part->known);
+    part->known_capacity = capacity;
+    part->known[number] = (struct tv_ft_known){find_event(name), tv_ft_frame(part, name, CATEGORY),
+                                               tv_ft_text_continues(name)};
+}
+
+static const struct tv_ft_known *know_event(struct tv_ft_part *part, struct tv_bytes name)
+{
+    size_t place =
+        (name.length * 7 + name.data[name.length / 2] + name.data[name.length - 1] * 5u) %
+        TV_FT_RECENT;
+    struct tv_ft_recent *recent = &part->recent[place];
+    if (tv_bytes_equal(recent->name, name))
+        return &part->known[recent->number];
     uint32_t number = tv_interner_add(part->event_names, name);
-    if (number < part->event_capacity && part->events_known[number])
-        return number;
-    size_t capacity = part->event_capacity;
-    part->events_known = tv_array_reserve(part->events_known, &capacity, (size_t)number + 1,
-                                          sizeof *part->events_known);
-    part->event_frames = tv_realloc(part->event_frames, capacity, sizeof *part->event_frames);
-    memset(part->events_known + part->event_capacity, 0,
-           (capacity - part->event_capacity) * sizeof *part->events_known);
-    part->event_capacity = capacity;
-    part->events_known[number] = find_event(name);
-    part->event_frames[number] = tv_ft_frame(part, name, CATEGORY);
-    return number;
+    *recent = (struct tv_ft_recent){tv_interner_get(part->event_names, number), number};
+    if (number >= part->known_capacity || part->known[number].event == NULL)
+        look_up(part, name, number);
+    return &part->known[number];
 }
 
 static uint32_t task_of(struct tv_ft_part *part, const struct tv_ft_line *line)
@@ -94,16 +104,19 @@ static void take_event(struct tv_ft_part *part, const struct tv_ft_line *line,
         /* The function tracer: "function <-parent". */
         uint32_t frame = tv_ft_frame(part, tv_ft_word(line->details), "function");
         part->last_title = part->frames.rows[frame].name;
+        part->last_continues = false;
         tv_ft_instant(part, at, frame);
         return;
     }
-    uint32_t number = know_event(part, line->event);
-    const struct tv_ft_event *event = part->events_known[number];
-    part->last_title = part->frames.rows[part->event_frames[number]].name;
+    const struct tv_ft_known *known = know_event(part, line->event);
+    const struct tv_ft_event *event = known->event;
+    uint32_t frame = known->frame;
+    part->last_continues = known->continues;
+    part->last_title = part->frames.rows[frame].name;
     if (event->handle == NULL && take_call(part, line, at))
         return;
     if (event->handle == NULL || !event->handle(part, line, at, event))
-        tv_ft_instant(part, at, part->event_frames[number]);
+        tv_ft_instant(part, at, frame);
 }
 
 void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset)

@@ -51,19 +51,22 @@ static bool take(struct rest *rest, uint8_t c)
 }
 
 /* At least one digit; false when the number is too large, too. */
-static bool take_number(struct rest *rest, uint64_t most, uint64_t *number)
+TV_INLINE bool take_number(struct rest *rest, uint64_t most, uint64_t *number)
 {
-    const uint8_t *first = rest->at;
-    *number = 0;
-    while (rest->at < rest->end && is_digit(*rest->at)) {
-        *number = *number * 10 + (uint64_t)(*rest->at++ - '0');
-        if (*number > most)
+    const uint8_t *at = rest->at, *end = rest->end;
+    uint64_t value = 0;
+    for (; at < end && is_digit(*at); at++) {
+        value = value * 10 + (uint64_t)(*at - '0');
+        if (TV_UNLIKELY(value > most))
             return false;
     }
-    return rest->at > first;
+    bool any = at > rest->at;
+    rest->at = at;
+    *number = value;
+    return any;
 }
 
-static struct tv_bytes trimmed(const uint8_t *from, const uint8_t *to)
+TV_INLINE struct tv_bytes trimmed(const uint8_t *from, const uint8_t *to)
 {
     while (from < to && is_space(*from))
         from++;
@@ -72,10 +75,9 @@ static struct tv_bytes trimmed(const uint8_t *from, const uint8_t *to)
     return (struct tv_bytes){from, (size_t)(to - from)};
 }
 
-/* "comm-tid" with nothing behind it but spaces. */
-static bool parse_task(const uint8_t *from, const uint8_t *to, struct tv_ft_line *line)
+/* "comm-tid" */
+TV_INLINE bool parse_task(struct tv_bytes text, struct tv_ft_line *line)
 {
-    struct tv_bytes text = trimmed(from, to);
     size_t digits = text.length;
     while (digits > 0 && is_digit(text.data[digits - 1]))
         digits--;
@@ -97,7 +99,7 @@ static bool parse_owner(const uint8_t *from, const uint8_t *to, struct tv_ft_lin
     struct tv_bytes text = trimmed(from, to);
     line->tgid = TV_FT_NO_ID;
     if (text.length == 0 || text.data[text.length - 1] != ')')
-        return parse_task(from, to, line);
+        return parse_task(text, line);
     const uint8_t *open = text.data + text.length - 1;
     const uint8_t *furthest = text.length > WIDEST_TGID ? open - WIDEST_TGID : text.data;
     while (open > furthest && *open != '(')
@@ -111,41 +113,53 @@ static bool parse_owner(const uint8_t *from, const uint8_t *to, struct tv_ft_lin
         line->tgid = (int64_t)tgid;
     else if (id.length == 0 || id.data[0] != '-')
         return false;
-    return parse_task(text.data, open, line);
+    while (open > text.data && is_space(open[-1]))
+        open--;
+    return parse_task((struct tv_bytes){text.data, (size_t)(open - text.data)}, line);
+}
+
+/* Digits behind the '.', as nanoseconds. */
+TV_INLINE bool take_fraction(struct rest *rest, int64_t *fraction)
+{
+    static const int32_t scales[] = {1000000000, 100000000, 10000000, 1000000, 100000,
+                                     10000,      1000,      100,      10,      1};
+    const uint8_t *first = rest->at, *end = rest->end;
+    if (end - first > FRACTION_DIGITS)
+        end = first + FRACTION_DIGITS;
+    const uint8_t *at = first;
+    int64_t number = 0;
+    for (; at < end && is_digit(*at); at++)
+        number = number * 10 + (*at - '0');
+    *fraction = number * scales[at - first];
+    rest->at = at;
+    while (rest->at < rest->end && is_digit(*rest->at))
+        rest->at++;
+    return at > first;
 }
 
 /* "123.456789", or "1000" of a clock that counts something else. */
-static bool take_time(struct rest *rest, struct tv_ft_line *line)
+TV_INLINE bool take_time(struct rest *rest, struct tv_ft_line *line)
 {
     uint64_t whole;
+    int64_t fraction;
     if (!take_number(rest, INT64_MAX / 10 - 1, &whole))
         return false;
     line->ticks = !take(rest, '.');
-    if (line->ticks) {
-        line->time = (int64_t)whole;
+    line->time = (int64_t)whole;
+    if (line->ticks)
         return true;
-    }
-    if (whole > MOST_SECONDS)
+    if (whole > MOST_SECONDS || !take_fraction(rest, &fraction))
         return false;
-    int64_t fraction = 0;
-    unsigned digits = 0;
-    for (; rest->at < rest->end && is_digit(*rest->at); rest->at++)
-        if (digits < FRACTION_DIGITS) {
-            fraction = fraction * 10 + (*rest->at - '0');
-            digits++;
-        }
-    if (digits == 0)
-        return false;
-    for (; digits < FRACTION_DIGITS; digits++)
-        fraction *= 10;
     line->time = (int64_t)whole * NS_PER_S + fraction;
     return true;
 }
 
+/* Letters and digits, '.', '#', '*', '+' and '-'. */
 static bool is_flag(uint8_t c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '#' || c == '*' || c == '+' || c == '-';
+    static const uint64_t low = UINT64_C(0x3ff) << '0' | UINT64_C(1) << '.' | UINT64_C(1) << '#' |
+                                UINT64_C(1) << '*' | UINT64_C(1) << '+' | UINT64_C(1) << '-';
+    return c < 64 ? (low >> c & 1) != 0 : (uint8_t)((c | 0x20) - 'a') < 26;
 }
 
 /* How many of the characters are flags when the time touches them ("....316.19"): five when the
@@ -164,7 +178,7 @@ static bool take_flags_and_time(struct rest *rest, struct tv_ft_line *line)
     skip_spaces(rest);
     struct rest start = *rest;
     line->flags = (struct tv_bytes){start.at, 0};
-    if (take_time(rest, line) && take(rest, ':'))
+    if (rest->at < rest->end && is_digit(*rest->at) && take_time(rest, line) && take(rest, ':'))
         return true;
     *rest = start;
     while (rest->at < rest->end && is_flag(*rest->at))
@@ -181,15 +195,24 @@ static bool take_flags_and_time(struct rest *rest, struct tv_ft_line *line)
 }
 
 /* The name of the event: up to the first ':' that a space follows, or up to a space. */
-static void take_name(struct rest *rest)
+TV_INLINE void take_name(struct rest *rest)
 {
-    for (;; rest->at++) {
-        while (rest->at < rest->end && !is_space(*rest->at) && *rest->at != ':')
-            rest->at++;
-        bool colon = rest->at < rest->end && *rest->at == ':';
-        if (!colon || rest->at + 1 == rest->end || is_space(rest->at[1]))
-            return;
+    const uint8_t *at = rest->at, *end = rest->end;
+    size_t left = (size_t)(end - at);
+    const uint8_t *colon = left > 0 ? memchr(at, ':', left) : NULL;
+    /* Most names end at the first ':'. */
+    if (colon && colon + 1 < end && is_space(colon[1]) && !memchr(at, ' ', (size_t)(colon - at)) &&
+        !memchr(at, '\t', (size_t)(colon - at))) {
+        rest->at = colon;
+        return;
     }
+    for (;; at++) {
+        while (at < end && *at != ':' && !is_space(*at))
+            at++;
+        if (at == end || *at != ':' || at + 1 == end || is_space(at[1]))
+            break;
+    }
+    rest->at = at;
 }
 
 static bool starts_with(struct rest rest, const char *text)
@@ -310,7 +333,8 @@ static bool parse_latency_at(const uint8_t *from, const uint8_t *at, const uint8
     line->cpu = (uint32_t)cpu;
     line->flags = (struct tv_bytes){flags, length};
     line->tgid = TV_FT_NO_ID;
-    return take_latency_time(&rest, line) && parse_event(rest, line) && parse_task(from, at, line);
+    return take_latency_time(&rest, line) && parse_event(rest, line) &&
+           parse_task(trimmed(from, at), line);
 }
 
 /* The processor is the first number behind "-tid " that has flags at its end. */

@@ -46,8 +46,8 @@ void tv_ft_part_release(struct tv_ft_part *part)
     tv_free(part->symbols.rows);
     tv_free(part->instants.rows);
     tv_free(part->marks.rows);
-    tv_free(part->events_known);
-    tv_free(part->event_frames);
+    tv_free(part->known);
+    tv_map_release(&part->cpu_counters);
 }
 
 static uint32_t find_task(struct tv_ft_part *part, uint64_t key, const struct tv_ft_task *task)
@@ -60,7 +60,7 @@ static uint32_t find_task(struct tv_ft_part *part, uint64_t key, const struct tv
 
 uint32_t tv_ft_task(struct tv_ft_part *part, int64_t tid)
 {
-    struct tv_ft_task task = {tid, TV_FT_NO_ID, TV_FT_NO_ID, 0, 0, false};
+    struct tv_ft_task task = {tid, TV_FT_NO_ID, TV_FT_NO_ID, 0, 0, false, TV_NONE};
     return find_task(part, (uint64_t)tid, &task);
 }
 
@@ -86,30 +86,49 @@ uint32_t tv_ft_kernel_line(struct tv_ft_part *part, struct tv_bytes name, uint32
     length = cpu == TV_NONE
                  ? snprintf(text, sizeof text, "%.*s", length, (const char *)name.data)
                  : snprintf(text, sizeof text, "%.*s cpu %u", length, (const char *)name.data, cpu);
-    struct tv_ft_task task = {TV_FT_NO_ID, TV_FT_NO_ID, TV_FT_NO_ID, 0, 0, true};
+    struct tv_ft_task task = {TV_FT_NO_ID, TV_FT_NO_ID, TV_FT_NO_ID, 0, 0, true, TV_NONE};
     task.name = tv_ft_text(part, (struct tv_bytes){(uint8_t *)text, (size_t)length});
     return find_task(part, KERNEL_LINE_KEY | task.name, &task);
 }
 
 void tv_ft_name_task(struct tv_ft_part *part, uint32_t task, struct tv_bytes name)
 {
-    if (tv_ft_is_name(name))
-        part->tasks.rows[task].name = tv_ft_text(part, name);
+    struct tv_ft_task *known = &part->tasks.rows[task];
+    if (!tv_ft_is_name(name) || tv_bytes_equal(tv_interner_get(part->texts, known->name), name))
+        return;
+    known->name = tv_ft_text(part, name);
+    known->frame = TV_NONE;
 }
 
-uint32_t tv_ft_frame(struct tv_ft_part *part, struct tv_bytes name, const char *category)
+static uint32_t category_text(struct tv_ft_part *part, const char *category)
 {
-    return tv_ft_frame_in(part, name, tv_bytes_of(category));
+    size_t place = ((uintptr_t)category >> 2) % TV_FT_RECENT;
+    if (part->categories[place] != category) {
+        part->categories[place] = category;
+        part->category_texts[place] = tv_ft_text(part, tv_bytes_of(category));
+    }
+    return part->category_texts[place];
 }
 
-uint32_t tv_ft_frame_in(struct tv_ft_part *part, struct tv_bytes name, struct tv_bytes category)
+static uint32_t find_frame(struct tv_ft_part *part, struct tv_ft_frame frame)
 {
-    struct tv_ft_frame frame = {tv_ft_text(part, name), tv_ft_text(part, category)};
     uint64_t key = (uint64_t)frame.name << 32 | frame.category;
     uint32_t number = tv_map_add(&part->frame_index, key, (uint32_t)part->frames.count);
     if (number == part->frames.count)
         *tv_table_add(&part->frames) = frame;
     return number;
+}
+
+uint32_t tv_ft_frame(struct tv_ft_part *part, struct tv_bytes name, const char *category)
+{
+    uint32_t text = category_text(part, category);
+    return find_frame(part, (struct tv_ft_frame){tv_ft_text(part, name), text});
+}
+
+uint32_t tv_ft_frame_in(struct tv_ft_part *part, struct tv_bytes name, struct tv_bytes category)
+{
+    struct tv_ft_frame frame = {tv_ft_text(part, name), tv_ft_text(part, category)};
+    return find_frame(part, frame);
 }
 
 uint32_t tv_ft_key(struct tv_ft_part *part, const char *what, int64_t tgid, struct tv_bytes first,
@@ -197,8 +216,7 @@ void tv_ft_add_async(struct tv_ft_part *part, const struct tv_ft_at *at,
     part->tasks.rows[at->task].used = true;
 }
 
-void tv_ft_count(struct tv_ft_part *part, const struct tv_ft_at *at,
-                 const struct tv_ft_counter *counter, double value)
+uint32_t tv_ft_find_counter(struct tv_ft_part *part, const struct tv_ft_counter *counter)
 {
     uint64_t key[3] = {(uint64_t)counter->tgid, (uint64_t)counter->name << 32 | counter->category,
                        counter->series};
@@ -206,5 +224,17 @@ void tv_ft_count(struct tv_ft_part *part, const struct tv_ft_at *at,
     uint32_t number = tv_interner_add(part->counter_keys, bytes) - 1;
     if (number == part->counters.count)
         *tv_table_add(&part->counters) = *counter;
-    *tv_table_add(&part->values) = (struct tv_ft_value){at->time, at->offset, value, number};
+    return number;
+}
+
+void tv_ft_add_value(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t counter,
+                     double value)
+{
+    *tv_table_add(&part->values) = (struct tv_ft_value){at->time, at->offset, value, counter};
+}
+
+void tv_ft_count(struct tv_ft_part *part, const struct tv_ft_at *at,
+                 const struct tv_ft_counter *counter, double value)
+{
+    tv_ft_add_value(part, at, tv_ft_find_counter(part, counter), value);
 }

@@ -24,6 +24,7 @@ struct tv_ft_task {
     uint32_t name;       /* text: as switches and wake-ups say it, the last one; empty: none does */
     uint32_t seen_name;  /* text: as its own lines say it, the first one */
     bool used;           /* something but switches and wake-ups stands on it */
+    uint32_t frame;      /* of its slices on processors; TV_NONE: none yet */
 };
 
 struct tv_ft_frame {
@@ -161,6 +162,21 @@ struct tv_ft_symbol {
 
 struct tv_ft_event;
 
+/* An event name that was met. */
+struct tv_ft_known {
+    const struct tv_ft_event *event; /* what it means; NULL: that is not looked up yet */
+    uint32_t frame;                  /* of the instant that an event without a meaning becomes */
+    bool continues;                  /* what was printed may go on on the lines that follow */
+};
+
+/* Names that were met lately, by a few of their bytes: most lines need no hash. */
+#define TV_FT_RECENT 64
+
+struct tv_ft_recent {
+    struct tv_bytes name; /* of the interner */
+    uint32_t number;
+};
+
 struct tv_ft_part {
     struct tv_gather *gather; /* its threads are tasks */
     struct tv_interner *texts;
@@ -186,11 +202,15 @@ struct tv_ft_part {
     int64_t first, last; /* times; first > last: none */
     uint64_t events;
     uint32_t last_task, last_title; /* of the last event: task and text */
-    /* Of the event names met so far: what to do with them. */
+    bool last_continues;            /* as in struct tv_ft_known */
     struct tv_interner *event_names;
-    const struct tv_ft_event **events_known;
-    uint32_t *event_frames; /* of the instant that an event without a meaning becomes */
-    size_t event_capacity;
+    struct tv_ft_known *known; /* by number of the name */
+    size_t known_capacity;
+    struct tv_ft_recent recent[TV_FT_RECENT];
+    struct tv_map cpu_counters; /* (title, processor) -> counter */
+    /* Categories by the places of their texts, which are constants. */
+    const char *categories[TV_FT_RECENT];
+    uint32_t category_texts[TV_FT_RECENT];
 };
 
 /* The event at hand. */
@@ -209,7 +229,8 @@ static inline uint32_t tv_ft_text(struct tv_ft_part *part, struct tv_bytes text)
     return tv_interner_add(part->texts, text);
 }
 
-/* Each the number of the one that is like this; added when there is none. */
+/* Each the number of the one that is like this; added when there is none.  The category is a
+ * constant. */
 uint32_t tv_ft_task(struct tv_ft_part *part, int64_t tid);
 uint32_t tv_ft_frame(struct tv_ft_part *part, struct tv_bytes name, const char *category);
 uint32_t tv_ft_frame_in(struct tv_ft_part *part, struct tv_bytes name, struct tv_bytes category);
@@ -224,7 +245,7 @@ size_t tv_ft_title(char *to, size_t size, const char *title, struct tv_bytes tex
 /* The kernel's own line of this name; with " cpu N" behind it unless `cpu` is TV_NONE. */
 uint32_t tv_ft_kernel_line(struct tv_ft_part *part, struct tv_bytes name, uint32_t cpu);
 
-/* What a switch or a wake-up says of a task's name. */
+/* What a switch or a wake-up says of a task's name; quick when it says the same as before. */
 void tv_ft_name_task(struct tv_ft_part *part, uint32_t task, struct tv_bytes name);
 
 /* Whether it says something: not "<...>". */
@@ -255,5 +276,10 @@ void tv_ft_add_async(struct tv_ft_part *part, const struct tv_ft_at *at,
 /* A value of a series of a counter of a process (tgid) or of the kernel's (TV_FT_NO_ID). */
 void tv_ft_count(struct tv_ft_part *part, const struct tv_ft_at *at,
                  const struct tv_ft_counter *counter, double value);
+
+/* The number of such a counter, and a value of one by its number. */
+uint32_t tv_ft_find_counter(struct tv_ft_part *part, const struct tv_ft_counter *counter);
+void tv_ft_add_value(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t counter,
+                     double value);
 
 #endif

@@ -62,6 +62,7 @@ struct finding {
     struct processor *processors;
     size_t processor_count;
     struct doing *threads;
+    TV_TABLE(tv_wakeup) wakeups; /* in the order of time */
     uint32_t frames[TV_FT_STATES];
 };
 
@@ -138,7 +139,7 @@ static void take_wakeup(struct finding *f, const struct tv_ft_wakeup *w)
     if (doing->known && doing->state <= TV_FT_PREEMPTED)
         return;
     turn(f, w->task, &(struct doing){true, TV_FT_RUNNABLE, w->time, w->offset}, 0);
-    *tv_table_add(&schedule->tables->wakeups) =
+    *tv_table_add(&f->wakeups) =
         (struct tv_wakeup){w->time, w->offset, w->task, w->by, schedule->input};
 }
 
@@ -221,6 +222,26 @@ static void make_clocks(struct finding *f)
     tv_free(next);
 }
 
+/* Wake-ups go to the table by threads, each one's in the order of time: as it is wanted. */
+static void move_wakeups(struct finding *f)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    size_t *next = tv_alloc((size_t)s->head->thread_count + 1, sizeof *next);
+    size_t first = s->tables->wakeups.count, count = f->wakeups.count;
+    for (size_t i = 0; i < count; i++)
+        next[f->wakeups.rows[i].thread + 1]++;
+    for (uint32_t i = 0; i < s->head->thread_count; i++)
+        next[i + 1] += next[i];
+    s->tables->wakeups.rows =
+        tv_array_reserve(s->tables->wakeups.rows, &s->tables->wakeups.capacity, first + count,
+                         sizeof *s->tables->wakeups.rows);
+    for (size_t i = 0; i < count; i++)
+        s->tables->wakeups.rows[first + next[f->wakeups.rows[i].thread]++] = f->wakeups.rows[i];
+    s->tables->wakeups.count = first + count;
+    tv_free(next);
+    tv_free(f->wakeups.rows);
+}
+
 static void make_frames(struct finding *f)
 {
     struct tv_head *head = f->schedule->head;
@@ -246,6 +267,7 @@ void tv_ft_schedule_find(struct tv_ft_schedule *schedule)
     f.threads = tv_alloc(schedule->head->thread_count, sizeof *f.threads);
     make_frames(&f);
     take_all(&f);
+    move_wakeups(&f);
     make_strips(&f);
     make_clocks(&f);
     tv_free(f.processors);

@@ -26,6 +26,68 @@ static bool take_until(struct tv_bytes *text, const char *mark, struct tv_bytes 
     return true;
 }
 
+/* Takes a constant text, or nothing. */
+static bool take_text(struct tv_bytes *text, const char *expected, size_t length)
+{
+    if (text->length < length || memcmp(text->data, expected, length) != 0)
+        return false;
+    text->data += length;
+    text->length -= length;
+    return true;
+}
+
+#define TAKE(text, expected) take_text(text, expected, sizeof(expected) - 1)
+
+/* The name in front of " pid=" or the like: its '=' is looked for, as names hardly ever have one.
+ */
+static bool take_name(struct tv_bytes *text, struct tv_bytes key, struct tv_bytes *name)
+{
+    const uint8_t *equals = text->length > 0 ? memchr(text->data, '=', text->length) : NULL;
+    if (!equals || (size_t)(equals - text->data) < key.length ||
+        memcmp(equals - key.length, key.data, key.length) != 0)
+        return false;
+    *name = (struct tv_bytes){text->data, (size_t)(equals - text->data) - key.length};
+    text->length -= (size_t)(equals + 1 - text->data);
+    text->data = equals + 1;
+    return true;
+}
+
+static bool take_id(struct tv_bytes *text, int64_t *id)
+{
+    size_t length = 0;
+    *id = 0;
+    while (length < text->length && length < 10 && text->data[length] >= '0' &&
+           text->data[length] <= '9')
+        *id = *id * 10 + (text->data[length++] - '0');
+    text->data += length;
+    text->length -= length;
+    return length > 0 && (text->length == 0 || text->data[0] == ' ');
+}
+
+static void skip_word(struct tv_bytes *text)
+{
+    while (text->length > 0 && text->data[0] != ' ') {
+        text->data++;
+        text->length--;
+    }
+}
+
+/* The form that all kernels of today write, without detours; false: it may be another. */
+static bool parse_usual(struct tv_bytes text, struct ends *ends)
+{
+    if (!TAKE(&text, "prev_comm=") || !take_name(&text, TV_BYTES(" prev_pid"), &ends->from_name) ||
+        !take_id(&text, &ends->from) || !TAKE(&text, " prev_prio="))
+        return false;
+    skip_word(&text);
+    if (!TAKE(&text, " prev_state="))
+        return false;
+    ends->state.data = text.data;
+    skip_word(&text);
+    ends->state.length = (size_t)(text.data - ends->state.data);
+    return TAKE(&text, " ==> next_comm=") &&
+           take_name(&text, TV_BYTES(" next_pid"), &ends->to_name) && take_id(&text, &ends->to);
+}
+
 /* "prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=120"; a
  * comm may hold anything. trace-cmd of old writes no "==>". */
 static bool parse_fields(struct tv_bytes text, struct ends *ends)
@@ -159,6 +221,13 @@ static bool is_id(int64_t tid)
 static uint32_t frame_of(struct tv_ft_part *part, uint32_t task, struct tv_bytes name)
 {
     char text[32];
+    struct tv_ft_task *known = &part->tasks.rows[task];
+    if (tv_ft_is_name(name) && known->tid != 0) {
+        /* It has this name since tv_ft_name_task. */
+        if (known->frame == TV_NONE)
+            known->frame = tv_ft_frame(part, name, "sched");
+        return known->frame;
+    }
     if (name.length > 0)
         return tv_ft_frame(part, name, "sched");
     int length = snprintf(text, sizeof text, "tid %lld", (long long)part->tasks.rows[task].tid);
@@ -170,8 +239,8 @@ static bool handle_switch(struct tv_ft_part *part, const struct tv_ft_line *line
 {
     struct ends ends;
     (void)event;
-    if ((!parse_fields(line->details, &ends) && !parse_short(line->details, &ends) &&
-         !parse_bare(line->details, &ends)) ||
+    if ((!parse_usual(line->details, &ends) && !parse_fields(line->details, &ends) &&
+         !parse_short(line->details, &ends) && !parse_bare(line->details, &ends)) ||
         !is_id(ends.from) || !is_id(ends.to))
         return false;
     uint32_t from = tv_ft_task(part, ends.from), to = tv_ft_task(part, ends.to);
@@ -196,7 +265,10 @@ static bool woken_task(struct tv_ft_part *part, struct tv_bytes details, uint32_
 {
     struct tv_bytes text = details, skipped, name;
     int64_t tid;
-    if (take_until(&text, "comm=", &skipped) && take_until(&text, " pid=", &name)) {
+    if (TAKE(&text, "comm=") && take_name(&text, TV_BYTES(" pid"), &name) && take_id(&text, &tid)) {
+        /* The usual form. */
+    } else if (text = details,
+               take_until(&text, "comm=", &skipped) && take_until(&text, " pid=", &name)) {
         if (!tv_ft_number(tv_ft_word(text), &tid))
             return false;
     } else {

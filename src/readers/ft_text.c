@@ -110,7 +110,8 @@ static void keep_loss(struct tv_ft_text *text, uint32_t cpu, struct tv_bytes lin
         what.length--;
     what.length -= what.length > 0;
     *tv_table_add(&text->losses) =
-        (struct tv_ft_loss){offset, cpu, tv_ft_frame(&text->part, what, "ftrace")};
+        (struct tv_ft_loss){offset, cpu, tv_ft_frame(&text->part, what, "ftrace"),
+                            tv_ft_kernel_line(&text->part, TV_BYTES("lost events"), cpu)};
 }
 
 /* The losses before an event get its time. */
@@ -119,8 +120,7 @@ static void date_losses(struct tv_ft_text *text, int64_t time)
     struct tv_ft_part *part = &text->part;
     for (size_t i = 0; i < text->losses.count; i++) {
         const struct tv_ft_loss *loss = &text->losses.rows[i];
-        struct tv_ft_at at = {time, loss->offset, loss->cpu, 0};
-        at.task = tv_ft_kernel_line(part, TV_BYTES("lost events"), loss->cpu);
+        struct tv_ft_at at = {time, loss->offset, loss->cpu, loss->line};
         tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, loss->offset);
         tv_ft_instant(part, &at, loss->frame);
     }
@@ -193,10 +193,10 @@ static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, u
 {
     date_losses(text, line->time);
     text->any = true;
-    text->continues = tv_ft_text_continues(line->event);
     if (line->ticks)
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_CLOCK_UNITLESS, offset);
     tv_ft_take(&text->part, line, offset);
+    text->continues = text->part.last_continues;
     note_event(text, line, offset);
 }
 

@@ -20,6 +20,7 @@ struct tv_ft_loss {
     uint64_t offset;
     uint32_t cpu;
     uint32_t frame;
+    uint32_t line; /* a task */
 };
 
 struct tv_ft_text {
