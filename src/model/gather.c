@@ -6,9 +6,10 @@
 #include "base/memory.h"
 #include "model/spans.h"
 
-/* Many threads have few spans, few have many. */
+/* Many threads have few spans, few have many.  The largest are 1 MiB: giving pages back interrupts
+ * every processor that runs the program, so it must not happen too often. */
 #define FIRST_BLOCK 16u
-#define LARGEST_BLOCK 8191u
+#define LARGEST_BLOCK 32767u
 
 static size_t block_size(uint32_t capacity)
 {

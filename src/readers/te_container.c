@@ -314,6 +314,27 @@ static enum tv_status read_object(struct walker *walker)
     return check_rest(walker);
 }
 
+/* Whether a list of events is among the members of an object, which need not be whole.  Most of
+ * them begin with it, and so there is no need to look at all that is to be had of it. */
+static bool has_list(struct tv_bytes object)
+{
+    const uint8_t *at = object.data + 1, *end = object.data + object.length;
+    struct tv_bytes key, value;
+    while (at < end && tv_te_element_next(&at, end, &key)) {
+        struct tv_bytes rest = skip_space((struct tv_bytes){at, (size_t)(end - at)});
+        if (rest.length == 0 || rest.data[0] != ':')
+            return false;
+        rest = skip_space((struct tv_bytes){rest.data + 1, rest.length - 1});
+        if (rest.length > 0 && rest.data[0] == '[' &&
+            tv_bytes_equal(key, TV_BYTES("\"traceEvents\"")))
+            return true;
+        at = rest.data;
+        if (!tv_te_element_next(&at, end, &value))
+            return false;
+    }
+    return false;
+}
+
 /* Whether the object at walker->at is an event itself: then each line is one. */
 static enum tv_status is_lines(struct walker *walker, bool *lines)
 {
@@ -322,7 +343,7 @@ static enum tv_status is_lines(struct walker *walker, bool *lines)
     const uint8_t *end;
     enum tv_status status = look(walker, FIRST_OBJECT, &bytes);
     *lines =
-        status == TV_OK &&
+        status == TV_OK && !has_list(bytes) &&
         tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end) == TV_TE_READ &&
         fields.ph.data;
     return status;

@@ -64,13 +64,29 @@ TV_INLINE uint64_t hash_text(uint64_t hash, struct tv_bytes text)
     return hash;
 }
 
-static bool is_name(const struct tv_te_name *known, struct tv_bytes name, struct tv_bytes category)
+/* In line as well; texts are mostly of a few words. */
+TV_INLINE bool same_text(const uint8_t *a, const uint8_t *b, size_t length)
+{
+    uint64_t left, right;
+    if (length < sizeof left)
+        return length == 0 || memcmp(a, b, length) == 0;
+    for (size_t i = 0; i + sizeof left < length; i += sizeof left) {
+        memcpy(&left, a + i, sizeof left);
+        memcpy(&right, b + i, sizeof right);
+        if (left != right)
+            return false;
+    }
+    memcpy(&left, a + length - sizeof left, sizeof left);
+    memcpy(&right, b + length - sizeof right, sizeof right);
+    return left == right;
+}
+
+TV_INLINE bool is_name(const struct tv_te_name *known, struct tv_bytes name, struct tv_bytes category)
 {
     return known->name_length == name.length && known->category_length == category.length &&
            known->has_name == (name.data != NULL) &&
-           (name.length == 0 || memcmp(known->text, name.data, name.length) == 0) &&
-           (category.length == 0 ||
-            memcmp(known->text + name.length, category.data, category.length) == 0);
+           same_text(known->text, name.data, name.length) &&
+           same_text(known->text + name.length, category.data, category.length);
 }
 
 static void grow(struct tv_te_names *names)
@@ -127,7 +143,8 @@ static TV_NOINLINE uint32_t add_new(struct tv_te_names *names, struct tv_te_name
 
 uint32_t tv_te_names_add(struct tv_te_names *names, struct tv_bytes name, struct tv_bytes category)
 {
-    uint64_t full = hash_text(hash_text(name.data != NULL, name), category);
+    /* Neither waits for the other. */
+    uint64_t full = hash_text(name.data != NULL, name) * MULTIPLIER ^ hash_text(2, category);
     uint32_t hash = (uint32_t)(full ^ full >> 32);
     for (size_t i = hash & names->mask;; i = (i + 1) & names->mask) {
         struct tv_te_name_place *place = &names->places[i];
