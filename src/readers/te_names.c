@@ -81,7 +81,8 @@ TV_INLINE bool same_text(const uint8_t *a, const uint8_t *b, size_t length)
     return left == right;
 }
 
-TV_INLINE bool is_name(const struct tv_te_name *known, struct tv_bytes name, struct tv_bytes category)
+TV_INLINE bool is_name(const struct tv_te_name *known, struct tv_bytes name,
+                       struct tv_bytes category)
 {
     return known->name_length == name.length && known->category_length == category.length &&
            known->has_name == (name.data != NULL) &&
