@@ -105,18 +105,24 @@ uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame)
 }
 
 bool tv_head_find_address(const struct tv_head *head, struct tv_bytes text,
-                          struct tv_address_place *place)
+                          enum tv_stack_entry entry, struct tv_address_place *place)
 {
     uint64_t address;
-    return head->namer && tv_bytes_starts_with(text, TV_BYTES("0x")) &&
-           tv_parse_hex(text, &address) && head->namer->find(head->namer, address, place);
+    if (!head->namer || !tv_bytes_starts_with(text, TV_BYTES("0x")) ||
+        !tv_parse_hex(text, &address))
+        return false;
+    /* Behind a call that never returns another function may begin. */
+    if (entry == TV_STACK_CALLER && address > 0)
+        address--;
+    return head->namer->find(head->namer, address, place);
 }
 
-uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *frame)
+uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *frame,
+                                 enum tv_stack_entry entry)
 {
     struct tv_address_place place;
     struct tv_frame named = *frame;
-    if (tv_head_find_address(head, tv_head_text(head, frame->name), &place)) {
+    if (tv_head_find_address(head, tv_head_text(head, frame->name), entry, &place)) {
         if (place.function.length > 0)
             named.name = tv_head_string(head, place.function);
         named.file = tv_head_string(head, place.file);

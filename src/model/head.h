@@ -145,12 +145,19 @@ void tv_head_add_metadata(struct tv_head *head, uint32_t input, struct tv_bytes 
 /* The index of a frame that equals *frame; added when there is none. */
 uint32_t tv_head_add_frame(struct tv_head *head, const struct tv_frame *frame);
 
+/* What an address on a stack is. */
+enum tv_stack_entry {
+    TV_STACK_LEAF,   /* where the thread was */
+    TV_STACK_CALLER, /* where a call returns to: the call itself lies before it */
+};
+
 /* What the head's namer knows of the address that a text is ("0x7f01"), if it is one. */
 bool tv_head_find_address(const struct tv_head *head, struct tv_bytes text,
-                          struct tv_address_place *place);
+                          enum tv_stack_entry entry, struct tv_address_place *place);
 
 /* The same as tv_head_add_frame of an entry of a stack: an address becomes what stands there. */
-uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *frame);
+uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *frame,
+                                 enum tv_stack_entry entry);
 
 /* The number of a string, added when new. */
 static inline uint32_t tv_head_string(struct tv_head *head, struct tv_bytes text)

@@ -199,7 +199,8 @@ static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
         struct tv_frame frame = {.name = tv_head_string(collapsed->head, name)};
         collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity,
                                            collapsed->line_depth + 1, sizeof *collapsed->line);
-        collapsed->line[collapsed->line_depth++] = tv_head_add_stack_frame(collapsed->head, &frame);
+        collapsed->line[collapsed->line_depth++] = tv_head_add_stack_frame(
+            collapsed->head, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF);
     }
 }
 

@@ -211,17 +211,19 @@ static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv
 {
     struct tv_address_place place;
     struct tv_bytes value;
-    bool any = false;
     const uint8_t *at = list.data + 1, *end = list.data + list.length;
     tv_out_char(out, '[');
-    while (tv_te_element_next(&at, end, &value)) {
-        tv_out_text(out, any ? "," : "");
-        any = true;
-        if (tv_head_find_address(trace->head, tv_te_text(value, scratch), &place) &&
+    bool more = tv_te_element_next(&at, end, &value);
+    while (more) {
+        struct tv_bytes own = value;
+        more = tv_te_element_next(&at, end, &value);
+        if (tv_head_find_address(trace->head, tv_te_text(own, scratch),
+                                 more ? TV_STACK_CALLER : TV_STACK_LEAF, &place) &&
             place.function.length > 0)
             tv_out_json(out, place.function);
         else
-            tv_json_normalise(value, out, NULL);
+            tv_json_normalise(own, out, NULL);
+        tv_out_text(out, more ? "," : "");
     }
     tv_out_char(out, ']');
 }

@@ -67,7 +67,8 @@ static uint32_t address_path(struct joining *joining, const struct tv_te_loose *
         if (!tv_bytes_starts_with(text, TV_BYTES("0x")) || !tv_parse_hex(text, &address) ||
             !tv_te_code_find(joining->code, event->process, event->time, address, &frames[count])) {
             struct tv_frame frame = {.name = tv_head_string(context->trace->head, text)};
-            frames[count] = tv_head_add_stack_frame(context->trace->head, &frame);
+            frames[count] = tv_head_add_stack_frame(context->trace->head, &frame,
+                                                    count > 0 ? TV_STACK_CALLER : TV_STACK_LEAF);
         }
         count++;
     }

@@ -8,9 +8,10 @@
 
 /* An entry while its table is read. */
 struct entry {
-    uint32_t frame;
+    struct tv_frame frame;
     uint32_t parent_key; /* string; TV_NONE: it is a root */
     uint32_t row;
+    bool is_parent; /* others are called from it */
 };
 
 struct reading {
@@ -36,12 +37,9 @@ static uint32_t string_of(struct tv_te_context *context, struct tv_bytes raw)
 static struct entry read_entry(struct tv_te_context *context, struct tv_bytes value)
 {
     struct tv_bytes parent = tv_te_member(value, "parent");
-    struct tv_frame frame = {
-        .name = string_of(context, tv_te_member(value, "name")),
-        .category = string_of(context, tv_te_member(value, "category")),
-    };
     return (struct entry){
-        .frame = tv_head_add_stack_frame(context->trace->head, &frame),
+        .frame = {.name = string_of(context, tv_te_member(value, "name")),
+                  .category = string_of(context, tv_te_member(value, "category"))},
         .parent_key = parent.data == NULL ? TV_NONE : string_of(context, parent),
     };
 }
@@ -103,16 +101,34 @@ static uint32_t climb(struct reading *reading, uint32_t row, uint32_t *way, size
     return TV_ROOT_PATH;
 }
 
+static void find_parents(struct reading *reading)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        uint64_t key = key_of(reading->process, reading->entries[i].parent_key);
+        uint32_t row = tv_map_find(&reading->stacks->numbers, key);
+        if (reading->entries[i].parent_key != TV_NONE && row != TV_NONE &&
+            row >= reading->first_row)
+            reading->entries[row - reading->first_row].is_parent = true;
+    }
+}
+
+static uint32_t frame_of(struct reading *reading, const struct entry *entry)
+{
+    return tv_head_add_stack_frame(reading->stacks->context->trace->head, &entry->frame,
+                                   entry->is_parent ? TV_STACK_CALLER : TV_STACK_LEAF);
+}
+
 static void find_paths(struct reading *reading)
 {
     struct tv_trace *trace = reading->stacks->context->trace;
     uint32_t *way = tv_alloc(reading->count, sizeof *way);
+    find_parents(reading);
     for (size_t i = 0; i < reading->count; i++) {
         size_t depth = 0;
         uint32_t path = climb(reading, (uint32_t)(reading->first_row + i), way, &depth);
         while (depth-- > 0) {
             const struct entry *entry = &reading->entries[way[depth] - reading->first_row];
-            path = tv_paths_child(&trace->paths, path, entry->frame);
+            path = tv_paths_child(&trace->paths, path, frame_of(reading, entry));
             trace->tables.stack_frames.rows[way[depth]].path = path;
         }
     }
@@ -182,10 +198,13 @@ static uint32_t *read_frames(struct tv_te_stacks *stacks, struct tv_bytes array,
     if (array.length == 0 || array.data[0] != '[')
         return NULL;
     const uint8_t *at = array.data + 1;
-    while (tv_te_element_next(&at, array.data + array.length, &value)) {
+    bool more = tv_te_element_next(&at, array.data + array.length, &value);
+    while (more) {
         struct tv_frame frame = {.name = string_of(context, value)};
+        more = tv_te_element_next(&at, array.data + array.length, &value);
         frames = tv_array_reserve(frames, &capacity, *count + 1, sizeof *frames);
-        frames[(*count)++] = tv_head_add_stack_frame(context->trace->head, &frame);
+        frames[(*count)++] = tv_head_add_stack_frame(context->trace->head, &frame,
+                                                     more ? TV_STACK_CALLER : TV_STACK_LEAF);
     }
     return frames;
 }

@@ -269,9 +269,10 @@ enum tv_status tv_view_reference(const struct tv_view *view, const struct tv_par
     char room[24];
     const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[number];
     uint32_t process = trace->tables.objects.rows[snapshot->object].process;
+    struct tv_bytes pid = tv_parameter_text(parameters, "pid");
     struct tv_object_reference reference = {
         .input = snapshot->input,
-        .pid = name_process(trace->head, process, room),
+        .pid = pid.data ? pid : name_process(trace->head, process, room),
         .scope = tv_parameter_text(parameters, "scope"),
         .id = tv_parameter_text(parameters, "id"),
         .time = snapshot->time,

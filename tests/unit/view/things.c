@@ -196,6 +196,9 @@ static void what_an_id_means_at_a_snapshot(void **state)
     assert_answer(*state, "reference?snapshot=2&id=0x3", "{\"snapshot\":-1}");
     assert_answer(*state, "reference?snapshot=2&id=0x1&scope=other", "{\"snapshot\":-1}");
     assert_answer(*state, "reference?snapshot=0&id=0x2&scope=ptr", "{\"snapshot\":2}");
+    /* in a process that is named */
+    assert_answer(*state, "reference?snapshot=2&id=0x2&pid=1", "{\"snapshot\":2}");
+    assert_answer(*state, "reference?snapshot=2&id=0x2&pid=8", "{\"snapshot\":-1}");
 }
 
 static void samples_of_a_range(void **state)

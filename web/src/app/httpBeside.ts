@@ -75,12 +75,12 @@ export class HttpBeside implements BesideEngine {
   async reference(
     snapshot: number,
     id: string,
-    scope: string | undefined,
+    named: { scope?: string; pid?: string },
     signal?: AbortSignal,
   ): Promise<number> {
     type Answer = { snapshot: number };
-    return (await this.carrier.json<Answer>('api/reference', { snapshot, id, scope }, signal))
-      .snapshot;
+    const question = { snapshot, id, ...named };
+    return (await this.carrier.json<Answer>('api/reference', question, signal)).snapshot;
   }
 
   async samples(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<Sample>> {

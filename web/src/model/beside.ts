@@ -178,11 +178,11 @@ export interface BesideEngine {
   ): Promise<ObjectsInView>;
   object(object: number, signal?: AbortSignal): Promise<ObjectDetails>;
   snapshot(snapshot: number, signal?: AbortSignal): Promise<SnapshotDetails>;
-  /** What an id means at the time of a snapshot; -1: nothing. */
+  /** What an id means at the time of a snapshot, in its process or the one named; -1: nothing. */
   reference(
     snapshot: number,
     id: string,
-    scope: string | undefined,
+    named: { scope?: string; pid?: string },
     signal?: AbortSignal,
   ): Promise<number>;
   samples(range: Range, pixels: number, signal?: AbortSignal): Promise<Listed<Sample>>;

@@ -73,9 +73,14 @@ export async function followFrom(
   holder: Record<string, unknown>,
 ): Promise<void> {
   const id = String(holder['id_ref'] ?? holder['idRef']);
-  const scope = typeof holder['scope'] === 'string' ? holder['scope'] : undefined;
+  const { scope } = holder;
+  const pid = holder['pid_ref'] ?? holder['pidRef'];
+  const named = {
+    ...(typeof scope === 'string' ? { scope } : {}),
+    ...(typeof pid === 'string' || typeof pid === 'number' ? { pid: String(pid) } : {}),
+  };
   try {
-    const found = await v.viewer.engine.beside.reference(snapshot, id, scope);
+    const found = await v.viewer.engine.beside.reference(snapshot, id, named);
     if (found >= 0) await goToSnapshot(v, found);
     else v.viewer.notice.set(`${brief(visible(id), 80)} has no snapshot at this time`);
   } catch (error) {
