@@ -77,12 +77,32 @@ static bool is(struct tv_bytes raw, const char *text)
     return tv_bytes_equal(raw, tv_bytes_of(text));
 }
 
+/* Whether a text is strict JSON already: a short string of plain letters, or digits.  Most keys and
+ * values are. */
+static bool is_strict(struct tv_bytes raw)
+{
+    if (raw.length < 2 || raw.data[0] != '"' || raw.data[raw.length - 1] != '"')
+        return false;
+    for (size_t i = 1; i < raw.length - 1; i++)
+        if (raw.data[i] < 0x20 || raw.data[i] > 0x7e || strchr("\"\\<", raw.data[i]))
+            return false;
+    return true;
+}
+
+static void put_value(struct tv_bytes value, struct tv_out *out)
+{
+    if (is_strict(value))
+        tv_out_bytes(out, value);
+    else
+        tv_json_normalise(value, out, NULL);
+}
+
 static void put_key(struct tv_out *out, bool *any, struct tv_bytes key)
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
     if (tv_te_is_string(key))
-        tv_json_normalise(key, out, NULL);
+        put_value(key, out);
     else
         tv_out_json(out, key);
     tv_out_char(out, ':');
@@ -116,7 +136,7 @@ static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object,
         if (i < MOST_CHANGES)
             changes[i].put(renaming, value, out);
         else
-            tv_json_normalise(value, out, NULL);
+            put_value(value, out);
     }
     tv_out_char(out, '}');
 }
@@ -128,7 +148,7 @@ static void put_time(struct tv_te_renaming *renaming, struct tv_bytes value, str
     int64_t time;
     if (renaming->shift == 0 || !tv_te_time(value, &time) ||
         __builtin_add_overflow(time, renaming->shift, &time))
-        tv_json_normalise(value, out, NULL);
+        put_value(value, out);
     else
         tv_out_time(out, time, 1000, 3);
 }
@@ -168,7 +188,7 @@ static void put_id_of(struct tv_te_renaming *renaming, const char *kind, struct 
 {
     struct tv_bytes text = tv_te_text(value, &renaming->scratch);
     if (!renaming->taken || text.length == 0 || is_own(renaming, kind, text))
-        tv_json_normalise(value, out, NULL);
+        put_value(value, out);
     else
         put_prefixed(renaming, value, out);
 }
@@ -204,7 +224,7 @@ static void put_frame(struct tv_te_renaming *renaming, struct tv_bytes value, st
     if (renaming->frames)
         put_prefixed(renaming, value, out);
     else
-        tv_json_normalise(value, out, NULL);
+        put_value(value, out);
 }
 
 void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object, bool *any,
@@ -270,7 +290,7 @@ static uint64_t pid_for(const struct tv_te_renaming *renaming, struct tv_bytes t
 }
 
 /* The number of a process among those of the file. */
-static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
+static uint32_t find_process(struct tv_te_renaming *renaming, struct tv_bytes pid)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -287,6 +307,20 @@ static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
             .named = text.data[0] != 's',
         };
     tv_out_release(&name);
+    return number;
+}
+
+/* The same; most events have the pid of the one before. */
+static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
+{
+    if (pid.length > 0 && pid.length == renaming->last_length &&
+        memcmp(pid.data, renaming->last_pid, pid.length) == 0)
+        return renaming->last_process;
+    uint32_t number = find_process(renaming, pid);
+    renaming->last_length = pid.length <= sizeof renaming->last_pid ? pid.length : 0;
+    renaming->last_process = number;
+    if (renaming->last_length > 0)
+        memcpy(renaming->last_pid, pid.data, renaming->last_length);
     return number;
 }
 
@@ -335,7 +369,7 @@ static void put_args(const struct writing *w, struct tv_bytes value, struct tv_o
     else if (w->phase == '=')
         changes = joined;
     if (changes == none)
-        tv_json_normalise(value, out, NULL);
+        put_value(value, out);
     else
         put_object(w->renaming, value, changes, out);
 }
@@ -397,6 +431,14 @@ static bool is_global(const struct writing *w)
     return w->phase != 0 && strchr("iIR", w->phase) && is(w->fields->s, "g");
 }
 
+/* Whether nothing of the event changes, whatever it says. */
+static bool is_same(const struct writing *w)
+{
+    const struct tv_te_renaming *renaming = w->renaming;
+    return w->pid == 0 && renaming->shift == 0 && !renaming->unbound && !w->fields->rare &&
+           !(w->phase != 0 && strchr("McP=", w->phase));
+}
+
 void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list_event *event,
                         struct tv_out *out)
 {
@@ -411,6 +453,10 @@ void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list
         put_name(w.pid, (struct tv_bytes){text.data + 1, text.length - 1}, out);
         process->named = true;
     }
+    if (is_same(&w)) {
+        tv_json_normalise(event->text, out, NULL);
+        return;
+    }
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;
@@ -420,7 +466,7 @@ void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list
             continue;
         put_key(out, &any, key);
         if (!put_changed(&w, key, value, out))
-            tv_json_normalise(value, out, NULL);
+            put_value(value, out);
     }
     if (w.pid != 0)
         put_process(&w, &any, out);

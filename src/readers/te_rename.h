@@ -52,6 +52,9 @@ struct tv_te_renaming {
     struct tv_interner *pids;        /* of this file */
     struct tv_te_renamed *processes; /* by these */
     size_t process_capacity;
+    uint8_t last_pid[16]; /* raw, of the event before; length 0: none */
+    size_t last_length;
+    uint32_t last_process;
     struct tv_te_scratch scratch;
 };
 
