@@ -107,6 +107,7 @@ enum sent_kind { SENT_CALL, SENT_ONE_WAY, SENT_REPLY };
 struct sent {
     enum sent_kind kind;
     struct tv_ft_flow_end from;
+    uint64_t offset; /* of the event: of an answer it stands in no slice */
     bool has_slice;
 };
 
@@ -191,10 +192,14 @@ static bool pop(struct tv_ft_binder *binder, struct thread *thread, int64_t time
 static void take_sent(struct tv_ft_binder *binder, struct thread *thread,
                       const struct tv_ft_later *row)
 {
-    struct sent sent = {.from = {thread->number, row->time, row->time, row->offset}};
+    struct sent sent = {.from = {thread->number, row->time, row->time, row->offset},
+                        .offset = row->offset};
     if (row->values[VALUE_REPLY] != 0) {
         sent.kind = SENT_REPLY;
         sent.has_slice = pop(binder, thread, row->time, true, &sent.from);
+        if (sent.has_slice)
+            *tv_table_add(&binder->tell->merge->slice_ends) =
+                (struct tv_ft_slice_end){sent.from, row->offset};
     } else if (row->values[VALUE_FLAGS] & ONE_WAY) {
         sent.kind = SENT_ONE_WAY;
         sent.has_slice = true;
@@ -218,6 +223,7 @@ static void add_flow(struct tv_ft_binder *binder, const struct sent *sent,
     *tv_table_add(&binder->tell->merge->flows) = (struct tv_ft_flow){
         .from = sent->from,
         .to = *to,
+        .offset = sent->offset,
         .end_offset = row->offset,
         .frame = binder->flow,
         .id = tv_head_string(binder->tell->merge->trace->head,

@@ -177,9 +177,9 @@ static void put_event_args(struct args *args, const struct event *event)
     struct tv_ft_mark mark = {.phase = 0};
     struct tv_ft_put put = {put_argument, args};
     if (is_mark(event))
-        mark = tv_ft_mark_parse(event->line.details);
+        mark = tv_ft_mark_of_event(event->line.event, event->line.details);
     if (mark.phase == 0 && is_mark(event))
-        tv_ft_put_said(event->line.details, &put);
+        tv_ft_put_said(mark.name, &put);
     if (mark.phase == 0)
         tv_ft_put_details(event->line.event, event->line.details, &put);
     if (mark.args.data)
@@ -190,6 +190,14 @@ static void put_event_args(struct args *args, const struct event *event)
         tv_ft_put_details(event->line.event, event->allocated, &put);
     if (event->duration.length > 0)
         put_pair(args, TV_BYTES("duration"), event->duration);
+}
+
+/* The transaction that ends a "binder reply": that of its beginning has the name already. */
+static void put_answer(struct args *args, const struct event *event)
+{
+    struct tv_bytes id = tv_ft_arg(event->line.details, "transaction");
+    if (tv_bytes_equal(event->line.event, TV_BYTES("binder_transaction")) && id.length > 0)
+        put_pair(args, TV_BYTES("answer"), id);
 }
 
 static void put_rest(struct tv_out *out, const struct tv_ft_line *line)
@@ -227,8 +235,10 @@ enum tv_status tv_ft_describe(const struct tv_trace *trace, uint32_t input, uint
         if (ended && is_mark(&last))
             put_event_args(&args, &last);
         put_event_args(&args, &first);
-        if (ended && !is_mark(&last))
+        if (ended && !is_mark(&last)) {
+            put_answer(&args, &last);
             put_event_args(&args, &last);
+        }
         tv_out_char(out, '}');
         put_rest(out, &first.line);
         tv_out_char(out, '}');

@@ -80,12 +80,24 @@ static bool find_end(const struct tv_ft_merge *merge, const struct tv_ft_flow_en
                             &found->index);
 }
 
+static void place_ends(struct tv_ft_merge *merge)
+{
+    for (size_t i = 0; i < merge->slice_ends.count; i++) {
+        const struct tv_ft_slice_end *end = &merge->slice_ends.rows[i];
+        struct tv_flow_end found;
+        if (find_end(merge, &end->slice, &found))
+            *tv_table_add(&merge->trace->tables.slice_extras) = (struct tv_slice_extra){
+                .row = found.row, .index = found.index, .end_offset = end->end_offset};
+    }
+}
+
 void tv_ft_place_flows(struct tv_ft_merge *merge)
 {
+    place_ends(merge);
     for (size_t i = 0; i < merge->flows.count; i++) {
         const struct tv_ft_flow *arrow = &merge->flows.rows[i];
         struct tv_flow flow = {
-            .offset = arrow->from.offset,
+            .offset = arrow->offset,
             .end_offset = arrow->end_offset,
             .frame = arrow->frame,
             .id = arrow->id,

@@ -11,7 +11,7 @@
 /* Tells all of them; before the assembly places the slices. */
 void tv_ft_tell_later(struct tv_ft_merge *merge);
 
-/* The arrows between their slices; behind it. */
+/* The arrows between their slices, and the events that end them; behind it. */
 void tv_ft_place_flows(struct tv_ft_merge *merge);
 
 /* Rows of the whole file: tasks, lines and texts are those of the head. */

@@ -189,6 +189,21 @@ struct tv_ft_mark tv_ft_mark_parse(struct tv_bytes text)
     return mark;
 }
 
+struct tv_ft_mark tv_ft_mark_of_event(struct tv_bytes event, struct tv_bytes details)
+{
+    struct tv_ft_mark mark = tv_ft_mark_parse(details), inner;
+    if (mark.phase ||
+        (!tv_bytes_equal(event, TV_BYTES("print")) && !tv_bytes_equal(event, TV_BYTES("bprint"))))
+        return mark;
+    struct tv_bytes text = tv_ft_behind(details, ": ");
+    if (text.data == NULL)
+        return mark;
+    inner = tv_ft_mark_parse(text);
+    /* Of other text the name of the marker alone says nothing. */
+    return inner.phase || tv_bytes_starts_with(details, TV_BYTES("tracing_mark_write: ")) ? inner
+                                                                                          : mark;
+}
+
 /* ---- What marks mean ---- */
 
 static uint32_t frame_of(struct tv_ft_part *part, const struct tv_ft_mark *mark)
@@ -222,6 +237,20 @@ static void count(struct tv_ft_part *part, const struct tv_ft_at *at, const stru
     tv_ft_count(part, at, &counter, mark->value);
 }
 
+/* "realtime_ts=1424713459134": milliseconds of the wall clock, kept as metadata. */
+static bool take_wall_clock(struct tv_ft_part *part, const struct tv_ft_at *at,
+                            struct tv_bytes text)
+{
+    if (text.length == 0)
+        return false;
+    if (part->wall_clock == TV_EMPTY_STRING)
+        part->wall_clock = tv_ft_text(part, text);
+    /* A mark that moves no clock. */
+    *tv_table_add(&part->marks) =
+        (struct tv_clock_sync){.time = at->time, .offset = at->offset, .id = TV_EMPTY_STRING};
+    return true;
+}
+
 /* "trace_event_clock_sync: parent_ts=0.123", "... name=ID" */
 static bool take_clock_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
                             struct tv_bytes text)
@@ -232,7 +261,7 @@ static bool take_clock_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
     struct tv_bytes parent = tv_ft_arg(text, "parent_ts"), id = tv_ft_arg(text, "name");
     tv_ns asked = at->time;
     if (parent.data == NULL && id.data == NULL)
-        return false;
+        return take_wall_clock(part, at, tv_ft_arg(text, "realtime_ts"));
     if (parent.data && !tv_parse_time(parent, NS_PER_S, &asked))
         return false;
     struct tv_clock_sync *mark = tv_table_add(&part->marks);
@@ -278,7 +307,7 @@ static void take_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
 static bool handle_mark(struct tv_ft_part *part, const struct tv_ft_line *line,
                         const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
-    struct tv_ft_mark mark = tv_ft_mark_parse(line->details);
+    struct tv_ft_mark mark = tv_ft_mark_of_event(line->event, line->details);
     if (mark.phase) {
         take_mark(part, at, &mark);
         return true;

@@ -26,4 +26,8 @@ struct tv_ft_mark {
 /* Takes the text of a mark apart; a '\n' or NUL at its end is cut off. */
 struct tv_ft_mark tv_ft_mark_parse(struct tv_bytes text);
 
+/* The same of what stands behind an event: "print" and "bprint" of trace-cmd name the function that
+ * wrote in front of the text. */
+struct tv_ft_mark tv_ft_mark_of_event(struct tv_bytes event, struct tv_bytes details);
+
 #endif

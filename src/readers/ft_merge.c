@@ -238,6 +238,19 @@ static void move_tables(struct tv_ft_merge *merge, size_t index)
     }
 }
 
+/* The first that any part tells. */
+static void move_wall_clock(struct tv_ft_merge *merge)
+{
+    for (size_t i = 0; i < merge->text_count; i++) {
+        const struct tv_ft_part *part = &merge->texts[i].part;
+        if (part->wall_clock == TV_EMPTY_STRING)
+            continue;
+        tv_head_add_metadata(merge->trace->head, merge->input, TV_BYTES("realtime_ts"),
+                             tv_interner_get(part->texts, part->wall_clock));
+        return;
+    }
+}
+
 static void move_comments(struct tv_ft_merge *merge, const struct tv_ft_text *text)
 {
     struct tv_head *head = merge->trace->head;
@@ -342,6 +355,7 @@ void tv_ft_merge(struct tv_ft_merge *merge)
         move_comments(merge, &merge->texts[i]);
         take_gathered(merge, i);
     }
+    move_wall_clock(merge);
     judge_strays(merge);
     tv_ft_merge_stacks(merge);
     tv_ft_place_calls(merge);
@@ -368,5 +382,6 @@ void tv_ft_merge_release(struct tv_ft_merge *merge)
     tv_free(merge->asyncs.rows);
     tv_free(merge->whole_asyncs.rows);
     tv_free(merge->flows.rows);
+    tv_free(merge->slice_ends.rows);
     tv_map_release(&merge->processes);
 }

@@ -25,8 +25,14 @@ struct tv_ft_flow_end {
 
 struct tv_ft_flow {
     struct tv_ft_flow_end from, to;
+    uint64_t offset, end_offset; /* of the events */
+    uint32_t frame, id;          /* id: a string */
+};
+
+/* A slice whose end is told by an event of its own. */
+struct tv_ft_slice_end {
+    struct tv_ft_flow_end slice;
     uint64_t end_offset;
-    uint32_t frame, id; /* id: a string */
 };
 
 struct tv_ft_merge {
@@ -48,6 +54,7 @@ struct tv_ft_merge {
     uint32_t key_count;
     TV_TABLE(tv_async_slice) whole_asyncs; /* those that need no pairing */
     TV_TABLE(tv_ft_flow) flows;
+    TV_TABLE(tv_ft_slice_end) slice_ends;
 };
 
 /* Threads, processes and frames, then the rows of all parts. Gives the gathered slices to the

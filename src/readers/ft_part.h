@@ -201,6 +201,7 @@ struct tv_ft_part {
     struct tv_diagnostics diagnostics;
     int64_t first, last; /* times; first > last: none */
     uint64_t events;
+    uint32_t wall_clock;            /* text: the first realtime_ts; empty: there is none */
     uint32_t last_task, last_title; /* of the last event: task and text */
     bool last_continues;            /* as in struct tv_ft_known */
     struct tv_interner *event_names;

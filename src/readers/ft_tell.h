@@ -22,6 +22,7 @@ struct tv_ft_tell {
 
 void tv_ft_tell_init(struct tv_ft_tell *tell, struct tv_ft_merge *merge);
 
+/* A slice of the kernel's. */
 void tv_ft_tell_slice(struct tv_ft_tell *tell, const struct tv_ft_told *told);
 
 /* One that goes on to the end of the trace. */

@@ -140,6 +140,19 @@ static void reads_trace_cmd(void **context)
           "woken a b 6 by ?\n");
 }
 
+/* What trace-cmd prints of a mark begins with the function that wrote it; a mark of the wall clock
+ * is no event. */
+static void reads_marks_of_trace_cmd(void **context)
+{
+    (void)context;
+    means("a-7 [000] 0.500000: print:  tracing_mark_write: trace_event_clock_sync: realtime_ts=14\n"
+          "a-7 [000] 1.000000: print:  tracing_mark_write: B|7|hello\n"
+          "a-7 [000] 1.000004: bprint:  write+0x1/0x2: E|7\n"
+          "a-7 [000] 1.000005: print:  tracing_mark_write: some: text\n",
+          "thread a of 7\n  hello 0+4\n"
+          "instant some: text of a 5\n");
+}
+
 /* A mark of the clock may have the time 0.0: it is no event. */
 static void moves_the_clock(void **context)
 {
@@ -165,4 +178,5 @@ UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran),
            cmocka_unit_test(keeps_the_kernel_apart),
            cmocka_unit_test(counts_what_the_kernel_counts),
            cmocka_unit_test(says_what_it_cannot_read), cmocka_unit_test(reads_trace_cmd),
-           cmocka_unit_test(moves_the_clock), cmocka_unit_test(puts_switches_in_order));
+           cmocka_unit_test(reads_marks_of_trace_cmd), cmocka_unit_test(moves_the_clock),
+           cmocka_unit_test(puts_switches_in_order));
