@@ -66,7 +66,7 @@
       "events whose ph is missing or no phase of the format, left out")                            \
     X(BAD_TIMESTAMP, "bad-timestamp", W, "events whose ts is missing or no number, left out")      \
     X(BAD_DURATION, "bad-duration", W,                                                             \
-      "durations that are no numbers (taken as missing: without an end) or too long (cut)")        \
+      "durations that are null (taken as 0), no numbers (taken as missing) or too long (cut)")     \
     X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, taken as 0")                 \
     X(BAD_SCOPE, "bad-scope", W, "instants whose s is none of t, p and g, left out")               \
     X(BAD_COLOUR, "bad-colour", N,                                                                 \
@@ -123,6 +123,8 @@
       "snapshots at the time of another of the same object, left out")                             \
     X(STACK_UNKNOWN, "stack-unknown", W,                                                           \
       "stack frames that no table has: the event is kept without its stack")                       \
+    X(STACK_TWICE, "stack-twice", W,                                                               \
+      "events with both sf and stack, or esf and estack: neither counts")                          \
     X(STACK_NO_PARENT, "stack-no-parent", W,                                                       \
       "stack frames whose parent is not in the table: roots")                                      \
     X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: roots")           \

@@ -16,6 +16,7 @@
 #include "readers/reader.h"
 #include "readers/te_fields.h"
 #include "readers/te_threads.h"
+#include "readers/te_uses.h"
 
 /* What joins events is mostly one short id; then the row of the event has all that te_async.c,
  * te_legacy.c and te_flows.c want to know, and nobody reads the text a second time. */
@@ -72,7 +73,8 @@ struct tv_te_context {
     /* Metadata events "stackFrames" and "typeNames" of processes, and of V8's code: phase 'M'. */
     const struct tv_te_loose *frame_tables;
     size_t frame_table_count;
-    struct tv_map joined; /* string of an id's key -> group; te_finish.c makes and releases it */
+    struct tv_te_uses uses; /* of stack frames, by events that are no samples */
+    struct tv_map joined;   /* string of an id's key -> group; te_finish.c makes and releases it */
     TV_TABLE(tv_async_slice) async; /* te_async.c and te_legacy.c put theirs here, parents first */
     struct tv_async_plan *async_plan;
     struct tv_te_flow_plan *flows; /* what tv_te_flows_read leaves for tv_te_flows */

@@ -174,6 +174,7 @@ void tv_te_part_release(struct tv_te_part *part)
     tv_free(part->metadata.rows);
     tv_free(part->instants.rows);
     tv_free(part->marking.tracks);
+    tv_te_uses_release(&part->uses);
     cache_free(part->cache);
 }
 
@@ -231,6 +232,28 @@ static void take_loose(struct tv_te_part *part, const struct event *event)
         widen(part, event->time + tv_te_state_length(event->time, length));
     uint32_t process = process_of(part, event->fields);
     add_loose(part, event, process, of_process ? TV_NONE : thread_of(part, event->fields));
+}
+
+/* ---- Stacks ---- */
+
+static void take_stack(struct tv_te_part *part, const struct event *event, struct tv_bytes frame,
+                       struct tv_bytes stack)
+{
+    if (frame.data && stack.data)
+        warn(part, TV_DIAGNOSTIC_STACK_TWICE, event);
+    else if (frame.data)
+        tv_te_uses_add(&part->uses, process_of(part, event->fields),
+                       tv_te_text(frame, &part->threads.scratch), event->offset, 1);
+}
+
+/* Those of samples are found when the samples are made. */
+static void take_stacks(struct tv_te_part *part, const struct event *event)
+{
+    const struct tv_te_fields *fields = event->fields;
+    if (event->phase == 'P')
+        return;
+    take_stack(part, event, fields->sf, fields->stack);
+    take_stack(part, event, fields->esf, fields->estack);
 }
 
 /* ---- Slices ---- */
@@ -472,5 +495,7 @@ void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields,
         warn(part, TV_DIAGNOSTIC_BAD_TIMESTAMP, &event);
         return;
     }
+    if (TV_UNLIKELY(fields->rare))
+        take_stacks(part, &event);
     take_timed(part, &event);
 }

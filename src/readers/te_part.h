@@ -13,6 +13,7 @@
 #include "readers/te_events.h"
 #include "readers/te_names.h"
 #include "readers/te_threads.h"
+#include "readers/te_uses.h"
 
 /* Some of the events for a sketch (model/sketch.h). */
 struct tv_te_marking {
@@ -43,6 +44,7 @@ struct tv_te_part {
     int64_t first, last; /* times; first > last: none */
     uint64_t events;
     bool has_cpu;
+    struct tv_te_uses uses; /* of stack frames */
     struct tv_te_id_cache *cache;
     struct tv_te_marking marking;
 };

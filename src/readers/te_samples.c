@@ -261,6 +261,7 @@ void tv_te_samples(struct tv_te_context *context)
     struct joining joining = {.context = context};
     size_t first = context->trace->tables.samples.count;
     tv_te_stacks_init(&joining.stacks, context);
+    tv_te_stacks_check_uses(&joining.stacks);
     joining.profiles = tv_te_profiles_new(context);
     tv_map_init(&joining.threads);
     tv_te_profiles_begin(joining.profiles);

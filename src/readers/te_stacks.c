@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/intern.h"
 #include "base/memory.h"
 
 /* An entry while its table is read. */
@@ -185,6 +186,21 @@ uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uin
     if (row == TV_NONE)
         row = tv_map_find(&stacks->numbers, key_of(process, string));
     return row == TV_NONE ? TV_NONE : context->trace->tables.stack_frames.rows[row].path;
+}
+
+void tv_te_stacks_check_uses(struct tv_te_stacks *stacks)
+{
+    struct tv_te_context *context = stacks->context;
+    const struct tv_interner *strings = context->trace->head->strings;
+    for (size_t i = 0; i < context->uses.count; i++) {
+        const struct tv_te_use *use = &context->uses.rows[i];
+        uint32_t key = tv_interner_find(strings, tv_interner_get(context->uses.keys, use->key));
+        if (key != TV_NONE && (tv_map_find(&stacks->numbers, key_of(TV_NONE, key)) != TV_NONE ||
+                               tv_map_find(&stacks->numbers, key_of(use->process, key)) != TV_NONE))
+            continue;
+        for (uint64_t k = 0; k < use->count; k++)
+            tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, k == 0 ? use->offset : TV_NO_OFFSET);
+    }
 }
 
 /* The frames that an array names; to be given back with tv_free. */

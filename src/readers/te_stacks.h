@@ -20,6 +20,9 @@ void tv_te_stacks_release(struct tv_te_stacks *stacks);
 /* The path of an entry by its raw key: of the whole file, else of the process. TV_NONE: unknown. */
 uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uint32_t process);
 
+/* Counts the events, of all but samples, whose entry no table has. */
+void tv_te_stacks_check_uses(struct tv_te_stacks *stacks);
+
 /* The path of a raw array of names, the root first. */
 uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/intern.h"
 #include "base/memory.h"
 #include "readers/te_container.h"
 #include "readers/te_describe.h"
@@ -109,6 +110,16 @@ static void move_instants(struct merging *merging, const struct tv_te_part *part
     }
 }
 
+static void move_uses(struct tv_te_uses *all, const struct tv_te_uses *own,
+                      const struct numbers *numbers)
+{
+    for (size_t i = 0; i < own->count; i++) {
+        const struct tv_te_use *use = &own->rows[i];
+        tv_te_uses_add(all, numbers->processes[use->process], tv_interner_get(own->keys, use->key),
+                       use->offset, use->count);
+    }
+}
+
 static void take_part(struct merging *merging, size_t index)
 {
     struct tv_te_context *context = merging->context;
@@ -119,6 +130,7 @@ static void take_part(struct merging *merging, size_t index)
     move_loose(&merging->loose, &part->loose, numbers);
     move_loose(&merging->metadata, &part->metadata, numbers);
     move_instants(merging, part, numbers);
+    move_uses(&context->uses, &part->uses, numbers);
     tv_diagnostics_merge(&context->trace->head->diagnostics, &part->diagnostics);
     if (part->first <= part->last) {
         tv_te_widen(context, part->first);
@@ -251,6 +263,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_async_plan_free(context.async_plan);
         tv_te_flows_free(context.flows);
         tv_map_release(&context.joined);
+        tv_te_uses_release(&context.uses);
         tv_window_release(&context.window);
         tv_free(merging.loose.rows);
         tv_free(merging.metadata.rows);

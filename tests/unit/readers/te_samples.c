@@ -163,6 +163,23 @@ static void samples_make_threads(void **context)
     te_made_free(made);
 }
 
+/* The tables may stand behind the events, and be those of a process. */
+static void unknown_stacks_of_slices_are_counted(void **context)
+{
+    (void)context;
+    te_made_assert(
+        "'ph':'X','ts':0,'dur':1,'name':'x','sf':5\n"
+        "'ph':'X','ts':1,'dur':1,'name':'x','sf':99\n"
+        "'ph':'i','ts':2,'name':'x','sf':'99'\n"
+        "'ph':'X','ts':3,'dur':1,'name':'x','sf':5,'esf':98,'estack':['a']\n"
+        "'ph':'B','ts':4,'name':'x','sf':5,'stack':['a']\n"
+        "'ph':'E','ts':5,'sf':41\n"
+        "'ph':'X','ts':6,'dur':1,'name':'x','sf':41,'pid':3\n"
+        "'ph':'M','name':'stackFrames','args':{'stackFrames':{'41':{'name':'f'}}}\n" FRAMES,
+        "! stack-unknown 3\n"
+        "! stack-twice 2\n");
+}
+
 /* A file of samples alone: the thread's process has its id. */
 static void samples_alone_make_threads(void **context)
 {
@@ -249,13 +266,12 @@ static void contexts_are_stretches(void **context)
                    "! context-unmatched 2\n");
 }
 
-UNIT_TESTS(te_samples, cmocka_unit_test(events_have_a_stack),
-           cmocka_unit_test(old_samples_of_v8_have_addresses),
-           cmocka_unit_test(code_of_v8_has_names),
-           cmocka_unit_test(code_of_v8_covers_what_was_there),
-           cmocka_unit_test(processes_have_frames), cmocka_unit_test(faulty_frames_are_roots),
-           cmocka_unit_test(global_samples_find_their_thread),
-           cmocka_unit_test(samples_make_threads), cmocka_unit_test(samples_alone_make_threads),
-           cmocka_unit_test(v8_profiles_come_in_chunks),
-           cmocka_unit_test(profiles_are_of_processes),
-           cmocka_unit_test(faulty_profiles_are_counted), cmocka_unit_test(contexts_are_stretches));
+UNIT_TESTS(
+    te_samples, cmocka_unit_test(events_have_a_stack),
+    cmocka_unit_test(old_samples_of_v8_have_addresses), cmocka_unit_test(code_of_v8_has_names),
+    cmocka_unit_test(code_of_v8_covers_what_was_there), cmocka_unit_test(processes_have_frames),
+    cmocka_unit_test(faulty_frames_are_roots), cmocka_unit_test(global_samples_find_their_thread),
+    cmocka_unit_test(samples_make_threads), cmocka_unit_test(unknown_stacks_of_slices_are_counted),
+    cmocka_unit_test(samples_alone_make_threads), cmocka_unit_test(v8_profiles_come_in_chunks),
+    cmocka_unit_test(profiles_are_of_processes), cmocka_unit_test(faulty_profiles_are_counted),
+    cmocka_unit_test(contexts_are_stretches));
