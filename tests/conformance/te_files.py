@@ -4,10 +4,9 @@
 Figures are those of `info --format json`; thread instants count among Trace Viewer's slices, and its depth from 0.
 """
 import json
-import pathlib
 import subprocess
 
-FILES = pathlib.Path(__file__).resolve().parents[3] / "shared/data/trace-event"
+from cases import FILES, goldens
 
 WHY = {
     "file: without instants": "depth counts slices alone; Trace Viewer counts thread instants with them",
@@ -113,8 +112,7 @@ def files():
     if not FILES.exists():
         return []
     found = []
-    for line in (FILES / "golden.jsonl").read_text().splitlines():
-        golden = json.loads(line)
+    for golden in goldens():
         if ".json" not in golden["file"] and "simple_trace_gz" not in golden["file"]:
             continue
         names = [golden["file"], golden["file"] + ".gz"]

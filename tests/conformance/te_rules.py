@@ -81,33 +81,6 @@ def other_traces(outcome):
     return outcome.missing, outcome.extra
 
 
-# ---- Power ----
-
-def battor_samples(outcome):
-    """The samples that the text of a power meter must become, in us on the axis, and W."""
-    *beside, text = outcome.case["input"]
-    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
-    shift = 0
-    for event in (event for events in beside for event in events if event["ph"] == "c"):
-        for line in lines:
-            if line[3:] == [f"<{event['args']['sync_id']}>"]:
-                shift = (event["args"]["issue_ts"] + event["ts"]) / 2 - float(line[0]) * 1000
-    rows = [[float(time) * 1000 + shift, float(mv) * float(ma) / 1e6] for time, mv, ma, *_ in lines]
-    return [row for row in rows if row[1] >= 0]
-
-
-@rule("power", "ftrace.md 6: power is a counter, which Trace Viewer's dump does not have; the moment of a clock mark is the "
-      "middle between asking and answer, not when it was asked for; and marks count for the bounds")
-def power(outcome):
-    if outcome.case["kind"] != "battor":
-        return [], []
-    wanted = battor_samples(outcome)
-    counters = of_kind(outcome.extra, "counter")
-    if [json.loads(fact[5]) for fact in counters] != [wanted]:
-        return [], []
-    return of_kind(outcome.missing, "bounds"), counters + of_kind(outcome.extra, "bounds")
-
-
 # ---- Containers ----
 
 @rule("names are text", "2, name: a number as a name is its text")
