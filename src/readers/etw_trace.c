@@ -25,6 +25,8 @@ struct building {
     struct tv_map images;       /* pid -> text of the events */
     struct tv_map thread_names; /* tid -> string of the head */
     struct tv_map frames;       /* tid -> frame */
+    struct tv_map threads;      /* tid -> thread of the head */
+    struct tv_map state_strips; /* thread -> strip */
     TV_TABLE(tv_strip) strips;
     TV_TABLE(tv_strip_slice) slices;
 };
@@ -147,6 +149,163 @@ static void add_processors(struct building *building, tv_ns end)
     }
 }
 
+/* ---- States of threads ---- */
+
+enum state { RUNNING, READY, TERMINATED, WAITING, UNKNOWN, STATES };
+
+/* Reserved colours: their ids of trace-event.md section 5, less 22. */
+static const struct {
+    const char *name;
+    uint8_t colour;
+} states[STATES] = {
+    [RUNNING] = {"Running", 3},  [READY] = {"Runnable", 4},  [TERMINATED] = {"Terminated", 1},
+    [WAITING] = {"Sleeping", 5}, [UNKNOWN] = {"Unknown", 1},
+};
+
+/* What a thread does from some time on. */
+struct doing {
+    bool known;
+    enum state state;
+    tv_ns since;
+    uint64_t offset;
+};
+
+struct state_finding {
+    struct building *building;
+    TV_TABLE(doing) threads; /* by strip */
+    uint32_t frames[STATES];
+};
+
+/* KTHREAD_STATE of who left: 1 ready, 3 standby, 4 terminated, 5 waiting, 7 ready but deferred. */
+static enum state state_of(uint8_t from_state)
+{
+    switch (from_state) {
+    case 1:
+    case 2:
+    case 3:
+    case 7:
+        return READY;
+    case 4:
+        return TERMINATED;
+    case 5:
+    case 6:
+        return WAITING;
+    default:
+        return UNKNOWN;
+    }
+}
+
+/* That of the input beside, which has the slices, or one of our own. */
+static uint32_t thread_of(struct building *building, uint32_t tid)
+{
+    uint32_t thread = tv_map_find(&building->threads, tid);
+    if (thread != TV_NONE)
+        return thread;
+    struct tv_thread named = {
+        .id = tid,
+        .name = name_thread(building, tid),
+        .process = TV_NONE,
+        .input = building->input,
+        .listed = true,
+    };
+    thread = tv_head_add_thread(building->head, &named);
+    tv_map_set(&building->threads, tid, thread);
+    return thread;
+}
+
+static void know_threads(struct building *building)
+{
+    const struct tv_head *head = building->head;
+    const struct tv_etw *etw = building->etw;
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        if (head->threads[i].input == building->place->beside)
+            tv_map_add(&building->threads, head->threads[i].id, i);
+    for (size_t i = 0; i < etw->switches.count; i++) {
+        const struct tv_etw_switch *row = &etw->switches.rows[i];
+        if (row->from != 0)
+            thread_of(building, row->from);
+        if (row->to != 0)
+            thread_of(building, row->to);
+    }
+}
+
+static struct doing *doing_of(struct state_finding *finding, uint32_t tid, uint32_t *strip)
+{
+    struct building *building = finding->building;
+    uint32_t thread = tv_map_find(&building->threads, tid);
+    *strip = tv_map_add(&building->state_strips, thread, (uint32_t)building->strips.count);
+    if (*strip == building->strips.count)
+        *tv_table_add(&building->strips) = (struct tv_strip){
+            .kind = TV_TRACK_STATES,
+            .name = building->head->threads[thread].name,
+            .process = building->head->threads[thread].process,
+            .thread = thread,
+        };
+    while (finding->threads.count <= *strip)
+        tv_table_add(&finding->threads);
+    return &finding->threads.rows[*strip];
+}
+
+static void end_state(struct state_finding *finding, uint32_t strip, const struct doing *doing,
+                      tv_ns end, unsigned flags)
+{
+    if (!doing->known || end <= doing->since)
+        return;
+    *tv_table_add(&finding->building->slices) = (struct tv_strip_slice){
+        .start = doing->since,
+        .length = end - doing->since,
+        .offset = doing->offset & OFFSET_MASK,
+        .flags = flags & 0xff,
+        .frame = finding->frames[doing->state],
+        .strip = strip,
+    };
+}
+
+static void turn(struct state_finding *finding, uint32_t tid, enum state state,
+                 const struct tv_etw_switch *at)
+{
+    uint32_t strip;
+    if (tid == 0)
+        return;
+    struct doing *doing = doing_of(finding, tid, &strip);
+    end_state(finding, strip, doing, at->time, 0);
+    *doing = (struct doing){true, state, at->time, at->offset};
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const struct tv_etw_switch *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Sorts the switches of all processors by time. */
+static void add_states(struct building *building, tv_ns end)
+{
+    struct state_finding finding = {.building = building};
+    struct tv_etw_switch *rows = building->etw->switches.rows;
+    size_t count = building->etw->switches.count;
+    if (count == 0)
+        return;
+    qsort(rows, count, sizeof *rows, compare_times);
+    for (size_t i = 0; i < STATES; i++) {
+        struct tv_frame frame = {
+            .name = tv_head_string(building->head, tv_bytes_of(states[i].name)),
+            .category = tv_head_string(building->head, TV_BYTES("thread state")),
+        };
+        finding.frames[i] = tv_head_add_frame(building->head, &frame);
+        building->head->frames[finding.frames[i]].colour = states[i].colour;
+    }
+    for (size_t i = 0; i < count; i++) {
+        turn(&finding, rows[i].from, state_of(rows[i].from_state), &rows[i]);
+        turn(&finding, rows[i].to, RUNNING, &rows[i]);
+    }
+    for (uint32_t i = 0; i < finding.threads.count; i++)
+        end_state(&finding, i, &finding.threads.rows[i], end, TV_SLICE_OPEN);
+    tv_free(finding.threads.rows);
+}
+
 /* ---- The whole ---- */
 
 static void find_range(const struct tv_etw *etw, tv_ns *first, tv_ns *last)
@@ -195,7 +354,9 @@ static void build(struct building *building)
               sizeof *building->etw->switches.rows, compare_switches);
     find_processes(building);
     find_thread_names(building);
+    know_threads(building);
     add_processors(building, last);
+    add_states(building, last);
     struct tv_placing placing = {.end = last};
     tv_assembly_place(building->assembly, &placing);
     tv_assembly_strips(building->assembly, building->strips.rows, building->strips.count,
@@ -215,12 +376,16 @@ bool tv_etw_build(struct tv_bytes json, const struct tv_etw_place *place,
         tv_map_init(&building.images);
         tv_map_init(&building.thread_names);
         tv_map_init(&building.frames);
+        tv_map_init(&building.threads);
+        tv_map_init(&building.state_strips);
         add_input(&building, builder, json.length);
         build(&building);
         tv_map_release(&building.processes);
         tv_map_release(&building.images);
         tv_map_release(&building.thread_names);
         tv_map_release(&building.frames);
+        tv_map_release(&building.threads);
+        tv_map_release(&building.state_strips);
         tv_free(building.strips.rows);
         tv_free(building.slices.rows);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/workers.h"
 
 static int compare_rows(const void *left, const void *right)
 {
@@ -91,19 +92,49 @@ static void place_ends(struct tv_ft_merge *merge)
     }
 }
 
-void tv_ft_place_flows(struct tv_ft_merge *merge)
+/* Fewer arrows are looked for by one worker. */
+#define LEAST_STRETCH 4096u
+
+struct finding {
+    const struct tv_ft_merge *merge;
+    struct tv_flow *flows;
+    bool *found;
+    unsigned workers;
+};
+
+static void find_stretch(void *context, unsigned index)
 {
-    place_ends(merge);
-    for (size_t i = 0; i < merge->flows.count; i++) {
-        const struct tv_ft_flow *arrow = &merge->flows.rows[i];
-        struct tv_flow flow = {
+    struct finding *finding = context;
+    size_t count = finding->merge->flows.count, stretch = count / finding->workers + 1;
+    size_t end = stretch * (index + 1) < count ? stretch * (index + 1) : count;
+    for (size_t i = stretch * index; i < end; i++) {
+        const struct tv_ft_flow *arrow = &finding->merge->flows.rows[i];
+        struct tv_flow *flow = &finding->flows[i];
+        *flow = (struct tv_flow){
             .offset = arrow->offset,
             .end_offset = arrow->end_offset,
             .frame = arrow->frame,
             .id = arrow->id,
-            .input = merge->input,
+            .input = finding->merge->input,
         };
-        if (find_end(merge, &arrow->from, &flow.from) && find_end(merge, &arrow->to, &flow.to))
-            *tv_table_add(&merge->trace->tables.flows) = flow;
+        finding->found[i] = find_end(finding->merge, &arrow->from, &flow->from) &&
+                            find_end(finding->merge, &arrow->to, &flow->to);
     }
+}
+
+void tv_ft_place_flows(struct tv_ft_merge *merge)
+{
+    size_t count = merge->flows.count;
+    struct finding finding = {merge, tv_alloc(count, sizeof *finding.flows),
+                              tv_alloc(count, sizeof *finding.found), 1};
+    /* As many as have read the file. */
+    if (count >= LEAST_STRETCH)
+        finding.workers = (unsigned)merge->text_count;
+    place_ends(merge);
+    tv_workers_run(finding.workers, find_stretch, &finding);
+    for (size_t i = 0; i < count; i++)
+        if (finding.found[i])
+            *tv_table_add(&merge->trace->tables.flows) = finding.flows[i];
+    tv_free(finding.flows);
+    tv_free(finding.found);
 }

@@ -113,6 +113,39 @@ static void windows_tells_what_ran(void **context)
     te_made_free(made);
 }
 
+/* The row of the states of a thread, or TV_NONE. */
+static uint32_t states_of(const struct tv_trace *trace, uint64_t tid)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_STATES &&
+            trace->head->threads[trace->tracks[i].thread].id == tid)
+            return trace->tracks[i].first_row;
+    return TV_NONE;
+}
+
+/* Threads of the input beside have their states there; who left waits (state 5). */
+static void windows_tells_states(void **context)
+{
+    (void)context;
+    struct te_made *made = te_made_new((const char *const[]){
+        "#'systemTraceEvents':{'name':'ETW','content':["
+        "{'guid':'ClockSync','walltime':'1000','tick':'3E8'}," SWITCHES "{}]}\n"
+        "'ph':'X','ts':1000,'dur':1,'name':'x','pid':44,'tid':55\n",
+        NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    uint32_t row = states_of(trace, 55);
+    assert_int_not_equal(row, TV_NONE);
+    assert_int_equal(trace->head->threads[trace->tracks[trace->rows[row].track].thread].input, 0);
+    assert_ran(trace, row, 0, "Running", 0, 10);
+    assert_ran(trace, row, 1, "Sleeping", 10, 10);
+    row = states_of(trace, 57);
+    assert_int_not_equal(row, TV_NONE);
+    assert_int_equal(trace->rows[row].count, 1);
+    assert_ran(trace, row, 0, "Running", 5, 15);
+    assert_int_equal(states_of(trace, 0), TV_NONE);
+    te_made_free(made);
+}
+
 /* Its clock cannot be set. */
 static void windows_without_a_clock_is_left_out(void **context)
 {
@@ -126,4 +159,5 @@ static void windows_without_a_clock_is_left_out(void **context)
 
 UNIT_TESTS(te_inside, cmocka_unit_test(are_inputs_of_their_own),
            cmocka_unit_test(what_is_unknown_is_counted), cmocka_unit_test(windows_tells_what_ran),
+           cmocka_unit_test(windows_tells_states),
            cmocka_unit_test(windows_without_a_clock_is_left_out));
