@@ -12,9 +12,6 @@
 
 #define FIRST_NODES ((size_t)1 << 9)
 
-/* Three quarters of the places are taken at most. */
-#define PLACES_FOR(nodes) ((nodes) + (nodes) / 3)
-
 #define TOGETHER 16u
 
 static uint32_t hash_of(uint32_t parent, uint32_t frame)
@@ -28,6 +25,7 @@ static void free_places(struct tv_paths *paths)
         tv_pages_free(paths->places, (paths->mask + 1) * sizeof *paths->places);
     paths->places = NULL;
     paths->mask = 0;
+    paths->most = 0;
 }
 
 static void free_nodes(struct tv_paths *paths)
@@ -83,21 +81,23 @@ static void fill_places(struct tv_paths *paths, uint32_t first)
     }
 }
 
+/* How many nodes so many places are for: a quarter stays free. */
+static size_t most_of(size_t places)
+{
+    return places / 4 * 3;
+}
+
 /* Makes the places anew, with room for all nodes and some more. */
 static TV_NOINLINE void make_places(struct tv_paths *paths)
 {
-    size_t count = FIRST_NODES * 2, needed = (size_t)paths->count + 1;
-    while (count < PLACES_FOR(needed))
+    size_t count = FIRST_NODES * 2;
+    while (most_of(count) <= paths->count)
         count *= 2;
     free_places(paths);
+    paths->most = most_of(count);
     paths->places = tv_pages_alloc(tv_size_mul(count, sizeof *paths->places));
     paths->mask = count - 1;
     fill_places(paths, 1);
-}
-
-static bool is_full(const struct tv_paths *paths)
-{
-    return PLACES_FOR((size_t)paths->count + 1) > paths->mask;
 }
 
 void tv_paths_init(struct tv_paths *paths)
@@ -124,11 +124,15 @@ void tv_paths_release(struct tv_paths *paths)
 
 /* The node, or 0; *at is its place, or where it belongs. */
 TV_INLINE uint32_t find(const struct tv_paths *paths, struct tv_path_node wanted, uint32_t hash,
-                        size_t *at)
+                        size_t *at, bool recents)
 {
     for (*at = hash & paths->mask; paths->places[*at].node != 0; *at = (*at + 1) & paths->mask) {
         struct tv_path_place place = paths->places[*at];
-        if (place.hash == hash && paths->nodes[place.node].parent == wanted.parent &&
+        if (place.hash != hash)
+            continue;
+        if (recents) /* its children will be asked for next */
+            TV_PREFETCH(&paths->recents[place.node]);
+        if (paths->nodes[place.node].parent == wanted.parent &&
             paths->nodes[place.node].frame == wanted.frame)
             return place.node;
     }
@@ -139,9 +143,9 @@ static uint32_t find_or_add(struct tv_paths *paths, uint32_t parent, uint32_t fr
 {
     uint32_t hash = hash_of(parent, frame);
     size_t at;
-    if (!paths->places || is_full(paths))
+    if (TV_UNLIKELY(paths->count >= paths->most))
         make_places(paths);
-    uint32_t node = find(paths, (struct tv_path_node){parent, frame}, hash, &at);
+    uint32_t node = find(paths, (struct tv_path_node){parent, frame}, hash, &at, true);
     if (node == 0) {
         node = append(paths, parent, frame);
         paths->places[at] = (struct tv_path_place){hash, node};
@@ -177,12 +181,13 @@ void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes,
     for (uint32_t i = 1; i < count; i++) {
         struct tv_path_node wanted = {map[nodes[i].parent], nodes[i].frame};
         size_t at;
-        map[i] =
-            wanted.parent < first ? find(to, wanted, hash_of(wanted.parent, wanted.frame), &at) : 0;
+        map[i] = wanted.parent < first
+                     ? find(to, wanted, hash_of(wanted.parent, wanted.frame), &at, false)
+                     : 0;
         if (map[i] == 0)
             map[i] = append(to, wanted.parent, wanted.frame);
     }
-    if (is_full(to))
+    if (to->count > to->most)
         make_places(to);
     else
         fill_places(to, first);

@@ -40,6 +40,7 @@ struct tv_paths {
     struct tv_path_place *places; /* open addressing over nodes, by (parent, frame); NULL: to be
                                    * made when a child is asked for that is not recent */
     size_t mask;
+    size_t most; /* nodes that the places are for; 0: there are none */
 };
 
 void tv_paths_init(struct tv_paths *paths);
