@@ -9,7 +9,7 @@
 
 /* ---- Characters ---- */
 
-static uint32_t small(uint32_t c)
+uint32_t tv_needle_small(uint32_t c)
 {
     if (c - 'A' < 26)
         return c + 32;
@@ -21,12 +21,11 @@ static uint32_t small(uint32_t c)
     return c >= 0x400 && c <= 0x40f ? c + 80 : c;
 }
 
-/* The capital of a small letter, or the character itself. */
-static uint32_t capital(uint32_t c)
+uint32_t tv_needle_capital(uint32_t c)
 {
-    if (c >= 80 && small(c - 80) == c)
+    if (c >= 80 && tv_needle_small(c - 80) == c)
         return c - 80;
-    return c >= 32 && small(c - 32) == c ? c - 32 : c;
+    return c >= 32 && tv_needle_small(c - 32) == c ? c - 32 : c;
 }
 
 static bool is_tail(uint8_t byte)
@@ -34,7 +33,7 @@ static bool is_tail(uint8_t byte)
     return (byte & 0xc0) == 0x80;
 }
 
-static uint32_t take_utf8(struct tv_bytes bytes, size_t *length)
+uint32_t tv_needle_take_plain(struct tv_bytes bytes, size_t *length)
 {
     const uint8_t *b = bytes.data;
     *length = tv_bytes_utf8(bytes);
@@ -94,7 +93,7 @@ uint32_t tv_needle_take(struct tv_bytes bytes, size_t *length)
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
     uint32_t value;
     if (bytes.data[0] != '\\' || bytes.length == 1)
-        return take_utf8(bytes, length);
+        return tv_needle_take_plain(bytes, length);
     if (take_hex(bytes, &value))
         return take_unicode(bytes, value, length);
     const char *letter = memchr(letters, bytes.data[1], sizeof letters - 1);
@@ -102,7 +101,7 @@ uint32_t tv_needle_take(struct tv_bytes bytes, size_t *length)
         *length = 2;
         return (uint8_t)meanings[letter - letters];
     }
-    value = take_utf8((struct tv_bytes){bytes.data + 1, bytes.length - 1}, length);
+    value = tv_needle_take_plain((struct tv_bytes){bytes.data + 1, bytes.length - 1}, length);
     *length += 1;
     return value;
 }
@@ -124,10 +123,24 @@ static void set_starts(struct tv_needle *needle)
     needle->starts['\\'] = true;
     needle->starts[first_byte(c)] = true;
     if (needle->fold)
-        needle->starts[first_byte(capital(c))] = true;
+        needle->starts[first_byte(tv_needle_capital(c))] = true;
     /* What is not UTF-8 stands for it. */
     for (unsigned byte = 0x80; c == UNKNOWN && byte < 256; byte++)
         needle->starts[byte] = true;
+}
+
+enum tv_status tv_needle_init_pattern(struct tv_needle *needle, struct tv_bytes text,
+                                      bool match_case, struct tv_error *err)
+{
+    memset(needle, 0, sizeof *needle);
+    needle->count = TV_NEEDLE_LIMIT;
+    return tv_pattern_new(text, !match_case, &needle->pattern, err);
+}
+
+void tv_needle_release(struct tv_needle *needle)
+{
+    tv_pattern_free(needle->pattern);
+    needle->pattern = NULL;
 }
 
 bool tv_needle_init(struct tv_needle *needle, struct tv_bytes text, bool match_case)
@@ -136,10 +149,10 @@ bool tv_needle_init(struct tv_needle *needle, struct tv_bytes text, bool match_c
     needle->fold = !match_case;
     while (text.length > 0) {
         size_t length;
-        uint32_t c = take_utf8(text, &length);
+        uint32_t c = tv_needle_take_plain(text, &length);
         if (needle->count == TV_NEEDLE_LIMIT)
             return false;
-        needle->points[needle->count++] = needle->fold ? small(c) : c;
+        needle->points[needle->count++] = needle->fold ? tv_needle_small(c) : c;
         text = (struct tv_bytes){text.data + length, text.length - length};
     }
     if (needle->count == 0)
@@ -157,7 +170,7 @@ static bool matches(const struct tv_needle *needle, struct tv_bytes bytes, take_
         if (bytes.length == 0)
             return false;
         uint32_t c = take(bytes, &length);
-        if ((needle->fold ? small(c) : c) != needle->points[i])
+        if ((needle->fold ? tv_needle_small(c) : c) != needle->points[i])
             return false;
         bytes = (struct tv_bytes){bytes.data + length, bytes.length - length};
     }
@@ -166,9 +179,11 @@ static bool matches(const struct tv_needle *needle, struct tv_bytes bytes, take_
 
 bool tv_needle_in(const struct tv_needle *needle, struct tv_bytes text)
 {
+    if (needle->pattern)
+        return tv_pattern_find(needle->pattern, text, tv_needle_take_plain) != TV_PATTERN_NONE;
     for (size_t i = 0; i < text.length; i++) {
         struct tv_bytes rest = {text.data + i, text.length - i};
-        if (!is_tail(text.data[i]) && matches(needle, rest, take_utf8))
+        if (!is_tail(text.data[i]) && matches(needle, rest, tv_needle_take_plain))
             return true;
     }
     return false;
@@ -176,6 +191,10 @@ bool tv_needle_in(const struct tv_needle *needle, struct tv_bytes text)
 
 size_t tv_needle_in_string(const struct tv_needle *needle, struct tv_bytes inside)
 {
+    if (needle->pattern) {
+        size_t end = tv_pattern_find(needle->pattern, inside, tv_needle_take);
+        return end == TV_PATTERN_NONE || end < inside.length ? end : inside.length;
+    }
     for (size_t i = 0, length; i < inside.length; i += length) {
         struct tv_bytes rest = {inside.data + i, inside.length - i};
         if (matches(needle, rest, tv_needle_take))
@@ -188,6 +207,12 @@ size_t tv_needle_in_string(const struct tv_needle *needle, struct tv_bytes insid
 size_t tv_needle_next(const struct tv_needle *needle, struct tv_bytes bytes, size_t from,
                       size_t end)
 {
+    if (needle->pattern && from >= end)
+        return end;
+    if (needle->pattern) {
+        size_t found = tv_pattern_find_loose(needle->pattern, bytes, from, tv_needle_take);
+        return found == TV_PATTERN_NONE ? end : found < end ? found : end - 1;
+    }
     for (size_t i = from; i < end; i++) {
         if (TV_LIKELY(!needle->starts[bytes.data[i]]))
             continue;

@@ -9,6 +9,7 @@
 #ifndef TV_ANALYSIS_NEEDLE_H
 #define TV_ANALYSIS_NEEDLE_H
 
+#include "analysis/pattern.h"
 #include "base/types.h"
 
 /* In characters. */
@@ -20,17 +21,24 @@ struct tv_needle {
     uint32_t points[TV_NEEDLE_LIMIT]; /* small letters where case does not count */
     size_t count;
     bool fold;
-    bool starts[256]; /* the bytes with which a match may begin in JSON */
+    bool starts[256];           /* the bytes with which a match may begin in JSON */
+    struct tv_pattern *pattern; /* instead of all that; NULL: there is none */
 };
 
 /* False: the text is empty or too long. Bytes that are not UTF-8 are U+FFFD. */
 bool tv_needle_init(struct tv_needle *needle, struct tv_bytes text, bool match_case);
 
+/* The same of a regular expression, to be given back with tv_needle_release; count stands for the
+ * longest match that is found wherever what is read at once ends. */
+enum tv_status tv_needle_init_pattern(struct tv_needle *needle, struct tv_bytes text,
+                                      bool match_case, struct tv_error *err) TV_MUST_CHECK;
+void tv_needle_release(struct tv_needle *needle);
+
 /* Whether a text has it. */
 bool tv_needle_in(const struct tv_needle *needle, struct tv_bytes text);
 
 /* Where in what stands between the quotes of a JSON string the first match begins; TV_NEEDLE_NONE:
- * there is none. */
+ * there is none; of a pattern it ends there. */
 #define TV_NEEDLE_NONE SIZE_MAX
 size_t tv_needle_in_string(const struct tv_needle *needle, struct tv_bytes inside);
 
@@ -39,6 +47,13 @@ size_t tv_needle_in_string(const struct tv_needle *needle, struct tv_bytes insid
  * there is is found. */
 size_t tv_needle_next(const struct tv_needle *needle, struct tv_bytes bytes, size_t from,
                       size_t end);
+
+/* The same character in small and in capital letters, as far as they are known here. */
+uint32_t tv_needle_small(uint32_t c);
+uint32_t tv_needle_capital(uint32_t c);
+
+/* The character at the beginning of plain text (length > 0), and how many bytes it takes. */
+uint32_t tv_needle_take_plain(struct tv_bytes bytes, size_t *length);
 
 /* The character at the beginning of written JSON (length > 0), and how many bytes it takes. */
 uint32_t tv_needle_take(struct tv_bytes bytes, size_t *length);

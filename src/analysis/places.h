@@ -19,7 +19,10 @@ enum tv_event_kind {
     TV_EVENT_SAMPLE,      /* number */
     TV_EVENT_FLOW,        /* number */
     TV_EVENT_MEMORY_DUMP, /* number */
-    TV_EVENT_OBJECT,      /* number; has no place in a file */
+    TV_EVENT_OBJECT,      /* number; it and those below have no place in a file */
+    TV_EVENT_PROCESS,     /* number */
+    TV_EVENT_THREAD,      /* number */
+    TV_EVENT_METADATA,    /* number */
 };
 
 /* One thing of the model, and where an event that tells of it stands. */

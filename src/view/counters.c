@@ -101,9 +101,8 @@ static void write_counter(struct tv_out *out, const struct tv_trace *trace, uint
         tv_out_char(out, ']');
     }
     tv_out_text(out, "],\"last_ns\":");
-    tv_out_i64(out, counter->sample_count > 0
-                        ? time_of(trace, counter, counter->sample_count - 1)
-                        : trace->start);
+    tv_out_i64(out, counter->sample_count > 0 ? time_of(trace, counter, counter->sample_count - 1)
+                                              : trace->start);
     tv_out_format(out, ",\"colour\":%u}", counter->colour);
 }
 

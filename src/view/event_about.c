@@ -87,6 +87,24 @@ static void set_dump(const struct tv_view *view, const struct tv_memory_dump *du
     about->name = dump->level;
 }
 
+/* What has no time is there from the beginning to the end. */
+static void set_lasting(const struct tv_view *view, const struct tv_event_place *place,
+                        struct tv_event_about *about)
+{
+    const struct tv_head *head = view->trace->head;
+    about->time = view->trace->start;
+    about->length = view->trace->end - view->trace->start;
+    if (place->kind == TV_EVENT_METADATA) {
+        about->name = head->metadata[place->a].key;
+    } else if (place->kind == TV_EVENT_PROCESS) {
+        about->name = head->processes[place->a].name;
+        about->process = place->a;
+    } else {
+        about->name = head->threads[place->a].name;
+        set_thread(view, place->a, about);
+    }
+}
+
 struct tv_event_about tv_event_about(const struct tv_view *view, const struct tv_event_place *place)
 {
     const struct tv_tables *tables = &view->trace->tables;
@@ -115,6 +133,11 @@ struct tv_event_about tv_event_about(const struct tv_view *view, const struct tv
         break;
     case TV_EVENT_MEMORY_DUMP:
         set_dump(view, &tables->memory_dumps.rows[place->a], &about);
+        break;
+    case TV_EVENT_PROCESS:
+    case TV_EVENT_THREAD:
+    case TV_EVENT_METADATA:
+        set_lasting(view, place, &about);
         break;
     case TV_EVENT_NONE:
         break;

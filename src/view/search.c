@@ -21,7 +21,10 @@
 /* A slice is reckoned as so many bytes when it is told how far a search is. */
 #define SLICE_WORK 8
 
-static const char phase_letters[] = "sicoa";
+/* So much of the value of metadata is told. */
+#define MOST_VALUE 96
+
+static const char phase_letters[] = "sicofmtda";
 
 /* A JSON string of the category, where that is what matches. */
 static void put_category(const struct tv_view_search *search, uint32_t frame, uint8_t fields)
@@ -33,13 +36,22 @@ static void put_category(const struct tv_view_search *search, uint32_t frame, ui
         tv_out_json(search->out, tv_head_text(head, head->frames[frame].category));
 }
 
+static bool begin_hit(struct tv_view_search *search)
+{
+    search->found++;
+    if (!search->count_only)
+        tv_out_text(search->out, search->found > 1 ? ",\n[" : "[");
+    return !search->count_only;
+}
+
 static void put_hit(struct tv_view_search *search, const struct tv_event_place *place,
                     uint8_t fields)
 {
     struct tv_event_about about = tv_event_about(search->view, place);
     if (!tv_view_search_wants(search, about.time, about.length, about.track))
         return;
-    tv_out_text(search->out, search->found++ > 0 ? ",\n[" : "[");
+    if (!begin_hit(search))
+        return;
     tv_event_about_write(search->out, search->view, place, &about);
     tv_out_format(search->out, ",%u,", fields);
     put_category(search, about.frame, fields);
@@ -196,6 +208,103 @@ static bool search_objects(struct tv_view_search *search)
     return true;
 }
 
+static bool search_flows(struct tv_view_search *search)
+{
+    const struct tv_tables *tables = &search->trace->tables;
+    struct tv_view_cursor *cursor = &search->cursor;
+    for (; search->any_frame && cursor->a < tables->flows.count; cursor->a++) {
+        uint8_t fields = search->frames[tables->flows.rows[cursor->a].frame];
+        if (fields > 0 && search->found == search->limit)
+            return false;
+        if (fields > 0)
+            put_hit(search, &(struct tv_event_place){TV_EVENT_FLOW, (uint32_t)cursor->a, 0, 0},
+                    fields);
+    }
+    return true;
+}
+
+/* A sample is found by any frame of its stack: parents stand before their children. */
+static void match_stacks(struct tv_view_search *search)
+{
+    const struct tv_paths *paths = &search->trace->paths;
+    search->paths = tv_alloc(paths->count, sizeof *search->paths);
+    for (uint32_t i = TV_ROOT_PATH + 1; i < paths->count; i++)
+        search->paths[i] =
+            search->frames[paths->nodes[i].frame] | search->paths[paths->nodes[i].parent];
+}
+
+static bool search_samples(struct tv_view_search *search)
+{
+    const struct tv_tables *tables = &search->trace->tables;
+    struct tv_view_cursor *cursor = &search->cursor;
+    if (search->any_frame && cursor->a < tables->samples.count)
+        match_stacks(search);
+    for (; search->any_frame && cursor->a < tables->samples.count; cursor->a++) {
+        uint8_t fields = search->paths[tables->samples.rows[cursor->a].path];
+        if (fields > 0 && search->found == search->limit)
+            return false;
+        if (fields > 0)
+            put_hit(search, &(struct tv_event_place){TV_EVENT_SAMPLE, (uint32_t)cursor->a, 0, 0},
+                    fields);
+    }
+    return true;
+}
+
+static bool search_threads(struct tv_view_search *search)
+{
+    const struct tv_head *head = search->trace->head;
+    struct tv_view_cursor *cursor = &search->cursor;
+    const struct tv_bytes none = {NULL, 0};
+    for (; cursor->a < (uint64_t)head->thread_count + head->process_count; cursor->a++) {
+        bool thread = cursor->a < head->thread_count;
+        uint32_t number = (uint32_t)(thread ? cursor->a : cursor->a - head->thread_count);
+        uint32_t name = thread ? head->threads[number].name : head->processes[number].name;
+        if (match_texts(search, tv_head_text(head, name), none) == 0)
+            continue;
+        if (search->found == search->limit)
+            return false;
+        enum tv_event_kind kind = thread ? TV_EVENT_THREAD : TV_EVENT_PROCESS;
+        put_hit(search, &(struct tv_event_place){kind, number, 0, 0}, TV_FIELD_NAME);
+    }
+    return true;
+}
+
+/* Keys are names, values arguments. */
+static void put_metadata(struct tv_view_search *search, uint32_t number, uint8_t fields)
+{
+    const struct tv_head *head = search->trace->head;
+    struct tv_event_place place = {TV_EVENT_METADATA, number, 0, 0};
+    struct tv_event_about about = tv_event_about(search->view, &place);
+    struct tv_bytes value = tv_head_text(head, head->metadata[number].value);
+    if (!tv_view_search_wants(search, about.time, about.length, about.track) || !begin_hit(search))
+        return;
+    if (value.length > MOST_VALUE)
+        value.length = MOST_VALUE;
+    tv_event_about_write(search->out, search->view, &place, &about);
+    tv_out_format(search->out, ",%u,", fields);
+    tv_out_json(search->out, value);
+    tv_out_char(search->out, ']');
+}
+
+static bool search_metadata(struct tv_view_search *search)
+{
+    const struct tv_head *head = search->trace->head;
+    struct tv_view_cursor *cursor = &search->cursor;
+    for (; cursor->a < head->metadata_count; cursor->a++) {
+        const struct tv_metadata *metadata = &head->metadata[cursor->a];
+        uint8_t fields =
+            match_texts(search, tv_head_text(head, metadata->key), (struct tv_bytes){NULL, 0});
+        if (search->fields & TV_FIELD_ARGUMENTS &&
+            tv_needle_in(&search->needle, tv_head_text(head, metadata->value)))
+            fields |= TV_FIELD_ARGUMENTS;
+        if (fields > 0 && search->found == search->limit)
+            return false;
+        if (fields > 0)
+            put_metadata(search, (uint32_t)cursor->a, fields);
+    }
+    return true;
+}
+
 /* ---- The question ---- */
 
 /* The next input of which events can be read again. */
@@ -216,8 +325,10 @@ static void skip_inputs(struct tv_view_search *search)
  * has found nothing yet, so that what is found quickly is shown at once. */
 static void run(struct tv_view_search *search)
 {
-    static bool (*const steps[])(struct tv_view_search *) = {search_slices, search_instants,
-                                                             search_counters, search_objects};
+    static bool (*const steps[])(struct tv_view_search *) = {
+        search_slices, search_instants, search_counters, search_objects,
+        search_flows,  search_samples,  search_threads,  search_metadata,
+    };
     struct tv_view_cursor *cursor = &search->cursor;
     while (cursor->phase < TV_PHASE_ARGUMENTS) {
         if (!steps[cursor->phase](search))
@@ -252,6 +363,7 @@ static void write_progress(const struct tv_view_search *search)
         else if (cursor->phase == TV_PHASE_ARGUMENTS && i == cursor->a)
             done += cursor->b;
     }
+    tv_out_format(search->out, ",\"count\":%u", search->found);
     tv_out_text(search->out, ",\"done\":");
     tv_out_u64(search->out, done);
     tv_out_text(search->out, ",\"of\":");
@@ -314,11 +426,16 @@ static enum tv_status read_fields(const struct tv_parameters *parameters, unsign
 static enum tv_status read_question(const struct tv_parameters *parameters,
                                     struct tv_view_search *search, struct tv_error *err)
 {
-    static const char *const cases[] = {"0", "1", NULL};
+    static const char *const choices[] = {"0", "1", NULL};
+    struct tv_bytes text = tv_parameter_text(parameters, "q");
     const struct tv_parameter_bounds limits = {1, MOST_HITS};
-    unsigned match_case;
+    unsigned match_case = 0, pattern = 0, count_only = 0;
     int64_t limit;
-    enum tv_status status = tv_parameter_choice(parameters, "case", cases, &match_case, err);
+    enum tv_status status = tv_parameter_choice(parameters, "case", choices, &match_case, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "re", choices, &pattern, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "count", choices, &count_only, err);
     if (status == TV_OK)
         status = tv_parameter_integer(parameters, "limit", limits, USUAL_HITS, &limit, err);
     if (status == TV_OK)
@@ -327,8 +444,11 @@ static enum tv_status read_question(const struct tv_parameters *parameters,
         status = read_cursor(parameters, &search->cursor, err);
     if (status != TV_OK)
         return status;
-    search->limit = (uint32_t)limit;
-    if (!tv_needle_init(&search->needle, tv_parameter_text(parameters, "q"), match_case > 0))
+    search->count_only = count_only > 0;
+    search->limit = search->count_only ? UINT32_MAX : (uint32_t)limit;
+    if (pattern > 0 && text.length <= TV_NEEDLE_LIMIT)
+        return tv_needle_init_pattern(&search->needle, text, match_case > 0, err);
+    if (pattern > 0 || !tv_needle_init(&search->needle, text, match_case > 0))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "q: expected 1 to %u characters",
                        TV_NEEDLE_LIMIT);
     return TV_OK;
@@ -341,8 +461,10 @@ enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parame
     enum tv_status status = read_question(parameters, &search, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &search.selection, err);
-    if (status != TV_OK)
+    if (status != TV_OK) {
+        tv_needle_release(&search.needle);
         return status;
+    }
     search.wanted = tv_selection_wanted(view->trace, &search.selection);
     for (uint32_t i = 0; !search.selection.tracks && i < view->trace->track_count; i++)
         search.wanted[i] = true; /* the async ones */
@@ -353,7 +475,34 @@ enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parame
     write_progress(&search);
     tv_out_char(out, '}');
     tv_free(search.frames);
+    tv_free(search.paths);
     tv_free(search.wanted);
+    tv_needle_release(&search.needle);
     tv_parameter_release_selection(&search.selection);
+    return TV_OK;
+}
+
+enum tv_status tv_view_search_frames(const struct tv_view *view,
+                                     const struct tv_parameters *parameters, struct tv_out *out,
+                                     struct tv_error *err)
+{
+    struct tv_view_search search = {.view = view, .trace = view->trace, .out = out};
+    bool any = false;
+    enum tv_status status = read_question(parameters, &search, err);
+    if (status != TV_OK)
+        return status;
+    search.fields = TV_FIELD_NAME;
+    match_frames(&search);
+    tv_out_text(out, "{\"frames\":[");
+    for (uint32_t i = 0; i < view->trace->head->frame_count; i++) {
+        if (search.frames[i] == 0)
+            continue;
+        tv_out_text(out, any ? "," : "");
+        tv_out_u64(out, i);
+        any = true;
+    }
+    tv_out_text(out, "]}");
+    tv_free(search.frames);
+    tv_needle_release(&search.needle);
     return TV_OK;
 }

@@ -18,10 +18,14 @@ enum tv_view_field {
 /* Where a step begins, and ends: the text of a cursor is "letter.a.b". */
 struct tv_view_cursor {
     enum tv_view_phase {
-        TV_PHASE_SLICES,    /* a: row, b: index */
-        TV_PHASE_INSTANTS,  /* a: number */
-        TV_PHASE_COUNTERS,  /* the same */
-        TV_PHASE_OBJECTS,   /* the same */
+        TV_PHASE_SLICES,   /* a: row, b: index */
+        TV_PHASE_INSTANTS, /* a: number */
+        TV_PHASE_COUNTERS, /* the same */
+        TV_PHASE_OBJECTS,  /* the same, and so on */
+        TV_PHASE_FLOWS,
+        TV_PHASE_SAMPLES,
+        TV_PHASE_THREADS, /* processes behind them */
+        TV_PHASE_METADATA,
         TV_PHASE_ARGUMENTS, /* a: input, b: offset */
         TV_PHASE_OVER,
     } phase;
@@ -38,6 +42,8 @@ struct tv_view_search {
     uint8_t *frames; /* [frames] the fields that match */
     bool any_frame;
     struct tv_view_cursor cursor;
+    uint8_t *paths;  /* [paths] the same of the stacks of samples; NULL: not known yet */
+    bool count_only; /* hits are counted, not told */
     uint32_t found, limit;
     struct tv_out *out;
 };

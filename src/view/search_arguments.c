@@ -15,6 +15,8 @@
 #define STEP_BYTES ((uint64_t)64 << 20)
 #define STEP_PLACES ((size_t)65536)
 #define STEP_EVENTS 20000u
+/* Between the texts of two events there are more bytes than that: quotes, brackets, a key. */
+#define APART ((size_t)8)
 #define READ_SIZE ((size_t)1 << 20)
 
 /* The places of one step, in a file. */
@@ -31,11 +33,12 @@ static void note_matches(const struct tv_needle *needle, struct tv_bytes bytes, 
     uint64_t base = places->scanned;
     size_t at = 0;
     while ((at = tv_needle_next(needle, bytes, at, end)) < end) {
-        places->offsets[places->count++] = base + at++;
+        places->offsets[places->count++] = base + at;
+        at += APART;
         if (places->count == places->most)
             break;
     }
-    places->scanned = base + at;
+    places->scanned = base + (at < end ? at : end);
 }
 
 /* Notes the matches that begin in [places->scanned, to), up to `most`; ends early when the file
@@ -75,8 +78,22 @@ static bool is_same(const struct tv_event_place *a, const struct tv_event_place 
 static bool is_known(const struct tv_view_search *search, const struct tv_event_place *place,
                      const struct tv_event_about *about)
 {
-    bool framed = place->kind == TV_EVENT_SLICE || place->kind == TV_EVENT_INSTANT;
+    bool framed = place->kind == TV_EVENT_SLICE || place->kind == TV_EVENT_INSTANT ||
+                  place->kind == TV_EVENT_FLOW;
     return framed && search->frames[about->frame] > 0;
+}
+
+static void put_found(struct tv_view_search *search, const struct tv_event_place *place,
+                      const struct tv_event_about *about, struct tv_bytes excerpt)
+{
+    search->found++;
+    if (search->count_only)
+        return;
+    tv_out_text(search->out, search->found > 1 ? ",\n[" : "[");
+    tv_event_about_write(search->out, search->view, place, about);
+    tv_out_format(search->out, ",%u,", (unsigned)TV_FIELD_ARGUMENTS);
+    tv_out_bytes(search->out, excerpt);
+    tv_out_char(search->out, ']');
 }
 
 static void look_at(struct tv_view_search *search, uint32_t input,
@@ -89,11 +106,7 @@ static void look_at(struct tv_view_search *search, uint32_t input,
         return;
     tv_out_init_memory(&excerpt);
     if (tv_event_text_match(search->trace, input, place, &search->needle, &excerpt)) {
-        tv_out_text(search->out, search->found++ > 0 ? ",\n[" : "[");
-        tv_event_about_write(search->out, search->view, place, &about);
-        tv_out_format(search->out, ",%u,", (unsigned)TV_FIELD_ARGUMENTS);
-        tv_out_bytes(search->out, (struct tv_bytes){excerpt.buffer, excerpt.length});
-        tv_out_char(search->out, ']');
+        put_found(search, place, &about, (struct tv_bytes){excerpt.buffer, excerpt.length});
     }
     tv_out_release(&excerpt);
 }

@@ -52,7 +52,7 @@ tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;     /* objec
 tv_view_function tv_view_samples, tv_view_sample, tv_view_sample_flame; /* samples.c */
 tv_view_function tv_view_memory_dumps, tv_view_memory_dump;             /* memory.c */
 tv_view_function tv_view_tiles;                                         /* tiles.c */
-tv_view_function tv_view_search;                                        /* search.c */
+tv_view_function tv_view_search, tv_view_search_frames;                 /* search.c */
 tv_view_function tv_view_states, tv_view_state;                         /* states.c */
 tv_view_function tv_view_statistics;                                    /* statistics.c */
 tv_view_function tv_view_health, tv_view_at, tv_view_bytes;             /* bytes.c */

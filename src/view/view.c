@@ -42,6 +42,7 @@ static const struct {
     {"memory_dumps", tv_view_memory_dumps, false},
     {"memory_dump", tv_view_memory_dump, false},
     {"search", tv_view_search, false},
+    {"search_frames", tv_view_search_frames, false},
     {"states", tv_view_states, false},
     {"state", tv_view_state, false},
     {"statistics", tv_view_statistics, false},

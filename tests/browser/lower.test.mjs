@@ -174,6 +174,88 @@ test('an escape in the file is the character that it means', async () => {
   );
 });
 
+test('threads and metadata are found, and lead to their places', async () => {
+  await search('pool');
+  await until(() => hits('kind', 'name').then((h) => h.join()), 'thread | pool', 'the thread');
+  await page.getByRole('grid', { name: 'Search hits' }).locator('.grid-row').first().click();
+  await until(
+    () => page.evaluate(() => document.activeElement?.closest('.label')?.textContent ?? ''),
+    (text) => text.includes('pool'),
+    'the label of its track',
+  );
+  await search('Linux');
+  const where = () => hits('kind', 'name', 'where').then((h) => h.map(squeeze).join());
+  await until(where, (text) => /^metadata \| otherData \| .*Linux/.test(text), 'its value');
+  await page.getByRole('grid', { name: 'Search hits' }).locator('.grid-row').first().click();
+  await until(async () => (await place(page)).tab, 'info', 'where it stands');
+  await tab('Search').click();
+});
+
+test('a regular expression is matched by the engine, and the address keeps it', async () => {
+  await search('^(ta|ste).{1,2}$');
+  await page.getByRole('button', { name: 'Regular expression' }).click();
+  await until(
+    () => hits('name').then((h) => h.join()),
+    'task,step,step,step',
+    'names that match from end to end',
+  );
+  await until(async () => (await place(page)).re, '1', 'the address');
+  // In arguments as well, each text by itself.
+  await search('^one$');
+  await until(
+    () => hits('name', 'where').then((h) => h.map(squeeze).join()),
+    'mark | why: one',
+    'arguments',
+  );
+  await search('(');
+  const status = page.locator('#pane-search .about');
+  await until(
+    () => status.innerText(),
+    (t) => /the pattern cannot be used/.test(t),
+    'what is wrong',
+  );
+  // The browser notes each refusal; nothing else went wrong.
+  assert.ok(troubles.splice(0).every((trouble) => / 400 /.test(trouble)));
+  // A pattern at which trying one way after the other never ends.
+  await search('(a+)+(a|aa)+$|(needle|needl.)+$');
+  await until(() => hits('name').then((h) => h.includes('Needle')), true, 'an answer');
+  await page.getByRole('button', { name: 'Regular expression' }).click();
+});
+
+test('the order of the hits stands in the address', async () => {
+  await search('step');
+  await until(() => hits('time').then((h) => h.join()), '0.000,0.200,0.600', 'in time order');
+  const grid = page.getByRole('grid', { name: 'Search hits' });
+  await grid.getByRole('button', { name: /^Length/ }).click();
+  await until(() => hits('length').then((h) => h.join()), '0.300,0.200,0.100', 'the longest first');
+  await until(async () => (await place(page)).hits, 'length.down', 'the address');
+  await page.reload();
+  await ready(page).catch(() => undefined);
+  await until(() => hits('length').then((h) => h.join()), '0.300,0.200,0.100', 'after a reload');
+  await grid.getByRole('button', { name: /Start/ }).click();
+  await until(async () => (await place(page)).hits, undefined, 'the usual order');
+});
+
+test('of very many hits the first are listed and all are counted', async () => {
+  const file = join(folder, 'many.json');
+  const events = Array.from({ length: 12345 }, (_, i) => ({
+    ph: 'X',
+    name: 'tick',
+    ts: 2 * i,
+    dur: 1,
+  }));
+  writeFileSync(file, JSON.stringify(events));
+  const viewer = await view(file);
+  const opened = await openPage(`${viewer.address}#search=tick&tab=search`);
+  closing.push(opened.close, viewer.stop);
+  await until(
+    () => opened.page.locator('#pane-search .about').innerText(),
+    'the first 10,000 of 12,345 hits',
+    'the count of all',
+  );
+  assert.deepEqual(opened.troubles, []);
+});
+
 test('Enter in the top bar opens the list where no name matches', async () => {
   await tab('Profile').click();
   await search('http://');

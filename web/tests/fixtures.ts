@@ -103,6 +103,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
       memoryDump: refuse,
     },
     search: refuse,
+    searchFrames: refuse,
     statistics: refuse,
     durations: refuse,
     states: refuse,

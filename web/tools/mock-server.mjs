@@ -78,7 +78,7 @@ const ANSWERS = {
           ...{ bounds: [], counts: [], slowest: [] },
         }
       : { rows: [] },
-  search: () => ({ hits: [], next: null, done: 1, of: 1 }),
+  search: () => ({ hits: [], next: null, count: 0, done: 1, of: 1 }),
   quit: () => ({}),
 };
 

@@ -88,12 +88,12 @@ static void names_come_first_and_then_arguments(void **state)
     /* "demo.D": the class is a part of the name; "Demo.tree" is an object */
     assert_answer(*state, "search?q=demo.D",
                   "{\"hits\":[[1,2,0,2000000,2000000,1,0,3,null,1,null]],\n"
-                  "\"next\":\"a.0.0\",\"done\":32,\"of\":225}");
+                  "\"next\":\"a.0.0\",\"count\":1,\"done\":32,\"of\":225}");
     assert_answer(*state, "search?q=demo.tree&in=names",
                   "{\"hits\":[[8,0,0,1,4,-1,0,-1,\"Demo.tree\",1,null]],\n"
-                  "\"next\":null,\"done\":32,\"of\":32}");
+                  "\"next\":null,\"count\":1,\"done\":32,\"of\":32}");
     assert_answer(*state, "search?q=demo.tree&in=names&case=1",
-                  "{\"hits\":[],\n\"next\":null,\"done\":32,\"of\":32}");
+                  "{\"hits\":[],\n\"next\":null,\"count\":0,\"done\":32,\"of\":32}");
 }
 
 static void arguments_are_found_where_they_are(void **state)
@@ -102,17 +102,17 @@ static void arguments_are_found_where_they_are(void **state)
     assert_answer(*state, "search?q=needle",
                   "{\"hits\":[[2,0,0,1000000,0,1,0,4,null,4,\"why: a Needle, a needle\"],\n"
                   "[1,0,1,5000000,1000000,0,0,2,null,4,\"needle: [\xe2\x80\xa6]\"]],\n"
-                  "\"next\":null,\"done\":225,\"of\":225}");
+                  "\"next\":null,\"count\":2,\"done\":225,\"of\":225}");
     assert_answer(*state, "search?q=Needle&case=1&in=args",
                   "{\"hits\":[[2,0,0,1000000,0,1,0,4,null,4,\"why: a Needle, a needle\"]],\n"
-                  "\"next\":null,\"done\":225,\"of\":225}");
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
     /* written with an escape each */
     assert_answer(*state, "search?q=/CAF\xc3\x89",
                   "{\"hits\":[[1,0,0,0,4000000,0,0,0,null,4,\"url: http://caf\xc3\xa9\"]],\n"
-                  "\"next\":null,\"done\":225,\"of\":225}");
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
     assert_answer(*state, "search?q=17",
                   "{\"hits\":[[1,0,0,0,4000000,0,0,0,null,4,\"n: 17\"]],\n"
-                  "\"next\":null,\"done\":225,\"of\":225}");
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
 }
 
 static void an_answer_goes_on_where_the_one_before_ended(void **state)
@@ -122,37 +122,62 @@ static void an_answer_goes_on_where_the_one_before_ended(void **state)
     assert_answer(*state, "search?q=demo&limit=2&in=names",
                   "{\"hits\":[[1,0,0,0,4000000,0,0,0,null,1,null],\n"
                   "[1,0,1,5000000,1000000,0,0,2,null,1,null]],\n"
-                  "\"next\":\"s.1.0\",\"done\":16,\"of\":32}");
+                  "\"next\":\"s.1.0\",\"count\":2,\"done\":16,\"of\":32}");
     assert_answer(*state, next,
                   "{\"hits\":[[1,1,0,1000000,2000000,0,0,1,null,1,null],\n"
                   "[1,2,0,2000000,2000000,1,0,3,null,1,null]],\n"
-                  "\"next\":\"i.0.0\",\"done\":32,\"of\":32}");
+                  "\"next\":\"i.0.0\",\"count\":2,\"done\":32,\"of\":32}");
     /* the second hit of the instant is no second line */
     assert_answer(*state, "search?q=needle&limit=1&after=a.0.0",
                   "{\"hits\":[[2,0,0,1000000,0,1,0,4,null,4,\"why: a Needle, a needle\"]],\n"
-                  "\"next\":\"a.0.146\",\"done\":178,\"of\":225}");
+                  "\"next\":\"a.0.146\",\"count\":1,\"done\":178,\"of\":225}");
     assert_answer(*state, "search?q=needle&limit=1&after=a.0.146",
                   "{\"hits\":[[1,0,1,5000000,1000000,0,0,2,null,4,\"needle: [\xe2\x80\xa6]\"]],\n"
-                  "\"next\":null,\"done\":225,\"of\":225}");
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
     /* between the two matches of the instant: it was looked at before */
     assert_answer(*state, "search?q=needle&limit=1&after=a.0.120",
                   "{\"hits\":[[1,0,1,5000000,1000000,0,0,2,null,4,\"needle: [\xe2\x80\xa6]\"]],\n"
-                  "\"next\":null,\"done\":225,\"of\":225}");
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
 }
 
 static void a_search_keeps_to_range_and_tracks(void **state)
 {
     assert_answer(*state, "search?q=demo&in=names&from=0&to=1000000",
                   "{\"hits\":[[1,0,0,0,4000000,0,0,0,null,1,null],\n"
-                  "[8,0,0,1,4,-1,0,-1,\"Demo.tree\",1,null]],\n"
-                  "\"next\":null,\"done\":32,\"of\":32}");
+                  "[8,0,0,1,4,-1,0,-1,\"Demo.tree\",1,null],\n"
+                  "[9,0,0,0,6000000,-1,0,-1,\"demo\",1,null]],\n"
+                  "\"next\":null,\"count\":3,\"done\":32,\"of\":32}");
     assert_answer(*state, "search?q=demo&in=names&tracks=1",
                   "{\"hits\":[[1,2,0,2000000,2000000,1,0,3,null,1,null],\n"
                   "[2,0,0,1000000,0,1,0,4,null,1,null]],\n"
-                  "\"next\":null,\"done\":32,\"of\":32}");
+                  "\"next\":null,\"count\":2,\"done\":32,\"of\":32}");
     assert_answer(*state, "search?q=needle&in=args&tracks=0",
                   "{\"hits\":[[1,0,1,5000000,1000000,0,0,2,null,4,\"needle: [\xe2\x80\xa6]\"]],\n"
-                  "\"next\":null,\"done\":225,\"of\":225}");
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
+}
+
+static void patterns_are_found_as_texts_are(void **state)
+{
+    /* what both kinds of places hold: a name, a key, a text with an escape */
+    assert_answer(*state, "search?q=^demo\\.[Dd]\\b&re=1&in=names",
+                  "{\"hits\":[[1,2,0,2000000,2000000,1,0,3,null,1,null]],\n"
+                  "\"next\":null,\"count\":1,\"done\":32,\"of\":32}");
+    assert_answer(*state, "search?q=^needle$&re=1&in=args",
+                  "{\"hits\":[[1,0,1,5000000,1000000,0,0,2,null,4,\"needle: [\xe2\x80\xa6]\"]],\n"
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
+    assert_answer(*state, "search?q=caf.$&re=1&in=args",
+                  "{\"hits\":[[1,0,0,0,4000000,0,0,0,null,4,\"url: http://caf\xc3\xa9\"]],\n"
+                  "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
+    assert_answer(*state, "search_frames?q=o\\.[AD]\\b&re=1&case=1", "{\"frames\":[0,3]}");
+}
+
+static void hits_are_counted_without_being_told(void **state)
+{
+    /* four slices, an instant, an object and the process */
+    assert_answer(*state, "search?q=demo&in=names&count=1",
+                  "{\"hits\":[],\n\"next\":null,\"count\":7,\"done\":32,\"of\":32}");
+    assert_answer(*state, "search?q=needle&count=1&after=a.0.0",
+                  "{\"hits\":[],\n\"next\":null,\"count\":2,\"done\":225,\"of\":225}");
 }
 
 static void the_table_by_name(void **state)
@@ -193,6 +218,10 @@ static const char *const wrong_questions[] = {
     "search?q=a&in=names,all",
     "search?q=a&limit=0",
     "search?q=a&limit=20001",
+    "search?q=(&re=1",
+    "search?q=a*&re=1",
+    "search?q=a&re=2",
+    "search_frames?q=[&re=1",
     "search?q=a&case=2",
     "search?q=a&after=",
     "search?q=a&after=x.1.2",
@@ -221,7 +250,8 @@ static void wrong_questions_are_refused(void **state)
 /* Wherever it is said to go on, the answer ends. */
 static void any_cursor_has_an_answer(void **state)
 {
-    static const char *const cursors[] = {"s.99.0", "s.0.99", "i.7.0",          "c.9.9",
+    static const char *const cursors[] = {"f.1.0",  "m.1.0",  "t.99.0",         "d.9.0",
+                                          "s.99.0", "s.0.99", "i.7.0",          "c.9.9",
                                           "o.5.0",  "a.9.0",  "a.0.4294967296", "a.0.99"};
     struct asked *asked = *state;
     for (size_t i = 0; i < TV_COUNT(cursors); i++) {
@@ -237,6 +267,8 @@ static void any_cursor_has_an_answer(void **state)
 UNIT_TESTS(search, asked_test(names_come_first_and_then_arguments),
            asked_test(arguments_are_found_where_they_are),
            asked_test(an_answer_goes_on_where_the_one_before_ended),
-           asked_test(a_search_keeps_to_range_and_tracks), asked_test(the_table_by_name),
+           asked_test(a_search_keeps_to_range_and_tracks),
+           asked_test(patterns_are_found_as_texts_are),
+           asked_test(hits_are_counted_without_being_told), asked_test(the_table_by_name),
            asked_test(the_event_and_the_bytes_at_a_place), asked_test(wrong_questions_are_refused),
            asked_test(any_cursor_has_an_answer));

@@ -254,11 +254,18 @@ export class HttpEngine implements Engine {
       q: q.text,
       in: q.fields.join(','),
       case: q.matchCase ? 1 : 0,
+      re: q.regex ? 1 : undefined,
+      count: q.countOnly ? 1 : undefined,
       ...scopeQuery(q),
       limit: q.limit,
       after: q.after,
     };
     return visibleTexts(await json<SearchStep>('api/search', query, signal));
+  }
+
+  async searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]> {
+    const query = { q: pattern, case: matchCase ? 1 : 0, re: 1 };
+    return (await json<{ frames: number[] }>('api/search_frames', query, signal)).frames;
   }
 
   async statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]> {

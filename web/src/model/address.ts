@@ -7,13 +7,21 @@ import { SAMPLE_MEASURES, type SampleMeasure } from './beside';
 import { isColumn } from './columns';
 import { readViews, writeViews, type CounterView } from './counters';
 import type { Call, Clock } from './engine';
-import { SEARCH_FIELDS, type SearchField } from './found';
+import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './found';
 import { MARK_KINDS, type Mark } from './marks';
 import type { Sort } from './profileRows';
 import type { Span } from './span';
 import { isStatisticsColumn, type StatisticsSort } from './statistics';
 
-export const TABS = ['profile', 'flame', 'selection', 'search', 'health', 'info'] as const;
+export const TABS = [
+  'profile',
+  'flame',
+  'selection',
+  'states',
+  'search',
+  'health',
+  'info',
+] as const;
 export type Tab = (typeof TABS)[number];
 export type FlameOf = 'calls' | SampleMeasure;
 export type FlameOrder = 'left-heavy' | 'by-name' | 'inverted';
@@ -34,6 +42,10 @@ export interface Place {
   search: string;
   searchIn: readonly SearchField[];
   matchCase: boolean;
+  /** The text to search is a regular expression. */
+  regex: boolean;
+  /** Order of the hits. */
+  hits: HitSort | null;
   /** Order of the table by name. */
   by: StatisticsSort | null;
   flame: FlameOrder;
@@ -78,6 +90,8 @@ export function writePlace(place: Place): string {
   put('search', place.search);
   put('in', place.searchIn.length === SEARCH_FIELDS.length ? null : place.searchIn.join(','));
   put('case', place.matchCase ? '1' : null);
+  put('re', place.regex ? '1' : null);
+  put('hits', place.hits && `${place.hits.column}.${place.hits.descending ? 'down' : 'up'}`);
   put('by', place.by && `${place.by.column}.${place.by.descending ? 'down' : 'up'}`);
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
@@ -116,6 +130,12 @@ function readSort(text: string | null): Sort | null {
 function readBy(text: string | null): StatisticsSort | null {
   const [column = '', direction] = (text ?? '').split('.');
   return isStatisticsColumn(column) ? { column, descending: direction !== 'up' } : null;
+}
+
+function readHits(text: string | null): HitSort | null {
+  const [word, direction] = (text ?? '').split('.');
+  const column = HIT_COLUMNS.find((known) => known === word);
+  return column ? { column, descending: direction === 'down' } : null;
 }
 
 /** All of them unless some are named. */
@@ -161,6 +181,8 @@ export function readPlace(text: string): Place {
     search: q.get('search') ?? '',
     searchIn: readFields(q.get('in')),
     matchCase: q.get('case') === '1',
+    regex: q.get('re') === '1',
+    hits: readHits(q.get('hits')),
     by: readBy(q.get('by')),
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     expanded: open === null ? null : readNumbers(open),

@@ -408,6 +408,8 @@ export interface Engine {
     signal?: AbortSignal,
   ): Promise<CounterValues[]>;
   search(question: SearchQuestion, signal?: AbortSignal): Promise<SearchStep>;
+  /** The frames whose names a regular expression matches. */
+  searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]>;
   statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]>;
   durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations>;
   states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer>;

@@ -14,6 +14,9 @@ export const EVENT = {
   flow: 6,
   memoryDump: 7,
   object: 8,
+  process: 9,
+  thread: 10,
+  metadata: 11,
 } as const;
 
 export const EVENT_WORDS: Record<number, string> = {
@@ -25,6 +28,9 @@ export const EVENT_WORDS: Record<number, string> = {
   [EVENT.flow]: 'flow',
   [EVENT.memoryDump]: 'memory dump',
   [EVENT.object]: 'object',
+  [EVENT.process]: 'process',
+  [EVENT.thread]: 'thread',
+  [EVENT.metadata]: 'metadata',
 };
 
 /** An event: kind, two numbers that name it, time, length, track, process, frame (-1: none), name. */
@@ -47,10 +53,21 @@ export const FIELD = { names: 1, categories: 2, args: 4 } as const;
 export type SearchField = keyof typeof FIELD;
 export const SEARCH_FIELDS: readonly SearchField[] = ['names', 'categories', 'args'];
 
+export const HIT_COLUMNS = ['time', 'length', 'name', 'kind', 'track'] as const;
+export type HitColumn = (typeof HIT_COLUMNS)[number];
+export interface HitSort {
+  column: HitColumn;
+  descending: boolean;
+}
+export const USUAL_HIT_SORT: HitSort = { column: 'time', descending: false };
+
 export interface SearchQuestion extends Scope {
   text: string;
   fields: readonly SearchField[];
   matchCase: boolean;
+  regex: boolean;
+  /** Hits are only counted. */
+  countOnly: boolean;
   limit: number;
   /** `next` of the step before. */
   after?: string;
@@ -60,6 +77,8 @@ export interface SearchStep {
   hits: SearchRow[];
   /** null: there is no more. */
   next: string | null;
+  /** How many there are in this step. */
+  count: number;
   done: number;
   of: number;
 }

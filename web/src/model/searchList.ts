@@ -4,26 +4,21 @@
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal, untracked } from '../base/signal';
-import type { EventRow, SearchField, SearchRow } from './found';
+import type { EventRow, HitSort, SearchField, SearchRow, SearchStep } from './found';
 import { caseCounts } from './names';
+import { EngineError } from './engine';
 import type { Viewer } from './viewer';
 
 /** The first step is small, so that something is there at once. */
 const FIRST = 500;
 const STEP = 20000;
-/** More than that nobody reads; the list says so. */
-const MOST_HITS = 1_000_000;
-
-export type HitColumn = 'time' | 'length' | 'name' | 'kind' | 'track';
-export interface HitSort {
-  column: HitColumn;
-  descending: boolean;
-}
+/** More than that nobody reads: the others are counted. */
+const MOST_HITS = 10_000;
 
 const INTEGERS = ['kind', 'a', 'b', 'track', 'process', 'frame', 'fields'] as const;
 type IntegerColumn = (typeof INTEGERS)[number];
 
-/** Hits in columns: a million of them as objects would be too much. */
+/** Hits in columns. */
 export class Hits {
   count = 0;
   private capacity = 1024;
@@ -96,7 +91,7 @@ export class Hits {
   }
 }
 
-export type SearchState = 'idle' | 'running' | 'stopped' | 'full' | 'done';
+export type SearchState = 'idle' | 'running' | 'stopped' | 'done';
 
 export class SearchList {
   hits = new Hits();
@@ -106,7 +101,10 @@ export class SearchList {
   /** From 0 to 1. */
   readonly progress = signal(0);
   readonly state = signal<SearchState>('idle');
-  readonly sort = signal<HitSort>({ column: 'time', descending: false });
+  /** All that was found, in the list or not. */
+  readonly total = signal(0);
+  /** Why the engine does not search. */
+  readonly fault = signal('');
   /** Changes with every change of the list. */
   readonly version = signal(0);
   private readonly asking: Latest;
@@ -119,7 +117,9 @@ export class SearchList {
   ) {
     this.asking = new Latest((error) => {
       this.state.set('stopped');
-      viewer.failed(error);
+      const refused = error instanceof EngineError && !error.gone && this.viewer.regex.peek();
+      if (refused) this.fault.set(error.message);
+      else viewer.failed(error);
     });
     const begin = debounce(150, () => {
       if (shown() && viewer.search.peek() !== '') this.step(FIRST);
@@ -136,7 +136,7 @@ export class SearchList {
       });
     });
     effect(() => {
-      this.sort.get();
+      viewer.hitSort.get();
       untracked(() => this.sortAll());
     });
   }
@@ -145,6 +145,7 @@ export class SearchList {
     text: string;
     fields: readonly SearchField[];
     matchCase: boolean;
+    regex: boolean;
     from?: number;
     to?: number;
     tracks?: readonly number[];
@@ -155,6 +156,7 @@ export class SearchList {
       text,
       fields: viewer.searchIn.get(),
       matchCase: caseCounts(text, viewer.matchCase.get()),
+      regex: viewer.regex.get(),
       ...viewer.scope(),
     };
   }
@@ -165,6 +167,8 @@ export class SearchList {
     this.order = new Uint32Array(0);
     this.after = null;
     this.count.set(0);
+    this.total.set(0);
+    this.fault.set('');
     this.progress.set(0);
     this.state.set('idle');
     this.version.update((n) => n + 1);
@@ -172,19 +176,21 @@ export class SearchList {
 
   private step(limit: number): void {
     this.state.set('running');
+    const left = MOST_HITS - this.hits.count;
     const question = {
       ...untracked(() => this.question()),
-      limit,
+      limit: Math.max(1, Math.min(limit, left)),
+      countOnly: left === 0,
       ...(this.after === null ? {} : { after: this.after }),
     };
     this.asking.run(
       (signal) => this.viewer.engine.search(question, signal),
-      (answer) => {
+      (answer: SearchStep) => {
         this.take(answer.hits);
+        this.total.update((n) => n + answer.count);
         this.progress.set(answer.of > 0 ? Math.min(1, answer.done / answer.of) : 1);
         this.after = answer.next;
         if (answer.next === null) this.state.set('done');
-        else if (this.hits.count >= MOST_HITS) this.state.set('full');
         else this.step(STEP);
       },
     );
@@ -202,7 +208,7 @@ export class SearchList {
   private compare(): (x: number, y: number) => number {
     const { frames } = this.viewer;
     return this.hits.comparer(
-      this.sort.peek(),
+      this.viewer.hitSort.peek(),
       (row) => row[8] ?? (row[7] >= 0 ? frames.full(row[7]) : ''),
     );
   }

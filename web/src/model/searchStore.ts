@@ -5,7 +5,7 @@
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { Call, CallDetails } from './engine';
-import { matcher } from './names';
+import { caseCounts, matcher } from './names';
 import type { Viewer } from './viewer';
 
 /** Up to so many methods their calls are the hits: each one is a question when going on. */
@@ -34,6 +34,8 @@ export class SearchStore {
   /** Starts and ends of hits over the whole trace, for the overview. */
   readonly ticks = signal<readonly number[]>([]);
   readonly focused = signal(false);
+  /** Frames that the regular expression matches; null: not known yet. */
+  private readonly matched = signal<readonly number[] | null>(null);
   private callsOf: ReadonlyMap<number, number> | null = null;
   private readonly walking: Latest;
   private readonly ticking: Latest;
@@ -44,7 +46,23 @@ export class SearchStore {
   ) {
     this.walking = new Latest(viewer.failed);
     this.ticking = new Latest(viewer.failed);
-    this.hits = computed(() => this.match(viewer.search.get(), viewer.matchCase.get()));
+    const asking = new Latest(() => this.matched.set(null));
+    effect(() => {
+      const query = viewer.search.get();
+      const matchCase = caseCounts(query, viewer.matchCase.get());
+      this.matched.set(null);
+      asking.cancel();
+      if (!viewer.regex.get() || query === '') return;
+      asking.run(
+        (signal) => viewer.engine.searchFrames(query, matchCase, signal),
+        (frames) => this.matched.set(frames),
+      );
+    });
+    this.hits = computed(() =>
+      viewer.regex.get()
+        ? this.matchPattern(viewer.search.get(), this.matched.get())
+        : this.match(viewer.search.get(), viewer.matchCase.get()),
+    );
     const loadTicks = debounce(120, () => this.loadTicks());
     effect(() => {
       const hits = this.hits.get();
@@ -61,13 +79,20 @@ export class SearchStore {
     if (query === '') return null;
     const { frames } = this.viewer;
     const test = matcher(query, matchCase);
+    const all = Array.from({ length: frames.count }, (_, frame) => frame);
+    return this.hitsOf(all.filter((frame) => test(frames.searchText(frame))));
+  }
+
+  /** A pattern of the user never runs here, where it could go on without end: the engine knows. */
+  private matchPattern(query: string, matched: readonly number[] | null): Hits | null {
+    return query === '' ? null : this.hitsOf(matched ?? []);
+  }
+
+  private hitsOf(candidates: readonly number[]): Hits {
+    const { frames } = this.viewer;
     const matches = new Uint8Array(frames.count);
-    const found: number[] = [];
-    for (let frame = 0; frame < frames.count; frame++) {
-      if (frames.rank(frame) === 0 || !test(frames.searchText(frame))) continue;
-      matches[frame] = 1;
-      found.push(frame);
-    }
+    const found = candidates.filter((frame) => frames.rank(frame) > 0);
+    for (const frame of found) matches[frame] = 1;
     found.sort((a, b) => frames.rank(a) - frames.rank(b));
     return { frames: found, matches, byCall: found.length <= FEW };
   }

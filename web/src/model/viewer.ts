@@ -12,7 +12,7 @@ import { sameMark, type Mark } from './marks';
 import type { CounterView } from './counters';
 import type { Frames } from './names';
 import type { Sort } from './profileRows';
-import { SEARCH_FIELDS, type SearchField } from './found';
+import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './found';
 import { foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
 import { USUAL_STATISTICS_SORT, type StatisticsSort } from './statistics';
@@ -53,6 +53,8 @@ export class Viewer {
   /** Where the list of hits searches, and whether case counts whatever the text. */
   readonly searchIn = signal<readonly SearchField[]>(SEARCH_FIELDS);
   readonly matchCase = signal(false);
+  readonly regex = signal(false);
+  readonly hitSort = signal<HitSort>(USUAL_HIT_SORT);
   /** Order of the table by name. */
   readonly by = signal<StatisticsSort>(USUAL_STATISTICS_SORT);
   readonly flameOrder = signal<FlameOrder>('left-heavy');
@@ -242,6 +244,8 @@ export class Viewer {
       search: this.search.get(),
       searchIn: this.searchIn.get(),
       matchCase: this.matchCase.get(),
+      regex: this.regex.get(),
+      hits: this.hitSort.get() === USUAL_HIT_SORT ? null : this.hitSort.get(),
       by: this.by.get() === USUAL_STATISTICS_SORT ? null : this.by.get(),
       flame: this.flameOrder.get(),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
@@ -270,6 +274,8 @@ export class Viewer {
     this.search.set(place.search);
     this.searchIn.set(place.searchIn);
     this.matchCase.set(place.matchCase);
+    this.regex.set(place.regex);
+    this.hitSort.set(place.hits ?? USUAL_HIT_SORT);
     this.by.set(place.by ?? USUAL_STATISTICS_SORT);
     this.flameOrder.set(place.flame);
     this.closed.set(new Set(place.closed));

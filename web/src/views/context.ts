@@ -12,7 +12,7 @@ import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
 import { framing, revealing, type Span } from '../model/span';
-import type { Call, CallDetails } from '../model/engine';
+import type { Call, CallDetails, Track } from '../model/engine';
 import type { Viewer } from '../model/viewer';
 import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
@@ -32,6 +32,8 @@ export interface Views {
   settings: Settings;
   mover: Mover;
   meters: Meters;
+  /** Scrolls a track into view and opens it. */
+  showTrack: (track: Track) => void;
   /** Words for a screen reader, spoken once. */
   announce: (text: string) => void;
 }

@@ -39,6 +39,15 @@ export function markOf(event: Found): Mark | null {
   return kind ? { kind, number: event[1] } : null;
 }
 
+/** A thread is its track, a process the first of its tracks. */
+function showOwner(v: Views, event: Found): void {
+  const [, , , , , number, process] = event;
+  const { tracks } = v.viewer.facts;
+  const track = tracks.find((t) => t.track === number) ?? tracks.find((t) => t.process === process);
+  if (track) v.showTrack(track);
+  v.announce(eventName(v, event));
+}
+
 /** Selects it where it can be selected, and brings it into view. */
 export async function goToEvent(v: Views, event: Found): Promise<void> {
   const [kind, a, b, time, length, track] = event;
@@ -47,6 +56,8 @@ export async function goToEvent(v: Views, event: Found): Promise<void> {
     if (!v.viewer.expanded.peek().has(track)) v.viewer.toggleExpanded(track);
     return goToCall(v, { row: a, index: b });
   }
+  if (kind === EVENT.metadata) return v.viewer.tab.set('info');
+  if (kind === EVENT.process || kind === EVENT.thread) return showOwner(v, event);
   const mark = markOf(event);
   if (mark) v.viewer.selectMark(mark);
   const span = { from: time, to: time + Math.max(1, length) };

@@ -79,16 +79,13 @@ export class Page {
         reveal(views, call);
       }),
       meters: new Meters(),
+      showTrack: (track) => this.showTrack(track),
       announce: (text) => setText(spoken, text),
     };
     this.views = views;
     this.line = new TimelineView(views);
     this.line.tracks.append(new CallList(views, this.line).element);
-    this.threads = new ThreadFinder(viewer, (track) => {
-      if (!viewer.expanded.peek().has(track.track)) viewer.toggleExpanded(track.track);
-      // Its place is known when the labels are laid out anew.
-      requestAnimationFrame(() => this.line.showTrack(track.track));
-    });
+    this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
     this.lower = new LowerPanel(views, () => this.top.searchInput.focus());
     this.top = new TopBar(views, {
       help: () => this.help.toggle(),
@@ -122,6 +119,13 @@ export class Page {
     this.lower.attach(this.element);
     this.matchScrollbar();
     this.followSelection();
+  }
+
+  private showTrack({ track }: Track): void {
+    const { viewer } = this;
+    if (!viewer.expanded.peek().has(track)) viewer.toggleExpanded(track);
+    // Its place is known when the labels are laid out anew.
+    requestAnimationFrame(() => this.line.showTrack(track));
   }
 
   /** Expand the busiest threads while they fit, and give the tracks the room the first one needs. */

@@ -5,10 +5,18 @@ import { h, setAttribute, setText, type Child } from '../base/dom';
 import { formatCount, formatTime, plural, unitHead } from '../base/format';
 import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
-import { EVENT, EVENT_WORDS, FIELD, SEARCH_FIELDS, type SearchField } from '../model/found';
+import {
+  EVENT,
+  EVENT_WORDS,
+  FIELD,
+  SEARCH_FIELDS,
+  USUAL_HIT_SORT,
+  type HitColumn,
+  type SearchField,
+} from '../model/found';
 import { sameMark } from '../model/marks';
 import { matchAt } from '../model/names';
-import type { HitColumn, SearchList } from '../model/searchList';
+import type { SearchList } from '../model/searchList';
 import { eventName, eventPlace, goToEvent, markOf } from './events';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { swatch } from './swatch';
@@ -66,7 +74,7 @@ export class SearchView {
     effect(() => {
       const state = this.list.state.get();
       setText(status, this.statusText());
-      stop.hidden = state !== 'running' && state !== 'stopped';
+      stop.hidden = (state !== 'running' && state !== 'stopped') || this.list.fault.get() !== '';
       setText(stop, state === 'running' ? 'Stop' : 'Go on');
     });
     const search = h(
@@ -87,6 +95,12 @@ export class SearchView {
         'Capitals and small letters differ. Without it they do only when the text holds a capital',
         () => viewer.matchCase.get(),
         () => viewer.matchCase.update((on) => !on),
+      ),
+      this.toggle(
+        'Regular expression',
+        'The text is a pattern: . [a-z] \\d \\w \\s \\b ^ $ ( ) | * + ? {2,3}',
+        () => viewer.regex.get(),
+        () => viewer.regex.update((on) => !on),
       ),
       search,
       h('span', { class: 'grow' }),
@@ -124,7 +138,11 @@ export class SearchView {
   }
 
   private statusText(): string {
-    const found = plural(this.list.count.get(), 'hit');
+    const [listed, total] = [this.list.count.get(), this.list.total.get()];
+    const found =
+      total > listed
+        ? `the first ${formatCount(listed)} of ${plural(total, 'hit')}`
+        : plural(listed, 'hit');
     const percent = `${Math.floor(this.list.progress.get() * 100)} %`;
     switch (this.list.state.get()) {
       case 'idle':
@@ -132,9 +150,7 @@ export class SearchView {
       case 'running':
         return `${found}, ${percent} searched`;
       case 'stopped':
-        return `${found}, stopped at ${percent}`;
-      case 'full':
-        return `the first ${found}; a range or tracks narrow the search`;
+        return this.list.fault.get() || `${found}, stopped at ${percent}`;
       case 'done':
         return found;
     }
@@ -143,7 +159,7 @@ export class SearchView {
   private showColumns(): void {
     const { viewer } = this.v;
     const unit = viewer.unit.get();
-    const sort = this.list.sort.get();
+    const sort = viewer.hitSort.get();
     const time = (ns: number): string => formatTime(ns, viewer.unit.peek());
     const column = (
       id: string,
@@ -186,7 +202,7 @@ export class SearchView {
       text === ''
         ? 'Type into the search box above: all that holds the text stands here.'
         : state === 'done'
-          ? 'Nothing holds this text.'
+          ? `Nothing ${this.v.viewer.regex.get() ? 'matches this pattern' : 'holds this text'}.`
           : '';
     untracked(() => this.grid.show(this.list.order.length, empty));
   }
@@ -195,7 +211,7 @@ export class SearchView {
   private marked(text: string): Child[] {
     const { viewer } = this.v;
     const query = viewer.search.peek();
-    const at = matchAt(text, query, viewer.matchCase.peek());
+    const at = viewer.regex.peek() ? -1 : matchAt(text, query, viewer.matchCase.peek());
     if (at < 0) return [brief(text, LONGEST_NAME)];
     const end = at + query.length;
     const found = h('span', { class: 'found' }, text.slice(at, end));
@@ -257,9 +273,11 @@ export class SearchView {
   }
 
   private sortBy(column: HitColumn): void {
-    const old = this.list.sort.peek();
+    const { hitSort } = this.v.viewer;
+    const old = hitSort.peek();
     const descending = old.column === column ? !old.descending : column === 'length';
-    this.list.sort.set({ column, descending });
+    const usual = column === USUAL_HIT_SORT.column && !descending;
+    hitSort.set(usual ? USUAL_HIT_SORT : { column, descending });
   }
 
   private go(line: number): void {
@@ -270,6 +288,6 @@ export class SearchView {
 
 /** "Search 41" on the tab. */
 export function searchCount(list: SearchList): string {
-  const count = list.count.get();
+  const count = list.total.get();
   return list.state.get() === 'idle' ? '' : formatCount(count);
 }
