@@ -407,12 +407,14 @@ function ringSingle(
   to: number,
 ): void {
   const x = Math.max(-PAST, from);
+  // Around a state, which is low: it must stay to be seen.
+  const around = box.track.kind === 'states' ? 2 : 0;
   for (const lane of lanesOf(box, s.theme.heights, 0, 0))
     ring(g, s.theme, {
       x,
-      y: lane.top - scroll,
+      y: lane.top - scroll - around,
       w: Math.max(3, Math.min(s.scale.width + PAST, to) - x),
-      h: lane.height,
+      h: lane.height + 2 * around,
     });
 }
 

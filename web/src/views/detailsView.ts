@@ -6,6 +6,7 @@ import { fill, h } from '../base/dom';
 import { effect } from '../base/signal';
 import { figuresOf } from '../model/columns';
 import type { MarkDetails } from '../model/marks';
+import { StateOfCall } from '../model/stateStore';
 import { inWords, wordsFor } from '../model/words';
 import { callDetails } from './callDetails';
 import type { Views } from './context';
@@ -15,6 +16,7 @@ import { memoryDetails } from './memoryDetails';
 import { methodDetails } from './methodDetails';
 import { objectDetails, snapshotDetails } from './objectDetails';
 import { sampleDetails } from './sampleDetails';
+import { scheduleDetails, statesInside } from './stateDetails';
 
 function markDetails(v: Views, mark: MarkDetails): HTMLElement[] {
   switch (mark.kind) {
@@ -33,12 +35,14 @@ function markDetails(v: Views, mark: MarkDetails): HTMLElement[] {
 
 export class DetailsView {
   private readonly flows: FlowLinks;
+  private readonly state: StateOfCall;
 
   constructor(
     private readonly v: Views,
     readonly element: HTMLElement,
   ) {
     this.flows = new FlowLinks(v);
+    this.state = new StateOfCall(v.viewer);
     effect(() => fill(this.element, ...this.contents()));
   }
 
@@ -57,8 +61,15 @@ export class DetailsView {
       return [h('p', { class: 'nothing' }, inWords(wordsFor(viewer.facts), hint))];
     }
     const row = profile.answer.get()?.rows.find((r) => r[0] === frame);
-    if (call && call.frame === frame && viewer.call.get())
-      return callDetails(this.v, call, [this.flows.element, ...contextLines(this.v, call)]);
+    if (call && call.frame === frame && viewer.call.get()) {
+      const state = this.state.get(call);
+      const beside = [
+        ...statesInside(this.v, state),
+        this.flows.element,
+        ...contextLines(this.v, call),
+      ];
+      return scheduleDetails(this.v, call, state) ?? callDetails(this.v, call, beside);
+    }
     return methodDetails(this.v, frame, row ? figuresOf(row) : null);
   }
 }

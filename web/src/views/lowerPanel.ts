@@ -16,7 +16,7 @@ import { computed, effect, flushEffects, type ReadSignal } from '../base/signal'
 import { TABS, type Tab } from '../model/address';
 import { exportStatistics } from '../model/exportStatistics';
 import { SearchList } from '../model/searchList';
-import { tracksOfSlices } from '../model/states';
+import { hasStates, tracksOfSlices } from '../model/states';
 import { StatisticsStore } from '../model/statisticsStore';
 import { wordsFor } from '../model/words';
 import { detailsHint } from './detailsHint';
@@ -28,6 +28,7 @@ import { infoView } from './infoView';
 import { ProfileTable } from './profileTable';
 import { searchCount, SearchView } from './searchView';
 import { makeSplitter } from './splitter';
+import { StatesView } from './statesView';
 import { StatisticsView } from './statisticsView';
 import type { Views } from './context';
 
@@ -35,6 +36,7 @@ const NAMES: Record<Tab, string> = {
   profile: 'Profile',
   flame: 'Flame',
   selection: 'Selection',
+  states: 'States',
   search: 'Search',
   health: 'Health',
   info: 'Info',
@@ -51,6 +53,9 @@ export class LowerPanel {
   private readonly searching: SearchList;
   private readonly statistics: StatisticsStore;
   private readonly statisticsView: StatisticsView;
+  /** null: the trace does not tell of the scheduler. */
+  private readonly states: StatesView | null;
+  private readonly tabs: readonly Tab[];
   /** The Selection tab shows the table by name: no single thing is selected. */
   private readonly byName: ReadSignal<boolean>;
 
@@ -69,6 +74,10 @@ export class LowerPanel {
     );
     this.statistics = new StatisticsStore(viewer, () => this.byName.get());
     this.statisticsView = new StatisticsView(v, this.statistics);
+    this.states = hasStates(viewer.facts)
+      ? new StatesView(v, () => viewer.tab.get() === 'states')
+      : null;
+    this.tabs = TABS.filter((tab) => tab !== 'states' || this.states);
     this.table = new ProfileTable(v);
     this.findInput = h('input', {
       attrs: {
@@ -141,6 +150,9 @@ export class LowerPanel {
         pane('flame', '', new FlameView(this.v, () => viewer.tab.get() === 'flame').element),
       ],
       ['selection', pane('selection', 'scrolls scroller', selection, this.statisticsView.element)],
+      ...(this.states
+        ? [['states', pane('states', '', this.states.element)] as [Tab, HTMLElement]]
+        : []),
       ['search', pane('search', '', search.element)],
       ['health', pane('health', '', health.element)],
       ['info', info],
@@ -153,7 +165,7 @@ export class LowerPanel {
       class: 'tabs',
       attrs: { role: 'tablist', 'aria-label': 'Lower panel' },
     });
-    for (const tab of TABS) {
+    for (const tab of this.tabs) {
       const button = h(
         'button',
         {
@@ -193,6 +205,7 @@ export class LowerPanel {
 
   private exported(): Exported {
     const { viewer } = this.v;
+    if (viewer.tab.peek() === 'states' && this.states) return this.states.exported();
     if (viewer.tab.peek() !== 'selection') return profileExport(this.v, this.table);
     const rows = this.statistics.rows.peek();
     return {
@@ -208,9 +221,10 @@ export class LowerPanel {
   }
 
   private tabKey(e: KeyboardEvent): void {
-    const at = TABS.indexOf(this.v.viewer.tab.peek());
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 }[e.key];
-    const tab = to === undefined ? undefined : TABS[(to + TABS.length) % TABS.length];
+    const { tabs } = this;
+    const at = tabs.indexOf(this.v.viewer.tab.peek());
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[e.key];
+    const tab = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length];
     if (!tab) return;
     e.preventDefault();
     e.stopPropagation();
@@ -239,7 +253,7 @@ export class LowerPanel {
     );
     effect(() => {
       const tab = viewer.tab.get();
-      tools.hidden = tab !== 'profile' && !this.byName.get();
+      tools.hidden = tab !== 'profile' && tab !== 'states' && !this.byName.get();
       // What the file says of itself is computed for nothing.
       for (const element of [words, chips]) element.hidden = tab === 'info' || tab === 'health';
     });
@@ -295,7 +309,7 @@ export class LowerPanel {
       viewer.find.set(input.value);
       // What is found is worked out before the jump, not in the next microtask.
       flushEffects();
-      if (!this.byName.peek()) this.jump(0);
+      if (!this.byName.peek() && viewer.tab.peek() !== 'states') this.jump(0);
     });
     input.addEventListener('keydown', (e) => this.findKey(e));
     effect(() => {
@@ -303,6 +317,10 @@ export class LowerPanel {
       const found = profile.found.get();
       viewer.frame.get();
       if (input.value !== query) input.value = query;
+      if (this.states && viewer.tab.get() === 'states') {
+        box.classList.toggle('miss', this.states.foundText().startsWith('0 '));
+        return setText(count, this.states.foundText());
+      }
       if (this.byName.get()) {
         const none = this.statistics.rows.get().length === 0;
         box.classList.toggle('miss', query !== '' && none && this.statistics.answer.get() !== null);
@@ -353,6 +371,7 @@ export class LowerPanel {
       viewer.find.set('');
     } else if (e.key === 'Enter' || e.key === 'ArrowDown' || e.key === 'ArrowUp') {
       const back = e.key === 'ArrowUp' || e.shiftKey;
+      if (viewer.tab.peek() === 'states') return;
       if (this.byName.peek()) {
         e.preventDefault();
         e.stopPropagation();

@@ -19,6 +19,7 @@ import {
 } from '../model/layout';
 import { counterBoxes, rowsOf, type Row } from '../model/rows';
 import type { Span } from '../model/span';
+import { CPUS } from '../model/states';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
 import { instantAt, paintInstants } from '../render/instantPainter';
@@ -151,7 +152,11 @@ export class TimelineView {
       const lone = this.v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
       const all = busy.size + idle_threads.length;
       const threads = `${busy.size + lone} of ${plural(all, 'thread')}`;
-      const processes = plural(this.placed.get().groups.length, 'process', 'processes');
+      const processes = plural(
+        this.placed.get().groups.filter((group) => group.process !== CPUS).length,
+        'process',
+        'processes',
+      );
       words.title = order === 'owner' ? `${processes}, ${threads}` : threads;
       setText(words, words.title);
     });

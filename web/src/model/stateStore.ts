@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the selected slice has to do with the scheduler, and the tables of the selected range: asked
+// for while somebody looks.
+
+import { Latest } from '../base/latest';
+import { effect, signal } from '../base/signal';
+import type { Call } from './engine';
+import { hasStates, type StateAnswer, type StatesAnswer } from './states';
+import { sameCall, type Viewer } from './viewer';
+
+/** Of one slice. */
+export class StateOfCall {
+  readonly answer = signal<{ of: Call; state: StateAnswer } | null>(null);
+
+  constructor(viewer: Viewer) {
+    if (!hasStates(viewer.facts)) return;
+    const asking = new Latest(viewer.failed);
+    effect(() => {
+      const call = viewer.call.get();
+      asking.cancel();
+      if (!sameCall(this.answer.peek()?.of ?? null, call)) this.answer.set(null);
+      if (!call || this.answer.peek()) return;
+      asking.run(
+        (signal) => viewer.engine.state(call, signal),
+        (state) => this.answer.set({ of: call, state }),
+      );
+    });
+  }
+
+  /** Of that call, when it is there. */
+  get(call: Call): StateAnswer | null {
+    const answer = this.answer.get();
+    return answer && sameCall(answer.of, call) ? answer.state : null;
+  }
+}
+
+/** Of the selected range and tracks. */
+export class StatesStore {
+  /** null until the first answer; the old one stays until the next. */
+  readonly answer = signal<StatesAnswer | null>(null);
+  readonly pending = signal(false);
+
+  constructor(viewer: Viewer, shown: () => boolean) {
+    const asking = new Latest((error) => {
+      this.pending.set(false);
+      viewer.failed(error);
+    });
+    let scope = '';
+    effect(() => {
+      const wanted = viewer.scope();
+      if (!shown() || scope === JSON.stringify(wanted)) return;
+      scope = JSON.stringify(wanted);
+      this.pending.set(true);
+      asking.run(
+        (signal) => viewer.engine.states(wanted, signal),
+        (answer) => {
+          this.answer.set(answer);
+          this.pending.set(false);
+        },
+      );
+    });
+  }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of threads by state and of threads by processor: columns, order, texts, exports.
+
+import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
+import { csvCell, tsvCell, type ExportFormat } from './exportTable';
+import { STATES, STATE_WORDS, type StatesAnswer, type StatesRow } from './states';
+
+/** What the columns are: states, or processors. */
+export type StatesBy = 'state' | 'cpu';
+
+export interface StatesSort {
+  column: string;
+  descending: boolean;
+}
+
+export interface StatesColumn {
+  id: string;
+  head: string;
+  title: string;
+  kind: 'name' | 'time' | 'count';
+  /** null: a total line has none. */
+  value: (line: StatesLine) => number | null;
+}
+
+/** A thread, or a line about the processors, which stays on top. */
+export interface StatesLine {
+  name: string;
+  thread: StatesRow | null;
+  /** Times in the order of the columns of processors. */
+  cpus: readonly number[];
+  /** What 100 % is. */
+  whole: number;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}
+
+function nameOf(row: StatesRow): string {
+  return row[0] < 0 ? row[2] : `[${row[1]}] ${row[2]}`;
+}
+
+const NAME: StatesColumn = {
+  id: 'name',
+  head: 'Thread',
+  title: 'Thread',
+  kind: 'name',
+  value: () => null,
+};
+
+/** A state that no thread was in has no column, but for the four that everybody looks for. */
+const ALWAYS = ['running', 'runnable', 'sleeping', 'uninterruptible'];
+
+function stateColumns(answer: StatesAnswer): StatesColumn[] {
+  const columns = STATES.map((state, i): StatesColumn | null => {
+    const any = answer.threads.some((row) => (row[4][i] ?? 0) > 0);
+    if (!any && !ALWAYS.includes(state)) return null;
+    const [head, what] = STATE_WORDS[state];
+    const title = `${head}: ${what}`;
+    return { id: state, head, title, kind: 'time', value: (l) => l.thread?.[4][i] ?? null };
+  });
+  return [
+    NAME,
+    ...columns.filter((column) => column !== null),
+    {
+      ...{ id: 'wakeups', head: 'Wake-ups', title: 'How often it was woken', kind: 'count' },
+      value: (l) => l.thread?.[5] ?? null,
+    },
+    {
+      id: 'longest_wait',
+      head: 'Longest wait',
+      title: 'Longest time in which it waited for a processor',
+      kind: 'time',
+      value: (l) => l.thread?.[6] ?? null,
+    },
+  ];
+}
+
+function cpuColumns(answer: StatesAnswer): StatesColumn[] {
+  return [
+    NAME,
+    {
+      ...{ id: 'all', head: 'All CPUs', title: 'All CPUs', kind: 'time' },
+      value: (l) => sum(l.cpus),
+    },
+    ...answer.cpus.map(([, number], i): StatesColumn => {
+      const head = `CPU ${number}`;
+      return { id: `cpu${number}`, head, title: head, kind: 'time', value: (l) => l.cpus[i] ?? 0 };
+    }),
+  ];
+}
+
+export function statesColumns(answer: StatesAnswer, by: StatesBy): StatesColumn[] {
+  return by === 'state' ? stateColumns(answer) : cpuColumns(answer);
+}
+
+function totals(answer: StatesAnswer): StatesLine[] {
+  const whole = answer.to_ns - answer.from_ns;
+  const busy = answer.cpus.map(([, , ns]) => ns);
+  const line = (name: string, cpus: number[]): StatesLine => ({ name, thread: null, cpus, whole });
+  return [
+    line('(busy)', busy),
+    line(
+      '(idle)',
+      busy.map((ns) => whole - ns),
+    ),
+  ];
+}
+
+/** In the order asked for; lines about processors first. */
+export function statesLines(
+  answer: StatesAnswer,
+  by: StatesBy,
+  sort: StatesSort,
+  matches: (text: string) => boolean,
+): StatesLine[] {
+  const whole = answer.to_ns - answer.from_ns;
+  const column = statesColumns(answer, by).find((c) => c.id === sort.column) ?? NAME;
+  const lines = answer.threads
+    .map((thread): StatesLine => {
+      const all = by === 'state' ? sum(thread[4]) : whole;
+      return { name: nameOf(thread), thread, cpus: thread[9], whole: all };
+    })
+    .filter(
+      (line) =>
+        matches(line.name) && (by === 'state' ? line.thread?.[0] !== -1 : sum(line.cpus) > 0),
+    );
+  const way = sort.descending ? -1 : 1;
+  lines.sort((a, b) =>
+    column.kind === 'name'
+      ? way * a.name.localeCompare(b.name, 'en')
+      : way * ((column.value(a) ?? 0) - (column.value(b) ?? 0)) ||
+        a.name.localeCompare(b.name, 'en'),
+  );
+  return by === 'cpu' && answer.cpus.length > 0 ? [...totals(answer), ...lines] : lines;
+}
+
+export function statesText(line: StatesLine, column: StatesColumn, unit: Unit): string {
+  const value = column.value(line);
+  if (column.kind === 'name') return line.name;
+  if (value === null) return '';
+  return column.kind === 'time' ? formatTime(value, unit) : formatCount(value);
+}
+
+/** Of the whole, where a share says something. */
+export function statesShare(line: StatesLine, column: StatesColumn): string {
+  if (column.kind !== 'time' || column.id === 'longest_wait' || column.id === 'all') return '';
+  return `${formatPercent(column.value(line) ?? 0, line.whole)} %`;
+}
+
+function key(column: StatesColumn): string {
+  return column.kind === 'time' ? `${column.id}_ns` : column.id === 'name' ? 'thread' : column.id;
+}
+
+export function exportStates(
+  format: ExportFormat,
+  answer: StatesAnswer,
+  by: StatesBy,
+  lines: readonly StatesLine[],
+  unit: Unit,
+): string {
+  const columns = statesColumns(answer, by);
+  const value = (line: StatesLine, column: StatesColumn): string | number | null =>
+    column.kind === 'name' ? line.name : column.value(line);
+  if (format === 'json') {
+    const records = lines.map((line) =>
+      JSON.stringify(Object.fromEntries(columns.map((c) => [key(c), value(line, c)]))),
+    );
+    return `[\n${records.join(',\n')}\n]\n`;
+  }
+  if (format === 'csv') {
+    const cells = lines.map((line) => columns.map((c) => csvCell(value(line, c))));
+    return [columns.map(key), ...cells].map((row) => row.join(',')).join('\r\n') + '\r\n';
+  }
+  const heads = columns.map((c) => (c.kind === 'time' ? `${c.head} ${unit}` : c.head));
+  const texts = lines.map((line) => columns.map((c) => statesText(line, c, unit)));
+  if (format === 'tsv') {
+    const cells = texts.map((row) =>
+      row.map((text, i) => tsvCell(i > 0 ? text.replaceAll(',', '') : text)),
+    );
+    return [heads, ...cells].map((row) => row.join('\t')).join('\n') + '\n';
+  }
+  const rule = columns.map((c) => (c.kind === 'name' ? '---' : '---:'));
+  const safe = texts.map((row) => row.map((text) => text.replaceAll('|', '\\|')));
+  return [heads, rule, ...safe].map((row) => `| ${row.join(' | ')} |`).join('\n') + '\n';
+}
