@@ -16,3 +16,4 @@ import './page.test.mjs';
 import './samples.test.mjs';
 import './sketch.test.mjs';
 import './traces.test.mjs';
+import './words.test.mjs';

@@ -9,6 +9,7 @@ import { brief, visible } from '../base/visible';
 import type { Diagnostic, TraceFacts } from '../model/engine';
 import type { EventRow, Health, HealthPlace } from '../model/found';
 import { EVENT_WORDS } from '../model/found';
+import { inWords, wordsFor } from '../model/words';
 import { BytesView } from './bytesView';
 import { eventName, goToEvent } from './events';
 import type { Views } from './context';
@@ -116,7 +117,7 @@ export class HealthView {
       h(
         'h2',
         null,
-        `${kind.severity === 'warning' ? 'Warning' : 'Note'}: ${formatCount(kind.count)} × ${kind.text} `,
+        `${kind.severity === 'warning' ? 'Warning' : 'Note'}: ${formatCount(kind.count)} × ${inWords(wordsFor(this.v.viewer.facts), kind.text)} `,
         h('span', { class: 'second' }, kind.kind),
       ),
       shown.length > 0 && h('ul', null, ...shown.map((place) => this.place(place))),

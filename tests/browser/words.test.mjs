@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of events has slices and names: nowhere does the page speak of calls or methods.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openPage, ready } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'words-'));
+
+const EVENTS = [
+  { ph: 'X', name: 'outer', cat: 'a', pid: 1, tid: 1, ts: 0, dur: 1000, tts: 0, tdur: 500 },
+  { ph: 'X', name: 'inner', cat: 'a', pid: 1, tid: 1, ts: 100, dur: 300, tts: 50, tdur: 100 },
+  { ph: 'B', name: 'open', cat: 'a', pid: 1, tid: 1, ts: 600 },
+  { ph: 's', name: 'go', cat: 'f', id: 1, pid: 1, tid: 1, ts: 110 },
+  { ph: 'f', bp: 'e', name: 'go', cat: 'f', id: 1, pid: 1, tid: 1, ts: 700 },
+  { ph: 'P', name: 'S', cat: 'p', pid: 1, tid: 1, ts: 200, stack: ['main'] },
+];
+
+let viewer;
+let opened;
+let page;
+
+before(async () => {
+  const file = join(folder, 'words.json');
+  writeFileSync(file, JSON.stringify(EVENTS));
+  viewer = await view(file);
+  opened = await openPage(viewer.address);
+  page = opened.page;
+  await ready(page);
+});
+
+after(async () => {
+  await opened.close();
+  await viewer.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Texts, tooltips and labels of the whole page, shown or not, that hold such a word. */
+const wrong = () =>
+  page.evaluate(() => {
+    const found = new Set();
+    const look = (text) => {
+      // What check calls a kind of diagnostic is its name everywhere.
+      if (text !== 'open-call' && /\b(calls?|called|callers?|methods?)\b/i.test(text ?? ''))
+        found.add(text);
+    };
+    for (const element of document.querySelectorAll('body *:not(script):not(style)')) {
+      for (const name of ['title', 'aria-label', 'placeholder']) look(element.getAttribute(name));
+      for (const node of element.childNodes)
+        if (node.nodeType === Node.TEXT_NODE) look(node.textContent);
+    }
+    return [...found];
+  });
+
+for (const name of ['Profile', 'Flame', 'Selection', 'Search', 'Health', 'Info']) {
+  test(`the tab ${name} speaks of slices`, async () => {
+    await page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
+    await page.waitForTimeout(300);
+    assert.deepEqual(await wrong(), []);
+  });
+}
+
+test('so do an opened name, the details of a slice, its flows and the help', async () => {
+  await page.getByRole('tab', { name: 'Profile' }).click();
+  await page.locator('.profile .row.method', { hasText: 'inner' }).click();
+  await page.locator('.profile .row.group').first().waitFor();
+  assert.deepEqual(await wrong(), []);
+  await page.locator('.details.beside').getByRole('button', { name: 'First slice' }).click();
+  await page.locator('.details.beside').getByText('Slices inside').waitFor();
+  assert.deepEqual(await wrong(), []);
+  await page.getByRole('button', { name: /^Flows/ }).click();
+  assert.deepEqual(await wrong(), []);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  assert.deepEqual(await wrong(), []);
+});
+
+test('nothing went wrong', () => assert.deepEqual(opened.troubles, []));
