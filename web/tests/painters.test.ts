@@ -69,6 +69,7 @@ async function paint(setup: Setup): Promise<string[]> {
     ratio: 1,
     bounds: BOUNDS,
     range: null,
+    bands: [],
     pointer: null,
     frame: null,
     call: null,

@@ -154,6 +154,10 @@ export class Keys {
       case 'Q':
         lower.toggle();
         return true;
+      case 'v':
+      case 'V':
+        this.page.views.settings.toggleVsync();
+        return true;
       case '2':
         this.flame('left-heavy');
         return true;

@@ -36,6 +36,8 @@ export interface Scene {
   ratio: number;
   bounds: Span;
   range: Span | null;
+  /** The display's beat, behind everything. */
+  bands: readonly Span[];
   pointer: number | null;
   frame: number | null;
   call: CallDetails | null;
@@ -111,6 +113,7 @@ function paintGround(g: Context, s: Scene, height: number): void {
   const { scale, theme } = s;
   g.fillStyle = theme.colour.bg;
   g.fillRect(0, 0, scale.width, height);
+  paintBands(g, s, height);
   g.fillStyle = theme.colour.grid;
   const step = tickStep(scale.nsPerPixel, 110);
   for (let t = Math.ceil(scale.view.from / step) * step; t <= scale.view.to; t += step) {
@@ -122,6 +125,18 @@ function paintGround(g: Context, s: Scene, height: number): void {
     const x = scale.x(s.range.from);
     g.fillStyle = theme.colour['range-tint'];
     g.fillRect(x, 0, scale.x(s.range.to) - x, height);
+  }
+}
+
+/** Bands that are hardly a pixel would be one grey. */
+const LEAST_BAND = 2;
+
+function paintBands(g: Context, s: Scene, height: number): void {
+  g.fillStyle = s.theme.colour.well;
+  for (const { from, to } of s.bands) {
+    const x = Math.max(0, snap(s, s.scale.x(from)));
+    const right = Math.min(s.scale.width, snap(s, s.scale.x(to)));
+    if (right - x >= LEAST_BAND) g.fillRect(x, 0, right - x, height);
   }
 }
 

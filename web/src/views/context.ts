@@ -14,6 +14,7 @@ import type { SelectionStore } from '../model/selectionStore';
 import { framing, revealing, type Span } from '../model/span';
 import type { Call, CallDetails, Track } from '../model/engine';
 import type { Viewer } from '../model/viewer';
+import type { VsyncStore } from '../model/vsync';
 import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
 import type { Mover } from './mover';
@@ -25,6 +26,7 @@ export interface Views {
   selection: SelectionStore;
   search: SearchStore;
   counters: CounterStore;
+  vsync: VsyncStore;
   flows: FlowStore;
   instants: InstantStore;
   beside: BesideStore;

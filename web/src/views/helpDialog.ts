@@ -64,6 +64,7 @@ const SECTIONS: readonly Section[] = [
     'Panels',
     [
       ['Q', 'opens and closes the lower panel'],
+      ['V', 'bands for each beat of the display, where the trace has a VSYNC counter'],
       ['2 4', 'flame graph: left heavy, inverted'],
       ['in the flame graph', 'W S scroll, + − zoom, arrows go from frame to frame'],
       ['?', 'this help'],

@@ -14,6 +14,7 @@ import { ProfileStore } from '../model/profileStore';
 import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
 import type { Viewer } from '../model/viewer';
+import { VsyncStore } from '../model/vsync';
 import { Meters, reveal, type Views } from './context';
 import { CallList } from './callList';
 import { HelpDialog } from './helpDialog';
@@ -63,13 +64,15 @@ export class Page {
     const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
     this.help = new HelpDialog(viewer.facts);
     const mover = new Mover(viewer.view, viewer.bounds);
+    const counters = new CounterStore(viewer);
     const views: Views = {
       viewer,
       settings,
       mover,
       profile: new ProfileStore(viewer),
       selection: new SelectionStore(viewer),
-      counters: new CounterStore(viewer),
+      counters,
+      vsync: new VsyncStore(viewer, counters.list, settings.vsync),
       flows: new FlowStore(viewer),
       instants: new InstantStore(viewer),
       beside: new BesideStore(viewer),

@@ -28,6 +28,8 @@ export class Settings {
   readonly shade = signal<Shade>(this.firstShade());
   readonly palette = signal<Palette>(stored('palette') === 'safe' ? 'safe' : 'methods');
   readonly density = signal<Density>(stored('density') === 'compact' ? 'compact' : 'regular');
+  /** Bands behind the tracks for each beat of the display. */
+  readonly vsync = signal<boolean>(stored('vsync') === 'on');
   readonly theme: ReadSignal<Theme>;
   private readonly changes = signal(0);
 
@@ -70,6 +72,11 @@ export class Settings {
   togglePalette(): void {
     this.palette.update((palette) => (palette === 'safe' ? 'methods' : 'safe'));
     store('palette', this.palette.peek());
+  }
+
+  toggleVsync(): void {
+    this.vsync.update((on) => !on);
+    store('vsync', this.vsync.peek() ? 'on' : 'off');
   }
 
   toggleDensity(): void {

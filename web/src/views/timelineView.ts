@@ -204,6 +204,7 @@ export class TimelineView {
     search.focused.get();
     search.current.get();
     this.v.counters.values.get();
+    this.v.vsync.bands.get();
     viewer.counterViews.get();
     viewer.hold.get();
     this.v.instants.list.get();
@@ -257,6 +258,7 @@ export class TimelineView {
       ratio: this.canvas.ratio,
       bounds: viewer.bounds,
       range: viewer.range.peek(),
+      bands: this.v.vsync.bands.peek(),
       pointer: viewer.pointer.peek(),
       frame: viewer.frame.peek(),
       call: selection.details.peek(),

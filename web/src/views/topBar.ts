@@ -13,6 +13,7 @@ import {
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
 import { threadsOf } from '../model/states';
+import { vsyncCounter } from '../model/vsync';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './flowMenu';
@@ -107,6 +108,7 @@ export class TopBar {
       this.searchBox(),
       h('span', { class: 'grow' }),
       flowButton(v),
+      this.vsync(),
       this.health(actions.health),
       tools,
     );
@@ -130,6 +132,26 @@ export class TopBar {
       button('real', 'Real', 'Time on the wall, with all waiting'),
       button('cpu', 'CPU', 'Time the thread was running'),
     );
+  }
+
+  /** Hidden where no counter tells the display's beat. */
+  private vsync(): HTMLElement {
+    const { settings, counters } = this.v;
+    const button = h(
+      'button',
+      {
+        class: 'text-button',
+        title: "Bands for each beat of the display, as the trace's VSYNC counter tells it (V)",
+        attrs: { type: 'button' },
+        on: { click: () => settings.toggleVsync() },
+      },
+      'VSync',
+    );
+    effect(() => {
+      button.hidden = vsyncCounter(counters.list.get()) === null;
+      setAttribute(button, 'aria-pressed', settings.vsync.get());
+    });
+    return button;
   }
 
   private searchBox(): HTMLElement {
