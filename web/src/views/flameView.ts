@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph of the selected range and threads, in the chosen clock.
 
-import { fill, h, setAttribute } from '../base/dom';
+import { fill, h } from '../base/dom';
 import { formatCount, formatPercent, formatTimeUnit, plural } from '../base/format';
 import { Latest } from '../base/latest';
 import { brief } from '../base/visible';
 import { effect, signal } from '../base/signal';
-import type { FlameOf, FlameOrder } from '../model/address';
 import { totalOf } from '../model/columns';
 import type { FlameGraph } from '../model/engine';
+import { neighbour, widestOf } from '../model/flameWalk';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../render/flamePainter';
-import { inWords, slicesOf, wordsFor } from '../model/words';
+import { slicesOf, wordsFor } from '../model/words';
 import type { Context } from '../render/shapes';
 import { Canvas } from './canvas';
+import { ofSwitch, orderSwitch } from './flameSwitches';
 import type { Views } from './context';
 
 /** Narrower than that of the whole a frame is not asked for: less than half a pixel. */
@@ -22,19 +23,6 @@ interface Crumb {
   path: number;
   frame: number;
 }
-
-const ORDERS: readonly [FlameOrder, string, string, string][] = [
-  ['left-heavy', '2', 'Left heavy', 'Equal chains of calls merged, the longest at the left'],
-  ['by-name', '', 'By name', 'Equal chains of calls merged, in the order of their names'],
-  ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
-];
-
-const FLAMES: readonly [FlameOf, string][] = [
-  ['calls', 'Calls'],
-  ['count', 'Samples, by count'],
-  ['weight', 'Samples, by weight'],
-  ['time', 'Samples, by time'],
-];
 
 const MEASURES = {
   count: 'the number of samples',
@@ -69,7 +57,7 @@ export class FlameView {
     this.element = h(
       'div',
       { class: 'flame' },
-      h('div', { class: 'bar' }, this.ofSwitch(), this.orderSwitch(), this.crumbs, this.about),
+      h('div', { class: 'bar' }, ofSwitch(viewer), orderSwitch(viewer), this.crumbs, this.about),
       this.place,
     );
     this.listen();
@@ -99,49 +87,6 @@ export class FlameView {
         : '100%';
       this.canvas.invalidate();
     });
-  }
-
-  /** Calls or samples, where the trace has both; by what samples are measured. */
-  private ofSwitch(): HTMLElement | null {
-    const { viewer } = this.v;
-    if (viewer.facts.samples === 0) return null;
-    const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
-    const select = h(
-      'select',
-      { class: 'of', attrs: { 'aria-label': 'What the flame graph is of' } },
-      ...choices.map(([of, text]) =>
-        h('option', { attrs: { value: of } }, inWords(wordsFor(viewer.facts), text)),
-      ),
-    );
-    select.addEventListener('change', () => {
-      viewer.flameOf.set(FLAMES.find(([of]) => of === select.value)?.[0] ?? 'calls');
-    });
-    effect(() => {
-      select.value = viewer.flameOf.get();
-    });
-    return select;
-  }
-
-  private orderSwitch(): HTMLElement {
-    const { viewer } = this.v;
-    return h(
-      'div',
-      { class: 'segments', attrs: { role: 'group', 'aria-label': 'Order' } },
-      ...ORDERS.map(([order, key, text, title]) => {
-        const button = h(
-          'button',
-          {
-            title: inWords(wordsFor(viewer.facts), title),
-            attrs: { type: 'button' },
-            on: { click: () => viewer.flameOrder.set(order) },
-          },
-          key !== '' && h('kbd', null, key),
-          text,
-        );
-        effect(() => setAttribute(button, 'aria-pressed', viewer.flameOrder.get() === order));
-        return button;
-      }),
-    );
   }
 
   private ask(): void {
@@ -250,19 +195,9 @@ export class FlameView {
       this.root.update((crumbs) => [...crumbs, { path, frame }]);
   }
 
-  /** The widest frame of the selected method, or the widest of all. */
   private selected(): number {
     const graph = this.graph.peek();
-    const frame = this.v.viewer.frame.peek();
-    let best = -1;
-    for (let i = 0; graph && i < graph.frame.length; i++) {
-      if (
-        graph.frame[i] === frame &&
-        (best < 0 || (graph.width[i] ?? 0) > (graph.width[best] ?? 0))
-      )
-        best = i;
-    }
-    return best;
+    return graph ? widestOf(graph, this.v.viewer.frame.peek()) : -1;
   }
 
   private key(e: KeyboardEvent): void {
@@ -355,30 +290,4 @@ export class FlameView {
     const name = brief(viewer.frames.short(graph.frame[i] ?? 0));
     fill(this.about, h('b', null, name), text.slice(name.length));
   }
-}
-
-function neighbour(graph: FlameGraph, from: number, key: string): number {
-  const depth = graph.depth[from] ?? 0;
-  const start = graph.start[from] ?? 0;
-  const end = start + (graph.width[from] ?? 0);
-  const wanted = depth + (key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0);
-  let best = -1;
-  for (let i = 0; i < graph.depth.length; i++) {
-    if (graph.depth[i] !== wanted || i === from) continue;
-    const a = graph.start[i] ?? 0;
-    const b = a + (graph.width[i] ?? 0);
-    if (key === 'ArrowDown' && (a < start || b > end + 1e-6)) continue;
-    if (key === 'ArrowUp' && (a > start || b < end - 1e-6)) continue;
-    if (key === 'ArrowRight' && a < end - 1e-6) continue;
-    if (key === 'ArrowLeft' && b > start + 1e-6) continue;
-    const better =
-      best < 0 ||
-      (key === 'ArrowRight'
-        ? a < (graph.start[best] ?? 0)
-        : key === 'ArrowLeft'
-          ? a > (graph.start[best] ?? 0)
-          : (graph.width[i] ?? 0) > (graph.width[best] ?? 0));
-    if (better) best = i;
-  }
-  return best;
 }

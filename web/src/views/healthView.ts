@@ -110,6 +110,7 @@ export class HealthView {
       },
       `${formatCount(places.length - shown.length)} more places`,
     );
+    const text = inWords(wordsFor(this.v.viewer.facts), kind.text);
     const unkept = kind.count - places.length;
     return h(
       'section',
@@ -117,7 +118,7 @@ export class HealthView {
       h(
         'h2',
         null,
-        `${kind.severity === 'warning' ? 'Warning' : 'Note'}: ${formatCount(kind.count)} × ${inWords(wordsFor(this.v.viewer.facts), kind.text)} `,
+        `${kind.severity === 'warning' ? 'Warning' : 'Note'}: ${formatCount(kind.count)} × ${text} `,
         h('span', { class: 'second' }, kind.kind),
       ),
       shown.length > 0 && h('ul', null, ...shown.map((place) => this.place(place))),

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// From frame to frame of a flame graph.
+
+import type { FlameGraph } from './engine';
+
+/** The widest frame of a method, -1 when it has none. */
+export function widestOf(graph: FlameGraph, frame: number | null): number {
+  let best = -1;
+  for (let i = 0; i < graph.frame.length; i++) {
+    if (graph.frame[i] !== frame) continue;
+    if (best < 0 || (graph.width[i] ?? 0) > (graph.width[best] ?? 0)) best = i;
+  }
+  return best;
+}
+
+/** Where an arrow key leads: to the widest callee, the caller, or along the row; -1: nowhere. */
+export function neighbour(graph: FlameGraph, from: number, key: string): number {
+  const depth = graph.depth[from] ?? 0;
+  const start = graph.start[from] ?? 0;
+  const end = start + (graph.width[from] ?? 0);
+  const wanted = depth + (key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0);
+  let best = -1;
+  for (let i = 0; i < graph.depth.length; i++) {
+    if (graph.depth[i] !== wanted || i === from) continue;
+    const a = graph.start[i] ?? 0;
+    const b = a + (graph.width[i] ?? 0);
+    if (key === 'ArrowDown' && (a < start || b > end + 1e-6)) continue;
+    if (key === 'ArrowUp' && (a > start || b < end - 1e-6)) continue;
+    if (key === 'ArrowRight' && a < end - 1e-6) continue;
+    if (key === 'ArrowLeft' && b > start + 1e-6) continue;
+    const better =
+      best < 0 ||
+      (key === 'ArrowRight'
+        ? a < (graph.start[best] ?? 0)
+        : key === 'ArrowLeft'
+          ? a > (graph.start[best] ?? 0)
+          : (graph.width[i] ?? 0) > (graph.width[best] ?? 0));
+    if (better) best = i;
+  }
+  return best;
+}
