@@ -78,29 +78,36 @@ struct tv_slice_place tv_states_other_side(const struct tv_trace *trace, uint32_
     return nowhere;
 }
 
-static struct tv_slice_place other_side_among(const struct tv_trace *trace, enum tv_track_kind kind,
-                                              struct tv_slice_place place)
+struct tv_slice_place tv_states_cpu_slice(const struct tv_trace *trace,
+                                          struct tv_slice_place running)
 {
-    uint32_t input = trace->rows[place.row].input;
+    uint32_t input = trace->rows[running.row].input;
     for (uint32_t i = 0; i < trace->track_count; i++) {
-        if (trace->tracks[i].kind != kind || trace->tracks[i].input != input)
+        if (trace->tracks[i].kind != TV_TRACK_CPU || trace->tracks[i].input != input)
             continue;
-        struct tv_slice_place found = tv_states_other_side(trace, i, place);
+        struct tv_slice_place found = tv_states_other_side(trace, i, running);
         if (found.row != TV_NONE)
             return found;
     }
     return nowhere;
 }
 
-struct tv_slice_place tv_states_cpu_slice(const struct tv_trace *trace,
-                                          struct tv_slice_place running)
-{
-    return other_side_among(trace, TV_TRACK_CPU, running);
-}
-
+/* The thread that left at the same switch has a state that begins there too. */
 struct tv_slice_place tv_states_running(const struct tv_trace *trace, struct tv_slice_place ran)
 {
-    return other_side_among(trace, TV_TRACK_STATES, ran);
+    uint32_t input = trace->rows[ran.row].input;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        if (trace->tracks[i].kind != TV_TRACK_STATES || trace->tracks[i].input != input)
+            continue;
+        struct tv_slice_place found = tv_states_other_side(trace, i, ran);
+        if (found.row == TV_NONE)
+            continue;
+        uint32_t path = tv_slice_get(trace, found.row, found.index).path;
+        uint32_t frame = trace->paths.nodes[path].frame;
+        if (tv_state_of_frame(trace->head, frame) == TV_STATE_RUNNING)
+            return found;
+    }
+    return nowhere;
 }
 
 struct tv_slice_place tv_states_at(const struct tv_trace *trace, uint32_t thread, tv_ns time)

@@ -15,5 +15,6 @@ import './lower.test.mjs';
 import './page.test.mjs';
 import './samples.test.mjs';
 import './sketch.test.mjs';
+import './states.test.mjs';
 import './traces.test.mjs';
 import './words.test.mjs';

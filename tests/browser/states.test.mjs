@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processors and states of threads: rows, colours, who woke whom, who ran instead, tables, VSync.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'states-'));
+
+/**
+ * CPU 0 runs app 0..1, work 1..5, app 5..6.5 ms; CPU 1 disk 0..7, work 7..10.  app waits for I/O
+ * 1..3, when disk wakes it, and for CPU 0 until 5.  The beat is on 2..4 and 6..8 ms.
+ */
+const SCHED = fileURLToPath(new URL('../golden/data/sched.txt', import.meta.url));
+const BEAT = [2, 4, 6, 8].map(
+  (ms, i) =>
+    `app-100 ( 100) [000] ...1 1.00${ms}000: tracing_mark_write: C|100|VSYNC|${1 - (i % 2)}`,
+);
+const FREQUENCY = ['0', '1'].map(
+  (cpu) => `app-100 ( 100) [000] ...1 1.000500: cpu_frequency: state=1000 cpu_id=${cpu}`,
+);
+
+let viewer;
+let opened;
+let page;
+let facts;
+
+before(async () => {
+  const file = join(folder, 'sched.txt');
+  writeFileSync(file, `${readFileSync(SCHED, 'utf8')}${[...FREQUENCY, ...BEAT].join('\n')}\n`);
+  viewer = await view(file);
+  opened = await openPage(viewer.address);
+  page = opened.page;
+  await ready(page);
+  facts = await (await fetch(`${viewer.address}api/trace`)).json();
+});
+
+after(async () => {
+  await opened.close();
+  await viewer.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const texts = (selector) => page.locator(selector).allInnerTexts();
+const track = (kind, name) => facts.tracks.find((t) => t.kind === kind && t.name === name);
+
+/** Distance of a label's middle from the top of the time line. */
+async function middleOf(label) {
+  const box = await page.locator(label).boundingBox();
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  return box.y + box.height / 2 - canvas.y;
+}
+
+/** The colour at a time in ms, as red, green, blue. */
+function colourAt(ms, y) {
+  return page.evaluate(
+    ([at, top]) => {
+      const canvas = document.querySelector('.lanes canvas');
+      const ratio = canvas.height / canvas.clientHeight;
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+      copy.drawImage(canvas, 0, 0);
+      return [
+        ...copy.getImageData(Math.round(at * canvas.width), Math.round(top * ratio), 1, 1).data,
+      ].slice(0, 3);
+    },
+    [share(ms), y],
+  );
+}
+
+/** The whole trace is shown with a margin at both sides. */
+let margin = 0;
+function share(ms) {
+  return margin + (ms / 10) * (1 - 2 * margin);
+}
+
+async function select(row, index) {
+  await page.evaluate((hash) => (location.hash = hash), `tab=selection&call=${row}.${index}`);
+  await until(async () => (await texts('#pane-selection h2')).length > 0, true, 'the page');
+}
+
+test('processors stand first, with their counters, and are no threads', async () => {
+  const groups = await texts('.labels .group b');
+  assert.equal(groups[0], 'CPUs');
+  const labels = await texts('.labels .label .name');
+  assert.deepEqual(labels.slice(0, 4), [
+    'CPU 0',
+    'CPU 0 Clock Frequency',
+    'CPU 1',
+    'CPU 1 Clock Frequency',
+  ]);
+  assert.match((await texts('.ruler .key'))[0], /3 processes, 3 of \d+ threads/);
+});
+
+test('a state has its colour, and a thread without slices its row', async () => {
+  const width = await page.locator('.lanes canvas').evaluate((c) => c.clientWidth);
+  margin = Math.round(width * 0.015) / width;
+  const y = await middleOf(`.label:has([data-key="n${track('states', 'disk').track}"])`);
+  const [red, green, blue] = await colourAt(3, y);
+  assert.ok(green > red + 50 && green > blue + 30, `running is green: ${[red, green, blue]}`);
+});
+
+test('a wait tells who woke the thread and who ran instead, as links', async () => {
+  const app = track('states', 'app').first_row;
+  await select(app, 2);
+  const details = page.locator('#pane-selection .details');
+  await details.getByText('Woken by').waitFor();
+  const words = await details.innerText();
+  assert.match(words, /Woken by\s+\[300\] disk on CPU 1/);
+  assert.match(words, /Until it ran\s+2\.000/);
+  assert.match(words, /Who ran instead on CPU 0\s+work 2\.000/);
+  await details.getByRole('button', { name: 'work' }).click();
+  await details.getByText('Ran on').waitFor();
+  assert.match(await details.innerText(), /CPU 0[^]*\[200\] work[^]*Priority\s+110[^]*preempted/);
+  const cpu = `${track('cpu', 'CPU 0').first_row}.1`;
+  await until(async () => (await place(page)).call, cpu, 'the address');
+});
+
+test('what woke me leads to the waker; what blocked is told', async () => {
+  await select(track('states', 'app').first_row, 1);
+  const details = page.locator('#pane-selection .details');
+  await details.getByText('Blocked in').waitFor();
+  assert.match(await details.innerText(), /Blocked in\s+read_page\+0x10\/0x20/);
+  assert.match(await details.innerText(), /Waited for I\/O\s+yes/);
+  await details.getByRole('button', { name: '[300] disk on CPU 1' }).click();
+  const disk = `${track('states', 'disk').first_row}.0`;
+  await until(async () => (await place(page)).call === disk, true, 'the page');
+});
+
+test('keys go from state to state', async () => {
+  const row = track('states', 'app').first_row;
+  await select(row, 1);
+  await page.locator('.lanes canvas').focus();
+  await page.keyboard.press('.');
+  await until(async () => (await place(page)).call === `${row}.2`, true, 'the page');
+  await page.keyboard.press(',');
+  await until(async () => (await place(page)).call === `${row}.1`, true, 'the page');
+});
+
+test('a slice tells the states of its thread meanwhile', async () => {
+  await select(track('thread', 'app').first_row, 0);
+  const inside = page.locator('#pane-selection .states-inside');
+  await inside.waitFor();
+  const words = await inside.innerText();
+  assert.match(words, /Running\s+1\.900/);
+  assert.match(words, /Runnable\s+2\.000/);
+  assert.match(words, /I\/O wait\s+2\.000/);
+});
+
+test('the tables are of the selected range, by state and by processor', async () => {
+  await page.evaluate(() => (location.hash = 'tab=states&range=1000000-4000000'));
+  const grid = page.getByRole('grid', { name: 'States of threads' });
+  await grid.locator('.grid-row').nth(2).waitFor();
+  const line = async (name) =>
+    (await grid.locator('.grid-row', { hasText: name }).innerText()).replace(/\s+/g, ' ');
+  await until(
+    async () => /^\[200\] work 3\.000 100\.0 %/.test(await line('work')),
+    true,
+    'the page',
+  );
+  await page.getByRole('button', { name: 'By CPU' }).click();
+  await grid.locator('.grid-row', { hasText: '(busy)' }).waitFor();
+  assert.match(await line('busy'), /6\.000 3\.000 100\.0 % 3\.000 100\.0 %/);
+  assert.match(await line('disk'), /3\.000 0\.000 0\.0 % 3\.000 100\.0 %/);
+  assert.equal(await grid.locator('.grid-row', { hasText: 'app' }).count(), 0);
+});
+
+test('V draws a band where the beat is on', async () => {
+  await page.evaluate(() => (location.hash = ''));
+  await page.locator('.lanes canvas').focus();
+  const y = (await page.locator('.lanes canvas').evaluate((c) => c.clientHeight)) - 3;
+  const plain = await colourAt(2.6, y);
+  await page.keyboard.press('v');
+  await until(async () => String(await colourAt(2.6, y)) !== String(plain), true, 'the page');
+  assert.deepEqual(await colourAt(4.6, y), plain);
+  assert.notDeepEqual(await colourAt(7.4, y), plain);
+  assert.equal(
+    await page.getByRole('button', { name: 'VSync' }).getAttribute('aria-pressed'),
+    'true',
+  );
+  await page.keyboard.press('v');
+  await until(async () => String(await colourAt(2.6, y)) === String(plain), true, 'the page');
+});
+
+test('nothing goes wrong on the way', () => assert.deepEqual(opened.troubles, []));
