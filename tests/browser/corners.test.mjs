@@ -3,7 +3,7 @@
 // gives way, keys that two views could take.
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { computed, until } from './browser.mjs';
+import { computed, place, until } from './browser.mjs';
 import { onPage } from './made-up.mjs';
 
 const box = (page, selector) => page.locator(selector).first().boundingBox();
@@ -61,15 +61,25 @@ test('a narrow label drops the time, then the number, before it cuts the name', 
   }
 });
 
-test('the details stand beside the table from 1100 pixels on', async () => {
+test('the details stand beside the table from 1240 pixels on, else a line leads to them', async () => {
   for (const [width, beside, labels] of [
-    [1100, true, 236],
+    [1240, true, 236],
+    [1239, false, 236],
     [1099, false, 148],
   ]) {
     await onPage(
       async (page) => {
         assert.equal(await page.locator('.details.beside').isVisible(), beside, `${width}`);
         assert.equal((await box(page, '.labels')).width, labels);
+        const hint = page.locator('.details-hint');
+        assert.equal(await hint.isVisible(), false, 'nothing is selected');
+        await page.locator('.profile .row.method').first().click();
+        const name = await page.locator('.details.beside h2').textContent();
+        await until(() => hint.isVisible(), !beside, 'the line under the table');
+        if (beside) return;
+        assert.equal(await hint.locator('.text').innerText(), name.trim());
+        await hint.click();
+        await until(async () => (await place(page)).tab, 'selection', 'the tab of details');
       },
       { options: { viewport: { width, height: 800 } } },
     );
@@ -115,7 +125,7 @@ test('where a name has not room enough its package gives way, whole rather than 
           const [className, method] = own.split('.');
           trace.frames[0].splice(0, 2, `org.example.a.long.enough.package.${className}`, method);
         },
-        options: { viewport: { width: 1100, height: 800 } },
+        options: { viewport: { width: 1130, height: 800 } },
       },
     );
   }
