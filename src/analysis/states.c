@@ -38,6 +38,8 @@ static void find_cpus(struct summing *s)
             states->cpus[states->cpu_count++] = (struct tv_cpu_use){i, tv_cpu_number(trace, i)};
     if (states->cpu_count > 0)
         qsort(states->cpus, states->cpu_count, sizeof *states->cpus, compare_cpus);
+    if (states->cpu_count > TV_STATES_CPUS)
+        states->cpu_count = TV_STATES_CPUS;
     for (uint32_t i = 0; i < states->cpu_count; i++) {
         s->cpu_of_track[states->cpus[i].track] = i;
         states->cpus[i].busy = 0;

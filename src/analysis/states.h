@@ -56,6 +56,9 @@ struct tv_cpu_use {
     tv_ns busy;
 };
 
+/* So many processors are looked at, those with the lowest numbers: a file may name any number. */
+#define TV_STATES_CPUS 1024u
+
 struct tv_states {
     tv_ns from, to; /* the range within the trace */
     struct tv_thread_states *threads;
