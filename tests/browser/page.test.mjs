@@ -350,7 +350,7 @@ test('the unit switch rewrites the figures', async () => {
 test('a narrow window keeps clock, search, health and chip, and drops the details', async () => {
   await onPage(
     async (page) => {
-      for (const selector of ['.segments', '.search', '.text-button', '.chip']) {
+      for (const selector of ['.segments', '.search', '.text-button >> text=Health', '.chip']) {
         assert.ok(await page.locator(selector).first().isVisible(), selector);
       }
       assert.equal(await page.locator('.details.beside').isVisible(), false);
