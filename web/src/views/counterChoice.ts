@@ -13,12 +13,12 @@ export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElemen
   const view = viewer.counterViews.peek().get(counter.counter) ?? 'stack';
   const hold = viewer.hold.peek();
   const option = (value: string, text: string): HTMLElement =>
-    h('option', { attrs: { value, selected: value === String(view) } }, text);
+    h('option', { attrs: { value } }, text);
   const several = counter.series.length > 1;
   const select = h(
     'select',
     {
-      class: 'counter-choice',
+      class: view === 'stack' ? 'counter-choice' : 'counter-choice chosen',
       title: 'How it is drawn',
       attrs: { 'aria-label': `How ${counter.name} is drawn`, 'data-key': `c${counter.counter}` },
     },
@@ -32,6 +32,7 @@ export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElemen
       hold ? 'All counters: end at the last value' : 'All counters: hold the last value to the end',
     ),
   );
+  select.value = String(view);
   select.addEventListener('change', () => {
     const { value } = select;
     if (value === HOLD) viewer.hold.update((on) => !on);
