@@ -26,12 +26,12 @@ struct rest {
     const uint8_t *at, *end;
 };
 
-static bool is_digit(uint8_t c)
+TV_INLINE bool is_digit(uint8_t c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool is_space(uint8_t c)
+TV_INLINE bool is_space(uint8_t c)
 {
     return c == ' ' || c == '\t';
 }
@@ -155,7 +155,7 @@ TV_INLINE bool take_time(struct rest *rest, struct tv_ft_line *line)
 }
 
 /* Letters and digits, '.', '#', '*', '+' and '-'. */
-static bool is_flag(uint8_t c)
+TV_INLINE bool is_flag(uint8_t c)
 {
     static const uint64_t low = UINT64_C(0x3ff) << '0' | UINT64_C(1) << '.' | UINT64_C(1) << '#' |
                                 UINT64_C(1) << '*' | UINT64_C(1) << '+' | UINT64_C(1) << '-';
@@ -347,12 +347,94 @@ static bool parse_latency(struct tv_bytes text, struct tv_ft_line *line)
     return false;
 }
 
+/* ---- The layout of nearly all lines ---- */
+
+/* "[cpu] flags ", "123456.123456: " and an event of one letter need so many bytes. */
+#define LEAST_USUAL (sizeof "[000] .... 0.000000: e: " - 1)
+
+/* Seconds of more digits are the long way's. */
+#define MOST_SECOND_DIGITS 9
+
+#define MICRO_DIGITS 6
+
+/* "[003] d..2. " */
+TV_INLINE bool take_usual_cpu(struct rest *rest, struct tv_ft_line *line)
+{
+    const uint8_t *at = rest->at;
+    unsigned a = at[1] - (unsigned)'0', b = at[2] - (unsigned)'0', c = at[3] - (unsigned)'0';
+    if (a > 9 || b > 9 || c > 9 || at[4] != ']' || at[5] != ' ')
+        return false;
+    size_t length = at[6 + LEAST_FLAGS] == ' ' ? LEAST_FLAGS : LEAST_FLAGS + 1;
+    if (at[6 + length] != ' ' || !is_flag(at[6]) || !is_flag(at[7]) || !is_flag(at[8]) ||
+        !is_flag(at[9]) || !is_flag(at[5 + length]))
+        return false;
+    line->cpu = a * 100 + b * 10 + c;
+    line->flags = (struct tv_bytes){at + 6, length};
+    rest->at = at + 6 + length;
+    return true;
+}
+
+/* "73214.000047: " */
+TV_INLINE bool take_usual_time(struct rest *rest, struct tv_ft_line *line)
+{
+    const uint8_t *at = rest->at;
+    while (at < rest->end && *at == ' ')
+        at++;
+    const uint8_t *first = at;
+    int64_t seconds = 0, micros = 0;
+    for (; at < rest->end && is_digit(*at); at++) {
+        if (at - first == MOST_SECOND_DIGITS)
+            return false;
+        seconds = seconds * 10 + (*at - '0');
+    }
+    if (at == first || rest->end - at < MICRO_DIGITS + 4 || *at != '.' ||
+        at[MICRO_DIGITS + 1] != ':' || at[MICRO_DIGITS + 2] != ' ')
+        return false;
+    for (size_t i = 1; i <= MICRO_DIGITS; i++) {
+        if (!is_digit(at[i]))
+            return false;
+        micros = micros * 10 + (at[i] - '0');
+    }
+    line->time = seconds * NS_PER_S + micros * NS_PER_US;
+    rest->at = at + MICRO_DIGITS + 3;
+    return true;
+}
+
+/* "sched_switch: details", whose name begins at once and with a letter. */
+TV_INLINE bool take_usual_event(struct rest rest, struct tv_ft_line *line)
+{
+    const uint8_t *at = rest.at;
+    if ((uint8_t)((*at | 0x20) - 'a') >= 26)
+        return false;
+    while (at < rest.end && *at != ':' && !is_space(*at))
+        at++;
+    if (rest.end - at < 2 || *at != ':' || !is_space(at[1]))
+        return false;
+    line->event = (struct tv_bytes){rest.at, (size_t)(at - rest.at)};
+    line->details = trimmed(at + 2, rest.end);
+    return true;
+}
+
+/* As parse_from_bracket and parse_owner; false: the line has to go the long way. */
+TV_INLINE bool parse_usual(struct tv_bytes text, const uint8_t *open, struct tv_ft_line *line)
+{
+    struct rest rest = {open, text.data + text.length};
+    if ((size_t)(rest.end - open) < LEAST_USUAL)
+        return false;
+    line->relative = false;
+    line->ticks = false;
+    return take_usual_cpu(&rest, line) && take_usual_time(&rest, line) &&
+           take_usual_event(rest, line) && parse_owner(text.data, open, line);
+}
+
 bool tv_ft_line_parse(struct tv_bytes text, struct tv_ft_line *line)
 {
     if (text.length == 0 || text.data[0] == '#')
         return false;
     const uint8_t *end = text.data + text.length;
     const uint8_t *open = memchr(text.data, '[', text.length);
+    if (TV_LIKELY(open != NULL) && parse_usual(text, open, line))
+        return true;
     for (; open; open = memchr(open + 1, '[', (size_t)(end - open - 1)))
         if (parse_from_bracket(open, end, line) && parse_owner(text.data, open, line))
             return true;
