@@ -23,9 +23,10 @@ struct tv_strip_slice {
 };
 
 /* Makes the tracks, after tv_assembly_place.  The slices of a strip are given in the order of time
- * and do not overlap; strips may be mixed.  A strip without slices makes no track. */
+ * and do not overlap; strips may be mixed.  A strip without slices makes no track.  Many slices are
+ * written by `workers` threads (0: one a processor). */
 void tv_assembly_strips(struct tv_assembly *assembly, const struct tv_strip *strips,
-                        size_t strip_count, const struct tv_strip_slice *slices,
-                        size_t slice_count);
+                        size_t strip_count, const struct tv_strip_slice *slices, size_t slice_count,
+                        unsigned workers);
 
 #endif

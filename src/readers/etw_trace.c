@@ -360,7 +360,7 @@ static void build(struct building *building)
     struct tv_placing placing = {.end = last};
     tv_assembly_place(building->assembly, &placing);
     tv_assembly_strips(building->assembly, building->strips.rows, building->strips.count,
-                       building->slices.rows, building->slices.count);
+                       building->slices.rows, building->slices.count, 1);
     tv_assembly_end(building->assembly);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/workers.h"
 
 /* Reserved colours: their ids of trace-event.md section 5, less 22. */
 enum colour {
@@ -60,36 +61,25 @@ struct doing {
 struct finding {
     struct tv_ft_schedule *schedule;
     struct processor *processors;
-    size_t processor_count;
     struct doing *threads;
-    TV_TABLE(tv_wakeup) wakeups; /* in the order of time */
+    TV_TABLE(tv_wakeup) wakeups;     /* in the order of time */
+    TV_TABLE(tv_blocking) blockings; /* the same */
     uint32_t frames[TV_FT_STATES];
 };
-
-static void add_slice(struct finding *f, size_t strip, const struct tv_strip_slice *slice)
-{
-    struct tv_strip_slice *added = tv_table_add(&f->schedule->slices);
-    *added = *slice;
-    added->strip = (uint32_t)strip;
-}
-
-/* The strips of threads stand behind those of processors. */
-static size_t strip_of_thread(const struct finding *f, uint32_t thread)
-{
-    return f->processor_count + thread;
-}
 
 static void end_run(struct finding *f, size_t cpu, int64_t time, unsigned flags)
 {
     struct processor *p = &f->processors[cpu];
     if (!p->known || p->thread == TV_NONE || time < p->since)
         return;
-    add_slice(f, cpu,
-              &(struct tv_strip_slice){.start = p->since,
-                                       .length = time - p->since,
-                                       .offset = p->offset & TV_FT_OFFSET,
-                                       .flags = flags & 0xff,
-                                       .frame = p->frame});
+    *tv_table_add(&f->schedule->runs_on) = (struct tv_strip_slice){
+        .start = p->since,
+        .length = time - p->since,
+        .offset = p->offset & TV_FT_OFFSET,
+        .flags = flags & 0xff,
+        .frame = p->frame,
+        .strip = (uint32_t)cpu,
+    };
 }
 
 /* The thread leaves its state for another. */
@@ -97,12 +87,14 @@ static void turn(struct finding *f, uint32_t thread, const struct doing *next, u
 {
     struct doing *doing = &f->threads[thread];
     if (doing->known && next->since > doing->since)
-        add_slice(f, strip_of_thread(f, thread),
-                  &(struct tv_strip_slice){.start = doing->since,
-                                           .length = next->since - doing->since,
-                                           .offset = doing->offset & TV_FT_OFFSET,
-                                           .flags = flags & 0xff,
-                                           .frame = f->frames[doing->state]});
+        *tv_table_add(&f->schedule->states) = (struct tv_strip_slice){
+            .start = doing->since,
+            .length = next->since - doing->since,
+            .offset = doing->offset & TV_FT_OFFSET,
+            .flags = flags & 0xff,
+            .frame = f->frames[doing->state],
+            .strip = thread,
+        };
     *doing = *next;
 }
 
@@ -113,6 +105,10 @@ static void take_switch(struct finding *f, const struct tv_ft_switch *s)
         tv_diagnostics_add(&f->schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, s->offset);
     end_run(f, s->cpu, s->time, 0);
     *p = (struct processor){true, s->to, s->frame, s->time, s->offset};
+}
+
+static void turn_both(struct finding *f, const struct tv_ft_switch *s)
+{
     if (s->from != TV_NONE)
         turn(f, s->from, &(struct doing){true, (enum tv_ft_state)s->state, s->time, s->offset}, 0);
     if (s->to != TV_NONE)
@@ -132,7 +128,7 @@ static void take_wakeup(struct finding *f, const struct tv_ft_wakeup *w)
     if (w->kind == TV_FT_WAKE_BLOCKED) {
         if (doing->known && is_blocked(doing->state) && w->io)
             doing->state = TV_FT_BLOCKED_IO;
-        *tv_table_add(&schedule->tables->blockings) =
+        *tv_table_add(&f->blockings) =
             (struct tv_blocking){w->time, w->offset, w->task, w->by, schedule->input, w->io};
         return;
     }
@@ -153,38 +149,48 @@ static bool switch_first(const struct tv_ft_schedule *s, size_t i, size_t j)
     return a->time < b->time || (a->time == b->time && a->offset < b->offset);
 }
 
-static void take_all(struct finding *f)
+static void find_runs(struct finding *f)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    f->processors = tv_alloc(s->processor_count, sizeof *f->processors);
+    for (size_t i = 0; i < s->switch_count; i++)
+        take_switch(f, &s->switches[i]);
+    for (size_t cpu = 0; cpu < s->processor_count; cpu++)
+        end_run(f, cpu, s->end, TV_SLICE_OPEN);
+    tv_free(f->processors);
+}
+
+static void find_states(struct finding *f)
 {
     struct tv_ft_schedule *s = f->schedule;
     size_t i = 0, j = 0;
+    f->threads = tv_alloc(s->head->thread_count, sizeof *f->threads);
     while (i < s->switch_count || j < s->wakeup_count) {
         if (switch_first(s, i, j))
-            take_switch(f, &s->switches[i++]);
+            turn_both(f, &s->switches[i++]);
         else if (s->wakeups[j].task == TV_NONE)
             j++;
         else
             take_wakeup(f, &s->wakeups[j++]);
     }
-    for (size_t cpu = 0; cpu < f->processor_count; cpu++)
-        end_run(f, cpu, s->end, TV_SLICE_OPEN);
     struct doing gone = {.since = s->end};
     for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
         turn(f, thread, &gone, TV_SLICE_OPEN);
+    tv_free(f->threads);
 }
 
 static void make_strips(struct finding *f)
 {
     struct tv_ft_schedule *s = f->schedule;
     char name[32];
-    s->strip_count = f->processor_count + s->head->thread_count;
-    s->strips = tv_alloc(s->strip_count, sizeof *s->strips);
-    for (size_t cpu = 0; cpu < f->processor_count; cpu++) {
+    s->strips = tv_alloc(s->processor_count + s->head->thread_count, sizeof *s->strips);
+    for (size_t cpu = 0; cpu < s->processor_count; cpu++) {
         snprintf(name, sizeof name, "CPU %u", (unsigned)cpu);
         s->strips[cpu] = (struct tv_strip){TV_TRACK_CPU, tv_head_string(s->head, tv_bytes_of(name)),
                                            TV_NONE, TV_NONE};
     }
     for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
-        s->strips[strip_of_thread(f, thread)] =
+        s->strips[s->processor_count + thread] =
             (struct tv_strip){TV_TRACK_STATES, s->head->threads[thread].name,
                               s->head->threads[thread].process, thread};
 }
@@ -196,10 +202,9 @@ static void make_clocks(struct finding *f)
     uint32_t threads = s->head->thread_count;
     size_t total = 0;
     s->clocks = tv_alloc(threads, sizeof *s->clocks);
-    for (size_t i = 0; i < s->slices.count; i++)
-        if (s->slices.rows[i].frame == f->frames[TV_FT_RUNNING] &&
-            s->slices.rows[i].strip >= f->processor_count)
-            s->clocks[s->slices.rows[i].strip - f->processor_count].count++;
+    for (size_t i = 0; i < s->states.count; i++)
+        if (s->states.rows[i].frame == f->frames[TV_FT_RUNNING])
+            s->clocks[s->states.rows[i].strip].count++;
     for (uint32_t i = 0; i < threads; i++)
         total += s->clocks[i].count;
     s->runs = tv_alloc(total, sizeof *s->runs);
@@ -209,38 +214,40 @@ static void make_clocks(struct finding *f)
         s->clocks[i].runs = next[i] = place;
         place += s->clocks[i].count;
     }
-    for (size_t i = 0; i < s->slices.count; i++) {
-        const struct tv_strip_slice *slice = &s->slices.rows[i];
-        if (slice->frame != f->frames[TV_FT_RUNNING] || slice->strip < f->processor_count)
+    for (size_t i = 0; i < s->states.count; i++) {
+        const struct tv_strip_slice *slice = &s->states.rows[i];
+        if (slice->frame != f->frames[TV_FT_RUNNING])
             continue;
-        uint32_t thread = (uint32_t)(slice->strip - f->processor_count);
-        struct tv_run *run = next[thread]++;
+        struct tv_run *run = next[slice->strip]++;
         int64_t before =
-            run == s->clocks[thread].runs ? 0 : run[-1].before + run[-1].end - run[-1].start;
+            run == s->clocks[slice->strip].runs ? 0 : run[-1].before + run[-1].end - run[-1].start;
         *run = (struct tv_run){slice->start, slice->start + slice->length, before};
     }
     tv_free(next);
 }
 
-/* Wake-ups go to the table by threads, each one's in the order of time: as it is wanted. */
-static void move_wakeups(struct finding *f)
-{
-    struct tv_ft_schedule *s = f->schedule;
-    size_t *next = tv_alloc((size_t)s->head->thread_count + 1, sizeof *next);
-    size_t first = s->tables->wakeups.count, count = f->wakeups.count;
-    for (size_t i = 0; i < count; i++)
-        next[f->wakeups.rows[i].thread + 1]++;
-    for (uint32_t i = 0; i < s->head->thread_count; i++)
-        next[i + 1] += next[i];
-    s->tables->wakeups.rows =
-        tv_array_reserve(s->tables->wakeups.rows, &s->tables->wakeups.capacity, first + count,
-                         sizeof *s->tables->wakeups.rows);
-    for (size_t i = 0; i < count; i++)
-        s->tables->wakeups.rows[first + next[f->wakeups.rows[i].thread]++] = f->wakeups.rows[i];
-    s->tables->wakeups.count = first + count;
-    tv_free(next);
-    tv_free(f->wakeups.rows);
-}
+/* Rows of threads go to a table by threads, each one's in the order of time: as they are wanted. */
+#define DEFINE_MOVE(name)                                                                          \
+    static void move_##name(struct finding *f)                                                     \
+    {                                                                                              \
+        struct tv_ft_schedule *s = f->schedule;                                                    \
+        size_t *next = tv_alloc((size_t)s->head->thread_count + 1, sizeof *next);                  \
+        size_t first = s->tables->name.count, count = f->name.count;                               \
+        for (size_t i = 0; i < count; i++)                                                         \
+            next[f->name.rows[i].thread + 1]++;                                                    \
+        for (uint32_t i = 0; i < s->head->thread_count; i++)                                       \
+            next[i + 1] += next[i];                                                                \
+        s->tables->name.rows = tv_array_reserve(s->tables->name.rows, &s->tables->name.capacity,   \
+                                                first + count, sizeof *s->tables->name.rows);      \
+        for (size_t i = 0; i < count; i++)                                                         \
+            s->tables->name.rows[first + next[f->name.rows[i].thread]++] = f->name.rows[i];        \
+        s->tables->name.count = first + count;                                                     \
+        tv_free(next);                                                                             \
+        tv_free(f->name.rows);                                                                     \
+    }
+
+DEFINE_MOVE(wakeups)
+DEFINE_MOVE(blockings)
 
 static void make_frames(struct finding *f)
 {
@@ -255,29 +262,44 @@ static void make_frames(struct finding *f)
     }
 }
 
-void tv_ft_schedule_find(struct tv_ft_schedule *schedule)
+/* What processors ran and what threads did are found side by side: the one writes diagnostics, the
+ * other tables. */
+static void find_half(void *context, unsigned index)
+{
+    struct finding *f = context;
+    if (index == 0) {
+        find_states(f);
+        move_wakeups(f);
+        move_blockings(f);
+        make_clocks(f);
+    } else {
+        find_runs(f);
+    }
+}
+
+void tv_ft_schedule_find(struct tv_ft_schedule *schedule, bool alone)
 {
     struct finding f = {.schedule = schedule};
     if (schedule->switch_count == 0 && schedule->wakeup_count == 0)
         return;
     for (size_t i = 0; i < schedule->switch_count; i++)
-        if (schedule->switches[i].cpu >= f.processor_count)
-            f.processor_count = (size_t)schedule->switches[i].cpu + 1;
-    f.processors = tv_alloc(f.processor_count, sizeof *f.processors);
-    f.threads = tv_alloc(schedule->head->thread_count, sizeof *f.threads);
+        if (schedule->switches[i].cpu >= schedule->processor_count)
+            schedule->processor_count = (size_t)schedule->switches[i].cpu + 1;
     make_frames(&f);
-    take_all(&f);
-    move_wakeups(&f);
+    if (alone) {
+        find_half(&f, 0);
+        find_half(&f, 1);
+    } else {
+        tv_workers_run(2, find_half, &f);
+    }
     make_strips(&f);
-    make_clocks(&f);
-    tv_free(f.processors);
-    tv_free(f.threads);
 }
 
 void tv_ft_schedule_release(struct tv_ft_schedule *schedule)
 {
     tv_free(schedule->strips);
-    tv_free(schedule->slices.rows);
+    tv_free(schedule->runs_on.rows);
+    tv_free(schedule->states.rows);
     tv_free(schedule->runs);
     tv_free(schedule->clocks);
 }

@@ -20,15 +20,17 @@ struct tv_ft_schedule {
     size_t wakeup_count;
     int64_t end; /* what goes on at the end goes on until then */
     /* Found: */
-    struct tv_strip *strips;
-    size_t strip_count;
-    TV_TABLE(tv_strip_slice) slices;
-    struct tv_run *runs;         /* of all threads */
-    struct tv_run_clock *clocks; /* of each thread of the head; NULL: there are no switches */
+    struct tv_strip *strips; /* of the processors, then of all threads */
+    size_t processor_count;
+    TV_TABLE(tv_strip_slice) runs_on; /* of the processors' strips */
+    TV_TABLE(tv_strip_slice) states;  /* of the threads' */
+    struct tv_run *runs;              /* of all threads */
+    struct tv_run_clock *clocks;      /* of each thread of the head; NULL: there are no switches */
 };
 
-/* Fills what is to be found; nothing when there are neither switches nor wake-ups. */
-void tv_ft_schedule_find(struct tv_ft_schedule *schedule);
+/* Fills what is to be found; nothing when there are neither switches nor wake-ups.  Two threads do
+ * it, unless it is to be done `alone`. */
+void tv_ft_schedule_find(struct tv_ft_schedule *schedule, bool alone);
 void tv_ft_schedule_release(struct tv_ft_schedule *schedule);
 
 #endif

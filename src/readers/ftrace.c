@@ -166,8 +166,13 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
         input->last_wall = merge->last - merge->first;
     }
     tv_assembly_place(merge->assembly, &placing);
-    tv_assembly_strips(merge->assembly, schedule->strips, schedule->strip_count,
-                       schedule->slices.rows, schedule->slices.count);
+    if (schedule->strips) {
+        tv_assembly_strips(merge->assembly, schedule->strips, schedule->processor_count,
+                           schedule->runs_on.rows, schedule->runs_on.count, options->parts);
+        tv_assembly_strips(merge->assembly, schedule->strips + schedule->processor_count,
+                           merge->trace->head->thread_count, schedule->states.rows,
+                           schedule->states.count, options->parts);
+    }
     tv_ft_place_asyncs(merge);
     tv_ft_place_flows(merge);
 }
@@ -192,7 +197,7 @@ static void build(struct reading *reading, struct tv_builder *builder)
         .wakeup_count = merge.wakeups.count,
         .end = merge.last,
     };
-    tv_ft_schedule_find(&schedule);
+    tv_ft_schedule_find(&schedule, merge.text_count == 1);
     place(&merge, &schedule, reading->options);
     tv_ft_schedule_release(&schedule);
     tv_ft_merge_release(&merge);
