@@ -314,25 +314,30 @@ uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread)
 }
 
 /* The slice of a row with a start and an offset. */
-static bool find_in_row(const struct tv_trace *trace, uint32_t row, int64_t start, uint64_t offset,
-                        uint32_t *index)
+static bool find_in_row(const struct tv_trace *trace, const struct tv_sought *sought, uint32_t row,
+                        int64_t start, uint32_t *index)
 {
-    for (*index = tv_row_find_start(trace, row, start);
-         *index < trace->rows[row].count && tv_slice_start(trace, row, *index) == start; ++*index)
-        if (tv_slice_offset(trace, row, *index) == offset)
+    uint32_t *near = sought->near ? &sought->near[row] : NULL;
+    *index = near ? tv_row_find_start_near(trace, row, start, *near)
+                  : tv_row_find_start(trace, row, start);
+    if (near)
+        *near = *index;
+    for (; *index < trace->rows[row].count && tv_slice_start(trace, row, *index) == start; ++*index)
+        if (tv_slice_offset(trace, row, *index) == sought->offset)
             return true;
     return false;
 }
 
-bool tv_assembly_find(const struct tv_assembly *assembly, uint32_t thread, int64_t start,
-                      uint64_t offset, uint32_t *row, uint32_t *index)
+bool tv_assembly_find(const struct tv_assembly *assembly, const struct tv_sought *sought,
+                      uint32_t *row, uint32_t *index)
 {
     const struct tv_trace *trace = assembly->trace;
-    uint32_t track = tv_assembly_track(assembly, thread);
-    for (; track < trace->track_count && trace->tracks[track].thread == thread; track++)
+    int64_t start = sought->start + trace->offset[assembly->input];
+    uint32_t track = tv_assembly_track(assembly, sought->thread);
+    for (; track < trace->track_count && trace->tracks[track].thread == sought->thread; track++)
         for (uint32_t depth = 0; depth < trace->tracks[track].row_count; depth++) {
             *row = trace->tracks[track].first_row + depth;
-            if (find_in_row(trace, *row, start + trace->offset[assembly->input], offset, index))
+            if (find_in_row(trace, sought, *row, start, index))
                 return true;
         }
     return false;

@@ -104,9 +104,19 @@ struct tv_placing {
 void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *placing);
 
 /* The slice of a thread that an event made: by the start and the offset of the event that began it.
- * False: there is none. */
-bool tv_assembly_find(const struct tv_assembly *assembly, uint32_t thread, int64_t start,
-                      uint64_t offset, uint32_t *row, uint32_t *index);
+ */
+struct tv_sought {
+    uint32_t thread;
+    int64_t start;
+    uint64_t offset;
+    /* Where the search of each row of the trace ended last, 0 in the beginning: those that are
+     * sought in the order of time are found soon.  NULL: searches have nothing in common. */
+    uint32_t *near;
+};
+
+/* False: there is none. */
+bool tv_assembly_find(const struct tv_assembly *assembly, const struct tv_sought *sought,
+                      uint32_t *row, uint32_t *index);
 
 /* The track of a thread, or TV_NONE; overflow tracks follow it. */
 uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread);

@@ -184,13 +184,12 @@ uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t f
     return low;
 }
 
-uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time)
+/* The first of [low, low + count) that does not start before the time. */
+TV_INLINE uint32_t find_start(const struct decoder *d, uint32_t low, uint32_t count, tv_ns time)
 {
-    struct decoder d = decoder_for(trace, row);
-    uint32_t low = 0, count = d.row->count;
     while (count) {
         uint32_t half = count / 2;
-        if (start_of(&d, low + half) < time) {
+        if (start_of(d, low + half) < time) {
             low += half + 1;
             count -= half + 1;
         } else {
@@ -198,6 +197,41 @@ uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns tim
         }
     }
     return low;
+}
+
+uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time)
+{
+    struct decoder d = decoder_for(trace, row);
+    return find_start(&d, 0, d.row->count, time);
+}
+
+/* Steps double until they go too far. */
+uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_ns time,
+                                uint32_t near)
+{
+    struct decoder d = decoder_for(trace, row);
+    uint32_t low = 0, high = d.row->count;
+    uint64_t step = 1;
+    if (near < high && start_of(&d, near) < time) {
+        for (low = near + 1; high - low > step; step *= 2) {
+            uint32_t far = low + (uint32_t)step;
+            if (start_of(&d, far) >= time) {
+                high = far;
+                break;
+            }
+            low = far + 1;
+        }
+    } else {
+        for (high = near < high ? near : high; high - low > step; step *= 2) {
+            uint32_t far = high - (uint32_t)step;
+            if (start_of(&d, far) < time) {
+                low = far + 1;
+                break;
+            }
+            high = far;
+        }
+    }
+    return find_start(&d, low, high - low, time);
 }
 
 /*

@@ -175,6 +175,10 @@ uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t f
 /* The first slice of the row that starts at or after `time` (row.count when none does). */
 uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time);
 
+/* The same, looked for from slice `near` on, whichever that is: quick when it is close. */
+uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_ns time,
+                                uint32_t near);
+
 /* The call that this one was made from: its index in the row above (row - 1), or TV_NONE at depth
  * 0. */
 uint32_t tv_slice_parent(const struct tv_trace *trace, uint32_t row, uint32_t index);

@@ -73,23 +73,31 @@ void tv_ft_tell_later(struct tv_ft_merge *merge)
     tv_free(rows);
 }
 
-static bool find_end(const struct tv_ft_merge *merge, const struct tv_ft_flow_end *end,
-                     struct tv_flow_end *found)
+/* What is sought comes nearly in the order of time: `near` remembers where, by row. */
+static uint32_t *new_near(const struct tv_ft_merge *merge)
 {
+    return tv_alloc(merge->trace->row_count, sizeof(uint32_t));
+}
+
+static bool find_end(const struct tv_ft_merge *merge, const struct tv_ft_flow_end *end,
+                     uint32_t *near, struct tv_flow_end *found)
+{
+    struct tv_sought sought = {end->thread, end->start, end->offset, near};
     found->time = end->time;
-    return tv_assembly_find(merge->assembly, end->thread, end->start, end->offset, &found->row,
-                            &found->index);
+    return tv_assembly_find(merge->assembly, &sought, &found->row, &found->index);
 }
 
 static void place_ends(struct tv_ft_merge *merge)
 {
+    uint32_t *near = new_near(merge);
     for (size_t i = 0; i < merge->slice_ends.count; i++) {
         const struct tv_ft_slice_end *end = &merge->slice_ends.rows[i];
         struct tv_flow_end found;
-        if (find_end(merge, &end->slice, &found))
+        if (find_end(merge, &end->slice, near, &found))
             *tv_table_add(&merge->trace->tables.slice_extras) = (struct tv_slice_extra){
                 .row = found.row, .index = found.index, .end_offset = end->end_offset};
     }
+    tv_free(near);
 }
 
 /* Fewer arrows are looked for by one worker. */
@@ -107,6 +115,7 @@ static void find_stretch(void *context, unsigned index)
     struct finding *finding = context;
     size_t count = finding->merge->flows.count, stretch = count / finding->workers + 1;
     size_t end = stretch * (index + 1) < count ? stretch * (index + 1) : count;
+    uint32_t *near = new_near(finding->merge);
     for (size_t i = stretch * index; i < end; i++) {
         const struct tv_ft_flow *arrow = &finding->merge->flows.rows[i];
         struct tv_flow *flow = &finding->flows[i];
@@ -117,9 +126,10 @@ static void find_stretch(void *context, unsigned index)
             .id = arrow->id,
             .input = finding->merge->input,
         };
-        finding->found[i] = find_end(finding->merge, &arrow->from, &flow->from) &&
-                            find_end(finding->merge, &arrow->to, &flow->to);
+        finding->found[i] = find_end(finding->merge, &arrow->from, near, &flow->from) &&
+                            find_end(finding->merge, &arrow->to, near, &flow->to);
     }
+    tv_free(near);
 }
 
 void tv_ft_place_flows(struct tv_ft_merge *merge)

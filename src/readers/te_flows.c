@@ -271,8 +271,10 @@ static void join_bound_slice(struct tv_te_flow_plan *joining, const struct tv_te
     struct tv_flow_end end = {.time = event->time};
     bool async = event->phase == 'b' || event->phase == 'n';
     if (!(async ? find_async(joining, event->offset, &end.row, &end.index)
-                : tv_assembly_find(context->assembly, event->thread, event->time, event->offset,
-                                   &end.row, &end.index))) {
+                : tv_assembly_find(
+                      context->assembly,
+                      &(struct tv_sought){event->thread, event->time, event->offset, NULL},
+                      &end.row, &end.index))) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
         return;
     }
