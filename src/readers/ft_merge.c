@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "readers/ft_graph.h"
 #include "readers/ft_later.h"
 
@@ -167,24 +168,107 @@ static uint32_t scheduled(const struct tv_ft_part *part, const uint32_t *threads
     return part->tasks.rows[task].tid == 0 ? TV_NONE : threads[task];
 }
 
-static void move_schedule(struct tv_ft_merge *merge, size_t index)
+/* Where the rows of each part begin in the tables of all. */
+struct moving {
+    struct tv_ft_merge *merge;
+    size_t *switches, *wakeups, *instants;
+};
+
+static void move_switches(struct tv_ft_merge *merge, size_t index, size_t first)
 {
     struct tv_ft_part *part = &merge->texts[index].part;
     const struct tv_ft_numbers *numbers = &merge->numbers[index];
     for (size_t i = 0; i < part->switches.count; i++) {
-        struct tv_ft_switch *to = tv_table_add(&merge->switches);
-        *to = part->switches.rows[i];
+        struct tv_ft_switch *to = &merge->switches.rows[first + i];
+        if (index > 0) /* those of the first part are there */
+            *to = part->switches.rows[i];
         to->from = scheduled(part, numbers->threads, to->from);
         to->to = scheduled(part, numbers->threads, to->to);
         to->frame = numbers->frames[to->frame];
     }
+    tv_free(part->switches.rows);
+    part->switches.rows = NULL;
+}
+
+static void move_wakeups(struct tv_ft_merge *merge, size_t index, size_t first)
+{
+    struct tv_ft_part *part = &merge->texts[index].part;
+    const struct tv_ft_numbers *numbers = &merge->numbers[index];
     for (size_t i = 0; i < part->wakeups.count; i++) {
-        struct tv_ft_wakeup *to = tv_table_add(&merge->wakeups);
-        *to = part->wakeups.rows[i];
+        struct tv_ft_wakeup *to = &merge->wakeups.rows[first + i];
+        if (index > 0)
+            *to = part->wakeups.rows[i];
         to->task = scheduled(part, numbers->threads, to->task);
         to->by = to->kind == TV_FT_WAKE_BLOCKED ? numbers->texts[to->by]
                                                 : scheduled(part, numbers->threads, to->by);
     }
+    tv_free(part->wakeups.rows);
+    part->wakeups.rows = NULL;
+}
+
+static void move_instants(struct tv_ft_merge *merge, size_t index, size_t first)
+{
+    struct tv_ft_part *part = &merge->texts[index].part;
+    const struct tv_ft_numbers *numbers = &merge->numbers[index];
+    for (size_t i = 0; i < part->instants.count; i++) {
+        struct tv_instant *to = &merge->trace->tables.instants.rows[first + i];
+        *to = part->instants.rows[i];
+        to->frame = numbers->frames[to->frame];
+        to->of = numbers->threads[to->of];
+        to->input = merge->input;
+    }
+    tv_free(part->instants.rows);
+    part->instants.rows = NULL;
+}
+
+static void move_rows(void *context, unsigned index)
+{
+    struct moving *moving = context;
+    move_switches(moving->merge, index, moving->switches[index]);
+    move_wakeups(moving->merge, index, moving->wakeups[index]);
+    move_instants(moving->merge, index, moving->instants[index]);
+}
+
+/* The first part's table becomes that of all. */
+#define TAKE_TABLE(table, part)                                                                    \
+    do {                                                                                           \
+        (table)->rows = (part)->rows;                                                              \
+        (table)->count = (part)->count;                                                            \
+        (table)->capacity = (part)->capacity;                                                      \
+        (part)->rows = NULL;                                                                       \
+    } while (0)
+
+/* Makes room for the rows of all parts and tells where those of each begin. */
+#define LAY_OUT(table, part_table, from)                                                           \
+    do {                                                                                           \
+        size_t end_ = (from);                                                                      \
+        for (size_t i_ = 0; i_ < merge->text_count; i_++) {                                        \
+            moving.part_table[i_] = end_;                                                          \
+            end_ += merge->texts[i_].part.part_table.count;                                        \
+        }                                                                                          \
+        (table)->rows =                                                                            \
+            tv_array_reserve((table)->rows, &(table)->capacity, end_, sizeof *(table)->rows);      \
+        (table)->count = end_;                                                                     \
+    } while (0)
+
+/* The largest tables, part beside part. */
+static void move_all_rows(struct tv_ft_merge *merge)
+{
+    struct moving moving = {
+        .merge = merge,
+        .switches = tv_alloc(merge->text_count, sizeof *moving.switches),
+        .wakeups = tv_alloc(merge->text_count, sizeof *moving.wakeups),
+        .instants = tv_alloc(merge->text_count, sizeof *moving.instants),
+    };
+    TAKE_TABLE(&merge->switches, &merge->texts[0].part.switches);
+    TAKE_TABLE(&merge->wakeups, &merge->texts[0].part.wakeups);
+    LAY_OUT(&merge->switches, switches, 0);
+    LAY_OUT(&merge->wakeups, wakeups, 0);
+    LAY_OUT(&merge->trace->tables.instants, instants, merge->trace->tables.instants.count);
+    tv_workers_run((unsigned)merge->text_count, move_rows, &moving);
+    tv_free(moving.switches);
+    tv_free(moving.wakeups);
+    tv_free(moving.instants);
 }
 
 static void move_asyncs(struct tv_ft_merge *merge, size_t index, struct tv_interner *keys)
@@ -212,18 +296,11 @@ static void move_asyncs(struct tv_ft_merge *merge, size_t index, struct tv_inter
     tv_free(key_of_part);
 }
 
-static void move_tables(struct tv_ft_merge *merge, size_t index)
+static void move_marks(struct tv_ft_merge *merge, size_t index)
 {
     struct tv_ft_part *part = &merge->texts[index].part;
     const struct tv_ft_numbers *numbers = &merge->numbers[index];
     struct tv_tables *tables = &merge->trace->tables;
-    for (size_t i = 0; i < part->instants.count; i++) {
-        struct tv_instant *to = tv_table_add(&tables->instants);
-        *to = part->instants.rows[i];
-        to->frame = numbers->frames[to->frame];
-        to->of = numbers->threads[to->of];
-        to->input = merge->input;
-    }
     for (size_t i = 0; i < part->marks.count; i++) {
         struct tv_clock_sync mark = part->marks.rows[i];
         mark.input = merge->input;
@@ -348,10 +425,10 @@ void tv_ft_merge(struct tv_ft_merge *merge)
     merge->kernel = TV_NONE;
     merge->numbers = tv_alloc(merge->text_count, sizeof *merge->numbers);
     number_parts(merge);
+    move_all_rows(merge);
     for (size_t i = 0; i < merge->text_count; i++) {
-        move_schedule(merge, i);
         move_asyncs(merge, i, keys);
-        move_tables(merge, i);
+        move_marks(merge, i);
         move_comments(merge, &merge->texts[i]);
         take_gathered(merge, i);
     }
