@@ -313,15 +313,33 @@ uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread)
     return assembly->threads[thread].first_track;
 }
 
+/* The first slice of a row from a time on. */
+static uint32_t find_near(const struct tv_trace *trace, struct tv_near *near, uint32_t row,
+                          int64_t start)
+{
+    if (start > near->after && start <= near->until)
+        return near->index;
+    uint32_t index = tv_row_find_start_near(trace, row, start, near->index);
+    bool last = index == trace->rows[row].count;
+    *near = (struct tv_near){
+        .after = index == 0 ? INT64_MIN : tv_slice_start(trace, row, index - 1),
+        .until = last ? INT64_MAX : tv_slice_start(trace, row, index),
+        .index = index,
+    };
+    return index;
+}
+
 /* The slice of a row with a start and an offset. */
 static bool find_in_row(const struct tv_trace *trace, const struct tv_sought *sought, uint32_t row,
                         int64_t start, uint32_t *index)
 {
-    uint32_t *near = sought->near ? &sought->near[row] : NULL;
-    *index = near ? tv_row_find_start_near(trace, row, start, *near)
-                  : tv_row_find_start(trace, row, start);
-    if (near)
-        *near = *index;
+    if (sought->near) {
+        *index = find_near(trace, &sought->near[row], row, start);
+        if (sought->near[row].until != start)
+            return false;
+    } else {
+        *index = tv_row_find_start(trace, row, start);
+    }
     for (; *index < trace->rows[row].count && tv_slice_start(trace, row, *index) == start; ++*index)
         if (tv_slice_offset(trace, row, *index) == sought->offset)
             return true;

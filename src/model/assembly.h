@@ -103,15 +103,22 @@ struct tv_placing {
  * titles that do not match, overlaps. */
 void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *placing);
 
+/* Where the search of a row ended: slice `index` is the first that starts at or behind any time
+ * above `after`, up to `until`, where it starts.  Zeroed: there was no search. */
+struct tv_near {
+    int64_t after, until;
+    uint32_t index;
+};
+
 /* The slice of a thread that an event made: by the start and the offset of the event that began it.
  */
 struct tv_sought {
     uint32_t thread;
     int64_t start;
     uint64_t offset;
-    /* Where the search of each row of the trace ended last, 0 in the beginning: those that are
-     * sought in the order of time are found soon.  NULL: searches have nothing in common. */
-    uint32_t *near;
+    /* Of each row of the trace: what is sought in the order of time is found soon.  NULL: searches
+     * have nothing in common. */
+    struct tv_near *near;
 };
 
 /* False: there is none. */
