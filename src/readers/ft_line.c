@@ -403,10 +403,11 @@ TV_INLINE bool take_usual_time(struct rest *rest, struct tv_ft_line *line)
 /* "sched_switch: details", whose name begins at once and with a letter. */
 TV_INLINE bool take_usual_event(struct rest rest, struct tv_ft_line *line)
 {
+    static const bool stops[256] = {[':'] = true, [' '] = true, ['\t'] = true};
     const uint8_t *at = rest.at;
     if ((uint8_t)((*at | 0x20) - 'a') >= 26)
         return false;
-    while (at < rest.end && *at != ':' && !is_space(*at))
+    while (at < rest.end && !stops[*at])
         at++;
     if (rest.end - at < 2 || *at != ':' || !is_space(at[1]))
         return false;
@@ -415,8 +416,44 @@ TV_INLINE bool take_usual_event(struct rest rest, struct tv_ft_line *line)
     return true;
 }
 
+/* Where the owner is remembered: by its last 16 bytes, which have the ids. */
+TV_INLINE struct tv_ft_owner *owner_place(struct tv_ft_owners *owners, const uint8_t *end)
+{
+    uint64_t words[2];
+    memcpy(words, end - sizeof words, sizeof words);
+    uint64_t hash = (words[0] ^ words[1] >> 7) * UINT64_C(0x9e3779b97f4a7c15);
+    return &owners->rows[(hash ^ hash >> 32) >> 12 & (TV_FT_OWNERS - 1)];
+}
+
+/* As parse_owner, but looks first whether the same bytes were met lately. */
+TV_INLINE bool find_owner(struct tv_ft_owners *owners, struct tv_bytes text,
+                          struct tv_ft_line *line)
+{
+    const uint8_t *from = text.data;
+    size_t length = text.length;
+    if (!owners || length < 16 || length > TV_FT_OWNER_BYTES)
+        return parse_owner(from, from + length, line);
+    struct tv_ft_owner *owner = owner_place(owners, from + length);
+    if (TV_LIKELY(owner->length == length && memcmp(owner->text, from, length) == 0)) {
+        line->task = (struct tv_bytes){from + owner->task, owner->task_length};
+        line->tid = owner->tid;
+        line->tgid = owner->tgid;
+        return true;
+    }
+    if (!parse_owner(from, from + length, line))
+        return false;
+    memcpy(owner->text, from, length);
+    owner->length = (uint8_t)length;
+    owner->task = (uint8_t)(line->task.data - from);
+    owner->task_length = (uint8_t)line->task.length;
+    owner->tid = line->tid;
+    owner->tgid = line->tgid;
+    return true;
+}
+
 /* As parse_from_bracket and parse_owner; false: the line has to go the long way. */
-TV_INLINE bool parse_usual(struct tv_bytes text, const uint8_t *open, struct tv_ft_line *line)
+TV_INLINE bool parse_usual(struct tv_ft_owners *owners, struct tv_bytes text, const uint8_t *open,
+                           struct tv_ft_line *line)
 {
     struct rest rest = {open, text.data + text.length};
     if ((size_t)(rest.end - open) < LEAST_USUAL)
@@ -424,19 +461,26 @@ TV_INLINE bool parse_usual(struct tv_bytes text, const uint8_t *open, struct tv_
     line->relative = false;
     line->ticks = false;
     return take_usual_cpu(&rest, line) && take_usual_time(&rest, line) &&
-           take_usual_event(rest, line) && parse_owner(text.data, open, line);
+           take_usual_event(rest, line) &&
+           find_owner(owners, (struct tv_bytes){text.data, (size_t)(open - text.data)}, line);
 }
 
-bool tv_ft_line_parse(struct tv_bytes text, struct tv_ft_line *line)
+bool tv_ft_line_parse_next(struct tv_ft_owners *owners, struct tv_bytes text,
+                           struct tv_ft_line *line)
 {
     if (text.length == 0 || text.data[0] == '#')
         return false;
     const uint8_t *end = text.data + text.length;
     const uint8_t *open = memchr(text.data, '[', text.length);
-    if (TV_LIKELY(open != NULL) && parse_usual(text, open, line))
+    if (TV_LIKELY(open != NULL) && parse_usual(owners, text, open, line))
         return true;
     for (; open; open = memchr(open + 1, '[', (size_t)(end - open - 1)))
         if (parse_from_bracket(open, end, line) && parse_owner(text.data, open, line))
             return true;
     return parse_latency(text, line);
+}
+
+bool tv_ft_line_parse(struct tv_bytes text, struct tv_ft_line *line)
+{
+    return tv_ft_line_parse_next(NULL, text, line);
 }

@@ -216,7 +216,7 @@ static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
     uint32_t cpu;
     if (line->too_long) {
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
-    } else if (tv_ft_line_parse(bare, &parsed)) {
+    } else if (tv_ft_line_parse_next(&text->owners, bare, &parsed)) {
         take_event(text, &parsed, line->offset);
     } else if (bare.length > 0 && bare.data[0] == '#') {
         take_comment(text, bare);

@@ -28,6 +28,7 @@ struct tv_ft_text {
     uint64_t start, end; /* of whole lines */
     struct tv_progress *progress;
     struct tv_ft_part part;
+    struct tv_ft_owners owners;
     TV_TABLE(tv_ft_comment) comments;
     /* Lines before the first event that are none: whether they belong to the last event of the
      * stretch before is not known here. */
