@@ -77,8 +77,9 @@ static void add_whole(struct pairing *p)
     }
 }
 
-void tv_ft_place_asyncs(struct tv_ft_merge *merge)
+void tv_ft_plan_asyncs(void *context)
 {
+    struct tv_ft_merge *merge = context;
     struct pairing p = {.merge = merge, .latest = tv_alloc(merge->key_count, sizeof *p.latest)};
     for (uint32_t i = 0; i < merge->key_count; i++)
         p.latest[i] = TV_NONE;
@@ -92,8 +93,7 @@ void tv_ft_place_asyncs(struct tv_ft_merge *merge)
             end(&p, event);
     }
     add_whole(&p);
-    tv_assembly_async(merge->assembly,
-                      tv_async_plan_new(merge->trace->head, p.slices.rows, p.slices.count));
+    merge->async_plan = tv_async_plan_new(merge->trace->head, p.slices.rows, p.slices.count);
     tv_free(p.slices.rows);
     tv_free(p.open.rows);
     tv_free(p.latest);

@@ -53,6 +53,7 @@ struct tv_ft_merge {
     TV_TABLE(tv_ft_async) asyncs; /* keys are numbers of distinct keys */
     uint32_t key_count;
     TV_TABLE(tv_async_slice) whole_asyncs; /* those that need no pairing */
+    struct tv_async_plan *async_plan;      /* NULL: not made yet */
     TV_TABLE(tv_ft_flow) flows;
     TV_TABLE(tv_ft_slice_end) slice_ends;
 };
@@ -71,7 +72,8 @@ uint32_t tv_ft_process(struct tv_ft_merge *merge, int64_t tgid);
 /* ft_stack.c: samples of the stacks below events. */
 void tv_ft_merge_stacks(struct tv_ft_merge *merge);
 
-/* ft_async.c: beginnings and ends become async slices. */
-void tv_ft_place_asyncs(struct tv_ft_merge *merge);
+/* ft_async.c: beginnings and ends become async slices, and a plan of their rows.  Done beside the
+ * placing of threads, so `context` is the struct tv_ft_merge. */
+void tv_ft_plan_asyncs(void *context);
 
 #endif

@@ -157,6 +157,8 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .clocks = schedule->clocks,
+        .beside = tv_ft_plan_asyncs,
+        .beside_context = merge,
     };
     struct tv_input *input = &merge->trace->head->inputs[merge->input];
     if (schedule->clocks)
@@ -173,7 +175,7 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
                            merge->trace->head->thread_count, schedule->states.rows,
                            schedule->states.count, options->parts);
     }
-    tv_ft_place_asyncs(merge);
+    tv_assembly_async(merge->assembly, merge->async_plan);
     tv_ft_place_flows(merge);
 }
 
