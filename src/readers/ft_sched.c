@@ -56,6 +56,8 @@ struct doing {
     enum tv_ft_state state;
     int64_t since;
     uint64_t offset;
+    size_t blocked; /* 1 + the place in states of the sleep that it was woken from; 0: none */
+    bool io_told;   /* a reason came before the switch that it tells of */
 };
 
 struct finding {
@@ -82,11 +84,19 @@ static void end_run(struct finding *f, size_t cpu, int64_t time, unsigned flags)
     };
 }
 
+static bool is_blocked(enum tv_ft_state state)
+{
+    return state >= TV_FT_BLOCKED && state <= TV_FT_BLOCKED_WAKING;
+}
+
 /* The thread leaves its state for another. */
 static void turn(struct finding *f, uint32_t thread, const struct doing *next, unsigned flags)
 {
     struct doing *doing = &f->threads[thread];
-    if (doing->known && next->since > doing->since)
+    bool takes_time = doing->known && next->since > doing->since;
+    bool wakes = takes_time && is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
+    bool io = doing->io_told && is_blocked(next->state);
+    if (takes_time)
         *tv_table_add(&f->schedule->states) = (struct tv_strip_slice){
             .start = doing->since,
             .length = next->since - doing->since,
@@ -96,6 +106,9 @@ static void turn(struct finding *f, uint32_t thread, const struct doing *next, u
             .strip = thread,
         };
     *doing = *next;
+    doing->blocked = wakes ? f->schedule->states.count : 0;
+    if (io)
+        doing->state = TV_FT_BLOCKED_IO;
 }
 
 static void take_switch(struct finding *f, const struct tv_ft_switch *s)
@@ -110,14 +123,29 @@ static void take_switch(struct finding *f, const struct tv_ft_switch *s)
 static void turn_both(struct finding *f, const struct tv_ft_switch *s)
 {
     if (s->from != TV_NONE)
-        turn(f, s->from, &(struct doing){true, (enum tv_ft_state)s->state, s->time, s->offset}, 0);
+        turn(f, s->from,
+             &(struct doing){.known = true,
+                             .state = (enum tv_ft_state)s->state,
+                             .since = s->time,
+                             .offset = s->offset},
+             0);
     if (s->to != TV_NONE)
-        turn(f, s->to, &(struct doing){true, TV_FT_RUNNING, s->time, s->offset}, 0);
+        turn(f, s->to,
+             &(struct doing){
+                 .known = true, .state = TV_FT_RUNNING, .since = s->time, .offset = s->offset},
+             0);
 }
 
-static bool is_blocked(enum tv_ft_state state)
+/* A reason belongs to the last sleep until the thread runs again; while it runs, to the sleep that
+ * follows at once. */
+static void take_reason(struct finding *f, struct doing *doing)
 {
-    return state >= TV_FT_BLOCKED && state <= TV_FT_BLOCKED_WAKING;
+    if (doing->known && is_blocked(doing->state))
+        doing->state = TV_FT_BLOCKED_IO;
+    else if (doing->blocked > 0)
+        f->schedule->states.rows[doing->blocked - 1].frame = f->frames[TV_FT_BLOCKED_IO];
+    else
+        doing->io_told = true;
 }
 
 /* Only the first of several wake-ups wakes. */
@@ -126,15 +154,18 @@ static void take_wakeup(struct finding *f, const struct tv_ft_wakeup *w)
     struct tv_ft_schedule *schedule = f->schedule;
     struct doing *doing = &f->threads[w->task];
     if (w->kind == TV_FT_WAKE_BLOCKED) {
-        if (doing->known && is_blocked(doing->state) && w->io)
-            doing->state = TV_FT_BLOCKED_IO;
+        if (w->io)
+            take_reason(f, doing);
         *tv_table_add(&f->blockings) =
             (struct tv_blocking){w->time, w->offset, w->task, w->by, schedule->input, w->io};
         return;
     }
     if (doing->known && doing->state <= TV_FT_PREEMPTED)
         return;
-    turn(f, w->task, &(struct doing){true, TV_FT_RUNNABLE, w->time, w->offset}, 0);
+    turn(f, w->task,
+         &(struct doing){
+             .known = true, .state = TV_FT_RUNNABLE, .since = w->time, .offset = w->offset},
+         0);
     *tv_table_add(&f->wakeups) =
         (struct tv_wakeup){w->time, w->offset, w->task, w->by, schedule->input};
 }

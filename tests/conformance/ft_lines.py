@@ -209,11 +209,17 @@ class Model:
         return self._reasons(tid, strip)
 
     def _reasons(self, tid, strip):
-        """sched_blocked_reason inside, or at the end of, an uninterruptible sleep."""
-        for line in self.events:
+        """sched_blocked_reason tells of the last uninterruptible sleep until the thread runs again; while it runs, of
+        the sleep that follows at once."""
+        for number, line in enumerate(self.events):
             m = BLOCKED.match(line.details) if line.event == "sched_blocked_reason" else None
-            if m and int(m[1]) == tid and m[2] != "0":
-                for i, (name, start, end, waker) in enumerate(strip):
-                    if name.startswith("Uninterruptible") and start <= line.time <= end:
-                        strip[i] = ("Uninterruptible Sleep (I/O)", start, end, waker)
+            if not m or int(m[1]) != tid or m[2] == "0":
+                continue
+            switched = [step[1] for step in self.runs[tid] if step[0] < number]
+            later = [step[1] for step in self.runs[tid] if step[0] > number]
+            last = max(switched, default=None)
+            running = last is None or any(one[:2] == ("Running", last) for one in strip)
+            for i, (name, start, end, waker) in enumerate(strip):
+                if name.startswith("Uninterruptible") and start == (min(later, default=None) if running else last):
+                    strip[i] = ("Uninterruptible Sleep (I/O)", start, end, waker)
         return strip

@@ -42,6 +42,28 @@ static void knows_why_a_thread_was_blocked(void **context)
           "woken a 13 by ?\n");
 }
 
+/* A reason tells of the last sleep until the thread runs again, and before the switch, of the one
+ * that follows. */
+static void knows_when_a_reason_counts(void **context)
+{
+    (void)context;
+#define LINE(time, event) "b-8 [001] d... " time ": " event "\n"
+#define WAIT(io) "sched_blocked_reason: pid=7 iowait=" io " caller=f+0x1/0x2"
+#define WOKEN "comm=a pid=7 prio=120 target_cpu=000"
+    means(SWITCH("1.000000", "0", "a", "7", "D", "swapper",
+                 "0") LINE("1.000002", "sched_waking: " WOKEN) LINE("1.000003", WAIT("1"))
+              LINE("1.000004", "sched_wakeup: " WOKEN) SWITCH("1.000006", "0", "swapper", "0", "R",
+                                                              "a", "7") LINE("1.000008", WAIT("1"))
+                  SWITCH("1.000008", "0", "a", "7", "D", "swapper", "0")
+                      SWITCH("1.000010", "0", "swapper", "0", "R", "a", "7")
+                          SWITCH("1.000012", "0", "a", "7", "D", "swapper", "0")
+                              LINE("1.000014", WAIT("0")) LINE("1.000016", "sched_wakeup: " WOKEN),
+          "cpu CPU 0\n  a 6+2 a 10+2\n"
+          "states a\n  Uninterruptible Sleep (I/O) 0+2 Runnable 2+4 Running 6+2"
+          " Uninterruptible Sleep (I/O) 8+2 Running 10+2 Uninterruptible Sleep 12+4\n"
+          "woken a 2 by b\nwoken a 16 by b\n");
+}
+
 /* CPU time is the time that the thread ran. */
 static void reads_marks(void **context)
 {
@@ -174,7 +196,8 @@ static void puts_switches_in_order(void **context)
 }
 
 UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran),
-           cmocka_unit_test(knows_why_a_thread_was_blocked), cmocka_unit_test(reads_marks),
+           cmocka_unit_test(knows_why_a_thread_was_blocked),
+           cmocka_unit_test(knows_when_a_reason_counts), cmocka_unit_test(reads_marks),
            cmocka_unit_test(keeps_the_kernel_apart),
            cmocka_unit_test(counts_what_the_kernel_counts),
            cmocka_unit_test(says_what_it_cannot_read), cmocka_unit_test(reads_trace_cmd),
