@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'states-'));
  * CPU 0 runs app 0..1, work 1..5, app 5..6.5 ms; CPU 1 disk 0..7, work 7..10.  app waits for I/O
  * 1..3, when disk wakes it, and for CPU 0 until 5.  The beat is on 2..4 and 6..8 ms.
  */
-const SCHED = fileURLToPath(new URL('../golden/data/sched.txt', import.meta.url));
+const SCHED = fileURLToPath(new URL('../golden/data/sched.ftrace', import.meta.url));
 const BEAT = [2, 4, 6, 8].map(
   (ms, i) =>
     `app-100 ( 100) [000] ...1 1.00${ms}000: tracing_mark_write: C|100|VSYNC|${1 - (i % 2)}`,
