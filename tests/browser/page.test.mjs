@@ -393,9 +393,7 @@ test('help lists the keys and closes with Escape', async () => {
     await page.keyboard.press('Escape');
     assert.equal(await page.getByRole('dialog').isVisible(), false);
     await page.keyboard.press('q');
-    assert.ok(
-      await page.evaluate(() => document.querySelector('.page').classList.contains('closed')),
-    );
+    await page.waitForSelector('.page.closed');
   });
 });
 
