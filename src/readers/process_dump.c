@@ -151,10 +151,21 @@ enum tv_process_dump_kind tv_process_dump_line(struct tv_process_dump *dump, str
 
 /* ---- The reader ---- */
 
+/* "USER PID PPID ...": the table without the title. */
+static bool begins_with_heading(struct tv_bytes head)
+{
+    struct tv_bytes line, words[MOST_WORDS];
+    tv_bytes_split(&head, '\n', &line);
+    unsigned count = split(trim(line), words);
+    return count > 3 && is_word(words[0], "USER") && is_word(words[1], "PID") &&
+           (is_word(words[2], "PPID") || is_word(words[2], "TID"));
+}
+
 static int sniff(struct tv_bytes head, uint64_t size)
 {
     (void)size;
-    return tv_bytes_starts_with(head, TV_BYTES("PROCESS DUMP")) ? 95 : 0;
+    return tv_bytes_starts_with(head, TV_BYTES("PROCESS DUMP")) || begins_with_heading(head) ? 95
+                                                                                             : 0;
 }
 
 struct reading {

@@ -7,7 +7,8 @@
  *     USER PID PPID VSIZE RSS WCHAN PC NAME          before; S has no heading there
  *     USER PID TID CMD                               threads
  *
- * A line that begins with USER is the heading of what follows.
+ * A line that begins with USER is the heading of what follows.  The words PROCESS DUMP may be
+ * missing: some writers put the tables alone into their block.
  */
 #ifndef TV_READERS_PROCESS_DUMP_H
 #define TV_READERS_PROCESS_DUMP_H

@@ -91,6 +91,16 @@ static void lists_of_old(void **context)
                 "1 /init|900 com.a:remote part|", 0);
 }
 
+/* Some writers leave the title out. */
+static void lists_without_a_title(void **context)
+{
+    (void)context;
+    assert_rows("USER           PID  PPID     VSZ    RSS WCHAN            PC S NAME  COMM\r\n"
+                "root             1     0   14388   2076 0                 0 S init  init\r\n",
+                "1 init|", 0);
+    assert_rows("USER PID TID CMD\nroot 1 2 two\n", "1/2 two|", 0);
+}
+
 static void lines_that_are_no_rows(void **context)
 {
     (void)context;
@@ -210,7 +220,7 @@ static void power_is_put_beside_a_trace(void **context)
 }
 
 UNIT_TESTS(side_inputs, cmocka_unit_test(lists_of_today), cmocka_unit_test(lists_of_old),
-           cmocka_unit_test(lines_that_are_no_rows),
+           cmocka_unit_test(lists_without_a_title), cmocka_unit_test(lines_that_are_no_rows),
            cmocka_unit_test(lists_name_the_threads_of_a_trace),
            cmocka_unit_test(control_groups_are_metadata), cmocka_unit_test(takes_lines_of_power),
            cmocka_unit_test(power_is_a_counter), cmocka_unit_test(power_is_put_beside_a_trace));
