@@ -110,6 +110,17 @@ static enum tv_status read_source(struct tv_source *source, const struct destina
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
+/* Of the inputs and processes that a source added; a reader may know better. */
+static void set_machine(struct tv_head *head, uint32_t processes, uint32_t inputs, uint32_t machine)
+{
+    for (uint32_t i = processes; i < head->process_count; i++)
+        if (head->processes[i].machine == TV_NONE)
+            head->processes[i].machine = machine;
+    for (uint32_t i = inputs; i < head->input_count; i++)
+        if (head->inputs[i].machine == TV_NONE)
+            head->inputs[i].machine = machine;
+}
+
 static enum tv_status load(struct tv_loading *loading, struct destination to,
                            struct tv_progress *progress, struct tv_error *err)
 {
@@ -128,11 +139,9 @@ static enum tv_status load(struct tv_loading *loading, struct destination to,
     };
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < loading->inputs.count && status == TV_OK; i++) {
-        uint32_t before = to.head->process_count;
+        uint32_t processes = to.head->process_count, inputs = to.head->input_count;
         status = read_source(loading->inputs.sources[i], &to, &options, err);
-        for (uint32_t k = before; k < to.head->process_count; k++)
-            if (to.head->processes[k].machine == TV_NONE) /* the reader does not know better */
-                to.head->processes[k].machine = loading->inputs.machines[i];
+        set_machine(to.head, processes, inputs, loading->inputs.machines[i]);
     }
     tv_meter_stop(meter);
     return status;

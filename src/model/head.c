@@ -47,6 +47,7 @@ uint32_t tv_head_add_input(struct tv_head *head, const char *name, const char *f
         .tick_ns = 1,
         .elapsed_ns = -1,
         .announced = -1,
+        .machine = TV_NONE,
     };
     head->diagnostics.input = head->input_count;
     return head->input_count++;

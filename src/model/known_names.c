@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/known_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/map.h"
+#include "base/memory.h"
 
 /* Bytes of a thread's name in the kernel, without the NUL. */
 #define KERNEL_NAME 15
 
-/* Ids that these maps can hold: those of all systems. */
+/* Ids that the kernel has. */
 static bool fits(uint64_t id)
 {
     return id < TV_NONE;
-}
-
-static uint64_t thread_key(uint64_t pid, uint64_t tid)
-{
-    return pid << 32 | tid;
 }
 
 bool tv_known_name_is_cut(struct tv_bytes name, struct tv_bytes whole)
@@ -27,52 +24,214 @@ bool tv_known_name_is_cut(struct tv_bytes name, struct tv_bytes whole)
             memcmp(whole.data + whole.length - KERNEL_NAME, name.data, KERNEL_NAME) == 0);
 }
 
-static void name_processes(struct tv_head *head, const struct tv_map *names)
+/* ---- Rows by what they are about ---- */
+
+#define ANY_MACHINE (UINT64_C(1) << 32) /* no other number of a machine has so many bits */
+#define NO_TID TV_NONE                  /* of a process */
+
+struct key {
+    uint64_t machine;
+    uint32_t id[2]; /* of a process: pid, NO_TID; of a thread that is to be named: pid, tid; to be
+                     * placed: NO_TID, tid */
+};
+
+struct known {
+    struct key key;
+    uint32_t at; /* in the table */
+    uint32_t pid, name;
+};
+
+struct knowledge {
+    struct known *rows;
+    size_t count, capacity;
+};
+
+static int compare_keys(const struct key *a, const struct key *b)
+{
+    if (a->machine != b->machine)
+        return a->machine < b->machine ? -1 : 1;
+    if (a->id[0] != b->id[0])
+        return a->id[0] < b->id[0] ? -1 : 1;
+    return (a->id[1] > b->id[1]) - (a->id[1] < b->id[1]);
+}
+
+/* What stands later in the table comes first. */
+static int compare_known(const void *left, const void *right)
+{
+    const struct known *a = left, *b = right;
+    int order = compare_keys(&a->key, &b->key);
+    return order ? order : (a->at < b->at) - (a->at > b->at);
+}
+
+static void add(struct knowledge *all, uint64_t machine, uint32_t first, uint32_t second,
+                struct known known)
+{
+    known.key = (struct key){machine, {first, second}};
+    all->rows = tv_array_reserve(all->rows, &all->capacity, all->count + 1, sizeof *all->rows);
+    all->rows[all->count++] = known;
+}
+
+static void know(struct knowledge *all, const struct tv_trace *trace, uint32_t at)
+{
+    const struct tv_known_name *row = &trace->tables.known_names.rows[at];
+    uint64_t machine = trace->head->inputs[row->input].machine;
+    if (!fits(row->pid) || (row->is_thread && !fits(row->tid)))
+        return;
+    uint32_t pid = (uint32_t)row->pid, tid = row->is_thread ? (uint32_t)row->tid : NO_TID;
+    struct known known = {.at = at, .pid = pid, .name = row->name};
+    add(all, machine, pid, tid, known);
+    add(all, ANY_MACHINE, pid, tid, known);
+    /* A process is its first thread's. */
+    add(all, machine, NO_TID, row->is_thread ? tid : pid, known);
+}
+
+static struct knowledge know_all(const struct tv_trace *trace)
+{
+    struct knowledge all = {NULL, 0, 0};
+    for (size_t i = 0; i < trace->tables.known_names.count && i < TV_NONE; i++)
+        know(&all, trace, (uint32_t)i);
+    if (all.count > 0)
+        qsort(all.rows, all.count, sizeof *all.rows, compare_known);
+    return all;
+}
+
+/* NULL: nothing is known. */
+static const struct known *find(const struct knowledge *all, uint64_t machine, uint32_t first,
+                                uint32_t second)
+{
+    struct key key = {machine, {first, second}};
+    size_t low = 0, high = all->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_keys(&all->rows[middle].key, &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < all->count && compare_keys(&all->rows[low].key, &key) == 0;
+    return found ? &all->rows[low] : NULL;
+}
+
+/* ---- Names ---- */
+
+/* Puts a better name, if one is known, in the place of the one there. */
+static void rename_it(const struct tv_head *head, const struct knowledge *all,
+                      const struct key *key, uint32_t *name, bool *kernel_name)
+{
+    const struct known *known = find(all, key->machine, key->id[0], key->id[1]);
+    bool better = *name == TV_EMPTY_STRING || (known && *kernel_name);
+    if (!known)
+        known = find(all, ANY_MACHINE, key->id[0], key->id[1]);
+    if (!known || (!better && !tv_known_name_is_cut(tv_head_text(head, *name),
+                                                    tv_head_text(head, known->name))))
+        return;
+    *name = known->name;
+    *kernel_name = false;
+}
+
+static void name_processes(struct tv_head *head, const struct knowledge *all)
 {
     for (uint32_t i = 0; i < head->process_count; i++) {
         struct tv_process *process = &head->processes[i];
-        uint32_t name = process->key == TV_EMPTY_STRING && fits(process->id)
-                            ? tv_map_find(names, process->id)
-                            : TV_NONE;
-        if (name != TV_NONE &&
-            (process->name == TV_EMPTY_STRING ||
-             tv_known_name_is_cut(tv_head_text(head, process->name), tv_head_text(head, name))))
-            process->name = name;
+        struct key key = {process->machine, {(uint32_t)process->id, NO_TID}};
+        if (process->key == TV_EMPTY_STRING && fits(process->id))
+            rename_it(head, all, &key, &process->name, &process->kernel_name);
     }
 }
 
-static void name_threads(struct tv_head *head, const struct tv_map *names)
+static void name_threads(struct tv_head *head, const struct knowledge *all)
 {
     for (uint32_t i = 0; i < head->thread_count; i++) {
         struct tv_thread *thread = &head->threads[i];
         if (thread->process >= head->process_count)
             continue;
         const struct tv_process *process = &head->processes[thread->process];
-        if (thread->name != TV_EMPTY_STRING || thread->key != TV_EMPTY_STRING ||
-            process->key != TV_EMPTY_STRING || !fits(thread->id) || !fits(process->id))
-            continue;
-        uint32_t name = tv_map_find(names, thread_key(process->id, thread->id));
-        if (name != TV_NONE)
-            thread->name = name;
+        struct key key = {process->machine, {(uint32_t)process->id, (uint32_t)thread->id}};
+        if (thread->key == TV_EMPTY_STRING && process->key == TV_EMPTY_STRING && fits(thread->id) &&
+            fits(process->id))
+            rename_it(head, all, &key, &thread->name, &thread->kernel_name);
+    }
+}
+
+/* Its states are called as the thread is. */
+static void name_states(struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        struct tv_track *track = &trace->tracks[i];
+        if (track->kind == TV_TRACK_STATES && track->thread != TV_NONE)
+            track->name = trace->head->threads[track->thread].name;
     }
 }
 
 void tv_known_names_apply(struct tv_trace *trace)
 {
-    struct tv_map processes, threads;
-    tv_map_init(&processes);
-    tv_map_init(&threads);
-    for (size_t i = 0; i < trace->tables.known_names.count; i++) {
-        const struct tv_known_name *known = &trace->tables.known_names.rows[i];
-        if (!fits(known->pid))
-            continue;
-        if (!known->is_thread)
-            tv_map_set(&processes, known->pid, known->name);
-        else if (fits(known->tid))
-            tv_map_set(&threads, thread_key(known->pid, known->tid), known->name);
+    struct knowledge all = know_all(trace);
+    name_processes(trace->head, &all);
+    name_threads(trace->head, &all);
+    name_states(trace);
+    tv_free(all.rows);
+}
+
+/* ---- Threads without a process ---- */
+
+/* That of a pid on a machine. */
+static uint32_t process_of(struct tv_head *head, struct tv_map *by_id, uint32_t machine,
+                           uint32_t pid)
+{
+    uint64_t key = (uint64_t)machine << 32 | pid;
+    uint32_t number = tv_map_find(by_id, key);
+    if (number != TV_NONE)
+        return number;
+    number = tv_head_add_process(head, pid, (struct tv_bytes){NULL, 0});
+    head->processes[number].machine = machine;
+    tv_map_set(by_id, key, number);
+    return number;
+}
+
+static void index_processes(const struct tv_head *head, struct tv_map *by_id)
+{
+    for (uint32_t i = 0; i < head->process_count; i++) {
+        const struct tv_process *process = &head->processes[i];
+        if (process->key == TV_EMPTY_STRING && fits(process->id))
+            tv_map_add(by_id, (uint64_t)process->machine << 32 | process->id, i);
     }
-    name_processes(trace->head, &processes);
-    name_threads(trace->head, &threads);
-    tv_map_release(&processes);
-    tv_map_release(&threads);
+}
+
+/* Whether it has a process now. */
+static bool place_thread(struct tv_head *head, const struct knowledge *all, struct tv_map *by_id,
+                         struct tv_thread *thread)
+{
+    uint32_t machine = head->inputs[thread->input].machine;
+    bool lost = thread->process == TV_NONE && thread->key == TV_EMPTY_STRING && fits(thread->id);
+    const struct known *known = lost ? find(all, machine, NO_TID, (uint32_t)thread->id) : NULL;
+    if (!known)
+        return false;
+    thread->process = process_of(head, by_id, machine, known->pid);
+    struct tv_process *process = &head->processes[thread->process];
+    if (thread->id == process->id && process->name == TV_EMPTY_STRING) {
+        process->name = thread->name;
+        process->kernel_name = thread->kernel_name;
+    }
+    return true;
+}
+
+void tv_known_names_place(struct tv_trace *trace)
+{
+    struct tv_head *head = trace->head;
+    struct tv_map by_id;
+    bool any = false;
+    if (trace->tables.known_names.count == 0)
+        return;
+    struct knowledge all = know_all(trace);
+    tv_map_init(&by_id);
+    index_processes(head, &by_id);
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        any |= place_thread(head, &all, &by_id, &head->threads[i]);
+    for (uint32_t i = 0; any && i < trace->track_count; i++) {
+        struct tv_track *track = &trace->tracks[i];
+        if (track->thread != TV_NONE && track->process == TV_NONE)
+            track->process = head->threads[track->thread].process;
+    }
+    tv_map_release(&by_id);
+    tv_free(all.rows);
 }

@@ -95,6 +95,7 @@ void tv_trace_settle(struct tv_trace *trace)
     struct span span = {0};
     tv_trace_reserve_offsets(trace);
     tv_trace_tie_clocks(trace);
+    tv_known_names_place(trace);
     tv_trace_join_machines(trace);
     tv_known_names_apply(trace);
     tv_tables_finish(&trace->tables);
