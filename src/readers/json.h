@@ -17,7 +17,7 @@
 enum tv_json_fault {
     TV_JSON_FAULT_COMMA = 1 << 0,     /* too many, or missing between two items */
     TV_JSON_FAULT_QUOTES = 1 << 1,    /* a string in single quotes */
-    TV_JSON_FAULT_WORD = 1 << 2,      /* a bare word, such as 0x100: a string */
+    TV_JSON_FAULT_WORD = 1 << 2,      /* a bare word: a string; 0x100: a number */
     TV_JSON_FAULT_INFINITE = 1 << 3,  /* NaN, Infinity, -Infinity: numbers */
     TV_JSON_FAULT_NUMBER = 1 << 4,    /* 007, .5, 5., +5: numbers */
     TV_JSON_FAULT_CONTROL = 1 << 5,   /* a raw control character in a string stands for itself */
@@ -73,7 +73,7 @@ bool tv_json_next(struct tv_json_cursor *cursor, struct tv_bytes *key, struct tv
 struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key);
 
 /* Writes the first value of a lenient text as strict and compact JSON: numbers keep their digits,
- * NaN, infinities and words become strings, no value at all null.  *faults (may be NULL): all that
+ * bare 0x100 becomes 256, NaN, infinities and other words strings, no value at all null.  *faults (may be NULL): all that
  * was forgiven. */
 void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults);
 

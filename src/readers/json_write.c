@@ -61,13 +61,24 @@ static void put_word(struct writer *w, struct tv_bytes word)
         tv_out_json(w->out, word);
 }
 
+/* Strict JSON has no number in hexadecimal digits; what reads the text takes it for one. */
+static void put_bare(struct writer *w, struct tv_bytes word)
+{
+    uint64_t number;
+    uint8_t digits[24];
+    if (!tv_te_hex(word, &number))
+        put_word(w, word);
+    else if (w->out)
+        tv_out_bytes(w->out, (struct tv_bytes){digits, tv_digits_u64(digits, number)});
+}
+
 static void take_word(struct writer *w)
 {
     struct tv_bytes word;
     tv_json_take_word(&w->walk, &word);
     enum tv_json_type type = tv_json_judge_word(&w->walk, word);
     if (type == TV_JSON_WORD)
-        put_word(w, word);
+        put_bare(w, word);
     else if (type == TV_JSON_NUMBER && w->out)
         tv_json_number_write(w->out, word);
     else if (w->out)

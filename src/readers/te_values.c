@@ -86,7 +86,7 @@ static bool parse_decimal(struct tv_bytes text, struct decimal *decimal)
     return parse_exponent(exponent, &decimal->exponent);
 }
 
-static bool parse_hex(struct tv_bytes text, uint64_t *value)
+bool tv_te_hex(struct tv_bytes text, uint64_t *value)
 {
     return text.length > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x' &&
            tv_parse_hex(text, value);
@@ -139,7 +139,7 @@ static TV_NOINLINE bool odd_time(struct tv_bytes raw, int64_t *ns)
     bool exact;
     uint64_t hex;
     struct tv_bytes text = number_text(raw);
-    if (!tv_te_is_string(raw) && parse_hex(text, &hex)) {
+    if (!tv_te_is_string(raw) && tv_te_hex(text, &hex)) {
         *ns = (int64_t)(hex * 1000);
         return hex <= (uint64_t)TV_TE_LATEST / 1000;
     }
@@ -262,7 +262,7 @@ bool tv_te_number(struct tv_bytes raw, double *value)
     if (!tv_te_is_string(raw)) {
         if (number_name(text, value))
             return true;
-        if (parse_hex(text, &hex)) {
+        if (tv_te_hex(text, &hex)) {
             *value = (double)hex;
             return true;
         }
@@ -281,7 +281,7 @@ bool tv_te_integer(struct tv_bytes raw, int64_t *value)
     bool exact;
     uint64_t hex;
     struct tv_bytes text = number_text(raw);
-    if (parse_hex(text, &hex)) {
+    if (tv_te_hex(text, &hex)) {
         *value = (int64_t)hex;
         return hex <= INT64_MAX;
     }
@@ -331,14 +331,26 @@ static bool parse_whole(struct tv_bytes raw, int64_t *value)
     return (is_digit(raw.data[0]) || strchr("+-.", raw.data[0])) && tv_te_integer(raw, value);
 }
 
-static struct tv_bytes integer_text(int64_t value, struct tv_te_scratch *scratch)
+static struct tv_bytes digits_text(uint64_t magnitude, bool negative, struct tv_te_scratch *scratch)
 {
     uint8_t *to = reserve(scratch, 24);
     size_t length = 0;
-    if (value < 0)
+    if (negative)
         to[length++] = '-';
-    length += tv_digits_u64(to + length, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    length += tv_digits_u64(to + length, magnitude);
     return (struct tv_bytes){to, length};
+}
+
+/* What is bare, and no plain integer. */
+static struct tv_bytes bare_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
+{
+    int64_t whole;
+    uint64_t hex;
+    if (tv_te_hex(raw, &hex)) /* also one that no signed number holds */
+        return digits_text(hex, false, scratch);
+    if (!parse_whole(raw, &whole))
+        return raw;
+    return digits_text(whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole, whole < 0, scratch);
 }
 
 static bool take_hex4(struct tv_cursor *text, uint32_t *code)
@@ -431,11 +443,10 @@ static struct tv_bytes decode(struct tv_bytes inside, struct tv_te_scratch *scra
 
 struct tv_bytes tv_te_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
-    int64_t whole;
     if (raw.length == 0 || is_plain_integer(raw))
         return raw;
     if (!tv_te_is_string(raw))
-        return parse_whole(raw, &whole) ? integer_text(whole, scratch) : raw;
+        return bare_text(raw, scratch);
     struct tv_bytes inside = {raw.data + 1, raw.length >= 2 ? raw.length - 2 : 0};
     if (!memchr(inside.data, '\\', inside.length))
         return inside;

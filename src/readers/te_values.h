@@ -22,6 +22,9 @@ bool tv_te_time(struct tv_bytes raw, int64_t *ns);
 /* A number or a string that is one ("12", ".75", "1e3"; NaN and Infinity when bare). */
 bool tv_te_number(struct tv_bytes raw, double *value);
 
+/* What begins with 0x and has digits of no more than 64 bits. */
+bool tv_te_hex(struct tv_bytes text, uint64_t *value);
+
 /* A whole number, or a string that is one; decimal, or hexadecimal with 0x. */
 bool tv_te_integer(struct tv_bytes raw, int64_t *value);
 
@@ -42,8 +45,9 @@ struct tv_te_scratch {
 void tv_te_scratch_release(struct tv_te_scratch *scratch);
 
 /* The value as text, as JavaScript's String() makes it: strings without their quotes and escapes,
- * whole numbers as plain digits ("1.0" and "1e0" are "1"), anything else as it stands.  Valid until
- * the scratch is used again or the raw text goes.  Absent: empty, data NULL. */
+ * whole numbers as plain digits ("1.0" and "1e0" are "1", 0x10 is "16"), anything else as it
+ * stands.  Valid until the scratch is used again or the raw text goes.  Absent: empty, data NULL.
+ */
 struct tv_bytes tv_te_text(struct tv_bytes raw, struct tv_te_scratch *scratch);
 
 /* The reserved colour of a cname as struct tv_slice_extra numbers it; 0: there is no such name. */
