@@ -19,12 +19,17 @@ export interface Attributes {
   on?: { [E in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[E]) => void };
 }
 
+/** False is a word where the attribute says so, as aria-* does; else such an attribute is absent. */
+function isWord(name: string): boolean {
+  return /^(aria-|data-)/.test(name) || name === 'spellcheck';
+}
+
 export function setAttribute(
-  element: Element,
+  element: Pick<Element, 'setAttribute' | 'removeAttribute'>,
   name: string,
   value: string | number | boolean | null,
 ): void {
-  if (value === null) element.removeAttribute(name);
+  if (value === null || (value === false && !isWord(name))) element.removeAttribute(name);
   else element.setAttribute(name, String(value));
 }
 
