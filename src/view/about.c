@@ -5,6 +5,7 @@
 #include "analysis/slice_sums.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "view/members.h"
 #include "view/state.h"
 #include "writers/info.h"
 
@@ -261,10 +262,13 @@ static void write_idle_threads(struct tv_out *out, const struct tv_trace *trace)
     for (uint32_t i = 0; i < head->thread_count; i++) {
         if (busy[i])
             continue;
-        tv_out_text(out, any ? ",{\"thread_id\":" : "{\"thread_id\":");
-        tv_out_u64(out, head->threads[i].id);
-        tv_out_text(out, ",\"name\":");
-        text(out, head, head->threads[i].name);
+        const struct tv_thread *thread = &head->threads[i];
+        tv_member_number(out, any ? ",{\"thread\":" : "{\"thread\":", i);
+        tv_out_text(out, ",\"thread_id\":");
+        tv_out_u64(out, thread->id);
+        if (thread->key != TV_EMPTY_STRING)
+            tv_member_text(out, ",\"key\":", head, thread->key);
+        tv_member_text(out, ",\"name\":", head, thread->name);
         tv_out_char(out, '}');
         any = true;
     }

@@ -8,6 +8,7 @@ import type { CounterFacts } from '../src/model/engine';
 import { layoutPage, type Opened, type Placed } from '../src/model/layout';
 import { columnsOf, memoryTree, type MemoryNode } from '../src/model/memoryTree';
 import { FEW, foldOfTrack, foldRows, rowsOf, type Row } from '../src/model/rows';
+import { allThreads } from '../src/model/states';
 import { theme, track } from './fixtures';
 
 const { heights } = theme();
@@ -64,6 +65,33 @@ test('rows stand in their process, those of a thread under its slices', () => {
   assert.equal(over.length, 0);
   assert.equal(placed.threads.get(0)?.top, placed.tracks[0]?.top);
   assert.equal(placed.threads.get(9)?.top, placed.rows.find((b) => b.row.key === 'u9')?.top);
+});
+
+test('a thread with async slices only is named over them, and one with slices is not again', () => {
+  const tracks = [
+    track(0, { kind: 'async', thread: 4 }),
+    track(1, { kind: 'async', thread: 4 }),
+    track(2, { kind: 'async', thread: 5 }),
+    track(3, { thread: 6 }),
+    track(4, { kind: 'async', thread: 6 }),
+    track(5, { kind: 'states', thread: 7 }),
+    track(6, { kind: 'async', thread: 7 }),
+    track(7, { kind: 'async', thread: -1 }),
+  ];
+  const idle = [4, 5, 7, 8].map((thread) => {
+    return { thread, thread_id: thread, name: `worker ${thread}` };
+  });
+  const samples = [{ thread: 5, process: 0, samples: 5 }];
+  const rows = rowsOf({ ...NOTHING, samples }, [], tracks, idle);
+  const placed = layoutPage({ order: 'owner', tracks }, SHUT, heights, rows);
+  assert.equal(order(placed), 'P0 u4 a0 a1 u5 a2 s5 t3 a4 s5 a6 a7');
+  const named = rows.map((row) => (row.kind === 'thread' ? row.of.name : row.kind));
+  assert.deepEqual(named, ['worker 4', 'worker 5', 'samples']);
+  assert.equal(rows[2]?.kind === 'samples' && rows[2].name, 'worker 5');
+  // Its instants are drawn where it is named.
+  assert.equal(placed.threads.get(4)?.top, placed.rows.find((b) => b.row.key === 'u4')?.top);
+  // 4 to 8: two of them have no slices but a track, one has nothing.
+  assert.equal(allThreads({ tracks, idle_threads: idle }), 5);
 });
 
 test('rows of a closed process are not there, and a process may have nothing but rows', () => {

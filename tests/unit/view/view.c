@@ -104,8 +104,8 @@ static void tells_what_else_there_is(void **state)
     asked.view = tv_view_new(trace);
     assert_int_equal(ask(&asked, "trace"), TV_OK);
     tv_out_char(&asked.out, 0);
-    assert_has(&asked.out, "\"idle_threads\":[{\"thread_id\":70,\"name\":\"\\u003c/script>\"},"
-                           "{\"thread_id\":71,");
+    assert_has(&asked.out, "\"idle_threads\":[{\"thread\":2,\"thread_id\":70,\"name\":\"\\u003c/script>\"},"
+                           "{\"thread\":3,\"thread_id\":71,");
     assert_has(&asked.out, "\"metadata\":[[\"vm\",\"art\"],[\"pid\",\"12\"]]");
     assert_has(&asked.out, "\"severity\":\"warning\",\"count\":2,\"offsets\":[1234,1300]}");
     assert_has(&asked.out, "\"recorded\":\"1970-01-01T00:00:01");

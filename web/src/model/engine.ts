@@ -62,6 +62,15 @@ export interface Diagnostic {
   offsets: number[];
 }
 
+/** A thread without slices of its own. */
+export interface IdleThread {
+  /** Index, as in the tracks. */
+  thread: number;
+  thread_id: number;
+  key?: string;
+  name: string;
+}
+
 export interface TraceFacts {
   protocol: number;
   name: string;
@@ -87,7 +96,8 @@ export interface TraceFacts {
   files: string[];
   processes: Process[];
   tracks: Track[];
-  idle_threads: { thread_id: number; name: string }[];
+  /** Those without slices of their own; they may have async slices or states. */
+  idle_threads: IdleThread[];
   diagnostics: Diagnostic[];
   /** How many there are to ask for. */
   counters: number;

@@ -188,7 +188,10 @@ class Stack {
   }
 }
 
-/** The rows of a process over its tracks, those of a thread under the thread's own. */
+/**
+ * The rows of a process over its tracks, those of a thread under the thread's own; what names a
+ * thread stands over all of it.
+ */
 function placeProcess(
   stack: Stack,
   boxes: readonly TrackBox[],
@@ -202,6 +205,15 @@ function placeProcess(
   stack.rows(rows.filter((row) => row.thread < 0 && under(row) === undefined));
   boxes.forEach((box, i) => {
     const { thread } = box.track;
+    if (boxes[i - 1]?.track.thread !== thread) {
+      const own = ofThreads.get(thread) ?? [];
+      stack.rows(own.filter((row) => row.kind === 'thread'));
+      if (own.length > 0)
+        ofThreads.set(
+          thread,
+          own.filter((row) => row.kind !== 'thread'),
+        );
+    }
     stack.track(box);
     stack.rows(rows.filter((row) => under(row) === box.track.track));
     const fold = folds.get(box.track.track);

@@ -2,7 +2,7 @@
 // What stands in the time line beside tracks of slices: one row each, of a process or a thread.
 
 import type { BesideRows, LoneThread, ObjectType } from './beside';
-import type { CounterFacts, Track } from './engine';
+import type { CounterFacts, IdleThread, Track } from './engine';
 import type { RowBox } from './layout';
 import { CPUS } from './states';
 
@@ -41,7 +41,7 @@ export interface SamplesRow extends Owned {
   samples: number;
 }
 
-/** A thread that has instants and no track. */
+/** A thread that has no track to name it: it has instants, or async slices that stand below. */
 export interface ThreadRow extends Owned {
   kind: 'thread';
   of: LoneThread;
@@ -81,9 +81,13 @@ function idOf(thread: { thread_id: number; key?: string }): string {
   return thread.key ?? String(thread.thread_id);
 }
 
-function samplesRows(rows: BesideRows, tracks: readonly Track[]): SamplesRow[] {
+function samplesRows(
+  rows: BesideRows,
+  tracks: readonly Track[],
+  idle: readonly IdleThread[],
+): SamplesRow[] {
   const known = new Map<number, { name: string; thread_id: number; key?: string }>();
-  for (const thread of rows.threads) known.set(thread.thread, thread);
+  for (const thread of [...idle, ...rows.threads]) known.set(thread.thread, thread);
   for (const track of tracks) if (track.kind === 'thread') known.set(track.thread, track);
   return rows.samples.map(({ thread, process, samples }) => {
     const found = known.get(thread);
@@ -93,11 +97,24 @@ function samplesRows(rows: BesideRows, tracks: readonly Track[]): SamplesRow[] {
   });
 }
 
+/** Threads whose only tracks are of async slices, which have names of their own. */
+function nameless(tracks: readonly Track[], idle: readonly IdleThread[]): LoneThread[] {
+  const named = new Set(tracks.filter((t) => t.kind !== 'async').map((t) => t.thread));
+  const first = new Map<number, Track>();
+  for (const track of tracks)
+    if (!named.has(track.thread) && !first.has(track.thread)) first.set(track.thread, track);
+  return idle.flatMap((thread) => {
+    const process = first.get(thread.thread)?.process;
+    return process === undefined ? [] : [{ ...thread, process, instants: 0 }];
+  });
+}
+
 /** Everything that has a row of its own, by owner as the layout takes it. */
 export function rowsOf(
   rows: BesideRows,
   counters: readonly CounterFacts[],
   tracks: readonly Track[],
+  idle: readonly IdleThread[] = [],
 ): Row[] {
   const shown = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.thread));
   return [
@@ -109,13 +126,13 @@ export function rowsOf(
       const { row, process, lanes } = type;
       return { kind: 'objects', key: `lanes.${row}`, process, thread: -1, type, shown: lanes };
     }),
-    ...rows.threads
-      .filter((of) => of.instants > 0 && !shown.has(of.thread))
+    ...[...nameless(tracks, idle), ...rows.threads.filter((of) => of.instants > 0)]
+      .filter((of) => !shown.has(of.thread))
       .map((of): ThreadRow => {
         const { thread, process } = of;
         return { kind: 'thread', key: `u${thread}`, process, thread, of };
       }),
-    ...samplesRows(rows, tracks),
+    ...samplesRows(rows, tracks, idle),
   ];
 }
 

@@ -112,12 +112,18 @@ export function hasStates(facts: Pick<TraceFacts, 'tracks'>): boolean {
   return facts.tracks.some((t) => t.kind === 'states' || t.kind === 'cpu');
 }
 
-/** Threads that have something in the time line; those with slices, or with states alone too. */
+/** Threads that have something in the time line: slices, async ones, or states. */
 export function threadsOf(tracks: readonly Track[]): number {
-  const calls = tracks.filter((t) => t.kind === 'thread').length;
-  const own = new Set(tracks.filter((t) => t.kind === 'thread').map((t) => t.thread));
-  const states = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.thread));
-  return calls + [...states].filter((thread) => !own.has(thread)).length;
+  return new Set(tracks.map((t) => t.thread).filter((thread) => thread >= 0)).size;
+}
+
+/** Every thread of the trace; one without slices of its own may have a track all the same. */
+export function allThreads({
+  tracks,
+  idle_threads,
+}: Pick<TraceFacts, 'tracks' | 'idle_threads'>): number {
+  const all = [...tracks, ...idle_threads].map((t) => t.thread);
+  return new Set(all.filter((thread) => thread >= 0)).size;
 }
 
 /** Tracks that tables are computed for: processors and states are no tracks of slices. */

@@ -5,7 +5,7 @@ import { fill, h } from '../base/dom';
 import { formatCount, formatTimeUnit, plural, versionWords, type Unit } from '../base/format';
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
-import { threadsOf } from '../model/states';
+import { allThreads } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
 import { sampledWords } from './topBar';
 import { foldedText, valueTree } from './valueTree';
@@ -26,7 +26,7 @@ function table(pairs: readonly [string, string | HTMLElement][]): HTMLElement {
 
 function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const busy = f.tracks.filter((track) => track.kind === 'thread').length;
-  const all = plural(threadsOf(f.tracks) + f.idle_threads.length, 'thread');
+  const all = plural(allThreads(f), 'thread');
   const words = wordsFor(f);
   const threads = `${all}, ${formatCount(busy)} with ${words.slices}`;
   const pairs: Pair[] = [
@@ -80,7 +80,7 @@ function propertyValue(value: string): HTMLElement | string {
 }
 
 export function infoView(element: HTMLElement, f: TraceFacts, called: number, unit: Unit): void {
-  const idle = f.idle_threads.map((t): Pair => [String(t.thread_id), t.name]);
+  const idle = f.idle_threads.map((t): Pair => [idOf(t), t.name]);
   fill(
     element,
     h(

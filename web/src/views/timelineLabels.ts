@@ -144,7 +144,9 @@ export class TimelineLabels {
         return this.named(box, row.name, 'samples', words, row.id);
       }
       case 'thread': {
-        const words = `${row.of.name}, a thread without slices: ${plural(row.of.instants, 'instant')}`;
+        const { instants } = row.of;
+        const has = instants > 0 ? plural(instants, 'instant') : 'its async slices stand below';
+        const words = `${row.of.name}, a thread without slices of its own: ${has}`;
         return this.named(box, row.of.name, '', words, row.of.key ?? String(row.of.thread_id));
       }
     }

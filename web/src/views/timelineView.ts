@@ -19,7 +19,7 @@ import {
 } from '../model/layout';
 import { counterBoxes, rowsOf, type Row } from '../model/rows';
 import type { Span } from '../model/span';
-import { CPUS } from '../model/states';
+import { allThreads, CPUS } from '../model/states';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
 import { instantAt, paintInstants } from '../render/instantPainter';
@@ -75,7 +75,12 @@ export class TimelineView {
       viewer.failed,
     );
     this.rows = computed(() =>
-      rowsOf(v.beside.rows.get(), v.counters.list.get(), viewer.facts.tracks),
+      rowsOf(
+        v.beside.rows.get(),
+        v.counters.list.get(),
+        viewer.facts.tracks,
+        viewer.facts.idle_threads,
+      ),
     );
     this.placed = computed(() =>
       layoutPage(
@@ -144,13 +149,13 @@ export class TimelineView {
 
   private rulerKey(): HTMLElement {
     const { viewer } = this.v;
-    const { tracks, idle_threads, order } = viewer.facts;
+    const { tracks, order } = viewer.facts;
     const busy = new Set(tracks.filter((t) => t.thread >= 0).map((t) => t.thread));
+    const all = allThreads(viewer.facts);
     const words = h('span', null);
     effect(() => {
       // Threads that have no slices, but something else to show, are not idle.
       const lone = this.v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
-      const all = busy.size + idle_threads.length;
       const threads = `${busy.size + lone} of ${plural(all, 'thread')}`;
       const processes = plural(
         this.placed.get().groups.filter((group) => group.process !== CPUS).length,

@@ -12,7 +12,7 @@ import {
 } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
-import { threadsOf } from '../model/states';
+import { allThreads } from '../model/states';
 import { vsyncCounter } from '../model/vsync';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
@@ -27,7 +27,7 @@ export function factWords(facts: TraceFacts, unit: Unit): string[] {
       : facts.clocks[0] === 'cpu'
         ? 'CPU clock only'
         : 'real clock only';
-  const threads = threadsOf(facts.tracks) + facts.idle_threads.length;
+  const threads = allThreads(facts);
   return [
     [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]
       .filter((words) => words)

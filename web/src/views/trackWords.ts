@@ -3,7 +3,7 @@
 
 import { h } from '../base/dom';
 import type { TraceFacts, Track } from '../model/engine';
-import { idOf, trackName } from '../model/names';
+import { idOf } from '../model/names';
 
 /** Async slices have no CPU time of their own, whatever clocks the trace has. */
 export function busyTime(track: Track): number | null {
@@ -18,7 +18,9 @@ export function kindOf(
   track: Track,
   facts: TraceFacts,
 ): { title: string; mark: HTMLElement | null } {
-  const owner = facts.tracks.find((t) => t.thread === track.thread && t.kind === 'thread');
+  const owner = [...facts.tracks.filter((t) => t.kind === 'thread'), ...facts.idle_threads].find(
+    (t) => t.thread === track.thread,
+  );
   const mark = (text: string): HTMLElement =>
     h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, text);
   if (track.kind === 'overflow')
@@ -29,7 +31,8 @@ export function kindOf(
   if (track.kind === 'cpu') return { title: 'what this processor ran', mark: null };
   if (track.kind === 'states') return { title: 'states of this thread', mark: mark('states') };
   if (track.kind !== 'async') return { title: '', mark: null };
-  const of = track.thread >= 0 && owner ? `begun by ${trackName(owner)}` : 'of the process';
+  const of =
+    track.thread >= 0 && owner ? `begun by [${idOf(owner)}] ${owner.name}` : 'of the process';
   return { title: `async slices ${of}`, mark: mark('async') };
 }
 
