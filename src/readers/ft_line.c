@@ -403,7 +403,8 @@ TV_INLINE bool take_usual_time(struct rest *rest, struct tv_ft_line *line)
 /* "sched_switch: details", whose name begins at once and with a letter. */
 TV_INLINE bool take_usual_event(struct rest rest, struct tv_ft_line *line)
 {
-    static const bool stops[256] = {[':'] = true, [' '] = true, ['\t'] = true};
+    /* A '(' is the long way's: system calls have one before the first ':'. */
+    static const bool stops[256] = {[':'] = true, [' '] = true, ['\t'] = true, ['('] = true};
     const uint8_t *at = rest.at;
     if ((uint8_t)((*at | 0x20) - 'a') >= 26)
         return false;
