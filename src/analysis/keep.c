@@ -106,6 +106,45 @@ bool tv_categories_fit(struct tv_bytes list, struct tv_bytes pattern)
     return false;
 }
 
+/* ---- Rows of tables ---- */
+
+bool tv_keep_instant(const struct tv_keep *keep, const struct tv_head *head,
+                     const struct tv_instant *instant)
+{
+    uint32_t process = instant->scope == TV_SCOPE_THREAD    ? tv_thread_process(head, instant->of)
+                       : instant->scope == TV_SCOPE_PROCESS ? instant->of
+                                                            : TV_NONE;
+    return tv_keep_process(keep, process) && tv_keep_frame(keep, instant->frame);
+}
+
+bool tv_keep_counter(const struct tv_keep *keep, const struct tv_head *head,
+                     const struct tv_counter *counter)
+{
+    return tv_keep_process(keep, counter->process) &&
+           tv_keep_category(keep, tv_head_text(head, counter->category));
+}
+
+bool tv_keep_flow(const struct tv_keep *keep, const struct tv_trace *trace,
+                  const struct tv_flow *flow)
+{
+    uint32_t from = trace->rows[flow->from.row].track, to = trace->rows[flow->to.row].track;
+    return tv_keep_frame(keep, flow->frame) &&
+           (tv_keep_process(keep, tv_track_process(trace, from)) ||
+            tv_keep_process(keep, tv_track_process(trace, to)));
+}
+
+bool tv_keep_object(const struct tv_keep *keep, const struct tv_head *head,
+                    const struct tv_object *object)
+{
+    return tv_keep_process(keep, object->process) &&
+           tv_keep_category(keep, tv_head_text(head, object->category));
+}
+
+bool tv_keep_stack_frame(const struct tv_keep *keep, const struct tv_stack_frame *frame)
+{
+    return frame->process == TV_NONE || tv_keep_process(keep, frame->process);
+}
+
 /* ---- Trees ---- */
 
 struct tv_call_tree *tv_call_tree_sift(const struct tv_call_tree *tree, const bool *frames)

@@ -42,6 +42,18 @@ static inline bool tv_keep_category(const struct tv_keep *keep, struct tv_bytes 
     return !keep->category || keep->category(list, keep->context);
 }
 
+/* Of the rows of tables.  An arrow between two processes belongs to both, a stack frame of the whole
+ * file to all. */
+bool tv_keep_instant(const struct tv_keep *keep, const struct tv_head *head,
+                     const struct tv_instant *instant);
+bool tv_keep_counter(const struct tv_keep *keep, const struct tv_head *head,
+                     const struct tv_counter *counter);
+bool tv_keep_flow(const struct tv_keep *keep, const struct tv_trace *trace,
+                  const struct tv_flow *flow);
+bool tv_keep_object(const struct tv_keep *keep, const struct tv_head *head,
+                    const struct tv_object *object);
+bool tv_keep_stack_frame(const struct tv_keep *keep, const struct tv_stack_frame *frame);
+
 /* The process of a thread or a track; TV_NONE: none is known. */
 uint32_t tv_thread_process(const struct tv_head *head, uint32_t thread);
 uint32_t tv_track_process(const struct tv_trace *trace, uint32_t track);

@@ -26,22 +26,13 @@ static void add_offset(struct tv_out *out, uint64_t offset)
     tv_out_u64(out, offset);
 }
 
-static bool wants_instant(const struct tv_keep *keep, const struct tv_head *head,
-                          const struct tv_instant *instant)
-{
-    uint32_t process = instant->scope == TV_SCOPE_THREAD    ? tv_thread_process(head, instant->of)
-                       : instant->scope == TV_SCOPE_PROCESS ? instant->of
-                                                            : TV_NONE;
-    return tv_keep_process(keep, process) && tv_keep_frame(keep, instant->frame);
-}
-
 static void write_instants(struct tv_out *out, const struct tv_trace *trace,
                            const struct tv_keep *keep)
 {
     static const char *const scopes[] = {"thread", "process", "global"};
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         const struct tv_instant *instant = &trace->tables.instants.rows[i];
-        if (!wants_instant(keep, trace->head, instant))
+        if (!tv_keep_instant(keep, trace->head, instant))
             continue;
         tv_jsonl_begin(out, "instant");
         tv_jsonl_text(out, "scope", tv_bytes_of(scopes[instant->scope]));
@@ -76,18 +67,12 @@ static void write_counter_samples(struct tv_out *out, const struct tv_trace *tra
     }
 }
 
-static bool wants(const struct tv_keep *keep, const struct tv_head *head, uint32_t process,
-                  uint32_t category)
-{
-    return tv_keep_process(keep, process) && tv_keep_category(keep, tv_head_text(head, category));
-}
-
 static void write_counters(struct tv_out *out, const struct tv_trace *trace,
                            const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.counters.count; i++) {
         const struct tv_counter *counter = &trace->tables.counters.rows[i];
-        if (!wants(keep, trace->head, counter->process, counter->category))
+        if (!tv_keep_counter(keep, trace->head, counter))
             continue;
         tv_jsonl_begin(out, "counter");
         tv_jsonl_number(out, "id", (int64_t)i);
@@ -117,22 +102,12 @@ static void add_flow_end(struct tv_out *out, const struct tv_trace *trace, uint3
     tv_out_char(out, '}');
 }
 
-/* An arrow between two processes belongs to both. */
-static bool wants_flow(const struct tv_keep *keep, const struct tv_trace *trace,
-                       const struct tv_flow *flow)
-{
-    uint32_t from = trace->rows[flow->from.row].track, to = trace->rows[flow->to.row].track;
-    return tv_keep_frame(keep, flow->frame) &&
-           (tv_keep_process(keep, tv_track_process(trace, from)) ||
-            tv_keep_process(keep, tv_track_process(trace, to)));
-}
-
 static void write_flows(struct tv_out *out, const struct tv_trace *trace,
                         const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.flows.count; i++) {
         const struct tv_flow *flow = &trace->tables.flows.rows[i];
-        if (!wants_flow(keep, trace, flow))
+        if (!tv_keep_flow(keep, trace, flow))
             continue;
         tv_jsonl_begin(out, "flow");
         tv_jsonl_text(out, "flow_id", text_of(trace, flow->id));
@@ -144,18 +119,12 @@ static void write_flows(struct tv_out *out, const struct tv_trace *trace,
     }
 }
 
-static bool wants_object(const struct tv_keep *keep, const struct tv_trace *trace, uint32_t number)
-{
-    const struct tv_object *object = &trace->tables.objects.rows[number];
-    return wants(keep, trace->head, object->process, object->category);
-}
-
 static void write_objects(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.objects.count; i++) {
         const struct tv_object *object = &trace->tables.objects.rows[i];
-        if (!wants_object(keep, trace, (uint32_t)i))
+        if (!tv_keep_object(keep, trace->head, &trace->tables.objects.rows[i]))
             continue;
         tv_jsonl_begin(out, "object");
         tv_jsonl_number(out, "id", (int64_t)i);
@@ -176,7 +145,7 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
     }
     for (size_t i = 0; i < trace->tables.snapshots.count; i++) {
         const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[i];
-        if (!wants_object(keep, trace, snapshot->object))
+        if (!tv_keep_object(keep, trace->head, &trace->tables.objects.rows[snapshot->object]))
             continue;
         tv_jsonl_begin(out, "snapshot");
         tv_jsonl_number(out, "id", (int64_t)i);
@@ -241,7 +210,7 @@ static void write_stack_frames(struct tv_out *out, const struct tv_trace *trace,
 {
     for (size_t i = 0; i < trace->tables.stack_frames.count; i++) {
         const struct tv_stack_frame *frame = &trace->tables.stack_frames.rows[i];
-        if (frame->process != TV_NONE && !tv_keep_process(keep, frame->process))
+        if (!tv_keep_stack_frame(keep, frame))
             continue;
         tv_jsonl_begin(out, "stack-frame");
         tv_jsonl_text(out, "key", text_of(trace, frame->key));
