@@ -249,6 +249,22 @@ static bool parse_bare_switch(struct rest rest, struct tv_ft_line *line)
     return true;
 }
 
+/* What the kernel itself writes of system calls: "sys_openat(dfd: 5, filename: 7f)" and, when it is
+ * done, "sys_openat -> 0x3". */
+static bool parse_syscall(struct rest rest, struct tv_ft_line *line)
+{
+    const uint8_t *from = rest.at;
+    if (!starts_with(rest, "sys_"))
+        return false;
+    while (rest.at < rest.end &&
+           (is_digit(*rest.at) || *rest.at == '_' || (uint8_t)((*rest.at | 0x20) - 'a') < 26))
+        rest.at++;
+    line->event = (struct tv_bytes){from, (size_t)(rest.at - from)};
+    line->details = trimmed(rest.at, rest.end);
+    return starts_with(rest, " -> ") ||
+           (starts_with(rest, "(") && line->details.data[line->details.length - 1] == ')');
+}
+
 /* "function [module] <-parent [module]" */
 static bool parse_call(const uint8_t *from, struct rest rest, struct tv_ft_line *line)
 {
@@ -265,12 +281,14 @@ static bool parse_call(const uint8_t *from, struct rest rest, struct tv_ft_line 
     return rest.end - rest.at > 2 && rest.at[0] == '<' && rest.at[1] == '-';
 }
 
-/* "event: details", "event:" or "function <-parent". */
+/* "event: details", "event:", a system call or "function <-parent". */
 static bool parse_event(struct rest rest, struct tv_ft_line *line)
 {
     skip_spaces(&rest);
     const uint8_t *from = rest.at;
     if (rest.at < rest.end && is_digit(*rest.at) && parse_bare_switch(rest, line))
+        return true;
+    if (parse_syscall(rest, line))
         return true;
     take_name(&rest);
     if (rest.at == from)
@@ -403,7 +421,6 @@ TV_INLINE bool take_usual_time(struct rest *rest, struct tv_ft_line *line)
 /* "sched_switch: details", whose name begins at once and with a letter. */
 TV_INLINE bool take_usual_event(struct rest rest, struct tv_ft_line *line)
 {
-    /* A '(' is the long way's: system calls have one before the first ':'. */
     static const bool stops[256] = {[':'] = true, [' '] = true, ['\t'] = true, ['('] = true};
     const uint8_t *at = rest.at;
     if ((uint8_t)((*at | 0x20) - 'a') >= 26)

@@ -86,6 +86,21 @@ static void knows_tracers(void **context)
           "bash|4251|-1|1||10152583854000||path_put <-path_walk");
 }
 
+/* What tracefs prints of system calls has no colon behind its name. */
+static void knows_system_calls(void **context)
+{
+    (void)context;
+    reads("cat-7 [000] .... 1.5: sys_openat(dfd: ffff, filename: 7f)",
+          "cat|7|-1|0|....|1500000000|sys_openat|(dfd: ffff, filename: 7f)");
+    reads("cat-7 [000] 1.5: sys_getpid()", "cat|7|-1|0||1500000000|sys_getpid|()");
+    reads("cat-7 [000] .... 1.5: sys_openat -> 0x3",
+          "cat|7|-1|0|....|1500000000|sys_openat|-> 0x3");
+    reads("cat-7 [000] .... 1.5: sys_enter: NR 0 (1, 2)",
+          "cat|7|-1|0|....|1500000000|sys_enter|NR 0 (1, 2)");
+    reads("cat-7 [000] .... 1.5: sys_open <-do_syscall_64",
+          "cat|7|-1|0|....|1500000000||sys_open <-do_syscall_64");
+}
+
 static void keeps_what_stands_behind_the_event(void **context)
 {
     (void)context;
@@ -126,5 +141,6 @@ static void refuses_other_lines(void **context)
 UNIT_TESTS(ft_line, cmocka_unit_test(knows_every_header),
            cmocka_unit_test(finds_the_name_of_the_task),
            cmocka_unit_test(splits_flags_from_the_time), cmocka_unit_test(knows_trace_cmd),
-           cmocka_unit_test(knows_tracers), cmocka_unit_test(keeps_what_stands_behind_the_event),
+           cmocka_unit_test(knows_tracers), cmocka_unit_test(knows_system_calls),
+           cmocka_unit_test(keeps_what_stands_behind_the_event),
            cmocka_unit_test(refuses_other_lines));
