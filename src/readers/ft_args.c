@@ -79,3 +79,22 @@ bool tv_ft_arg_number(struct tv_bytes details, const char *key, int64_t *number)
 {
     return tv_ft_number(tv_ft_arg(details, key), number);
 }
+
+bool tv_ft_take_end(struct tv_bytes *text, struct tv_ft_end *end)
+{
+    struct tv_bytes rest = tv_ft_behind(*text, " [");
+    if (rest.data == NULL)
+        return false;
+    size_t length = (size_t)(rest.data - text->data) - 2, colon = length;
+    while (colon > 0 && text->data[colon - 1] != ':')
+        colon--;
+    if (colon == 0)
+        return false;
+    end->name = (struct tv_bytes){text->data, colon - 1};
+    end->tid = (struct tv_bytes){text->data + colon, length - colon};
+    int64_t tid;
+    if (!tv_ft_number(end->tid, &tid) || !tv_bytes_split(&rest, ']', &end->priority))
+        return false;
+    *text = rest;
+    return true;
+}

@@ -23,4 +23,12 @@ struct tv_bytes tv_ft_word(struct tv_bytes text);
 /* A decimal number or 0x... that is the whole text. */
 bool tv_ft_number(struct tv_bytes text, int64_t *number);
 
+/* "bash:10 [120]", as trace-cmd's plugins write a task. */
+struct tv_ft_end {
+    struct tv_bytes name, tid, priority;
+};
+
+/* Takes one from the beginning; false: there is none. */
+bool tv_ft_take_end(struct tv_bytes *text, struct tv_ft_end *end);
+
 #endif

@@ -22,15 +22,30 @@ static bool is_before_key(uint8_t c)
     return c == ' ' || c == ',' || c == '(' || c == '[';
 }
 
+/* Where the key in front of the '=' at `sign` begins: f2fs writes "ino = 12". */
+static size_t key_start(struct tv_bytes text, size_t sign)
+{
+    size_t key = sign;
+    while (key > 0 && text.data[key - 1] == ' ')
+        key--;
+    while (key > 0 && !is_before_key(text.data[key - 1]))
+        key--;
+    return key;
+}
+
 /* How long the value at the beginning is: up to the space before the next key, or the end. */
 static size_t value_length(struct tv_bytes text)
 {
-    size_t space = text.length; /* the last one */
-    for (size_t i = 0; i < text.length; i++) {
-        if (is_before_key(text.data[i]))
-            space = i > 0 && text.data[i] != ' ' && text.data[i - 1] == ' ' ? i - 1 : i;
-        else if (text.data[i] == '=' && space < text.length)
-            return space;
+    for (size_t i = 1; i < text.length; i++) {
+        if (text.data[i] != '=')
+            continue;
+        /* "S ==> next_comm=b": an arrow is no key, and no value goes on behind it. */
+        bool arrow = text.data[i - 1] == ' ' && i + 1 < text.length && text.data[i + 1] == '=';
+        size_t key = arrow ? i : key_start(text, i);
+        if (key > 1 && text.data[key - 1] != ' ' && text.data[key - 2] == ' ')
+            return key - 2;
+        if (key > 0)
+            return key - 1;
     }
     return text.length;
 }
@@ -86,6 +101,96 @@ static void put_pairs(const struct tv_ft_put *put, struct tv_bytes text)
 }
 
 /* ---- Other forms ---- */
+
+/* The plugin of trace-cmd: "bash:10 [120] S ==> other:11 [120]"; others write pairs. */
+static void put_switch(const struct tv_ft_put *put, struct tv_bytes details)
+{
+    struct tv_ft_end from, to;
+    struct tv_bytes rest = details;
+    if (tv_ft_behind(details, "prev_pid=").data || !tv_ft_take_end(&rest, &from)) {
+        put_pairs(put, details);
+        return;
+    }
+    put_text(put, "prev_comm", from.name);
+    put_text(put, "prev_pid", from.tid);
+    put_text(put, "prev_prio", from.priority);
+    put_text(put, "prev_state", tv_ft_word(rest));
+    rest = tv_ft_behind(rest, "==> ");
+    if (rest.data == NULL || !tv_ft_take_end(&rest, &to))
+        return;
+    put_text(put, "next_comm", to.name);
+    put_text(put, "next_pid", to.tid);
+    put_text(put, "next_prio", to.priority);
+}
+
+/* The same of a wake-up: "bash:10 [120] success=1 CPU:001". */
+static void put_wakeup(const struct tv_ft_put *put, struct tv_bytes details)
+{
+    struct tv_ft_end end;
+    struct tv_bytes rest = details;
+    if (tv_ft_behind(details, " pid=").data || !tv_ft_take_end(&rest, &end)) {
+        put_pairs(put, details);
+        return;
+    }
+    put_text(put, "comm", end.name);
+    put_text(put, "pid", end.tid);
+    put_text(put, "prio", end.priority);
+    put_text(put, "success", tv_ft_arg(rest, "success"));
+    put_text(put, "target_cpu", tv_ft_word(tv_ft_behind(rest, "CPU:")));
+}
+
+/* How long the value at the beginning is, up to the comma before the next "key: ". */
+static size_t said_length(struct tv_bytes text)
+{
+    size_t comma = text.length;
+    for (size_t i = 0; i + 1 < text.length; i++) {
+        if (text.data[i] == ',')
+            comma = i;
+        else if (text.data[i] == ':' && text.data[i + 1] == ' ' && comma < text.length)
+            return comma;
+        else if (text.data[i] == ' ' && comma + 1 != i)
+            comma = text.length;
+    }
+    return text.length;
+}
+
+/* "dfd: ffffff9c, filename: 7f" */
+static void put_said_pairs(const struct tv_ft_put *put, struct tv_bytes text)
+{
+    while (text.length > 0) {
+        struct tv_bytes key, value;
+        text = without_blanks(text);
+        if (!tv_bytes_split(&text, ':', &key))
+            return;
+        value = without_blanks(text);
+        value.length = said_length(value);
+        if (key.length > 0 && value.length > 0)
+            put->pair(put->context, key, value);
+        size_t used = (size_t)(value.data - text.data) + value.length;
+        used += used < text.length; /* the comma */
+        text = (struct tv_bytes){text.data + used, text.length - used};
+    }
+}
+
+/* "(dfd: 9c, filename: 7f)" and "-> 0x3" of the kernel; "dfd: 0x9c, filename: 0x7f", "0x3", and
+ * "NR 3 (9c, 7f)" and "NR 3 = 5" of events. */
+static void put_syscall(const struct tv_ft_put *put, struct tv_bytes details)
+{
+    struct tv_bytes number = tv_ft_behind(details, "NR "), result = tv_ft_behind(details, "-> ");
+    struct tv_bytes inside = tv_ft_behind(details, "(");
+    int64_t value;
+    if (inside.length > 0 && inside.data[inside.length - 1] == ')')
+        inside.length--;
+    if (number.data) {
+        put_text(put, "NR", tv_ft_word(number));
+        put_text(put, "args", inside);
+        put_text(put, "ret", tv_ft_word(tv_ft_behind(number, "= ")));
+    } else if (result.data || tv_ft_number(details, &value)) {
+        put_text(put, "ret", result.data ? result : details);
+    } else {
+        put_said_pairs(put, details.length > 0 && details.data[0] == '(' ? inside : details);
+    }
+}
 
 /* "179,0 WS 0 () 3427120 + 16 [mmcqd/0]": the number in brackets is the error, when it is done. */
 static void put_request(const struct tv_ft_put *put, struct tv_bytes details)
@@ -239,6 +344,9 @@ void tv_ft_put_details(struct tv_bytes event, struct tv_bytes details, const str
         const char *beginning;
         void (*put)(const struct tv_ft_put *put, struct tv_bytes details);
     } forms[] = {
+        {"sched_switch", put_switch},
+        {"sched_wak", put_wakeup},
+        {"sys_", put_syscall},
         {"block_rq_", put_request},
         {"ext4_", put_words},
         {"f2fs_", put_f2fs},

@@ -106,17 +106,11 @@ static bool parse_fields(struct tv_bytes text, struct ends *ends)
 /* "name:12 [120]": what is behind "[120]" stays in *text. */
 static bool take_short_end(struct tv_bytes *text, struct tv_bytes *name, int64_t *tid)
 {
-    struct tv_bytes end;
-    if (!take_until(text, " [", &end))
+    struct tv_ft_end end;
+    if (!tv_ft_take_end(text, &end))
         return false;
-    size_t colon = end.length;
-    while (colon > 0 && end.data[colon - 1] != ':')
-        colon--;
-    if (colon == 0)
-        return false;
-    *name = (struct tv_bytes){end.data, colon - 1};
-    struct tv_bytes number = {end.data + colon, end.length - colon}, priority;
-    return tv_ft_number(number, tid) && take_until(text, "]", &priority);
+    *name = end.name;
+    return tv_ft_number(end.tid, tid);
 }
 
 /* The plugin of trace-cmd: "bash:2930 [120] R ==> kworker/u12:4:310 [120]". */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ft_details.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "unit.h"
+
+static void write_pair(void *context, struct tv_bytes key, struct tv_bytes value)
+{
+    char *found = context;
+    size_t length = strlen(found);
+    snprintf(found + length, 512 - length, "%s%.*s: <%.*s>", length ? ", " : "", (int)key.length,
+             (const char *)key.data, (int)value.length, (const char *)value.data);
+}
+
+static void says(const char *event, const char *details, const char *expected)
+{
+    char found[512] = "";
+    struct tv_ft_put put = {write_pair, found};
+    tv_ft_put_details(tv_bytes_of(event), tv_bytes_of(details), &put);
+    assert_string_equal(found, expected);
+}
+
+static void reads_pairs(void **context)
+{
+    (void)context;
+    says("ev", "x=1 y=hello world z=2", "x: <1>, y: <hello world>, z: <2>");
+    says("ev", "a:b, c = 5, d = 0x5, e=(1,2)", "c: <5>, d: <0x5>, e: <(1,2)>");
+    says("ev", "name = a b, next = (8,1), last = ", "name: <a b>, next: <(8,1)>");
+    says("ev", "time=12 [ns] [flag=1]", "time: <12>, flag: <1>");
+    says("sched_switch",
+         "prev_comm=a b prev_pid=1 prev_prio=2 prev_state=S ==> next_comm=c next_pid=3",
+         "prev_comm: <a b>, prev_pid: <1>, prev_prio: <2>, prev_state: <S>, next_comm: <c>, "
+         "next_pid: <3>");
+}
+
+static void reads_file_systems(void **context)
+{
+    (void)context;
+    says("f2fs_write_begin", "dev = (8,1), ino = 5, pos = 0, len = 6, flags = 0",
+         "device: <8,1>, inode: <5>, ino: <5>, pos: <0>, len: <6>, flags: <0>");
+}
+
+static void reads_plugins_of_trace_cmd(void **context)
+{
+    (void)context;
+    says("sched_wakeup", "bash:10 [120] success=1 CPU:001",
+         "comm: <bash>, pid: <10>, prio: <120>, success: <1>, target_cpu: <001>");
+    says("sched_waking", "a:b c:11 [-1] CPU:002",
+         "comm: <a:b c>, pid: <11>, prio: <-1>, target_cpu: <002>");
+    says("sched_switch", "bash:10 [120] S ==> a b:c:11 [97]",
+         "prev_comm: <bash>, prev_pid: <10>, prev_prio: <120>, prev_state: <S>, "
+         "next_comm: <a b:c>, next_pid: <11>, next_prio: <97>");
+    says("sched_wakeup", "comm=a [1] b pid=3 prio=4 target_cpu=000",
+         "comm: <a [1] b>, pid: <3>, prio: <4>, target_cpu: <000>");
+}
+
+/* Of tracefs (kernel/trace/trace_syscalls.c) and of trace-cmd. */
+static void reads_system_calls(void **context)
+{
+    (void)context;
+    says("sys_openat", "(dfd: ffff, filename: 7f \"a, b\", flags: 80000)",
+         "dfd: <ffff>, filename: <7f \"a, b\">, flags: <80000>");
+    says("sys_getpid", "()", "");
+    says("sys_openat", "-> 0x3", "ret: <0x3>");
+    says("sys_enter_openat", "dfd: 0x9c, filename: 0x7f", "dfd: <0x9c>, filename: <0x7f>");
+    says("sys_exit_openat", "0x3", "ret: <0x3>");
+    says("sys_enter", "NR 257 (9c, 7f)", "NR: <257>, args: <9c, 7f>");
+    says("sys_exit", "NR 257 = -2", "NR: <257>, ret: <-2>");
+}
+
+UNIT_TESTS(ft_details, cmocka_unit_test(reads_pairs), cmocka_unit_test(reads_file_systems),
+           cmocka_unit_test(reads_plugins_of_trace_cmd), cmocka_unit_test(reads_system_calls));
