@@ -133,6 +133,39 @@ static void set_offsets(struct tv_trace *trace, const struct ties *ties)
     tv_free(clocks);
 }
 
+static bool has_times(const struct tv_input *input)
+{
+    return input->assembled && !input->eventless;
+}
+
+/* Without these an axis would reach from their zero to the times of the others. */
+static void put_untied(struct tv_trace *trace, const struct ties *ties)
+{
+    struct tv_head *head = trace->head;
+    bool any = false, *loose = tv_alloc(head->input_count, sizeof *loose);
+    int64_t start = 0;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        loose[i] = head->inputs[i].own_zero && has_times(&head->inputs[i]);
+    for (size_t i = 0; i < ties->count; i++)
+        loose[ties->rows[i].a] = loose[ties->rows[i].b] = false;
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        int64_t origin = head->inputs[i].origin + trace->offset[i];
+        if (loose[i] || !has_times(&head->inputs[i]))
+            continue;
+        start = !any || origin < start ? origin : start;
+        any = true;
+    }
+    any &= start <= SHIFT_MAX && start >= -SHIFT_MAX;
+    for (uint32_t i = 0; any && i < head->input_count; i++) {
+        if (!loose[i] || head->inputs[i].origin > SHIFT_MAX || head->inputs[i].origin < -SHIFT_MAX)
+            continue;
+        trace->offset[i] = start - head->inputs[i].origin;
+        head->diagnostics.input = i;
+        tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_CLOCK_UNTIED, 0);
+    }
+    tv_free(loose);
+}
+
 void tv_trace_tie_clocks(struct tv_trace *trace)
 {
     struct ties ties = {NULL, 0, 0};
@@ -141,5 +174,6 @@ void tv_trace_tie_clocks(struct tv_trace *trace)
     tie_by_names(&ties, trace->head);
     tie_by_marks(&ties, trace);
     set_offsets(trace, &ties);
+    put_untied(trace, &ties);
     tv_free(ties.rows);
 }

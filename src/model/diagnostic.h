@@ -155,7 +155,9 @@
     X(SWITCH_MISSED, "switch-missed", N,                                                           \
       "processors that left another task than they had turned to")                                 \
     X(CLOCK_EXTRA, "clock-extra", W,                                                               \
-      "clock sync markers of an id that two clocks have already, left out")
+      "clock sync markers of an id that two clocks have already, left out")                        \
+    X(CLOCK_UNTIED, "clock-untied", W,                                                             \
+      "inputs whose clock no marker ties to that of another: put where the others begin")
 
 enum tv_diagnostic_kind {
 #define TV_DIAGNOSTIC_ENUM(id, name, severity, text) TV_DIAGNOSTIC_##id,

@@ -47,6 +47,7 @@ struct tv_input {
     bool eventless;           /* assembled, but nothing in it has a time */
     uint32_t clock;           /* string: the name of its clock; empty: unknown (clocks.h) */
     uint32_t machine;         /* as of its processes, below */
+    bool own_zero;            /* its clock began with it: untied, it tells nothing of others */
     tv_ns origin;        /* the time that the trace counts from: subtracted from all its times */
     const char *unit;    /* in which the file wants its times shown: "ns", "us", "ms"; NULL */
     int64_t recorded_us; /* since 1970; 0: the file does not say */

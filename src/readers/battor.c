@@ -195,6 +195,7 @@ static void finish(struct reading *reading)
     qsort(reading->samples, reading->count, sizeof *reading->samples, compare_samples);
     add_counter(reading);
     input->eventless = false;
+    input->own_zero = true;
     input->records = reading->count;
     input->origin = reading->samples[0].time;
     input->last_wall = reading->samples[reading->count - 1].time - input->origin;

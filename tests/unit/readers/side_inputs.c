@@ -219,8 +219,31 @@ static void power_is_put_beside_a_trace(void **context)
     tv_trace_free(trace);
 }
 
+/* Its milliseconds are none of the other clock's. */
+static void power_that_is_not_tied_stretches_nothing(void **context)
+{
+    (void)context;
+    static const char json[] =
+        "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":9000000,\"dur\":5000,\"name\":\"a\"}]";
+    static const char power[] = "# BattOr\n2.0 1 1\n4.0 1 1 <k>\n";
+    for (int order = 0; order < 2; order++) {
+        struct tv_trace *trace = read_all(
+            (const char *const[]){order == 0 ? json : power, order == 0 ? power : json, NULL});
+        uint32_t input = order == 0 ? 1 : 0;
+        assert_int_equal(trace->end - trace->start, 5000000);
+        assert_int_equal(trace->origin, INT64_C(9000000000));
+        assert_int_equal(tv_trace_time(trace, input, 2000000), 0);
+        assert_int_equal(count_of(trace, TV_DIAGNOSTIC_CLOCK_UNTIED), 1);
+        tv_trace_free(trace);
+    }
+    struct tv_trace *alone = read_all((const char *const[]){power, power, NULL});
+    assert_int_equal(count_of(alone, TV_DIAGNOSTIC_CLOCK_UNTIED), 0);
+    tv_trace_free(alone);
+}
+
 UNIT_TESTS(side_inputs, cmocka_unit_test(lists_of_today), cmocka_unit_test(lists_of_old),
            cmocka_unit_test(lists_without_a_title), cmocka_unit_test(lines_that_are_no_rows),
            cmocka_unit_test(lists_name_the_threads_of_a_trace),
            cmocka_unit_test(control_groups_are_metadata), cmocka_unit_test(takes_lines_of_power),
-           cmocka_unit_test(power_is_a_counter), cmocka_unit_test(power_is_put_beside_a_trace));
+           cmocka_unit_test(power_is_a_counter), cmocka_unit_test(power_is_put_beside_a_trace),
+           cmocka_unit_test(power_that_is_not_tied_stretches_nothing));
