@@ -13,7 +13,7 @@ static const struct tv_option options[] = {
     TV_OPTION("format", "text|jsonl", TV_OPTION_CHOICE, format,
               "text: one line an event; jsonl: the model, one object a line (default: text)"),
     TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
-              "clock of the text (default: cpu where there is one)"),
+              "clock of the text (default: cpu where all have it)"),
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,

@@ -248,8 +248,22 @@ static void dump_input(struct tv_dump *dump, const struct tv_trace *trace,
     release_input(dump);
 }
 
+/* Whether some inputs with times have a CPU clock and others do not. */
+static bool clocks_differ(const struct tv_head *head)
+{
+    bool any_cpu = false, any_other = false;
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        bool cpu = head->inputs[i].clocks & TV_CLOCK_CPU;
+        any_cpu |= cpu && !head->inputs[i].eventless;
+        any_other |= !cpu && !head->inputs[i].eventless;
+    }
+    return any_cpu && any_other;
+}
+
 void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_keep *keep)
 {
+    if (dump->options.clock == TV_DUMP_FIRST && clocks_differ(trace->head))
+        dump->options.clock = TV_DUMP_REAL;
     for (uint32_t i = 0; i < trace->head->input_count; i++)
         dump_input(dump, trace, keep, i);
 }

@@ -20,7 +20,9 @@
 #include "model/sink.h"
 
 enum tv_dump_clock {
-    TV_DUMP_FIRST, /* the CPU clock where the input has one: what dmtracedump prints */
+    /* The CPU clock where the input has one: what dmtracedump prints. The real one of a finished
+     * trace whose inputs differ in this: their times are compared. */
+    TV_DUMP_FIRST,
     TV_DUMP_REAL,
     TV_DUMP_CPU,
 };
