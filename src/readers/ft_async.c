@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Beginnings and ends with one key become async slices: an end ends the latest that is open.  What
- * has no end goes on to the end of the trace, what has no beginning began before it. */
+/* Beginnings and ends with one key become async slices: an end ends the latest that is open; of
+ * marks with one cookie only the first counts.  What has no end goes on to the end of the trace,
+ * what has no beginning began before it. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -16,6 +17,7 @@ struct pairing {
     TV_TABLE(tv_async_slice) slices;
     TV_TABLE(open_slice) open;
     uint32_t *latest; /* open, by key; TV_NONE: none */
+    uint32_t *again;  /* by key: beginnings left out since the one that counts */
 };
 
 static struct tv_async_slice *add_slice(struct pairing *p, const struct tv_ft_async *event,
@@ -42,6 +44,15 @@ static struct tv_async_slice *add_slice(struct pairing *p, const struct tv_ft_as
 
 static void begin(struct pairing *p, const struct tv_ft_async *event)
 {
+    if (p->latest[event->key] == TV_NONE) {
+        p->again[event->key] = 0;
+    } else if (event->single) {
+        p->again[event->key]++;
+        if (!p->merge->repeated)
+            p->merge->repeated = tv_alloc(1, sizeof *p->merge->repeated);
+        tv_diagnostics_add(p->merge->repeated, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE, event->offset);
+        return;
+    }
     struct open_slice *open = tv_table_add(&p->open);
     *open = (struct open_slice){(uint32_t)p->slices.count, p->latest[event->key]};
     p->latest[event->key] = (uint32_t)p->open.count - 1;
@@ -53,6 +64,10 @@ static void begin(struct pairing *p, const struct tv_ft_async *event)
 static void end(struct pairing *p, const struct tv_ft_async *event)
 {
     uint32_t latest = p->latest[event->key];
+    if (latest == TV_NONE && p->again[event->key] > 0) {
+        p->again[event->key]--; /* the end of one that is left out */
+        return;
+    }
     if (latest == TV_NONE) {
         add_slice(p, event, p->merge->first)->flags = TV_SLICE_ENTERED_BEFORE;
         return;
@@ -80,7 +95,9 @@ static void add_whole(struct pairing *p)
 void tv_ft_plan_asyncs(void *context)
 {
     struct tv_ft_merge *merge = context;
-    struct pairing p = {.merge = merge, .latest = tv_alloc(merge->key_count, sizeof *p.latest)};
+    struct pairing p = {.merge = merge,
+                        .latest = tv_alloc(merge->key_count, sizeof *p.latest),
+                        .again = tv_alloc(merge->key_count, sizeof *p.again)};
     for (uint32_t i = 0; i < merge->key_count; i++)
         p.latest[i] = TV_NONE;
     for (size_t i = 0; i < merge->asyncs.count; i++) {
@@ -97,4 +114,5 @@ void tv_ft_plan_asyncs(void *context)
     tv_free(p.slices.rows);
     tv_free(p.open.rows);
     tv_free(p.latest);
+    tv_free(p.again);
 }

@@ -16,6 +16,9 @@
 
 #define NS_PER_S 1000000000
 
+/* A number of more is beyond what a double holds. */
+#define MOST_DIGITS 300
+
 static bool has(struct tv_bytes text, char c)
 {
     struct tv_bytes head;
@@ -61,6 +64,21 @@ static void take_open_name(struct tv_bytes rest, struct tv_ft_mark *mark)
         mark->name = whole;
 }
 
+/* Whole numbers that 64 bits do not hold. */
+static bool parse_large(struct tv_bytes text, double *value)
+{
+    bool negative = text.length > 0 && text.data[0] == '-';
+    *value = 0;
+    for (size_t i = negative; i < text.length; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+        *value = *value * 10 + (text.data[i] - '0');
+    }
+    if (negative)
+        *value = -*value;
+    return text.length > negative && text.length < MOST_DIGITS;
+}
+
 /* Numbers of any size, with a fraction or without. */
 static bool parse_value(struct tv_bytes text, double *value)
 {
@@ -70,6 +88,8 @@ static bool parse_value(struct tv_bytes text, double *value)
         *value = (double)whole;
         return true;
     }
+    if (parse_large(text, value))
+        return true;
     if (!tv_parse_time(text, NS_PER_S, &fine))
         return false;
     *value = (double)fine / NS_PER_S;
@@ -221,6 +241,7 @@ static void add_async(struct tv_ft_part *part, const struct tv_ft_at *at,
     struct tv_bytes of = on_track ? mark->track : mark->name;
     struct tv_ft_async async = {
         .kind = kind,
+        .single = true,
         .key = tv_ft_key(part, on_track ? "track" : "mark", mark->tgid, of, mark->cookie),
         .id = tv_ft_text(part, mark->cookie),
         .frame = frame_of(part, mark),

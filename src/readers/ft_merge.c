@@ -458,6 +458,7 @@ void tv_ft_merge_release(struct tv_ft_merge *merge)
     tv_free(merge->wakeups.rows);
     tv_free(merge->asyncs.rows);
     tv_free(merge->whole_asyncs.rows);
+    tv_free(merge->repeated);
     tv_free(merge->flows.rows);
     tv_free(merge->slice_ends.rows);
     tv_map_release(&merge->processes);

@@ -54,6 +54,7 @@ struct tv_ft_merge {
     uint32_t key_count;
     TV_TABLE(tv_async_slice) whole_asyncs; /* those that need no pairing */
     struct tv_async_plan *async_plan;      /* NULL: not made yet */
+    struct tv_diagnostics *repeated;       /* that the plan tells; NULL: none */
     TV_TABLE(tv_ft_flow) flows;
     TV_TABLE(tv_ft_slice_end) slice_ends;
 };

@@ -101,6 +101,7 @@ enum tv_ft_async_kind { TV_FT_ASYNC_BEGIN, TV_FT_ASYNC_END, TV_FT_ASYNC_POINT };
 struct tv_ft_async {
     int64_t time;
     uint64_t offset : 40, kind : 8;
+    uint64_t single : 1; /* a beginning that does not count while another of the key is open */
     uint32_t key;
     uint32_t id; /* text, as shown */
     uint32_t frame;

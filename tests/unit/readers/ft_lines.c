@@ -113,8 +113,30 @@ static void names_tracks(void **context)
           "async lane of 7\n  now 8+0\n");
 }
 
+/* Of a cookie that is open only the first beginning counts, and as many ends. */
+static void begins_once(void **context)
+{
+    (void)context;
+#define MARK(time, text) "a-7 (7) [000] ...1 1.00000" time ": tracing_mark_write: " text "\n"
+    means(MARK("0", "S|7|as|5") MARK("1", "S|7|as|5") MARK("2", "F|7|as|5") MARK("3", "F|7|as|5")
+              MARK("4", "S|7|as|5") MARK("5", "F|7|as|5") MARK("6", "G|7|lane|x|1")
+                  MARK("7", "G|7|lane|x|1") MARK("8", "H|7|lane|1") MARK("9", "F|7|as|5"),
+          "async asa of 7\n  as 0+2 as 4+1\n"
+          "async asa of 7\n  as 0+9 entered\n"
+          "async lane of 7\n  x 6+2\n"
+          "! async-begun-twice 2\n");
+}
+
+/* More than 64 bits hold is a number all the same. */
+static void counts_large_numbers(void **context)
+{
+    (void)context;
+    means(MARK("0", "C|7|n|1") MARK("4", "C|7|n|99999999999999999999"), "counter n 0:1 4:1e+20\n");
+}
+
 UNIT_TESTS(ft_lines, cmocka_unit_test(draws_time_lines), cmocka_unit_test(draws_fences),
            cmocka_unit_test(draws_flips), cmocka_unit_test(draws_jobs_of_mali),
            cmocka_unit_test(draws_jobs_of_adreno), cmocka_unit_test(knows_when_kswapd_is_awake),
            cmocka_unit_test(reads_what_drivers_say), cmocka_unit_test(counts_what_mali_counts),
-           cmocka_unit_test(names_tracks));
+           cmocka_unit_test(names_tracks), cmocka_unit_test(begins_once),
+           cmocka_unit_test(counts_large_numbers));

@@ -31,6 +31,8 @@ static void knows_every_phase(void **context)
     means("E|42\n", "E 42 <> <> <> 0 <> <>");
     means("C|543|foo|8", "C 543 <foo> <> <> 8 <> <>");
     means("C|543|foo|-1.5", "C 543 <foo> <> <> -1.5 <> <>");
+    means("C|543|foo|99999999999999999999", "C 543 <foo> <> <> 1e+20 <> <>");
+    means("C|543|foo|-18446744073709551615", "C 543 <foo> <> <> -1.84467e+19 <> <>");
     means("C|543|foo|8|group", "C 543 <foo> <> <> 8 <> <group>");
     means("S|123|foo|456", "S 123 <foo> <> <456> 0 <> <>");
     means("F|123|foo|456", "F 123 <foo> <> <456> 0 <> <>");
@@ -66,6 +68,7 @@ static void leaves_other_text_alone(void **context)
         "G|1|track|e", "G|1|t|e|x",
         "H|1||2",      "B|x|name",
         "C|1|a|",      "C|1|a|x",
+        "C|1|a|-",     "C|1|a|9999999999999999999z",
         "C|1||3",      "Hello, world",
         "B|-1|a",      "Z|1|a",
         "S|1|a|",      "F|1|a|b",
