@@ -61,6 +61,15 @@ function header(first: string, columns: readonly string[]): HTMLElement {
   );
 }
 
+/** It may be wider than the details: then it scrolls by itself, for the keyboard as well. */
+function wideTable(columns: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
+  return h(
+    'div',
+    { class: 'wide', tabIndex: 0, attrs: { role: 'region', 'aria-label': 'Figures' } },
+    h('table', { class: 'memory' }, header('', columns), h('tbody', null, ...rows)),
+  );
+}
+
 /** The lines of a tree, each before what stands in it. */
 function linesOf(roots: readonly MemoryNode[]): [MemoryNode, number][] {
   const lines: [MemoryNode, number][] = [];
@@ -95,7 +104,7 @@ function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement
   return [
     section(
       title,
-      h('table', { class: 'memory' }, header('', columns), h('tbody', null, ...rows)),
+      wideTable(columns, rows),
       more > 0 ? h('p', { class: 'dim' }, `${formatCount(more)} more lines`) : null,
     ),
   ];
@@ -122,12 +131,7 @@ function processTable(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
       ...numbers(columns, node),
     );
   });
-  return [
-    section(
-      'Processes of this dump',
-      h('table', { class: 'memory' }, header('', columns), h('tbody', null, ...rows)),
-    ),
-  ];
+  return [section('Processes of this dump', wideTable(columns, rows))];
 }
 
 export function memoryDetails(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
