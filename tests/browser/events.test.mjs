@@ -188,11 +188,15 @@ test('instants are marks that tell all about themselves', async () => {
   const canvas = await page.locator('.lanes canvas').boundingBox();
   // The view begins and ends 1.5 % beside the trace.
   const at = (share) => ((share + 0.015) / 1.03) * canvas.width;
-  const hit = await page.evaluate(() =>
-    getComputedStyle(document.documentElement).getPropertyValue('--hit').trim(),
+  // The colour of its name, as slices have.
+  let hash = 0;
+  for (const c of 'mark') hash = (hash + 37 * hash + 11 * c.charCodeAt(0)) % 0xffffffff;
+  const own = await page.evaluate(
+    (n) => getComputedStyle(document.documentElement).getPropertyValue(`--te-${n}`).trim(),
+    hash % 23,
   );
   const top = await topOf('main');
-  await until(() => colourAt('.lanes canvas', at(0.7) / canvas.width, top + 3), hit, 'the tick');
+  await until(() => colourAt('.lanes canvas', at(0.7) / canvas.width, top + 3), own, 'the tick');
   await page.mouse.click(canvas.x + at(0.7), canvas.y + top + 3);
   const details = page.locator('.details.beside');
   await until(() => details.locator('h2').innerText(), 'mark', 'the details');
@@ -232,6 +236,74 @@ test('the Info tab has the numbers that info tells', async () => {
   assert.match(told['Threads'], new RegExp(`^${info.threads} threads?`));
   assert.equal(told['Counter samples'], String(info.counter_samples));
   await page.getByRole('tab', { name: 'Profile' }).click();
+});
+
+test('threads that only have async slices are named, counted once and no empty trace', async () => {
+  const async = (ph, tid, ts) => ({ ph, name: 'fetch', cat: 'n', id: tid, pid: 1, tid, ts });
+  const name = (tid, text) => ({ ph: 'M', name: 'thread_name', pid: 1, tid, args: { name: text } });
+  const file = join(folder, 'async.json');
+  writeFileSync(
+    file,
+    JSON.stringify([
+      ...[async('b', 1, 1), async('e', 1, 6), async('b', 2, 2), async('e', 2, 7)],
+      ...[name(1, 'Worker1'), name(2, 'Worker2')],
+    ]),
+  );
+  const viewer = await view(file);
+  const opened = await openPage(viewer.address, { viewport: { width: 1400, height: 900 } });
+  viewers.push({ viewer, opened });
+  const other = opened.page;
+  const labels = async () =>
+    (await other.locator('.labels .pick').allInnerTexts()).map((t) => t.replace(/\s+/g, ' '));
+  const order = '[1] Worker1,fetch,[2] Worker2,fetch';
+  await until(() => labels().then((t) => t.join()), order, 'the labels');
+  assert.match(await other.locator('.ruler .key').innerText(), /1 process, 2 of 2 threads/);
+  assert.match(await other.locator('.overview .key').innerText(), /async slices/);
+  // Five microseconds are not "0.0 ms".
+  assert.equal((await other.locator('.label .side').first().innerText()).trim(), '5.0 µs');
+  await other.getByRole('button', { name: 'Statistics of async slices' }).click();
+  await until(() => other.locator('#pane-selection .grid-row').count(), 1, 'the statistics');
+  assert.deepEqual(opened.troubles, []);
+});
+
+test('a table of memory scrolls sideways with its names whole', async () => {
+  const file = join(folder, 'memory.json');
+  const attrs = (names) =>
+    Object.fromEntries(names.map((n) => [n, { type: 'scalar', units: 'bytes', value: '800' }]));
+  const columns = ['size', 'effective_size', 'proportional_resident', 'private_dirty_resident'];
+  const dumps = {
+    process_totals: { resident_set_bytes: '1000' },
+    allocators: {
+      malloc: { attrs: attrs(columns) },
+      'malloc/allocated': { attrs: attrs(columns) },
+    },
+  };
+  const dump = { ph: 'v', name: 'd', id: '0x1', ts: 10, pid: 1, tid: -1, args: { dumps } };
+  writeFileSync(
+    file,
+    JSON.stringify([{ ph: 'X', name: 'w', pid: 1, tid: 1, ts: 0, dur: 20 }, dump]),
+  );
+  const viewer = await view(file);
+  const opened = await openPage(viewer.address, { viewport: { width: 1400, height: 900 } });
+  viewers.push({ viewer, opened });
+  const other = opened.page;
+  await ready(other);
+  const canvas = await other.locator('.lanes canvas').boundingBox();
+  await other.mouse.click(canvas.x + canvas.width / 2, canvas.y + 33);
+  const wide = other.locator('.details.beside .wide').last();
+  await wide.waitFor();
+  const seen = await wide.evaluate((e) => {
+    const details = e.closest('.details');
+    const row = [...e.querySelectorAll('tr')].find((r) => /malloc/.test(r.innerText));
+    const line = parseFloat(getComputedStyle(row).lineHeight) || 20;
+    return {
+      itself: e.scrollWidth > e.clientWidth,
+      around: details.scrollWidth > details.clientWidth,
+      lines: Math.round(row.clientHeight / line),
+    };
+  });
+  assert.deepEqual(seen, { itself: true, around: false, lines: 1 });
+  assert.deepEqual(opened.troubles, []);
 });
 
 test('nothing went wrong', async () => {

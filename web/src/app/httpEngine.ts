@@ -184,15 +184,15 @@ export class HttpEngine implements Engine {
     pixels: number,
     signal?: AbortSignal,
   ): Promise<InstantsInView> {
-    type Row = [number, number, number, number, number, number];
+    type Row = [number, number, number, number, number, number, number];
     const answer = await json<{ instants: Row[]; left_out: number }>(
       'api/instants',
       { ...range, pixels },
       signal,
     );
-    const list = answer.instants.map(([instant, time, frame, scope, of, count]) => ({
+    const list = answer.instants.map(([instant, time, frame, scope, of, count, colour]) => ({
       ...{ instant, time, frame },
-      ...{ scope, of, count },
+      ...{ scope, of, count, colour },
     }));
     return { list, leftOut: answer.left_out };
   }

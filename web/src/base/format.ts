@@ -68,9 +68,11 @@ export function formatShort(ns: number): string {
 
 /** A time beside a name, where there is little room: fewer digits. */
 export function formatRough(ns: number, unit: Unit): string {
-  const fixed =
-    unit !== 'auto' ? unit : ns >= 1e9 ? 's' : ns >= 1e6 ? 'ms' : ns >= 1e3 ? 'us' : 'ns';
-  const digits = fixed === 'ns' ? 0 : unit === 's' ? 3 : 1;
+  const fits = ns >= 1e9 ? 's' : ns >= 1e6 ? 'ms' : ns >= 1e3 ? 'us' : 'ns';
+  // What would be "0.0" has the unit that suits it.
+  const none = unit !== 'auto' && ns > 0 && ns < NS_PER[unit] / (unit === 's' ? 2000 : 20);
+  const fixed = unit === 'auto' || none ? fits : unit;
+  const digits = fixed === 'ns' ? 0 : fixed === unit && unit === 's' ? 3 : 1;
   return `${groupDigitsBeforePoint((ns / NS_PER[fixed]).toFixed(digits))} ${unitLabel(fixed)}`;
 }
 

@@ -311,6 +311,8 @@ export interface Instant {
   /** Index of the thread or process; -1: of the trace. */
   of: number;
   count: number;
+  /** Reserved colour; 0: automatic. */
+  colour: number;
 }
 
 export interface InstantsInView {

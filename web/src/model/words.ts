@@ -43,6 +43,9 @@ export function wordsFor(facts: Pick<TraceFacts, 'order'>): Words {
 export function inWords(words: Words, sentence: string): string {
   if (!words.events) return sentence;
   return sentence
+    .replace(/\ban entry\b/g, 'a beginning')
+    .replace(/\bexits\b/g, 'ends')
+    .replace(/\bexit\b/g, 'end')
     .replace(/\bcallers of\b/g, 'slices around')
     .replace(/\bcalled by\b/g, 'slices directly inside')
     .replace(/\bwho called it\b/g, 'what it lies in')

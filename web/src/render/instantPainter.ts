@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instants: a tick above the slices of a thread, a line through a process or through everything.
 
+import { eventColour } from '../model/colours';
 import type { Instant } from '../model/engine';
 import type { GroupBox, Placed } from '../model/layout';
 import type { Frames } from '../model/names';
@@ -77,10 +78,14 @@ export function paintInstants(
     const x = Math.round(s.scale.x(instant.time));
     if (x < -MARK || x > s.scale.width + MARK) continue;
     const chosen = instant.instant === s.selected;
-    g.fillStyle = chosen ? s.theme.colour.select : s.theme.colour.hit;
+    const number = eventColour(instant.colour, s.frames.colour(instant.frame));
+    const colour = chosen ? s.theme.colour.select : (s.theme.bars[number] ?? '');
+    g.strokeStyle = chosen ? colour : s.theme.colour['text-2'];
+    g.lineWidth = 1;
     for (const { top, bottom, bare } of places.of(instant)) {
       const from = Math.max(0, top - scroll);
       const to = Math.min(height, bottom - scroll);
+      g.fillStyle = chosen ? colour : s.theme.colour['text-3'];
       if (to > from) g.fillRect(x, from, 1, to - from);
       const y = top - scroll;
       if (bare || y + MARK < 0 || y > height) continue;
@@ -89,7 +94,10 @@ export function paintInstants(
       g.lineTo(x + 4.5, y);
       g.lineTo(x + 0.5, y + MARK);
       g.closePath();
+      g.fillStyle = colour;
       g.fill();
+      // Light colours are seen on the ground by their outline, on a slice too.
+      g.stroke();
       if (chosen) g.fillRect(x - 4, y, 9, 2);
     }
   }

@@ -80,7 +80,7 @@ export function callDetails(
           link('next ›', () => void step(v, call.frame, call.start_ns, 1, call.track)),
         ),
       ),
-      fact('Thread', `${track ? trackName(track) : '?'}, depth ${call.depth}`),
+      fact('Thread', `${track ? trackName(track) : '?'}, level ${formatCount(call.depth + 1)}`),
       call.recursion > 0
         ? fact('Recursion', `${slicesOf(words, call.recursion)} of this ${words.name} above it`)
         : null,

@@ -89,7 +89,7 @@ function describe(v: Views, call: CallDetails): string {
   const track = viewer.trackOfRow(call.row);
   return (
     `${brief(viewer.frames.short(call.frame))}, ${words.slice} ${call.nth} of ${call.of} ` +
-    `in ${track?.name ?? words.track}, depth ${call.depth}, ` +
+    `in ${track?.name ?? words.track}, level ${call.depth + 1}, ` +
     formatTimeUnit(call.length_ns, viewer.unit.peek())
   );
 }

@@ -4,6 +4,7 @@
 import { h, setText } from '../base/dom';
 import { formatTimeUnit, plural } from '../base/format';
 import { effect, signal } from '../base/signal';
+import { elsewhere } from '../model/elsewhere';
 import { wordsFor } from '../model/words';
 import { busyActivity } from '../model/busy';
 import type { Activity } from '../model/engine';
@@ -42,7 +43,8 @@ export class OverviewView {
     const about = h('span', null);
     effect(() => {
       const length = formatTimeUnit(facts.end_ns - facts.start_ns, viewer.unit.get());
-      about.title = facts.calls === 0 ? `no ${wordsFor(facts).slices}` : `${length}, ${threads}`;
+      const lone = facts.calls === 0 ? elsewhere(facts).brief : threads;
+      about.title = lone === null ? `no ${wordsFor(facts).slices}` : `${length}, ${lone}`;
       setText(about, about.title);
     });
     this.element = h(

@@ -5,6 +5,7 @@
 import { fill, h, setAttribute } from '../base/dom';
 import { effect, untracked } from '../base/signal';
 import { fixedUnit } from '../base/format';
+import { elsewhere } from '../model/elsewhere';
 import { columnsFor, type Column } from '../model/columns';
 import { toTsv } from '../model/exportTable';
 import type { Line, Method } from '../model/profileRows';
@@ -110,14 +111,13 @@ export class ProfileTable {
     if (!none) return;
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
     const { slice: what, track } = wordsFor(viewer.facts);
-    const text = scoped
-      ? `No ${what} runs in the selected range and ${track}s.`
-      : `The trace holds no ${what}.`;
-    const way = scoped ? 'Compute for the whole trace' : 'What the reader found';
+    const other = elsewhere(viewer.facts);
+    const text = scoped ? `No ${what} runs in the selected range and ${track}s.` : other.text;
+    const way = scoped ? 'Compute for the whole trace' : other.way;
     const go = (): void => {
       viewer.setRange(null);
       viewer.tracks.set([]);
-      if (!scoped) viewer.tab.set('health');
+      if (!scoped) viewer.tab.set(other.tab);
     };
     fill(
       this.empty,

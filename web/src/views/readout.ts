@@ -6,6 +6,7 @@ import { fill, h, setText, type Child } from '../base/dom';
 import { formatTime, formatTimeUnit } from '../base/format';
 import { effect } from '../base/signal';
 import { brief } from '../base/visible';
+import { elsewhere } from '../model/elsewhere';
 import type { CallDetails } from '../model/engine';
 import type { Views } from './context';
 import { inWords, wordsFor } from '../model/words';
@@ -59,7 +60,7 @@ export class Readout {
     if (frame === null) {
       const what = wordsFor(viewer.facts).slice;
       const words =
-        viewer.facts.tracks.length > 0 ? `Point at a ${what}` : `The trace holds no ${what}`;
+        viewer.facts.tracks.length > 0 ? `Point at a ${what}` : elsewhere(viewer.facts).text;
       fill(this.name, h('span', { class: 'dim' }, words));
       return fill(this.values);
     }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said where no thread has slices, and short times and instants of events.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatRough } from '../src/base/format';
+import { hashedColour, METHOD_COLOURS, HASHED_COLOURS } from '../src/model/colours';
+import { elsewhere } from '../src/model/elsewhere';
+import type { Instant } from '../src/model/engine';
+import { layoutPage } from '../src/model/layout';
+import { Frames } from '../src/model/names';
+import { wordsFor, inWords } from '../src/model/words';
+import { paintInstants } from '../src/render/instantPainter';
+import { TextMeter } from '../src/render/text';
+import { TimeScale } from '../src/render/timeScale';
+import { drawLog, FRAMES, theme, track } from './fixtures';
+
+test('a trace without slices of threads is sent to what it has', () => {
+  const at = (kinds: Parameters<typeof track>[1][], samples: number): string =>
+    elsewhere({ order: 'owner', tracks: kinds.map((k, i) => track(i, k)), samples }).tab;
+  assert.equal(at([{ kind: 'async' }, { kind: 'states' }], 0), 'selection');
+  assert.equal(at([{ kind: 'cpu' }], 3), 'states');
+  assert.equal(at([], 3), 'flame');
+  assert.equal(at([], 0), 'health');
+  assert.match(elsewhere({ order: 'busiest', tracks: [], samples: 0 }).text, /holds no call\.$/);
+});
+
+test('a short time is never nothing, and nothing stays nothing', () => {
+  assert.equal(formatRough(5000, 'ms'), '5.0 µs');
+  assert.equal(formatRough(60000, 'ms'), '0.1 ms');
+  assert.equal(formatRough(300000, 's'), '300.0 µs');
+  assert.equal(formatRough(0, 'ms'), '0.0 ms');
+});
+
+test('what the reader found is told in the words of events', () => {
+  const events = wordsFor({ order: 'owner' });
+  const text = 'exits without an entry: the call began before the trace';
+  assert.equal(inWords(events, text), 'ends without a beginning: the slice began before the trace');
+  assert.equal(inWords(wordsFor({ order: 'busiest' }), text), text);
+  assert.equal(
+    inWords(events, 'calls closed by the exit of a caller: their own exit is missing'),
+    'slices closed by the end of a slice around it: their own end is missing',
+  );
+});
+
+test('instants have the colours of slices: of their name, or the one that is reserved', () => {
+  const placed = layoutPage(
+    { order: 'owner', tracks: [track(0)] },
+    { expanded: new Set(), whole: new Set(), closed: new Set() },
+    theme().heights,
+  );
+  const instant = (number: number, colour: number): Instant => {
+    return { instant: number, time: 100, frame: 0, scope: 0, of: 0, count: 1, colour };
+  };
+  const own = theme();
+  const scene = {
+    theme: own,
+    scale: new TimeScale({ from: 0, to: 1000 }, 1000),
+    meter: new TextMeter(() => 1),
+    frames: new Frames(FRAMES, 'name'),
+    selected: null,
+    placed,
+  };
+  const fills = (colour: number): string[] => {
+    const { context, log } = drawLog();
+    paintInstants(context, scene, [instant(0, colour)], 0, 500);
+    return log
+      .filter((line) => line.startsWith('fill '))
+      .map((line) => line.split(' ').pop() ?? '');
+  };
+  assert.deepEqual(fills(0), [own.bars[hashedColour('main')]]);
+  assert.deepEqual(fills(14), [own.bars[METHOD_COLOURS + HASHED_COLOURS + 13]]);
+});
