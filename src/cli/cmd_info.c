@@ -2,14 +2,17 @@
 /*
  * cmd_info.c - what a trace says about itself.
  */
+#include "analysis/profile_sink.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
+#include "cli/selection.h"
 #include "cli/span.h"
 #include "writers/info.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
+    TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -38,11 +41,14 @@ static enum tv_status info_of_stream(const struct tv_settings *settings, struct 
     struct tv_span_sink span;
     tv_span_sink_init(&span, tv_profile_sink_sink(sink));
     enum tv_status status = tv_load_stream(loading, head, &span.sink, NULL, err);
-    tv_profile_sink_facts(sink, &info.facts);
+    tv_profile_sink_facts(sink, &info.counts.facts);
     tv_profile_free(tv_profile_sink_finish(sink, head));
     if (status == TV_OK) {
         tv_load_report(settings, head);
         info.head = head;
+        info.counts.processes = head->process_count;
+        for (uint32_t i = 0; i < head->thread_count; i++)
+            info.counts.threads += !head->threads[i].late;
         info.span = tv_span_sink_get(&span, head);
         status = write_info(settings, &info, err);
     }
@@ -51,36 +57,33 @@ static enum tv_status info_of_stream(const struct tv_settings *settings, struct 
     return status;
 }
 
-/* Threads that have slices of their own. */
-static uint32_t threads_with_events(const struct tv_trace *trace)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        count += trace->tracks[i].kind == TV_TRACK_THREAD;
-    return count;
-}
-
 static enum tv_status info_of_trace(const struct tv_settings *settings, struct tv_loading *loading,
                                     struct tv_error *err)
 {
     struct tv_trace *trace;
+    struct tv_keep keep = {0};
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    struct tv_info info = {
-        .head = trace->head,
-        .trace = trace,
-        .facts = {.calls = trace->recorded_calls,
-                  .unmatched_exits = trace->unmatched_exits,
-                  .open_calls = trace->open_calls,
-                  .threads_with_events = threads_with_events(trace),
-                  .max_depth = trace->max_depth},
-        .span = trace->end - trace->start,
-    };
     tv_load_report(settings, trace->head);
-    status = write_info(settings, &info, err);
+    status = tv_keep_make(settings, trace, &keep, err);
+    if (status == TV_OK) {
+        struct tv_info info = {
+            .head = trace->head,
+            .trace = trace,
+            .counts = tv_counts_of(trace, &keep),
+            .span = trace->end - trace->start,
+        };
+        status = write_info(settings, &info, err);
+    }
+    tv_keep_release(&keep);
     tv_trace_free(trace);
     return status;
+}
+
+static bool is_filtered(const struct tv_settings *settings)
+{
+    return settings->processes.count > 0 || settings->categories.count > 0;
 }
 
 static int run(const struct tv_command *command, const struct tv_settings *settings)
@@ -90,8 +93,9 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     enum tv_status status =
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, &err);
     if (status == TV_OK)
-        status = tv_load_streams(loading) ? info_of_stream(settings, loading, &err)
-                                          : info_of_trace(settings, loading, &err);
+        status = tv_load_streams(loading) && !is_filtered(settings)
+                     ? info_of_stream(settings, loading, &err)
+                     : info_of_trace(settings, loading, &err);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 

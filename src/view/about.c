@@ -2,11 +2,11 @@
 /*
  * What the trace is: its inputs, tracks and frames.
  */
-#include "analysis/slice_sums.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/members.h"
 #include "view/state.h"
+#include "writers/counts.h"
 #include "writers/info.h"
 
 static void text(struct tv_out *out, const struct tv_head *head, uint32_t string)
@@ -209,32 +209,29 @@ static void write_counts(struct tv_out *out, const struct tv_trace *trace)
 /* How much of all there is, as info counts it. */
 static void write_facts(struct tv_out *out, const struct tv_trace *trace)
 {
-    const struct tv_tables *tables = &trace->tables;
-    struct tv_slice_sums sums = tv_slice_sums_of(trace);
-    uint64_t of_threads = 0;
-    for (size_t i = 0; i < tables->instants.count; i++)
-        of_threads += tables->instants.rows[i].scope == TV_SCOPE_THREAD;
+    struct tv_keep all = {0};
+    struct tv_counts counts = tv_counts_of(trace, &all);
     const struct {
         const char *name;
         uint64_t count;
     } facts[] = {
-        {"Unfinished slices", sums.unfinished},
-        {"Async slices", sums.async},
-        {"Instants of threads", of_threads},
-        {"Other instants", tables->instants.count - of_threads},
-        {"Counters", tables->counters.count},
-        {"Counter series", tables->series.count},
-        {"Counter samples", tables->counter_value_count},
-        {"Flows", tables->flows.count},
-        {"Joins of ids", tables->joins.count},
-        {"Objects", tables->objects.count},
-        {"Snapshots", tables->snapshots.count},
-        {"Samples", tables->samples.count},
-        {"Memory dumps", tv_info_distinct_dumps(tables)},
-        {"Contexts", tables->contexts.count},
-        {"Stack frames", tables->stack_frames.count},
-        {"Processors", sums.cpus},
-        {"Slices of processors", sums.cpu_slices},
+        {"Unfinished slices", counts.sums.unfinished},
+        {"Async slices", counts.sums.async},
+        {"Instants of threads", counts.thread_instants},
+        {"Other instants", counts.other_instants},
+        {"Counters", counts.counters},
+        {"Counter series", counts.series},
+        {"Counter samples", counts.counter_samples},
+        {"Flows", counts.flows},
+        {"Joins of ids", counts.joins},
+        {"Objects", counts.objects},
+        {"Snapshots", counts.snapshots},
+        {"Samples", counts.samples},
+        {"Memory dumps", counts.memory_dumps},
+        {"Contexts", counts.contexts},
+        {"Stack frames", counts.stack_frames},
+        {"Processors", counts.sums.cpus},
+        {"Slices of processors", counts.sums.cpu_slices},
     };
     bool any = false;
     tv_out_text(out, ",\"facts\":[");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/info.h"
 
-#include "analysis/slice_sums.h"
 #include "base/bytes.h"
 #include "writers/names.h"
 
@@ -175,56 +174,34 @@ static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, any ? "\n  ]" : "]");
 }
 
-uint32_t tv_info_distinct_dumps(const struct tv_tables *tables)
+static void json_tables(struct tv_out *out, const struct tv_info *info)
 {
-    struct tv_map ids;
-    uint32_t count = 0;
-    tv_map_init(&ids);
-    for (size_t i = 0; i < tables->memory_dumps.count; i++) {
-        const struct tv_memory_dump *dump = &tables->memory_dumps.rows[i];
-        count += tv_map_add(&ids, (uint64_t)dump->input << 32 | dump->id, count) == count;
-    }
-    tv_map_release(&ids);
-    return count;
-}
-
-static uint64_t thread_instants(const struct tv_tables *tables)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < tables->instants.count; i++)
-        count += tables->instants.rows[i].scope == TV_SCOPE_THREAD;
-    return count;
-}
-
-static void json_tables(struct tv_out *out, const struct tv_trace *trace)
-{
-    const struct tv_tables *tables = &trace->tables;
-    struct tv_slice_sums sums = tv_slice_sums_of(trace);
+    const struct tv_counts *counts = &info->counts;
+    const struct tv_slice_sums *sums = &counts->sums;
     json_key(out, "origin_ns");
-    tv_out_i64(out, trace->origin);
-    json_number(out, "slices", sums.slices);
-    json_number(out, "unfinished_slices", sums.unfinished);
+    tv_out_i64(out, info->trace->origin);
+    json_number(out, "slices", sums->slices);
+    json_number(out, "unfinished_slices", sums->unfinished);
     json_key(out, "sum_slice_ns");
-    tv_out_i64(out, sums.length);
+    tv_out_i64(out, sums->length);
     json_key(out, "sum_self_ns");
-    tv_out_i64(out, sums.self);
-    json_number(out, "async_slices", sums.async);
-    uint64_t of_threads = thread_instants(tables);
-    json_number(out, "thread_instants", of_threads);
-    json_number(out, "instants", tables->instants.count - of_threads);
-    json_number(out, "counters", tables->counters.count);
-    json_number(out, "counter_series", tables->series.count);
-    json_number(out, "counter_samples", tables->counter_value_count);
-    json_number(out, "flows", tables->flows.count);
-    json_number(out, "joins", tables->joins.count);
-    json_number(out, "objects", tables->objects.count);
-    json_number(out, "snapshots", tables->snapshots.count);
-    json_number(out, "samples", tables->samples.count);
-    json_number(out, "memory_dumps", tv_info_distinct_dumps(tables));
-    json_number(out, "contexts", tables->contexts.count);
-    json_number(out, "cpus", sums.cpus);
-    json_number(out, "cpu_slices", sums.cpu_slices);
-    json_number(out, "stack_frames", tables->stack_frames.count);
+    tv_out_i64(out, sums->self);
+    json_number(out, "async_slices", sums->async);
+    json_number(out, "thread_instants", counts->thread_instants);
+    json_number(out, "instants", counts->other_instants);
+    json_number(out, "counters", counts->counters);
+    json_number(out, "counter_series", counts->series);
+    json_number(out, "counter_samples", counts->counter_samples);
+    json_number(out, "flows", counts->flows);
+    json_number(out, "joins", counts->joins);
+    json_number(out, "objects", counts->objects);
+    json_number(out, "snapshots", counts->snapshots);
+    json_number(out, "samples", counts->samples);
+    json_number(out, "memory_dumps", counts->memory_dumps);
+    json_number(out, "contexts", counts->contexts);
+    json_number(out, "cpus", sums->cpus);
+    json_number(out, "cpu_slices", sums->cpu_slices);
+    json_number(out, "stack_frames", counts->stack_frames);
 }
 
 /* What the first file says stands for all where they differ; "inputs" has each one's. */
@@ -250,19 +227,19 @@ static void json_counts(struct tv_out *out, const struct tv_info *info, const st
 {
     const struct tv_head *head = info->head;
     json_time(out, "span_ns", true, info->span);
-    json_number(out, "processes", head->process_count);
-    json_number(out, "threads", head->thread_count - sums->late);
+    json_number(out, "processes", info->counts.processes);
+    json_number(out, "threads", info->counts.threads);
     json_number(out, "threads_listed", sums->listed);
     json_number(out, "threads_late", sums->late);
-    json_number(out, "threads_with_events", info->facts.threads_with_events);
+    json_number(out, "threads_with_events", info->counts.facts.threads_with_events);
     json_number(out, "methods", sums->methods);
     json_number(out, "frames", head->frame_count);
     json_number(out, "records", sums->records);
-    json_number(out, "calls", info->facts.calls);
-    json_number(out, "unmatched_exits", info->facts.unmatched_exits);
-    json_number(out, "open_calls", info->facts.open_calls);
+    json_number(out, "calls", info->counts.facts.calls);
+    json_number(out, "unmatched_exits", info->counts.facts.unmatched_exits);
+    json_number(out, "open_calls", info->counts.facts.open_calls);
     json_number(out, "unrolls", sums->unrolls);
-    json_number(out, "max_depth", info->facts.max_depth);
+    json_number(out, "max_depth", info->counts.facts.max_depth);
 }
 
 void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
@@ -281,7 +258,7 @@ void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
     json_time(out, "last_real_ns", true, sums.last_wall);
     json_time(out, "last_cpu_ns", true, sums.last_cpu);
     if (info->trace)
-        json_tables(out, info->trace);
+        json_tables(out, info);
     json_diagnostics(out, &head->diagnostics);
     json_key(out, "inputs");
     tv_out_char(out, '[');
@@ -384,28 +361,25 @@ static void text_some(struct tv_out *out, const char *text, uint64_t value)
         text_number(out, text, value);
 }
 
-static void text_tables(struct tv_out *out, const struct tv_trace *trace)
+static void text_tables(struct tv_out *out, const struct tv_counts *counts)
 {
-    const struct tv_tables *tables = &trace->tables;
-    struct tv_slice_sums sums = tv_slice_sums_of(trace);
-    uint64_t of_threads = thread_instants(tables);
-    text_some(out, "unfinished slices", sums.unfinished);
-    text_some(out, "async slices", sums.async);
-    text_some(out, "instants of threads", of_threads);
-    text_some(out, "other instants", tables->instants.count - of_threads);
-    text_some(out, "counters", tables->counters.count);
-    text_some(out, "counter series", tables->series.count);
-    text_some(out, "counter samples", tables->counter_value_count);
-    text_some(out, "flows", tables->flows.count);
-    text_some(out, "joins of ids", tables->joins.count);
-    text_some(out, "objects", tables->objects.count);
-    text_some(out, "snapshots", tables->snapshots.count);
-    text_some(out, "samples", tables->samples.count);
-    text_some(out, "memory dumps", tv_info_distinct_dumps(tables));
-    text_some(out, "contexts", tables->contexts.count);
-    text_some(out, "stack frames", tables->stack_frames.count);
-    text_some(out, "processors", sums.cpus);
-    text_some(out, "slices of processors", sums.cpu_slices);
+    text_some(out, "unfinished slices", counts->sums.unfinished);
+    text_some(out, "async slices", counts->sums.async);
+    text_some(out, "instants of threads", counts->thread_instants);
+    text_some(out, "other instants", counts->other_instants);
+    text_some(out, "counters", counts->counters);
+    text_some(out, "counter series", counts->series);
+    text_some(out, "counter samples", counts->counter_samples);
+    text_some(out, "flows", counts->flows);
+    text_some(out, "joins of ids", counts->joins);
+    text_some(out, "objects", counts->objects);
+    text_some(out, "snapshots", counts->snapshots);
+    text_some(out, "samples", counts->samples);
+    text_some(out, "memory dumps", counts->memory_dumps);
+    text_some(out, "contexts", counts->contexts);
+    text_some(out, "stack frames", counts->stack_frames);
+    text_some(out, "processors", counts->sums.cpus);
+    text_some(out, "slices of processors", counts->sums.cpu_slices);
 }
 
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
@@ -417,20 +391,20 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     text_time(out, "span", true, info->span);
     text_time(out, "last real time", sums.clocks & TV_CLOCK_WALL, sums.last_wall);
     text_time(out, "last CPU time", sums.clocks & TV_CLOCK_CPU, sums.last_cpu);
-    text_number(out, "processes", head->process_count);
-    text_number(out, "threads", head->thread_count - sums.late);
+    text_number(out, "processes", info->counts.processes);
+    text_number(out, "threads", info->counts.threads);
     if (sums.late)
         text_number(out, "threads named at the end", sums.late);
-    text_number(out, "threads with events", info->facts.threads_with_events);
+    text_number(out, "threads with events", info->counts.facts.threads_with_events);
     text_number(out, "methods", sums.methods);
     text_number(out, "records", sums.records);
-    text_number(out, "calls", info->facts.calls);
-    text_number(out, "unmatched exits", info->facts.unmatched_exits);
-    text_number(out, "open at the end", info->facts.open_calls);
+    text_number(out, "calls", info->counts.facts.calls);
+    text_number(out, "unmatched exits", info->counts.facts.unmatched_exits);
+    text_number(out, "open at the end", info->counts.facts.open_calls);
     text_number(out, "left by exceptions", sums.unrolls);
-    text_number(out, "deepest", info->facts.max_depth);
+    text_number(out, "deepest", info->counts.facts.max_depth);
     if (info->trace)
-        text_tables(out, info->trace);
+        text_tables(out, &info->counts);
     label(out, "overflow");
     tv_out_text(out, sums.overflow ? "yes: the buffer was full, what came later was not recorded\n"
                                    : "no\n");

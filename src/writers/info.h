@@ -7,21 +7,18 @@
 #ifndef TV_WRITERS_INFO_H
 #define TV_WRITERS_INFO_H
 
-#include "analysis/profile_sink.h"
 #include "base/out.h"
+#include "writers/counts.h"
 
 struct tv_info {
     const struct tv_head *head;
     const struct tv_trace *trace; /* NULL: a stream of calls, which has nothing beside them */
-    struct tv_walk_facts facts;
-    tv_ns span; /* from the earliest record to the latest, on the trace's axis */
+    struct tv_counts counts;      /* without a trace only `processes`, `threads` and `facts` */
+    tv_ns span;                   /* from the earliest record to the latest, on the trace's axis */
 };
 
 /* Microseconds since 1970 as "2026-11-20T10:11:12.000345Z". */
 void tv_info_write_date(struct tv_out *out, int64_t us);
-
-/* How many memory dumps there are: those of several processes with one id are one. */
-uint32_t tv_info_distinct_dumps(const struct tv_tables *tables);
 
 /* For people. */
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info);
