@@ -101,6 +101,8 @@
       "async steps and ends (T, p, F) without a beginning, left out")                              \
     X(ASYNC_MIXED_STEPS, "async-mixed-steps", W,                                                   \
       "async steps of another kind (T, p) than those before, left out")                            \
+    X(STATE_OVERLAP, "state-overlap", W,                                                           \
+      "states of a thread, or runs of a processor, that overlap: the earlier is cut short")        \
     X(JOINED_TO_ITSELF, "joined-to-itself", W,                                                     \
       "= events that join an id to itself: nothing is joined")                                     \
     X(JOINED_AGAIN, "joined-again", W,                                                             \

@@ -51,8 +51,9 @@ struct tv_te_stretch {
     uint64_t offset, length;
 };
 
-/* Flows on their way: te_flows.c. */
+/* On their way: te_flows.c, te_states.c. */
 struct tv_te_flow_plan;
+struct tv_te_states;
 
 struct tv_te_context {
     struct tv_source *source;
@@ -77,6 +78,7 @@ struct tv_te_context {
     struct tv_map joined;   /* string of an id's key -> group; te_finish.c makes and releases it */
     TV_TABLE(tv_async_slice) async; /* te_async.c and te_legacy.c put theirs here, parents first */
     struct tv_async_plan *async_plan;
+    struct tv_te_states *states;   /* what tv_te_states_read leaves; NULL: there are none */
     struct tv_te_flow_plan *flows; /* what tv_te_flows_read leaves for tv_te_flows */
 };
 
@@ -132,13 +134,16 @@ void tv_te_join_beside_placing(void *context);
 void tv_te_join_after_placing(struct tv_te_context *context);
 
 /* Called by these, each in its own file of the same name:
- *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory
+ *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory, tv_te_states_read
  *     beside   tv_te_async; tv_te_legacy; tv_te_flows_read
- *     after    tv_assembly_async once; tv_te_objects, tv_te_contexts; tv_te_flows last */
+ *     after    tv_te_states_place; tv_assembly_async once; tv_te_objects, tv_te_contexts;
+ * tv_te_flows last */
 void tv_te_joined(struct tv_te_context *context);
 void tv_te_clock(struct tv_te_context *context);
 void tv_te_samples(struct tv_te_context *context);
 void tv_te_memory(struct tv_te_context *context);
+void tv_te_states_read(struct tv_te_context *context);
+void tv_te_states_place(struct tv_te_context *context);
 void tv_te_async(struct tv_te_context *context);
 void tv_te_legacy(struct tv_te_context *context);
 void tv_te_objects(struct tv_te_context *context);
@@ -146,7 +151,8 @@ void tv_te_contexts(struct tv_te_context *context);
 void tv_te_flows_read(struct tv_te_context *context);
 void tv_te_flows(struct tv_te_context *context);
 
-/* Of a plan that was not carried out. NULL is fine. */
+/* Of plans that were not carried out. NULL is fine. */
 void tv_te_flows_free(struct tv_te_flow_plan *plan);
+void tv_te_states_free(struct tv_te_states *plan);
 
 #endif

@@ -12,6 +12,7 @@ void tv_te_join_before_placing(struct tv_te_context *context)
     tv_te_clock(context);
     tv_te_samples(context);
     tv_te_memory(context);
+    tv_te_states_read(context);
 }
 
 void tv_te_join_beside_placing(void *of)
@@ -29,6 +30,7 @@ void tv_te_join_beside_placing(void *of)
 
 void tv_te_join_after_placing(struct tv_te_context *context)
 {
+    tv_te_states_place(context);
     tv_assembly_async(context->assembly, context->async_plan);
     context->async_plan = NULL;
     tv_paths_rest(&context->trace->paths);

@@ -5,17 +5,15 @@
  * Their key is name and id, without the category.  A step T lasts from its event to the next, a
  * step p from the event before to its own; one slice has steps of one kind.
  *
- * A T with a length is no step but the state of a thread (Running, Sleeping), a slice of its own on
- * an async track of the thread.
+ * A T with a length is no step but the state of a thread: te_states.c.
  */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/te_ids.h"
 
 struct told {
-    uint32_t key;   /* index in keys; TV_NONE: left out, or a thread's state */
-    uint32_t step;  /* string: its name */
-    int64_t length; /* of a thread's state; TV_NO_TIME: a step */
+    uint32_t key;  /* index in keys; TV_NONE: left out, or a thread's state */
+    uint32_t step; /* string: its name */
     uint8_t colour;
     bool tells;
 };
@@ -70,19 +68,17 @@ static uint32_t step_name(struct joining *joining, const struct tv_te_loose *eve
     return tv_head_string(head, tv_te_text(step, &joining->context->scratch));
 }
 
-/* Steps have more than what is kept: their names, and the lengths of states. */
+/* Steps have more than what is kept: their names, and lengths that make them states. */
 static bool read_step(struct joining *joining, const struct tv_te_loose *event,
                       struct tv_te_link *link, struct told *told)
 {
     struct tv_te_fields fields;
-    if (!tv_te_event_read(joining->context, event->offset, &fields))
+    int64_t length;
+    if (!tv_te_event_read(joining->context, event->offset, &fields) ||
+        (event->phase == 'T' && tv_te_time(fields.dur, &length)))
         return false;
     *link = tv_te_link_of(event, &fields);
     told->step = step_name(joining, event, &fields);
-    if (event->phase != 'T' || !tv_te_time(fields.dur, &told->length))
-        told->length = TV_NO_TIME;
-    else
-        told->length = tv_te_state_length(event->time, told->length);
     return true;
 }
 
@@ -92,13 +88,11 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     uint32_t name = context->trace->head->frames[event->frame].name;
     bool step = event->phase == 'T' || event->phase == 'p';
     struct tv_te_link link;
-    *told = (struct told){.key = TV_NONE, .step = TV_EMPTY_STRING, .length = TV_NO_TIME};
+    *told = (struct told){.key = TV_NONE, .step = TV_EMPTY_STRING};
     if (!(step ? read_step(joining, event, &link, told) : tv_te_link_read(context, event, &link)))
         return;
     told->colour = link.colour;
     told->tells = link.tells;
-    if (told->length != TV_NO_TIME)
-        return;
     /* Marks of Chrome's clock, which te_clock.c reads; they have no id. */
     if (tv_bytes_starts_with(tv_head_text(context->trace->head, name), TV_BYTES("ClockSyncEvent.")))
         return;
@@ -127,13 +121,6 @@ static uint32_t add_slice(struct joining *joining, const struct tv_te_loose *eve
         .colour = told->colour,
     };
     return (uint32_t)(joining->context->async.count - 1);
-}
-
-static void add_state(struct joining *joining, const struct tv_te_loose *event,
-                      const struct told *told)
-{
-    uint32_t slice = add_slice(joining, event, told, event->time);
-    joining->context->async.rows[slice].length = told->length;
 }
 
 static void begin(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
@@ -247,8 +234,6 @@ static void close_rest(struct joining *joining)
 static void join_event(struct joining *joining, const struct tv_te_loose *event,
                        const struct told *told)
 {
-    if (told->length != TV_NO_TIME)
-        add_state(joining, event, told);
     if (told->key == TV_NONE)
         return;
     if (event->phase == 'S')

@@ -262,6 +262,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_free(context.async.rows); /* when it was cancelled */
         tv_async_plan_free(context.async_plan);
         tv_te_flows_free(context.flows);
+        tv_te_states_free(context.states);
         tv_map_release(&context.joined);
         tv_te_uses_release(&context.uses);
         tv_window_release(&context.window);

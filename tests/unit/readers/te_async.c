@@ -223,14 +223,40 @@ static void old_ones_match_by_name(void **context)
                    "! async-stray-step 2\n");
 }
 
-/* A T with a length is the state of a thread. */
-static void thread_states_are_slices(void **context)
+/* A T with a length is the state of a thread; one that runs fills its processor too.  Colours are
+ * those of thread_state_running and so on, letters those of the kernel. */
+static void thread_states_are_strips(void **context)
 {
     (void)context;
-    te_made_assert("'ph':'T','ts':10,'dur':5,'name':'Running','args':{'cpu':0}\n"
-                   "'ph':'T','ts':15,'dur':2.5,'name':'Sleeping'\n",
-                   "async Running T2 10+5\n"
-                   "async Sleeping T2 15+2.500\n");
+    te_made_assert("'ph':'T','ts':15,'dur':2.5,'name':'Sleeping'\n"
+                   "'ph':'T','ts':10,'dur':5,'name':'Running','args':{'cpu':3}\n"
+                   "'ph':'T','ts':18,'dur':1,'name':'D','args':{'io_wait':1,'cpu':9}\n"
+                   "'ph':'T','ts':19,'dur':1,'name':'D','args':{'io_wait':0}\n"
+                   "'ph':'T','ts':20,'dur':1,'name':'R+'\n"
+                   "'ph':'T','ts':21,'dur':1,'name':'odd'\n"
+                   "'ph':'T','ts':0,'dur':1,'name':'Running','args':{'cpu':0},'tid':3\n"
+                   "'ph':'M','name':'thread_name','args':{'name':'main'}\n",
+                   "cpu CPU 0 Thread 3 0+1\n"
+                   "cpu CPU 3 main 10+5\n"
+                   "states T2 Running#3 10+5\n"
+                   "states T2 Sleeping#5 15+2.500\n"
+                   "states T2 Uninterruptible Sleep (I/O)#2 18+1\n"
+                   "states T2 Uninterruptible Sleep#1 19+1\n"
+                   "states T2 Runnable (preempted)#4 20+1\n"
+                   "states T2 odd#6 21+1\n"
+                   "states T3 Running#3 0+1\n");
+}
+
+static void states_that_overlap_are_cut(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'T','ts':10,'dur':5,'name':'S'\n"
+                   "'ph':'T','ts':12,'dur':9,'name':'R'\n"
+                   "'ph':'T','ts':12,'dur':1,'name':'R','tid':3\n",
+                   "states T2 Sleeping#5 10+2\n"
+                   "states T2 Runnable#4 12+9\n"
+                   "states T3 Runnable#4 12+1\n"
+                   "! state-overlap 1\n");
 }
 
 /* Directly or through others, in any order, async events and objects. */
@@ -356,6 +382,7 @@ UNIT_TESTS(te_async, cmocka_unit_test(nests_by_id), cmocka_unit_test(sorts_by_ti
            cmocka_unit_test(groups_measures), cmocka_unit_test(ends_of_deep_stacks_are_found),
            cmocka_unit_test(steps_follow_or_lead), cmocka_unit_test(mixed_steps_are_left_out),
            cmocka_unit_test(old_ones_end_with_the_trace), cmocka_unit_test(old_ones_match_by_name),
-           cmocka_unit_test(thread_states_are_slices), cmocka_unit_test(joins_ids),
+           cmocka_unit_test(thread_states_are_strips),
+           cmocka_unit_test(states_that_overlap_are_cut), cmocka_unit_test(joins_ids),
            cmocka_unit_test(joins_once), cmocka_unit_test(joined_ids_are_one_tree),
            cmocka_unit_test(joined_ids_end_each_other), cmocka_unit_test(joins_are_kept));

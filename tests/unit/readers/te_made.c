@@ -213,6 +213,38 @@ static void tell_asyncs(struct answer *answer)
     tv_free(tops);
 }
 
+static void tell_strip(struct answer *answer, const struct tv_track *track)
+{
+    const struct tv_trace *trace = answer->trace;
+    for (uint32_t i = 0; i < track->slice_count; i++) {
+        struct tv_slice slice = tv_slice_get(trace, track->first_row, i);
+        const struct tv_frame *frame = tv_path_frame(trace, slice.path);
+        if (track->kind == TV_TRACK_CPU)
+            tell(answer, "cpu %s", string(answer, track->name));
+        else
+            tell(answer, "states");
+        if (track->thread != TV_NONE)
+            tell_owner(answer, track->thread, TV_NONE);
+        tell(answer, " %s", string(answer, frame->name));
+        if (frame->colour != 0)
+            tell(answer, "#%u", (unsigned)frame->colour);
+        tell(answer, " ");
+        tell_time(answer, file_time(answer, track->input, slice.start));
+        tell(answer, "+");
+        tell_time(answer, slice.length);
+        tell(answer, "\n");
+    }
+}
+
+static void tell_strips(struct answer *answer)
+{
+    for (uint32_t i = 0; i < answer->trace->track_count; i++) {
+        const struct tv_track *track = &answer->trace->tracks[i];
+        if (track->kind == TV_TRACK_CPU || track->kind == TV_TRACK_STATES)
+            tell_strip(answer, track);
+    }
+}
+
 static void tell_flow_end(struct answer *answer, const struct tv_flow_end *end)
 {
     struct tv_slice slice = tv_slice_get(answer->trace, end->row, end->index);
@@ -338,6 +370,7 @@ void te_made_assert(const char *file, const char *expected)
     struct answer answer = {.trace = made->trace};
     tell(&answer, "%s", "");
     tell_asyncs(&answer);
+    tell_strips(&answer);
     tell_flows(&answer);
     tell_objects(&answer);
     tell_samples(&answer);

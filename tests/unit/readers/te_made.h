@@ -6,10 +6,11 @@
  * come "pid":1,"tid":2,"cat":"c", which it may say otherwise.  A line that begins with # is
  * a member of the object around the events.
  *
- * The answer has a line for each async slice, flow, object, sample, memory dump with its figures,
- * context and kind of diagnostic; times are microseconds of the file:
+ * The answer has a line for each async slice, state, flow, object, sample, memory dump with its
+ * figures, context and kind of diagnostic; times are microseconds of the file:
  *
  *     async NAME T2 1+4 ID open      on the track of thread 2 (P1: of process 1); children indented
+ *     states T2 NAME#3 1+4           of a thread; "cpu CPU 0 NAME 1+4" of a processor; # a colour
  *     flow NAME ID a@5 -> b@20       from slice a at 5
  *     object TYPE ID scope 0..30 N D snapshots 10,20
  *     sample 5 T2 weight 1 main;f7 "title"
