@@ -25,7 +25,32 @@ static bool is_wanted(const bool *wanted, uint32_t place)
 static int compare_cpus(const void *left, const void *right)
 {
     const struct tv_cpu_use *a = left, *b = right;
-    return (a->busy > b->busy) - (a->busy < b->busy); /* their numbers, as yet */
+    if (a->busy != b->busy) /* their numbers, as yet */
+        return a->busy < b->busy ? -1 : 1;
+    return (a->track > b->track) - (a->track < b->track);
+}
+
+/* What of the range lies in [from, to). */
+static tv_ns clip_times(const struct tv_states *states, tv_ns from, tv_ns to)
+{
+    from = from > states->from ? from : states->from;
+    to = to < states->to ? to : states->to;
+    return to > from ? to - from : 0;
+}
+
+/* What of the range lies before a processor's first slice or behind the end of its input. */
+static tv_ns unknown_of(const struct summing *s, uint32_t number)
+{
+    const struct tv_trace *trace = s->trace;
+    const struct tv_track *track = &trace->tracks[number];
+    const struct tv_input *input = &trace->head->inputs[track->input];
+    uint32_t row = track->first_row, count = trace->rows[row].count;
+    if (count == 0)
+        return s->states->to - s->states->from;
+    tv_ns last = tv_slice_end(trace, row, count - 1);
+    tv_ns end = tv_trace_time(trace, track->input, input->origin + input->last_wall);
+    return clip_times(s->states, s->states->from, tv_slice_start(trace, row, 0)) +
+           clip_times(s->states, end > last ? end : last, s->states->to);
 }
 
 static void find_cpus(struct summing *s)
@@ -35,7 +60,7 @@ static void find_cpus(struct summing *s)
     states->cpus = tv_alloc(trace->track_count, sizeof *states->cpus);
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (trace->tracks[i].kind == TV_TRACK_CPU && is_wanted(s->question->cpus, i))
-            states->cpus[states->cpu_count++] = (struct tv_cpu_use){i, tv_cpu_number(trace, i)};
+            states->cpus[states->cpu_count++] = (struct tv_cpu_use){i, tv_cpu_number(trace, i), 0};
     if (states->cpu_count > 0)
         qsort(states->cpus, states->cpu_count, sizeof *states->cpus, compare_cpus);
     if (states->cpu_count > TV_STATES_CPUS)
@@ -43,6 +68,7 @@ static void find_cpus(struct summing *s)
     for (uint32_t i = 0; i < states->cpu_count; i++) {
         s->cpu_of_track[states->cpus[i].track] = i;
         states->cpus[i].busy = 0;
+        states->cpus[i].unknown = unknown_of(s, states->cpus[i].track);
     }
 }
 
@@ -76,13 +102,9 @@ static uint32_t row_for_frame(struct summing *s, uint32_t frame)
     return s->row_of_frame[frame];
 }
 
-/* What of a slice lies in the range. */
 static tv_ns clip(const struct tv_states *states, const struct tv_slice *slice)
 {
-    tv_ns start = slice->start > states->from ? slice->start : states->from;
-    tv_ns end = slice->start + slice->length;
-    end = end < states->to ? end : states->to;
-    return end > start ? end - start : 0;
+    return clip_times(states, slice->start, slice->start + slice->length);
 }
 
 static void add_ran(struct summing *s, uint32_t row, uint32_t cpu, tv_ns time)
@@ -212,8 +234,13 @@ static int compare_ran(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Puts the rows into their order, without those that did not run on the processors that were asked
- * for. */
+/* Whether the range has anything of it. */
+static bool is_there(const struct summing *s, const struct tv_thread_states *thread)
+{
+    return thread->ran > 0 || (!s->question->cpus && (thread->total > 0 || thread->wakeups > 0));
+}
+
+/* Puts the rows into their order, without those of which there is nothing. */
 static void rank(struct summing *s)
 {
     struct tv_states *states = s->states;
@@ -221,7 +248,7 @@ static void rank(struct summing *s)
     struct ranked *ranked = tv_alloc(states->thread_count, sizeof *ranked);
     tv_ns *ran = tv_alloc(tv_size_mul(states->thread_count, cpus), sizeof *ran);
     for (uint32_t i = 0; i < states->thread_count; i++)
-        if (!s->question->cpus || states->threads[i].ran > 0)
+        if (is_there(s, &states->threads[i]))
             ranked[count++] = (struct ranked){states->threads[i], i};
     if (count > 0)
         qsort(ranked, count, sizeof *ranked, compare_ran);

@@ -54,6 +54,7 @@ struct tv_thread_states {
 struct tv_cpu_use {
     uint32_t track;
     tv_ns busy;
+    tv_ns unknown; /* before the first thread that is seen there, and behind its input's end */
 };
 
 /* So many processors are looked at, those with the lowest numbers: a file may name any number. */
@@ -63,7 +64,7 @@ struct tv_states {
     tv_ns from, to; /* the range within the trace */
     struct tv_thread_states *threads;
     uint32_t thread_count;
-    struct tv_cpu_use *cpus; /* in the order of their numbers */
+    struct tv_cpu_use *cpus; /* in the order of their numbers; of one number in that of tracks */
     uint32_t cpu_count;
     tv_ns *ran; /* [thread_count * cpu_count] */
 };
@@ -75,7 +76,7 @@ struct tv_states_question {
                           * that ran there */
 };
 
-/* Threads that ran longest come first. */
+/* Threads that ran longest come first; those of which the range has nothing are left out. */
 struct tv_states *tv_states_of(const struct tv_trace *trace,
                                const struct tv_states_question *question);
 void tv_states_free(struct tv_states *states);

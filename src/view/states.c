@@ -83,6 +83,7 @@ static void write_states(struct tv_out *out, const struct tv_trace *trace,
         tv_member_number(out, i > 0 ? ",[" : "[", states->cpus[i].track);
         tv_member_index(out, ",", tv_cpu_number(trace, states->cpus[i].track));
         tv_member_number(out, ",", states->cpus[i].busy);
+        tv_member_number(out, ",", states->cpus[i].unknown);
         tv_out_char(out, ']');
     }
     tv_out_text(out, "],\"threads\":[");

@@ -14,8 +14,8 @@ const ANSWER: StatesAnswer = {
   from_ns: 0,
   to_ns: 10e6,
   cpus: [
-    [7, 0, 4e6],
-    [8, 1, 3e6],
+    [7, 0, 4e6, 0],
+    [8, 1, 3e6, 2e6],
   ],
   threads: [
     [0, 100, 'a', 0, [4e6, 1e6, 0, 3e6, 0, 2e6, 0], 2, 1e6, 3, 1, [4e6, 0]],
@@ -38,7 +38,8 @@ test('lines are sorted, processors tell first how busy they were', () => {
     lines.map((l) => [l.name, ...l.cpus]),
     [
       ['(busy)', 4e6, 3e6],
-      ['(idle)', 6e6, 7e6],
+      ['(idle)', 6e6, 5e6],
+      ['(unknown)', 0, 2e6],
       ['[200] b', 0, 3e6],
       ['[100] a', 4e6, 0],
     ],
@@ -55,10 +56,10 @@ test('exports have nanoseconds, and for reading the unit', () => {
   const lines = statesLines(ANSWER, 'cpu', sort, all);
   const csv = exportStates('csv', ANSWER, 'cpu', lines, 'ms').split('\r\n');
   assert.equal(csv[0], 'thread,all_ns,cpu0_ns,cpu1_ns');
-  assert.equal(csv[3], '[100] a,4000000,4000000,0');
+  assert.equal(csv[4], '[100] a,4000000,4000000,0');
   const tsv = exportStates('tsv', ANSWER, 'cpu', lines, 'ms').split('\n');
   assert.equal(tsv[0], 'Thread\tAll CPUs ms\tCPU 0 ms\tCPU 1 ms');
-  assert.equal(tsv[4], '[200] b\t3.000\t0.000\t3.000');
+  assert.equal(tsv[5], '[200] b\t3.000\t0.000\t3.000');
 });
 
 test('states and processors are no threads and no tracks of slices', () => {

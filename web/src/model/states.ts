@@ -57,8 +57,8 @@ export type StatesRow = [
 export interface StatesAnswer {
   from_ns: number;
   to_ns: number;
-  /** Track, number, busy time. */
-  cpus: [number, number, number][];
+  /** Track, number, busy time, time of which nothing is known. */
+  cpus: [number, number, number, number][];
   threads: StatesRow[];
 }
 

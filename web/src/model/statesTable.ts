@@ -96,13 +96,20 @@ export function statesColumns(answer: StatesAnswer, by: StatesBy): StatesColumn[
 
 function totals(answer: StatesAnswer): StatesLine[] {
   const whole = answer.to_ns - answer.from_ns;
-  const busy = answer.cpus.map(([, , ns]) => ns);
+  const { cpus } = answer;
   const line = (name: string, cpus: number[]): StatesLine => ({ name, thread: null, cpus, whole });
   return [
-    line('(busy)', busy),
+    line(
+      '(busy)',
+      cpus.map(([, , busy]) => busy),
+    ),
     line(
       '(idle)',
-      busy.map((ns) => whole - ns),
+      cpus.map(([, , busy, unknown]) => whole - busy - unknown),
+    ),
+    line(
+      '(unknown)',
+      cpus.map(([, , , unknown]) => unknown),
     ),
   ];
 }
