@@ -70,7 +70,9 @@ const struct tv_command tv_command_check = {
     .name = "check",
     .summary = "what is wrong with a file, each fault with its place",
     .arguments = "[OPTION]... FILE",
-    .details = "Exit code 0: nothing; 1: there are diagnostics, or the file could not be read.",
+    .details = "Exit code 0: nothing; 1: there are diagnostics, or the file could not be read.  "
+               "What only\n"
+               "began before the trace or is open at its end counts with --strict.",
     .options = options,
     .min_files = 1,
     .max_files = 1,
