@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/measure.h"
 
+#include <stdio.h>
+
 #include "analysis/profile_sink.h"
 #include "analysis/sample_tree.h"
 #include "analysis/thread_tree.h"
@@ -90,13 +92,26 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
     return status;
 }
 
+/* Who samples a program may not know that its samples are no slices. */
+static void tell_of_samples(const struct tv_settings *settings, const struct tv_trace *trace)
+{
+    if (trace && trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
+        !wants_samples(settings) && !settings->quiet)
+        fprintf(stderr,
+                "%s: note: no slices, but %zu samples: collapse and flamegraph show them with "
+                "--samples count\n",
+                settings->files.items[0], trace->tables.samples.count);
+}
+
 static enum tv_status report(const struct tv_settings *settings, struct tv_measured *measured,
                              enum tv_status status)
 {
-    if (status == TV_OK)
+    if (status == TV_OK) {
         tv_load_report(settings, measured->head);
-    else
+        tell_of_samples(settings, measured->trace);
+    } else {
         tv_measured_release(measured);
+    }
     return status;
 }
 
