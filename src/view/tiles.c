@@ -23,11 +23,35 @@ struct job {
     struct tv_out *outs; /* of each worker */
 };
 
-/* A slice's flags, with its reserved colour (0: automatic) above them. */
-static uint32_t flags_of(const struct tv_view *view, const struct tv_tile_slice *slice)
+#define ALL_OF_IT 255
+
+/*
+ * How much of a slice its thread had the CPU, from 1 (not at all) to ALL_OF_IT; 0 where only the
+ * waits, which have tiles of their own, or nothing tells.
+ */
+static uint32_t cpu_share(const struct tv_view *view, const struct tv_tile_slice *at)
 {
+    const struct tv_trace *trace = view->trace;
+    const struct tv_row *row = &trace->rows[at->row];
+    if (!view->wall || !view->cpu || !tv_head_has_categories(trace->head) ||
+        !tv_track_has_cpu(trace, row->track))
+        return 0;
+    struct tv_slice slice = tv_slice_get(trace, at->row, at->index);
+    if ((slice.flags & TV_SLICE_NO_CPU) || slice.length <= 0 || slice.cpu_length < 0)
+        return 0;
+    if (slice.cpu_length >= slice.length)
+        return ALL_OF_IT;
+    return 1 + (uint32_t)((double)slice.cpu_length / (double)slice.length * (ALL_OF_IT - 1));
+}
+
+/* A slice's flags, above them its reserved colour (0: automatic), above that the CPU's share. */
+static uint32_t flags_of(const struct tv_view *view, const struct tv_tile *tile, uint32_t i)
+{
+    const struct tv_tile_slice *slice = &tile->slices[i];
     uint32_t colour = tv_slice_colour(view->trace, slice->row, slice->index, slice->frame);
-    return slice->flags | colour << 8;
+    /* A piece of a slice is no place for a share of the whole. */
+    uint32_t share = tile->key.kind == TV_TILE_ROW ? cpu_share(view, slice) : 0;
+    return slice->flags | colour << 8 | share << 16;
 }
 
 static void write_tile(struct tv_out *out, const struct tv_view *view, const struct tv_tile *tile)
@@ -58,7 +82,7 @@ static void write_tile(struct tv_out *out, const struct tv_view *view, const str
         column.numbers[i] = tile->slices[i].frame;
     tv_column_write_numbers(out, &column);
     for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = coloured ? flags_of(view, &tile->slices[i]) : tile->slices[i].flags;
+        column.numbers[i] = coloured ? flags_of(view, tile, i) : tile->slices[i].flags;
     tv_column_write_numbers(out, &column);
     tv_column_release(&column);
     if (!tile->has_strip)

@@ -306,6 +306,28 @@ test('a table of memory scrolls sideways with its names whole', async () => {
   assert.deepEqual(opened.troubles, []);
 });
 
+test('a slice shows how much of it was on the CPU', async () => {
+  const file = join(folder, 'cpu.json');
+  const third = { ph: 'X', name: 'third', cname: 'good', pid: 1, tid: 1 };
+  writeFileSync(file, JSON.stringify([{ ...third, ts: 0, dur: 30, tts: 0, tdur: 10 }]));
+  const viewer = await view(file);
+  const opened = await openPage(viewer.address);
+  viewers.push({ viewer, opened });
+  await ready(opened.page);
+  const before = page;
+  page = opened.page;
+  const top = await topOf('(no name)');
+  // The first 10 of 30 us in the colour itself, the others paler.
+  await until(() => colourAt('.lanes canvas', 0.3, top + 15), '#007d00', 'on the CPU');
+  assert.notEqual(await colourAt('.lanes canvas', 0.4, top + 15), '#007d00');
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  await page.mouse.click(canvas.x + canvas.width * 0.6, canvas.y + top + 10);
+  const line = page.locator('.details.beside tr', { hasText: 'Not on the CPU' });
+  assert.match(await line.innerText(), /0\.020\s+66\.7 %/);
+  page = before;
+  assert.deepEqual(opened.troubles, []);
+});
+
 test('nothing went wrong', async () => {
   assert.ok(address);
   assert.deepEqual(troubles, []);

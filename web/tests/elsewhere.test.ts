@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { formatRough } from '../src/base/format';
 import { hashedColour, METHOD_COLOURS, HASHED_COLOURS } from '../src/model/colours';
 import { elsewhere } from '../src/model/elsewhere';
-import type { Instant } from '../src/model/engine';
+import { cpuShare, reservedColour, type Instant } from '../src/model/engine';
 import { layoutPage } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { wordsFor, inWords } from '../src/model/words';
@@ -70,4 +70,13 @@ test('instants have the colours of slices: of their name, or the one that is res
   };
   assert.deepEqual(fills(0), [own.bars[hashedColour('main')]]);
   assert.deepEqual(fills(14), [own.bars[METHOD_COLOURS + HASHED_COLOURS + 13]]);
+});
+
+test('above the flags stand the reserved colour and the share on a CPU', () => {
+  const flags = 16 | (14 << 8) | (128 << 16);
+  assert.equal(reservedColour(flags), 14);
+  assert.equal(cpuShare(flags), 0.5);
+  assert.equal(cpuShare(16 | (1 << 16)), 0);
+  assert.equal(cpuShare(255 << 16), 1);
+  assert.equal(cpuShare(16 | (14 << 8)), null);
 });

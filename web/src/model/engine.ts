@@ -222,7 +222,13 @@ export const FLAG = {
 
 /** Above the flags of a slice stands its reserved colour, from 1; 0: automatic. */
 export function reservedColour(flags: number): number {
-  return flags >>> 8;
+  return (flags >>> 8) & 255;
+}
+
+/** Above that the share of it on a CPU, 0 to 1; null: not known. */
+export function cpuShare(flags: number): number | null {
+  const share = (flags >>> 16) & 255;
+  return share === 0 ? null : (share - 1) / 254;
 }
 
 export interface Tile {

@@ -3,7 +3,7 @@
 
 import type { Call, CallDetails, Tile } from '../model/engine';
 import { eventColour } from '../model/colours';
-import { FLAG, reservedColour } from '../model/engine';
+import { cpuShare, FLAG, reservedColour } from '../model/engine';
 import {
   isSingle,
   isThin,
@@ -304,6 +304,8 @@ function paintSlice(
   if (lane.states) paintState(g, s.theme, b, number);
   else bar(g, s.theme, b, number, edges);
   g.globalAlpha = 1;
+  const share = lane.states || dim ? null : cpuShare(tile.flags[i] ?? 0);
+  if (share !== null) paintOffCpu(g, s, b, x0 + (x1 - x0) * share);
   if (faint && b.w >= 3 && edges === CLOSED) thinOutline(g, s.theme.colour['line-strong'], b);
   if (b.w >= LEAST_LABEL && !lane.states) {
     const waiting = waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
@@ -324,6 +326,19 @@ function paintSlice(
     b,
     matches && s.dimmed,
   );
+}
+
+/** So much of the ground lies over the part of a slice that had no CPU. */
+const OFF_CPU = 0.45;
+
+/** Only the sum is known: the CPU's share is at the left in full colour, the rest is pale. */
+function paintOffCpu(g: Context, s: Scene, b: Box, from: number): void {
+  const x = Math.max(b.x + 1, snap(s, from));
+  if (b.w < 4 || x >= b.x + b.w) return;
+  g.globalAlpha = OFF_CPU;
+  g.fillStyle = s.theme.colour.bg;
+  g.fillRect(x, b.y, b.x + b.w - x, b.h);
+  g.globalAlpha = 1;
 }
 
 interface LabelLook {

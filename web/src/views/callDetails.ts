@@ -24,10 +24,11 @@ export function callDetails(
   const unit = viewer.unit.peek();
   const realAxis = viewer.facts.axis === 'real';
   const track = viewer.trackOfRow(call.row);
+  // Events tell how long they had the CPU, not when they waited.
+  const off = call.cpu_length_ns === null ? null : Math.max(0, call.length_ns - call.cpu_length_ns);
+  const waited = words.events ? (realAxis ? off : null) : call.wait_ns;
   const share =
-    call.wait_ns !== null && call.length_ns > 0
-      ? `${formatPercent(call.wait_ns, call.length_ns)} %`
-      : '';
+    waited !== null && call.length_ns > 0 ? `${formatPercent(waited, call.length_ns)} %` : '';
   const single = (what: string, ns: number, className = ''): HTMLElement =>
     h(
       'tr',
@@ -36,14 +37,14 @@ export function callDetails(
       h('td', { class: 'number' }, formatTime(ns, unit)),
     );
   const waiting =
-    call.wait_ns === null
+    waited === null
       ? []
       : [
           h(
             'tr',
             null,
-            h('th', null, 'Waiting'),
-            h('td', { class: 'number' }, formatTime(call.wait_ns, unit)),
+            h('th', null, words.events ? 'Not on the CPU' : 'Waiting'),
+            h('td', { class: 'number' }, formatTime(waited, unit)),
             h('td', { class: 'number dim' }, share),
           ),
         ];
