@@ -51,6 +51,17 @@ static bool parse_call(struct event *event, struct tv_bytes text)
     return true;
 }
 
+/* What was lost stands where no event does. */
+static bool parse_loss(struct event *event, struct tv_bytes text)
+{
+    uint32_t cpu;
+    if (!tv_ft_text_loss(text, &cpu))
+        return false;
+    event->line =
+        (struct tv_ft_line){.tid = TV_FT_NO_ID, .tgid = TV_FT_NO_ID, .cpu = cpu, .details = text};
+    return true;
+}
+
 static enum tv_status read_line(struct event *event, struct tv_text_lines *lines, uint64_t offset,
                                 struct tv_error *err)
 {
@@ -61,7 +72,8 @@ static enum tv_status read_line(struct event *event, struct tv_text_lines *lines
     if (!line.none)
         tv_out_bytes(&event->text, tv_text_line_bare(line.text));
     struct tv_bytes all = {event->text.buffer, event->text.length};
-    if (line.none || (!tv_ft_line_parse(all, &event->line) && !parse_call(event, all)))
+    if (line.none || (!tv_ft_line_parse(all, &event->line) && !parse_call(event, all) &&
+                      !parse_loss(event, all)))
         return tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
     return TV_OK;
 }

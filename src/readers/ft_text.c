@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/ft_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -42,10 +43,13 @@ bool tv_ft_text_continues(struct tv_bytes event)
 
 /* ---- Lines that are no events ---- */
 
-/* "# tracer: nop", "# clock_type=LINUX_CLOCK_MONOTONIC" */
+/* "# tracer: nop", "# clock_type=LINUX_CLOCK_MONOTONIC"; "# latency: 259 us, #4/4" and the next of
+ * the latency tracers. */
 static void take_comment(struct tv_ft_text *text, struct tv_bytes line)
 {
-    static const char *const keys[] = {"tracer", "clock_type", "entries-in-buffer/entries-written"};
+    static const char *const keys[] = {
+        "tracer",        "clock_type", "entries-in-buffer/entries-written", "latency", "task",
+        "=> started at", "=> ended at"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct tv_bytes value = tv_ft_behind(line, keys[i]);
         if (value.length < 2 || (value.data[0] != ':' && value.data[0] != '='))
@@ -54,8 +58,9 @@ static void take_comment(struct tv_ft_text *text, struct tv_bytes line)
             value.data++;
             value.length--;
         }
+        const char *key = keys[i] + (keys[i][0] == '=' ? 3 : 0);
         *tv_table_add(&text->comments) = (struct tv_ft_comment){
-            tv_ft_text(&text->part, tv_bytes_of(keys[i])), tv_ft_text(&text->part, value)};
+            tv_ft_text(&text->part, tv_bytes_of(key)), tv_ft_text(&text->part, value)};
         return;
     }
 }
@@ -89,9 +94,7 @@ static bool is_heading(struct tv_bytes line)
     return is_ruler(line);
 }
 
-/* "CPU:3 [LOST 12 EVENTS]", "CPU:3 [EVENTS DROPPED]": stands before the next event, whose time it
- * gets. */
-static bool is_loss(struct tv_bytes line, uint32_t *cpu)
+bool tv_ft_text_loss(struct tv_bytes line, uint32_t *cpu)
 {
     struct tv_bytes behind = tv_ft_behind(line, "CPU:");
     int64_t number;
@@ -105,24 +108,31 @@ static bool is_loss(struct tv_bytes line, uint32_t *cpu)
 
 static void keep_loss(struct tv_ft_text *text, uint32_t cpu, struct tv_bytes line, uint64_t offset)
 {
+    char name[64];
     struct tv_bytes what = tv_ft_behind(line, "[");
     while (what.length > 0 && what.data[what.length - 1] != ']')
         what.length--;
     what.length -= what.length > 0;
+    snprintf(name, sizeof name, "CPU %u: %.*s", cpu, what.length < 40 ? (int)what.length : 40,
+             (const char *)what.data);
     *tv_table_add(&text->losses) =
-        (struct tv_ft_loss){offset, cpu, tv_ft_frame(&text->part, what, "ftrace"),
-                            tv_ft_kernel_line(&text->part, TV_BYTES("lost events"), cpu)};
+        (struct tv_ft_loss){offset, tv_ft_frame(&text->part, tv_bytes_of(name), "ftrace")};
 }
 
-/* The losses before an event get its time. */
+/* The losses before an event get its time. No thread is theirs. */
 static void date_losses(struct tv_ft_text *text, int64_t time)
 {
     struct tv_ft_part *part = &text->part;
     for (size_t i = 0; i < text->losses.count; i++) {
         const struct tv_ft_loss *loss = &text->losses.rows[i];
-        struct tv_ft_at at = {time, loss->offset, loss->cpu, loss->line};
         tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, loss->offset);
-        tv_ft_instant(part, &at, loss->frame);
+        *tv_table_add(&part->instants) = (struct tv_instant){
+            .time = time,
+            .offset = loss->offset,
+            .frame = loss->frame,
+            .of = TV_NONE,
+            .scope = TV_SCOPE_GLOBAL,
+        };
     }
     text->losses.count = 0;
 }
@@ -220,7 +230,7 @@ static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
         take_event(text, &parsed, line->offset);
     } else if (bare.length > 0 && bare.data[0] == '#') {
         take_comment(text, bare);
-    } else if (is_loss(bare, &cpu)) {
+    } else if (tv_ft_text_loss(bare, &cpu)) {
         keep_loss(text, cpu, bare, line->offset);
     } else if (is_symbol(bare, &name)) {
         take_symbol(text, name);

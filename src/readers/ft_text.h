@@ -18,9 +18,7 @@ struct tv_ft_comment {
 /* "CPU:1 [LOST 12 EVENTS]" */
 struct tv_ft_loss {
     uint64_t offset;
-    uint32_t cpu;
     uint32_t frame;
-    uint32_t line; /* a task */
 };
 
 struct tv_ft_text {
@@ -52,6 +50,10 @@ void tv_ft_text_read(struct tv_ft_text *text);
 
 /* Whether text may follow an event of this name on lines of its own: what somebody printed. */
 bool tv_ft_text_continues(struct tv_bytes event);
+
+/* "CPU:3 [LOST 12 EVENTS]", "CPU:3 [EVENTS DROPPED]": stands before the next event, whose time it
+ * gets. */
+bool tv_ft_text_loss(struct tv_bytes line, uint32_t *cpu);
 
 /* "a/b   #P:4" of the head's entries-in-buffer/entries-written. */
 bool tv_ft_entries(struct tv_bytes text, uint64_t *kept, uint64_t *written);

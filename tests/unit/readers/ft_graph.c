@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The function_graph tracer and the tracers of latencies (ftrace.md section 2). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
 #include "ft_made.h"
+#include "readers/ft_text.h"
 #include "unit.h"
 
 /* Without times of their own calls lie one behind the other on each processor. */
@@ -107,6 +112,35 @@ static void reads_latency_tracers(void **context)
           "woken kworker/3:1H 0 by ?\n");
 }
 
+/* What stands above the lines of these tracers is kept. */
+static void keeps_heads_of_latency_tracers(void **context)
+{
+    (void)context;
+    char found[256] = "";
+    struct tv_ft_text text;
+    struct tv_source *source =
+        tv_source_from_memory(TV_BYTES("# tracer: irqsoff\n"
+                                       "# irqsoff latency trace v1.1.5 on 5.15.0\n"
+                                       "# latency: 259 us, #4/4, CPU#2\n"
+                                       "#    | task: ps-6143 (uid:0)\n"
+                                       "#  => started at: lock\n"
+                                       "#  => ended at:   unlock\n"),
+                              "x.txt");
+    tv_ft_text_init(&text, source, 0, tv_source_size(source));
+    tv_ft_text_read(&text);
+    for (size_t i = 0; i < text.comments.count; i++) {
+        struct tv_bytes key = tv_interner_get(text.part.texts, text.comments.rows[i].key);
+        struct tv_bytes value = tv_interner_get(text.part.texts, text.comments.rows[i].value);
+        size_t length = strlen(found);
+        snprintf(found + length, sizeof found - length, "%.*s=%.*s;", (int)key.length,
+                 (const char *)key.data, (int)value.length, (const char *)value.data);
+    }
+    assert_string_equal(found, "tracer=irqsoff;latency=259 us, #4/4, CPU#2;task=ps-6143 (uid:0);"
+                               "started at=lock;ended at=unlock;");
+    tv_ft_text_release(&text);
+    tv_source_free(source);
+}
+
 static void counts_what_is_no_line(void **context)
 {
     (void)context;
@@ -121,4 +155,6 @@ static void counts_what_is_no_line(void **context)
 UNIT_TESTS(ft_graph, cmocka_unit_test(lays_calls_one_behind_the_other),
            cmocka_unit_test(follows_switches), cmocka_unit_test(reads_all_columns),
            cmocka_unit_test(reads_graphs_of_trace_cmd), cmocka_unit_test(takes_stacks),
-           cmocka_unit_test(reads_latency_tracers), cmocka_unit_test(counts_what_is_no_line));
+           cmocka_unit_test(reads_latency_tracers),
+           cmocka_unit_test(keeps_heads_of_latency_tracers),
+           cmocka_unit_test(counts_what_is_no_line));

@@ -106,7 +106,9 @@ static void write_tables(struct tv_out *out, const struct tv_trace *trace)
         const struct tv_instant *instant = &tables->instants.rows[i];
         tv_out_format(out, "instant %s of %s %d\n",
                       text_of(trace, trace->head->frames[instant->frame].name),
-                      text_of(trace, trace->head->threads[instant->of].name),
+                      instant->scope == TV_SCOPE_GLOBAL
+                          ? "all"
+                          : text_of(trace, trace->head->threads[instant->of].name),
                       (int)(tv_trace_time(trace, instant->input, instant->time) / 1000));
     }
     for (size_t i = 0; i < tables->wakeups.count; i++) {

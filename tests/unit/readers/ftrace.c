@@ -141,7 +141,7 @@ static void says_what_it_cannot_read(void **context)
           "CPU:1 [LOST 12 EVENTS]\n"
           "a-7 [001] .... 1.000002: ev: x\n",
           "instant ev of a 0\n"
-          "instant LOST 12 EVENTS of lost events cpu 1 2\n"
+          "instant CPU 1: LOST 12 EVENTS of all 2\n"
           "instant ev of a 2\n"
           "! bad-line 2\n! events-lost 1\n! overwritten 1\n");
 }
