@@ -64,7 +64,8 @@
       "events and values nested deeper than 10000 levels: what lies deeper is shown as null")      \
     X(UNKNOWN_PHASE, "unknown-phase", W,                                                           \
       "events whose ph is missing or no phase of the format, left out")                            \
-    X(BAD_TIMESTAMP, "bad-timestamp", W, "events whose ts is missing or no number, left out")      \
+    X(BAD_TIMESTAMP, "bad-timestamp", W,                                                           \
+      "events whose ts is missing, no number or out of range, left out")                           \
     X(BAD_DURATION, "bad-duration", W,                                                             \
       "durations that are null (taken as 0), no numbers (taken as missing) or too long (cut)")     \
     X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, taken as 0")                 \

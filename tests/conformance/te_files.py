@@ -15,7 +15,7 @@ WHY = {
     "file: flows touch slices": "3.7: a flow that touches nothing but an instant is left out, and counted",
     "file: overlaps": "4 and 6.4: slices that overlap without nesting get rows of their own, so nothing is taken from their self time",
     "file: what is named is listed": "2: threads and processes are listed when the file names them, or not made for objects alone",
-    "file: traces inside": "1: Fuchsia and ftrace inside JSON are kept as metadata until their readers come",
+    "file: traces inside": "1: Fuchsia traces inside JSON, which no reader knows, are kept as metadata and counted",
     "file: longest first": "4 and 6.3: of slices that begin together the longest is the outer one",
     "file: each end its own": "docs/decisions/0004: ends in a wrong order end the slices of their names",
     "file: bad times": "2, ts: an async event without a time is left out, and counted",
