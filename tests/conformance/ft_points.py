@@ -14,7 +14,8 @@ WHY = {
     "a tgid has brackets": "2: a number between the task and the processor is not read as a TGID, nor the line as an event",
     "function_graph": "2, function_graph: calls are slices of the processor, at times that are told as relative",
     "no line of an event": "1: nothing of the file is an event, and the error says so; a count of processors alone is an empty trace",
-    "details of any age": "2 and 3: states of several letters, and what trace-cmd prints of a switch",
+    "details of any age": "2 and 3: states of several letters, and what trace-cmd prints of a switch"
+                          "; numbers of states are the bits of the kernel (64 Task Dead, 128 Wake Kill), not the list of the specification",
     "no mark": "4: text that is no mark is an instant named by it (Perfetto drops it)",
     "clock marks": "4: parent_ts moves the clock, realtime_ts says what o'clock it was: neither is shown",
 }
