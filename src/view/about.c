@@ -2,6 +2,8 @@
 /*
  * What the trace is: its inputs, tracks and frames.
  */
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/members.h"
@@ -21,6 +23,28 @@ static struct tv_bytes file_name(struct tv_bytes path)
     while (tv_bytes_split(&path, '/', &part))
         ;
     return part;
+}
+
+/* "page.html" of "page.html: block 3": a trace of a page, which is what was opened. */
+static struct tv_bytes page_name(struct tv_bytes name)
+{
+    const struct tv_bytes mark = TV_BYTES(": block ");
+    size_t end = name.length;
+    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
+        end--;
+    if (end == name.length || end <= mark.length ||
+        memcmp(name.data + end - mark.length, mark.data, mark.length) != 0)
+        return name;
+    return (struct tv_bytes){name.data, end - mark.length};
+}
+
+/* What the others stand beside: the first input that has times, by a clock that is not its own. */
+static const struct tv_input *main_input(const struct tv_head *head)
+{
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (!head->inputs[i].eventless && !head->inputs[i].own_zero)
+            return &head->inputs[i];
+    return &head->inputs[0];
 }
 
 static void write_clocks(struct tv_out *out, const struct tv_view *view)
@@ -60,9 +84,9 @@ static void write_sums(struct tv_out *out, const struct tv_head *head)
 
 static void write_input(struct tv_out *out, const struct tv_head *head)
 {
-    const struct tv_input *input = &head->inputs[0];
+    const struct tv_input *input = main_input(head);
     tv_out_text(out, ",\"name\":");
-    tv_out_json(out, file_name(tv_head_text(head, input->name)));
+    tv_out_json(out, page_name(file_name(tv_head_text(head, input->name))));
     tv_out_text(out, ",\"format\":");
     tv_out_json(out, tv_bytes_of(input->format));
     tv_out_text(out, ",\"version\":");
@@ -90,7 +114,7 @@ static void write_key(struct tv_out *out, const struct tv_head *head, uint32_t k
 static void write_manner(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_head *head = view->trace->head;
-    const char *unit = head->input_count > 0 ? head->inputs[0].unit : NULL;
+    const char *unit = head->input_count > 0 ? main_input(head)->unit : NULL;
     tv_out_text(out, view->by_owner ? ",\"order\":\"owner\"" : ",\"order\":\"busiest\"");
     tv_out_text(out,
                 tv_head_has_categories(head) ? ",\"colours\":\"name\"" : ",\"colours\":\"rank\"");

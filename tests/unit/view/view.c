@@ -118,6 +118,35 @@ static void tells_what_else_there_is(void **state)
     fixture_free(&asked.fixture);
 }
 
+/* A page is called as the file is, and is of the format of its trace, not of what stands beside. */
+static void is_named_by_its_main_trace(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *input, *name;
+    } cases[] = {
+        {"/a/page.html: block 12", "\"name\":\"page.html\",\"format\":\"made\""},
+        {"page.html: block", "\"name\":\"page.html: block\""},
+        {"page.html: block x", "\"name\":\"page.html: block x\""},
+        {": block 1", "\"name\":\": block 1\""},
+        {"7", "\"name\":\"7\""},
+    };
+    const struct fixture_dice dice = {1, 1, 1, 1, 10, TV_CLOCK_WALL, 1000, 0, 1, true};
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct asked asked = {.fixture = fixture_random(&dice)};
+        struct tv_head *head = asked.fixture.trace->head;
+        head->inputs[0].eventless = true;
+        tv_head_add_input(head, cases[i].input, "made");
+        asked.view = tv_view_new(asked.fixture.trace);
+        assert_int_equal(ask(&asked, "trace"), TV_OK);
+        tv_out_char(&asked.out, 0);
+        assert_has(&asked.out, cases[i].name);
+        tv_out_release(&asked.out);
+        tv_view_free(asked.view);
+        fixture_free(&asked.fixture);
+    }
+}
+
 static void knows_its_questions(void **state)
 {
     (void)state;
@@ -540,7 +569,7 @@ static void an_empty_trace_has_answers(void **state)
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(view, asked_test(tells_what_the_trace_is), cmocka_unit_test(tells_what_else_there_is),
-           cmocka_unit_test(knows_its_questions), asked_test(ranks_the_frames),
+           cmocka_unit_test(is_named_by_its_main_trace), cmocka_unit_test(knows_its_questions), asked_test(ranks_the_frames),
            asked_test(profiles_a_selection), asked_test(opens_a_method),
            asked_test(describes_a_call), asked_test(steps_from_call_to_call),
            asked_test(finds_extents), asked_test(activity_bytes), asked_test(flame_bytes),
