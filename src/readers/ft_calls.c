@@ -35,6 +35,7 @@ struct placing {
     TV_TABLE(stack) stacks;
     struct tv_map stack_of; /* thread -> index */
     TV_TABLE(tv_ft_told) told;
+    TV_TABLE(tv_ft_told) unknown; /* calls that began before the trace */
     TV_TABLE(processor) processors;
     struct tv_map lanes; /* cpu -> thread of calls of an unknown task */
     int64_t base;        /* where lines without times begin */
@@ -143,7 +144,8 @@ static void end_unknown(struct placing *p, struct stack *stack, const struct tv_
     if (row->duration != TV_NO_TIME && end->start - row->duration > call.start)
         call.start = end->start - row->duration;
     call.length = end->start - call.start;
-    add_call(p, stack, &call);
+    *tv_table_add(&p->unknown) = call;
+    stack->clock = end->start;
 }
 
 /* Ends a call, and what is open above it. The duration that is printed counts. */
@@ -207,6 +209,12 @@ static void take_row(struct placing *p, const struct tv_ft_numbers *numbers,
 
 static void tell_all(struct placing *p)
 {
+    /* Of calls with the same times the one that is told first encloses the other: what began before
+     * the trace and ended last. */
+    for (size_t i = p->unknown.count; i-- > 0;) {
+        stretch(p->merge, &p->unknown.rows[i]);
+        tv_ft_tell_slice(&p->tell, &p->unknown.rows[i]);
+    }
     for (size_t i = 0; i < p->told.count; i++) {
         struct tv_ft_told *call = &p->told.rows[i];
         stretch(p->merge, call);
@@ -253,5 +261,6 @@ void tv_ft_place_calls(struct tv_ft_merge *merge)
     tv_map_release(&p.lanes);
     tv_free(p.stacks.rows);
     tv_free(p.told.rows);
+    tv_free(p.unknown.rows);
     tv_free(p.processors.rows);
 }

@@ -112,6 +112,22 @@ static void reads_latency_tracers(void **context)
           "woken kworker/3:1H 0 by ?\n");
 }
 
+/* An end without a beginning encloses what was ended before it. */
+static void encloses_what_ended_before(void **context)
+{
+    (void)context;
+    means(" 1)   9.000 us    |  first();\n"
+          " 1)               |  second() {\n"
+          " 1)   7.000 us    |  }\n"
+          " 1)   7.000 us    |  }\n"
+          " 1)   7.000 us    |  } /* third */\n",
+          "thread functions cpu 1 of 0\n"
+          "  first 0+9 third 9+7\n"
+          "   (unknown function) 9+7\n"
+          "    second 9+7\n"
+          "! unmatched-exit 2\n");
+}
+
 /* What stands above the lines of these tracers is kept. */
 static void keeps_heads_of_latency_tracers(void **context)
 {
@@ -155,6 +171,6 @@ static void counts_what_is_no_line(void **context)
 UNIT_TESTS(ft_graph, cmocka_unit_test(lays_calls_one_behind_the_other),
            cmocka_unit_test(follows_switches), cmocka_unit_test(reads_all_columns),
            cmocka_unit_test(reads_graphs_of_trace_cmd), cmocka_unit_test(takes_stacks),
-           cmocka_unit_test(reads_latency_tracers),
+           cmocka_unit_test(reads_latency_tracers), cmocka_unit_test(encloses_what_ended_before),
            cmocka_unit_test(keeps_heads_of_latency_tracers),
            cmocka_unit_test(counts_what_is_no_line));
