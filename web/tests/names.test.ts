@@ -4,7 +4,8 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { colourHash, eventColour } from '../src/model/colours';
-import { Frames, matchAt, matcher, readableSignature } from '../src/model/names';
+import { Frames, matchAt, matcher, readableSignature, trackName } from '../src/model/names';
+import { track } from './fixtures';
 
 test('descriptors become types in words', () => {
   assert.equal(readableSignature('(Landroid/os/Bundle;I)V'), '(Bundle, int) void');
@@ -77,4 +78,10 @@ test('names of Trace Event files have the colours of Trace Viewer', () => {
   assert.equal(eventColour(0, 17), 17);
   assert.equal(eventColour(1, 17), 39, 'the first reserved colour');
   assert.equal(eventColour(35, 17), 17, 'there are 34');
+});
+
+test('a line of the kernel shows its name once', () => {
+  const name = 'functions cpu 1';
+  assert.equal(trackName(track(0, { key: name, name })), name);
+  assert.equal(trackName(track(0, { key: '0x7f', name })), `[0x7f] ${name}`);
 });

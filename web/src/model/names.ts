@@ -159,9 +159,9 @@ export function idOf(owner: { id?: number; thread_id?: number; key?: string }): 
   return owner.key ?? String(owner.id ?? owner.thread_id ?? '');
 }
 
-/** Tracks of async slices and of processors have names of their own. */
+/** Tracks of async slices and of processors have names of their own, as have lines of the kernel. */
 export function ownName(track: Track): boolean {
-  return track.kind === 'async' || track.kind === 'cpu';
+  return track.kind === 'async' || track.kind === 'cpu' || track.key === track.name;
 }
 
 /** "[12] main", or the track's own name. */

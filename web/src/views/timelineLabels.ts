@@ -167,7 +167,7 @@ export class TimelineLabels {
         h(
           'span',
           { class: 'pick' },
-          id ? h('span', { class: 'tid' }, `[${id}] `) : null,
+          id && id !== name ? h('span', { class: 'tid' }, `[${id}] `) : null,
           h('span', { class: 'name' }, name),
         ),
         kind ? h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, kind) : null,
