@@ -104,8 +104,9 @@ static void tells_what_else_there_is(void **state)
     asked.view = tv_view_new(trace);
     assert_int_equal(ask(&asked, "trace"), TV_OK);
     tv_out_char(&asked.out, 0);
-    assert_has(&asked.out, "\"idle_threads\":[{\"thread\":2,\"thread_id\":70,\"name\":\"\\u003c/script>\"},"
-                           "{\"thread\":3,\"thread_id\":71,");
+    assert_has(&asked.out,
+               "\"idle_threads\":[{\"thread\":2,\"thread_id\":70,\"name\":\"\\u003c/script>\"},"
+               "{\"thread\":3,\"thread_id\":71,");
     assert_has(&asked.out, "\"metadata\":[[\"vm\",\"art\"],[\"pid\",\"12\"]]");
     assert_has(&asked.out, "\"severity\":\"warning\",\"count\":2,\"offsets\":[1234,1300]}");
     assert_has(&asked.out, "\"recorded\":\"1970-01-01T00:00:01");
@@ -569,10 +570,11 @@ static void an_empty_trace_has_answers(void **state)
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(view, asked_test(tells_what_the_trace_is), cmocka_unit_test(tells_what_else_there_is),
-           cmocka_unit_test(is_named_by_its_main_trace), cmocka_unit_test(knows_its_questions), asked_test(ranks_the_frames),
-           asked_test(profiles_a_selection), asked_test(opens_a_method),
-           asked_test(describes_a_call), asked_test(steps_from_call_to_call),
-           asked_test(finds_extents), asked_test(activity_bytes), asked_test(flame_bytes),
-           asked_test(tile_bytes), asked_test(wrong_questions_are_refused),
-           asked_test(random_parameters_do_no_harm), asked_test(several_ask_at_once),
-           cmocka_unit_test(a_missing_clock_is_null), cmocka_unit_test(an_empty_trace_has_answers));
+           cmocka_unit_test(is_named_by_its_main_trace), cmocka_unit_test(knows_its_questions),
+           asked_test(ranks_the_frames), asked_test(profiles_a_selection),
+           asked_test(opens_a_method), asked_test(describes_a_call),
+           asked_test(steps_from_call_to_call), asked_test(finds_extents),
+           asked_test(activity_bytes), asked_test(flame_bytes), asked_test(tile_bytes),
+           asked_test(wrong_questions_are_refused), asked_test(random_parameters_do_no_harm),
+           asked_test(several_ask_at_once), cmocka_unit_test(a_missing_clock_is_null),
+           cmocka_unit_test(an_empty_trace_has_answers));
