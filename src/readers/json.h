@@ -73,8 +73,8 @@ bool tv_json_next(struct tv_json_cursor *cursor, struct tv_bytes *key, struct tv
 struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key);
 
 /* Writes the first value of a lenient text as strict and compact JSON: numbers keep their digits,
- * bare 0x100 becomes 256, NaN, infinities and other words strings, no value at all null.  *faults (may be NULL): all that
- * was forgiven. */
+ * bare 0x100 becomes 256, NaN, infinities and other words strings, no value at all null.  *faults
+ * (may be NULL): all that was forgiven. */
 void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults);
 
 /* Whether something in a value is nested deeper than TV_JSON_DEPTH, so that it is written as null.
