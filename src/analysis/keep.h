@@ -42,8 +42,8 @@ static inline bool tv_keep_category(const struct tv_keep *keep, struct tv_bytes 
     return !keep->category || keep->category(list, keep->context);
 }
 
-/* Of the rows of tables.  An arrow between two processes belongs to both, a stack frame of the whole
- * file to all. */
+/* Of the rows of tables.  An arrow between two processes belongs to both, a stack frame of the
+ * whole file to all. */
 bool tv_keep_instant(const struct tv_keep *keep, const struct tv_head *head,
                      const struct tv_instant *instant);
 bool tv_keep_counter(const struct tv_keep *keep, const struct tv_head *head,
