@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every view is given: the state, the stores beside it, and the means to move.
 
-import { formatTimeUnit } from '../base/format';
+import { formatCount, formatTimeUnit } from '../base/format';
 import { brief } from '../base/visible';
 import type { BesideStore } from '../model/besideStore';
 import type { CounterStore } from '../model/counters';
@@ -88,7 +88,7 @@ function describe(v: Views, call: CallDetails): string {
   const words = wordsFor(viewer.facts);
   const track = viewer.trackOfRow(call.row);
   return (
-    `${brief(viewer.frames.short(call.frame))}, ${words.slice} ${call.nth} of ${call.of} ` +
+    `${brief(viewer.frames.short(call.frame))}, ${words.slice} ${formatCount(call.nth)} of ${formatCount(call.of)} ` +
     `in ${track?.name ?? words.track}, level ${call.depth + 1}, ` +
     formatTimeUnit(call.length_ns, viewer.unit.peek())
   );
