@@ -12,18 +12,17 @@
  * stands in a page of systrace.  The same arguments give the same bytes on every machine.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "random_text.h"
+
 #define CPUS 8u
 #define THREADS 160u
 #define A_PROCESS 8u /* threads of one */
 #define MAX_DEPTH 12u
-#define BLOCK_SIZE (1u << 20)
-#define LINE_ROOM 512u
 #define NOBODY THREADS
 #define FIRST_ID 1200u
 
@@ -62,79 +61,34 @@ struct thread {
 };
 
 struct generator {
-    FILE *file;
-    uint64_t random, written, lines, time; /* time: microseconds */
+    struct random_text text;
+    uint64_t lines, time; /* time: microseconds */
     uint64_t next_id;
     struct thread threads[THREADS];
     unsigned running[CPUS];
     bool html;
-    char block[BLOCK_SIZE + LINE_ROOM];
-    size_t used;
 };
-
-static _Noreturn void fail(const char *what)
-{
-    fprintf(stderr, "generate-ftrace: %s\n", what);
-    exit(1);
-}
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(struct generator *g)
-{
-    uint64_t mixed = g->random += 0x9E3779B97F4A7C15u;
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
-    return mixed ^ mixed >> 31;
-}
-
-static unsigned below(struct generator *g, unsigned limit)
-{
-    return (unsigned)(next_random(g) >> 33) % limit;
-}
-
-static void flush(struct generator *g)
-{
-    if (fwrite(g->block, 1, g->used, g->file) != g->used)
-        fail("cannot write");
-    g->written += g->used;
-    g->used = 0;
-}
-
-static void put(struct generator *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(struct generator *g, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(g->block + g->used, LINE_ROOM, format, arguments);
-    va_end(arguments);
-    if (length < 0 || length >= (int)LINE_ROOM)
-        fail("a line is too long");
-    g->used += (size_t)length;
-    if (g->used >= BLOCK_SIZE)
-        flush(g);
-}
 
 /* What stands before an event on a processor: the task that runs there, flags and time. */
 static void begin_line(struct generator *g, unsigned cpu, const char *flags)
 {
     unsigned number = g->running[cpu];
-    g->time += 1 + below(g, 4);
+    g->time += 1 + below(&g->text, 4);
     g->lines++;
     if (number == NOBODY)
-        put(g, "          <idle>-0     (-----) [%03u] %s", cpu, flags);
+        put(&g->text, "          <idle>-0     (-----) [%03u] %s", cpu, flags);
     else
-        put(g, "%16s-%-5u (%5u) [%03u] %s", g->threads[number].comm, g->threads[number].id,
+        put(&g->text, "%16s-%-5u (%5u) [%03u] %s", g->threads[number].comm, g->threads[number].id,
             g->threads[number].tgid, cpu, flags);
-    put(g, " %5" PRIu64 ".%06u: ", g->time / 1000000, (unsigned)(g->time % 1000000));
+    put(&g->text, " %5" PRIu64 ".%06u: ", g->time / 1000000, (unsigned)(g->time % 1000000));
 }
 
 static void put_name(struct generator *g, const char *key, unsigned number, unsigned cpu)
 {
     if (number == NOBODY)
-        put(g, "%s_comm=swapper/%u %s_pid=0 %s_prio=120", key, cpu, key, key);
+        put(&g->text, "%s_comm=swapper/%u %s_pid=0 %s_prio=120", key, cpu, key, key);
     else
-        put(g, "%s_comm=%s %s_pid=%u %s_prio=%u", key, g->threads[number].comm, key,
+        put(&g->text, "%s_comm=%s %s_pid=%u %s_prio=%u", key, g->threads[number].comm, key,
             g->threads[number].id, key, number % 7 ? 120u : 97u);
 }
 
@@ -144,18 +98,18 @@ static void put_switch(struct generator *g, unsigned cpu)
 {
     static const char *const states[] = {"S", "S", "S", "S", "R", "R+", "D", "I"};
     unsigned from = g->running[cpu], to = NOBODY;
-    if (from == NOBODY || below(g, 3)) {
-        to = below(g, THREADS);
+    if (from == NOBODY || below(&g->text, 3)) {
+        to = below(&g->text, THREADS);
         while (g->threads[to].runs)
             to = (to + 1) % THREADS;
     }
-    const char *state = from == NOBODY ? "R" : states[below(g, COUNT(states))];
+    const char *state = from == NOBODY ? "R" : states[below(&g->text, COUNT(states))];
     begin_line(g, cpu, "d..2.");
-    put(g, "sched_switch: ");
+    put(&g->text, "sched_switch: ");
     put_name(g, "prev", from, cpu);
-    put(g, " prev_state=%s ==> ", state);
+    put(&g->text, " prev_state=%s ==> ", state);
     put_name(g, "next", to, cpu);
-    put(g, "\n");
+    put(&g->text, "\n");
     if (to != NOBODY)
         g->threads[to].runs = true;
     if (from != NOBODY)
@@ -164,36 +118,39 @@ static void put_switch(struct generator *g, unsigned cpu)
     if (state[0] != 'D')
         return;
     begin_line(g, cpu, "d..2.");
-    put(g, "sched_blocked_reason: pid=%u iowait=%u caller=folio_wait_bit_common+0x1a0/0x2d4\n",
-        g->threads[from].id, below(g, 2));
+    put(&g->text,
+        "sched_blocked_reason: pid=%u iowait=%u caller=folio_wait_bit_common+0x1a0/0x2d4\n",
+        g->threads[from].id, below(&g->text, 2));
 }
 
 static void put_waking(struct generator *g, unsigned cpu)
 {
-    unsigned number = below(g, THREADS);
+    unsigned number = below(&g->text, THREADS);
     begin_line(g, cpu, "d..3.");
-    put(g, "sched_waking: comm=%s pid=%u prio=%u target_cpu=%03u\n", g->threads[number].comm,
-        g->threads[number].id, number % 7 ? 120u : 97u, below(g, CPUS));
+    put(&g->text, "sched_waking: comm=%s pid=%u prio=%u target_cpu=%03u\n", g->threads[number].comm,
+        g->threads[number].id, number % 7 ? 120u : 97u, below(&g->text, CPUS));
 }
 
 static void put_idle(struct generator *g, unsigned cpu)
 {
     begin_line(g, cpu, "d..1.");
-    put(g, "cpu_idle: state=%u cpu_id=%u\n", below(g, 2) ? 4294967295u : below(g, 3), cpu);
+    put(&g->text, "cpu_idle: state=%u cpu_id=%u\n",
+        below(&g->text, 2) ? 4294967295u : below(&g->text, 3), cpu);
 }
 
 /* Slices of a program: as many ends as beginnings, nested. */
 static void put_mark(struct generator *g, unsigned cpu)
 {
     struct thread *thread = &g->threads[g->running[cpu]];
-    bool begins = thread->depth == 0 || (thread->depth < MAX_DEPTH && below(g, 2));
+    bool begins = thread->depth == 0 || (thread->depth < MAX_DEPTH && below(&g->text, 2));
     begin_line(g, cpu, ".....");
     if (begins)
-        put(g, "tracing_mark_write: B|%u|%s\n", thread->tgid, marks[below(g, COUNT(marks))]);
-    else if (below(g, 2))
-        put(g, "tracing_mark_write: E|%u\n", thread->tgid);
+        put(&g->text, "tracing_mark_write: B|%u|%s\n", thread->tgid,
+            marks[below(&g->text, COUNT(marks))]);
+    else if (below(&g->text, 2))
+        put(&g->text, "tracing_mark_write: E|%u\n", thread->tgid);
     else
-        put(g, "tracing_mark_write: E\n");
+        put(&g->text, "tracing_mark_write: E\n");
     thread->depth += begins ? 1 : (unsigned)-1;
 }
 
@@ -201,66 +158,68 @@ static void put_other_mark(struct generator *g, unsigned cpu)
 {
     unsigned tgid = g->threads[g->running[cpu]].tgid;
     uint64_t id = g->next_id++;
-    if (below(g, 2)) {
+    if (below(&g->text, 2)) {
         begin_line(g, cpu, ".....");
-        put(g, "tracing_mark_write: C|%u|HWC_release-%u|%u\n", tgid, below(g, 9), below(g, 4));
+        put(&g->text, "tracing_mark_write: C|%u|HWC_release-%u|%u\n", tgid, below(&g->text, 9),
+            below(&g->text, 4));
         return;
     }
     begin_line(g, cpu, ".....");
-    put(g, "tracing_mark_write: S|%u|launching: com.example.app|%" PRIu64 "\n", tgid, id);
+    put(&g->text, "tracing_mark_write: S|%u|launching: com.example.app|%" PRIu64 "\n", tgid, id);
     begin_line(g, cpu, ".....");
-    put(g, "tracing_mark_write: F|%u|launching: com.example.app|%" PRIu64 "\n", tgid, id);
+    put(&g->text, "tracing_mark_write: F|%u|launching: com.example.app|%" PRIu64 "\n", tgid, id);
 }
 
 static void put_interrupt(struct generator *g, unsigned cpu)
 {
     static const char *const actions[] = {"TIMER", "SCHED", "RCU", "BLOCK", "NET_RX"};
-    unsigned vector = below(g, COUNT(actions));
-    if (below(g, 2)) {
+    unsigned vector = below(&g->text, COUNT(actions));
+    if (below(&g->text, 2)) {
         begin_line(g, cpu, "d.h1.");
-        put(g, "irq_handler_entry: irq=%u name=ufshcd\n", 200 + cpu);
+        put(&g->text, "irq_handler_entry: irq=%u name=ufshcd\n", 200 + cpu);
         begin_line(g, cpu, "d.h1.");
-        put(g, "irq_handler_exit: irq=%u ret=handled\n", 200 + cpu);
+        put(&g->text, "irq_handler_exit: irq=%u ret=handled\n", 200 + cpu);
         return;
     }
     begin_line(g, cpu, "..s1.");
-    put(g, "softirq_entry: vec=%u [action=%s]\n", vector, actions[vector]);
+    put(&g->text, "softirq_entry: vec=%u [action=%s]\n", vector, actions[vector]);
     begin_line(g, cpu, "..s1.");
-    put(g, "softirq_exit: vec=%u [action=%s]\n", vector, actions[vector]);
+    put(&g->text, "softirq_exit: vec=%u [action=%s]\n", vector, actions[vector]);
 }
 
 static void put_binder(struct generator *g, unsigned cpu)
 {
     uint64_t id = g->next_id++;
-    unsigned other = (g->running[cpu] + 1 + below(g, THREADS - 1)) % THREADS;
+    unsigned other = (g->running[cpu] + 1 + below(&g->text, THREADS - 1)) % THREADS;
     begin_line(g, cpu, ".....");
-    put(g,
+    put(&g->text,
         "binder_transaction: transaction=%" PRIu64
         " dest_node=%u dest_proc=%u dest_thread=0 reply=0 flags=0x%x code=0x%x\n",
-        id, 4000 + other, g->threads[other].tgid, below(g, 2) ? 0x11u : 0x10u, 1 + below(g, 40));
+        id, 4000 + other, g->threads[other].tgid, below(&g->text, 2) ? 0x11u : 0x10u,
+        1 + below(&g->text, 40));
     begin_line(g, (cpu + 1) % CPUS, ".....");
-    put(g, "binder_transaction_received: transaction=%" PRIu64 "\n", id);
+    put(&g->text, "binder_transaction_received: transaction=%" PRIu64 "\n", id);
 }
 
 static void put_disk(struct generator *g, unsigned cpu)
 {
-    uint64_t sector = below(g, 1u << 30) * 8ull;
+    uint64_t sector = below(&g->text, 1u << 30) * 8ull;
     begin_line(g, cpu, "d..2.");
-    put(g, "block_rq_issue: 8,0 RA 131072 () %" PRIu64 " + 256 [%s]\n", sector,
+    put(&g->text, "block_rq_issue: 8,0 RA 131072 () %" PRIu64 " + 256 [%s]\n", sector,
         g->threads[g->running[cpu]].comm);
     begin_line(g, (cpu + 3) % CPUS, "d.h2.");
-    put(g, "block_rq_complete: 8,0 RA () %" PRIu64 " + 256 [0]\n", sector);
+    put(&g->text, "block_rq_complete: 8,0 RA () %" PRIu64 " + 256 [0]\n", sector);
 }
 
 static void put_frequency(struct generator *g, unsigned cpu)
 {
     begin_line(g, cpu, "d..4.");
-    put(g, "cpu_frequency: state=%u cpu_id=%u\n", 300000 + 96000 * below(g, 20), cpu);
+    put(&g->text, "cpu_frequency: state=%u cpu_id=%u\n", 300000 + 96000 * below(&g->text, 20), cpu);
 }
 
 static void put_event(struct generator *g)
 {
-    unsigned cpu = below(g, CPUS), kind = below(g, 1000);
+    unsigned cpu = below(&g->text, CPUS), kind = below(&g->text, 1000);
     bool idle = g->running[cpu] == NOBODY;
     if (kind < 250)
         put_switch(g, cpu);
@@ -307,10 +266,11 @@ static void name_threads(struct generator *g)
 static void put_head(struct generator *g)
 {
     if (g->html)
-        put(g, "<!DOCTYPE html>\n<html>\n<head><title>Android System Trace</title></head>\n<body>\n"
-               "<!-- BEGIN TRACE -->\n"
-               "  <script class=\"trace-data\" type=\"application/text\">\n");
-    put(g,
+        put(&g->text,
+            "<!DOCTYPE html>\n<html>\n<head><title>Android System Trace</title></head>\n<body>\n"
+            "<!-- BEGIN TRACE -->\n"
+            "  <script class=\"trace-data\" type=\"application/text\">\n");
+    put(&g->text,
         "# tracer: nop\n#\n# entries-in-buffer/entries-written: 4000000/4000000   #P:%u\n#\n"
         "#           TASK-PID    TGID   CPU#  |||||  TIMESTAMP  FUNCTION\n"
         "#              | |        |      |   |||||     |         |\n",
@@ -327,19 +287,17 @@ int main(int argc, char **argv)
     if (!g)
         fail("no memory");
     uint64_t limit = strtoull(argv[2], NULL, 10);
-    *g = (struct generator){.random = 11, .time = 73214000000, .next_id = 1, .html = argc == 4};
+    g->time = 73214000000;
+    g->next_id = 1;
+    g->html = argc == 4;
+    text_open(&g->text, argv[1], 11);
     name_threads(g);
-    g->file = fopen(argv[1], "wb");
-    if (!g->file)
-        fail("cannot open the output");
     put_head(g);
-    while (g->written + g->used < limit)
+    while (text_length(&g->text) < limit)
         put_event(g);
     if (g->html)
-        put(g, "  </script>\n<!-- END TRACE -->\n</body>\n</html>\n");
-    flush(g);
-    if (fclose(g->file))
-        fail("cannot write");
+        put(&g->text, "  </script>\n<!-- END TRACE -->\n</body>\n</html>\n");
+    text_close(&g->text);
     printf("%" PRIu64 " events\n", g->lines);
     free(g);
     return 0;
