@@ -19,8 +19,8 @@ static uint32_t renumber(const struct renumbering *r, uint32_t number)
 }
 
 /* Gives each of `count` things the number of the first with its key; keys of 0 are nobody else's.
- * Whether any two are one. */
-static bool number_by_key(struct renumbering *r, const uint64_t *keys, uint32_t count)
+ * The keys are freed.  Whether any two are one. */
+static bool number_by_key(struct renumbering *r, uint64_t *keys, uint32_t count)
 {
     struct tv_map known;
     tv_map_init(&known);
@@ -30,6 +30,7 @@ static bool number_by_key(struct renumbering *r, const uint64_t *keys, uint32_t 
         r->count += r->to[i] == r->count;
     }
     tv_map_release(&known);
+    tv_free(keys);
     return r->count < count;
 }
 
@@ -39,14 +40,23 @@ static uint64_t key_of(uint64_t of, uint64_t id, uint32_t text)
     return id > 0 && id < TV_NONE && text == TV_EMPTY_STRING ? (of << 32) | id : 0;
 }
 
+struct name {
+    uint32_t *text; /* string */
+    bool *kernel;   /* said by the kernel */
+};
+
 /* What a program says goes before what the kernel does, what is said first before the other. */
-static bool says_more(const struct tv_head *head, uint32_t first, bool first_kernel, uint32_t other,
-                      bool other_kernel)
+static void join_names(const struct tv_head *head, struct name first, struct name other)
 {
-    if (first == TV_EMPTY_STRING || other == TV_EMPTY_STRING)
-        return other != TV_EMPTY_STRING;
-    return (first_kernel && !other_kernel) ||
-           tv_known_name_is_cut(tv_head_text(head, first), tv_head_text(head, other));
+    if (*other.text == TV_EMPTY_STRING)
+        return;
+    bool more =
+        *first.text == TV_EMPTY_STRING || (*first.kernel && !*other.kernel) ||
+        tv_known_name_is_cut(tv_head_text(head, *first.text), tv_head_text(head, *other.text));
+    if (!more)
+        return;
+    *first.text = *other.text;
+    *first.kernel = *other.kernel;
 }
 
 #define RENUMBER(trace, table, member, r)                                                          \
@@ -68,17 +78,15 @@ static void renumber_scopes(struct tv_trace *trace, enum tv_scope scope,
 static void move_processes(struct tv_head *head, const struct renumbering *r)
 {
     for (uint32_t i = 0, next = 0; i < head->process_count; i++) {
-        const struct tv_process from = head->processes[i];
+        struct tv_process from = head->processes[i];
         struct tv_process *to = &head->processes[r->to[i]];
         if (r->to[i] == next) {
             *to = from;
             next++;
             continue;
         }
-        if (says_more(head, to->name, to->kernel_name, from.name, from.kernel_name)) {
-            to->name = from.name;
-            to->kernel_name = from.kernel_name;
-        }
+        join_names(head, (struct name){&to->name, &to->kernel_name},
+                   (struct name){&from.name, &from.kernel_name});
         to->labels = to->labels == TV_EMPTY_STRING ? from.labels : to->labels;
         to->sort_index = to->sort_index ? to->sort_index : from.sort_index;
         to->uptime = to->uptime ? to->uptime : from.uptime;
@@ -114,7 +122,6 @@ static bool join_processes(struct tv_trace *trace)
         move_processes(head, &r);
         renumber_processes(trace, &r);
     }
-    tv_free(keys);
     tv_free(r.to);
     return any;
 }
@@ -124,17 +131,15 @@ static bool join_processes(struct tv_trace *trace)
 static void move_threads(struct tv_head *head, const struct renumbering *r)
 {
     for (uint32_t i = 0, next = 0; i < head->thread_count; i++) {
-        const struct tv_thread from = head->threads[i];
+        struct tv_thread from = head->threads[i];
         struct tv_thread *to = &head->threads[r->to[i]];
         if (r->to[i] == next) {
             *to = from;
             next++;
             continue;
         }
-        if (says_more(head, to->name, to->kernel_name, from.name, from.kernel_name)) {
-            to->name = from.name;
-            to->kernel_name = from.kernel_name;
-        }
+        join_names(head, (struct name){&to->name, &to->kernel_name},
+                   (struct name){&from.name, &from.kernel_name});
         to->sort_index = to->sort_index ? to->sort_index : from.sort_index;
         to->listed |= from.listed;
         to->late &= from.late;
@@ -172,7 +177,6 @@ static bool join_threads(struct tv_trace *trace)
         move_threads(head, &r);
         renumber_threads(trace, &r);
     }
-    tv_free(keys);
     tv_free(r.to);
     return any;
 }
