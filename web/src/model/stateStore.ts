@@ -5,6 +5,7 @@
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import type { Call } from './engine';
+import { ScopeAnswer } from './scopeAnswer';
 import { hasStates, type StateAnswer, type StatesAnswer } from './states';
 import { sameCall, type Viewer } from './viewer';
 
@@ -35,29 +36,8 @@ export class StateOfCall {
 }
 
 /** Of the selected range and tracks. */
-export class StatesStore {
-  /** null until the first answer; the old one stays until the next. */
-  readonly answer = signal<StatesAnswer | null>(null);
-  readonly pending = signal(false);
-
+export class StatesStore extends ScopeAnswer<StatesAnswer> {
   constructor(viewer: Viewer, shown: () => boolean) {
-    const asking = new Latest((error) => {
-      this.pending.set(false);
-      viewer.failed(error);
-    });
-    let scope = '';
-    effect(() => {
-      const wanted = viewer.scope();
-      if (!shown() || scope === JSON.stringify(wanted)) return;
-      scope = JSON.stringify(wanted);
-      this.pending.set(true);
-      asking.run(
-        (signal) => viewer.engine.states(wanted, signal),
-        (answer) => {
-          this.answer.set(answer);
-          this.pending.set(false);
-        },
-      );
-    });
+    super(viewer, shown, (scope, signal) => viewer.engine.states(scope, signal));
   }
 }

@@ -3,39 +3,19 @@
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
+import { ScopeAnswer } from './scopeAnswer';
 import { statisticsRows, type Durations, type StatisticsRow } from './statistics';
 import type { Viewer } from './viewer';
 
-export class StatisticsStore {
-  /** null until the first answer; the old one stays until the next. */
-  readonly answer = signal<readonly StatisticsRow[] | null>(null);
-  readonly pending = signal(false);
+export class StatisticsStore extends ScopeAnswer<readonly StatisticsRow[]> {
   /** Of the selected name. */
   readonly durations = signal<Durations | null>(null);
   /** Sorted and filtered, as the table shows them. */
   readonly rows: ReadSignal<readonly StatisticsRow[]>;
 
   constructor(viewer: Viewer, shown: () => boolean) {
-    const failed = (error: unknown): void => {
-      this.pending.set(false);
-      viewer.failed(error);
-    };
-    const asking = new Latest(failed);
-    const askingOne = new Latest(failed);
-    let scope = '';
-    effect(() => {
-      const wanted = viewer.scope();
-      if (!shown() || scope === JSON.stringify(wanted)) return;
-      scope = JSON.stringify(wanted);
-      this.pending.set(true);
-      asking.run(
-        (signal) => viewer.engine.statistics(wanted, signal),
-        (rows) => {
-          this.answer.set(rows);
-          this.pending.set(false);
-        },
-      );
-    });
+    super(viewer, shown, (scope, signal) => viewer.engine.statistics(scope, signal));
+    const askingOne = new Latest(viewer.failed);
     effect(() => {
       const frame = viewer.frame.get();
       const wanted = viewer.scope();

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of the selected range and tracks, anew when they change and while somebody looks.
+
+import { Latest } from '../base/latest';
+import { effect, signal } from '../base/signal';
+import type { Scope } from './engine';
+import type { Viewer } from './viewer';
+
+export class ScopeAnswer<T> {
+  /** null until the first answer; the old one stays until the next. */
+  readonly answer = signal<T | null>(null);
+  readonly pending = signal(false);
+
+  constructor(
+    viewer: Viewer,
+    shown: () => boolean,
+    ask: (scope: Scope, signal: AbortSignal) => Promise<T>,
+  ) {
+    const asking = new Latest((error) => {
+      this.pending.set(false);
+      viewer.failed(error);
+    });
+    let asked = '';
+    effect(() => {
+      const scope = viewer.scope();
+      if (!shown() || asked === JSON.stringify(scope)) return;
+      asked = JSON.stringify(scope);
+      this.pending.set(true);
+      asking.run(
+        (signal) => ask(scope, signal),
+        (answer) => {
+          this.answer.set(answer);
+          this.pending.set(false);
+        },
+      );
+    });
+  }
+}
