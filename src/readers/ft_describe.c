@@ -218,6 +218,10 @@ static void put_rest(struct tv_out *out, const struct tv_ft_line *line)
     tv_out_json(out, line->event);
     tv_out_text(out, ",\"details\":");
     tv_out_json(out, line->details);
+    if (line->buffer.length > 0) {
+        tv_out_text(out, ",\"buffer\":");
+        tv_out_json(out, line->buffer);
+    }
     tv_out_text(out, ",\"task\":");
     tv_out_json(out, line->task);
     tv_out_format(out, ",\"cpu\":%u", line->cpu);

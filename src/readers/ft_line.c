@@ -17,6 +17,11 @@
 /* "(" and spaces, digits or dashes in front of ")". */
 #define WIDEST_TGID 32
 
+/* "%16s" of a comm, and "%8.8s" of the latency format (the kernel's trace_output.c, trace-cmd's
+ * libtraceevent).  Nothing but the name of a buffer makes it wider. */
+#define COMM_WIDTH 16
+#define LATENCY_COMM_WIDTH 8
+
 /* Flags have so many characters (ftrace.md section 2). */
 #define LEAST_FLAGS 4
 #define MOST_FLAGS 8
@@ -93,29 +98,55 @@ TV_INLINE bool parse_task(struct tv_bytes text, struct tv_ft_line *line)
     return true;
 }
 
-/* What stands before the processor: "comm-tid" and maybe "(tgid)". */
-static bool parse_owner(const uint8_t *from, const uint8_t *to, struct tv_ft_line *line)
+/* "buffer:             comm" -> "buffer" and "comm" */
+TV_INLINE void split_buffer(struct tv_ft_line *line, size_t width)
 {
-    struct tv_bytes text = trimmed(from, to);
+    struct tv_bytes task = line->task;
+    line->buffer = (struct tv_bytes){task.data, 0};
+    if (TV_LIKELY(task.length < width + sizeof "b: " - 1))
+        return;
+    const uint8_t *end = task.data + task.length, *comm = end - width;
+    if (comm[-2] != ':' || comm[-1] != ' ')
+        return;
+    line->buffer.length = (size_t)(comm - task.data) - 2;
+    while (comm < end && is_space(*comm))
+        comm++;
+    line->task = (struct tv_bytes){comm, (size_t)(end - comm)};
+}
+
+/* "(tgid)" behind "comm-tid": what is before it; all when there is none. */
+static bool take_tgid(struct tv_bytes *text, struct tv_ft_line *line)
+{
     line->tgid = TV_FT_NO_ID;
-    if (text.length == 0 || text.data[text.length - 1] != ')')
-        return parse_task(text, line);
-    const uint8_t *open = text.data + text.length - 1;
-    const uint8_t *furthest = text.length > WIDEST_TGID ? open - WIDEST_TGID : text.data;
+    if (text->length == 0 || text->data[text->length - 1] != ')')
+        return true;
+    const uint8_t *open = text->data + text->length - 1;
+    const uint8_t *furthest = text->length > WIDEST_TGID ? open - WIDEST_TGID : text->data;
     while (open > furthest && *open != '(')
         open--;
     if (*open != '(')
         return false;
-    struct tv_bytes id = trimmed(open + 1, text.data + text.length - 1);
+    struct tv_bytes id = trimmed(open + 1, text->data + text->length - 1);
     struct rest rest = {id.data, id.data + id.length};
     uint64_t tgid;
     if (take_number(&rest, INT32_MAX, &tgid) && rest.at == rest.end)
         line->tgid = (int64_t)tgid;
     else if (id.length == 0 || id.data[0] != '-')
         return false;
-    while (open > text.data && is_space(open[-1]))
+    while (open > text->data && is_space(open[-1]))
         open--;
-    return parse_task((struct tv_bytes){text.data, (size_t)(open - text.data)}, line);
+    text->length = (size_t)(open - text->data);
+    return true;
+}
+
+/* What stands before the processor: maybe a buffer, "comm-tid" and maybe "(tgid)". */
+static bool parse_owner(const uint8_t *from, const uint8_t *to, struct tv_ft_line *line)
+{
+    struct tv_bytes text = trimmed(from, to);
+    if (!take_tgid(&text, line) || !parse_task(text, line))
+        return false;
+    split_buffer(line, COMM_WIDTH);
+    return true;
 }
 
 /* Digits behind the '.', as nanoseconds. */
@@ -351,8 +382,11 @@ static bool parse_latency_at(const uint8_t *from, const uint8_t *at, const uint8
     line->cpu = (uint32_t)cpu;
     line->flags = (struct tv_bytes){flags, length};
     line->tgid = TV_FT_NO_ID;
-    return take_latency_time(&rest, line) && parse_event(rest, line) &&
-           parse_task(trimmed(from, at), line);
+    if (!take_latency_time(&rest, line) || !parse_event(rest, line) ||
+        !parse_task(trimmed(from, at), line))
+        return false;
+    split_buffer(line, LATENCY_COMM_WIDTH);
+    return true;
 }
 
 /* The processor is the first number behind "-tid " that has flags at its end. */
@@ -454,12 +488,15 @@ TV_INLINE bool find_owner(struct tv_ft_owners *owners, struct tv_bytes text,
     struct tv_ft_owner *owner = owner_place(owners, from + length);
     if (TV_LIKELY(owner->length == length && memcmp(owner->text, from, length) == 0)) {
         line->task = (struct tv_bytes){from + owner->task, owner->task_length};
+        line->buffer.length = 0;
         line->tid = owner->tid;
         line->tgid = owner->tgid;
         return true;
     }
     if (!parse_owner(from, from + length, line))
         return false;
+    if (line->buffer.length > 0)
+        return true;
     memcpy(owner->text, from, length);
     owner->length = (uint8_t)length;
     owner->task = (uint8_t)(line->task.data - from);

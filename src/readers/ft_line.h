@@ -6,7 +6,9 @@
  *     comm-tid cpu+flags secs.frac: event: details                 latency format of trace-cmd
  *     comm-tid cpu+flags delta us : details                        latency format of the kernel
  *
- * tgid and flags may be missing.  Each line is tried by itself: a file may mix forms.
+ * trace-cmd report of several buffers or files writes "name: " in front, right-aligned, and as many
+ * spaces before the lines of the main buffer.  tgid and flags may be missing.  Each line is tried
+ * by itself: a file may mix forms.
  */
 #ifndef TV_READERS_FT_LINE_H
 #define TV_READERS_FT_LINE_H
@@ -17,7 +19,8 @@
 
 /* Spaces around texts are cut off. */
 struct tv_ft_line {
-    struct tv_bytes task; /* "<...>": unknown; "<idle>" of tid 0 */
+    struct tv_bytes buffer; /* of an instance of tracefs, or a file; empty: the main buffer */
+    struct tv_bytes task;   /* "<...>": unknown; "<idle>" of tid 0 */
     int64_t tid;
     int64_t tgid; /* TV_FT_NO_ID: the line does not say */
     uint32_t cpu;

@@ -342,6 +342,28 @@ static void move_comments(struct tv_ft_merge *merge, const struct tv_ft_text *te
     }
 }
 
+static bool names_buffer(const struct tv_ft_text *text, struct tv_bytes name)
+{
+    for (uint32_t i = 0; i < text->buffer_count; i++)
+        if (tv_bytes_equal(tv_interner_get(text->part.texts, text->buffers[i]), name))
+            return true;
+    return false;
+}
+
+/* Each buffer once, though many stretches name it. */
+static void move_buffers(struct tv_ft_merge *merge, size_t text)
+{
+    const struct tv_ft_text *texts = merge->texts;
+    for (uint32_t i = 0; i < texts[text].buffer_count; i++) {
+        struct tv_bytes name = tv_interner_get(texts[text].part.texts, texts[text].buffers[i]);
+        bool known = false;
+        for (size_t earlier = 0; earlier < text && !known; earlier++)
+            known = names_buffer(&texts[earlier], name);
+        if (!known)
+            tv_head_add_metadata(merge->trace->head, merge->input, TV_BYTES("buffer"), name);
+    }
+}
+
 /* Lines at the beginning of a part that are no events belong to what was printed before, or are
  * bad. */
 static void judge_strays(struct tv_ft_merge *merge)
@@ -430,6 +452,7 @@ void tv_ft_merge(struct tv_ft_merge *merge)
         move_asyncs(merge, i, keys);
         move_marks(merge, i);
         move_comments(merge, &merge->texts[i]);
+        move_buffers(merge, i);
         take_gathered(merge, i);
     }
     move_wall_clock(merge);

@@ -199,12 +199,24 @@ static void note_event(struct tv_ft_text *text, const struct tv_ft_line *line, u
     text->in_stack = false;
 }
 
+static void note_buffer(struct tv_ft_text *text, struct tv_bytes name)
+{
+    uint32_t buffer = tv_ft_text(&text->part, name);
+    for (uint32_t i = 0; i < text->buffer_count; i++)
+        if (text->buffers[i] == buffer)
+            return;
+    if (text->buffer_count < TV_FT_BUFFERS)
+        text->buffers[text->buffer_count++] = buffer;
+}
+
 static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset)
 {
     date_losses(text, line->time);
     text->any = true;
     if (line->ticks)
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_CLOCK_UNITLESS, offset);
+    if (line->buffer.length > 0)
+        note_buffer(text, line->buffer);
     tv_ft_take(&text->part, line, offset);
     text->continues = text->part.last_continues;
     note_event(text, line, offset);

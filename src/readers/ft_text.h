@@ -21,6 +21,9 @@ struct tv_ft_loss {
     uint32_t frame;
 };
 
+/* Names of more buffers are not kept. */
+#define TV_FT_BUFFERS 64u
+
 struct tv_ft_text {
     struct tv_source *source;
     uint64_t start, end; /* of whole lines */
@@ -31,6 +34,8 @@ struct tv_ft_text {
     /* Lines before the first event that are none: whether they belong to the last event of the
      * stretch before is not known here. */
     struct tv_diagnostic strays;
+    uint32_t buffers[TV_FT_BUFFERS]; /* texts: the buffers that trace-cmd names */
+    uint32_t buffer_count;
     TV_TABLE(tv_ft_loss) losses; /* before the event that comes next */
     bool any;                    /* there was an event */
     bool continues;              /* lines that are no event belong to the last event */

@@ -22,6 +22,14 @@ static void reads(const char *text, const char *expected)
     assert_string_equal(found, expected);
 }
 
+static void reads_of(const char *text, const char *buffer, const char *expected)
+{
+    struct tv_ft_line line;
+    reads(text, expected);
+    assert_true(tv_ft_line_parse(tv_bytes_of(text), &line));
+    assert_true(tv_bytes_equal(line.buffer, tv_bytes_of(buffer)));
+}
+
 /* ftrace.md section 2: no flags before Linux 3.2, four until 5.11, five and more later. */
 static void knows_every_header(void **context)
 {
@@ -52,6 +60,21 @@ static void finds_the_name_of_the_task(void **context)
     reads("weird(name)-7 [001] .... 1.5: ev: x", "weird(name)|7|-1|1|....|1500000000|ev|x");
     reads("<...>-7 [001] .... 1.5: ev: y-8 [002] .... 1.6: ev: x",
           "<...>|7|-1|1|....|1500000000|ev|y-8 [002] .... 1.6: ev: x");
+}
+
+/* trace-cmd report of several buffers: the name is right-aligned before a comm of 16 columns, 8 of
+ * the latency format; before the main buffer stand spaces. */
+static void takes_the_buffer_off_the_task(void **context)
+{
+    (void)context;
+    reads_of("boot:               sh-11 [000]  1.5: ev: x", "boot", "sh|11|-1|0||1500000000|ev|x");
+    reads_of("  my run:       my program-11 (    7) [000]  1.5: ev: x", "my run",
+             "my program|11|7|0||1500000000|ev|x");
+    reads_of("a:  kworker/u16:1-e-11 [000] .... 1.5: ev: x", "a",
+             "kworker/u16:1-e|11|-1|0|....|1500000000|ev|x");
+    reads_of("boot:       sh-11   0d..2. 1.5: ev: x", "boot", "sh|11|-1|0|d..2.|1500000000|ev|x");
+    reads_of("                    sh-11 [000]  1.5: ev: x", "", "sh|11|-1|0||1500000000|ev|x");
+    reads_of("        a: b-11 [000]  1.5: ev: x", "", "a: b|11|-1|0||1500000000|ev|x");
 }
 
 /* Perfetto's text importer accepts a time that touches the flags. */
@@ -140,6 +163,7 @@ static void refuses_other_lines(void **context)
 
 UNIT_TESTS(ft_line, cmocka_unit_test(knows_every_header),
            cmocka_unit_test(finds_the_name_of_the_task),
+           cmocka_unit_test(takes_the_buffer_off_the_task),
            cmocka_unit_test(splits_flags_from_the_time), cmocka_unit_test(knows_trace_cmd),
            cmocka_unit_test(knows_tracers), cmocka_unit_test(knows_system_calls),
            cmocka_unit_test(keeps_what_stands_behind_the_event),
