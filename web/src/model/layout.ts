@@ -3,6 +3,7 @@
 
 import type { TileLane, Track, TraceFacts } from './engine';
 import { FIRST_LANES, foldRows, foldTracks, type Row } from './rows';
+import { unitsOf, type Unit } from './units';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -142,6 +143,12 @@ function rowHeight(row: Row, h: Heights): number {
   return h.collapsed;
 }
 
+/** A process and what belongs to it; null: everything. */
+interface Group {
+  process: number | null;
+  units: readonly Unit[];
+}
+
 function byProcess(rows: readonly Row[]): Map<number, Row[]> {
   const found = new Map<number, Row[]>();
   for (const row of rows) {
@@ -171,16 +178,20 @@ class Stack {
     return group;
   }
 
-  rows(rows: readonly Row[]): void {
-    for (const row of rows) {
-      const box = { row, top: this.placed.height, height: rowHeight(row, this.h) };
-      this.placed.rows.push(box);
-      this.note(row.thread, false, box);
-      this.placed.height += box.height;
-    }
+  unit(unit: Unit): void {
+    for (const item of unit.items)
+      if ('row' in item) this.row(item.row);
+      else this.track(item.box);
   }
 
-  track(laid: TrackBox): void {
+  private row(row: Row): void {
+    const box = { row, top: this.placed.height, height: rowHeight(row, this.h) };
+    this.placed.rows.push(box);
+    this.note(row.thread, false, box);
+    this.placed.height += box.height;
+  }
+
+  private track(laid: TrackBox): void {
     const box = { ...laid, top: this.placed.height };
     this.placed.tracks.push(box);
     this.note(box.track.thread, box.track.kind === 'thread', box);
@@ -188,42 +199,24 @@ class Stack {
   }
 }
 
-/**
- * The rows of a process over its tracks, those of a thread under the thread's own; what names a
- * thread stands over all of it.
- */
-function placeProcess(
-  stack: Stack,
-  boxes: readonly TrackBox[],
-  rows: readonly Row[],
-  folds: ReadonlyMap<number, Row>,
-): void {
-  const ofThreads = new Map<number, Row[]>();
-  for (const row of rows)
-    if (row.thread >= 0) ofThreads.set(row.thread, [...(ofThreads.get(row.thread) ?? []), row]);
-  const under = (row: Row): number | undefined => (row.kind === 'counter' ? row.under : undefined);
-  stack.rows(rows.filter((row) => row.thread < 0 && under(row) === undefined));
-  boxes.forEach((box, i) => {
-    const { thread } = box.track;
-    if (boxes[i - 1]?.track.thread !== thread) {
-      const own = ofThreads.get(thread) ?? [];
-      stack.rows(own.filter((row) => row.kind === 'thread'));
-      if (own.length > 0)
-        ofThreads.set(
-          thread,
-          own.filter((row) => row.kind !== 'thread'),
-        );
-    }
-    stack.track(box);
-    stack.rows(rows.filter((row) => under(row) === box.track.track));
-    const fold = folds.get(box.track.track);
-    if (fold) stack.rows([fold]);
-    const next = boxes[i + 1]?.track;
-    if (next?.thread === thread && next.kind !== 'async') return;
-    stack.rows(ofThreads.get(thread) ?? []);
-    ofThreads.delete(thread);
+/** The processes with what belongs to them, each as it stands; one of all in the order of business. */
+function groupsOf(
+  facts: Pick<TraceFacts, 'order' | 'tracks'>,
+  opened: Opened,
+  h: Heights,
+  others: readonly Row[],
+): Group[] {
+  const laid = (tracks: readonly Track[]): TrackBox[] =>
+    layoutTracks(tracks, opened.expanded, h, opened.whole);
+  if (facts.order === 'busiest')
+    return [{ process: null, units: unitsOf(laid(facts.tracks), [], new Map()) }];
+  const folds = opened.folds ?? new Set<string>();
+  const rows = byProcess(others);
+  return [...processesOf(facts.tracks, others)].map(([process, own]) => {
+    const shown = foldTracks(own, folds);
+    const beside = foldRows(rows.get(process) ?? [], folds);
+    return { process, units: unitsOf(laid(shown.tracks), beside, shown.folds) };
   });
-  for (const own of ofThreads.values()) stack.rows(own);
 }
 
 /** Everything below each other: busiest tracks first, or each process with what belongs to it. */
@@ -234,22 +227,11 @@ export function layoutPage(
   others: readonly Row[] = [],
 ): Placed {
   const stack = new Stack(h);
-  if (facts.order === 'busiest') {
-    for (const box of layoutTracks(facts.tracks, opened.expanded, h, opened.whole))
-      stack.track(box);
-    return stack.placed;
-  }
-  const rows = byProcess(others);
-  for (const [process, own] of processesOf(facts.tracks, others)) {
-    const open = !opened.closed.has(process);
-    const group = stack.group(process, open);
-    if (open) {
-      const folds = opened.folds ?? new Set<string>();
-      const shown = foldTracks(own, folds);
-      const boxes = layoutTracks(shown.tracks, opened.expanded, h, opened.whole);
-      placeProcess(stack, boxes, foldRows(rows.get(process) ?? [], folds), shown.folds);
-    }
-    group.bottom = stack.placed.height;
+  for (const { process, units } of groupsOf(facts, opened, h, others)) {
+    const open = process === null || !opened.closed.has(process);
+    const group = process === null ? null : stack.group(process, open);
+    if (open) for (const unit of units) stack.unit(unit);
+    if (group) group.bottom = stack.placed.height;
   }
   return stack.placed;
 }

@@ -172,7 +172,8 @@ interface Lanes {
   count: number;
 }
 
-function isLaneOf(track: Track, first: Track | undefined): boolean {
+/** Of the same async slices. */
+export function isLaneOf(track: Track, first: Track | undefined): boolean {
   return (
     first !== undefined &&
     [track.kind, first.kind].every((kind) => kind === 'async') &&

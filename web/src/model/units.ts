@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands together in the time line and moves as one: a thread with its states, its overflow
+// and its samples; a processor with its counters; lanes of async slices; a counter; a type of objects.
+
+import type { Track } from './engine';
+import type { TrackBox } from './layout';
+import { isLaneOf, type FoldRow, type Row } from './rows';
+
+export type Item = { box: TrackBox } | { row: Row };
+
+export interface Unit {
+  /** "t5" is thread 5, "n3" begins with track 3, which is of no thread, "c2" is counter 2. */
+  key: string;
+  items: Item[];
+}
+
+/** The unit that a track begins, or is part of when it is a thread's. */
+export function unitKey(track: Track): string {
+  return track.thread >= 0 ? `t${track.thread}` : `n${track.track}`;
+}
+
+function belongs(track: Track, first: Track | undefined): boolean {
+  if (first === undefined) return false;
+  return track.thread >= 0 ? track.thread === first.thread : isLaneOf(track, first);
+}
+
+/** Rows of threads by thread, in their order. */
+function byThread(rows: readonly Row[]): Map<number, Row[]> {
+  const found = new Map<number, Row[]>();
+  for (const row of rows)
+    if (row.thread >= 0) found.set(row.thread, [...(found.get(row.thread) ?? []), row]);
+  return found;
+}
+
+/**
+ * The rows of a process over its tracks, those of a thread under the thread's own; what names a
+ * thread stands over all of it.
+ */
+export function unitsOf(
+  boxes: readonly TrackBox[],
+  rows: readonly Row[],
+  folds: ReadonlyMap<number, FoldRow>,
+): Unit[] {
+  const units: Unit[] = [];
+  const ofThreads = byThread(rows);
+  const under = (row: Row): number | undefined => (row.kind === 'counter' ? row.under : undefined);
+  const begin = (key: string): Unit => {
+    const unit: Unit = { key, items: [] };
+    units.push(unit);
+    return unit;
+  };
+  const put = (unit: Unit, own: readonly (Row | undefined)[]): void => {
+    for (const row of own) if (row) unit.items.push({ row });
+  };
+  for (const row of rows)
+    if (row.thread < 0 && under(row) === undefined) put(begin(row.key), [row]);
+  let first: Track | undefined;
+  let unit: Unit = { key: '', items: [] };
+  boxes.forEach((box, i) => {
+    const { thread, track } = box.track;
+    const own = ofThreads.get(thread) ?? [];
+    if (!belongs(box.track, first)) {
+      first = box.track;
+      unit = begin(unitKey(first));
+      put(
+        unit,
+        own.filter((row) => row.kind === 'thread'),
+      );
+    }
+    unit.items.push({ box });
+    put(
+      unit,
+      rows.filter((row) => under(row) === track),
+    );
+    put(unit, [folds.get(track)]);
+    const next = boxes[i + 1]?.track;
+    if (next?.thread === thread && next.kind !== 'async') return;
+    put(
+      unit,
+      own.filter((row) => row.kind !== 'thread'),
+    );
+    ofThreads.delete(thread);
+  });
+  for (const [thread, own] of ofThreads) put(begin(`t${thread}`), own);
+  return units;
+}
