@@ -17,13 +17,14 @@ enum tv_scope {
     TV_SCOPE_THREAD,
     TV_SCOPE_PROCESS,
     TV_SCOPE_GLOBAL,
+    TV_SCOPE_TRACK, /* of a processor */
 };
 
 struct tv_instant {
     tv_ns time;
     uint64_t offset;
     uint32_t frame;
-    uint32_t of; /* thread or process, by the scope; TV_NONE: global */
+    uint32_t of; /* thread, process or track, by the scope; TV_NONE: global */
     uint32_t input;
     uint8_t scope;  /* enum tv_scope */
     uint8_t colour; /* as tv_slice_extra */
@@ -47,7 +48,8 @@ struct tv_series {
     uint32_t name;
 };
 
-/* An end of a flow: a slice and the time at which the arrow touches it. */
+/* An end of a flow: a slice or an instant, and the time at which the arrow touches it.  An instant
+ * has no row, TV_NONE, and `index` is its number in the table. */
 struct tv_flow_end {
     tv_ns time;
     uint32_t row, index;

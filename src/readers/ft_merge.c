@@ -214,7 +214,7 @@ static void move_instants(struct tv_ft_merge *merge, size_t index, size_t first)
         struct tv_instant *to = &merge->trace->tables.instants.rows[first + i];
         *to = part->instants.rows[i];
         to->frame = numbers->frames[to->frame];
-        to->of = to->of == TV_NONE ? TV_NONE : numbers->threads[to->of];
+        to->of = to->scope == TV_SCOPE_THREAD ? numbers->threads[to->of] : to->of;
         to->input = merge->input;
     }
     tv_free(part->instants.rows);

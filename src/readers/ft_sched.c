@@ -326,6 +326,39 @@ void tv_ft_schedule_find(struct tv_ft_schedule *schedule, bool alone)
     make_strips(&f);
 }
 
+/* By processor; TV_NONE: it ran nothing. */
+static uint32_t *find_tracks(const struct tv_ft_schedule *schedule, const struct tv_trace *trace)
+{
+    uint32_t *tracks = tv_alloc(schedule->processor_count, sizeof *tracks);
+    for (size_t cpu = 0; cpu < schedule->processor_count; cpu++)
+        tracks[cpu] = TV_NONE;
+    size_t cpu = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (track->kind != TV_TRACK_CPU || track->input != schedule->input)
+            continue;
+        while (cpu < schedule->processor_count && schedule->strips[cpu].name != track->name)
+            cpu++;
+        if (cpu < schedule->processor_count)
+            tracks[cpu] = i;
+    }
+    return tracks;
+}
+
+void tv_ft_schedule_instants(const struct tv_ft_schedule *schedule, struct tv_trace *trace)
+{
+    uint32_t *tracks = find_tracks(schedule, trace);
+    for (size_t i = 0; i < trace->tables.instants.count; i++) {
+        struct tv_instant *instant = &trace->tables.instants.rows[i];
+        if (instant->scope != TV_SCOPE_TRACK || instant->input != schedule->input)
+            continue;
+        instant->of = instant->of < schedule->processor_count ? tracks[instant->of] : TV_NONE;
+        if (instant->of == TV_NONE)
+            instant->scope = TV_SCOPE_GLOBAL;
+    }
+    tv_free(tracks);
+}
+
 void tv_ft_schedule_release(struct tv_ft_schedule *schedule)
 {
     tv_free(schedule->strips);

@@ -31,6 +31,10 @@ struct tv_ft_schedule {
 /* Fills what is to be found; nothing when there are neither switches nor wake-ups.  Two threads do
  * it, unless it is to be done `alone`. */
 void tv_ft_schedule_find(struct tv_ft_schedule *schedule, bool alone);
+
+/* Instants of processors, told by their numbers as yet, get their tracks.  Those of processors that
+ * have none are of the whole trace.  After the strips were made. */
+void tv_ft_schedule_instants(const struct tv_ft_schedule *schedule, struct tv_trace *trace);
 void tv_ft_schedule_release(struct tv_ft_schedule *schedule);
 
 #endif

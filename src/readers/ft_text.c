@@ -116,10 +116,11 @@ static void keep_loss(struct tv_ft_text *text, uint32_t cpu, struct tv_bytes lin
     snprintf(name, sizeof name, "CPU %u: %.*s", cpu, what.length < 40 ? (int)what.length : 40,
              (const char *)what.data);
     *tv_table_add(&text->losses) =
-        (struct tv_ft_loss){offset, tv_ft_frame(&text->part, tv_bytes_of(name), "ftrace")};
+        (struct tv_ft_loss){offset, tv_ft_frame(&text->part, tv_bytes_of(name), "ftrace"), cpu};
 }
 
-/* The losses before an event get its time. No thread is theirs. */
+/* The losses before an event get its time.  They are told by their processors, whose tracks are
+ * found when there are some (ftrace.c). */
 static void date_losses(struct tv_ft_text *text, int64_t time)
 {
     struct tv_ft_part *part = &text->part;
@@ -130,8 +131,8 @@ static void date_losses(struct tv_ft_text *text, int64_t time)
             .time = time,
             .offset = loss->offset,
             .frame = loss->frame,
-            .of = TV_NONE,
-            .scope = TV_SCOPE_GLOBAL,
+            .of = loss->cpu,
+            .scope = TV_SCOPE_TRACK,
         };
     }
     text->losses.count = 0;

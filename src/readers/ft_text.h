@@ -18,7 +18,7 @@ struct tv_ft_comment {
 /* "CPU:1 [LOST 12 EVENTS]" */
 struct tv_ft_loss {
     uint64_t offset;
-    uint32_t frame;
+    uint32_t frame, cpu;
 };
 
 /* Names of more buffers are not kept. */

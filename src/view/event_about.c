@@ -30,6 +30,8 @@ static void set_instant(const struct tv_view *view, const struct tv_instant *ins
         set_thread(view, instant->of, about);
     else if (instant->scope == TV_SCOPE_PROCESS)
         about->process = instant->of;
+    else if (instant->scope == TV_SCOPE_TRACK)
+        about->track = instant->of;
 }
 
 static void set_counter(const struct tv_view *view, uint32_t number, uint32_t sample,
@@ -73,8 +75,11 @@ static void set_flow(const struct tv_view *view, const struct tv_flow *flow, boo
                      struct tv_event_about *about)
 {
     const struct tv_flow_end *end = at_end ? &flow->to : &flow->from;
-    set_slice(view, end->row, end->index, about);
-    about->time = end->time;
+    if (end->row == TV_NONE)
+        set_instant(view, &view->trace->tables.instants.rows[end->index], about);
+    else
+        set_slice(view, end->row, end->index, about);
+    about->time = tv_trace_time(view->trace, flow->input, end->time);
     about->length = 0;
     about->frame = flow->frame;
 }

@@ -6,7 +6,7 @@
 #include "view/pixels.h"
 #include "view/state.h"
 
-/* Threads, then processes, then the trace. */
+/* Threads, then processes, then tracks, then the trace. */
 static uint32_t owner_of(const struct tv_trace *trace, size_t number)
 {
     const struct tv_instant *instant = &trace->tables.instants.rows[number];
@@ -15,7 +15,9 @@ static uint32_t owner_of(const struct tv_trace *trace, size_t number)
         return instant->of;
     if (instant->scope == TV_SCOPE_PROCESS && instant->of < processes)
         return threads + instant->of;
-    return threads + processes;
+    if (instant->scope == TV_SCOPE_TRACK)
+        return threads + processes + instant->of;
+    return threads + processes + trace->track_count;
 }
 
 static tv_ns time_of(const struct tv_trace *trace, size_t number)
@@ -43,7 +45,7 @@ enum tv_status tv_view_instants(const struct tv_view *view, const struct tv_para
     struct tv_moments instants = {
         .name = "instants",
         .count = view->trace->tables.instants.count,
-        .owners = (size_t)head->thread_count + head->process_count + 1,
+        .owners = (size_t)head->thread_count + head->process_count + view->trace->track_count + 1,
         .owner = owner_of,
         .time = time_of,
         .write = write_row,
@@ -69,6 +71,8 @@ enum tv_status tv_view_instant(const struct tv_view *view, const struct tv_param
     tv_out_i64(out, time_of(trace, (size_t)number));
     tv_out_format(out, ",\"frame\":%u,\"scope\":%u,\"of\":", instant->frame, instant->scope);
     tv_out_i64(out, instant->of == TV_NONE ? -1 : (int64_t)instant->of);
+    if (instant->colour > 0)
+        tv_out_format(out, ",\"colour\":%u", instant->colour);
     tv_view_write_event(out, trace, &event);
     tv_out_char(out, '}');
     return TV_OK;

@@ -29,7 +29,7 @@ static void add_offset(struct tv_out *out, uint64_t offset)
 static void write_instants(struct tv_out *out, const struct tv_trace *trace,
                            const struct tv_keep *keep)
 {
-    static const char *const scopes[] = {"thread", "process", "global"};
+    static const char *const scopes[] = {"thread", "process", "global", "track"};
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         const struct tv_instant *instant = &trace->tables.instants.rows[i];
         if (!tv_keep_instant(keep, trace->head, instant))
@@ -95,9 +95,11 @@ static void write_counters(struct tv_out *out, const struct tv_trace *trace,
 static void add_flow_end(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                          const char *key, const struct tv_flow_end *end)
 {
-    tv_out_format(out, ", \"%s\": {\"row\": ", key);
-    tv_out_u64(out, end->row);
-    tv_jsonl_number(out, "index", end->index);
+    bool is_instant = end->row == TV_NONE;
+    tv_out_format(out, ", \"%s\": {\"%s\": %u", key, is_instant ? "instant" : "row",
+                  is_instant ? end->index : end->row);
+    if (!is_instant)
+        tv_jsonl_number(out, "index", end->index);
     add_time(out, "time_ns", trace, input, end->time);
     tv_out_char(out, '}');
 }

@@ -44,6 +44,10 @@ void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t threa
 void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process,
                              uint32_t input);
 
+/* The same of a processor's track, which is a thread of a process that stands for all of the input.
+ */
+void tv_trace_events_processor(const struct tv_trace_events *events, uint32_t track);
+
 /* ',"args":{...}' and what else an event said, read again from its input; nothing when it cannot
  * be read. */
 void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t input, uint64_t offset,

@@ -139,13 +139,16 @@ static void add_state(const struct tv_trace_events *events, const struct tv_call
     events->losses->states++;
 }
 
-/* Processors are threads of a process that stands for all of the input. */
+void tv_trace_events_processor(const struct tv_trace_events *events, uint32_t track)
+{
+    tv_trace_events_process(events, TV_TRACE_EVENT_PROCESSORS, events->trace->tracks[track].input);
+    tv_out_format(events->out, ",\"tid\":%u", (unsigned)track);
+}
+
 static void add_run(const struct tv_trace_events *events, const struct tv_call_event *event)
 {
     begin(events, event, "X");
-    tv_trace_events_process(events, TV_TRACE_EVENT_PROCESSORS,
-                            events->trace->tracks[event->track].input);
-    tv_out_format(events->out, ",\"tid\":%u", (unsigned)event->track);
+    tv_trace_events_processor(events, event->track);
     tv_trace_events_time(events, "ts", event->slice->start);
     tv_trace_events_us(events, "dur", event->slice->length);
     describe(events, event);

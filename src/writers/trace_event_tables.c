@@ -7,18 +7,13 @@
 
 static bool wants_instant(const struct tv_trace_events *events, const struct tv_instant *instant)
 {
-    const struct tv_keep *keep = events->choice->keep;
-    uint32_t process = instant->scope == TV_SCOPE_THREAD
-                           ? tv_thread_process(events->trace->head, instant->of)
-                       : instant->scope == TV_SCOPE_PROCESS ? instant->of
-                                                            : TV_NONE;
-    return tv_trace_events_of(events, instant->input) && tv_keep_process(keep, process) &&
-           tv_keep_frame(keep, instant->frame);
+    return tv_trace_events_of(events, instant->input) &&
+           tv_keep_instant(events->choice->keep, events->trace->head, instant);
 }
 
 static void add_instant(const struct tv_trace_events *events, const struct tv_instant *instant)
 {
-    static const char *const scopes[] = {"t", "p", "g"};
+    static const char *const scopes[] = {"t", "p", "g", "t"};
     const struct tv_frame *frame = &events->trace->head->frames[instant->frame];
     events->choice->separate(events->choice->context);
     tv_out_text(events->out, "{\"ph\":\"i\"");
@@ -28,6 +23,8 @@ static void add_instant(const struct tv_trace_events *events, const struct tv_in
         tv_trace_events_thread(events, instant->of);
     else if (instant->scope == TV_SCOPE_PROCESS)
         tv_trace_events_process(events, instant->of, instant->input);
+    else if (instant->scope == TV_SCOPE_TRACK)
+        tv_trace_events_processor(events, instant->of);
     tv_trace_events_time(events, "ts", tv_trace_time(events->trace, instant->input, instant->time));
     tv_out_format(events->out, ",\"s\":\"%s\"", scopes[instant->scope]);
     tv_trace_events_describe(events, instant->input, instant->offset, TV_NO_OFFSET);
@@ -77,23 +74,22 @@ static void add_counter(const struct tv_trace_events *events, const struct tv_co
 
 static bool wants_counter(const struct tv_trace_events *events, const struct tv_counter *counter)
 {
-    const struct tv_keep *keep = events->choice->keep;
-    return tv_trace_events_of(events, counter->input) && tv_keep_process(keep, counter->process) &&
-           tv_keep_category(keep, tv_head_text(events->trace->head, counter->category));
+    return tv_trace_events_of(events, counter->input) &&
+           tv_keep_counter(events->choice->keep, events->trace->head, counter);
 }
 
 /* ---- Flows ---- */
 
-/* Whether an arrow can stand at the end: on a wanted slice of a thread. */
+/* Whether an arrow can stand at the end: on a wanted slice or instant of a thread. */
 static bool wants_end(const struct tv_trace_events *events, const struct tv_flow_end *end)
 {
     const struct tv_trace *trace = events->trace;
     const struct tv_keep *keep = events->choice->keep;
-    const struct tv_track *track = &trace->tracks[trace->rows[end->row].track];
-    uint32_t path = tv_slice_get(trace, end->row, end->index).path;
-    return tv_track_has_calls(track) &&
-           (!keep->tracks || keep->tracks[trace->rows[end->row].track]) &&
-           tv_keep_frame(keep, trace->paths.nodes[path].frame);
+    uint32_t track = tv_flow_end_track(trace, end);
+    if (track == TV_NONE)
+        return tv_keep_instant(keep, trace->head, &trace->tables.instants.rows[end->index]);
+    return tv_track_has_calls(&trace->tracks[track]) && (!keep->tracks || keep->tracks[track]) &&
+           tv_keep_frame(keep, tv_flow_end_frame(trace, end));
 }
 
 static void add_end(const struct tv_trace_events *events, size_t number, const char *phase,
@@ -107,7 +103,7 @@ static void add_end(const struct tv_trace_events *events, size_t number, const c
                   (unsigned long long)number);
     tv_trace_events_text(events, "name", frame->name);
     tv_trace_events_text(events, "cat", frame->category);
-    tv_trace_events_thread(events, trace->tracks[trace->rows[end->row].track].thread);
+    tv_trace_events_thread(events, tv_flow_end_thread(trace, end));
     tv_trace_events_time(events, "ts", tv_trace_time(trace, flow->input, end->time));
     tv_out_char(events->out, '}');
 }

@@ -10,7 +10,7 @@ import { cpuShare, reservedColour, type Instant } from '../src/model/engine';
 import { layoutPage } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { wordsFor, inWords } from '../src/model/words';
-import { paintInstants } from '../src/render/instantPainter';
+import { instantAt, paintInstants } from '../src/render/instantPainter';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
 import { drawLog, FRAMES, theme, track } from './fixtures';
@@ -70,6 +70,21 @@ test('instants have the colours of slices: of their name, or the one that is res
   };
   assert.deepEqual(fills(0), [own.bars[hashedColour('main')]]);
   assert.deepEqual(fills(14), [own.bars[METHOD_COLOURS + HASHED_COLOURS + 13]]);
+});
+
+test('an instant of a processor lies on the row of that one', () => {
+  const placed = layoutPage(
+    {
+      order: 'owner',
+      tracks: [track(0, { kind: 'cpu', thread: -1 }), track(1, { kind: 'cpu', thread: -1 })],
+    },
+    { expanded: new Set(), whole: new Set(), closed: new Set() },
+    theme().heights,
+  );
+  const scale = new TimeScale({ from: 0, to: 1000 }, 1000);
+  const lost: Instant = { instant: 4, time: 100, frame: 0, scope: 3, of: 1, count: 1, colour: 0 };
+  const hits = placed.tracks.map((box) => instantAt({ placed, scale }, [lost], 100, box.top + 3));
+  assert.deepEqual(hits, [null, lost]);
 });
 
 test('above the flags stand the reserved colour and the share on a CPU', () => {

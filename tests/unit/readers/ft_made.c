@@ -106,8 +106,9 @@ static void write_tables(struct tv_out *out, const struct tv_trace *trace)
         const struct tv_instant *instant = &tables->instants.rows[i];
         tv_out_format(out, "instant %s of %s %d\n",
                       text_of(trace, trace->head->frames[instant->frame].name),
-                      instant->scope == TV_SCOPE_GLOBAL
-                          ? "all"
+                      instant->scope == TV_SCOPE_GLOBAL ? "all"
+                      : instant->scope == TV_SCOPE_TRACK
+                          ? text_of(trace, trace->tracks[instant->of].name)
                           : text_of(trace, trace->head->threads[instant->of].name),
                       (int)(tv_trace_time(trace, instant->input, instant->time) / 1000));
     }

@@ -146,6 +146,26 @@ static void says_what_it_cannot_read(void **context)
           "! bad-line 2\n! events-lost 1\n! overwritten 1\n");
 }
 
+/* On the row of its processor; where that has none, on the whole trace. */
+static void puts_losses_on_their_processors(void **context)
+{
+    (void)context;
+    means(SWITCH("1.000000", "0", "swapper", "0", "R", "a", "7")
+              SWITCH("1.000001", "2", "swapper", "0", "R", "b",
+                     "8") "CPU:2 [LOST 12 EVENTS]\nCPU:1 [EVENTS DROPPED]\n"
+                          "b-8 [002] .... 1.000004: ev: x\n"
+                          "CPU:0 [LOST 3 EVENTS]\nCPU:9 [LOST 1 EVENTS]\n",
+          "cpu CPU 0\n  a 0+4 open\n"
+          "cpu CPU 2\n  b 1+3 open\n"
+          "states a\n  Running 0+4 open\nstates b\n  Running 1+3 open\n"
+          "instant CPU 2: LOST 12 EVENTS of CPU 2 4\n"
+          "instant CPU 1: EVENTS DROPPED of all 4\n"
+          "instant ev of b 4\n"
+          "instant CPU 0: LOST 3 EVENTS of CPU 0 4\n"
+          "instant CPU 9: LOST 1 EVENTS of all 4\n"
+          "! events-lost 4\n");
+}
+
 /* trace-cmd report prints the bits of the state, or its own short form. */
 static void reads_trace_cmd(void **context)
 {
@@ -200,6 +220,7 @@ UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran),
            cmocka_unit_test(knows_when_a_reason_counts), cmocka_unit_test(reads_marks),
            cmocka_unit_test(keeps_the_kernel_apart),
            cmocka_unit_test(counts_what_the_kernel_counts),
-           cmocka_unit_test(says_what_it_cannot_read), cmocka_unit_test(reads_trace_cmd),
+           cmocka_unit_test(says_what_it_cannot_read),
+           cmocka_unit_test(puts_losses_on_their_processors), cmocka_unit_test(reads_trace_cmd),
            cmocka_unit_test(reads_marks_of_trace_cmd), cmocka_unit_test(moves_the_clock),
            cmocka_unit_test(puts_switches_in_order));

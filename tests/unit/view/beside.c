@@ -76,6 +76,7 @@ static int set_up(void **state)
     add_instant(trace, 1000001, TV_SCOPE_THREAD, 1);
     add_instant(trace, 1000002, TV_SCOPE_PROCESS, 0);
     add_instant(trace, 3000000, TV_SCOPE_GLOBAL, TV_NONE);
+    add_instant(trace, 3000000, TV_SCOPE_TRACK, 1);
     /* from A to D, from B to D, from D to C */
     add_flow(trace, (struct tv_flow_end){500000, 0, 0}, (struct tv_flow_end){2000000, 2, 0});
     add_flow(trace, (struct tv_flow_end){1500000, 1, 0}, (struct tv_flow_end){2000000, 2, 0});
@@ -152,10 +153,10 @@ static void many_samples_are_merged_by_pixel(void **state)
 
 static void instants_of_a_range(void **state)
 {
-    /* two of one thread and pixel together, another owner for itself */
+    /* two of one thread and pixel together, other owners for themselves */
     assert_answer(*state, "instants?from=0&to=4000000&pixels=4",
                   "{\"instants\":[[0,1000000,4,0,1,2,0],\n[2,1000002,4,1,0,1,0],\n"
-                  "[3,3000000,4,2,-1,1,0]],\"left_out\":0}");
+                  "[3,3000000,4,2,-1,1,0],\n[4,3000000,4,3,1,1,0]],\"left_out\":0}");
     assert_answer(*state, "instants?from=1000001&to=3000000",
                   "{\"instants\":[[1,1000001,4,0,1,1,0],\n[2,1000002,4,1,0,1,0]],\"left_out\":0}");
     assert_answer(*state, "instant?instant=3",
@@ -186,7 +187,7 @@ static const char *const wrong_questions[] = {
     "instants?from=9&to=8",
     "instants?pixels=x",
     "instant",
-    "instant?instant=4",
+    "instant?instant=5",
     "instant?instant=-1",
     "flows?row=0",
     "flows?row=3&index=0",

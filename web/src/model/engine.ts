@@ -182,6 +182,8 @@ export interface CallDetails extends Call, EventAnswer {
   /** Type, id, start, end and place in the file of those that the thread was in. */
   contexts?: [string, string, number, number, number][];
   joins?: Joins;
+  /** Reserved colour, where it has one. */
+  colour?: number;
 }
 
 /** What an event says beside what every call has: arguments, stacks, ids. */
@@ -312,9 +314,9 @@ export interface Instant {
   instant: number;
   time: number;
   frame: number;
-  /** 0 thread, 1 process, 2 global */
+  /** 0 thread, 1 process, 2 global, 3 track of a processor */
   scope: number;
-  /** Index of the thread or process; -1: of the trace. */
+  /** Index of the thread, process or track; -1: of the trace. */
   of: number;
   count: number;
   /** Reserved colour; 0: automatic. */
@@ -333,6 +335,8 @@ export interface InstantDetails extends EventAnswer {
   frame: number;
   scope: number;
   of: number;
+  /** Reserved colour, where it has one. */
+  colour?: number;
 }
 
 /** The call at one end of an arrow, and when the arrow touches it. */

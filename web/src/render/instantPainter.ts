@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instants: a tick above the slices of a thread, a line through a process or through everything.
+// Instants: a tick above the slices of a thread or a processor, a line through a process or through
+// everything.
 
 import { eventColour } from '../model/colours';
 import type { Instant } from '../model/engine';
-import type { GroupBox, Placed } from '../model/layout';
+import type { GroupBox, Placed, TrackBox } from '../model/layout';
 import type { Frames } from '../model/names';
 import type { Context } from './shapes';
 import type { TextMeter } from './text';
@@ -37,6 +38,7 @@ interface Place {
 class Places {
   private readonly groups: readonly GroupBox[];
   private readonly byProcess: Map<number, GroupBox>;
+  private readonly byTrack: Map<number, TrackBox>;
 
   constructor(
     private readonly placed: Placed,
@@ -46,6 +48,8 @@ class Places {
     const seen = placed.groups.filter((g) => g.top < bottom && g.bottom > top);
     this.byProcess = new Map(seen.map((g) => [g.process, g]));
     this.groups = seen.filter((g) => g.top + g.height > top);
+    const cpus = placed.tracks.filter((box) => box.track.kind === 'cpu');
+    this.byTrack = new Map(cpus.map((box) => [box.track.track, box]));
   }
 
   private line(group: GroupBox, bottom: number): Place {
@@ -61,7 +65,8 @@ class Places {
       const group = this.byProcess.get(instant.of);
       return group ? [this.line(group, group.bottom)] : [];
     }
-    const box = this.placed.threads.get(instant.of);
+    const { threads } = this.placed;
+    const box = instant.scope === 3 ? this.byTrack.get(instant.of) : threads.get(instant.of);
     return box ? [{ top: box.top + 1, bottom: 0 }] : [];
   }
 }
@@ -128,7 +133,7 @@ function paintNames(
   g.fillStyle = s.theme.colour['text-2'];
   const seen = instants.filter(({ scope, of }) => {
     const box = scope === 0 ? s.placed.threads.get(of) : undefined;
-    return scope > 0 || (box !== undefined && free.has(box.top + 1));
+    return scope === 1 || scope === 2 || (box !== undefined && free.has(box.top + 1));
   });
   for (const instant of seen.sort((a, b) => b.time - a.time)) {
     const x = Math.round(s.scale.x(instant.time));

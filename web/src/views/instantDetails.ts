@@ -14,6 +14,7 @@ function ownerOf(v: Views, { scope, of }: InstantDetails): string {
     const process = facts.processes[of];
     return `process ${process ? `${idOf(process)} ${process.name}` : ''}`;
   }
+  if (scope === 3) return facts.tracks.find((t) => t.track === of)?.name ?? 'a processor';
   const track = facts.tracks.find((t) => t.thread === of && t.kind === 'thread');
   if (track) return `thread ${trackName(track)}`;
   const lone = v.beside.rows.get().threads.find((t) => t.thread === of);
@@ -23,7 +24,7 @@ function ownerOf(v: Views, { scope, of }: InstantDetails): string {
 export function instantDetails(v: Views, instant: InstantDetails): HTMLElement[] {
   const unit = v.viewer.unit.peek();
   return [
-    ...head(v, instant.frame),
+    ...head(v, instant.frame, instant.colour),
     factTable(
       fact('Time', formatTimeUnit(instant.time_ns, unit)),
       fact('Scope', ownerOf(v, instant)),

@@ -33,7 +33,7 @@ interface Drag {
 }
 
 function instantWords(instant: Instant): string {
-  const scope = ['a thread', 'its process', 'the whole trace'][instant.scope] ?? '';
+  const scope = ['a thread', 'its process', 'the whole trace', 'a processor'][instant.scope] ?? '';
   const more = instant.count > 1 ? `; the first of ${instant.count} in this pixel` : '';
   return `instant of ${scope}${more}`;
 }
@@ -217,7 +217,7 @@ export class TimelineGestures {
     const mark = onRuler || edge || instant || flow ? null : this.line.markAt(x, this.y(e));
     this.line.marks.hovered.set(mark?.mark ?? null);
     if (instant) {
-      this.tip.show(e.clientX, e.clientY, instant.frame, instantWords(instant));
+      this.tip.show(e.clientX, e.clientY, instant.frame, instantWords(instant), instant.colour);
     } else if (flow) {
       place.style.cursor = 'pointer';
       this.tip.show(e.clientX, e.clientY, flow.frame, this.line.flows.words(flow));
