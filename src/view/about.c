@@ -360,6 +360,7 @@ enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parame
                               struct tv_out *out, struct tv_error *err)
 {
     const struct tv_head *head = view->trace->head;
+    uint8_t *colours = tv_view_frame_colours(view->trace);
     (void)parameters, (void)err;
     tv_out_text(out, "{\"frames\":[");
     for (uint32_t i = 0; i < head->frame_count; i++) {
@@ -374,14 +375,15 @@ enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parame
         text(out, head, frame->file);
         number(out, ",", frame->line > 0 ? frame->line : 0);
         number(out, ",", view->rank[i]);
-        if (frame->category != TV_EMPTY_STRING || frame->colour > 0) {
+        if (frame->category != TV_EMPTY_STRING || colours[i] > 0) {
             tv_out_char(out, ',');
             text(out, head, frame->category);
         }
-        if (frame->colour > 0)
-            number(out, ",", frame->colour);
+        if (colours[i] > 0)
+            number(out, ",", colours[i]);
         tv_out_char(out, ']');
     }
     tv_out_text(out, "]}");
+    tv_free(colours);
     return TV_OK;
 }

@@ -88,6 +88,10 @@ void tv_view_write_contexts(struct tv_out *out, const struct tv_trace *trace, ui
 void tv_view_write_joins(struct tv_out *out, const struct tv_trace *trace,
                          uint32_t group); /* joins.c */
 
+/* [frames] The reserved colour of all slices and instants of each, 0: automatic; for the caller to
+ * free. */
+uint8_t *tv_view_frame_colours(const struct tv_trace *trace); /* colours.c */
+
 /* A number, or null where there is no such clock. */
 static inline void tv_view_time(struct tv_out *out, bool there, int64_t value)
 {

@@ -131,6 +131,19 @@ test('slices have the colour of their name, or the one that the event names', as
   await until(() => colourAt('.lanes canvas', 0.35, top + 30), '#b40000', 'terrible');
 });
 
+test('a name whose slices all have one reserved colour has it in lists and details', async () => {
+  // "terrible" of Trace Viewer's reserved colours
+  const terrible = 'rgb(180, 0, 0)';
+  const row = page.locator('.profile .row.method', { hasText: 'inner' });
+  const shown = (swatch) => swatch.evaluate((e) => getComputedStyle(e).backgroundColor);
+  assert.equal(await shown(row.locator('.swatch').first()), terrible);
+  await row.click();
+  await page.locator('.details.beside').getByRole('button', { name: 'First slice' }).click();
+  await page.locator('.details.beside').getByText('Slices inside').waitFor();
+  assert.equal(await shown(page.locator('.details.beside h2 .swatch')), terrible);
+  await page.keyboard.press('Escape');
+});
+
 test('counters are stacked areas, with the value under the pointer', async () => {
   assert.deepEqual(await texts('.label.counter .name, .label.counter .second'), [
     'memory',

@@ -49,7 +49,7 @@ export function callDetails(
           ),
         ];
   return [
-    ...head(v, call.frame),
+    ...head(v, call.frame, call.colour),
     ...notes(call, words),
     times(
       v,

@@ -13,10 +13,10 @@ import { valueTree } from './valueTree';
 /** A line of the table of times: what, real, CPU. */
 export type TimesRow = [string, number | null, number | null];
 
-/** The name of a frame with its colour, and all of its name. */
-export function head(v: Views, frame: number): HTMLElement[] {
+/** The name of a frame with its colour, or that of the one slice, and all of its name. */
+export function head(v: Views, frame: number, colour = 0): HTMLElement[] {
   const { frames } = v.viewer;
-  const mark = swatch(frames, frame, v.settings.theme.peek());
+  const mark = swatch(frames, frame, v.settings.theme.peek(), colour);
   return [
     h('h2', null, mark, h('span', null, ...breakable(frames.short(frame), 120))),
     h(

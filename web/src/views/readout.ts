@@ -7,7 +7,8 @@ import { formatTime, formatTimeUnit } from '../base/format';
 import { effect } from '../base/signal';
 import { brief } from '../base/visible';
 import { elsewhere } from '../model/elsewhere';
-import type { CallDetails } from '../model/engine';
+import { reservedColour, type CallDetails } from '../model/engine';
+import type { Hover } from '../model/viewer';
 import type { Views } from './context';
 import { inWords, wordsFor } from '../model/words';
 import { swatch } from './swatch';
@@ -67,7 +68,7 @@ export class Readout {
     const { frames } = viewer;
     fill(
       this.name,
-      swatch(frames, frame, this.v.settings.theme.get()),
+      swatch(frames, frame, this.v.settings.theme.get(), this.colour(hover, details)),
       h(
         'span',
         null,
@@ -82,6 +83,11 @@ export class Readout {
     if (hover?.hit.call && viewer.expanded.get().has(hover.track.track))
       fill(this.values, `${clock}`, h('b', null, formatTimeUnit(hover.hit.length, unit)));
     else fill(this.values);
+  }
+
+  /** Of the slice that is told. */
+  private colour(hover: Hover | null, details: CallDetails | null): number {
+    return hover ? reservedColour(hover.hit.flags) : (details?.colour ?? 0);
   }
 
   private times(call: CallDetails): HTMLElement[] {

@@ -19,12 +19,12 @@ export class Tip {
     private readonly settings: Settings,
   ) {}
 
-  show(x: number, y: number, frame: number, text: string): void {
+  show(x: number, y: number, frame: number, text: string, colour = 0): void {
     this.rest(x, y, () => [
       h(
         'div',
         { class: 'title' },
-        swatch(this.frames, frame, this.settings.theme.peek()),
+        swatch(this.frames, frame, this.settings.theme.peek(), colour),
         brief(this.frames.short(frame)),
       ),
       h('div', { class: 'line' }, text),
