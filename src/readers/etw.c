@@ -40,6 +40,18 @@ static bool decode_switch(struct tv_cursor *cursor, struct tv_etw_payload *paylo
            tv_cursor_take_u8(cursor, &payload->from_state);
 }
 
+/* ReadyThread: the thread, then four bytes, of which the third tells by its lowest bit that a
+ * deferred procedure call did it. */
+static bool decode_ready(struct tv_cursor *cursor, struct tv_etw_payload *payload)
+{
+    uint8_t flags;
+    if (!tv_cursor_take_u32(cursor, &payload->tid) || !skip(cursor, 2) ||
+        !tv_cursor_take_u8(cursor, &flags))
+        return false;
+    payload->no_thread = flags & 1;
+    return true;
+}
+
 /* Thread_V1_TypeGroup1 and later begin with the process; Thread_V0 with the thread. */
 static bool decode_thread(const struct tv_etw_event *event, struct tv_cursor *cursor,
                           struct tv_etw_payload *payload)
@@ -117,6 +129,8 @@ bool tv_etw_decode(const struct tv_etw_event *event, struct tv_etw_payload *payl
     case TV_ETW_THREAD:
         if (event->op == TV_ETW_SWITCH)
             return decode_switch(&cursor, payload);
+        if (event->op == TV_ETW_READY)
+            return decode_ready(&cursor, payload);
         return is_change(event->op) && decode_thread(event, &cursor, payload);
     case TV_ETW_PROCESS:
         return is_change(event->op) && decode_process(event, &cursor, payload);
@@ -140,7 +154,7 @@ struct reading {
 
 /* An event as it stands: raw values. */
 struct raw_event {
-    struct tv_bytes guid, op, version, cpu, time, payload, walltime, tick;
+    struct tv_bytes guid, op, version, cpu, tid, time, payload, walltime, tick;
     uint64_t offset;
 };
 
@@ -172,6 +186,7 @@ static void take_member(struct raw_event *event, struct tv_bytes key, struct tv_
         {"ver", &event->version}, {"cpu", &event->cpu},
         {"ts", &event->time},     {"payload", &event->payload},
         {"tick", &event->tick},   {"walltime", &event->walltime},
+        {"tid", &event->tid},
     };
     for (size_t i = 0; i < TV_COUNT(members); i++)
         if (tv_bytes_equal(key, tv_bytes_of(members[i].key)))
@@ -281,11 +296,32 @@ static bool take_time(struct reading *reading, struct tv_bytes raw, tv_ns *time)
     return true;
 }
 
+/* Events of the kernel's own have no thread: -1, or as many bits. */
+static void add_ready(struct tv_etw *etw, const struct raw_event *raw,
+                      const struct tv_etw_payload *payload, tv_ns time)
+{
+    struct tv_etw_ready ready = {
+        .time = time,
+        .offset = raw->offset,
+        .tid = payload->tid,
+        .no_thread = payload->no_thread,
+    };
+    if (!take_number(raw->cpu, UINT16_MAX, &ready.cpu))
+        ready.cpu = TV_NONE;
+    if (!take_number(raw->tid, INT32_MAX, &ready.by))
+        ready.by = TV_NONE;
+    *tv_table_add(&etw->readies) = ready;
+}
+
 static void add_thread_event(struct reading *reading, const struct raw_event *raw, unsigned op,
                              const struct tv_etw_payload *payload, tv_ns time)
 {
     struct tv_etw *etw = reading->etw;
     uint32_t cpu;
+    if (op == TV_ETW_READY) {
+        add_ready(etw, raw, payload, time);
+        return;
+    }
     if (op != TV_ETW_SWITCH) {
         *tv_table_add(&etw->threads) =
             (struct tv_etw_thread){time, payload->tid, payload->pid, (uint8_t)op};
@@ -314,9 +350,10 @@ static bool has_meaning(enum tv_etw_class class, struct tv_bytes op)
     uint32_t number;
     if (!take_number(op, UINT8_MAX, &number))
         return true; /* a fault */
-    return class == TV_ETW_PROCESS  ? is_change(number)
-           : class == TV_ETW_THREAD ? is_change(number) || number == TV_ETW_SWITCH
-                                    : class == TV_ETW_HEADER && number == 0;
+    return class == TV_ETW_PROCESS ? is_change(number)
+           : class == TV_ETW_THREAD
+               ? is_change(number) || number == TV_ETW_SWITCH || number == TV_ETW_READY
+               : class == TV_ETW_HEADER && number == 0;
 }
 
 static void read_event(struct reading *reading, const struct raw_event *raw)
@@ -387,6 +424,7 @@ void tv_etw_read(struct tv_etw *etw, struct tv_bytes json)
 void tv_etw_release(struct tv_etw *etw)
 {
     tv_free(etw->switches.rows);
+    tv_free(etw->readies.rows);
     tv_free(etw->processes.rows);
     tv_free(etw->threads.rows);
     tv_interner_free(etw->texts);

@@ -40,6 +40,16 @@ struct tv_etw_switch {
     int8_t from_priority, to_priority;
 };
 
+/* A thread was readied: it runs when a processor is free. */
+struct tv_etw_ready {
+    tv_ns time;
+    uint64_t offset;
+    uint32_t cpu; /* where that was done; TV_NONE: the event does not say */
+    uint32_t tid;
+    uint32_t by;    /* thread; TV_NONE: the event does not say */
+    bool no_thread; /* done by a deferred call, which is nobody's */
+};
+
 struct tv_etw_process {
     tv_ns time;
     uint32_t pid, parent;
@@ -54,7 +64,8 @@ struct tv_etw_thread {
 };
 
 struct tv_etw {
-    TV_TABLE(tv_etw_switch) switches; /* all three in the order of the text */
+    TV_TABLE(tv_etw_switch) switches; /* all four in the order of the text */
+    TV_TABLE(tv_etw_ready) readies;
     TV_TABLE(tv_etw_process) processes;
     TV_TABLE(tv_etw_thread) threads;
     struct tv_interner *texts;
@@ -87,13 +98,15 @@ struct tv_etw_payload {
     uint32_t from, to;
     uint8_t from_state, from_wait_reason;
     int8_t from_priority, to_priority;
+    bool no_thread;
     struct tv_bytes name; /* in the payload */
     uint32_t pointer, cpus;
 };
 
-/* Ops that are decoded: of threads and processes those of enum tv_etw_change, TV_ETW_SWITCH of
- * threads, 0 of headers. */
+/* Ops that are decoded: of threads and processes those of enum tv_etw_change, TV_ETW_SWITCH and
+ * TV_ETW_READY of threads, 0 of headers. */
 #define TV_ETW_SWITCH 36u
+#define TV_ETW_READY 50u
 
 /* False: another op, or a payload that is too short or unsound. */
 bool tv_etw_decode(const struct tv_etw_event *event, struct tv_etw_payload *payload);

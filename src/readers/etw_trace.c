@@ -173,6 +173,7 @@ struct doing {
 struct state_finding {
     struct building *building;
     TV_TABLE(doing) threads; /* by strip */
+    struct tv_map runs;      /* processor -> tid of who runs there */
     uint32_t frames[STATES];
 };
 
@@ -227,6 +228,9 @@ static void know_threads(struct building *building)
         if (row->to != 0)
             thread_of(building, row->to);
     }
+    for (size_t i = 0; i < etw->readies.count; i++)
+        if (etw->readies.rows[i].tid != 0)
+            thread_of(building, etw->readies.rows[i].tid);
 }
 
 static struct doing *doing_of(struct state_finding *finding, uint32_t tid, uint32_t *strip)
@@ -261,34 +265,112 @@ static void end_state(struct state_finding *finding, uint32_t strip, const struc
     };
 }
 
-static void turn(struct state_finding *finding, uint32_t tid, enum state state,
-                 const struct tv_etw_switch *at)
+static void turn(struct state_finding *finding, uint32_t tid, const struct doing *next)
 {
     uint32_t strip;
     if (tid == 0)
         return;
     struct doing *doing = doing_of(finding, tid, &strip);
-    end_state(finding, strip, doing, at->time, 0);
-    *doing = (struct doing){true, state, at->time, at->offset};
+    end_state(finding, strip, doing, next->since, 0);
+    *doing = *next;
+}
+
+static void take_switch(struct state_finding *finding, const struct tv_etw_switch *row)
+{
+    turn(finding, row->from,
+         &(struct doing){true, state_of(row->from_state), row->time, row->offset});
+    turn(finding, row->to, &(struct doing){true, RUNNING, row->time, row->offset});
+    tv_map_set(&finding->runs, row->cpu, row->to);
+}
+
+/* The thread that the event names, else the one that runs where it was readied; TV_NONE: none. */
+static uint32_t waker_of(struct state_finding *finding, const struct tv_etw_ready *row)
+{
+    uint32_t tid = row->by;
+    if (row->no_thread)
+        return TV_NONE;
+    if (tid == TV_NONE && row->cpu != TV_NONE)
+        tid = tv_map_find(&finding->runs, row->cpu);
+    return tid == TV_NONE || tid == 0 ? TV_NONE : tv_map_find(&finding->building->threads, tid);
+}
+
+/* Only the first of several wake-ups wakes. */
+static void take_ready(struct state_finding *finding, const struct tv_etw_ready *row)
+{
+    struct building *building = finding->building;
+    uint32_t strip;
+    if (row->tid == 0)
+        return;
+    const struct doing *doing = doing_of(finding, row->tid, &strip);
+    if (doing->known && (doing->state == RUNNING || doing->state == READY))
+        return;
+    turn(finding, row->tid, &(struct doing){true, READY, row->time, row->offset});
+    *tv_table_add(&tv_assembly_trace(building->assembly)->tables.wakeups) = (struct tv_wakeup){
+        .time = row->time,
+        .offset = row->offset,
+        .thread = tv_map_find(&building->threads, row->tid),
+        .by = waker_of(finding, row),
+        .input = building->input,
+    };
+}
+
+static int compare_places(tv_ns time_a, uint64_t offset_a, tv_ns time_b, uint64_t offset_b)
+{
+    if (time_a != time_b)
+        return time_a < time_b ? -1 : 1;
+    return offset_a < offset_b ? -1 : offset_a > offset_b;
 }
 
 static int compare_times(const void *left, const void *right)
 {
     const struct tv_etw_switch *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return compare_places(a->time, a->offset, b->time, b->offset);
 }
 
-/* Sorts the switches of all processors by time. */
+static int compare_readies(const void *left, const void *right)
+{
+    const struct tv_etw_ready *a = left, *b = right;
+    return compare_places(a->time, a->offset, b->time, b->offset);
+}
+
+static bool switch_first(const struct tv_etw *etw, size_t i, size_t j)
+{
+    if (i == etw->switches.count || j == etw->readies.count)
+        return j == etw->readies.count;
+    const struct tv_etw_switch *a = &etw->switches.rows[i];
+    const struct tv_etw_ready *b = &etw->readies.rows[j];
+    return compare_places(a->time, a->offset, b->time, b->offset) < 0;
+}
+
+/* All switches and wake-ups in the order of time. */
+static void take_all(struct state_finding *finding)
+{
+    const struct tv_etw *etw = finding->building->etw;
+    size_t i = 0, j = 0;
+    while (i < etw->switches.count || j < etw->readies.count) {
+        if (switch_first(etw, i, j))
+            take_switch(finding, &etw->switches.rows[i++]);
+        else
+            take_ready(finding, &etw->readies.rows[j++]);
+    }
+}
+
+static void sort_rows(struct tv_etw *etw)
+{
+    if (etw->switches.count > 0)
+        qsort(etw->switches.rows, etw->switches.count, sizeof *etw->switches.rows, compare_times);
+    if (etw->readies.count > 0)
+        qsort(etw->readies.rows, etw->readies.count, sizeof *etw->readies.rows, compare_readies);
+}
+
+/* Sorts what happened on all processors by time. */
 static void add_states(struct building *building, tv_ns end)
 {
     struct state_finding finding = {.building = building};
-    struct tv_etw_switch *rows = building->etw->switches.rows;
-    size_t count = building->etw->switches.count;
-    if (count == 0)
+    if (building->etw->switches.count == 0 && building->etw->readies.count == 0)
         return;
-    qsort(rows, count, sizeof *rows, compare_times);
+    sort_rows(building->etw);
+    tv_map_init(&finding.runs);
     for (size_t i = 0; i < STATES; i++) {
         struct tv_frame frame = {
             .name = tv_head_string(building->head, tv_bytes_of(states[i].name)),
@@ -297,25 +379,33 @@ static void add_states(struct building *building, tv_ns end)
         finding.frames[i] = tv_head_add_frame(building->head, &frame);
         building->head->frames[finding.frames[i]].colour = states[i].colour;
     }
-    for (size_t i = 0; i < count; i++) {
-        turn(&finding, rows[i].from, state_of(rows[i].from_state), &rows[i]);
-        turn(&finding, rows[i].to, RUNNING, &rows[i]);
-    }
+    take_all(&finding);
     for (uint32_t i = 0; i < finding.threads.count; i++)
         end_state(&finding, i, &finding.threads.rows[i], end, TV_SLICE_OPEN);
     tv_free(finding.threads.rows);
+    tv_map_release(&finding.runs);
 }
 
 /* ---- The whole ---- */
 
-static void find_range(const struct tv_etw *etw, tv_ns *first, tv_ns *last)
+struct range {
+    tv_ns first, last; /* first > last: nothing happened */
+};
+
+static void cover(struct range *range, tv_ns time)
 {
-    *first = *last = etw->switches.count > 0 ? etw->switches.rows[0].time : 0;
-    for (size_t i = 0; i < etw->switches.count; i++) {
-        tv_ns time = etw->switches.rows[i].time;
-        *first = time < *first ? time : *first;
-        *last = time > *last ? time : *last;
-    }
+    range->first = time < range->first ? time : range->first;
+    range->last = time > range->last ? time : range->last;
+}
+
+static struct range find_range(const struct tv_etw *etw)
+{
+    struct range range = {INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < etw->switches.count; i++)
+        cover(&range, etw->switches.rows[i].time);
+    for (size_t i = 0; i < etw->readies.count; i++)
+        cover(&range, etw->readies.rows[i].time);
+    return range;
 }
 
 /* Its times are on the clock of the input beside, whatever that is called. */
@@ -343,21 +433,22 @@ static void add_input(struct building *building, struct tv_builder *builder, uin
 
 static void build(struct building *building)
 {
-    tv_ns first, last;
-    find_range(building->etw, &first, &last);
+    struct range range = find_range(building->etw);
     struct tv_input *input = &building->head->inputs[building->input];
-    input->eventless = building->etw->switches.count == 0;
-    input->origin = first;
-    input->last_wall = last - first;
+    input->eventless = range.first > range.last;
+    if (input->eventless)
+        range = (struct range){0, 0};
+    input->origin = range.first;
+    input->last_wall = range.last - range.first;
     if (building->etw->switches.count > 0)
         qsort(building->etw->switches.rows, building->etw->switches.count,
               sizeof *building->etw->switches.rows, compare_switches);
     find_processes(building);
     find_thread_names(building);
     know_threads(building);
-    add_processors(building, last);
-    add_states(building, last);
-    struct tv_placing placing = {.end = last};
+    add_processors(building, range.last);
+    add_states(building, range.last);
+    struct tv_placing placing = {.end = range.last};
     tv_assembly_place(building->assembly, &placing);
     tv_assembly_strips(building->assembly, building->strips.rows, building->strips.count,
                        building->slices.rows, building->slices.count, 1);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void decode_all(struct tv_bytes payload)
 {
-    static const unsigned ops[] = {0, TV_ETW_STARTED, TV_ETW_SWITCH};
+    static const unsigned ops[] = {0, TV_ETW_STARTED, TV_ETW_SWITCH, TV_ETW_READY};
     for (int class = TV_ETW_OTHER; class <= TV_ETW_CLOCK; class ++)
         for (size_t i = 0; i < TV_COUNT(ops); i++)
             for (unsigned version = 0; version <= 6; version++)

@@ -144,7 +144,30 @@ static void decodes_threads(void **context)
     assert_int_equal(payload.tid, 4908);
     assert_true(decode(TV_ETW_THREAD, TV_ETW_ENDED, 0, 4, &made, &payload)); /* the other way */
     assert_int_equal(payload.pid, 4908);
-    assert_false(decode(TV_ETW_THREAD, 50, 2, 4, &made, &payload));
+    assert_false(decode(TV_ETW_THREAD, 51, 2, 4, &made, &payload));
+}
+
+static struct made readied(uint32_t tid, bool by_deferred_call)
+{
+    struct made made = {.length = 0};
+    put(&made, tid, 4);
+    put_bytes(&made, by_deferred_call ? "\1\2\3\0" : "\1\2\2\0", 4);
+    return made;
+}
+
+static void decodes_wakeups(void **context)
+{
+    (void)context;
+    struct tv_etw_payload payload;
+    struct made made = readied(4908, false);
+    assert_true(decode(TV_ETW_THREAD, TV_ETW_READY, 2, 8, &made, &payload));
+    assert_int_equal(payload.tid, 4908);
+    assert_false(payload.no_thread);
+    made = readied(4908, true);
+    assert_true(decode(TV_ETW_THREAD, TV_ETW_READY, 2, 8, &made, &payload));
+    assert_true(payload.no_thread);
+    made.length = 6;
+    assert_false(decode(TV_ETW_THREAD, TV_ETW_READY, 2, 8, &made, &payload));
 }
 
 /* No cut makes it read behind the end, or take what is not there. */
@@ -227,7 +250,9 @@ static void reads_a_whole_object(void **context)
     add_event(&text, THREAD, TV_ETW_WAS_THERE, 3, 5000, &made);
     made = context_switch(55, 0);
     add_event(&text, THREAD, TV_ETW_SWITCH, 2, 5100, &made);
-    add_event(&text, THREAD, 50, 2, 5150, &made);
+    add_event(&text, THREAD, 51, 2, 5150, &made);
+    made = readied(55, false);
+    add_event(&text, THREAD, TV_ETW_READY, 2, 5160, &made);
     add_event(&text, "68FDD900", 1, 2, 5150, &made);
     add_text(&text, "{\"guid\":\"ClockSync\",\"walltime\":\"0000000000001000\","
                     "\"tick\":\"0000000000000010\"},");
@@ -250,8 +275,12 @@ static void reads_a_whole_object(void **context)
     assert_int_equal(etw.threads.count, 1);
     assert_int_equal(etw.threads.rows[0].tid, 55);
     assert_int_equal(etw.threads.rows[0].pid, 44);
-    assert_int_equal(etw.events, 8);
-    assert_int_equal(etw.others, 3); /* op 50, another class, and {} */
+    assert_int_equal(etw.readies.count, 1);
+    assert_int_equal(etw.readies.rows[0].tid, 55);
+    assert_int_equal(etw.readies.rows[0].cpu, 3);
+    assert_int_equal(etw.readies.rows[0].by, TV_NONE);
+    assert_int_equal(etw.events, 9);
+    assert_int_equal(etw.others, 3); /* op 51, another class, and {} */
     assert_int_equal(etw.diagnostics.kinds[TV_DIAGNOSTIC_BAD_EVENT].count, 1);
     tv_etw_release(&etw);
 }
@@ -298,6 +327,6 @@ static void knows_its_objects(void **context)
 }
 
 UNIT_TESTS(etw, cmocka_unit_test(decodes_processes), cmocka_unit_test(decodes_switches),
-           cmocka_unit_test(decodes_threads), cmocka_unit_test(every_cut_is_seen),
-           cmocka_unit_test(reads_a_whole_object), cmocka_unit_test(believes_the_header),
-           cmocka_unit_test(knows_its_objects));
+           cmocka_unit_test(decodes_threads), cmocka_unit_test(decodes_wakeups),
+           cmocka_unit_test(every_cut_is_seen), cmocka_unit_test(reads_a_whole_object),
+           cmocka_unit_test(believes_the_header), cmocka_unit_test(knows_its_objects));

@@ -146,6 +146,46 @@ static void windows_tells_states(void **context)
     te_made_free(made);
 }
 
+#define READY(cpu, ts, payload) EVENT(THREAD, "50", cpu, ts, payload)
+
+static void assert_woken(const struct tv_trace *trace, const struct tv_wakeup *wakeup, uint64_t tid,
+                         int64_t time_us, uint64_t by)
+{
+    const struct tv_thread *threads = trace->head->threads;
+    assert_int_equal(threads[wakeup->thread].id, tid);
+    assert_int_equal(tv_trace_time(trace, wakeup->input, wakeup->time), time_us * 1000);
+    assert_int_equal(wakeup->by == TV_NONE ? 0 : threads[wakeup->by].id, by);
+}
+
+/* ReadyThread: 55 by who runs on processor 1 (57), once more in vain; 56 by the thread that the
+ * event names; 58, which is not known else, by a deferred call, which is no thread's. */
+static void windows_tells_who_woke(void **context)
+{
+    (void)context;
+    struct te_made *made = te_made_new((const char *const[]){
+        "#'systemTraceEvents':{'name':'ETW','content':["
+        "{'guid':'ClockSync','walltime':'1000','tick':'3E8'}," SWITCHES READY("1", "1010",
+                                                                              "NwAAAAEAAAA=")
+            READY("1", "1011", "NwAAAAEAAAA=") "{'guid':'" THREAD
+                                               "','op':50,'ver':2,'cpu':1,'tid':55,'ts':'1016','"
+                                               "payload':'OAAAAAEAAAA='}," READY(
+                                                   "1", "1018", "OgAAAAEAAQA=") "{}]}\n" SLICE,
+        NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    uint32_t row = states_of(trace, 55);
+    assert_int_equal(trace->rows[row].count, 3);
+    assert_ran(trace, row, 1, "Sleeping", 10, 6);
+    assert_ran(trace, row, 2, "Runnable", 16, 8);
+    row = states_of(trace, 56);
+    assert_ran(trace, row, 1, "Sleeping", 20, 2);
+    assert_ran(trace, row, 2, "Runnable", 22, 2);
+    assert_int_equal(trace->tables.wakeups.count, 3);
+    assert_woken(trace, &trace->tables.wakeups.rows[0], 55, 16, 57);
+    assert_woken(trace, &trace->tables.wakeups.rows[1], 56, 22, 55);
+    assert_woken(trace, &trace->tables.wakeups.rows[2], 58, 24, 0);
+    te_made_free(made);
+}
+
 /* Its clock cannot be set. */
 static void windows_without_a_clock_is_left_out(void **context)
 {
@@ -159,5 +199,5 @@ static void windows_without_a_clock_is_left_out(void **context)
 
 UNIT_TESTS(te_inside, cmocka_unit_test(are_inputs_of_their_own),
            cmocka_unit_test(what_is_unknown_is_counted), cmocka_unit_test(windows_tells_what_ran),
-           cmocka_unit_test(windows_tells_states),
+           cmocka_unit_test(windows_tells_states), cmocka_unit_test(windows_tells_who_woke),
            cmocka_unit_test(windows_without_a_clock_is_left_out));
