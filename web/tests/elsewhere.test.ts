@@ -45,7 +45,7 @@ test('what the reader found is told in the words of events', () => {
 
 test('instants have the colours of slices: of their name, or the one that is reserved', () => {
   const placed = layoutPage(
-    { order: 'owner', tracks: [track(0)] },
+    { order: 'owner', processes: [], tracks: [track(0)] },
     { expanded: new Set(), whole: new Set(), closed: new Set() },
     theme().heights,
   );
@@ -76,6 +76,7 @@ test('an instant of a processor lies on the row of that one', () => {
   const placed = layoutPage(
     {
       order: 'owner',
+      processes: [],
       tracks: [track(0, { kind: 'cpu', thread: -1 }), track(1, { kind: 'cpu', thread: -1 })],
     },
     { expanded: new Set(), whole: new Set(), closed: new Set() },

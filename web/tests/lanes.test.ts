@@ -276,7 +276,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
     track(2, { rows: 1, process: 0 }),
   ];
   const opened = { expanded: new Set([0]), whole: new Set<number>(), closed: new Set<number>() };
-  const all = layoutPage({ order: 'owner', tracks }, opened, HEIGHTS);
+  const all = layoutPage({ order: 'owner', processes: [], tracks }, opened, HEIGHTS);
   // A line of 22, an expanded track of 3 + 18 + 8 + 3, collapsed ones of 22.
   assert.deepEqual(
     all.groups.map((g) => [g.process, g.top, g.bottom]),
@@ -291,7 +291,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
   );
   assert.equal(all.height, 120);
   const closed = layoutPage(
-    { order: 'owner', tracks },
+    { order: 'owner', processes: [], tracks },
     { ...opened, closed: new Set([1]) },
     HEIGHTS,
   );
@@ -300,5 +300,8 @@ test('tracks stand under their processes, and a closed one shows its line only',
     [[2, 44]],
   );
   assert.equal(closed.groups[0]?.open, false);
-  assert.deepEqual(layoutPage({ order: 'busiest', tracks }, opened, HEIGHTS).groups, []);
+  assert.deepEqual(
+    layoutPage({ order: 'busiest', processes: [], tracks }, opened, HEIGHTS).groups,
+    [],
+  );
 });

@@ -57,7 +57,7 @@ test('rows stand in their process, those of a thread under its slices', () => {
     threads: [{ thread: 9, thread_id: 99, name: 'lone', process: 0, instants: 2 }],
   };
   const rows = rowsOf(beside, [counter(0, 0)], tracks);
-  const placed = layoutPage({ order: 'owner', tracks }, SHUT, heights, rows);
+  const placed = layoutPage({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
   assert.equal(order(placed), 'P0 c0 lanes.0 t0 o1 s0 a2 u9 s9 P1 d1 t3');
   // Nothing lies over anything else.
   const boxes = [...placed.groups, ...placed.rows, ...placed.tracks].sort((a, b) => a.top - b.top);
@@ -83,7 +83,7 @@ test('a thread with async slices only is named over them, and one with slices is
   });
   const samples = [{ thread: 5, process: 0, samples: 5 }];
   const rows = rowsOf({ ...NOTHING, samples }, [], tracks, idle);
-  const placed = layoutPage({ order: 'owner', tracks }, SHUT, heights, rows);
+  const placed = layoutPage({ order: 'owner', processes: [], tracks }, SHUT, heights, rows);
   assert.equal(order(placed), 'P0 u4 a0 a1 u5 a2 s5 t3 a4 s5 a6 a7');
   const named = rows.map((row) => (row.kind === 'thread' ? row.of.name : row.kind));
   assert.deepEqual(named, ['worker 4', 'worker 5', 'samples']);
@@ -98,7 +98,10 @@ test('rows of a closed process are not there, and a process may have nothing but
   const rows = rowsOf(NOTHING, [counter(0, 0), counter(1, 4)], [track(0)]);
   const tracks = [track(0)];
   const closed = { ...SHUT, closed: new Set([0]) };
-  assert.equal(order(layoutPage({ order: 'owner', tracks }, closed, heights, rows)), 'P0 P4 c1');
+  assert.equal(
+    order(layoutPage({ order: 'owner', processes: [], tracks }, closed, heights, rows)),
+    'P0 P4 c1',
+  );
 });
 
 test('many counters of a process are one line until it is opened', () => {
@@ -167,7 +170,13 @@ test('an async track of many lanes shows a few, and the others when asked for', 
     ...[7, 8, 9, 10, 11].map((number) => lane(number, 'save')),
   ];
   const words = (folds: string[]): string =>
-    order(layoutPage({ order: 'owner', tracks }, { ...SHUT, folds: new Set(folds) }, heights));
+    order(
+      layoutPage(
+        { order: 'owner', processes: [], tracks },
+        { ...SHUT, folds: new Set(folds) },
+        heights,
+      ),
+    );
   assert.equal(words([]), 'P0 t0 a1 a2 a3 async.1 a7 a8 a9 a10 a11');
   assert.equal(words(['async.1']), 'P0 t0 a1 a2 a3 a4 a5 a6 async.1 a7 a8 a9 a10 a11');
   const folds = [0, 1, 3, 4, 6, 7, 11, 99].map((number) => foldOfTrack(tracks, number));

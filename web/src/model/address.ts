@@ -3,6 +3,7 @@
 // copied link work.  What has its usual value is left out.
 
 import { UNITS, type Unit } from '../base/format';
+import { readKeys, readMoves, writeMoves, type Arrangement } from './arrangement';
 import { SAMPLE_MEASURES, type SampleMeasure } from './beside';
 import { isColumn } from './columns';
 import { readViews, writeViews, type CounterView } from './counters';
@@ -52,6 +53,9 @@ export interface Place {
   expanded: readonly number[] | null;
   closed: readonly number[];
   folds: readonly string[];
+  arrangement: Arrangement;
+  /** Only tracks of such names. */
+  only: string;
   flameOf: FlameOf | null;
   flows: FlowChoice;
   /** Counters whose series are not stacked. */
@@ -97,6 +101,10 @@ export function writePlace(place: Place): string {
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
   put('rows', place.folds.join(','));
+  put('pin', place.arrangement.pinned.join(','));
+  put('hide', place.arrangement.hidden.join(','));
+  put('order', writeMoves(place.arrangement.moves));
+  put('only', place.only);
   put('samples', place.flameOf);
   put('flows', [...(place.flows.selection ? [] : ['none']), ...place.flows.categories].join(','));
   put('counters', writeViews(place.counters));
@@ -188,6 +196,12 @@ export function readPlace(text: string): Place {
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),
     folds: (q.get('rows') ?? '').split(',').filter((word) => /^[a-z]+\.-?\d+$/.test(word)),
+    arrangement: {
+      pinned: readKeys(q.get('pin') ?? ''),
+      hidden: readKeys(q.get('hide') ?? ''),
+      moves: readMoves(q.get('order') ?? ''),
+    },
+    only: q.get('only') ?? '',
     flameOf: readFlame(q.get('samples')),
     flows: {
       selection: !(q.get('flows') ?? '').split(',').includes('none'),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where each track and each of its lanes stands: heights in CSS pixels, from the top of the list.
 
+import { moved, processKey, UNARRANGED, type Arrangement } from './arrangement';
 import type { TileLane, Track, TraceFacts } from './engine';
-import { FIRST_LANES, foldRows, foldTracks, type Row } from './rows';
+import { matcher, processName, trackName } from './names';
+import { FIRST_LANES, foldRows, foldTracks, rowName, type Row } from './rows';
 import { unitsOf, type Unit } from './units';
 
 export interface Heights {
@@ -97,6 +99,15 @@ export interface RowBox<T extends Row = Row> {
   height: number;
 }
 
+/** Where a unit stands. */
+export interface UnitBox {
+  key: string;
+  /** Index of its process; null: there are no lines of processes. */
+  process: number | null;
+  top: number;
+  height: number;
+}
+
 export interface Placed {
   tracks: TrackBox[];
   /** What is no track, from the top down. */
@@ -104,7 +115,12 @@ export interface Placed {
   groups: GroupBox[];
   /** Where a thread stands, by its index. */
   threads: Map<number, { top: number; height: number }>;
+  units: UnitBox[];
   height: number;
+  /** Height of what is pinned: it stands first and does not scroll. */
+  pinned: number;
+  /** Units and processes that are hidden. */
+  hidden: number;
 }
 
 export interface Opened {
@@ -114,6 +130,9 @@ export interface Opened {
   closed: ReadonlySet<number>;
   /** Lines of many rows that show these (rows.ts). */
   folds?: ReadonlySet<string>;
+  arrangement?: Arrangement;
+  /** Only what has this text in its name. */
+  only?: string;
 }
 
 /** The processes in the order in which their tracks stand, then those of other things. */
@@ -146,7 +165,7 @@ function rowHeight(row: Row, h: Heights): number {
 /** A process and what belongs to it; null: everything. */
 interface Group {
   process: number | null;
-  units: readonly Unit[];
+  units: Unit[];
 }
 
 function byProcess(rows: readonly Row[]): Map<number, Row[]> {
@@ -161,7 +180,10 @@ function byProcess(rows: readonly Row[]): Map<number, Row[]> {
 
 /** Puts what belongs to a process below each other. */
 class Stack {
-  readonly placed: Placed = { tracks: [], rows: [], groups: [], threads: new Map(), height: 0 };
+  readonly placed: Placed = {
+    ...{ tracks: [], rows: [], groups: [], threads: new Map(), units: [] },
+    ...{ height: 0, pinned: 0, hidden: 0 },
+  };
 
   constructor(private readonly h: Heights) {}
 
@@ -178,10 +200,12 @@ class Stack {
     return group;
   }
 
-  unit(unit: Unit): void {
+  unit(unit: Unit, process: number | null): void {
+    const top = this.placed.height;
     for (const item of unit.items)
       if ('row' in item) this.row(item.row);
       else this.track(item.box);
+    this.placed.units.push({ key: unit.key, process, top, height: this.placed.height - top });
   }
 
   private row(row: Row): void {
@@ -199,41 +223,82 @@ class Stack {
   }
 }
 
+/** What of a process has the text in its name; all of it when the process has. */
+function ofName<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  process: string,
+  only: string,
+): readonly T[] {
+  const matches = matcher(only);
+  return only === '' || matches(process) ? items : items.filter((item) => matches(nameOf(item)));
+}
+
 /** The processes with what belongs to them, each as it stands; one of all in the order of business. */
 function groupsOf(
-  facts: Pick<TraceFacts, 'order' | 'tracks'>,
+  facts: Pick<TraceFacts, 'order' | 'tracks' | 'processes'>,
   opened: Opened,
   h: Heights,
   others: readonly Row[],
 ): Group[] {
   const laid = (tracks: readonly Track[]): TrackBox[] =>
     layoutTracks(tracks, opened.expanded, h, opened.whole);
-  if (facts.order === 'busiest')
-    return [{ process: null, units: unitsOf(laid(facts.tracks), [], new Map()) }];
+  const only = opened.only ?? '';
+  if (facts.order === 'busiest') {
+    const tracks = ofName(facts.tracks, trackName, '', only);
+    return [{ process: null, units: unitsOf(laid(tracks), [], new Map()) }];
+  }
   const folds = opened.folds ?? new Set<string>();
   const rows = byProcess(others);
   return [...processesOf(facts.tracks, others)].map(([process, own]) => {
-    const shown = foldTracks(own, folds);
-    const beside = foldRows(rows.get(process) ?? [], folds);
+    const name = processName(facts.processes, process);
+    const shown = foldTracks(ofName(own, trackName, name, only), folds);
+    const beside = foldRows(ofName(rows.get(process) ?? [], rowName, name, only), folds);
     return { process, units: unitsOf(laid(shown.tracks), beside, shown.folds) };
   });
 }
 
+/** Takes the units of these keys out of their groups, in the order of the keys. */
+function takeUnits(groups: readonly Group[], keys: readonly string[]): [Unit, number | null][] {
+  return keys.flatMap((key) => {
+    for (const { process, units } of groups) {
+      const at = units.findIndex((unit) => unit.key === key);
+      const [unit] = at < 0 ? [] : units.splice(at, 1);
+      if (unit) return [[unit, process] as [Unit, number | null]];
+    }
+    return [];
+  });
+}
+
+function isHidden(a: Arrangement, process: number | null): boolean {
+  return process !== null && a.hidden.includes(processKey(process));
+}
+
 /** Everything below each other: busiest tracks first, or each process with what belongs to it. */
 export function layoutPage(
-  facts: Pick<TraceFacts, 'order' | 'tracks'>,
+  facts: Pick<TraceFacts, 'order' | 'tracks' | 'processes'>,
   opened: Opened,
   h: Heights,
   others: readonly Row[] = [],
 ): Placed {
   const stack = new Stack(h);
-  for (const { process, units } of groupsOf(facts, opened, h, others)) {
-    const open = process === null || !opened.closed.has(process);
+  const { placed } = stack;
+  const arrangement = opened.arrangement ?? UNARRANGED;
+  const all = groupsOf(facts, opened, h, others);
+  for (const [unit, process] of takeUnits(all, arrangement.pinned)) stack.unit(unit, process);
+  placed.pinned = placed.height;
+  const groups = all.filter(({ process }) => !isHidden(arrangement, process));
+  placed.hidden = all.length - groups.length + takeUnits(groups, arrangement.hidden).length;
+  const { moves } = arrangement;
+  for (const { process, units } of moved(groups, (g) => processKey(g.process ?? -1), moves)) {
+    // A process of which nothing is left has no line.
+    if (units.length === 0) continue;
+    const open = process === null || !opened.closed.has(process) || Boolean(opened.only);
     const group = process === null ? null : stack.group(process, open);
-    if (open) for (const unit of units) stack.unit(unit);
-    if (group) group.bottom = stack.placed.height;
+    if (open) for (const unit of moved(units, (u) => u.key, moves)) stack.unit(unit, process);
+    if (group) group.bottom = placed.height;
   }
-  return stack.placed;
+  return placed;
 }
 
 export function totalHeight(boxes: readonly TrackBox[]): number {

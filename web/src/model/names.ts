@@ -3,7 +3,8 @@
 
 import { named } from '../base/visible';
 import { eventColour, hashedColour } from './colours';
-import type { FrameRow, Track } from './engine';
+import type { FrameRow, Process, Track } from './engine';
+import { CPUS } from './states';
 
 const PRIMITIVES: Record<string, string> = {
   B: 'byte',
@@ -172,6 +173,13 @@ export function trackName(track: Track): string {
 /** Whether case counts: when it is to, or when the query holds a capital. */
 export function caseCounts(query: string, matchCase = false): boolean {
   return matchCase || query !== query.toLowerCase();
+}
+
+/** Of a process by its index, also of what stands for none. */
+export function processName(processes: readonly Process[], index: number): string {
+  const process = processes[index];
+  if (!process) return index === CPUS ? 'CPUs' : 'No process';
+  return process.name || `Process ${idOf(process)}`;
 }
 
 /** Substring; capitals count only when the query holds one, or when they are to. */

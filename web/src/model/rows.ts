@@ -58,6 +58,24 @@ export interface FoldRow extends Owned {
 
 export type Row = CounterRow | ObjectsRow | MemoryRow | SamplesRow | ThreadRow | FoldRow;
 
+/** What a row is found by. */
+export function rowName(row: Row): string {
+  switch (row.kind) {
+    case 'counter':
+      return row.counter.name;
+    case 'objects':
+      return row.type.type;
+    case 'memory':
+      return 'Memory dumps';
+    case 'samples':
+      return `[${row.id}] ${row.name}`;
+    case 'thread':
+      return `[${idOf(row.of)}] ${row.of.name}`;
+    case 'fold':
+      return '';
+  }
+}
+
 /** Of many lanes so many are shown at first. */
 export const FIRST_LANES = 3;
 
@@ -191,6 +209,11 @@ function lanesTogether(tracks: readonly Track[]): Lanes[] {
     else found.push({ first: track, count: 1 });
   }
   return found;
+}
+
+/** The first of the lanes that a track is one of; of others the track itself. */
+export function firstLane(tracks: readonly Track[], track: Track): Track {
+  return tracks.find((first) => isLaneOf(track, first)) ?? track;
 }
 
 function isFolded({ count }: Lanes): boolean {

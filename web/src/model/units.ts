@@ -43,7 +43,9 @@ export function unitsOf(
 ): Unit[] {
   const units: Unit[] = [];
   const ofThreads = byThread(rows);
-  const under = (row: Row): number | undefined => (row.kind === 'counter' ? row.under : undefined);
+  const there = new Set(boxes.map((box) => box.track.track));
+  const under = (row: Row): number | undefined =>
+    row.kind === 'counter' && there.has(row.under ?? -1) ? row.under : undefined;
   const begin = (key: string): Unit => {
     const unit: Unit = { key, items: [] };
     units.push(unit);

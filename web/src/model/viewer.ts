@@ -2,19 +2,21 @@
 // The state of the page: what is shown, what is selected, in which clock.  Views read the signals
 // and call the functions; nothing here knows elements or pixels.
 
-import { signal, type Signal } from '../base/signal';
+import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
 import type { FlameOf, FlameOrder, FlowChoice, Place, Tab } from './address';
 import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
+import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
 import type { CounterView } from './counters';
 import type { Frames } from './names';
 import type { Sort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './found';
-import { foldOfTrack } from './rows';
+import { firstLane, foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
+import { unitKey } from './units';
 import { USUAL_STATISTICS_SORT, type StatisticsSort } from './statistics';
 
 export interface Hover {
@@ -44,6 +46,11 @@ export class Viewer {
   readonly call = signal<Call | null>(null, sameCall);
   /** The selected instant or the like: then no call is. */
   readonly mark = signal<Mark | null>(null, sameMark);
+  /** What is selected that flows may touch: a call, or an instant, as a call of row -1. */
+  readonly flowEnd: ReadSignal<Call | null> = computed(() => {
+    const mark = this.mark.get();
+    return mark?.kind === 'instant' ? { row: -1, index: mark.number } : this.call.get();
+  });
   readonly tab = signal<Tab>('profile');
   readonly clock: Signal<Clock>;
   readonly sort: Signal<Sort>;
@@ -63,6 +70,10 @@ export class Viewer {
   readonly whole = signal<ReadonlySet<number>>(new Set());
   /** Processes of which only their line is shown. */
   readonly closed = signal<ReadonlySet<number>>(new Set());
+  /** What is pinned, hidden and moved in the time line. */
+  readonly arrangement = signal<Arrangement>(UNARRANGED);
+  /** Only tracks with this text in their names are shown. */
+  readonly only = signal('');
   /** The arrows that are drawn. */
   readonly flows = signal<FlowChoice>({ selection: true, categories: [] }, sameFlows);
   /** Counters whose series are not stacked; whether last values hold until the end. */
@@ -204,6 +215,16 @@ export class Viewer {
     if (track && this.closed.peek().has(track.process)) this.toggleProcess(track.process);
   }
 
+  /** A track is asked for that is hidden, or that has not the text in its name. */
+  unhide(number: number): void {
+    const track = this.facts.tracks.find((t) => t.track === number);
+    if (!track) return;
+    const first = firstLane(this.facts.tracks, track);
+    const keys = [unitKey(first), processKey(track.process)];
+    this.arrangement.update((a) => ({ ...a, hidden: a.hidden.filter((k) => !keys.includes(k)) }));
+    this.only.set('');
+  }
+
   toggleWhole(track: number): void {
     const next = new Set(this.whole.peek());
     if (!next.delete(track)) next.add(track);
@@ -251,6 +272,8 @@ export class Viewer {
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
       folds: [...this.folds.get()].sort(),
+      arrangement: this.arrangement.get(),
+      only: this.only.get(),
       flameOf: this.flameOf.get() === this.usualFlame ? null : this.flameOf.get(),
       flows: this.flows.get(),
       counters: this.counterViews.get(),
@@ -280,6 +303,8 @@ export class Viewer {
     this.flameOrder.set(place.flame);
     this.closed.set(new Set(place.closed));
     this.folds.set(new Set(place.folds));
+    this.arrangement.set(place.arrangement);
+    this.only.set(place.only);
     this.flameOf.set(this.facts.samples > 0 && place.flameOf ? place.flameOf : this.usualFlame);
     this.flows.set(place.flows);
     this.counterViews.set(place.counters);

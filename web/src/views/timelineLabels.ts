@@ -13,7 +13,7 @@ import {
   type RowBox,
   type TrackBox,
 } from '../model/layout';
-import { idOf, ownName, trackName } from '../model/names';
+import { idOf, ownName, processName, trackName } from '../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
 import { CPUS, threadsOf } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
@@ -108,8 +108,7 @@ export class TimelineLabels {
     const threads =
       group.process === CPUS ? plural(own.length, 'processor') : plural(threadsOf(own), 'thread');
     const id = process ? idOf(process) : '';
-    const none = group.process === CPUS ? 'CPUs' : 'No process';
-    const name = process ? process.name || `Process ${id}` : none;
+    const name = processName(viewer.facts.processes, group.process);
     const labels = process?.labels ?? '';
     const title = [name, id && `process ${id}`, labels, threads].filter((word) => word).join(', ');
     return h(

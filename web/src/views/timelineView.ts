@@ -17,7 +17,7 @@ import {
   type RowBox,
   type TrackBox,
 } from '../model/layout';
-import { counterBoxes, rowsOf, type Row } from '../model/rows';
+import { counterBoxes, rowsOf, type CounterBox, type Row } from '../model/rows';
 import type { Span } from '../model/span';
 import { allThreads, CPUS } from '../model/states';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
@@ -42,6 +42,14 @@ export interface Under {
   box: TrackBox;
   lane: LaneBox | null;
   hit: Hit | null;
+}
+
+/** What is drawn of the list: from top to bottom on the canvas, so far scrolled. */
+interface Part {
+  placed: Placed;
+  scroll: number;
+  top: number;
+  bottom: number;
 }
 
 export class TimelineView {
@@ -90,6 +98,8 @@ export class TimelineView {
           whole: viewer.whole.get(),
           closed: viewer.closed.get(),
           folds: viewer.folds.get(),
+          arrangement: viewer.arrangement.get(),
+          only: viewer.only.get(),
         },
         settings.theme.get().heights,
         this.rows.get(),
@@ -277,30 +287,56 @@ export class TimelineView {
 
   private drawTracks(g: Context): void {
     const placed = this.placed.peek();
-    const boxes = placed.tracks;
     const scroll = this.tracks.scrollTop;
     const scene = this.scene(this.scale);
-    this.want(boxes, scroll, scene);
-    paintTracks(g, scene, boxes, scroll, this.canvas.height);
-    this.drawCounters(g, placed, scroll, scene);
-    this.marks.paint(g, scene, placed.rows, scroll, this.canvas.height);
-    paintGroups(g, scene, placed.groups, scroll, this.canvas.height);
-    const marks = { theme: scene.theme, scale: scene.scale, placed };
+    this.want(placed, scroll, scene);
+    this.wantCounters(placed, scroll);
+    this.drawPart(g, scene, { placed, scroll, top: placed.pinned, bottom: this.canvas.height });
+    if (placed.pinned > 0) {
+      this.drawPart(g, scene, { placed, scroll: 0, top: 0, bottom: placed.pinned });
+      g.fillStyle = scene.theme.colour['line-strong'];
+      g.fillRect(0, placed.pinned - 1, this.canvas.width, 1);
+    }
+    const { theme, scale } = scene;
+    this.flows.paint(g, { theme, scale, placed }, scroll, this.canvas.height);
+  }
+
+  /** Everything but arrows, of what is pinned or of what scrolls under it. */
+  private drawPart(g: Context, scene: Scene, { placed, scroll, top, bottom }: Part): void {
+    g.save();
+    g.beginPath();
+    g.rect(0, top, this.canvas.width, bottom - top);
+    g.clip();
+    paintTracks(g, scene, placed.tracks, scroll, bottom);
+    this.drawCounters(g, scene, { placed, scroll, top, bottom });
+    this.marks.paint(g, scene, placed.rows, scroll, bottom);
+    paintGroups(g, scene, placed.groups, scroll, bottom);
     const mark = this.v.viewer.mark.peek();
     const selected = mark?.kind === 'instant' ? mark.number : null;
     const list = this.v.instants.list.peek();
-    const names = { frames: scene.frames, meter: this.v.meters.get(scene.theme.font) };
-    paintInstants(g, { ...marks, ...names, selected }, list, scroll, this.canvas.height);
-    this.flows.paint(g, marks, scroll, this.canvas.height);
+    const { theme, scale, frames } = scene;
+    const meter = this.v.meters.get(theme.font);
+    paintInstants(g, { theme, scale, placed, frames, meter, selected }, list, scroll, bottom);
+    g.restore();
   }
 
-  private drawCounters(g: Context, placed: Placed, scroll: number, scene: Scene): void {
+  private counterBoxes(placed: Placed): CounterBox[] {
+    const { hold, facts } = this.v.viewer;
+    return counterBoxes(placed.rows, hold.peek() ? facts.end_ns : null);
+  }
+
+  private wantCounters(placed: Placed, scroll: number): void {
     const bottom = scroll + this.canvas.height;
-    const until = this.v.viewer.hold.peek() ? this.v.viewer.facts.end_ns : null;
-    const seen = counterBoxes(placed.rows, until).filter(
-      (b) => b.top < bottom && b.top + b.height > scroll,
+    const seen = this.counterBoxes(placed).filter(
+      (b) => b.top < placed.pinned || (b.top < bottom && b.top + b.height > scroll),
     );
     this.v.counters.show(seen.map((box) => box.counter.counter));
+  }
+
+  private drawCounters(g: Context, scene: Scene, { placed, scroll, bottom }: Part): void {
+    const seen = this.counterBoxes(placed).filter(
+      (b) => b.top < scroll + bottom && b.top + b.height > scroll,
+    );
     const counters: CounterScene = {
       theme: scene.theme,
       scale: scene.scale,
@@ -310,25 +346,31 @@ export class TimelineView {
       hovered: this.overCounter.peek()?.counter ?? null,
       views: this.v.viewer.counterViews.peek(),
     };
-    paintCounters(g, counters, seen, scroll, this.canvas.height);
+    paintCounters(g, counters, seen, scroll, bottom);
+  }
+
+  /** From the top of the list: what is pinned does not scroll. */
+  private listY(y: number): number {
+    return y < this.placed.peek().pinned ? y : y + this.tracks.scrollTop;
   }
 
   /** The arrow at a point of the canvas. */
   flowAt(x: number, y: number): Flow | null {
     const theme = this.v.settings.theme.peek();
+    const scroll = this.tracks.scrollTop;
     const scene = { theme, placed: this.placed.peek(), scale: this.scale };
-    return this.flows.at(scene, x, y + this.tracks.scrollTop);
+    return this.flows.at(scene, x, y + scroll);
   }
 
   /** The instant whose mark is under a point of the canvas. */
   instantAt(x: number, y: number): Instant | null {
     const where = { placed: this.placed.peek(), scale: this.scale };
-    return instantAt(where, this.v.instants.list.peek(), x, y + this.tracks.scrollTop);
+    return instantAt(where, this.v.instants.list.peek(), x, this.listY(y));
   }
 
   /** What is no track and under a point of the canvas. */
   rowAt(y: number): RowBox | null {
-    return boxAt(this.placed.peek().rows, y + this.tracks.scrollTop);
+    return boxAt(this.placed.peek().rows, this.listY(y));
   }
 
   /** The object, snapshot, sample or memory dump under a point of the canvas. */
@@ -336,7 +378,7 @@ export class TimelineView {
     const box = this.rowAt(y);
     const theme = this.v.settings.theme.peek();
     const scene = { theme, scale: this.scale };
-    return box && this.marks.at(scene, box, x, y + this.tracks.scrollTop);
+    return box && this.marks.at(scene, box, x, this.listY(y));
   }
 
   /** The counter under a point of the canvas. */
@@ -345,13 +387,18 @@ export class TimelineView {
     return row?.kind === 'counter' ? row.counter : null;
   }
 
-  private want(boxes: readonly TrackBox[], scroll: number, scene: Scene): void {
+  private want(placed: Placed, scroll: number, scene: Scene): void {
     const top = scroll - AHEAD;
     const bottom = scroll + this.canvas.height + AHEAD;
+    const { heights } = scene.theme;
     const lanes: TileLane[] = [];
-    for (const box of boxes) {
-      if (box.top + box.height < top || box.top > bottom) continue;
-      for (const lane of lanesOf(box, scene.theme.heights, top, bottom)) lanes.push(lane.lane);
+    for (const box of placed.tracks) {
+      const pinned = box.top < placed.pinned;
+      if (!pinned && (box.top + box.height < top || box.top > bottom)) continue;
+      const seen = pinned
+        ? lanesOf(box, heights, 0, placed.pinned)
+        : lanesOf(box, heights, top, bottom);
+      for (const lane of seen) lanes.push(lane.lane);
       if (box.track.waits > 0) lanes.push({ kind: 'w', row: box.track.track });
     }
     this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
@@ -375,7 +422,7 @@ export class TimelineView {
 
   /** What lies under a point of the canvas. */
   under(x: number, y: number): Under | null {
-    const at = y + this.tracks.scrollTop;
+    const at = this.listY(y);
     const box = boxAt(this.placed.peek().tracks, at);
     if (!box) return null;
     const lane = laneAt(box, this.v.settings.theme.peek().heights, at);
@@ -386,33 +433,43 @@ export class TimelineView {
     return this.res;
   }
 
+  /** Where a track stands, brought back if it is hidden or closed. */
+  private boxOf(track: number): TrackBox | undefined {
+    const find = (): TrackBox | undefined => {
+      flushEffects();
+      return this.placed.peek().tracks.find((b) => b.track.track === track);
+    };
+    this.v.viewer.openProcessOf(track);
+    const box = find();
+    if (box) return box;
+    this.v.viewer.unhide(track);
+    return find();
+  }
+
   /** Scroll a track to the top, and put the keyboard on its name. */
   showTrack(track: number): void {
-    this.v.viewer.openProcessOf(track);
-    flushEffects();
-    const box = this.placed.peek().tracks.find((b) => b.track.track === track);
+    const box = this.boxOf(track);
     if (!box) return;
-    this.tracks.scrollTop = box.top;
+    const { pinned } = this.placed.peek();
+    if (box.top >= pinned) this.tracks.scrollTop = box.top - pinned;
     this.scrolled();
     this.labels.focus(`n${track}`);
   }
 
   /** Scroll as little as shows a row. */
   showRow(track: number, depth: number): void {
-    this.v.viewer.openProcessOf(track);
-    flushEffects();
-    let box = this.placed.peek().tracks.find((b) => b.track.track === track);
+    let box = this.boxOf(track);
     if (box?.expanded && depth >= box.shown) {
       this.v.viewer.toggleWhole(track);
-      flushEffects();
-      box = this.placed.peek().tracks.find((b) => b.track.track === track);
+      box = this.boxOf(track);
     }
-    if (!box) return;
+    const { pinned } = this.placed.peek();
+    if (!box || box.top < pinned) return;
     const { row } = this.v.settings.theme.peek().heights;
     const top = box.expanded ? box.top + depth * row : box.top;
     const bottom = top + 3 * row;
     const { scrollTop, clientHeight } = this.tracks;
-    if (top < scrollTop) this.tracks.scrollTop = Math.max(0, top - row);
+    if (top < scrollTop + pinned) this.tracks.scrollTop = Math.max(0, top - row - pinned);
     else if (bottom > scrollTop + clientHeight) this.tracks.scrollTop = bottom - clientHeight;
   }
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is pinned, hidden, moved and found by its name stands where it should.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  hide,
+  move,
+  moved,
+  readKeys,
+  readMoves,
+  togglePin,
+  UNARRANGED,
+  type Arrangement,
+} from '../src/model/arrangement';
+import type { Process } from '../src/model/engine';
+import { layoutPage, type Placed } from '../src/model/layout';
+import { counterRow } from '../src/model/rows';
+import { theme, track } from './fixtures';
+
+const { heights } = theme();
+
+const PROCESSES = [
+  { id: 7, name: 'app' },
+  { id: 8, name: 'gpu' },
+] as Process[];
+
+/** Process 0: main (0) with its states (1), disk (2); process 1: raster (3). */
+const TRACKS = [
+  track(0, { name: 'main' }),
+  track(1, { kind: 'states', thread: 0, name: 'main' }),
+  track(2, { name: 'disk' }),
+  track(3, { name: 'raster', process: 1 }),
+];
+
+const MEMORY = counterRow({
+  ...{ counter: 4, name: 'memory', category: '', process: 0, series: ['a'] },
+  ...{ samples: 1, low: 0, high: 1, bounds: [[0, 1]], last_ns: 0, colour: 0 },
+});
+
+function laid(arrangement: Arrangement, only = '', closed: number[] = []): Placed {
+  const opened = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set(closed) };
+  return layoutPage(
+    { order: 'owner', processes: PROCESSES, tracks: TRACKS },
+    { ...opened, arrangement, only },
+    heights,
+    [MEMORY],
+  );
+}
+
+/** From the top down, a bar behind what is pinned. */
+function order(placed: Placed): string {
+  const words = [
+    ...placed.groups.map((g) => ({ top: g.top, word: `P${g.process}` })),
+    ...placed.rows.map((b) => ({ top: b.top, word: b.row.key })),
+    ...placed.tracks.map((b) => ({ top: b.top, word: String(b.track.track) })),
+  ].sort((a, b) => a.top - b.top);
+  const pinned = words.filter(({ top }) => top < placed.pinned).map(({ word }) => word);
+  const rest = words.slice(pinned.length).map(({ word }) => word);
+  return [...pinned, ...(pinned.length > 0 ? ['|'] : []), ...rest].join(' ');
+}
+
+const { pinned, hidden, moves } = UNARRANGED;
+
+test('nothing arranged: everything as the trace has it', () => {
+  assert.equal(order(laid(UNARRANGED)), 'P0 c4 0 1 2 P1 3');
+});
+
+test('what is pinned stands first, with all that belongs to it, and leaves its process', () => {
+  assert.equal(order(laid({ hidden, moves, pinned: ['t3', 't0'] })), '3 0 1 | P0 c4 2');
+});
+
+test('what is pinned stays when its process is closed', () => {
+  assert.equal(order(laid({ hidden, moves, pinned: ['t0'] }, '', [0])), '0 1 | P0 P1 3');
+});
+
+test('what is hidden is counted, a process as one', () => {
+  const placed = laid({ pinned, moves, hidden: ['t0', 'p1'] });
+  assert.equal(order(placed), 'P0 c4 2');
+  assert.equal(placed.hidden, 2);
+});
+
+test('units move within their process, processes among each other', () => {
+  const down = [
+    { what: 'c4', before: '' },
+    { what: 'p1', before: 'p0' },
+  ];
+  assert.equal(order(laid({ pinned, hidden, moves: down })), 'P1 3 P0 0 1 2 c4');
+});
+
+test('a text leaves what has it in its name, or its process, open or closed', () => {
+  assert.equal(order(laid(UNARRANGED, 'mem', [0])), 'P0 c4');
+  assert.equal(order(laid(UNARRANGED, '12')), 'P0 2');
+  assert.equal(order(laid(UNARRANGED, 'gpu')), 'P1 3');
+  assert.equal(order(laid(UNARRANGED, 'Main')), '');
+});
+
+test('the counter of a processor is found without its track', () => {
+  const cpu = track(0, { kind: 'cpu', thread: -1, name: 'CPU 3', process: -2 });
+  const row = counterRow({ ...MEMORY.counter, name: 'CPU 3 Frequency' }, [cpu]);
+  const facts = { order: 'owner' as const, processes: [], tracks: [cpu] };
+  const shut = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set<number>() };
+  assert.equal(order(layoutPage(facts, shut, heights, [row])), 'P-2 0 c4');
+  assert.equal(order(layoutPage(facts, { ...shut, only: 'freq' }, heights, [row])), 'P-2 c4');
+});
+
+test('moves are made one after the other, those of unknown things change nothing', () => {
+  const made = (text: string): string => moved([...'abcd'], (c) => c, steps(text)).join('');
+  const steps = (text: string): { what: string; before: string }[] =>
+    text.split(' ').map((m) => ({ what: m[0] ?? '', before: m[1] ?? '' }));
+  assert.equal(made('da'), 'dabc');
+  assert.equal(made('a'), 'bcda');
+  assert.equal(made('da ab'), 'dabc');
+  assert.equal(made('xa bx'), 'abcd');
+});
+
+test('pinning shows what was hidden, hiding unpins, pinned ones move among themselves', () => {
+  let a = togglePin(hide(UNARRANGED, 't1'), 't1');
+  assert.deepEqual(a, { pinned: ['t1'], hidden: [], moves: [] });
+  a = move(togglePin(a, 't2'), 't2', 't1');
+  assert.deepEqual(a, { pinned: ['t2', 't1'], hidden: [], moves: [] });
+  assert.deepEqual(hide(a, 't2'), { pinned: ['t1'], hidden: ['t2'], moves: [] });
+  assert.deepEqual(togglePin(a, 't2').pinned, ['t1']);
+  assert.equal(move(UNARRANGED, 't1', 't1'), UNARRANGED);
+});
+
+test('an address with anything else in it is no error', () => {
+  assert.deepEqual(readKeys('t1,<b>,p-1,t1,,counter.-1'), ['t1', 'p-1', 'counter.-1']);
+  assert.deepEqual(readMoves('t1~t2,x,~t1,t3~<,t4~'), [
+    { what: 't1', before: 't2' },
+    { what: 't4', before: '' },
+  ]);
+});
