@@ -4,12 +4,10 @@
  * recursive.
  *
  * For the latter the nodes are laid in depth-first order, a node's descendants right behind it, by
- * two passes that count and one that places.  Then a walk over that order with a stack of the ends
- * of the open nodes knows the frames on the path.
+ * a pass that counts and one that places.  Then a walk over that order with a stack of the ends of
+ * the open nodes knows the frames on the path.
  */
 #include "analysis/tree_shape.h"
-
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -28,6 +26,14 @@ struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct
     return shape;
 }
 
+static void order_free(struct tv_tree_order *order, uint32_t count)
+{
+    size_t size = tv_size_mul(count, sizeof(uint32_t));
+    tv_pages_free(order->node, size);
+    tv_pages_free(order->place, size);
+    tv_pages_free(order->end, size);
+}
+
 void tv_tree_shape_free(struct tv_tree_shape *shape)
 {
     if (!shape)
@@ -35,37 +41,39 @@ void tv_tree_shape_free(struct tv_tree_shape *shape)
     tv_pages_free(shape->parent, tv_size_mul(shape->count, sizeof(uint32_t)));
     tv_pages_free(shape->frame, tv_size_mul(shape->count, sizeof(uint32_t)));
     tv_free(shape->recursive);
+    if (shape->order.node)
+        order_free(&shape->order, shape->count);
     tv_free(shape);
 }
 
-/* A node in depth-first order. */
-struct placed {
-    uint32_t frame;
-    uint32_t end; /* the place behind its last descendant */
-};
-
-/* place[node], and the nodes in that order. */
-static void lay_out(const struct tv_tree_shape *shape, uint32_t *place, struct placed *placed)
+static struct tv_tree_order order_of(const struct tv_tree_shape *shape)
 {
     uint32_t count = shape->count;
-    uint32_t *size = tv_pages_alloc(tv_size_mul(count, sizeof *size));
+    size_t size = tv_size_mul(count, sizeof(uint32_t));
+    struct tv_tree_order order = {tv_pages_alloc(size), tv_pages_alloc(size), tv_pages_alloc(size)};
+    uint32_t *next = tv_pages_alloc(size); /* [node] sizes, then where its next child goes */
     for (uint32_t i = count; i-- > 1;)
-        size[shape->parent[i]] += ++size[i];
-    size[TV_ROOT_PATH]++;
-    /* place[i] is where the next child of i goes until i has all its children: for i itself that is
-     * known as soon as its parent is placed, and then kept apart in `size`. */
-    place[TV_ROOT_PATH] = 1;
-    placed[0] = (struct placed){TV_NONE, count};
+        next[shape->parent[i]] += ++next[i];
+    next[TV_ROOT_PATH] = 1;
+    order.node[0] = TV_ROOT_PATH;
+    order.end[0] = count;
     for (uint32_t i = 1; i < count; i++) {
-        uint32_t mine = place[shape->parent[i]];
-        place[shape->parent[i]] += size[i];
-        placed[mine] = (struct placed){shape->frame[i], mine + size[i]};
-        size[i] = mine;
-        place[i] = mine + 1;
+        uint32_t mine = next[shape->parent[i]];
+        next[shape->parent[i]] += next[i];
+        order.place[i] = mine;
+        order.node[mine] = i;
+        order.end[mine] = mine + next[i];
+        next[i] = mine + 1;
     }
-    size[TV_ROOT_PATH] = 0;
-    memcpy(place, size, count * sizeof *place);
-    tv_pages_free(size, tv_size_mul(count, sizeof *size));
+    tv_pages_free(next, size);
+    return order;
+}
+
+const struct tv_tree_order *tv_tree_shape_order(struct tv_tree_shape *shape)
+{
+    if (!shape->order.node)
+        shape->order = order_of(shape);
+    return &shape->order;
 }
 
 /* An open node of the walk. */
@@ -73,23 +81,23 @@ struct open {
     uint32_t frame, end;
 };
 
-static void mark(const struct tv_tree_shape *shape, const struct placed *placed, uint8_t *recursive)
+static void mark(struct tv_tree_shape *shape, const struct tv_tree_order *order)
 {
-    uint32_t *active = tv_alloc((size_t)shape->head->frame_count + 1, sizeof *active);
+    uint32_t threads = shape->head->frame_count; /* all count as one that is no frame */
+    uint32_t *active = tv_alloc((size_t)threads + 1, sizeof *active);
     struct open *stack = NULL;
     size_t capacity = 0, depth = 0;
     for (uint32_t i = 1; i < shape->count; i++) {
-        uint32_t frame = placed[i].frame;
+        uint32_t frame = shape->frame[order->node[i]];
         while (depth > 0 && stack[depth - 1].end <= i)
             active[stack[--depth].frame]--;
-        if (frame >=
-            shape->head->frame_count) /* a thread: all of them count as one that is no frame */
-            frame = shape->head->frame_count;
+        if (frame >= threads)
+            frame = threads;
         else
-            recursive[i] = active[frame] > 0;
+            shape->recursive[order->node[i]] = active[frame] > 0;
         active[frame]++;
         stack = tv_array_reserve(stack, &capacity, depth + 1, sizeof *stack);
-        stack[depth++] = (struct open){frame, placed[i].end};
+        stack[depth++] = (struct open){frame, order->end[i]};
     }
     tv_free(stack);
     tv_free(active);
@@ -99,17 +107,13 @@ const uint8_t *tv_tree_shape_recursion(struct tv_tree_shape *shape)
 {
     if (shape->recursive)
         return shape->recursive;
-    uint32_t count = shape->count;
-    uint32_t *place = tv_pages_alloc(tv_size_mul(count, sizeof *place));
-    struct placed *placed = tv_pages_alloc(tv_size_mul(count, sizeof *placed));
-    uint8_t *in_order = tv_alloc(count, 1);
-    lay_out(shape, place, placed);
-    mark(shape, placed, in_order);
-    shape->recursive = tv_alloc(count, 1);
-    for (uint32_t i = 0; i < count; i++)
-        shape->recursive[i] = in_order[place[i]];
-    tv_free(in_order);
-    tv_pages_free(place, tv_size_mul(count, sizeof *place));
-    tv_pages_free(placed, tv_size_mul(count, sizeof *placed));
+    shape->recursive = tv_alloc(shape->count, 1);
+    if (shape->order.node) {
+        mark(shape, &shape->order);
+        return shape->recursive;
+    }
+    struct tv_tree_order order = order_of(shape);
+    mark(shape, &order);
+    order_free(&order, shape->count);
     return shape->recursive;
 }

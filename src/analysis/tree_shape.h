@@ -7,14 +7,26 @@
 
 #include "analysis/call_tree.h"
 
+/* The nodes in depth-first order, a node's descendants right behind it: children as their numbers
+ * go. */
+struct tv_tree_order {
+    uint32_t *node;  /* [place] */
+    uint32_t *place; /* [node] */
+    uint32_t *end;   /* [place] behind its last descendant */
+};
+
 struct tv_tree_shape {
     const struct tv_head *head;
     uint32_t count;
     uint32_t *parent, *frame;
-    uint8_t *recursive; /* NULL until asked for */
+    uint8_t *recursive;         /* NULL until asked for */
+    struct tv_tree_order order; /* the same */
 };
 
 /* For each node 1 if its frame is also one of its ancestors', worked out at the first call. */
 const uint8_t *tv_tree_shape_recursion(struct tv_tree_shape *shape);
+
+/* Worked out at the first call and kept, which takes 12 bytes a node. */
+const struct tv_tree_order *tv_tree_shape_order(struct tv_tree_shape *shape);
 
 #endif

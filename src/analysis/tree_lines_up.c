@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines of the tree from the bottom up.
+ *
+ * A member is a node whose time is told, on its way to the root.  The members of a line are a
+ * stretch of one array, in depth-first order of the nodes, so that one pass sees which of them lie
+ * within others.  To open a line they all move to their callers and are sorted by frame within that
+ * stretch: the lines under it are parts of it.
+ */
+#include <string.h>
+
+#include "analysis/tree_lines.h"
+#include "analysis/tree_shape.h"
+#include "analysis/tree_sink.h"
+#include "base/memory.h"
+
+/* So many moves of members are made for lines below others: trees whose every path is deep could
+ * keep us for minutes otherwise.  What is not opened can be asked for. */
+#define MOVE_LIMIT ((uint64_t)1 << 26)
+
+struct member {
+    uint32_t place; /* of the node whose time it is, in depth-first order */
+    uint32_t at;    /* node */
+};
+
+/* Of a line. */
+struct stretch {
+    uint32_t first, end; /* members */
+};
+
+struct inversion {
+    const struct tv_call_tree *tree;
+    const struct tv_tree_order *order;
+    struct tv_tree_lines *lines;
+    struct stretch *stretches; /* beside the lines */
+    size_t capacity;
+    struct member *members, *moved; /* two arrays of the same size */
+    uint32_t member_count;
+    uint32_t *line;      /* [keys] of a frame among those being made, from 1; else 0 */
+    uint32_t *outer_end; /* [lines being made] behind the outermost member met last */
+    size_t outer_capacity;
+    uint64_t moves;
+};
+
+/* The frames of the head, then those of threads. */
+static uint32_t key_of(const struct inversion *inversion, uint32_t node)
+{
+    uint32_t frame = inversion->tree->frame[node];
+    if (frame >= TV_THREAD_FRAME)
+        return inversion->tree->head->frame_count + (frame - TV_THREAD_FRAME);
+    return frame;
+}
+
+static struct tv_tree_line *add_line(struct inversion *inversion, uint32_t first_line,
+                                     const struct member *member, uint32_t parent)
+{
+    uint32_t made = inversion->lines->count - first_line;
+    struct tv_tree_line *line = tv_tree_lines_add(inversion->lines);
+    line->frame = inversion->tree->frame[member->at];
+    line->node = inversion->order->node[member->place];
+    line->parent = parent;
+    inversion->stretches = tv_array_reserve(inversion->stretches, &inversion->capacity,
+                                            inversion->lines->count, sizeof(struct stretch));
+    inversion->stretches[inversion->lines->count - 1] = (struct stretch){0, 0};
+    inversion->outer_end = tv_array_reserve(inversion->outer_end, &inversion->outer_capacity,
+                                            (size_t)made + 1, sizeof(uint32_t));
+    inversion->outer_end[made] = 0;
+    return line;
+}
+
+/* Adds a member to its line; `outer_end` is the line's. */
+static void weigh(const struct inversion *inversion, struct tv_tree_line *line,
+                  const struct member *member, uint32_t *outer_end)
+{
+    const struct tv_call_tree *tree = inversion->tree;
+    uint32_t node = inversion->order->node[member->place];
+    const struct tv_path_cost *cost = &tree->cost[node];
+    line->calls += cost->calls;
+    line->self_wall += tree->self_wall[node];
+    line->self_cpu += tree->self_cpu[node];
+    line->has_children |= tree->parent[member->at] != TV_ROOT_PATH;
+    if (member->place < *outer_end)
+        return;
+    *outer_end = inversion->order->end[member->place];
+    line->outer_calls += cost->calls;
+    line->incl_wall += cost->wall;
+    line->incl_cpu += cost->cpu;
+}
+
+/* Makes the lines of a stretch, in the order in which their frames are met, and counts their
+ * members in `end` of theirs. */
+static void make_lines(struct inversion *inversion, struct stretch stretch, uint32_t parent)
+{
+    uint32_t first_line = inversion->lines->count;
+    for (uint32_t i = stretch.first; i < stretch.end; i++) {
+        const struct member *member = &inversion->members[i];
+        uint32_t *number = &inversion->line[key_of(inversion, member->at)];
+        if (*number == 0) {
+            add_line(inversion, first_line, member, parent);
+            *number = inversion->lines->count - first_line;
+        }
+        uint32_t line = first_line + *number - 1;
+        weigh(inversion, &inversion->lines->lines[line], member,
+              &inversion->outer_end[*number - 1]);
+        inversion->stretches[line].end++;
+    }
+}
+
+/* The lines of the members [first, end), each of which stands at the caller it is grouped by. */
+static void split(struct inversion *inversion, struct stretch stretch, uint32_t parent)
+{
+    uint32_t first_line = inversion->lines->count, at = stretch.first;
+    make_lines(inversion, stretch, parent);
+    for (uint32_t i = first_line; i < inversion->lines->count; i++) {
+        uint32_t count = inversion->stretches[i].end;
+        inversion->stretches[i] = (struct stretch){at, at};
+        at += count;
+    }
+    for (uint32_t i = stretch.first; i < stretch.end; i++) {
+        uint32_t number = inversion->line[key_of(inversion, inversion->members[i].at)];
+        inversion->moved[inversion->stretches[first_line + number - 1].end++] =
+            inversion->members[i];
+    }
+    if (stretch.end > stretch.first)
+        memcpy(inversion->members + stretch.first, inversion->moved + stretch.first,
+               (stretch.end - stretch.first) * sizeof(struct member));
+    for (uint32_t i = first_line; i < inversion->lines->count; i++)
+        inversion->line[key_of(inversion, inversion->members[inversion->stretches[i].first].at)] =
+            0;
+}
+
+/* Moves members to their callers; those that have none drop out. */
+static struct stretch move_up(struct inversion *inversion, struct stretch stretch)
+{
+    uint32_t end = stretch.first;
+    for (uint32_t i = stretch.first; i < stretch.end; i++) {
+        struct member member = inversion->members[i];
+        member.at = inversion->tree->parent[member.at];
+        if (member.at != TV_ROOT_PATH)
+            inversion->members[end++] = member;
+    }
+    inversion->moves += stretch.end - stretch.first;
+    return (struct stretch){stretch.first, end};
+}
+
+/* Whether the chain of callers of a node begins with the frames of the name. */
+static bool fits(const struct tv_call_tree *tree, uint32_t node, struct tv_line_name name)
+{
+    for (uint32_t step = 0;; step++) {
+        if (node == TV_ROOT_PATH || tree->frame[node] != tree->frame[name.node])
+            return false;
+        if (step == name.level)
+            return true;
+        node = tree->parent[node];
+        name.node = tree->parent[name.node];
+    }
+}
+
+static bool is_name(const struct tv_call_tree *tree, struct tv_line_name name)
+{
+    uint32_t node = name.node;
+    if (node >= tree->count)
+        return false;
+    for (uint32_t left = name.level; left > 0 && node != TV_ROOT_PATH; left--)
+        node = tree->parent[node];
+    return node != TV_ROOT_PATH || name.node == TV_ROOT_PATH;
+}
+
+/* The members of a line, each at the frame that the line is of. */
+static struct stretch gather(struct inversion *inversion, struct tv_line_name name)
+{
+    const struct tv_call_tree *tree = inversion->tree;
+    uint32_t first = inversion->member_count;
+    for (uint32_t place = 1; place < tree->count; place++) {
+        uint32_t node = inversion->order->node[place];
+        if (tree->cost[node].calls == 0)
+            continue;
+        if (name.node != TV_ROOT_PATH && !fits(tree, node, name))
+            continue;
+        for (uint32_t left = name.node == TV_ROOT_PATH ? 0 : name.level; left > 0; left--)
+            node = tree->parent[node];
+        inversion->members[inversion->member_count++] = (struct member){place, node};
+    }
+    return (struct stretch){first, inversion->member_count};
+}
+
+/* Lines of names that share members would need room of their own: each is told by itself. */
+static void open_name(struct inversion *inversion, const struct tv_tree_question *question,
+                      uint32_t number)
+{
+    const struct tv_line_name name = question->names[number];
+    uint32_t first_line = inversion->lines->count;
+    if (!is_name(inversion->tree, name))
+        return;
+    inversion->member_count = 0;
+    struct stretch stretch = gather(inversion, name);
+    if (name.node != TV_ROOT_PATH)
+        stretch = move_up(inversion, stretch);
+    split(inversion, stretch, number);
+    for (uint32_t i = first_line;
+         question->below && i < inversion->lines->count &&
+         inversion->lines->count < question->limit && inversion->moves < MOVE_LIMIT;
+         i++) {
+        if (!inversion->lines->lines[i].has_children)
+            continue;
+        inversion->lines->lines[i].opened = true;
+        split(inversion, move_up(inversion, inversion->stretches[i]), question->name_count + i);
+    }
+}
+
+void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
+                          const struct tv_tree_question *question)
+{
+    uint32_t keys = tree->head->frame_count + tree->head->thread_count;
+    struct inversion inversion = {
+        .tree = tree,
+        .order = tv_tree_shape_order(tree->shape),
+        .lines = lines,
+        .members = tv_alloc(tree->count, sizeof(struct member)),
+        .moved = tv_alloc(tree->count, sizeof(struct member)),
+        .line = tv_alloc(keys, sizeof(uint32_t)),
+    };
+    for (uint32_t i = 0; i < question->name_count; i++)
+        open_name(&inversion, question, i);
+    tv_free(inversion.members);
+    tv_free(inversion.moved);
+    tv_free(inversion.line);
+    tv_free(inversion.outer_end);
+    tv_free(inversion.stretches);
+}
