@@ -87,6 +87,7 @@ struct tv_thread {
     bool kernel_name; /* at most 15 bytes: a program knows better */
     bool listed;      /* false: only its records are there */
     bool late; /* listed only in the summary at the end of a stream: it never ran while traced */
+    bool line; /* no thread, but a line of what happened at one place ("irqs cpu 3") */
 };
 
 /* What can stand on a stack. */

@@ -105,6 +105,7 @@ static void add_thread(struct tasks *tasks, struct known_task *task)
         .input = tasks->merge->input,
         .kernel_name = true,
         .listed = true,
+        .line = task->tid == TV_FT_NO_ID,
     };
     task->thread = tv_head_add_thread(head, &thread);
     if (task->tid == task->tgid && head->processes[thread.process].name == TV_EMPTY_STRING) {

@@ -73,6 +73,7 @@ uint32_t tv_ft_add_line(struct tv_ft_merge *merge, struct tv_bytes name)
         .process = tv_ft_process(merge, TV_FT_NO_ID),
         .input = merge->input,
         .listed = true,
+        .line = true,
     };
     return tv_head_add_thread(head, &thread);
 }

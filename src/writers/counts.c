@@ -21,6 +21,12 @@ static void count_call(struct tv_counts *counts, const struct tv_call_event *eve
         counts->facts.max_depth = event->depth + 1;
 }
 
+static bool is_thread(const struct tv_trace *trace, uint32_t track)
+{
+    const struct tv_track *t = &trace->tracks[track];
+    return t->kind == TV_TRACK_THREAD && !trace->head->threads[t->thread].line;
+}
+
 static void count_calls(struct tv_counts *counts, const struct tv_trace *trace, uint32_t track,
                         const struct tv_keep *keep)
 {
@@ -33,7 +39,7 @@ static void count_calls(struct tv_counts *counts, const struct tv_trace *trace, 
             count_call(counts, &event);
     tv_call_cursor_free(cursor);
     if (counts->sums.slices > before)
-        counts->facts.threads_with_events += trace->tracks[track].kind == TV_TRACK_THREAD;
+        counts->facts.threads_with_events += is_thread(trace, track);
 }
 
 static uint64_t count_async(const struct tv_trace *trace, uint32_t track,
@@ -76,7 +82,7 @@ static uint32_t threads_with_events(const struct tv_trace *trace)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < trace->track_count; i++)
-        count += trace->tracks[i].kind == TV_TRACK_THREAD;
+        count += is_thread(trace, i);
     return count;
 }
 
@@ -169,8 +175,11 @@ struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_keep
     const struct tv_head *head = trace->head;
     for (uint32_t i = 0; i < head->process_count; i++)
         counts.processes += tv_keep_process(keep, i);
-    for (uint32_t i = 0; i < head->thread_count; i++)
-        counts.threads += (!keep->threads || keep->threads[i]) && !head->threads[i].late;
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        bool wanted = (!keep->threads || keep->threads[i]) && !head->threads[i].late;
+        counts.threads += wanted && !head->threads[i].line;
+        counts.lines += wanted && head->threads[i].line;
+    }
     count_slices(&counts, trace, keep);
     count_marks(&counts, trace, keep);
     count_objects(&counts, trace, keep);

@@ -31,7 +31,8 @@ static struct sums sum_up(const struct tv_head *head)
         sums.last_cpu = cpu > sums.last_cpu ? cpu : sums.last_cpu;
     }
     for (uint32_t i = 0; i < head->thread_count; i++) {
-        sums.listed += head->threads[i].listed && !head->threads[i].late;
+        const struct tv_thread *thread = &head->threads[i];
+        sums.listed += thread->listed && !thread->late && !thread->line;
         sums.late += head->threads[i].late;
     }
     return sums;
@@ -232,6 +233,7 @@ static void json_counts(struct tv_out *out, const struct tv_info *info, const st
     json_number(out, "threads_listed", sums->listed);
     json_number(out, "threads_late", sums->late);
     json_number(out, "threads_with_events", info->counts.facts.threads_with_events);
+    json_number(out, "kernel_lines", info->counts.lines);
     json_number(out, "methods", sums->methods);
     json_number(out, "frames", head->frame_count);
     json_number(out, "records", sums->records);
@@ -396,6 +398,7 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     if (sums.late)
         text_number(out, "threads named at the end", sums.late);
     text_number(out, "threads with events", info->counts.facts.threads_with_events);
+    text_some(out, "lines of the kernel", info->counts.lines);
     text_number(out, "methods", sums.methods);
     text_number(out, "records", sums.records);
     text_number(out, "calls", info->counts.facts.calls);

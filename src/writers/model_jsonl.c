@@ -71,6 +71,8 @@ static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_
     tv_jsonl_number(out, "input", thread->input);
     tv_jsonl_some_number(out, "sort_index", thread->sort_index);
     tv_out_format(out, ", \"listed\": %s", thread->listed ? "true" : "false");
+    if (thread->line)
+        tv_out_text(out, ", \"line\": true");
     tv_jsonl_end(out);
 }
 

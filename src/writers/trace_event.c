@@ -36,11 +36,13 @@ void tv_trace_events_process(const struct tv_trace_events *events, uint32_t proc
                   (unsigned long long)choice->pid(choice->context, process, input));
 }
 
+/* Lines have no ids of their own: theirs keep off 0, the idle task of the same process. */
 void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread)
 {
     const struct tv_thread *t = &events->trace->head->threads[thread];
+    uint64_t id = t->line ? (uint64_t)thread + 1 : t->id;
     tv_trace_events_process(events, t->process, t->input);
-    tv_out_format(events->out, ",\"tid\":%llu", (unsigned long long)t->id);
+    tv_out_format(events->out, ",\"tid\":%llu", (unsigned long long)id);
 }
 
 /* What was said is an object whose members become those of the event. */
