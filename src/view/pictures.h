@@ -14,6 +14,9 @@ enum tv_status tv_view_flame_layout(const struct tv_parameters *parameters,
                                     struct tv_flame_options *options,
                                     struct tv_error *err) TV_MUST_CHECK;
 
+/* What samples can be measured by, as in enum tv_sample_measure; ended by NULL. */
+extern const char *const tv_view_measures[4];
+
 /* The binary answer of a layout. */
 void tv_view_write_flame(struct tv_out *out, const struct tv_flame *flame);
 

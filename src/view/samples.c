@@ -105,17 +105,18 @@ enum tv_status tv_view_sample(const struct tv_view *view, const struct tv_parame
     return TV_OK;
 }
 
+const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
+
 enum tv_status tv_view_sample_flame(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)
 {
-    static const char *const measures[] = {"count", "weight", "time", NULL};
     struct tv_flame_options options;
     struct tv_selection selection;
     unsigned measure;
     enum tv_status status = tv_view_flame_layout(parameters, &options, err);
     if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "measure", measures, &measure, err);
+        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)

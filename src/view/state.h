@@ -40,6 +40,7 @@ typedef enum tv_status tv_view_function(const struct tv_view *view,
 
 tv_view_function tv_view_trace, tv_view_frames;                         /* about.c */
 tv_view_function tv_view_profile, tv_view_relations;                    /* tables.c */
+tv_view_function tv_view_tree, tv_view_sample_tree;                     /* tree.c */
 tv_view_function tv_view_slice, tv_view_step;                           /* calls.c */
 tv_view_function tv_view_extents, tv_view_activity, tv_view_flame;      /* pictures.c */
 tv_view_function tv_view_counters, tv_view_counter_values;              /* counters.c */

@@ -17,6 +17,8 @@ static const struct {
     {"frames", tv_view_frames, false},
     {"profile", tv_view_profile, false},
     {"relations", tv_view_relations, false},
+    {"tree", tv_view_tree, true},
+    {"sample_tree", tv_view_sample_tree, true},
     {"slice", tv_view_slice, false},
     {"step", tv_view_step, false},
     {"extents", tv_view_extents, false},

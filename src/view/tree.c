@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines of the tree tables: of calls and of samples.
+ */
+#include "analysis/sample_tree.h"
+#include "analysis/tree_lines.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "view/columns.h"
+#include "view/pictures.h"
+#include "view/state.h"
+
+/* Each name from the bottom up is a pass over the tree. */
+#define NAME_LIMIT 256u
+/* Lines below others that one answer holds, with some more of the last one's. */
+#define LINE_LIMIT ((uint32_t)1 << 19)
+
+enum { HAS_CHILDREN = 1, OPENED = 2 };
+
+struct asked {
+    struct tv_tree_question question;
+    struct tv_line_name *names; /* the question's */
+    uint32_t reveal;            /* frame; TV_NONE: none */
+    unsigned clocks;            /* that the answer tells, enum tv_clocks */
+    bool outer;                 /* of calls only those that lie in no other of their line */
+};
+
+/* "12" or "12.3" */
+static bool take_name(struct tv_bytes *list, struct tv_line_name *name)
+{
+    struct tv_bytes level, node;
+    uint64_t numbers[2] = {0, 0};
+    tv_bytes_split(list, ',', &level);
+    bool has_level = tv_bytes_split(&level, '.', &node);
+    if (!tv_parse_u64(node, &numbers[0]) || numbers[0] >= TV_NONE)
+        return false;
+    if (has_level && (!tv_parse_u64(level, &numbers[1]) || numbers[1] >= TV_NONE))
+        return false;
+    *name = (struct tv_line_name){(uint32_t)numbers[0], (uint32_t)numbers[1]};
+    return true;
+}
+
+static enum tv_status read_names(const struct tv_parameters *parameters, struct asked *asked,
+                                 struct tv_error *err)
+{
+    struct tv_bytes list = tv_parameter_text(parameters, "nodes");
+    size_t capacity = 0;
+    if (!list.data)
+        list = TV_BYTES("0");
+    while (list.length > 0) {
+        uint32_t count = asked->question.name_count;
+        asked->names =
+            tv_array_reserve(asked->names, &capacity, (size_t)count + 1, sizeof *asked->names);
+        if (count == NAME_LIMIT || !take_name(&list, &asked->names[count]))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "nodes: expected at most %u such as 12 or 12.3", NAME_LIMIT);
+        asked->question.name_count++;
+    }
+    return TV_OK;
+}
+
+static enum tv_status read_question(const struct tv_view *view,
+                                    const struct tv_parameters *parameters, struct asked *asked,
+                                    struct tv_error *err)
+{
+    static const char *const switches[] = {"0", "1", NULL};
+    const struct tv_parameter_bounds frames = {-1, (int64_t)view->trace->head->frame_count - 1};
+    unsigned bottom_up, below;
+    int64_t reveal;
+    enum tv_status status = tv_parameter_choice(parameters, "bottom_up", switches, &bottom_up, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "below", switches, &below, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "reveal", frames, -1, &reveal, err);
+    if (status == TV_OK)
+        status = read_names(parameters, asked, err);
+    if (status != TV_OK)
+        return status;
+    asked->question.bottom_up = bottom_up;
+    asked->question.below = below;
+    asked->question.limit = LINE_LIMIT;
+    asked->reveal = bottom_up || reveal < 0 ? TV_NONE : (uint32_t)reveal;
+    return TV_OK;
+}
+
+/* In the place of the names: what a frame's longest path lies under, the root first. */
+static void name_path(struct asked *asked, const struct tv_call_tree *tree)
+{
+    uint32_t node = tv_tree_lines_longest(tree, asked->reveal), count = 0;
+    if (node == TV_ROOT_PATH)
+        return;
+    for (uint32_t up = node; up != TV_ROOT_PATH; up = tree->parent[up])
+        count++;
+    tv_free(asked->names);
+    asked->names = tv_alloc(count, sizeof *asked->names);
+    asked->question.name_count = count;
+    while (count > 0) {
+        node = tree->parent[node];
+        asked->names[--count] = (struct tv_line_name){node, 0};
+    }
+}
+
+enum figure { INCL_WALL, SELF_WALL, INCL_CPU, SELF_CPU, CALLS, OUTER_CALLS };
+
+static double figure_of(const struct tv_tree_line *line, enum figure figure)
+{
+    switch (figure) {
+    case INCL_WALL:
+        return (double)line->incl_wall;
+    case SELF_WALL:
+        return (double)line->self_wall;
+    case INCL_CPU:
+        return (double)line->incl_cpu;
+    case SELF_CPU:
+        return (double)line->self_cpu;
+    case CALLS:
+        return (double)line->calls;
+    case OUTER_CALLS:
+        break;
+    }
+    return (double)line->outer_calls;
+}
+
+static void write_figure(struct tv_out *out, struct tv_column *column,
+                         const struct tv_tree_lines *lines, enum figure figure)
+{
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->times[i] = figure_of(&lines->lines[i], figure);
+    tv_column_write_times(out, column);
+}
+
+static void write_figures(struct tv_out *out, struct tv_column *column,
+                          const struct tv_tree_lines *lines, const struct asked *asked)
+{
+    if (asked->clocks & TV_CLOCK_WALL) {
+        write_figure(out, column, lines, INCL_WALL);
+        write_figure(out, column, lines, SELF_WALL);
+    }
+    if (asked->clocks & TV_CLOCK_CPU) {
+        write_figure(out, column, lines, INCL_CPU);
+        write_figure(out, column, lines, SELF_CPU);
+    }
+    write_figure(out, column, lines, asked->outer ? OUTER_CALLS : CALLS);
+}
+
+static void write_numbers(struct tv_out *out, struct tv_column *column,
+                          const struct tv_tree_lines *lines)
+{
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = lines->lines[i].frame;
+    tv_column_write_numbers(out, column);
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = lines->lines[i].node;
+    tv_column_write_numbers(out, column);
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = lines->lines[i].parent;
+    tv_column_write_numbers(out, column);
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = (lines->lines[i].has_children ? HAS_CHILDREN : 0) |
+                             (lines->lines[i].opened ? OPENED : 0);
+    tv_column_write_numbers(out, column);
+}
+
+static void write_lines(struct tv_out *out, const struct tv_tree_lines *lines,
+                        const struct asked *asked)
+{
+    struct tv_column column = tv_column_new(lines->count);
+    tv_out_text(out, "TVN1");
+    tv_out_le32(out, lines->count);
+    tv_out_le32(out, asked->question.name_count);
+    tv_out_le32(out, asked->clocks);
+    tv_out_f64(out, (double)lines->total_wall);
+    tv_out_f64(out, (double)lines->total_cpu);
+    write_figures(out, &column, lines, asked);
+    write_numbers(out, &column, lines);
+    tv_column_release(&column);
+    struct tv_column names = tv_column_new(asked->question.name_count);
+    for (uint32_t i = 0; i < names.count; i++)
+        names.numbers[i] = asked->names[i].node;
+    tv_column_write_numbers(out, &names);
+    tv_column_release(&names);
+}
+
+static struct tv_tree_lines *find_lines(struct asked *asked, const struct tv_call_tree *tree)
+{
+    if (asked->reveal != TV_NONE)
+        name_path(asked, tree);
+    asked->question.names = asked->names;
+    return tv_tree_lines_of(tree, &asked->question);
+}
+
+enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_parameters *parameters,
+                            struct tv_out *out, struct tv_error *err)
+{
+    struct asked asked = {.clocks =
+                              (view->wall ? TV_CLOCK_WALL : 0U) | (view->cpu ? TV_CLOCK_CPU : 0U)};
+    struct tv_selection selection;
+    enum tv_status status = read_question(view, parameters, &asked, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status == TV_OK) {
+        struct tv_tree_lines *lines = find_lines(&asked, tv_trees_enter(view->trees, &selection));
+        tv_trees_leave(view->trees);
+        write_lines(out, lines, &asked);
+        tv_tree_lines_free(lines);
+        tv_parameter_release_selection(&selection);
+    }
+    tv_free(asked.names);
+    return status;
+}
+
+enum tv_status tv_view_sample_tree(const struct tv_view *view,
+                                   const struct tv_parameters *parameters, struct tv_out *out,
+                                   struct tv_error *err)
+{
+    struct asked asked = {.clocks = TV_CLOCK_WALL, .outer = true};
+    struct tv_selection selection;
+    unsigned measure;
+    enum tv_status status = read_question(view, parameters, &asked, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status == TV_OK) {
+        struct tv_call_tree *tree =
+            tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
+        struct tv_tree_lines *lines = find_lines(&asked, tree);
+        write_lines(out, lines, &asked);
+        tv_tree_lines_free(lines);
+        tv_call_tree_free(tree);
+        tv_parameter_release_selection(&selection);
+    }
+    tv_free(asked.names);
+    return status;
+}
