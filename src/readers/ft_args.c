@@ -6,6 +6,11 @@
 #include "base/bytes.h"
 #include "base/number.h"
 
+#define NS_PER_S 1000000000
+
+/* Numbers of more digits are none that anybody wrote. */
+#define MOST_DIGITS 300
+
 static bool is_gap(uint8_t c)
 {
     return c == ' ' || c == ',' || c == '(' || c == '\t';
@@ -78,6 +83,56 @@ bool tv_ft_number(struct tv_bytes text, int64_t *number)
 bool tv_ft_arg_number(struct tv_bytes details, const char *key, int64_t *number)
 {
     return tv_ft_number(tv_ft_arg(details, key), number);
+}
+
+/* Digits alone. */
+static bool parse_whole(struct tv_bytes text, double *number)
+{
+    uint64_t exact;
+    if (tv_parse_u64(text, &exact)) {
+        *number = (double)exact;
+        return true;
+    }
+    *number = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+        *number = *number * 10 + (text.data[i] - '0');
+    }
+    return text.length > 0 && text.length < MOST_DIGITS;
+}
+
+bool tv_ft_quantity(struct tv_bytes text, double *number)
+{
+    if (text.length == 0)
+        return false;
+    bool negative = text.data[0] == '-';
+    struct tv_bytes digits = {text.data + negative, text.length - negative};
+    tv_ns fine;
+    if (parse_whole(digits, number)) {
+        *number = negative ? 0 - *number : *number;
+        return true;
+    }
+    /* It would take a unit behind the number. */
+    uint8_t last = text.data[text.length - 1];
+    if (last < '0' || last > '9' || !tv_parse_time(text, NS_PER_S, &fine))
+        return false;
+    *number = (double)fine / NS_PER_S;
+    return true;
+}
+
+bool tv_ft_arg_quantity(struct tv_bytes details, const char *key, double *number)
+{
+    struct tv_bytes text = tv_ft_arg(details, key);
+    uint64_t bits;
+    if (text.length == 0)
+        return false;
+    if (text.length > 2 && text.data[0] == '0' && text.data[1] == 'x' &&
+        tv_parse_hex(text, &bits)) {
+        *number = (double)bits;
+        return true;
+    }
+    return tv_ft_quantity(text, number);
 }
 
 bool tv_ft_take_end(struct tv_bytes *text, struct tv_ft_end *end)

@@ -23,6 +23,13 @@ struct tv_bytes tv_ft_word(struct tv_bytes text);
 /* A decimal number or 0x... that is the whole text. */
 bool tv_ft_number(struct tv_bytes text, int64_t *number);
 
+/* A decimal number of any size, with a fraction or without: what 64 bits do not hold exactly is as
+ * near as a double comes. */
+bool tv_ft_quantity(struct tv_bytes text, double *number);
+
+/* The value of a key as such a number, or as 0x...; false: there is none. */
+bool tv_ft_arg_quantity(struct tv_bytes details, const char *key, double *number);
+
 /* "bash:10 [120]", as trace-cmd's plugins write a task. */
 struct tv_ft_end {
     struct tv_bytes name, tid, priority;

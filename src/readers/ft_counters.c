@@ -72,11 +72,12 @@ static bool is_cpu(int64_t cpu)
 static bool handle_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
                        const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
-    int64_t state, cpu;
-    if (!tv_ft_arg_number(line->details, "state", &state) ||
+    double state;
+    int64_t cpu;
+    if (!tv_ft_arg_quantity(line->details, "state", &state) ||
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
         return false;
-    count_state(part, at, event->title, cpu, (double)state);
+    count_state(part, at, event->title, cpu, state);
     return true;
 }
 
@@ -97,15 +98,16 @@ static bool handle_idle(struct tv_ft_part *part, const struct tv_ft_line *line,
 static bool handle_limits(struct tv_ft_part *part, const struct tv_ft_line *line,
                           const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
-    int64_t least, most, cpu;
-    if ((!tv_ft_arg_number(line->details, "min", &least) &&
-         !tv_ft_arg_number(line->details, "min_freq", &least)) ||
-        (!tv_ft_arg_number(line->details, "max", &most) &&
-         !tv_ft_arg_number(line->details, "max_freq", &most)) ||
+    double least, most;
+    int64_t cpu;
+    if ((!tv_ft_arg_quantity(line->details, "min", &least) &&
+         !tv_ft_arg_quantity(line->details, "min_freq", &least)) ||
+        (!tv_ft_arg_quantity(line->details, "max", &most) &&
+         !tv_ft_arg_quantity(line->details, "max_freq", &most)) ||
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
         return false;
-    count_of_cpu(part, at, event->title, cpu, (struct value){"Min Frequency", (double)least});
-    count_of_cpu(part, at, event->title, cpu, (struct value){"Max Frequency", (double)most});
+    count_of_cpu(part, at, event->title, cpu, (struct value){"Min Frequency", least});
+    count_of_cpu(part, at, event->title, cpu, (struct value){"Max Frequency", most});
     return true;
 }
 
@@ -126,13 +128,13 @@ static bool handle_hotplug(struct tv_ft_part *part, const struct tv_ft_line *lin
 
 /* "fout_apll 500000000", and "fout_apll" alone where the event says what its state is now. */
 static bool bare_value(struct tv_bytes details, struct tv_bytes thing,
-                       const struct tv_ft_event *event, int64_t *value)
+                       const struct tv_ft_event *event, double *value)
 {
     const uint8_t *behind = thing.data + thing.length;
     struct tv_bytes rest = {behind, (size_t)(details.data + details.length - behind)};
     if (event->key)
         return false;
-    if (tv_ft_number(tv_ft_word(rest), value))
+    if (tv_ft_quantity(tv_ft_word(rest), value))
         return true;
     bool on = tv_ft_behind(tv_bytes_of(event->name), "_enable").data != NULL;
     *value = on;
@@ -145,11 +147,11 @@ static bool handle_thing(struct tv_ft_part *part, const struct tv_ft_line *line,
 {
     struct tv_bytes thing =
         event->key ? tv_ft_arg(line->details, event->key) : tv_ft_word(line->details);
-    int64_t value;
-    if (thing.length == 0 || (!tv_ft_arg_number(line->details, event->value, &value) &&
+    double value;
+    if (thing.length == 0 || (!tv_ft_arg_quantity(line->details, event->value, &value) &&
                               !bare_value(line->details, thing, event, &value)))
         return false;
-    count_of(part, at, thing, event, (double)value);
+    count_of(part, at, thing, event, value);
     return true;
 }
 
@@ -157,10 +159,10 @@ static bool handle_thing(struct tv_ft_part *part, const struct tv_ft_line *line,
 static bool handle_one(struct tv_ft_part *part, const struct tv_ft_line *line,
                        const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
-    int64_t value;
-    if (!tv_ft_arg_number(line->details, event->value, &value))
+    double value;
+    if (!tv_ft_arg_quantity(line->details, event->value, &value))
         return false;
-    count(part, at, event->title, event->category, (struct value){event->series, (double)value});
+    count(part, at, event->title, event->category, (struct value){event->series, value});
     return true;
 }
 
@@ -180,17 +182,17 @@ static bool handle_bus(struct tv_ft_part *part, const struct tv_ft_line *line,
                        const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes bus = tv_ft_arg(line->details, "bus");
-    int64_t read, written, ns;
+    double read, written, ns;
     (void)event;
-    if (bus.length == 0 || !tv_ft_arg_number(line->details, "r_bytes", &read) ||
-        !tv_ft_arg_number(line->details, "w_bytes", &written) ||
-        !tv_ft_arg_number(line->details, "ns", &ns) || ns <= 0)
+    if (bus.length == 0 || !tv_ft_arg_quantity(line->details, "r_bytes", &read) ||
+        !tv_ft_arg_quantity(line->details, "w_bytes", &written) ||
+        !tv_ft_arg_quantity(line->details, "ns", &ns) || ns <= 0)
         return false;
-    double scale = 1e9 / (1024.0 * 1024.0) / (double)ns;
+    double scale = 1e9 / (1024.0 * 1024.0) / ns;
     struct tv_ft_event reads = {.title = "bus * read", .series = "value"};
     struct tv_ft_event writes = {.title = "bus * write", .series = "value"};
-    count_of(part, at, bus, &reads, (double)read * scale);
-    count_of(part, at, bus, &writes, (double)written * scale);
+    count_of(part, at, bus, &reads, read * scale);
+    count_of(part, at, bus, &writes, written * scale);
     return true;
 }
 
@@ -201,17 +203,18 @@ static bool handle_rss(struct tv_ft_part *part, const struct tv_ft_line *line,
     static const char *const names[] = {"RSS 0 (file pages)", "RSS 1 (anon)", "RSS 2 (swap)",
                                         "RSS 3 (shmem pages)"};
     struct tv_bytes size = tv_ft_arg(line->details, "size");
-    int64_t member, bytes;
+    int64_t member;
+    double bytes;
     (void)event;
     if (size.length > 0 && size.data[size.length - 1] == 'B')
         size.length--;
     if (!tv_ft_arg_number(line->details, "member", &member) || member < 0 || member > 3 ||
-        !tv_ft_number(size, &bytes))
+        !tv_ft_quantity(size, &bytes))
         return false;
     uint32_t name = tv_ft_text(part, tv_bytes_of(names[member]));
     struct tv_ft_counter counter = {line->tgid, name, TV_EMPTY_STRING,
                                     tv_ft_text(part, TV_BYTES("RSS"))};
-    tv_ft_count(part, at, &counter, (double)bytes);
+    tv_ft_count(part, at, &counter, bytes);
     return true;
 }
 

@@ -11,8 +11,8 @@
 static bool handle_counter(struct tv_ft_part *part, const struct tv_ft_line *line,
                            const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
-    int64_t value;
-    if (!tv_ft_arg_number(line->details, "val", &value))
+    double value;
+    if (!tv_ft_arg_quantity(line->details, "val", &value))
         return false;
     struct tv_bytes title = line->event;
     if (event->title)
@@ -20,7 +20,7 @@ static bool handle_counter(struct tv_ft_part *part, const struct tv_ft_line *lin
     struct tv_ft_counter counter = {TV_FT_NO_ID, tv_ft_text(part, title),
                                     tv_ft_text(part, tv_bytes_of(event->category)),
                                     tv_ft_text(part, tv_bytes_of(event->series))};
-    tv_ft_count(part, at, &counter, (double)value);
+    tv_ft_count(part, at, &counter, value);
     return true;
 }
 

@@ -16,9 +16,6 @@
 
 #define NS_PER_S 1000000000
 
-/* A number of more is beyond what a double holds. */
-#define MOST_DIGITS 300
-
 static bool has(struct tv_bytes text, char c)
 {
     struct tv_bytes head;
@@ -64,38 +61,6 @@ static void take_open_name(struct tv_bytes rest, struct tv_ft_mark *mark)
         mark->name = whole;
 }
 
-/* Whole numbers that 64 bits do not hold. */
-static bool parse_large(struct tv_bytes text, double *value)
-{
-    bool negative = text.length > 0 && text.data[0] == '-';
-    *value = 0;
-    for (size_t i = negative; i < text.length; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9')
-            return false;
-        *value = *value * 10 + (text.data[i] - '0');
-    }
-    if (negative)
-        *value = -*value;
-    return text.length > negative && text.length < MOST_DIGITS;
-}
-
-/* Numbers of any size, with a fraction or without. */
-static bool parse_value(struct tv_bytes text, double *value)
-{
-    int64_t whole;
-    tv_ns fine;
-    if (tv_parse_i64(text, &whole)) {
-        *value = (double)whole;
-        return true;
-    }
-    if (parse_large(text, value))
-        return true;
-    if (!tv_parse_time(text, NS_PER_S, &fine))
-        return false;
-    *value = (double)fine / NS_PER_S;
-    return true;
-}
-
 static bool is_number(struct tv_bytes text)
 {
     int64_t number;
@@ -135,7 +100,8 @@ static bool parse_count(struct tv_bytes rest, struct tv_ft_mark *mark)
 {
     struct tv_bytes value;
     if (!take_tgid(&rest, &mark->tgid) || !take_field(&rest, &mark->name) ||
-        mark->name.length == 0 || !take_field(&rest, &value) || !parse_value(value, &mark->value))
+        mark->name.length == 0 || !take_field(&rest, &value) ||
+        !tv_ft_quantity(value, &mark->value))
         return false;
     take_field(&rest, &mark->category);
     return true;

@@ -129,6 +129,22 @@ static void counts_what_the_kernel_counts(void **context)
         "counter vreg vdd enabled 7:1\n");
 }
 
+/* 64 bits hold neither the first nor the third; the fourth is the largest of them. */
+static void counts_large_numbers(void **context)
+{
+    (void)context;
+    means("k-7 [000] .... 1.000000: clock_set_rate: a state=18446744073709551616 cpu_id=0\n"
+          "k-7 [000] .... 1.000001: clock_set_rate: a state=-3 cpu_id=0\n"
+          "k-7 [000] .... 1.000002: clock_set_rate: a state=-9223372036854775809 cpu_id=0\n"
+          "k-7 [000] .... 1.000003: mali_hwc_ANY: val=0xffffffffffffffff\n"
+          "k-7 [000] .... 1.000004: thermal_temperature: thermal_zone=z id=0 temp=39.5\n"
+          "k-7 [000] .... 1.000005: clock_set_rate: a state=many cpu_id=0\n",
+          "counter a Frequency 0:1.84467e+19 1:-3 2:-9.22337e+18\n"
+          "counter mali_hwc_ANY 3:1.84467e+19\n"
+          "counter z Temperature 4:39.5\n"
+          "instant clock_set_rate of k 5\n");
+}
+
 static void says_what_it_cannot_read(void **context)
 {
     (void)context;
@@ -219,7 +235,7 @@ UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran),
            cmocka_unit_test(knows_why_a_thread_was_blocked),
            cmocka_unit_test(knows_when_a_reason_counts), cmocka_unit_test(reads_marks),
            cmocka_unit_test(keeps_the_kernel_apart),
-           cmocka_unit_test(counts_what_the_kernel_counts),
+           cmocka_unit_test(counts_what_the_kernel_counts), cmocka_unit_test(counts_large_numbers),
            cmocka_unit_test(says_what_it_cannot_read),
            cmocka_unit_test(puts_losses_on_their_processors), cmocka_unit_test(reads_trace_cmd),
            cmocka_unit_test(reads_marks_of_trace_cmd), cmocka_unit_test(moves_the_clock),
