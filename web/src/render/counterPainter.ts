@@ -57,6 +57,29 @@ function placer(box: CounterBox, y: number, view: CounterView): (value: number) 
   return (value) => y + PADDING + room - ((value - low) / range) * room;
 }
 
+/** One sample, or those of a pixel: the pixels it holds for, and which of its values they show. */
+interface Piece {
+  at: number;
+  x: number;
+  width: number;
+  what: 'last' | 'highest';
+}
+
+function* piecesOf(s: CounterScene, box: CounterBox, values: CounterValues): Generator<Piece> {
+  const n = values.time.length;
+  const first = Math.max(0, sampleAt(values, s.scale.view.from));
+  for (let at = first; at < n; at++) {
+    // On whole pixels: no seams between areas that touch.
+    const x = Math.max(-1, Math.round(s.scale.x(values.time[at] ?? 0)));
+    if (x > s.scale.width) return;
+    const end = Math.round(s.scale.x(at + 1 < n ? (values.time[at + 1] ?? 0) : box.end));
+    if (values.merged && end > x + 1) {
+      yield { at, x, width: 1, what: 'highest' };
+      yield { at, x: x + 1, width: end - x - 1, what: 'last' };
+    } else yield { at, x, width: Math.max(1, end - x), what: values.merged ? 'highest' : 'last' };
+  }
+}
+
 function paintCounter(
   g: Context,
   s: CounterScene,
@@ -66,49 +89,10 @@ function paintCounter(
 ): void {
   const view = s.views.get(box.counter.counter) ?? 'stack';
   const place = placer(box, y, view);
-  const paint = view === 'stack' ? paintStack : paintOverlap;
-  const n = values.time.length;
-  const first = Math.max(0, sampleAt(values, s.scale.view.from));
-  for (let i = first; i < n; i++) {
-    // On whole pixels: no seams between areas that touch.
-    const x0 = Math.max(-1, Math.round(s.scale.x(values.time[i] ?? 0)));
-    if (x0 > s.scale.width) break;
-    const x1 = Math.round(s.scale.x(i + 1 < n ? (values.time[i + 1] ?? 0) : box.end));
-    if (values.merged && x1 > x0 + 1) {
-      paint(g, s, box, place, values, i, x0, 1, 'highest');
-      paint(g, s, box, place, values, i, x0 + 1, x1 - x0 - 1, 'last');
-    } else {
-      const what = values.merged ? 'highest' : 'last';
-      paint(g, s, box, place, values, i, x0, Math.max(1, x1 - x0), what);
-    }
-  }
+  const shown = shownSeries(s, box.counter);
+  const look = { g, s, counter: box.counter, values, shown, place, stacked: view === 'stack' };
+  for (const piece of piecesOf(s, box, values)) paintPiece(look, piece);
   paintNumbers(g, s, box, y, values, place);
-}
-
-function paintStack(
-  g: Context,
-  s: CounterScene,
-  box: CounterBox,
-  place: (value: number) => number,
-  values: CounterValues,
-  i: number,
-  x: number,
-  width: number,
-  what: 'last' | 'highest',
-): void {
-  const right = Math.min(x + width, s.scale.width);
-  let sum = 0;
-  values.series.forEach((series, k) => {
-    const value = series[what][i] ?? 0;
-    if (!Number.isFinite(value) || value === 0) return;
-    const a = place(sum);
-    sum += value;
-    const b = place(sum);
-    g.fillStyle = seriesColour(s.theme, box.counter, k);
-    g.fillRect(x, Math.min(a, b), right - x, Math.max(0.5, Math.abs(a - b)));
-  });
-  g.fillStyle = s.theme.colour['text-2'];
-  g.fillRect(x, place(sum) - 0.5, right - x, 1);
 }
 
 /** The series that are shown. */
@@ -117,30 +101,40 @@ function shownSeries(s: CounterScene, counter: CounterFacts): number[] {
   return typeof view === 'number' ? [view] : counter.series.map((_, k) => k);
 }
 
-/** Each series from 0 on, pale with an edge, so that none hides another. */
-function paintOverlap(
-  g: Context,
-  s: CounterScene,
-  box: CounterBox,
-  place: (value: number) => number,
-  values: CounterValues,
-  i: number,
-  x: number,
-  width: number,
-  what: 'last' | 'highest',
-): void {
-  const right = Math.min(x + width, s.scale.width);
-  const base = place(0);
-  for (const k of shownSeries(s, box.counter)) {
-    const value = values.series[k]?.[what][i] ?? NaN;
+interface Look {
+  g: Context;
+  s: CounterScene;
+  counter: CounterFacts;
+  values: CounterValues;
+  /** Series. */
+  shown: readonly number[];
+  place: (value: number) => number;
+  stacked: boolean;
+}
+
+/**
+ * The series that are told: one upon the other under an edge, or each from 0 on, pale with an edge
+ * of its own, so that none hides another.
+ */
+function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piece: Piece): void {
+  const { x } = piece;
+  const width = Math.min(x + piece.width, s.scale.width) - x;
+  let foot = 0;
+  for (const series of shown) {
+    const value = values.series[series]?.[piece.what][piece.at] ?? NaN;
     if (!Number.isFinite(value)) continue;
-    const top = place(value);
-    g.fillStyle = seriesColour(s.theme, box.counter, k);
-    g.globalAlpha = 0.45;
-    g.fillRect(x, Math.min(base, top), right - x, Math.abs(base - top));
+    const [a, b] = [place(foot), place(foot + value)];
+    if (stacked) foot += value;
+    const high = Math.abs(a - b);
+    g.fillStyle = seriesColour(s.theme, counter, series);
+    g.globalAlpha = stacked ? 1 : 0.45;
+    if (value !== 0) g.fillRect(x, Math.min(a, b), width, stacked ? Math.max(0.5, high) : high);
     g.globalAlpha = 1;
-    g.fillRect(x, top - 1, right - x, 2);
+    if (!stacked) g.fillRect(x, b - 1, width, 2);
   }
+  if (!stacked) return;
+  g.fillStyle = s.theme.colour['text-2'];
+  g.fillRect(x, place(foot) - 0.5, width, 1);
 }
 
 /** What is told at a sample: a place for a dot and words, of few series each by its name. */
