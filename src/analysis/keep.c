@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "model/flow_end.h"
 
 void tv_keep_release(struct tv_keep *keep)
 {
@@ -25,6 +26,13 @@ uint32_t tv_track_process(const struct tv_trace *trace, uint32_t track)
     if (t->thread != TV_NONE)
         return tv_thread_process(trace->head, t->thread);
     return t->process < trace->head->process_count ? t->process : TV_NONE;
+}
+
+uint32_t tv_flow_end_process(const struct tv_trace *trace, const struct tv_flow_end *end)
+{
+    uint32_t track = tv_flow_end_track(trace, end);
+    return track == TV_NONE ? tv_thread_process(trace->head, tv_flow_end_thread(trace, end))
+                            : tv_track_process(trace, track);
 }
 
 /* ---- Names ---- */
@@ -127,10 +135,9 @@ bool tv_keep_counter(const struct tv_keep *keep, const struct tv_head *head,
 bool tv_keep_flow(const struct tv_keep *keep, const struct tv_trace *trace,
                   const struct tv_flow *flow)
 {
-    uint32_t from = trace->rows[flow->from.row].track, to = trace->rows[flow->to.row].track;
     return tv_keep_frame(keep, flow->frame) &&
-           (tv_keep_process(keep, tv_track_process(trace, from)) ||
-            tv_keep_process(keep, tv_track_process(trace, to)));
+           (tv_keep_process(keep, tv_flow_end_process(trace, &flow->from)) ||
+            tv_keep_process(keep, tv_flow_end_process(trace, &flow->to)));
 }
 
 bool tv_keep_object(const struct tv_keep *keep, const struct tv_head *head,

@@ -54,9 +54,10 @@ bool tv_keep_object(const struct tv_keep *keep, const struct tv_head *head,
                     const struct tv_object *object);
 bool tv_keep_stack_frame(const struct tv_keep *keep, const struct tv_stack_frame *frame);
 
-/* The process of a thread or a track; TV_NONE: none is known. */
+/* The process of a thread, a track or what a flow touches; TV_NONE: none is known. */
 uint32_t tv_thread_process(const struct tv_head *head, uint32_t thread);
 uint32_t tv_track_process(const struct tv_trace *trace, uint32_t track);
+uint32_t tv_flow_end_process(const struct tv_trace *trace, const struct tv_flow_end *end);
 
 /* Whether a name is what a pattern says, in which '*' stands for any bytes, also none. */
 bool tv_name_fits(struct tv_bytes name, struct tv_bytes pattern);

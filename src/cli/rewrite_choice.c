@@ -3,7 +3,7 @@
  * rewrite_choice.c - which events of a Trace Event file are wanted when processes or categories
  * are chosen.
  *
- * A flow is wanted when the slices at both of its ends are: an arrow to nowhere would be bound to
+ * A flow is wanted when what both of its ends touch is: an arrow to nowhere would be bound to
  * whatever else is there.
  */
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/source.h"
 #include "cli/rewrite.h"
+#include "model/flow_end.h"
 #include "readers/te_describe.h"
 #include "readers/te_values.h"
 #include "writers/calls.h"
@@ -97,10 +98,8 @@ static void note_pids(struct tv_rewrite_choice *choice, uint32_t machine)
 
 static bool wants_end(const struct tv_rewrite_choice *choice, const struct tv_flow_end *end)
 {
-    const struct tv_trace *trace = choice->trace;
-    uint32_t path = tv_slice_get(trace, end->row, end->index).path;
-    return tv_keep_process(choice->keep, tv_track_process(trace, trace->rows[end->row].track)) &&
-           tv_keep_frame(choice->keep, trace->paths.nodes[path].frame);
+    return tv_keep_process(choice->keep, tv_flow_end_process(choice->trace, end)) &&
+           tv_keep_frame(choice->keep, tv_flow_end_frame(choice->trace, end));
 }
 
 static void note_flows(struct tv_rewrite_choice *choice)

@@ -112,7 +112,7 @@
       "flow steps and ends without a start before them, left out")                                 \
     X(FLOW_BEGUN_TWICE, "flow-begun-twice", W,                                                     \
       "flow starts of an id whose flow has not arrived yet, left out")                             \
-    X(FLOW_NO_SLICE, "flow-no-slice", W, "flow events with no slice at or behind them, left out")  \
+    X(FLOW_NO_SLICE, "flow-no-slice", W, "flow events with no slice or instant at them, left out") \
     X(FLOW_BAD_BINDING, "flow-bad-binding", W, "flow ends whose binding point is not e, left out") \
     X(FLOW_NO_DIRECTION, "flow-no-direction", W,                                                   \
       "slices with a bind_id but neither flow_in nor flow_out: no flow, the slice is kept")        \

@@ -234,9 +234,55 @@ static void sort(void *rows, size_t count, size_t size, compare_function *compar
 #define SORT(table, compare, key)                                                                  \
     sort((table)->rows, (table)->count, sizeof *(table)->rows, compare, key)
 
+typedef void end_function(struct tv_tables *tables, struct tv_flow_end *end, void *context);
+
+/* Calls for each end of a flow that is an instant. */
+static void each_instant_end(struct tv_tables *tables, end_function *call, void *context)
+{
+    for (size_t i = 0; i < tables->flows.count; i++) {
+        struct tv_flow *flow = &tables->flows.rows[i];
+        if (flow->from.row == TV_NONE)
+            call(tables, &flow->from, context);
+        if (flow->to.row == TV_NONE)
+            call(tables, &flow->to, context);
+    }
+}
+
+/* Instants that flows touch, in the order of the flows. */
+struct touched {
+    TV_TABLE(tv_instant) instants;
+    size_t next;
+};
+
+static void note_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
+{
+    struct touched *touched = context;
+    *tv_table_add(&touched->instants) = tables->instants.rows[end->index];
+}
+
+static void find_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
+{
+    struct touched *touched = context;
+    const struct tv_instant *instants = tables->instants.rows;
+    const struct tv_instant *found =
+        bsearch(&touched->instants.rows[touched->next++], instants, tables->instants.count,
+                sizeof *found, compare_instants);
+    end->index = (uint32_t)(found - instants);
+}
+
+/* Sorting changes the numbers by which flows name them. */
+static void sort_instants(struct tv_tables *tables)
+{
+    struct touched touched = {.next = 0};
+    each_instant_end(tables, note_instant, &touched);
+    SORT(&tables->instants, compare_instants, instant_key);
+    each_instant_end(tables, find_instant, &touched);
+    tv_free(touched.instants.rows);
+}
+
 void tv_tables_finish(struct tv_tables *tables)
 {
-    SORT(&tables->instants, compare_instants, instant_key);
+    sort_instants(tables);
     SORT(&tables->flows, compare_flows, flow_key);
     SORT(&tables->samples, compare_samples, sample_key);
     SORT(&tables->memory_dumps, compare_dumps, NULL);

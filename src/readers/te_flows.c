@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * te_flows.c - arrows between slices: phases s, t and f, and slices with a bind_id (trace-event.md
+ * te_flows.c - arrows between slices (or instants): phases s, t and f, and slices with a bind_id (trace-event.md
  * section 3.7).
  *
  * s t f   a start, steps and an end with one category, name and id (1 and "1" are two ids) make an
@@ -205,7 +205,7 @@ static void join_flow(struct tv_te_flow_plan *joining, const struct tv_te_loose 
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_START, event->offset);
         return;
     }
-    if (question->row == TV_NONE) {
+    if (question->index == TV_NONE) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
         return;
     }
@@ -325,6 +325,7 @@ static void find_slices(struct tv_te_flow_plan *joining)
     }
     tv_te_bind(context->assembly, context->trace, joining->questions, picked->count,
                context->options->parts);
+    tv_te_bind_instants(context->trace, context->input, joining->questions, picked->count);
 }
 
 static void join_events(struct tv_te_flow_plan *joining)

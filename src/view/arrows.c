@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "model/flow_end.h"
 #include "view/flow_index.h"
 #include "view/state.h"
 
@@ -21,8 +22,8 @@
 
 #define MOST_LOSS 6 /* 32 pixels */
 
-/* Where an arrow begins and ends: rows or tracks, and pixels from 1 (0: before the range, the
- * window's pixels plus 1: behind it). */
+/* Where an arrow begins and ends: rows or tracks (behind them all, threads: of instants), and
+ * pixels from 1 (0: before the range, the window's pixels plus 1: behind it). */
 struct key {
     uint32_t from, to, from_pixel, to_pixel;
 };
@@ -37,6 +38,7 @@ struct joining {
     const struct tv_flow_index *index;
     struct tv_view_window window;
     bool *tracks;   /* [tracks] wanted at either end */
+    bool *threads;  /* [threads] likewise, of instants */
     bool *frames;   /* [frames] wanted; NULL: all */
     unsigned loss;  /* 0: rows apart; from 1 on: rows of a track, 2^(loss - 1) pixels are one */
     uint64_t limit; /* hashes up to this are shown */
@@ -122,10 +124,22 @@ static void put_anew(struct joining *joining)
     }
 }
 
+static uint32_t row_of(const struct tv_trace *trace, const struct tv_flow_end *end)
+{
+    return tv_flow_end_is_instant(end) ? trace->row_count + tv_flow_end_thread(trace, end)
+                                       : end->row;
+}
+
+static uint32_t track_of(const struct tv_trace *trace, uint32_t row)
+{
+    return row < trace->row_count ? trace->rows[row].track
+                                  : trace->track_count + (row - trace->row_count);
+}
+
 /* Makes room: joins what there is more coarsely, or leaves half of it out. */
 static void coarsen(struct joining *joining)
 {
-    const struct tv_row *rows = joining->index->trace->rows;
+    const struct tv_trace *trace = joining->index->trace;
     if (joining->loss == MOST_LOSS)
         joining->limit /= 2;
     else
@@ -134,8 +148,8 @@ static void coarsen(struct joining *joining)
         struct key *key = &joining->arrows[i].key;
         unsigned bits = joining->loss > 1;
         if (joining->loss == 1) {
-            key->from = rows[key->from].track;
-            key->to = rows[key->to].track;
+            key->from = track_of(trace, key->from);
+            key->to = track_of(trace, key->to);
         }
         key->from_pixel = coarse(joining, key->from_pixel, bits);
         key->to_pixel = coarse(joining, key->to_pixel, bits);
@@ -148,24 +162,43 @@ static struct key key_of(const struct joining *joining, const struct tv_flow *fl
     const struct tv_trace *trace = joining->index->trace;
     unsigned bits = joining->loss > 1 ? joining->loss - 1 : 0;
     struct key key = {
-        .from = flow->from.row,
-        .to = flow->to.row,
+        .from = row_of(trace, &flow->from),
+        .to = row_of(trace, &flow->to),
         .from_pixel = coarse(joining, pixel_of(&joining->window, tv_flow_from(trace, flow)), bits),
         .to_pixel = coarse(joining, pixel_of(&joining->window, tv_flow_to(trace, flow)), bits),
     };
     if (joining->loss > 0) {
-        key.from = trace->rows[key.from].track;
-        key.to = trace->rows[key.to].track;
+        key.from = track_of(trace, key.from);
+        key.to = track_of(trace, key.to);
     }
     return key;
 }
 
+static bool is_wanted_end(const struct joining *joining, const struct tv_flow_end *end)
+{
+    const struct tv_trace *trace = joining->index->trace;
+    uint32_t track = tv_flow_end_track(trace, end);
+    return track == TV_NONE ? joining->threads[tv_flow_end_thread(trace, end)]
+                            : joining->tracks[track];
+}
+
 static bool is_wanted(const struct joining *joining, const struct tv_flow *flow)
 {
-    const struct tv_row *rows = joining->index->trace->rows;
     return (!joining->frames || joining->frames[flow->frame]) &&
-           (joining->tracks[rows[flow->from.row].track] ||
-            joining->tracks[rows[flow->to.row].track]);
+           (is_wanted_end(joining, &flow->from) || is_wanted_end(joining, &flow->to));
+}
+
+/* A thread without a track is wanted when all are. */
+static bool *wanted_threads(const struct tv_view *view, const struct tv_selection *selection,
+                            const bool *tracks)
+{
+    uint32_t count = view->trace->head->thread_count;
+    bool *wanted = tv_alloc(count, sizeof *wanted);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t track = view->thread_track[i];
+        wanted[i] = selection->tracks == NULL || (track != TV_NONE && tracks[track]);
+    }
+    return wanted;
 }
 
 static void join(struct joining *joining)
@@ -257,11 +290,13 @@ enum tv_status tv_view_arrows(const struct tv_view *view, const struct tv_parame
         status = tv_parameter_selection(parameters, trace, &selection, err);
     if (status == TV_OK) {
         joining->tracks = tv_selection_wanted(trace, &selection);
+        joining->threads = wanted_threads(view, &selection, joining->tracks);
         tv_parameter_release_selection(&selection);
         join(joining);
         write_arrows(out, joining);
     }
     tv_free(joining->tracks);
+    tv_free(joining->threads);
     tv_free(joining->frames);
     tv_free(joining);
     return status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/event_about.h"
 
+#include "model/flow_end.h"
+
 static void set_thread(const struct tv_view *view, uint32_t thread, struct tv_event_about *about)
 {
     if (thread >= view->trace->head->thread_count)
@@ -75,7 +77,7 @@ static void set_flow(const struct tv_view *view, const struct tv_flow *flow, boo
                      struct tv_event_about *about)
 {
     const struct tv_flow_end *end = at_end ? &flow->to : &flow->from;
-    if (end->row == TV_NONE)
+    if (tv_flow_end_is_instant(end))
         set_instant(view, &view->trace->tables.instants.rows[end->index], about);
     else
         set_slice(view, end->row, end->index, about);

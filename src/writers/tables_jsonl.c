@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "model/flow_end.h"
 #include "writers/jsonl.h"
 
 static struct tv_bytes text_of(const struct tv_trace *trace, uint32_t string)
@@ -35,6 +36,7 @@ static void write_instants(struct tv_out *out, const struct tv_trace *trace,
         if (!tv_keep_instant(keep, trace->head, instant))
             continue;
         tv_jsonl_begin(out, "instant");
+        tv_jsonl_number(out, "id", (int64_t)i);
         tv_jsonl_text(out, "scope", tv_bytes_of(scopes[instant->scope]));
         tv_jsonl_index(out, "of", instant->of);
         tv_jsonl_frame(out, trace, instant->input, &trace->head->frames[instant->frame]);
@@ -95,7 +97,7 @@ static void write_counters(struct tv_out *out, const struct tv_trace *trace,
 static void add_flow_end(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                          const char *key, const struct tv_flow_end *end)
 {
-    bool is_instant = end->row == TV_NONE;
+    bool is_instant = tv_flow_end_is_instant(end);
     tv_out_format(out, ", \"%s\": {\"%s\": %u", key, is_instant ? "instant" : "row",
                   is_instant ? end->index : end->row);
     if (!is_instant)

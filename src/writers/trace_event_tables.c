@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "model/flow_end.h"
 #include "writers/jsonl.h"
 #include "writers/trace_event_parts.h"
 

@@ -12,7 +12,6 @@ WHY = {
     "file: without instants": "depth counts slices alone; Trace Viewer counts thread instants with them",
     "file: open to the end": "3.1 and 6.1: what has no end is open to the end of the trace",
     "file: one start, many ends": "3.7 and 6.5: a flow may end more than once",
-    "file: flows touch slices": "3.7: a flow that touches nothing but an instant is left out, and counted",
     "file: overlaps": "4 and 6.4: slices that overlap without nesting get rows of their own, so nothing is taken from their self time",
     "file: what is named is listed": "2: threads and processes are listed when the file names them, or not made for objects alone",
     "file: traces inside": "1: Fuchsia traces inside JSON, which no reader knows, are kept as metadata and counted",
@@ -70,9 +69,7 @@ def explain(name, theirs, ours, all_ours):
     if name in ("threads", "processes"):
         return "file: traces inside" if inside else "file: what is named is listed"
     if name == "flows":
-        if ours > theirs:
-            return "file: one start, many ends"
-        return "file: flows touch slices" if found.get("flow-no-slice") else None
+        return "file: one start, many ends" if ours > theirs else None
     if name == "async" and found.get("bad-timestamp"):
         return "file: bad times"
     if name in ("sum", "self") and (found.get("open-call") or all_ours["unfinished_slices"]):

@@ -34,6 +34,7 @@ const PLACED = {
     { track: track(5), expanded: false, shown: 3, top: 80, height: 22 },
   ],
   rows: [],
+  threads: new Map([[7, { top: 80, height: 22 }]]),
   groups: [{ process: 4, open: false, top: 102, height: 24, bottom: 126 }],
   height: 126,
 } as object as Placed;
@@ -42,7 +43,7 @@ const SCENE = {
   theme: theme(),
   scale: new TimeScale({ from: 0, to: 1000 }, 500),
   placed: PLACED,
-  processOf: (of: number): number => (of === 9 ? 4 : 0),
+  processOf: (of: FlowEnd): number => (of.track === 9 ? 4 : 0),
 };
 
 test('an end stands in the middle of its row, or of the line that is left of it', () => {
@@ -55,6 +56,10 @@ test('an end stands in the middle of its row, or of the line that is left of it'
   assert.equal(at(501, 5), 91, 'a collapsed track');
   assert.equal(at(900, 9), 114, 'a closed process');
   assert.equal(at(900, 8), null, 'a track that is nowhere');
+  const instant = (thread: number, of = -1): number | null =>
+    lineOf(PLACED, SCENE.theme.heights, { ...end(-1, 0, of), thread }, SCENE.processOf);
+  assert.equal(instant(7), 84, "an instant: in the middle of its mark, at its thread's top");
+  assert.equal(instant(8, 9), 114, 'an instant of a closed process');
 });
 
 test('an arrow goes from point to point, and leaves at the edge towards what is out of view', () => {

@@ -111,6 +111,34 @@ static void keys_differ(void **context)
                    "! flow-no-start 4\n");
 }
 
+/* Trace Viewer's threads have their instants as slices of no length. */
+static void instants_are_bound(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'i','ts':10,'tid':1,'name':'sent','s':'t'\n"
+                   "'ph':'s','ts':10,'tid':1,'name':'fl','id':1\n"
+                   "'ph':'t','ts':20,'tid':2,'name':'fl','id':1\n"
+                   "'ph':'i','ts':20,'tid':2,'name':'first','s':'t'\n"
+                   "'ph':'i','ts':20,'tid':2,'name':'passed','s':'t'\n"
+                   "'ph':'f','ts':25,'tid':1,'name':'fl','id':1\n"
+                   "'ph':'i','ts':30,'tid':1,'name':'got','s':'t'\n"
+                   "'ph':'i','ts':31,'tid':1,'name':'late','s':'t'\n",
+                   "flow fl 1 !sent@10 -> !passed@20\n"
+                   "flow fl 1 !passed@20 -> !got@25\n");
+    /* Not of a process, not beside the time, and not where there is a slice. */
+    te_made_assert(SLICES "'ph':'i','ts':5,'tid':1,'name':'in','s':'t'\n"
+                          "'ph':'i','ts':12,'tid':2,'name':'own','s':'t'\n"
+                          "'ph':'i','ts':15,'tid':1,'name':'of all','s':'p'\n" START
+                          "'ph':'f','ts':11,'tid':2,'name':'fl','id':1\n"
+                          "'ph':'s','ts':15,'tid':1,'name':'g','id':1\n"
+                          "'ph':'s','ts':13,'tid':2,'name':'g','id':2\n",
+                   "flow fl 1 s1@5 -> !own@11\n! flow-no-slice 2\n");
+    /* The next is the slice when that comes first or at the same time. */
+    te_made_assert(SLICES START "'ph':'f','ts':15,'tid':2,'name':'fl','id':1\n"
+                                "'ph':'i','ts':20,'tid':2,'name':'i','s':'t'\n",
+                   "flow fl 1 s1@5 -> s2@15\n");
+}
+
 static void faults_are_counted(void **context)
 {
     (void)context;
@@ -274,6 +302,7 @@ static void agrees_with_looking_at_all(void **context)
 UNIT_TESTS(te_flows, cmocka_unit_test(binds_around), cmocka_unit_test(binds_the_deepest),
            cmocka_unit_test(binds_the_next), cmocka_unit_test(steps_make_arrows),
            cmocka_unit_test(fans_out), cmocka_unit_test(keys_differ),
-           cmocka_unit_test(faults_are_counted), cmocka_unit_test(slices_are_bound),
-           cmocka_unit_test(other_slices_are_bound), cmocka_unit_test(producers_replace),
-           cmocka_unit_test(overflow_is_searched), cmocka_unit_test(agrees_with_looking_at_all));
+           cmocka_unit_test(instants_are_bound), cmocka_unit_test(faults_are_counted),
+           cmocka_unit_test(slices_are_bound), cmocka_unit_test(other_slices_are_bound),
+           cmocka_unit_test(producers_replace), cmocka_unit_test(overflow_is_searched),
+           cmocka_unit_test(agrees_with_looking_at_all));

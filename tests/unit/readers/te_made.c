@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/source.h"
 #include "model/builder.h"
+#include "model/flow_end.h"
 #include "readers/trace_event.h"
 #include "unit.h"
 
@@ -247,8 +248,8 @@ static void tell_strips(struct answer *answer)
 
 static void tell_flow_end(struct answer *answer, const struct tv_flow_end *end)
 {
-    struct tv_slice slice = tv_slice_get(answer->trace, end->row, end->index);
-    tell(answer, " %s@", string(answer, tv_path_frame(answer->trace, slice.path)->name));
+    tell(answer, tv_flow_end_is_instant(end) ? " !%s@" : " %s@",
+         frame_name(answer, tv_flow_end_frame(answer->trace, end)));
     tell_time(answer, end->time);
 }
 

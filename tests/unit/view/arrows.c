@@ -157,6 +157,34 @@ static void arrows_of_one_pixel_are_one(void **state)
     tv_view_free(again.view);
 }
 
+/* From the instant 1 of thread 1 to A, and on to the instant 0 of a thread that has no slices. */
+static void instants_have_arrows(void **state)
+{
+    struct tv_trace *trace = ((struct asked *)*state)->fixture.trace;
+    struct asked asked = {.view = NULL};
+    uint32_t idle = tv_head_add_thread(trace->head, &(struct tv_thread){.id = 99});
+    *tv_table_add(&trace->tables.instants) =
+        (struct tv_instant){.time = 3000000, .frame = FIXTURE_FRAME('D'), .of = idle};
+    *tv_table_add(&trace->tables.instants) =
+        (struct tv_instant){.time = 200000, .frame = FIXTURE_FRAME('C'), .of = 1};
+    add_flow(trace, 'G', (struct tv_flow_end){200000, TV_NONE, 1},
+             (struct tv_flow_end){500000, 0, 0});
+    add_flow(trace, 'G', (struct tv_flow_end){500000, 0, 0},
+             (struct tv_flow_end){3000000, TV_NONE, 0});
+    asked.view = tv_view_new(trace);
+    assert_string_equal(answer_of(&asked, "flows?instant=1", TV_OK),
+                        "{\"in\":[],\n\"out\":[{\"flow\":4,\"frame\":6,\"id\":\"7\","
+                        "\"from\":[-1,1,200000,-1,2,1],\"to\":[0,0,500000,0,0]}],"
+                        "\"in_count\":0,\"out_count\":1}");
+    tv_out_release(&asked.out);
+    assert_arrows(&asked, "arrows?categories=2", "4 0 5 1 2 flows 5 left 0");
+    assert_arrows(&asked, "arrows?tracks=1", "4 0 1 2 flows 4 left 0");
+    assert_arrows(&asked, "arrows?tracks=0&to=300000", "3 4 flows 2 left 0");
+    answer_of(&asked, "flows?instant=2", TV_ERR_USAGE);
+    tv_out_release(&asked.out);
+    tv_view_free(asked.view);
+}
+
 /* The counts of all arrows together, and how many arrows there are. */
 static unsigned long long sum_of_counts(const char *answer, unsigned *arrows)
 {
@@ -269,6 +297,6 @@ static void a_slice_tells_its_contexts(void **state)
 
 UNIT_TESTS(arrows, asked_test(arrows_of_a_range), asked_test(an_arrow_tells_both_ends),
            asked_test(a_flow_is_told_alone), asked_test(arrows_of_categories_and_tracks),
-           asked_test(arrows_of_one_pixel_are_one), asked_test(many_arrows_are_counted),
-           asked_test(too_many_places_are_thinned), asked_test(wrong_questions_are_refused),
-           asked_test(a_slice_tells_its_contexts));
+           asked_test(arrows_of_one_pixel_are_one), asked_test(instants_have_arrows),
+           asked_test(many_arrows_are_counted), asked_test(too_many_places_are_thinned),
+           asked_test(wrong_questions_are_refused), asked_test(a_slice_tells_its_contexts));

@@ -88,7 +88,7 @@ async function bytes(path: string, query: Query, signal?: AbortSignal): Promise<
   return await (await ask(path, query, signal)).arrayBuffer();
 }
 
-type EndRow = [number, number, number, number, number];
+type EndRow = [number, number, number, number, number, number?];
 
 interface FlowRow {
   flow: number;
@@ -99,8 +99,9 @@ interface FlowRow {
   count?: number;
 }
 
-function readEnd([row, index, time, track, frame]: EndRow): FlowEnd {
-  return { row, index, time, track, frame };
+function readEnd([row, index, time, track, frame, thread]: EndRow): FlowEnd {
+  const end = { row, index, time, track, frame };
+  return thread === undefined ? end : { ...end, thread };
 }
 
 function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
@@ -213,7 +214,7 @@ export class HttpEngine implements Engine {
 
   async flowsOf(call: Call, signal?: AbortSignal): Promise<FlowsOfCall> {
     type Answer = { in: FlowRow[]; out: FlowRow[]; in_count: number; out_count: number };
-    const query = { row: call.row, index: call.index };
+    const query = call.row < 0 ? { instant: call.index } : { row: call.row, index: call.index };
     const answer = await json<Answer>('api/flows', query, signal);
     return {
       in: answer.in.map(readFlow),

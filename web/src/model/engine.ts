@@ -289,8 +289,8 @@ export interface CounterFacts {
   /** The ends of the stacked series in the whole trace, 0 between them. */
   low: number;
   high: number;
-  /** The ends of each series. */
-  bounds: [low: number, high: number][];
+  /** The ends of each series; null: it never has a number. */
+  bounds: ([low: number, high: number] | null)[];
   last_ns: number;
   /** Reserved colour; 0: automatic. */
   colour: number;
@@ -339,11 +339,13 @@ export interface InstantDetails extends EventAnswer {
   colour?: number;
 }
 
-/** The call at one end of an arrow, and when the arrow touches it. */
+/** The call at one end of an arrow, and when the arrow touches it; of an instant the row is -1. */
 export interface FlowEnd extends Call {
   time: number;
   track: number;
   frame: number;
+  /** Of an instant, which has no track. */
+  thread?: number;
 }
 
 export interface Flow {

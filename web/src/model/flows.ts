@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows: the arrows of the selected call, those of the chosen categories in view, and the way along
-// them from call to call.
+// them from end to end.
 
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
@@ -97,11 +97,11 @@ export class FlowStore {
     });
     if (viewer.facts.flows === 0) return;
     effect(() => {
-      viewer.call.get();
+      viewer.flowEnd.get();
       this.said.set('');
     });
     const askingOwn = new Latest(viewer.failed);
-    effect(() => this.askOwn(viewer.call.get(), askingOwn));
+    effect(() => this.askOwn(viewer.flowEnd.get(), askingOwn));
     const asking = new Latest(viewer.failed);
     const load = debounce(40, () => this.ask(asking));
     effect(() => {

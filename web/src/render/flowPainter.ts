@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows: arrows from call to call.  An end whose track shows no rows stands on the track's line, or
+// Flows: arrows from call to call, or to instants.  An end whose track shows no rows stands on the track's line, or
 // on that of its closed process; one beyond the visible time stands at the edge, and the arrow is
 // dashed.
 
@@ -18,13 +18,15 @@ const MOST_BEND = 80;
 /** An arrow along one row rises over it. */
 const RISE = 16;
 const PIECES = 24;
+/** So far under the top of its thread is the middle of an instant's mark. */
+const INSTANT_MIDDLE = 4;
 
 export interface FlowScene {
   theme: Theme;
   scale: TimeScale;
   placed: Placed;
-  /** The index of the process of a track. */
-  processOf: (track: number) => number;
+  /** The index of the process of an end. */
+  processOf: (end: FlowEnd) => number;
 }
 
 /** From 0 to 3, in pixels of the canvas but for y, which counts from the top of the list. */
@@ -52,11 +54,13 @@ export function lineOf(
   placed: Placed,
   heights: Heights,
   end: FlowEnd,
-  processOf: (track: number) => number,
+  processOf: (end: FlowEnd) => number,
 ): number | null {
+  const thread = end.thread === undefined ? undefined : placed.threads.get(end.thread);
+  if (thread) return thread.top + INSTANT_MIDDLE;
   const box = boxOf(placed, end.track);
   if (!box) {
-    const process = processOf(end.track);
+    const process = processOf(end);
     const group = placed.groups.find((g) => g.process === process);
     return group ? group.top + group.height / 2 : null;
   }

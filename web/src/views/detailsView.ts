@@ -18,10 +18,10 @@ import { objectDetails, snapshotDetails } from './objectDetails';
 import { sampleDetails } from './sampleDetails';
 import { scheduleDetails, statesInside } from './stateDetails';
 
-function markDetails(v: Views, mark: MarkDetails): HTMLElement[] {
+function markDetails(v: Views, mark: MarkDetails, flows: HTMLElement): HTMLElement[] {
   switch (mark.kind) {
     case 'instant':
-      return instantDetails(v, mark.instant);
+      return instantDetails(v, mark.instant, flows);
     case 'object':
       return objectDetails(v, mark.object);
     case 'snapshot':
@@ -53,7 +53,7 @@ export class DetailsView {
     this.v.settings.theme.get();
     viewer.unit.get();
     const mark = this.v.marks.details.get();
-    if (mark) return markDetails(this.v, mark);
+    if (mark) return markDetails(this.v, mark, this.flows.element);
     if (frame === null) {
       const hint =
         'Nothing is selected. Click on a call in the time line, or on a ' +

@@ -5,12 +5,11 @@ import { formatTimeUnit, formatCount } from '../base/format';
 import { signal } from '../base/signal';
 import { brief } from '../base/visible';
 import type { Flow, FlowEnd } from '../model/engine';
-import { trackName } from '../model/names';
 import { sameCall } from '../model/viewer';
 import { flowAt, paintFlows, type FlowScene } from '../render/flowPainter';
 import type { Context } from '../render/shapes';
 import type { Views } from './context';
-import { goToFlowEnd } from './followFlow';
+import { goToFlowEnd, ownerOfEnd } from './followFlow';
 
 /** So near an arrow is meant; bars under many arrows must stay within reach. */
 const REACH = 4;
@@ -22,9 +21,12 @@ type Scene = Omit<FlowScene, 'processOf'>;
 export class FlowLayer {
   readonly hovered = signal<Flow | null>(null);
   private readonly processes: ReadonlyMap<number, number>;
+  private readonly ofThreads: ReadonlyMap<number, number>;
 
   constructor(private readonly v: Views) {
-    this.processes = new Map(v.viewer.facts.tracks.map((t) => [t.track, t.process]));
+    const { tracks } = v.viewer.facts;
+    this.processes = new Map(tracks.map((t) => [t.track, t.process]));
+    this.ofThreads = new Map(tracks.map((t) => [t.thread, t.process]));
   }
 
   /** What must be drawn anew when it changes. */
@@ -35,7 +37,13 @@ export class FlowLayer {
   }
 
   private whole(scene: Scene): FlowScene {
-    return { ...scene, processOf: (track) => this.processes.get(track) ?? -1 };
+    return { ...scene, processOf: (end) => this.processOf(end) };
+  }
+
+  private processOf({ track, thread }: FlowEnd): number {
+    if (thread === undefined) return this.processes.get(track) ?? -1;
+    const lone = this.v.beside.rows.peek().threads.find((t) => t.thread === thread);
+    return this.ofThreads.get(thread) ?? lone?.process ?? -1;
   }
 
   paint(g: Context, scene: Scene, scroll: number, height: number): void {
@@ -67,10 +75,8 @@ export class FlowLayer {
   /** "id 7: send on main → receive on worker, 1.500 ms between" */
   words(flow: Flow): string {
     const { viewer } = this.v;
-    const end = ({ frame, track }: FlowEnd): string => {
-      const found = viewer.facts.tracks.find((t) => t.track === track);
-      return `${brief(viewer.frames.short(frame), 80)} on ${found ? trackName(found) : '?'}`;
-    };
+    const end = (of: FlowEnd): string =>
+      `${brief(viewer.frames.short(of.frame), 80)} on ${ownerOfEnd(viewer.facts, of) || '?'}`;
     const between = formatTimeUnit(flow.to.time - flow.from.time, viewer.unit.peek());
     const more =
       flow.count > 1 ? `; the first of ${formatCount(flow.count)} that fall together here` : '';
@@ -79,7 +85,7 @@ export class FlowLayer {
 
   /** To the end that is not selected, else to the one farther from where it was clicked. */
   follow(flow: Flow, time: number): Promise<void> {
-    const call = this.v.viewer.call.peek();
+    const call = this.v.viewer.flowEnd.peek();
     const { from, to } = flow;
     if (sameCall(call, from)) return goToFlowEnd(this.v, flow, to, '');
     if (sameCall(call, to)) return goToFlowEnd(this.v, flow, from, '');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the details of a call: the flows that arrive and leave, as links to the calls at their other
+// In the details of a call or an instant: the flows that arrive and leave, as links to the calls at their other
 // ends, and the contexts it ran in.
 
 import { fill, h } from '../base/dom';
@@ -8,10 +8,9 @@ import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import { brief, visible } from '../base/visible';
 import type { CallDetails, Flow } from '../model/engine';
-import { trackName } from '../model/names';
 import type { Views } from './context';
 import { eventFacts, eventParts, factTable } from './detailsParts';
-import { goToFlowEnd } from './followFlow';
+import { goToFlowEnd, ownerOfEnd } from './followFlow';
 
 const SHOWN = 12;
 
@@ -23,7 +22,7 @@ export class FlowLinks {
 
   constructor(private readonly v: Views) {
     effect(() => {
-      v.viewer.call.get();
+      v.viewer.flowEnd.get();
       this.all.set(false);
     });
     effect(() => this.show());
@@ -101,7 +100,6 @@ export class FlowLinks {
   private line(direction: Direction, flow: Flow): HTMLElement {
     const { viewer } = this.v;
     const end = direction === 'in' ? flow.from : flow.to;
-    const track = viewer.facts.tracks.find((t) => t.track === end.track);
     const between = flow.to.time - flow.from.time;
     const later = direction === 'in' ? between < 0 : between >= 0;
     const name = `${viewer.frames.short(flow.frame)} ${flow.id}`;
@@ -123,7 +121,7 @@ export class FlowLinks {
         { class: 'time' },
         `${formatTimeUnit(Math.abs(between), viewer.unit.peek())} ${later ? 'after' : 'before'}`,
       ),
-      this.events(flow, `${track ? trackName(track) : ''}, flow ${brief(name, 120)}`),
+      this.events(flow, `${ownerOfEnd(viewer.facts, end)}, flow ${brief(name, 120)}`),
     );
   }
 }

@@ -2,10 +2,26 @@
 // Along the flows, from call to call.
 
 import { brief } from '../base/visible';
-import type { Flow, FlowEnd } from '../model/engine';
+import type { Flow, FlowEnd, TraceFacts } from '../model/engine';
 import { Trail } from '../model/flows';
+import { trackName } from '../model/names';
+import { revealing } from '../model/span';
 import { inWords, wordsFor } from '../model/words';
 import { goToCall, type Views } from './context';
+
+/** The name of the track or thread of an end. */
+export function ownerOfEnd(facts: TraceFacts, end: FlowEnd): string {
+  const track = facts.tracks.find((t) => t.track === end.track);
+  if (track) return trackName(track);
+  const threads = [...facts.tracks, ...facts.idle_threads];
+  return threads.find((t) => t.thread === end.thread)?.name ?? '';
+}
+
+function goToInstant(v: Views, end: FlowEnd): void {
+  v.viewer.selectMark({ kind: 'instant', number: end.index });
+  const span = { from: end.time, to: end.time + 1 };
+  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+}
 
 /** Selects and shows the call at an end of a flow, its rows included. */
 export async function goToFlowEnd(
@@ -15,14 +31,16 @@ export async function goToFlowEnd(
   which: string,
 ): Promise<void> {
   const { viewer } = v;
-  const track = viewer.facts.tracks.find((t) => t.track === end.track);
-  if (!viewer.expanded.peek().has(end.track)) viewer.toggleExpanded(end.track);
-  await goToCall(v, end);
+  if (end.row < 0) goToInstant(v, end);
+  else {
+    if (!viewer.expanded.peek().has(end.track)) viewer.toggleExpanded(end.track);
+    await goToCall(v, end);
+  }
   const name = brief(viewer.frames.short(flow.frame), 80);
   v.flows.said.set(which);
   v.announce(
     `${which ? `${which}: ` : ''}${brief(viewer.frames.short(end.frame), 80)} ` +
-      `on ${track?.name ?? 'thread'}, by ${name} ${brief(flow.id, 40)}`,
+      `on ${ownerOfEnd(viewer.facts, end) || 'thread'}, by ${name} ${brief(flow.id, 40)}`,
   );
 }
 
@@ -35,7 +53,7 @@ export class FlowSteps {
 
   async step(direction: 1 | -1): Promise<void> {
     const { viewer, flows } = this.v;
-    const call = viewer.call.peek();
+    const call = viewer.flowEnd.peek();
     if (this.busy) return;
     if (viewer.facts.flows === 0) return this.say('This trace has no flows');
     const said = (text: string): void => this.say(inWords(wordsFor(viewer.facts), text));

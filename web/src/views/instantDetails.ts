@@ -21,7 +21,11 @@ function ownerOf(v: Views, { scope, of }: InstantDetails): string {
   return lone ? `thread [${lone.key ?? lone.thread_id}] ${lone.name}` : 'a thread';
 }
 
-export function instantDetails(v: Views, instant: InstantDetails): HTMLElement[] {
+export function instantDetails(
+  v: Views,
+  instant: InstantDetails,
+  flows: HTMLElement,
+): HTMLElement[] {
   const unit = v.viewer.unit.peek();
   return [
     ...head(v, instant.frame, instant.colour),
@@ -30,6 +34,7 @@ export function instantDetails(v: Views, instant: InstantDetails): HTMLElement[]
       fact('Scope', ownerOf(v, instant)),
       ...eventFacts(instant),
     ),
+    flows,
     ...eventParts(v, instant),
   ];
 }
