@@ -66,6 +66,9 @@
       "events whose ph is missing or no phase of the format, left out")                            \
     X(BAD_TIMESTAMP, "bad-timestamp", W,                                                           \
       "events whose ts is missing, no number or out of range, left out")                           \
+    X(PID_MISSING, "pid-missing", N, "events without a pid: of process 0")                         \
+    X(TID_MISSING, "tid-missing", N, "events without a tid: of the thread numbered as their pid")  \
+    X(NAME_MISSING, "name-missing", W, "events without a name: shown as [No name]")                \
     X(BAD_DURATION, "bad-duration", W,                                                             \
       "durations that are null (taken as 0), no numbers (taken as missing) or too long (cut)")     \
     X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, taken as 0")                 \

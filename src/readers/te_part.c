@@ -191,6 +191,48 @@ static void warn(struct tv_te_part *part, enum tv_diagnostic_kind kind, const st
     tv_diagnostics_add(&part->diagnostics, kind, event->offset);
 }
 
+/* ---- What events must say ---- */
+
+static bool is_one_of(char phase, const char *phases)
+{
+    return strchr(phases, phase) != NULL;
+}
+
+static bool has_scope(const struct event *event, struct tv_bytes scope)
+{
+    return is_one_of(event->phase, "iIR") && tv_bytes_equal(event->fields->s, scope);
+}
+
+/* Ends may leave their name away, dumps, clocks and "=" go by their ids, a sample by its stack;
+ * what is asynchronous is told of when it is joined. */
+static bool needs_name(const struct event *event)
+{
+    if (event->phase == 'P' && (event->fields->sf.data || event->fields->stack.data))
+        return false;
+    return is_one_of(event->phase, "XBiIRCSTpFstfPNOD()");
+}
+
+static bool needs_process(const struct event *event)
+{
+    return !is_one_of(event->phase, "Vc=") && !has_scope(event, TV_BYTES("\"g\""));
+}
+
+static bool needs_thread(const struct event *event)
+{
+    return needs_process(event) && !is_one_of(event->phase, "CNODv") &&
+           !has_scope(event, TV_BYTES("\"p\""));
+}
+
+static TV_NOINLINE void warn_missing(struct tv_te_part *part, const struct event *event)
+{
+    if (!event->fields->pid.data && needs_process(event))
+        warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
+    if (!event->fields->tid.data && needs_thread(event))
+        warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
+    if (!event->fields->name.data && needs_name(event))
+        warn(part, TV_DIAGNOSTIC_NAME_MISSING, event);
+}
+
 TV_INLINE void widen(struct tv_te_part *part, int64_t time)
 {
     if (time < part->first)
@@ -429,6 +471,11 @@ static void take_metadata(struct tv_te_part *part, const struct event *event)
     struct tv_bytes name = event->fields->name;
     bool of_thread = tv_bytes_equal(name, TV_BYTES("\"thread_name\"")) ||
                      tv_bytes_equal(name, TV_BYTES("\"thread_sort_index\""));
+    bool of_process = of_thread || tv_bytes_starts_with(name, TV_BYTES("\"process_"));
+    if (of_process && !event->fields->pid.data)
+        warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
+    if (of_thread && !event->fields->tid.data)
+        warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
     *tv_table_add(&part->metadata) = (struct tv_te_loose){
         .offset = event->offset,
         .thread = of_thread ? thread_of(part, event->fields) : TV_NONE,
@@ -495,6 +542,8 @@ void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields,
         warn(part, TV_DIAGNOSTIC_BAD_TIMESTAMP, &event);
         return;
     }
+    if (TV_UNLIKELY(!fields->pid.data || !fields->tid.data || !fields->name.data))
+        warn_missing(part, &event);
     if (TV_UNLIKELY(fields->rare))
         take_stacks(part, &event);
     take_timed(part, &event);

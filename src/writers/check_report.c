@@ -24,7 +24,8 @@ struct place {
 
 bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict)
 {
-    return strict || (kind != TV_DIAGNOSTIC_UNMATCHED_EXIT && kind != TV_DIAGNOSTIC_OPEN_CALL);
+    return strict || (kind != TV_DIAGNOSTIC_UNMATCHED_EXIT && kind != TV_DIAGNOSTIC_OPEN_CALL &&
+                      kind != TV_DIAGNOSTIC_TID_MISSING);
 }
 
 bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict)

@@ -9,7 +9,8 @@
 #include "model/trace.h"
 
 /* Whether a kind counts: calls that began before the trace or are open at its end do only when
- * `strict`, as almost every trace has them. */
+ * `strict`, as almost every trace has them; events without a tid too, as whole programs leave it
+ * away. */
 bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict);
 
 /* Whether a kind is told: what counts, and what is unfinished in formats whose traces mostly finish
