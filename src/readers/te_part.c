@@ -285,7 +285,7 @@ static void take_stack(struct tv_te_part *part, const struct event *event, struc
         warn(part, TV_DIAGNOSTIC_STACK_TWICE, event);
     else if (frame.data)
         tv_te_uses_add(&part->uses, process_of(part, event->fields),
-                       tv_te_text(frame, &part->threads.scratch), event->offset, 1);
+                       tv_te_text(frame, &part->threads.scratch), event->offset);
 }
 
 /* Those of samples are found when the samples are made. */

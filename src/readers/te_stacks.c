@@ -199,7 +199,7 @@ void tv_te_stacks_check_uses(struct tv_te_stacks *stacks)
                                tv_map_find(&stacks->numbers, key_of(use->process, key)) != TV_NONE))
             continue;
         for (uint64_t k = 0; k < use->count; k++)
-            tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, k == 0 ? use->offset : TV_NO_OFFSET);
+            tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, tv_te_use_place(use, k));
     }
 }
 

@@ -16,8 +16,7 @@ void tv_te_uses_release(struct tv_te_uses *uses)
     memset(uses, 0, sizeof *uses);
 }
 
-void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key, uint64_t offset,
-                    uint64_t count)
+static struct tv_te_use *find(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key)
 {
     if (!uses->keys) {
         uses->keys = tv_interner_new();
@@ -29,7 +28,24 @@ void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes k
     if (row == uses->count) {
         uses->rows =
             tv_array_reserve(uses->rows, &uses->capacity, uses->count + 1, sizeof *uses->rows);
-        uses->rows[uses->count++] = (struct tv_te_use){process, number, offset, 0};
+        uses->rows[uses->count++] = (struct tv_te_use){.process = process, .key = number};
     }
-    uses->rows[row].count += count;
+    return &uses->rows[row];
+}
+
+void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key, uint64_t offset)
+{
+    struct tv_te_use *use = find(uses, process, key);
+    if (use->count < TV_TE_USES_PLACES)
+        use->offsets[use->count] = offset;
+    use->count++;
+}
+
+void tv_te_uses_merge(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key,
+                      const struct tv_te_use *use)
+{
+    struct tv_te_use *all = find(uses, process, key);
+    for (uint64_t i = 0; i < use->count && all->count + i < TV_TE_USES_PLACES; i++)
+        all->offsets[all->count + i] = use->offsets[i];
+    all->count += use->count;
 }

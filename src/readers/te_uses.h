@@ -11,12 +11,15 @@
 
 struct tv_interner;
 
+/* So many events of a key keep their place: most keys are known, and then nobody asks. */
+#define TV_TE_USES_PLACES 8
+
 /* A key that events of one process name. */
 struct tv_te_use {
     uint32_t process;
-    uint32_t key;    /* of the text in the interner */
-    uint64_t offset; /* of the first event */
+    uint32_t key; /* of the text in the interner */
     uint64_t count;
+    uint64_t offsets[TV_TE_USES_PLACES]; /* of the first events */
 };
 
 /* Zeroed at first. */
@@ -29,8 +32,18 @@ struct tv_te_uses {
 
 void tv_te_uses_release(struct tv_te_uses *uses);
 
-/* Counts so many events more. */
-void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key, uint64_t offset,
-                    uint64_t count);
+/* Counts one event more. */
+void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key,
+                    uint64_t offset);
+
+/* Counts what one part counted of a key. */
+void tv_te_uses_merge(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key,
+                      const struct tv_te_use *use);
+
+/* The place of an event by its number, or TV_NO_OFFSET: it was not kept. */
+static inline uint64_t tv_te_use_place(const struct tv_te_use *use, uint64_t nth)
+{
+    return nth < TV_TE_USES_PLACES ? use->offsets[nth] : TV_NO_OFFSET;
+}
 
 #endif

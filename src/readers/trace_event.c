@@ -115,8 +115,8 @@ static void move_uses(struct tv_te_uses *all, const struct tv_te_uses *own,
 {
     for (size_t i = 0; i < own->count; i++) {
         const struct tv_te_use *use = &own->rows[i];
-        tv_te_uses_add(all, numbers->processes[use->process], tv_interner_get(own->keys, use->key),
-                       use->offset, use->count);
+        tv_te_uses_merge(all, numbers->processes[use->process],
+                         tv_interner_get(own->keys, use->key), use);
     }
 }
 
