@@ -6,6 +6,7 @@
 #ifndef TV_READERS_TE_USES_H
 #define TV_READERS_TE_USES_H
 
+#include "base/error.h"
 #include "base/map.h"
 #include "base/types.h"
 
