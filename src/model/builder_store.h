@@ -2,7 +2,7 @@
 /*
  * builder_store.h - the builder's columns: allocated by count, written where each slice stays.
  *
- * For the files of the builder and trace.c alone.
+ * For the files of the builder, sift.c and trace.c alone.
  */
 #ifndef TV_MODEL_BUILDER_STORE_H
 #define TV_MODEL_BUILDER_STORE_H
@@ -14,6 +14,27 @@ void tv_columns_init(struct tv_columns *columns, uint64_t count, uint64_t blocks
 /* And columns for the places of their events, in an input of that many bytes. */
 void tv_columns_add_offsets(struct tv_columns *columns, uint64_t input_bytes);
 void tv_columns_release(struct tv_columns *columns);
+
+/* All times of a slice of a row, ticks. */
+TV_INLINE struct tv_wide_time tv_columns_ticks(const struct tv_columns *c, const struct tv_row *row,
+                                               uint32_t index)
+{
+    const struct tv_slice_block *block = &c->blocks[row->first_block + index / TV_BLOCK_SLICES];
+    uint64_t at = row->first + index;
+    struct tv_wide_time ticks = {0};
+    if (TV_UNLIKELY(block->wide != TV_NONE))
+        return c->wide[block->wide + index % TV_BLOCK_SLICES];
+    if (c->start) {
+        ticks.start = block->wall_base + (uint32_t)(c->start[at] - (uint32_t)block->wall_base);
+        ticks.length = c->length[at];
+    }
+    if (c->cpu_start) {
+        ticks.cpu_start =
+            block->cpu_base + (uint32_t)(c->cpu_start[at] - (uint32_t)block->cpu_base);
+        ticks.cpu_length = c->cpu_length[at];
+    }
+    return ticks;
+}
 
 static inline uint32_t tv_blocks_for(uint32_t slices)
 {

@@ -38,7 +38,8 @@ void tv_trace_free(struct tv_trace *trace)
     for (size_t i = 0; i < trace->source_count; i++)
         tv_source_free(trace->sources[i]);
     tv_free(trace->sources);
-    tv_head_free(trace->head);
+    if (!trace->base)
+        tv_head_free(trace->head);
     tv_free(trace);
 }
 
@@ -76,22 +77,7 @@ static struct decoder decoder_for(const struct tv_trace *trace, uint32_t row)
 
 static struct tv_wide_time read_ticks(const struct decoder *d, uint32_t index)
 {
-    const struct tv_columns *c = d->columns;
-    const struct tv_slice_block *block = &d->blocks[index / TV_BLOCK_SLICES];
-    uint64_t at = d->row->first + index;
-    struct tv_wide_time ticks = {0};
-    if (TV_UNLIKELY(block->wide != TV_NONE))
-        return c->wide[block->wide + index % TV_BLOCK_SLICES];
-    if (c->start) {
-        ticks.start = block->wall_base + (uint32_t)(c->start[at] - (uint32_t)block->wall_base);
-        ticks.length = c->length[at];
-    }
-    if (c->cpu_start) {
-        ticks.cpu_start =
-            block->cpu_base + (uint32_t)(c->cpu_start[at] - (uint32_t)block->cpu_base);
-        ticks.cpu_length = c->cpu_length[at];
-    }
-    return ticks;
+    return tv_columns_ticks(d->columns, d->row, index);
 }
 
 static struct tv_slice decode(const struct decoder *d, uint32_t index)

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two walks over each track, each call before those that it made: the first counts what goes to
+ * which new depth, the second puts it there.  So slices come to their new rows in order of time,
+ * and parents before children.
+ */
+#include "model/sift.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/builder_store.h"
+#include "model/sift_tables.h"
+
+void tv_slice_set_init(struct tv_slice_set *set, const struct tv_trace *trace)
+{
+    set->columns_count = trace->columns_count;
+    set->bits = tv_alloc(trace->columns_count, sizeof *set->bits);
+    for (uint32_t i = 0; i < trace->columns_count; i++)
+        set->bits[i] = tv_alloc((size_t)(trace->columns[i].count / 64 + 1), sizeof *set->bits[i]);
+}
+
+void tv_slice_set_release(struct tv_slice_set *set)
+{
+    for (uint32_t i = 0; i < set->columns_count; i++)
+        tv_free(set->bits[i]);
+    tv_free(set->bits);
+    *set = (struct tv_slice_set){NULL, 0};
+}
+
+/* One level of a walk, and one new depth. */
+struct level {
+    const uint8_t *flags;
+    uint64_t first; /* of the row, in the columns */
+    uint32_t row, count, next;
+    uint32_t depth;                        /* new: where a slice of this level goes if it is kept */
+    struct tv_sift_spot *spot, *spots_end; /* what is asked of this level, from here on */
+    /* Of the slice that was kept last at this new depth: */
+    uint64_t at;
+    uint32_t path, index;
+};
+
+struct sifting {
+    const struct tv_trace *from;
+    const struct tv_sieve *sieve;
+    struct tv_trace *to;
+    struct tv_sift_spots spots;
+    struct level *levels;
+    size_t level_capacity, row_capacity;
+    struct tv_place *places; /* [new depth], of the track at hand */
+    size_t place_capacity;
+};
+
+/* ---- Walking ---- */
+
+static void open_track(struct sifting *s, const struct tv_track *track)
+{
+    const struct tv_trace *from = s->from;
+    s->levels = tv_array_reserve(s->levels, &s->level_capacity, (size_t)track->row_count + 1,
+                                 sizeof *s->levels);
+    for (uint32_t i = 0; i < track->row_count; i++) {
+        uint32_t row = track->first_row + i;
+        const struct tv_row *r = &from->rows[row];
+        assert(r->columns == from->rows[track->first_row].columns);
+        s->levels[i] = (struct level){
+            .flags = from->columns[r->columns].flags + r->first,
+            .first = r->first,
+            .row = row,
+            .count = r->count,
+        };
+        tv_sift_spots_of_row(&s->spots, row, &s->levels[i].spot, &s->levels[i].spots_end);
+    }
+    s->levels[track->row_count] = (struct level){.count = 0};
+}
+
+/* From a level whose slice is done to that of the next slice; false: there is none. */
+TV_INLINE bool go_on(const struct level *levels, uint32_t *level)
+{
+    const struct level *l = &levels[*level];
+    while (*level > 0 && (l->next == l->count || l->flags[l->next] & TV_SLICE_FIRST_CHILD))
+        l = &levels[--*level];
+    return l->next < l->count;
+}
+
+/* How many slices of a track go to each new depth: counts[depth].  Returns how many depths. */
+static uint32_t count_track(struct sifting *s, const struct tv_track *track, uint32_t *counts)
+{
+    const uint64_t *bits = s->sieve->slices.bits[s->from->rows[track->first_row].columns];
+    uint32_t level = 0, depths = 0;
+    open_track(s, track);
+    for (;;) {
+        struct level *l = &s->levels[level];
+        uint32_t i = l->next++, depth = l->depth;
+        uint64_t at = l->first + i;
+        bool kept = bits[at / 64] >> (at % 64) & 1;
+        counts[depth] += kept;
+        depth += kept;
+        if (depth > depths)
+            depths = depth;
+        l[1].depth = depth;
+        if (l->flags[i] & TV_SLICE_HAS_CHILDREN)
+            level++;
+        else if (!go_on(s->levels, &level))
+            return depths;
+    }
+}
+
+/* ---- New rows ---- */
+
+static void add_row(struct sifting *s, const struct tv_track *track, uint32_t count, uint32_t depth)
+{
+    struct tv_trace *to = s->to;
+    const struct tv_row *like = &s->from->rows[track->first_row];
+    struct tv_columns *columns = &to->columns[like->columns];
+    to->rows =
+        tv_array_reserve(to->rows, &s->row_capacity, (size_t)to->row_count + 1, sizeof *to->rows);
+    to->rows[to->row_count++] = (struct tv_row){
+        .first = columns->count,
+        .first_block = columns->block_count,
+        .count = count,
+        .track = to->track_count,
+        .depth = depth,
+        .input = like->input,
+        .columns = like->columns,
+    };
+    columns->count += count;
+    columns->block_count += tv_blocks_for(count);
+}
+
+/* The kinds of tracks that are counted as slices of the trace. */
+static bool is_counted(const struct tv_track *track)
+{
+    return tv_track_has_calls(track) || track->kind == TV_TRACK_ASYNC;
+}
+
+/* A track without slices stays when its thread does. */
+static bool keeps_empty(const struct sifting *s, const struct tv_track *track)
+{
+    const bool *threads = s->sieve->threads;
+    return track->slice_count == 0 &&
+           (track->thread == TV_NONE || !threads || threads[track->thread]);
+}
+
+/* The track with its rows, still without slices; false: nothing of it is kept. */
+static bool add_track(struct sifting *s, const struct tv_track *track)
+{
+    struct tv_trace *to = s->to;
+    uint32_t depths = 0, *counts = tv_alloc((size_t)track->row_count + 1, sizeof *counts);
+    if (track->slice_count > 0)
+        depths = count_track(s, track, counts);
+    bool kept = depths > 0 || keeps_empty(s, track);
+    if (track->slice_count == 0)
+        depths = track->row_count; /* rows without slices */
+    if (kept) {
+        struct tv_track *made = &to->tracks[to->track_count];
+        *made = *track;
+        made->waits = NULL;
+        made->wait_count = 0;
+        made->first_row = to->row_count;
+        made->row_count = depths;
+        made->slice_count = 0;
+        for (uint32_t i = 0; i < depths; i++) {
+            made->slice_count += counts[i];
+            add_row(s, track, counts[i], i);
+        }
+        to->slice_count += is_counted(track) ? made->slice_count : 0;
+        to->track_count++;
+    }
+    tv_free(counts);
+    return kept;
+}
+
+static void make_columns(struct sifting *s)
+{
+    for (uint32_t i = 0; i < s->to->columns_count; i++) {
+        const struct tv_columns *old = &s->from->columns[i];
+        struct tv_columns *columns = &s->to->columns[i];
+        unsigned clocks = (old->start ? TV_CLOCK_WALL : 0) | (old->cpu_start ? TV_CLOCK_CPU : 0);
+        if (columns->count == 0)
+            continue;
+        tv_columns_init(columns, columns->count, columns->block_count, clocks);
+        if (old->offset)
+            tv_columns_add_offsets(columns, old->offset_high ? UINT64_MAX : 0);
+    }
+}
+
+/* ---- Slices to their places ---- */
+
+/* Where a slice of this level went, or else the nearest one around it that is kept. */
+static void answer_spots(const struct sifting *s, const struct tv_track *made, struct level *l,
+                         uint32_t index, bool kept)
+{
+    for (; l->spot < l->spots_end && l->spot->index == index; l->spot++) {
+        uint32_t depths = l->depth + kept;
+        l->spot->kept = kept;
+        l->spot->new_row = depths > 0 ? made->first_row + depths - 1 : TV_NONE;
+        l->spot->new_index = depths > 0 ? s->levels[depths - 1].index : 0;
+    }
+}
+
+struct columns_pair {
+    const struct tv_columns *old;
+    struct tv_columns *made;
+};
+
+static void place_slice(struct sifting *s, const struct columns_pair *columns,
+                        const struct level *l, uint32_t index)
+{
+    const struct tv_columns *old = columns->old;
+    struct tv_columns *made = columns->made;
+    struct level *levels = s->levels, *own = &levels[l->depth];
+    struct tv_place *place = &s->places[l->depth];
+    uint64_t from = l->first + index, at = place->first + place->next;
+    struct tv_wide_time ticks = tv_columns_ticks(old, &s->from->rows[l->row], index);
+    struct tv_slice_times times = {ticks.start, ticks.length, ticks.cpu_start, ticks.cpu_length};
+    unsigned flags = old->flags[from] & ~(unsigned)(TV_SLICE_HAS_CHILDREN | TV_SLICE_FIRST_CHILD);
+    uint32_t parent = l->depth > 0 ? own[-1].path : TV_ROOT_PATH;
+    own->path = tv_paths_child(&s->to->paths, parent, s->from->paths.nodes[old->path[from]].frame);
+    own->at = at;
+    own->index = place->next;
+    if (l->depth > 0 && !(made->flags[own[-1].at] & TV_SLICE_HAS_CHILDREN)) {
+        made->flags[own[-1].at] |= TV_SLICE_HAS_CHILDREN;
+        flags |= TV_SLICE_FIRST_CHILD;
+    }
+    tv_place_slice(made, place, &times);
+    made->path[at] = own->path;
+    made->flags[at] = (uint8_t)flags;
+    if (made->offset)
+        made->offset[at] = old->offset[from];
+    if (made->offset_high)
+        made->offset_high[at] = old->offset_high[from];
+}
+
+static void place_track(struct sifting *s, const struct tv_track *track,
+                        const struct tv_track *made)
+{
+    struct tv_trace *to = s->to;
+    uint32_t number = s->from->rows[track->first_row].columns, level = 0;
+    const uint64_t *bits = s->sieve->slices.bits[number];
+    struct columns_pair columns = {&s->from->columns[number], &to->columns[number]};
+    open_track(s, track);
+    s->places = tv_array_reserve(s->places, &s->place_capacity, made->row_count, sizeof *s->places);
+    for (uint32_t i = 0; i < made->row_count; i++) {
+        const struct tv_row *row = &to->rows[made->first_row + i];
+        s->places[i] = (struct tv_place){row->first, row->first_block, 0, row->count};
+    }
+    for (;;) {
+        struct level *l = &s->levels[level];
+        uint32_t i = l->next++;
+        uint64_t at = l->first + i;
+        bool kept = bits[at / 64] >> (at % 64) & 1;
+        if (kept)
+            place_slice(s, &columns, l, i);
+        if (TV_UNLIKELY(l->spot < l->spots_end))
+            answer_spots(s, made, l, i, kept);
+        l[1].depth = l->depth + kept;
+        if (l->flags[i] & TV_SLICE_HAS_CHILDREN)
+            level++;
+        else if (!go_on(s->levels, &level))
+            break;
+    }
+    for (uint32_t i = 0; i < made->row_count; i++)
+        tv_columns_rank(&to->columns[number], &to->rows[made->first_row + i]);
+}
+
+/* ---- Facts ---- */
+
+static void count_calls(struct tv_trace *trace, uint32_t row)
+{
+    const struct tv_row *r = &trace->rows[row];
+    const uint8_t *flags = trace->columns[r->columns].flags + r->first;
+    uint64_t supplied = 0, open = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        supplied += (flags[i] & TV_SLICE_ENTERED_BEFORE) != 0;
+        open += (flags[i] & TV_SLICE_OPEN) != 0;
+    }
+    trace->recorded_calls += r->count - supplied;
+    trace->unmatched_exits += supplied;
+    trace->open_calls += open;
+    if (supplied < r->count && r->depth >= trace->max_depth)
+        trace->max_depth = r->depth + 1;
+}
+
+static void find_facts(struct sifting *s)
+{
+    struct tv_trace *to = s->to;
+    const struct tv_trace *from = s->from;
+    if (to->slice_count == from->slice_count) {
+        to->recorded_calls = from->recorded_calls;
+        to->unmatched_exits = from->unmatched_exits;
+        to->open_calls = from->open_calls;
+        to->max_depth = from->max_depth;
+        return;
+    }
+    for (uint32_t row = 0; row < to->row_count; row++)
+        if (tv_track_has_calls(&to->tracks[to->rows[row].track]))
+            count_calls(to, row);
+}
+
+static struct tv_trace *new_trace(const struct tv_trace *from)
+{
+    struct tv_trace *to = tv_alloc(1, sizeof *to);
+    to->head = from->head;
+    to->base = from;
+    to->columns_count = from->columns_count;
+    to->columns = tv_alloc(from->columns_count, sizeof *to->columns);
+    to->tracks = tv_alloc(from->track_count, sizeof *to->tracks);
+    to->offset_count = from->offset_count;
+    to->offset = tv_alloc(from->offset_count, sizeof *to->offset);
+    if (from->offset_count > 0)
+        memcpy(to->offset, from->offset, from->offset_count * sizeof *to->offset);
+    to->origin = from->origin;
+    to->start = from->start;
+    to->end = from->end;
+    to->cpu_axis = from->cpu_axis;
+    tv_paths_init(&to->paths);
+    return to;
+}
+
+struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sieve *sieve)
+{
+    struct sifting s = {.from = trace, .sieve = sieve, .to = new_trace(trace)};
+    uint32_t *made = tv_alloc(trace->track_count, sizeof *made);
+    tv_sift_spots_gather(&s.spots, trace);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        made[i] = s.to->track_count;
+        if (!add_track(&s, &trace->tracks[i]))
+            made[i] = TV_NONE;
+    }
+    make_columns(&s);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (made[i] != TV_NONE && s.to->tracks[made[i]].slice_count > 0)
+            place_track(&s, &trace->tracks[i], &s.to->tracks[made[i]]);
+    tv_sift_tables(s.to, trace, sieve, &s.spots, made);
+    tv_paths_finish(&s.to->paths);
+    find_facts(&s);
+    tv_sift_spots_release(&s.spots);
+    tv_free(made);
+    tv_free(s.levels);
+    tv_free(s.places);
+    return s.to;
+}
+
+void tv_trace_take_over(struct tv_trace *sifted, struct tv_trace *from)
+{
+    assert(sifted->base == from);
+    sifted->base = from->base;
+    sifted->sources = from->sources;
+    sifted->source_count = from->source_count;
+    from->sources = NULL;
+    from->source_count = 0;
+    from->base = sifted;
+    tv_trace_free(from);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sift.h - a trace of some of the slices of another, nested anew, and of some rows of its tables.
+ *
+ * The parent of a slice is the nearest slice around it that is kept.  The new trace is finished and
+ * immutable like any other, has the axis of the one it was made from, and uses its head and its
+ * sources.  Arrows and waits of a slice that is not kept become those of its new parent.
+ */
+#ifndef TV_MODEL_SIFT_H
+#define TV_MODEL_SIFT_H
+
+#include "model/trace.h"
+
+/* A bit for each slice of each of a trace's columns: [columns_count], at row.first + index. */
+struct tv_slice_set {
+    uint64_t **bits;
+    uint32_t columns_count;
+};
+
+void tv_slice_set_init(struct tv_slice_set *set, const struct tv_trace *trace); /* empty */
+void tv_slice_set_release(struct tv_slice_set *set);
+
+static inline bool tv_slice_set_has(const struct tv_slice_set *set, uint32_t columns, uint64_t at)
+{
+    return set->bits[columns][at / 64] >> (at % 64) & 1;
+}
+
+static inline void tv_slice_set_put(struct tv_slice_set *set, uint32_t columns, uint64_t at,
+                                    bool there)
+{
+    uint64_t *word = &set->bits[columns][at / 64], bit = (uint64_t)1 << (at % 64);
+    *word = there ? *word | bit : *word & ~bit;
+}
+
+/* What is kept.  Arrays are by the number of a row; NULL: all. */
+struct tv_sieve {
+    struct tv_slice_set slices;
+    bool *threads; /* [head->thread_count]: of contexts, wake-ups and blockings, and of tracks
+                    * that have no slices anyway */
+    bool *frames;  /* [head->frame_count]: of the stacks of samples; a sample goes with the last
+                    * frame of its stack */
+    bool *instants, *counters, *objects, *samples, *memory_dumps;
+};
+
+/* The trace must live as long as what is made of it. */
+struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sieve *sieve);
+
+/* Ends that: the sifted trace takes over what it needs of the one it was made from, which is
+ * freed. */
+void tv_trace_take_over(struct tv_trace *sifted, struct tv_trace *from);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/sift_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "model/tables.h"
+
+/* ---- Spots ---- */
+
+/* The slice that waited. */
+static bool find_waiter(const struct tv_trace *trace, const struct tv_track *track,
+                        const struct tv_wait *wait, uint32_t *row, uint32_t *index)
+{
+    tv_ns tick = trace->head->inputs[track->input].tick_ns;
+    if (wait->depth >= track->row_count)
+        return false;
+    *row = track->first_row + wait->depth;
+    *index = tv_row_find(trace, *row, wait->start * tick + trace->offset[track->input]);
+    return *index < trace->rows[*row].count;
+}
+
+struct gathering {
+    struct tv_sort_key *keys;
+    size_t count;
+};
+
+static void ask(struct gathering *gathering, uint32_t row, uint32_t index)
+{
+    gathering->keys[gathering->count++] = (struct tv_sort_key){(uint64_t)row << 32 | index, 0};
+}
+
+static size_t count_waits(const struct tv_trace *trace)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        count += trace->tracks[i].wait_count;
+    return count;
+}
+
+static void ask_for_waiters(struct gathering *gathering, const struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        uint32_t row, index;
+        for (uint32_t j = 0; j < track->wait_count; j++)
+            if (find_waiter(trace, track, &track->waits[j], &row, &index))
+                ask(gathering, row, index);
+    }
+}
+
+static void ask_for_end(struct gathering *gathering, const struct tv_flow_end *end)
+{
+    if (end->row != TV_NONE)
+        ask(gathering, end->row, end->index);
+}
+
+void tv_sift_spots_gather(struct tv_sift_spots *spots, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    size_t most = count_waits(trace) + tables->flows.count * 2 + tables->slice_extras.count +
+                  tables->async_extras.count;
+    struct gathering gathering = {tv_alloc(most, sizeof *gathering.keys), 0};
+    ask_for_waiters(&gathering, trace);
+    for (size_t i = 0; i < tables->flows.count; i++) {
+        ask_for_end(&gathering, &tables->flows.rows[i].from);
+        ask_for_end(&gathering, &tables->flows.rows[i].to);
+    }
+    for (size_t i = 0; i < tables->slice_extras.count; i++)
+        ask(&gathering, tables->slice_extras.rows[i].row, tables->slice_extras.rows[i].index);
+    for (size_t i = 0; i < tables->async_extras.count; i++)
+        ask(&gathering, tables->async_extras.rows[i].row, tables->async_extras.rows[i].index);
+    tv_sort_keys(gathering.keys, gathering.count);
+    spots->rows = tv_alloc(gathering.count, sizeof *spots->rows);
+    spots->count = 0;
+    for (size_t i = 0; i < gathering.count; i++) {
+        uint64_t key = gathering.keys[i].key;
+        if (i > 0 && key == gathering.keys[i - 1].key)
+            continue;
+        spots->rows[spots->count++] =
+            (struct tv_sift_spot){(uint32_t)(key >> 32), (uint32_t)key, TV_NONE, 0, false};
+    }
+    tv_free(gathering.keys);
+}
+
+void tv_sift_spots_release(struct tv_sift_spots *spots)
+{
+    tv_free(spots->rows);
+    *spots = (struct tv_sift_spots){NULL, 0};
+}
+
+/* The first spot that is not before a slice. */
+static size_t find_spot(const struct tv_sift_spots *spots, uint32_t row, uint32_t index)
+{
+    size_t low = 0, count = spots->count;
+    while (count > 0) {
+        const struct tv_sift_spot *half = &spots->rows[low + count / 2];
+        if (half->row < row || (half->row == row && half->index < index)) {
+            low += count / 2 + 1;
+            count -= count / 2 + 1;
+        } else {
+            count /= 2;
+        }
+    }
+    return low;
+}
+
+void tv_sift_spots_of_row(const struct tv_sift_spots *spots, uint32_t row,
+                          struct tv_sift_spot **first, struct tv_sift_spot **end)
+{
+    *first = *end = NULL;
+    if (spots->count == 0)
+        return;
+    *first = spots->rows + find_spot(spots, row, 0);
+    *end = spots->rows + find_spot(spots, row + 1, 0);
+}
+
+static const struct tv_sift_spot *get_spot(const struct tv_sift_spots *spots, uint32_t row,
+                                           uint32_t index)
+{
+    return &spots->rows[find_spot(spots, row, index)];
+}
+
+/* ---- What is of slices ---- */
+
+static void sift_waits(struct tv_trace *to, const struct tv_trace *from,
+                       const struct tv_sift_spots *spots, const uint32_t *made)
+{
+    for (uint32_t i = 0; i < from->track_count; i++) {
+        const struct tv_track *track = &from->tracks[i];
+        uint32_t row, index;
+        if (made[i] == TV_NONE || track->wait_count == 0)
+            continue;
+        struct tv_track *own = &to->tracks[made[i]];
+        own->waits = tv_alloc(track->wait_count, sizeof *own->waits);
+        for (uint32_t j = 0; j < track->wait_count; j++) {
+            if (!find_waiter(from, track, &track->waits[j], &row, &index))
+                continue;
+            const struct tv_sift_spot *spot = get_spot(spots, row, index);
+            if (spot->new_row == TV_NONE)
+                continue;
+            struct tv_wait *wait = &own->waits[own->wait_count++];
+            *wait = track->waits[j];
+            wait->depth = spot->new_row - own->first_row;
+            wait->path = tv_slice_get(to, spot->new_row, spot->new_index).path;
+        }
+    }
+}
+
+/* An end is a slice, or without a row an instant, whose new number `instants` tells. */
+static bool move_end(struct tv_flow_end *end, const struct tv_sift_spots *spots,
+                     const uint32_t *instants)
+{
+    if (end->row == TV_NONE) {
+        end->index = instants[end->index];
+        return end->index != TV_NONE;
+    }
+    const struct tv_sift_spot *spot = get_spot(spots, end->row, end->index);
+    end->row = spot->new_row;
+    end->index = spot->new_index;
+    return spot->new_row != TV_NONE;
+}
+
+static bool same_end(const struct tv_flow_end *a, const struct tv_flow_end *b)
+{
+    return a->row == b->row && a->index == b->index;
+}
+
+/* An arrow that would now lead from a slice to itself tells nothing, unless it did before. */
+static void sift_flows(struct tv_tables *to, const struct tv_tables *from,
+                       const struct tv_sift_spots *spots, const uint32_t *instants)
+{
+    for (size_t i = 0; i < from->flows.count; i++) {
+        const struct tv_flow *old = &from->flows.rows[i];
+        struct tv_flow flow = *old;
+        bool there = move_end(&flow.from, spots, instants) && move_end(&flow.to, spots, instants);
+        if (there && (!same_end(&flow.from, &flow.to) || same_end(&old->from, &old->to)))
+            *tv_table_add(&to->flows) = flow;
+    }
+}
+
+static void sift_extras(struct tv_tables *to, const struct tv_tables *from,
+                        const struct tv_sift_spots *spots)
+{
+    for (size_t i = 0; i < from->slice_extras.count; i++) {
+        struct tv_slice_extra extra = from->slice_extras.rows[i];
+        const struct tv_sift_spot *spot = get_spot(spots, extra.row, extra.index);
+        if (!spot->kept)
+            continue;
+        extra.row = spot->new_row;
+        extra.index = spot->new_index;
+        *tv_table_add(&to->slice_extras) = extra;
+    }
+    for (size_t i = 0; i < from->async_extras.count; i++) {
+        struct tv_async_extra extra = from->async_extras.rows[i];
+        const struct tv_sift_spot *spot = get_spot(spots, extra.row, extra.index);
+        if (!spot->kept)
+            continue;
+        extra.row = spot->new_row;
+        extra.index = spot->new_index;
+        *tv_table_add(&to->async_extras) = extra;
+    }
+}
+
+/* ---- What is not ---- */
+
+#define COPY_TABLE(to, from, table, condition)                                                     \
+    for (size_t i = 0; i < (from)->table.count; i++)                                               \
+        if (condition)                                                                             \
+    *tv_table_add(&(to)->table) = (from)->table.rows[i]
+
+static bool is_kept(const bool *which, size_t number)
+{
+    return !which || which[number];
+}
+
+static bool keeps_thread(const struct tv_sieve *sieve, uint32_t thread)
+{
+    return !sieve->threads || (thread != TV_NONE && sieve->threads[thread]);
+}
+
+/* instants[number] becomes the new number, or TV_NONE. */
+static void sift_instants(struct tv_tables *to, const struct tv_tables *from, const bool *kept,
+                          uint32_t *instants)
+{
+    for (size_t i = 0; i < from->instants.count; i++) {
+        instants[i] = is_kept(kept, i) ? (uint32_t)to->instants.count : TV_NONE;
+        if (instants[i] != TV_NONE)
+            *tv_table_add(&to->instants) = from->instants.rows[i];
+    }
+}
+
+static void sift_counters(struct tv_tables *to, const struct tv_tables *from, const bool *kept)
+{
+    for (size_t i = 0; i < from->counters.count; i++) {
+        const struct tv_counter *counter = &from->counters.rows[i];
+        if (!is_kept(kept, i))
+            continue;
+        uint32_t *names = tv_alloc(counter->series_count, sizeof *names);
+        for (uint32_t j = 0; j < counter->series_count; j++)
+            names[j] = from->series.rows[counter->first_series + j].name;
+        tv_tables_add_counter(to, counter, names, from->counter_times + counter->first_sample,
+                              from->counter_offsets + counter->first_sample,
+                              from->counter_values + counter->first_value);
+        tv_free(names);
+    }
+}
+
+/* Snapshots stay in their order, those of one object together. */
+static void sift_objects(struct tv_tables *to, const struct tv_tables *from, const bool *kept)
+{
+    uint32_t *numbers = tv_alloc(from->objects.count, sizeof *numbers);
+    size_t keys = 0;
+    for (size_t i = 0; i < from->objects.count; i++) {
+        numbers[i] = is_kept(kept, i) ? (uint32_t)to->objects.count : TV_NONE;
+        if (numbers[i] != TV_NONE)
+            *tv_table_add(&to->objects) = from->objects.rows[i];
+    }
+    for (size_t i = 0; i < from->snapshots.count; i++) {
+        struct tv_snapshot snapshot = from->snapshots.rows[i];
+        uint32_t number = numbers[snapshot.object];
+        if (number == TV_NONE)
+            continue;
+        if (from->objects.rows[snapshot.object].first_snapshot == i)
+            to->objects.rows[number].first_snapshot = (uint32_t)to->snapshots.count;
+        snapshot.object = number;
+        *tv_table_add(&to->snapshots) = snapshot;
+    }
+    to->object_keys = tv_alloc(to->objects.count, sizeof *to->object_keys);
+    for (size_t i = 0; i < from->objects.count; i++) {
+        struct tv_object_key key = from->object_keys[i];
+        key.object = numbers[key.object];
+        if (key.object != TV_NONE)
+            to->object_keys[keys++] = key;
+    }
+    tv_free(numbers);
+}
+
+static void sift_dumps(struct tv_tables *to, const struct tv_tables *from, const bool *kept)
+{
+    for (size_t i = 0; i < from->memory_dumps.count; i++) {
+        const struct tv_memory_dump *dump = &from->memory_dumps.rows[i];
+        uint32_t first = (uint32_t)to->memory_figures.count;
+        if (!is_kept(kept, i))
+            continue;
+        for (uint32_t j = 0; j < dump->figure_count; j++)
+            *tv_table_add(&to->memory_figures) = from->memory_figures.rows[dump->first_figure + j];
+        struct tv_memory_dump *added = tv_table_add(&to->memory_dumps);
+        *added = *dump;
+        added->first_figure = first;
+    }
+}
+
+/* ---- Stacks ---- */
+
+/* The new number of a stack's path without the frames that are not kept. `map` remembers. */
+static uint32_t sift_path(struct tv_trace *to, const struct tv_path_node *nodes, uint32_t path,
+                          const bool *frames, uint32_t *map)
+{
+    uint32_t known = path, *chain, count = 0;
+    while (map[known] == TV_NONE) {
+        known = nodes[known].parent;
+        count++;
+    }
+    if (count == 0)
+        return map[path];
+    chain = tv_alloc(count, sizeof *chain);
+    for (uint32_t node = path, i = count; i > 0; node = nodes[node].parent)
+        chain[--i] = node;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_path_node *node = &nodes[chain[i]];
+        uint32_t parent = map[node->parent];
+        map[chain[i]] =
+            is_kept(frames, node->frame) ? tv_paths_child(&to->paths, parent, node->frame) : parent;
+    }
+    tv_free(chain);
+    return map[path];
+}
+
+static uint32_t *new_map(const struct tv_paths *paths)
+{
+    uint32_t *map = tv_alloc(paths->count, sizeof *map);
+    memset(map, 0xff, paths->count * sizeof *map);
+    map[TV_ROOT_PATH] = TV_ROOT_PATH;
+    return map;
+}
+
+static void sift_samples(struct tv_trace *to, const struct tv_trace *from,
+                         const struct tv_sieve *sieve)
+{
+    if (from->tables.samples.count == 0)
+        return;
+    uint32_t *map = new_map(&from->paths);
+    for (size_t i = 0; i < from->tables.samples.count; i++) {
+        struct tv_sample sample = from->tables.samples.rows[i];
+        bool had_stack = sample.path != TV_ROOT_PATH;
+        if (!is_kept(sieve->samples, i))
+            continue;
+        sample.path = sift_path(to, from->paths.nodes, sample.path, sieve->frames, map);
+        if (sample.path != TV_ROOT_PATH || (!had_stack && !sieve->frames))
+            *tv_table_add(&to->tables.samples) = sample;
+    }
+    tv_free(map);
+}
+
+/* Events name these, whatever is kept of them. */
+static void copy_stack_frames(struct tv_trace *to, const struct tv_trace *from)
+{
+    if (from->tables.stack_frames.count == 0)
+        return;
+    uint32_t *map = new_map(&from->paths);
+    for (size_t i = 0; i < from->tables.stack_frames.count; i++) {
+        struct tv_stack_frame frame = from->tables.stack_frames.rows[i];
+        frame.path = sift_path(to, from->paths.nodes, frame.path, NULL, map);
+        *tv_table_add(&to->tables.stack_frames) = frame;
+    }
+    tv_free(map);
+}
+
+void tv_sift_tables(struct tv_trace *to, const struct tv_trace *from, const struct tv_sieve *sieve,
+                    const struct tv_sift_spots *spots, const uint32_t *made)
+{
+    struct tv_tables *t = &to->tables;
+    const struct tv_tables *f = &from->tables;
+    uint32_t *instants = tv_alloc(f->instants.count, sizeof *instants);
+    sift_waits(to, from, spots, made);
+    sift_instants(t, f, sieve->instants, instants);
+    sift_flows(t, f, spots, instants);
+    sift_extras(t, f, spots);
+    sift_counters(t, f, sieve->counters);
+    sift_objects(t, f, sieve->objects);
+    sift_dumps(t, f, sieve->memory_dumps);
+    sift_samples(to, from, sieve);
+    copy_stack_frames(to, from);
+    COPY_TABLE(t, f, contexts, keeps_thread(sieve, f->contexts.rows[i].thread));
+    COPY_TABLE(t, f, wakeups, keeps_thread(sieve, f->wakeups.rows[i].thread));
+    COPY_TABLE(t, f, blockings, keeps_thread(sieve, f->blockings.rows[i].thread));
+    COPY_TABLE(t, f, joins, true);
+    COPY_TABLE(t, f, clock_syncs, true);
+    COPY_TABLE(t, f, known_names, true);
+    tv_tables_finish(t);
+    tv_free(instants);
+}
