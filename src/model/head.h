@@ -39,6 +39,7 @@ struct tv_input {
     uint32_t name;            /* as the user gave it */
     struct tv_source *source; /* where events are read from again, or NULL; not owned */
     tv_describe *describe;    /* NULL: events say no more than the model holds */
+    bool verbatim;            /* arguments stand in the file as `describe` tells them, in JSON */
     const char *format;       /* "Android method trace" */
     uint32_t version;         /* "3", "0xF3", ... */
     unsigned clocks;          /* enum tv_clocks; never 0 */

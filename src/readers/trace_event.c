@@ -233,6 +233,7 @@ static void add_input(struct tv_te_context *context, struct tv_builder *builder)
     struct tv_input *input = &head->inputs[context->input];
     input->source = context->source;
     input->describe = tv_te_describe;
+    input->verbatim = true;
     input->bytes = tv_source_size(context->source);
     context->assembly = tv_assembly_new(builder, context->input);
     context->trace = tv_assembly_trace(context->assembly);

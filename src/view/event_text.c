@@ -1,93 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/event_text.h"
 
+#include "analysis/tokens.h"
 #include "base/bytes.h"
 
 /* So many characters of an excerpt stand before the match, and behind it. */
 #define BEFORE 24
 #define BEHIND 72
 
-enum token_kind {
-    TOKEN_KEY,
-    TOKEN_STRING,
-    TOKEN_WORD, /* numbers, true, false, null */
-    TOKEN_OPEN,
-    TOKEN_CLOSE,
-};
-
-struct token {
-    enum token_kind kind;
-    struct tv_bytes text; /* of strings what stands between the quotes */
-};
-
-/* Goes over one value of strict JSON without white space, as tv_describe writes it. */
-struct tokens {
-    const uint8_t *at, *end;
-    size_t depth;
-    bool over;
-};
-
-static void take_string(struct tokens *tokens, struct token *token)
-{
-    const uint8_t *start = ++tokens->at;
-    while (tokens->at < tokens->end && *tokens->at != '"')
-        tokens->at += *tokens->at == '\\' && tokens->end - tokens->at > 1 ? 2 : 1;
-    token->text = (struct tv_bytes){start, (size_t)(tokens->at - start)};
-    tokens->at += tokens->at < tokens->end;
-    bool key = tokens->at < tokens->end && *tokens->at == ':';
-    token->kind = key ? TOKEN_KEY : TOKEN_STRING;
-}
-
-static bool ends_word(uint8_t c)
-{
-    return c == ',' || c == ']' || c == '}';
-}
-
-static void take_word(struct tokens *tokens, struct token *token)
-{
-    const uint8_t *start = tokens->at;
-    while (tokens->at < tokens->end && !ends_word(*tokens->at))
-        tokens->at++;
-    *token = (struct token){TOKEN_WORD, {start, (size_t)(tokens->at - start)}};
-}
-
-static bool next_token(struct tokens *tokens, struct token *token)
-{
-    while (tokens->at < tokens->end && (*tokens->at == ',' || *tokens->at == ':'))
-        tokens->at++;
-    if (tokens->over || tokens->at == tokens->end)
-        return false;
-    uint8_t c = *tokens->at;
-    if (c == '"') {
-        take_string(tokens, token);
-    } else if (c == '{' || c == '[') {
-        *token = (struct token){TOKEN_OPEN, {tokens->at++, 1}};
-        tokens->depth++;
-    } else if (c == '}' || c == ']') {
-        *token = (struct token){TOKEN_CLOSE, {tokens->at++, 1}};
-        tokens->depth -= tokens->depth > 0;
-    } else {
-        take_word(tokens, token);
-    }
-    tokens->over = tokens->depth == 0 && token->kind != TOKEN_KEY;
-    return true;
-}
-
 /* The token in which the needle is, and the key that it belongs to. */
 struct match {
     struct tv_bytes key; /* empty: an element of a list */
-    struct token token;
+    struct tv_token token;
     size_t place; /* of the match in the token */
 };
 
-static bool find_match(struct tokens *tokens, const struct tv_needle *needle, struct match *match)
+static bool find_match(struct tv_tokens *tokens, const struct tv_needle *needle,
+                       struct match *match)
 {
-    struct token token;
+    struct tv_token token;
     match->key = (struct tv_bytes){NULL, 0};
-    while (next_token(tokens, &token)) {
-        if (token.kind == TOKEN_OPEN)
+    while (tv_tokens_next(tokens, &token)) {
+        if (token.kind == TV_TOKEN_OPEN)
             continue;
-        if (token.kind == TOKEN_CLOSE) {
+        if (token.kind == TV_TOKEN_CLOSE) {
             match->key = (struct tv_bytes){NULL, 0};
             continue;
         }
@@ -95,7 +31,7 @@ static bool find_match(struct tokens *tokens, const struct tv_needle *needle, st
         match->token = token;
         if (match->place != TV_NEEDLE_NONE)
             return true;
-        if (token.kind == TOKEN_KEY)
+        if (token.kind == TV_TOKEN_KEY)
             match->key = token.text;
     }
     return false;
@@ -126,15 +62,15 @@ static void put_piece(struct tv_out *out, struct tv_bytes text, size_t place)
     tv_out_text(out, end < text.length ? cut : "");
 }
 
-static void put_excerpt(struct tv_out *out, struct tokens *tokens, const struct match *match)
+static void put_excerpt(struct tv_out *out, struct tv_tokens *tokens, const struct match *match)
 {
-    struct token value = match->token;
+    struct tv_token value = match->token;
     tv_out_char(out, '"');
-    if (value.kind == TOKEN_KEY) {
+    if (value.kind == TV_TOKEN_KEY) {
         put_piece(out, value.text, match->place);
         tv_out_text(out, ": ");
-        bool there = next_token(tokens, &value);
-        if (there && value.kind == TOKEN_OPEN)
+        bool there = tv_tokens_next(tokens, &value);
+        if (there && value.kind == TV_TOKEN_OPEN)
             tv_out_text(out, value.text.data[0] == '{' ? "{\xe2\x80\xa6}" : "[\xe2\x80\xa6]");
         else if (there)
             put_piece(out, value.text, 0);
@@ -152,7 +88,6 @@ static void put_excerpt(struct tv_out *out, struct tokens *tokens, const struct 
 static bool match_event(const struct tv_trace *trace, uint32_t input, const uint64_t offsets[2],
                         const struct tv_needle *needle, struct tv_out *out)
 {
-    const struct tv_bytes prefix = TV_BYTES("{\"args\":");
     struct tv_error unused;
     struct tv_out text;
     struct match match;
@@ -161,8 +96,8 @@ static bool match_event(const struct tv_trace *trace, uint32_t input, const uint
     enum tv_status status =
         trace->head->inputs[input].describe(trace, input, offsets[0], offsets[1], &text, &unused);
     struct tv_bytes all = {text.buffer, text.length};
-    if (status == TV_OK && tv_bytes_starts_with(all, prefix)) {
-        struct tokens tokens = {all.data + prefix.length, all.data + all.length, 0, false};
+    struct tv_tokens tokens;
+    if (status == TV_OK && tv_tokens_of_arguments(&tokens, all)) {
         found = find_match(&tokens, needle, &match);
         if (found && out)
             put_excerpt(out, &tokens, &match);
