@@ -38,7 +38,7 @@ static tv_ns clip_times(const struct tv_states *states, tv_ns from, tv_ns to)
     return to > from ? to - from : 0;
 }
 
-/* What of the range lies before a processor's first slice or behind the end of its input. */
+/* What of the range lies before a processor is known, or behind the end of its input. */
 static tv_ns unknown_of(const struct summing *s, uint32_t number)
 {
     const struct tv_trace *trace = s->trace;
@@ -49,7 +49,9 @@ static tv_ns unknown_of(const struct summing *s, uint32_t number)
         return s->states->to - s->states->from;
     tv_ns last = tv_slice_end(trace, row, count - 1);
     tv_ns end = tv_trace_time(trace, track->input, input->origin + input->last_wall);
-    return clip_times(s->states, s->states->from, tv_slice_start(trace, row, 0)) +
+    tv_ns known =
+        tv_trace_time(trace, track->input, track->first_wall * tv_track_tick(trace, number));
+    return clip_times(s->states, s->states->from, known) +
            clip_times(s->states, end > last ? end : last, s->states->to);
 }
 

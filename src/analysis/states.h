@@ -54,7 +54,7 @@ struct tv_thread_states {
 struct tv_cpu_use {
     uint32_t track;
     tv_ns busy;
-    tv_ns unknown; /* before the first thread that is seen there, and behind its input's end */
+    tv_ns unknown; /* before the first switch that is seen there, and behind its input's end */
 };
 
 /* So many processors are looked at, those with the lowest numbers: a file may name any number. */

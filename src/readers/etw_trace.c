@@ -107,13 +107,18 @@ static int compare_switches(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static void add_strip(struct building *building, uint32_t cpu)
+static uint32_t name_processor(struct building *building, uint32_t cpu)
 {
     char name[32];
     snprintf(name, sizeof name, "CPU %u", cpu);
+    return tv_head_string(building->head, tv_bytes_of(name));
+}
+
+static void add_strip(struct building *building, uint32_t cpu)
+{
     *tv_table_add(&building->strips) = (struct tv_strip){
         .kind = TV_TRACK_CPU,
-        .name = tv_head_string(building->head, tv_bytes_of(name)),
+        .name = name_processor(building, cpu),
         .process = TV_NONE,
         .thread = TV_NONE,
     };
@@ -147,6 +152,26 @@ static void add_processors(struct building *building, tv_ns end)
         bool last = i + 1 == count || rows[i + 1].cpu != rows[i].cpu;
         add_slice(building, &rows[i], last ? NULL : &rows[i + 1], end);
     }
+}
+
+/* Tracks of processors begin with their first switches, also those to idle.  After the strips were
+ * made and the switches sorted by time. */
+static void begin_tracks(struct building *building)
+{
+    struct tv_trace *trace = tv_assembly_trace(building->assembly);
+    const struct tv_etw *etw = building->etw;
+    struct tv_map tracks; /* by names */
+    tv_map_init(&tracks);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_CPU && trace->tracks[i].input == building->input)
+            tv_map_set(&tracks, trace->tracks[i].name, i);
+    for (size_t i = etw->switches.count; i-- > 0;) {
+        uint32_t name = name_processor(building, etw->switches.rows[i].cpu);
+        uint32_t track = tv_map_find(&tracks, name);
+        if (track != TV_NONE)
+            trace->tracks[track].first_wall = etw->switches.rows[i].time;
+    }
+    tv_map_release(&tracks);
 }
 
 /* ---- States of threads ---- */
@@ -452,6 +477,7 @@ static void build(struct building *building)
     tv_assembly_place(building->assembly, &placing);
     tv_assembly_strips(building->assembly, building->strips.rows, building->strips.count,
                        building->slices.rows, building->slices.count, 1);
+    begin_tracks(building);
     tv_assembly_end(building->assembly);
 }
 

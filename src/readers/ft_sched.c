@@ -114,7 +114,9 @@ static void turn(struct finding *f, uint32_t thread, const struct doing *next, u
 static void take_switch(struct finding *f, const struct tv_ft_switch *s)
 {
     struct processor *p = &f->processors[s->cpu];
-    if (p->known && p->thread != s->from)
+    if (!p->known)
+        f->schedule->known_since[s->cpu] = s->time;
+    else if (p->thread != s->from)
         tv_diagnostics_add(&f->schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, s->offset);
     end_run(f, s->cpu, s->time, 0);
     *p = (struct processor){true, s->to, s->frame, s->time, s->offset};
@@ -184,6 +186,7 @@ static void find_runs(struct finding *f)
 {
     struct tv_ft_schedule *s = f->schedule;
     f->processors = tv_alloc(s->processor_count, sizeof *f->processors);
+    s->known_since = tv_alloc(s->processor_count, sizeof *s->known_since);
     for (size_t i = 0; i < s->switch_count; i++)
         take_switch(f, &s->switches[i]);
     for (size_t cpu = 0; cpu < s->processor_count; cpu++)
@@ -345,9 +348,12 @@ static uint32_t *find_tracks(const struct tv_ft_schedule *schedule, const struct
     return tracks;
 }
 
-void tv_ft_schedule_instants(const struct tv_ft_schedule *schedule, struct tv_trace *trace)
+void tv_ft_schedule_tracks(const struct tv_ft_schedule *schedule, struct tv_trace *trace)
 {
     uint32_t *tracks = find_tracks(schedule, trace);
+    for (size_t cpu = 0; cpu < schedule->processor_count; cpu++)
+        if (tracks[cpu] != TV_NONE)
+            trace->tracks[tracks[cpu]].first_wall = schedule->known_since[cpu];
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         struct tv_instant *instant = &trace->tables.instants.rows[i];
         if (instant->scope != TV_SCOPE_TRACK || instant->input != schedule->input)
@@ -362,6 +368,7 @@ void tv_ft_schedule_instants(const struct tv_ft_schedule *schedule, struct tv_tr
 void tv_ft_schedule_release(struct tv_ft_schedule *schedule)
 {
     tv_free(schedule->strips);
+    tv_free(schedule->known_since);
     tv_free(schedule->runs_on.rows);
     tv_free(schedule->states.rows);
     tv_free(schedule->runs);

@@ -22,6 +22,7 @@ struct tv_ft_schedule {
     /* Found: */
     struct tv_strip *strips; /* of the processors, then of all threads */
     size_t processor_count;
+    int64_t *known_since;             /* of processors: their first switches */
     TV_TABLE(tv_strip_slice) runs_on; /* of the processors' strips */
     TV_TABLE(tv_strip_slice) states;  /* of the threads' */
     struct tv_run *runs;              /* of all threads */
@@ -32,9 +33,10 @@ struct tv_ft_schedule {
  * it, unless it is to be done `alone`. */
 void tv_ft_schedule_find(struct tv_ft_schedule *schedule, bool alone);
 
-/* Instants of processors, told by their numbers as yet, get their tracks.  Those of processors that
- * have none are of the whole trace.  After the strips were made. */
-void tv_ft_schedule_instants(const struct tv_ft_schedule *schedule, struct tv_trace *trace);
+/* After the strips were made: their tracks begin where something is known of the processors, and
+ * instants of processors, told by their numbers as yet, get their tracks.  Those of processors that
+ * have none are of the whole trace. */
+void tv_ft_schedule_tracks(const struct tv_ft_schedule *schedule, struct tv_trace *trace);
 void tv_ft_schedule_release(struct tv_ft_schedule *schedule);
 
 #endif

@@ -175,7 +175,7 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
                            merge->trace->head->thread_count, schedule->states.rows,
                            schedule->states.count, options->parts);
     }
-    tv_ft_schedule_instants(schedule, merge->trace);
+    tv_ft_schedule_tracks(schedule, merge->trace);
     if (merge->repeated)
         tv_diagnostics_merge(&merge->trace->head->diagnostics, merge->repeated);
     tv_assembly_async(merge->assembly, merge->async_plan);
