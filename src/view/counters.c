@@ -49,16 +49,20 @@ static void find_bounds(const struct tv_tables *tables, const struct tv_counter 
     }
 }
 
-/* The lowest and the highest value of one series, 0 among them. */
-static void find_series_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
+/* The lowest and the highest value of one series, 0 among them; false: it never has a number. */
+static bool find_series_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
                                uint32_t series, double *low, double *high)
 {
+    bool any = false;
     *low = *high = 0;
     for (uint32_t i = 0; i < counter->sample_count; i++) {
-        double value = height_of(value_of(tables, counter, i, series));
+        double value = value_of(tables, counter, i, series);
+        any |= !isnan(value);
+        value = height_of(value);
         *low = value < *low ? value : *low;
         *high = value > *high ? value : *high;
     }
+    return any;
 }
 
 /* JSON has no infinity. */
@@ -95,8 +99,12 @@ static void write_counter(struct tv_out *out, const struct tv_trace *trace, uint
     write_number(out, ",\"high\":", high);
     tv_out_text(out, ",\"bounds\":[");
     for (uint32_t k = 0; k < counter->series_count; k++) {
-        find_series_bounds(tables, counter, k, &low, &high);
-        write_number(out, k > 0 ? ",[" : "[", low);
+        tv_out_text(out, k > 0 ? "," : "");
+        if (!find_series_bounds(tables, counter, k, &low, &high)) {
+            tv_out_text(out, "null");
+            continue;
+        }
+        write_number(out, "[", low);
         write_number(out, ",", high);
         tv_out_char(out, ']');
     }

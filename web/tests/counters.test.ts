@@ -3,7 +3,13 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundsOf, readViews, writeViews, type CounterView } from '../src/model/counters';
+import {
+  boundsOf,
+  numericSeries,
+  readViews,
+  writeViews,
+  type CounterView,
+} from '../src/model/counters';
 import type { CounterFacts, CounterValues } from '../src/model/engine';
 import { counterBoxes, counterRow } from '../src/model/rows';
 import { paintCounters } from '../src/render/counterPainter';
@@ -35,9 +41,14 @@ const VALUES: CounterValues = (() => {
 })();
 
 /** Drawn 100 px wide over 1000 ns, in a box of 39 px: 31 of them from -1 to 30. */
-function paint(view: CounterView, pointer: number | null, hold = true): string[] {
+function paint(
+  view: CounterView,
+  pointer: number | null,
+  hold = true,
+  counter: CounterFacts = COUNTER,
+): string[] {
   const { context, log } = drawLog();
-  const row = counterRow(COUNTER);
+  const row = counterRow(counter);
   const boxes = counterBoxes([{ row, top: 0, height: 39 }], hold ? 1000 : null);
   const scene = {
     theme: theme(),
@@ -63,6 +74,22 @@ test('the ends of what is shown', () => {
   assert.deepEqual(boundsOf(COUNTER, 'overlap'), [-1, 25]);
   assert.deepEqual(boundsOf(COUNTER, 0), [0, 25]);
   assert.deepEqual(boundsOf(COUNTER, 1), [-1, 20]);
+});
+
+test('a series that never has a number is left out, and of none is said so', () => {
+  const worded: CounterFacts = { ...COUNTER, bounds: [null, [-1, 20]] };
+  assert.deepEqual(numericSeries(worded), [1]);
+  assert.deepEqual(boundsOf(worded, 'overlap'), [-1, 20]);
+  assert.deepEqual(boundsOf(worded, 0), [0, 0]);
+  assert(
+    words(paint('stack', null, true, { ...COUNTER, bounds: [null, null] })).includes(
+      'no event has a number',
+    ),
+  );
+  assert(
+    words(paint('stack', 200, true, worded)).includes('20'),
+    'told without its name, as the only one',
+  );
 });
 
 test('what is not stacked stands in the address', () => {

@@ -18,7 +18,8 @@ static const struct fixture_thread drawing[] = {
     {"pool", NULL, {"  DD  "}},
 };
 
-/* "memory" of 2 series, the second missing once; "load" of one, many times in one millisecond. */
+/* "memory" of 2 series, the second missing once; "load" of one, many times in one millisecond;
+ * another of the same name that never has a number. */
 static void add_counters(struct tv_trace *trace)
 {
     struct tv_tables *tables = &trace->tables;
@@ -45,6 +46,9 @@ static void add_counters(struct tv_trace *trace)
                                   .series_count = 1,
                                   .sample_count = 100};
     tv_tables_add_counter(tables, &counter, names, many_times, many_offsets, many_values);
+    const double words[2] = {NAN, NAN};
+    counter.sample_count = 2;
+    tv_tables_add_counter(tables, &counter, names, times, offsets, words);
 }
 
 static void add_instant(struct tv_trace *trace, tv_ns time, enum tv_scope scope, uint32_t of)
@@ -95,7 +99,10 @@ static void lists_counters(void **state)
                   ",\"bounds\":[[0,7],[-9,2]],\"last_ns\":3000000,\"colour\":4},\n"
                   "{\"counter\":1,\"name\":\"load\",\"category\":\"\",\"process\":-1,\"series\":["
                   "\"used\"],\"samples\":100,\"low\":-3,\"high\":1000,\"bounds\":[[-3,1000]]"
-                  ",\"last_ns\":2000099,\"colour\":0}]}");
+                  ",\"last_ns\":2000099,\"colour\":0},\n"
+                  "{\"counter\":2,\"name\":\"load\",\"category\":\"\",\"process\":-1,\"series\":["
+                  "\"used\"],\"samples\":2,\"low\":0,\"high\":0,\"bounds\":[null]"
+                  ",\"last_ns\":2000000,\"colour\":0}]}");
 }
 
 static uint32_t u32_at(const struct tv_out *out, size_t at)
@@ -178,7 +185,7 @@ static void flows_of_a_slice(void **state)
 }
 
 static const char *const wrong_questions[] = {
-    "counter_values?counters=2",
+    "counter_values?counters=3",
     "counter_values?counters=0,,1",
     "counter_values?counters=-1",
     "counter_values?counters=0&pixels=0",

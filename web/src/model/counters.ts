@@ -17,8 +17,14 @@ export type CounterView = 'stack' | 'overlap' | number;
 /** The ends of what is shown, 0 between them. */
 export function boundsOf(counter: CounterFacts, view: CounterView): [number, number] {
   if (view === 'stack') return [counter.low, counter.high];
-  const shown = view === 'overlap' ? counter.bounds : [counter.bounds[view] ?? [0, 0]];
-  return [Math.min(0, ...shown.map(([low]) => low)), Math.max(0, ...shown.map(([, high]) => high))];
+  const shown = view === 'overlap' ? counter.bounds : [counter.bounds[view] ?? null];
+  const known = shown.filter((bounds) => bounds !== null);
+  return [Math.min(0, ...known.map(([low]) => low)), Math.max(0, ...known.map(([, high]) => high))];
+}
+
+/** The series that have a number anywhere: what is text in all events is no line to be seen. */
+export function numericSeries(counter: CounterFacts): number[] {
+  return counter.series.flatMap((_, k) => (counter.bounds[k] ? [k] : []));
 }
 
 /** "3.overlap", "4.1": counters that are not stacked, in the address. */

@@ -2,7 +2,7 @@
 // Counters as areas, stacked, one before the other or one alone: each value holds until the next.
 
 import { eventColour, hashedColour } from '../model/colours';
-import { boundsOf, sampleAt, valueAt, type CounterView } from '../model/counters';
+import { boundsOf, numericSeries, sampleAt, valueAt, type CounterView } from '../model/counters';
 import type { CounterFacts, CounterValues } from '../model/engine';
 import type { CounterBox } from '../model/rows';
 import { formatValue } from '../base/format';
@@ -98,7 +98,7 @@ function paintCounter(
 /** The series that are shown. */
 function shownSeries(s: CounterScene, counter: CounterFacts): number[] {
   const view = s.views.get(counter.counter);
-  return typeof view === 'number' ? [view] : counter.series.map((_, k) => k);
+  return typeof view === 'number' ? [view] : numericSeries(counter);
 }
 
 interface Look {
@@ -154,7 +154,7 @@ function sayValues(s: CounterScene, box: CounterBox, values: CounterValues, at: 
   const dots = stacked ? (told.length > 0 ? [sum] : []) : told.map(({ value }) => value);
   if (told.length === 0) return { dots, text: 'not told' };
   if (shown.length > NAMED) return { dots, text: stacked ? formatValue(sum) : '' };
-  const single = box.counter.series.length === 1;
+  const single = numericSeries(box.counter).length === 1;
   const text = told.map(({ name, value }) => (single ? '' : `${name} `) + formatValue(value));
   return { dots, text: text.join('   ') };
 }
@@ -170,6 +170,10 @@ function paintNumbers(
 ): void {
   g.font = s.theme.font;
   g.textBaseline = 'middle';
+  if (numericSeries(box.counter).length === 0) {
+    const none = 'no event has a number';
+    return label(g, s, none, s.scale.width - s.meter.width(none) - 8, y + 9, 'text-3');
+  }
   const [low, high] = boundsOf(box.counter, s.views.get(box.counter.counter) ?? 'stack');
   const least = low < 0 ? `min ${formatValue(low)}   ` : '';
   const most = `${least}max ${formatValue(high)}`;

@@ -4,6 +4,7 @@
 
 import { h } from '../base/dom';
 import { brief } from '../base/visible';
+import { numericSeries } from '../model/counters';
 import type { CounterFacts } from '../model/engine';
 import type { Viewer } from '../model/viewer';
 
@@ -14,7 +15,8 @@ export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElemen
   const hold = viewer.hold.peek();
   const option = (value: string, text: string): HTMLElement =>
     h('option', { attrs: { value } }, text);
-  const several = counter.series.length > 1;
+  const series = numericSeries(counter);
+  const several = series.length > 1;
   const select = h(
     'select',
     {
@@ -25,7 +27,7 @@ export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElemen
     option('stack', several ? 'stacked' : 'steps'),
     several && option('overlap', 'overlaid'),
     ...(several
-      ? counter.series.map((name, k) => option(String(k), `only ${brief(name, 40)}`))
+      ? series.map((k) => option(String(k), `only ${brief(counter.series[k] ?? '', 40)}`))
       : []),
     option(
       HOLD,

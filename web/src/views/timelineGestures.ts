@@ -2,7 +2,7 @@
 // Mouse, wheel and touch on the tracks and the ruler.
 
 import { formatValue } from '../base/format';
-import { sampleAt, valueAt } from '../model/counters';
+import { numericSeries, sampleAt, valueAt } from '../model/counters';
 import type { CounterFacts, Instant } from '../model/engine';
 import { resolveStrip } from '../model/hit';
 import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../model/span';
@@ -243,7 +243,8 @@ export class TimelineGestures {
     const theme = this.v.settings.theme.peek();
     const values = this.v.counters.values.peek().get(counter.counter);
     const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
-    return counter.series.map((series, k) => {
+    return numericSeries(counter).map((k) => {
+      const series = counter.series[k] ?? '';
       const value = values && at >= 0 ? valueAt(values, k, at) : null;
       const text = value === null ? 'not told' : formatValue(value);
       return [seriesColour(theme, counter, k), series, text];

@@ -4,6 +4,8 @@
 
 import { fill, h, icon } from '../base/dom';
 import { formatCount, formatRough, plural } from '../base/format';
+import { processKey } from '../model/arrangement';
+import { numericSeries } from '../model/counters';
 import type { CounterFacts } from '../model/engine';
 import {
   isSingle,
@@ -218,12 +220,17 @@ export class TimelineLabels {
   }
 
   private counter(box: RowBox, counter: CounterFacts): HTMLElement {
-    const series = counter.series.join(', ');
+    const numeric = numericSeries(counter);
+    const names = (all: readonly number[]): string =>
+      all.map((k) => counter.series[k] ?? '').join(', ');
+    const series = names(numeric);
+    const words = names(counter.series.map((_, k) => k).filter((k) => !numeric.includes(k)));
+    const without = words ? `; without a number: ${words}` : '';
     return h(
       'div',
       {
         class: 'label counter',
-        title: `Counter ${counter.name}${series ? `: ${series}` : ''}, ${plural(counter.samples, 'sample')}`,
+        title: `Counter ${counter.name}${series ? `: ${series}` : ''}${without}, ${plural(counter.samples, 'sample')}`,
         style: { top: `${box.top}px`, height: `${box.height}px` },
       },
       h(
