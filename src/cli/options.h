@@ -60,7 +60,8 @@ struct tv_settings {
     unsigned samples; /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
     unsigned format, sort, colors, to;
     bool callers_callees, context_switch, bottom_up, split_threads, inverted, hash;
-    bool regression, strict;
+    bool regression, strict, no_findings;
+    struct tv_words fail_on;
     uint64_t threshold, min_percent, depth;
     const char *title, *countname, *min_width;
     bool no_browser;

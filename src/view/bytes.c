@@ -22,7 +22,7 @@ enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parame
     }
     tv_out_char(out, ']');
     tv_out_text(out, ",\"diagnostics\":");
-    tv_check_write_json(out, view->trace, true);
+    tv_check_write_json(out, view->trace, NULL, true);
     tv_out_char(out, '}');
     return TV_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/source.h"
+#include "writers/findings_text.h"
 #include "writers/names.h"
 
 /* So much of the text at a place is shown. */
@@ -185,7 +186,8 @@ static void text_place(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, '\n');
 }
 
-uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, bool strict)
+uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
+                             const struct tv_findings *findings, bool strict)
 {
     struct places places = find_places(trace);
     uint64_t total = 0;
@@ -203,6 +205,8 @@ uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace, b
         write_kind(out, kind);
         tv_out_format(out, " (%" PRIu64 " in all)\n", one->count);
     }
+    if (findings)
+        tv_findings_write_text(out, trace, findings);
     tv_free(places.items);
     return total;
 }
@@ -224,7 +228,8 @@ static void json_place(struct tv_out *out, const struct tv_trace *trace, const s
     tv_out_char(out, '}');
 }
 
-uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace, bool strict)
+uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
+                             const struct tv_findings *findings, bool strict)
 {
     struct places places = find_places(trace);
     uint64_t total = 0;
@@ -250,6 +255,8 @@ uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace, b
         }
         tv_out_text(out, "]}");
     }
+    if (findings)
+        tv_findings_write_json(out, trace, findings, any);
     tv_out_text(out, "\n]\n");
     tv_free(places.items);
     return total;

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/findings_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "writers/names.h"
+
+/* ---- Figures ---- */
+
+/* Rounded to so many decimals, without zeros at the end. */
+static void write_short(struct tv_out *out, tv_ns value, tv_ns unit, int decimals)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_time(&text, value, unit, decimals);
+    size_t length = text.length;
+    while (decimals > 0 && text.buffer[length - 1] == '0')
+        length--;
+    if (text.buffer[length - 1] == '.')
+        length--;
+    tv_out_bytes(out, (struct tv_bytes){text.buffer, length});
+    tv_out_release(&text);
+}
+
+void tv_findings_time(struct tv_out *out, tv_ns time)
+{
+    static const struct {
+        const char *name;
+        tv_ns unit;
+        tv_ns from; /* shorter ones take the next unit */
+        int decimals;
+    } units[] = {
+        {" s", INT64_C(1000000000), INT64_C(1000000000), 2},
+        {" ms", 1000000, 1000000, 1},
+        {" us", 1000, 10000, 1},
+        {" ns", 1, INT64_MIN, 0},
+    };
+    size_t i = 0;
+    while (time < units[i].from)
+        i++;
+    write_short(out, time, units[i].unit, units[i].decimals);
+    tv_out_text(out, units[i].name);
+}
+
+static void write_percent(struct tv_out *out, int64_t thousandths)
+{
+    write_short(out, thousandths, 10, 1);
+    tv_out_text(out, " %");
+}
+
+static void write_share(struct tv_out *out, int64_t part, int64_t whole)
+{
+    tv_names_percent(out, part, whole);
+    tv_out_text(out, " %");
+}
+
+static void write_count(struct tv_out *out, uint64_t count, const char *one)
+{
+    tv_out_u64(out, count);
+    tv_out_char(out, ' ');
+    tv_out_text(out, one);
+    tv_out_text(out, count == 1 ? "" : "s");
+}
+
+void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
+{
+    if (rule->longer > 0) {
+        tv_out_text(out, "longer than ");
+        tv_findings_time(out, rule->longer);
+    }
+    if (rule->share > 0) {
+        tv_out_text(out, rule->longer > 0 ? ", " : "");
+        write_percent(out, rule->share);
+        tv_out_text(out, rule->condition == TV_RULE_CALLS ? " of the range" : " of own time");
+    }
+    if (rule->least > 0) {
+        tv_out_text(out, " and ");
+        write_percent(out, rule->least);
+        tv_out_text(out, " of all threads' time");
+    }
+    if (rule->levels > 0)
+        tv_out_format(out, "%" PRIu32 " levels", rule->levels);
+    if (rule->condition == TV_RULE_DIAGNOSTICS || rule->condition == TV_RULE_SAMPLED)
+        tv_out_text(out, "any");
+}
+
+/* Without its signature. */
+static void write_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    if (frame != TV_NONE)
+        tv_names_method(&name, head, &head->frames[frame]);
+    tv_names_line(out, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+}
+
+/* ---- The sentence ---- */
+
+struct sentence {
+    struct tv_out *out;
+    const struct tv_findings *findings;
+    const struct tv_rule *rule;
+    const struct tv_finding *finding;
+    bool events; /* slices of names, not calls of methods */
+};
+
+static void put_calls(const struct sentence *s)
+{
+    write_count(s->out, s->finding->count, s->events ? "slice" : "call");
+}
+
+static void put_methods(const struct sentence *s)
+{
+    write_count(s->out, s->finding->count, s->events ? "name" : "method");
+}
+
+static void put_events(const struct sentence *s)
+{
+    write_count(s->out, s->finding->count, "event");
+}
+
+static void put_total(const struct sentence *s)
+{
+    tv_findings_time(s->out, s->finding->total);
+}
+
+static void put_share(const struct sentence *s)
+{
+    write_share(s->out, s->finding->total, s->findings->looked_at);
+}
+
+static void put_limit(const struct sentence *s)
+{
+    if (s->rule->levels > 0)
+        tv_out_u64(s->out, s->rule->levels);
+    else
+        tv_findings_time(s->out, s->finding->limit);
+}
+
+static void put_worst(const struct sentence *s)
+{
+    const struct tv_finding_place *worst = s->finding->places;
+    if (s->rule->levels > 0)
+        tv_out_u64(s->out, worst->count);
+    else
+        tv_findings_time(s->out, worst->part);
+}
+
+static void put_name(const struct sentence *s)
+{
+    write_name(s->out, s->findings->head, s->finding->places[0].frame);
+}
+
+static const struct {
+    const char *name;
+    void (*put)(const struct sentence *s);
+} fields[] = {
+    {"calls", put_calls}, {"methods", put_methods}, {"events", put_events}, {"total", put_total},
+    {"share", put_share}, {"limit", put_limit},     {"worst", put_worst},   {"name", put_name},
+};
+
+static void put_field(const struct sentence *s, struct tv_bytes name)
+{
+    for (size_t i = 0; i < TV_COUNT(fields); i++)
+        if (tv_bytes_equal(name, tv_bytes_of(fields[i].name)))
+            fields[i].put(s);
+}
+
+void tv_findings_sentence(struct tv_out *out, const struct tv_findings *findings, uint32_t rule)
+{
+    const struct sentence s = {out, findings, &tv_rules[rule], &findings->of[rule],
+                               tv_head_has_categories(findings->head)};
+    struct tv_bytes rest = tv_bytes_of(s.rule->text), part;
+    while (tv_bytes_split(&rest, '{', &part)) {
+        tv_out_bytes(out, part);
+        tv_bytes_split(&rest, '}', &part);
+        put_field(&s, part);
+    }
+    tv_out_bytes(out, part);
+}
+
+/* ---- For check ---- */
+
+static void write_file(struct tv_out *out, const struct tv_head *head)
+{
+    tv_names_line(out, tv_head_text(head, head->inputs[0].name));
+}
+
+static void text_place(struct tv_out *out, const struct tv_trace *trace, const struct tv_rule *rule,
+                       const struct tv_finding_place *place)
+{
+    write_file(out, trace->head);
+    tv_out_text(out, ":   ");
+    if (place->kind != TV_NONE) {
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)place->kind;
+        tv_out_format(out, "%" PRIu64 " %s: %s\n", place->count, tv_diagnostic_name(kind),
+                      tv_diagnostic_text(kind));
+        return;
+    }
+    if (rule->condition == TV_RULE_RECURSION)
+        tv_out_format(out, "%" PRIu64 " levels", place->count);
+    else
+        tv_findings_time(out, place->part);
+    if (rule->condition == TV_RULE_CLOCK)
+        tv_out_format(out, " for %" PRIu64 " calls", place->count);
+    tv_out_text(out, ": ");
+    write_name(out, trace->head, place->frame);
+    if (place->row != TV_NONE) {
+        tv_out_text(out, ", at ");
+        tv_out_time(out, place->start, 1000000, 3);
+        tv_out_text(out, " ms on ");
+        tv_names_thread(out, trace->head, trace->tracks[trace->rows[place->row].track].thread);
+    }
+    tv_out_char(out, '\n');
+}
+
+void tv_findings_write_text(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings)
+{
+    for (uint32_t i = 0; i < TV_RULES; i++) {
+        const struct tv_finding *finding = &findings->of[i];
+        if (!finding->found)
+            continue;
+        write_file(out, trace->head);
+        tv_out_format(out, ": finding: %s: %s: ", tv_rules[i].warning ? "warning" : "note",
+                      tv_rules[i].name);
+        tv_findings_sentence(out, findings, i);
+        tv_out_char(out, '\n');
+        for (uint32_t k = 0; k < finding->place_count; k++)
+            text_place(out, trace, &tv_rules[i], &finding->places[k]);
+        if (tv_rules[i].condition == TV_RULE_DIAGNOSTICS || finding->place_count == 0 ||
+            finding->count == finding->place_count)
+            continue;
+        write_file(out, trace->head);
+        tv_out_format(out, ":   and %" PRIu64 " more\n", finding->count - finding->place_count);
+    }
+}
+
+static void json_text(struct tv_out *out, const struct tv_findings *findings, uint32_t rule)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_findings_sentence(&text, findings, rule);
+    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
+static void json_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_names_frame(&text, head, frame);
+    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
+static void json_place(struct tv_out *out, const struct tv_trace *trace,
+                       const struct tv_finding_place *place)
+{
+    if (place->kind != TV_NONE) {
+        tv_out_format(out, "{\"kind\": \"%s\", \"count\": %" PRIu64 "}",
+                      tv_diagnostic_name((enum tv_diagnostic_kind)place->kind), place->count);
+        return;
+    }
+    tv_out_text(out, "{\"name\": ");
+    json_name(out, trace->head, place->frame);
+    tv_out_format(out, ", \"count\": %" PRIu64 ", \"figure_ns\": %" PRId64, place->count,
+                  place->part);
+    if (place->row != TV_NONE) {
+        uint32_t thread = trace->tracks[trace->rows[place->row].track].thread;
+        tv_out_format(out, ", \"time_ns\": %" PRId64 ", \"length_ns\": %" PRId64, place->start,
+                      place->length);
+        tv_out_format(out, ", \"tid\": %" PRIu64 ", \"thread\": ", trace->head->threads[thread].id);
+        tv_out_json(out, tv_head_text(trace->head, trace->head->threads[thread].name));
+    }
+    tv_out_char(out, '}');
+}
+
+void tv_findings_write_json(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings, bool any)
+{
+    for (uint32_t i = 0; i < TV_RULES; i++) {
+        const struct tv_finding *finding = &findings->of[i];
+        if (!finding->found)
+            continue;
+        tv_out_text(out, any ? ",\n  {\"file\": " : "\n  {\"file\": ");
+        any = true;
+        tv_out_json(out, tv_head_text(trace->head, trace->head->inputs[0].name));
+        tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_rules[i].name,
+                      tv_rules[i].warning ? "warning" : "note");
+        json_text(out, findings, i);
+        tv_out_format(out,
+                      ", \"count\": %" PRIu64 ", \"places\": [], \"finding\": ", finding->count);
+        tv_out_format(out, "{\"total_ns\": %" PRId64 ", \"range_ns\": %" PRId64 ", \"worst\": [",
+                      finding->total, findings->looked_at);
+        for (uint32_t k = 0; k < finding->place_count; k++) {
+            tv_out_text(out, k > 0 ? ",\n    " : "\n    ");
+            json_place(out, trace, &finding->places[k]);
+        }
+        tv_out_text(out, "]}}");
+    }
+}
