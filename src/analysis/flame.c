@@ -65,8 +65,7 @@ static int compare_named(const void *a, const void *b)
     return compare_kept(*(const struct kept *const *)a, *(const struct kept *const *)b, true);
 }
 
-/* Self time of a node with everything that lies on it. */
-static int64_t *find_widths(const struct tv_call_tree *tree, const int64_t *self)
+int64_t *tv_flame_widths(const struct tv_call_tree *tree, const int64_t *self)
 {
     int64_t *width = tv_pages_alloc(tv_size_mul(tree->count, sizeof *width));
     for (uint32_t i = tree->count; i-- > 1;) {
@@ -193,7 +192,7 @@ static void lay_out(struct tv_flame *flame, const struct tv_call_tree *tree,
                     const struct tv_flame_options *options, const int64_t *self)
 {
     struct layout layout = {.tree = tree, .self = self};
-    int64_t *width = find_widths(tree, self);
+    int64_t *width = tv_flame_widths(tree, self);
     flame->total = width[options->root];
     keep_wide(&layout, options->root, width, tv_flame_threshold(flame->total, options->min_share));
     sort_children(&layout, options->order);

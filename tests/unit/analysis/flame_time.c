@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/flame_time.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/tree_sink.h"
+#include "base/memory.h"
+#include "fixture.h"
+#include "reference.h"
+#include "unit.h"
+
+/* One frame a line: depth, letter (of a thread its number), start and width in ms, calls. */
+static void assert_flame(const struct fixture *f, const struct tv_selection *selection,
+                         const struct tv_flame_time_options *options, const char *expected)
+{
+    char text[1000] = "";
+    size_t at = 0;
+    struct tv_flame *flame = tv_flame_in_time(f->trace, selection, options);
+    for (uint32_t i = 0; i < flame->count; i++) {
+        const struct tv_flame_frame *frame = &flame->frames[i];
+        char letter = frame->frame >= TV_THREAD_FRAME
+                          ? (char)('0' + (frame->frame - TV_THREAD_FRAME))
+                          : (char)('A' + frame->frame);
+        at += (size_t)snprintf(text + at, sizeof text - at, "%u%c %d+%d x%d\n", frame->depth,
+                               letter, (int)(frame->start / 1000000), (int)(frame->width / 1000000),
+                               (int)frame->calls);
+        assert_true(at < sizeof text);
+    }
+    assert_string_equal(text, expected);
+    tv_flame_free(flame);
+}
+
+/* A twice with B at the seam, something else, A again; F calls itself. */
+static const struct fixture_thread drawing[] = {
+    {"main", NULL, {"AAAAaaa CC AA FFFFF", " CBBb     B   FFFF ", "               GG  "}},
+    {"pool", NULL, {"  DDEEddd          "}},
+};
+
+static void frames_of_a_drawing(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(drawing, 2);
+    struct tv_selection all = TV_SELECT_ALL;
+    const uint32_t main_track[] = {0};
+    struct tv_selection one = {INT64_MIN, INT64_MAX, main_track, 1};
+    struct tv_flame_time_options options = {TV_CLOCK_WALL, false, 16000000, 0, TV_ROOT_PATH};
+    assert_flame(&f, &one, &options,
+                 "0A 0+7 x2\n"
+                 "1C 0+1 x1\n"
+                 "1B 1+3 x2\n"
+                 "0C 7+2 x1\n"
+                 "0A 9+2 x1\n"
+                 "0F 11+5 x1\n"
+                 "1F 11+4 x1\n"
+                 "2G 11+2 x1\n");
+    options.fold = true;
+    options.min_share = 0.13; /* 2.08: the place of C stays free */
+    assert_flame(&f, &one, &options,
+                 "0A 0+7 x2\n"
+                 "1B 1+3 x2\n"
+                 "0F 11+5 x1\n");
+    options.min_share = 0;
+    one.from = 3000000;
+    one.to = 17000000;
+    assert_flame(&f, &one, &options,
+                 "0A 0+4 x2\n"
+                 "1B 0+2 x2\n"
+                 "0C 4+2 x1\n"
+                 "0A 6+2 x1\n"
+                 "0F 8+3 x1\n"
+                 "1G 8+2 x1\n");
+    options.total = 23000000;
+    options.min_share = 3.0 / 23; /* F has 5 */
+    assert_flame(&f, &all, &options,
+                 "00 0+16 x0\n"
+                 "1A 0+7 x2\n"
+                 "2B 1+3 x2\n"
+                 "1F 11+5 x1\n"
+                 "01 16+7 x0\n"
+                 "1D 20+3 x1\n");
+    fixture_free(&f);
+}
+
+/* --- Random traces, against the same by recursion over the calls ------------------------------ */
+
+struct plain_frame {
+    uint32_t frame, parent, depth, last;
+    int64_t width, placed, at;
+    uint64_t calls;
+};
+
+struct plain {
+    const struct reference *reference;
+    const struct tv_selection *selection;
+    const struct tv_flame_time_options *options;
+    struct plain_frame frames[4000];
+    uint32_t count;
+};
+
+static uint32_t plain_frame(struct plain *plain, uint32_t parent, uint32_t frame)
+{
+    uint32_t last = plain->frames[parent].last;
+    if (last != TV_NONE && plain->frames[last].frame == frame)
+        return last;
+    assert_true(plain->count < TV_COUNT(plain->frames));
+    plain->frames[plain->count] = (struct plain_frame){.frame = frame,
+                                                       .parent = parent,
+                                                       .depth = plain->frames[parent].depth + 1,
+                                                       .last = TV_NONE};
+    return plain->frames[parent].last = plain->count++;
+}
+
+/* The calls that one made (TV_NONE: those of depth 0 of a thread), each with what it made. */
+static void plain_calls(struct plain *plain, uint32_t thread, uint32_t caller, uint32_t on)
+{
+    const struct reference *r = plain->reference;
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct tv_path_cost cost = {0};
+        if (r->calls[i].thread != thread || r->calls[i].parent != caller ||
+            !reference_cost(r, i, plain->selection->from, plain->selection->to, &cost))
+            continue;
+        int64_t width = plain->options->clock == TV_CLOCK_CPU ? cost.cpu : cost.wall;
+        if (width <= 0)
+            continue;
+        if (plain->options->fold && plain->frames[on].frame == r->calls[i].frame) {
+            plain_calls(plain, thread, i, on);
+            continue;
+        }
+        uint32_t made = plain_frame(plain, on, r->calls[i].frame);
+        plain->frames[made].width += width;
+        plain->frames[made].calls++;
+        plain_calls(plain, thread, i, made);
+    }
+}
+
+static void make_plain(struct plain *plain, unsigned threads)
+{
+    plain->frames[0] = (struct plain_frame){.frame = TV_NONE, .depth = TV_NONE, .last = TV_NONE};
+    plain->count = 1;
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        uint32_t on = threads > 1 ? plain_frame(plain, 0, TV_THREAD_FRAME + thread) : 0;
+        plain_calls(plain, thread, TV_NONE, on);
+        for (uint32_t i = on + 1; threads > 1 && i < plain->count; i++)
+            plain->frames[on].width += plain->frames[i].parent == on ? plain->frames[i].width : 0;
+    }
+    for (uint32_t i = 1; i < plain->count; i++) {
+        struct plain_frame *parent = &plain->frames[plain->frames[i].parent];
+        plain->frames[i].at = parent->at + parent->placed;
+        parent->placed += plain->frames[i].width;
+    }
+}
+
+static bool is_drawn(const struct plain *plain, uint32_t index)
+{
+    int64_t least = tv_flame_threshold(plain->options->total, plain->options->min_share);
+    for (; index != 0; index = plain->frames[index].parent)
+        if (plain->frames[index].width < least)
+            return false;
+    return true;
+}
+
+static void check_flame(const struct plain *plain, const struct tv_flame *flame)
+{
+    uint32_t at = 0;
+    int64_t drawn_self = 0;
+    assert_int_equal(flame->total, plain->options->total);
+    for (uint32_t i = 1; i < plain->count; i++) {
+        const struct plain_frame *expected = &plain->frames[i];
+        if (!is_drawn(plain, i))
+            continue;
+        assert_true(at < flame->count);
+        const struct tv_flame_frame *frame = &flame->frames[at++];
+        assert_int_equal(frame->frame, expected->frame);
+        assert_int_equal(frame->depth, expected->depth);
+        assert_int_equal(frame->start, expected->at);
+        assert_int_equal(frame->width, expected->width);
+        assert_int_equal(frame->self, expected->width - expected->placed);
+        assert_int_equal(frame->calls, expected->calls);
+        drawn_self += frame->self;
+    }
+    assert_int_equal(at, flame->count);
+    assert_int_equal(drawn_self + flame->left_out, flame->total);
+}
+
+/* Each frame, taken as root, gives the graph that lies on it. */
+static void check_roots(const struct fixture *f, const struct tv_selection *selection,
+                        struct tv_flame_time_options options)
+{
+    struct tv_flame *whole = tv_flame_in_time(f->trace, selection, &options);
+    for (uint32_t i = 0; i < whole->count; i += 1 + i / 9) {
+        const struct tv_flame_frame *root = &whole->frames[i];
+        options.root = root->path;
+        struct tv_flame *part = tv_flame_in_time(f->trace, selection, &options);
+        assert_true(part->count > 0);
+        assert_int_equal(part->total, root->width);
+        for (uint32_t k = 0; k < part->count; k++) {
+            assert_int_equal(part->frames[k].depth + root->depth, root[k].depth);
+            assert_int_equal(part->frames[k].start + root->start, root[k].start);
+            assert_int_equal(part->frames[k].width, root[k].width);
+            assert_int_equal(part->frames[k].frame, root[k].frame);
+            assert_int_equal(part->frames[k].path, root[k].path);
+        }
+        assert_true(i + part->count == whole->count ||
+                    whole->frames[i + part->count].depth <= root->depth);
+        tv_flame_free(part);
+    }
+    tv_flame_free(whole);
+}
+
+static void check_trace(const struct fixture_dice *dice, bool cpu)
+{
+    static struct plain plain;
+    struct fixture f = fixture_random(dice);
+    struct reference reference = reference_of(&f);
+    struct tv_selection selection = TV_SELECT_ALL;
+    for (int round = 0; round < 8; round++) {
+        struct tv_flame_time_options options = {cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL, round & 1, 0,
+                                                round & 2 ? 0.01 : 0, TV_ROOT_PATH};
+        if (round & 4) {
+            selection.from = f.trace->start + (f.trace->end - f.trace->start) / 3;
+            selection.to = f.trace->start + (f.trace->end - f.trace->start) / 2;
+        }
+        plain = (struct plain){&reference, &selection, &options, {{0}}, 0};
+        make_plain(&plain, dice->threads);
+        options.total = plain.frames[0].placed;
+        struct tv_flame *flame = tv_flame_in_time(f.trace, &selection, &options);
+        check_flame(&plain, flame);
+        tv_flame_free(flame);
+        if (options.min_share == 0)
+            check_roots(&f, &selection, options);
+    }
+    reference_release(&reference);
+    fixture_free(&f);
+}
+
+static void random_traces_equal_the_plain_walk(void **state)
+{
+    (void)state;
+    const struct fixture_dice dice[] = {
+        {11, 3, 3, 9, 1500, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 50, 1, false},
+        {12, 1, 2, 9, 1500, TV_CLOCK_WALL, 1, 9000000, 1, true},
+        {13, 2, 2, 6, 1500, TV_CLOCK_CPU, 1000, 50, 1, false},
+    };
+    for (size_t i = 0; i < TV_COUNT(dice); i++) {
+        if (dice[i].clocks & TV_CLOCK_WALL)
+            check_trace(&dice[i], false);
+        if (dice[i].clocks & TV_CLOCK_CPU)
+            check_trace(&dice[i], true);
+    }
+}
+
+static void wrong_roots_have_no_frames(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(drawing, 2);
+    struct tv_selection all = TV_SELECT_ALL, empty = {5, 5, NULL, 0};
+    const uint32_t roots[] = {4000000000u, TV_NONE - 1, TV_NONE, 16};
+    struct tv_flame_time_options options = {TV_CLOCK_WALL, false, 1, 0, 0};
+    assert_int_equal(f.trace->slice_count, 13); /* their names are 1 to 13, then two threads */
+    for (size_t i = 0; i < TV_COUNT(roots); i++) {
+        options.root = roots[i];
+        assert_flame(&f, &all, &options, "");
+    }
+    options.root = TV_ROOT_PATH;
+    assert_flame(&f, &empty, &options, "");
+    fixture_free(&f);
+}
+
+UNIT_TESTS(flame_time, cmocka_unit_test(frames_of_a_drawing),
+           cmocka_unit_test(random_traces_equal_the_plain_walk),
+           cmocka_unit_test(wrong_roots_have_no_frames));

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/tree_views.h"
+
+#include "analysis/profile.h"
+#include "base/memory.h"
+#include "fixture.h"
+#include "unit.h"
+
+#define DEEPEST 64
+
+/* The frames of a node, the outermost first. */
+struct chain {
+    uint32_t frames[DEEPEST], count;
+};
+
+static struct chain chain_of(const struct tv_call_tree *tree, uint32_t node)
+{
+    struct chain up = {.count = 0}, chain = {.count = 0};
+    for (; node != TV_ROOT_PATH; node = tree->parent[node])
+        up.frames[up.count++] = tree->frame[node];
+    while (up.count > 0)
+        chain.frames[chain.count++] = up.frames[--up.count];
+    return chain;
+}
+
+static bool are_equal(const struct chain *a, const struct chain *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->frames[i] != b->frames[i])
+            return false;
+    return true;
+}
+
+static bool begins_with(const struct chain *chain, const struct chain *beginning)
+{
+    struct chain start = *chain;
+    if (start.count < beginning->count)
+        return false;
+    start.count = beginning->count;
+    return are_equal(&start, beginning);
+}
+
+static struct chain fold(struct chain chain)
+{
+    struct chain folded = {.count = 0};
+    for (uint32_t i = 0; i < chain.count; i++)
+        if (i == 0 || chain.frames[i] != chain.frames[i - 1])
+            folded.frames[folded.count++] = chain.frames[i];
+    return folded;
+}
+
+/* What is left of it from a frame on; nothing when it does not hold the frame. */
+static struct chain from_frame(struct chain chain, uint32_t frame)
+{
+    struct chain rest = {.count = 0};
+    for (uint32_t i = 0; i < chain.count; i++)
+        if (rest.count > 0 || chain.frames[i] == frame)
+            rest.frames[rest.count++] = chain.frames[i];
+    return rest;
+}
+
+static struct chain reversed(struct chain chain)
+{
+    struct chain back = {.count = 0};
+    while (chain.count > 0)
+        back.frames[back.count++] = chain.frames[--chain.count];
+    return back;
+}
+
+struct sums {
+    uint64_t calls;
+    int64_t wall, self_wall, self_cpu;
+};
+
+static void assert_sums(const struct tv_call_tree *tree, uint32_t node, const struct sums *sums)
+{
+    assert_int_equal(tree->cost[node].calls, sums->calls);
+    assert_int_equal(tree->cost[node].wall, sums->wall);
+    assert_int_equal(tree->self_wall[node], sums->self_wall);
+    assert_int_equal(tree->self_cpu[node], sums->self_cpu);
+}
+
+static struct tv_call_tree *random_tree(struct fixture *f, uint32_t seed)
+{
+    const struct fixture_dice dice = {seed, 2,  3, 8,    500, TV_CLOCK_WALL | TV_CLOCK_CPU,
+                                      1000, 50, 1, false};
+    struct tv_selection all = TV_SELECT_ALL;
+    *f = fixture_random(&dice);
+    return tv_call_tree_of_trace(f->trace, &all, 1);
+}
+
+static void check_folded(const struct tv_call_tree *tree, const struct tv_call_tree *folded)
+{
+    for (uint32_t node = 1; node < folded->count; node++) {
+        struct chain chain = chain_of(folded, node);
+        struct sums sums = {0};
+        for (uint32_t i = 1; i < tree->count; i++) {
+            struct chain long_chain = chain_of(tree, i), short_chain = fold(long_chain);
+            if (!are_equal(&short_chain, &chain))
+                continue;
+            sums.self_wall += tree->self_wall[i];
+            sums.self_cpu += tree->self_cpu[i];
+            if (tree->parent[i] != TV_ROOT_PATH && tree->frame[tree->parent[i]] == tree->frame[i])
+                continue;
+            sums.calls += tree->cost[i].calls;
+            sums.wall += tree->cost[i].wall;
+        }
+        assert_sums(folded, node, &sums);
+    }
+}
+
+static void check_callees(const struct tv_call_tree *tree, const struct tv_call_tree *callees,
+                          uint32_t frame)
+{
+    for (uint32_t node = 1; node < callees->count; node++) {
+        struct chain chain = chain_of(callees, node);
+        struct sums sums = {0};
+        for (uint32_t i = 1; i < tree->count; i++) {
+            struct chain rest = from_frame(chain_of(tree, i), frame);
+            if (!are_equal(&rest, &chain))
+                continue;
+            sums.calls += tree->cost[i].calls;
+            sums.wall += tree->cost[i].wall;
+            sums.self_wall += tree->self_wall[i];
+            sums.self_cpu += tree->self_cpu[i];
+        }
+        assert_sums(callees, node, &sums);
+    }
+}
+
+static void check_callers(const struct tv_call_tree *tree, const struct tv_call_tree *callers,
+                          uint32_t frame)
+{
+    for (uint32_t node = 1; node < callers->count; node++) {
+        struct chain chain = chain_of(callers, node);
+        struct sums sums = {0};
+        for (uint32_t i = 1; i < tree->count; i++) {
+            struct chain up = reversed(chain_of(tree, i)), own = chain_of(tree, i);
+            if (from_frame(own, frame).count != 1 || !begins_with(&up, &chain))
+                continue; /* a call of the frame inside none of its own */
+            sums.calls += tree->cost[i].calls;
+            sums.wall += tree->cost[i].wall;
+            if (!are_equal(&up, &chain))
+                continue;
+            sums.self_wall += tree->cost[i].wall;
+            sums.self_cpu += tree->cost[i].cpu;
+        }
+        assert_sums(callers, node, &sums);
+    }
+}
+
+static int64_t sum(const int64_t *figures, uint32_t count)
+{
+    int64_t all = 0;
+    for (uint32_t i = 0; i < count; i++)
+        all += figures[i];
+    return all;
+}
+
+/* Both sides of a method have its inclusive time. */
+static void check_sides(const struct tv_call_tree *tree, const struct tv_method_cost *method)
+{
+    struct tv_call_tree *callees = tv_call_tree_callees(tree, method->frame);
+    struct tv_call_tree *callers = tv_call_tree_callers(tree, method->frame);
+    check_callees(tree, callees, method->frame);
+    check_callers(tree, callers, method->frame);
+    const struct tv_call_tree *const sides[] = {callees, callers};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sum(sides[i]->self_wall, sides[i]->count), method->incl_wall);
+        assert_int_equal(sum(sides[i]->self_cpu, sides[i]->count), method->incl_cpu);
+        assert_int_equal(sides[i]->frame[1], method->frame);
+        assert_int_equal(sides[i]->cost[1].calls, method->calls);
+    }
+    tv_call_tree_free(callees);
+    tv_call_tree_free(callers);
+}
+
+static void random_trees_equal_the_plain_sums(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 41; seed < 44; seed++) {
+        struct fixture f;
+        struct tv_call_tree *tree = random_tree(&f, seed);
+        struct tv_call_tree *folded = tv_call_tree_fold(tree);
+        struct tv_profile *profile = tv_profile_of_tree(tree);
+        assert_true(folded->count < tree->count);
+        check_folded(tree, folded);
+        for (uint32_t i = 0; i < profile->count; i++)
+            check_sides(tree, &profile->methods[i]);
+        tv_profile_free(profile);
+        tv_call_tree_free(folded);
+        tv_call_tree_free(tree);
+        fixture_free(&f);
+    }
+}
+
+static void frames_that_are_not_called_have_no_sides(void **state)
+{
+    (void)state;
+    const struct fixture_thread drawing = {"main", NULL, {"AAAA", " BB "}};
+    struct fixture f = fixture_draw(&drawing, 1);
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &all, 1);
+    struct tv_call_tree *callees = tv_call_tree_callees(tree, FIXTURE_FRAME('Z'));
+    struct tv_call_tree *callers = tv_call_tree_callers(tree, FIXTURE_FRAME('Z'));
+    assert_int_equal(callees->count, 1);
+    assert_int_equal(callers->count, 1);
+    tv_call_tree_free(callees);
+    tv_call_tree_free(callers);
+    tv_call_tree_free(tree);
+    fixture_free(&f);
+}
+
+UNIT_TESTS(tree_views, cmocka_unit_test(random_trees_equal_the_plain_sums),
+           cmocka_unit_test(frames_that_are_not_called_have_no_sides));
