@@ -179,7 +179,7 @@ static enum tv_status write_target(const struct converting *c, struct tv_error *
         return status;
     if (c->to != TO_JSON)
         status = write_trace_file(c, &output, err);
-    else if (tv_rewrite_can(c->trace))
+    else if (tv_rewrite_can(c->trace) && !settings->filter)
         status = write_everything(c, &output, err);
     else
         write_calls(c, &output);

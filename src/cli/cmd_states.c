@@ -21,6 +21,7 @@ static const struct tv_option options[] = {
     TV_OPTION("cpu", "N", TV_OPTION_LIST, cpus,
               "only this processor and what ran there (may be given again)"),
     TV_OPTION_RANGE,
+    TV_OPTION_FILTER,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,

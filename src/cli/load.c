@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "cli/inputs.h"
@@ -32,6 +33,7 @@ struct tv_loading {
     struct tv_inputs inputs;
     struct tv_mapping *mapping;
     struct tv_namer *namer; /* until a head has it */
+    struct tv_filter filter;
 };
 
 /* Before the first input is read, so that a wrong one costs no time. */
@@ -44,8 +46,18 @@ static enum tv_status recognise(const struct tv_inputs *inputs, struct tv_error 
     return TV_OK;
 }
 
+/* This too. */
+static enum tv_status read_filter(const char *text, struct tv_filter *filter, struct tv_error *err)
+{
+    size_t column;
+    if (!text || tv_filter_parse(tv_bytes_of(text), filter, &column, err) == TV_OK)
+        return TV_OK;
+    return tv_error_prefix(err, "--filter");
+}
+
 static void release(struct tv_loading *loading)
 {
+    tv_filter_release(&loading->filter);
     tv_inputs_release(&loading->inputs);
     tv_mapping_free(loading->mapping);
     if (loading->namer)
@@ -56,10 +68,11 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
                             size_t count, struct tv_loading **loading, struct tv_error *err)
 {
     struct tv_loading opened = {.settings = settings};
-    enum tv_status status = read_mapping(settings->mapping, &opened.mapping, err);
-    if (status != TV_OK)
-        return status;
-    status = tv_symbols_open(&settings->symbols, &opened.namer, err);
+    enum tv_status status = read_filter(settings->filter, &opened.filter, err);
+    if (status == TV_OK)
+        status = read_mapping(settings->mapping, &opened.mapping, err);
+    if (status == TV_OK)
+        status = tv_symbols_open(&settings->symbols, &opened.namer, err);
     if (status == TV_OK)
         status = tv_inputs_open(&opened.inputs, files, count, settings->quiet, err);
     if (status == TV_OK)
@@ -88,6 +101,8 @@ size_t tv_load_count(const struct tv_loading *loading)
 
 bool tv_load_streams(const struct tv_loading *loading)
 {
+    if (loading->settings->filter)
+        return false;
     for (size_t i = 0; i < loading->inputs.count; i++)
         if (!tv_readers_stream(loading->inputs.sources[i]))
             return false;
@@ -157,6 +172,27 @@ enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
     return status;
 }
 
+/* The name of the file that the diagnostics are about; several files share one list. */
+static const char *input_name(const struct tv_head *head)
+{
+    if (head->input_count != 1)
+        return "the files together";
+    return (const char *)tv_head_text(head, head->inputs[0].name).data;
+}
+
+static void filter_trace(const struct tv_loading *loading, struct tv_trace **trace)
+{
+    const struct tv_settings *settings = loading->settings;
+    struct tv_trace *whole = *trace;
+    if (!settings->filter)
+        return;
+    *trace = tv_filter_trace(whole, &loading->filter);
+    if (!settings->quiet)
+        fprintf(stderr, "%s: filter: %" PRIu64 " of %" PRIu64 " slices\n", input_name(whole->head),
+                (*trace)->slice_count, whole->slice_count);
+    tv_trace_take_over(*trace, whole);
+}
+
 /* Arguments of events are read from the sources when somebody looks. */
 static void hand_over_sources(struct tv_loading *loading, struct tv_trace *trace)
 {
@@ -175,6 +211,7 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
     if (status == TV_OK) {
         *trace = tv_builder_finish(to.builder);
         hand_over_sources(loading, *trace);
+        filter_trace(loading, trace);
     } else {
         tv_builder_free(to.builder);
     }
@@ -189,14 +226,6 @@ enum tv_status tv_load_trace(const struct tv_settings *settings, const char *con
     struct tv_loading *loading;
     enum tv_status status = tv_load_open(settings, files, count, &loading, err);
     return status == TV_OK ? tv_load_build(loading, progress, trace, err) : status;
-}
-
-/* The name of the file that the diagnostics are about; several files share one list. */
-static const char *input_name(const struct tv_head *head)
-{
-    if (head->input_count != 1)
-        return "the files together";
-    return (const char *)tv_head_text(head, head->inputs[0].name).data;
 }
 
 /* Of files that are read as one trace some may lack a clock: sums hold nothing of them there. */

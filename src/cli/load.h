@@ -14,7 +14,7 @@
 struct tv_loading;
 
 /* Opens `count` files, as one trace, the mapping and the symbols that the settings ask for.  An
- * input that no reader knows is an error. */
+ * input that no reader knows is an error, and a wrong --filter. */
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;
@@ -25,11 +25,11 @@ void tv_load_close(struct tv_loading *loading);
 /* The inputs: archives may hold several. */
 size_t tv_load_count(const struct tv_loading *loading);
 
-/* Whether a sink can take all of them; else they must become a trace. */
+/* Whether a sink can take all of them, and no filter is asked for; else they must become a trace. */
 bool tv_load_streams(const struct tv_loading *loading);
 
-/* Reads into a sink, or into a trace, which the caller frees; the loading is gone.  The number of
- * threads is that of the settings.  `progress` NULL: shown on the terminal. */
+/* Reads into a sink, or into a trace (of what --filter wants), which the caller frees; the loading
+ * is gone.  The number of threads is that of the settings.  `progress` NULL: shown on the terminal. */
 enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err) TV_MUST_CHECK;

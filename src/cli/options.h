@@ -55,6 +55,7 @@ struct tv_settings {
     uint64_t jobs;
     struct tv_words threads, processes, categories, cpus;
     const char *range;
+    const char *filter; /* docs/filter.md; NULL: none */
     uint64_t limit;   /* 0: no limit */
     unsigned clock;   /* enum tv_clock_choice */
     unsigned samples; /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
@@ -116,11 +117,15 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_THREADS                                                                          \
     TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads,                                        \
               "only this thread; * stands for anything (may be given again)")
+#define TV_OPTION_FILTER                                                                           \
+    TV_OPTION("filter", "TEXT", TV_OPTION_TEXT, filter,                                            \
+              "only events that all terms want: 'thread:main -name:init dur>2ms cat:gpu'")
 #define TV_OPTION_FILTERS                                                                          \
     TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,                                     \
               "only this process; * stands for anything (may be given again)"),                    \
         TV_OPTION("category", "NAME", TV_OPTION_LIST, categories,                                  \
-                  "only slices of this category; * stands for anything (may be given again)")
+                  "only slices of this category; * stands for anything (may be given again)"),     \
+        TV_OPTION_FILTER
 #define TV_OPTION_RANGE                                                                            \
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
               "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
