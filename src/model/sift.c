@@ -128,12 +128,6 @@ static void add_row(struct sifting *s, const struct tv_track *track, uint32_t co
     columns->block_count += tv_blocks_for(count);
 }
 
-/* The kinds of tracks that are counted as slices of the trace. */
-static bool is_counted(const struct tv_track *track)
-{
-    return tv_track_has_calls(track) || track->kind == TV_TRACK_ASYNC;
-}
-
 /* A track without slices stays when its thread does. */
 static bool keeps_empty(const struct sifting *s, const struct tv_track *track)
 {
@@ -164,7 +158,7 @@ static bool add_track(struct sifting *s, const struct tv_track *track)
             made->slice_count += counts[i];
             add_row(s, track, counts[i], i);
         }
-        to->slice_count += is_counted(track) ? made->slice_count : 0;
+        to->slice_count += made->slice_count;
         to->track_count++;
     }
     tv_free(counts);
