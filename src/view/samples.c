@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples: those of a range, all about one, and the flame graph of their stacks.
+ * Samples: those of a range, and all about one.
  */
-#include "analysis/flame.h"
-#include "analysis/sample_tree.h"
 #include "base/memory.h"
 #include "view/members.h"
-#include "view/pictures.h"
 #include "view/pixels.h"
 #include "view/state.h"
 
@@ -102,32 +99,5 @@ enum tv_status tv_view_sample(const struct tv_view *view, const struct tv_parame
     if (sample->offset != TV_NO_OFFSET)
         tv_member_number(out, ",\"offset\":", (int64_t)sample->offset);
     tv_out_char(out, '}');
-    return TV_OK;
-}
-
-const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
-
-enum tv_status tv_view_sample_flame(const struct tv_view *view,
-                                    const struct tv_parameters *parameters, struct tv_out *out,
-                                    struct tv_error *err)
-{
-    struct tv_flame_options options;
-    struct tv_selection selection;
-    unsigned measure;
-    enum tv_status status = tv_view_flame_layout(parameters, &options, err);
-    if (status == TV_OK)
-        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
-    if (status == TV_OK)
-        status = tv_parameter_selection(parameters, view->trace, &selection, err);
-    if (status != TV_OK)
-        return status;
-    options.clock = TV_CLOCK_WALL;
-    struct tv_call_tree *tree =
-        tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
-    struct tv_flame *flame = tv_flame_of_tree(tree, &options);
-    tv_view_write_flame(out, flame);
-    tv_flame_free(flame);
-    tv_call_tree_free(tree);
-    tv_parameter_release_selection(&selection);
     return TV_OK;
 }

@@ -42,7 +42,8 @@ tv_view_function tv_view_trace, tv_view_frames;                         /* about
 tv_view_function tv_view_profile, tv_view_relations;                    /* tables.c */
 tv_view_function tv_view_tree, tv_view_sample_tree;                     /* tree.c */
 tv_view_function tv_view_slice, tv_view_step;                           /* calls.c */
-tv_view_function tv_view_extents, tv_view_activity, tv_view_flame;      /* pictures.c */
+tv_view_function tv_view_extents, tv_view_activity;                     /* pictures.c */
+tv_view_function tv_view_flame, tv_view_sample_flame;                   /* flame.c */
 tv_view_function tv_view_counters, tv_view_counter_values;              /* counters.c */
 tv_view_function tv_view_instants, tv_view_instant;                     /* marks.c */
 tv_view_function tv_view_flows, tv_view_flow, tv_view_flow_categories;  /* flows.c */
@@ -50,12 +51,13 @@ tv_view_function tv_view_arrows;                                        /* arrow
 tv_view_function tv_view_beside;                                        /* beside.c */
 tv_view_function tv_view_reference;                                     /* objects.c */
 tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;     /* objects.c */
-tv_view_function tv_view_samples, tv_view_sample, tv_view_sample_flame; /* samples.c */
+tv_view_function tv_view_samples, tv_view_sample;                       /* samples.c */
 tv_view_function tv_view_memory_dumps, tv_view_memory_dump;             /* memory.c */
 tv_view_function tv_view_tiles;                                         /* tiles.c */
 tv_view_function tv_view_search, tv_view_search_frames;                 /* search.c */
 tv_view_function tv_view_states, tv_view_state;                         /* states.c */
 tv_view_function tv_view_statistics;                                    /* statistics.c */
+tv_view_function tv_view_findings;                                       /* findings.c */
 tv_view_function tv_view_health, tv_view_at, tv_view_bytes;             /* bytes.c */
 
 /* The call tree of a selection, of those asked for last or made now. Nobody else has one before
@@ -80,6 +82,12 @@ void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
 /* A flow with both its ends: an object that is left open for more members. */
 void tv_view_write_flow(struct tv_out *out, const struct tv_trace *trace,
                         uint32_t number); /* flows.c */
+
+/* A process as references name it: by its number, which is written into `room`, or its key where it
+ * has one. */
+#define TV_PROCESS_ROOM 24
+struct tv_bytes tv_view_process_name(const struct tv_head *head, uint32_t process,
+                                     char room[TV_PROCESS_ROOM]); /* objects.c */
 
 /* The contexts that a slice began in, as a member of an object; nothing where there are none. */
 void tv_view_write_contexts(struct tv_out *out, const struct tv_trace *trace, uint32_t row,

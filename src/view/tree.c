@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "view/columns.h"
-#include "view/pictures.h"
+#include "view/measures.h"
 #include "view/state.h"
 
 /* Each name from the bottom up is a pass over the tree. */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flame graphs of calls and of samples.
+ */
+#include "analysis/flame_time.h"
+#include "analysis/sample_tree.h"
+#include "analysis/thread_tree.h"
+#include "analysis/tree_views.h"
+#include "view/columns.h"
+#include "view/measures.h"
+#include "view/state.h"
+
+const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
+
+/* The narrowest frames that may be asked for: a share of the whole. */
+#define MIN_SHARE 0.000001
+
+enum order { LEFT_HEAVY, BY_NAME, IN_TIME };
+enum side { CALLEES, CALLERS };
+
+struct question {
+    struct tv_flame_options layout;
+    enum order order;
+    bool fold;
+    bool apart;     /* threads side by side */
+    uint32_t frame; /* whose side it is; TV_NONE: of everything */
+    enum side side;
+};
+
+/* A column at a time, as the page's typed arrays have them. */
+static void write_flame(struct tv_out *out, const struct tv_flame *flame)
+{
+    uint32_t count = flame->count;
+    struct tv_column column = tv_column_new(count);
+    tv_out_text(out, "TVF1");
+    tv_out_le32(out, count);
+    tv_out_f64(out, (double)flame->total);
+    tv_out_f64(out, (double)flame->left_out);
+    for (uint32_t i = 0; i < count; i++)
+        column.times[i] = (double)flame->frames[i].start;
+    tv_column_write_times(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.times[i] = (double)flame->frames[i].width;
+    tv_column_write_times(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.times[i] = (double)flame->frames[i].self;
+    tv_column_write_times(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] = flame->frames[i].depth;
+    tv_column_write_numbers(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] = flame->frames[i].frame;
+    tv_column_write_numbers(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] = flame->frames[i].path;
+    tv_column_write_numbers(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] =
+            (uint32_t)(flame->frames[i].calls < UINT32_MAX ? flame->frames[i].calls : UINT32_MAX);
+    tv_column_write_numbers(out, &column);
+    tv_column_release(&column);
+}
+
+static enum tv_status read_switch(const struct tv_parameters *parameters, const char *name,
+                                  bool *on, struct tv_error *err)
+{
+    static const char *const switches[] = {"0", "1", NULL};
+    unsigned choice;
+    enum tv_status status = tv_parameter_choice(parameters, name, switches, &choice, err);
+    *on = choice == 1;
+    return status;
+}
+
+/* What graphs of calls and of samples share; the clock stays as it is. */
+static enum tv_status read_layout(const struct tv_view *view,
+                                  const struct tv_parameters *parameters, struct question *question,
+                                  struct tv_error *err)
+{
+    static const char *const orders[] = {"left-heavy", "by-name", "time", NULL};
+    static const char *const sides[] = {"callees", "callers", NULL};
+    const struct tv_parameter_bounds roots = {0, (int64_t)TV_NONE - 1};
+    const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
+    struct tv_flame_options *layout = &question->layout;
+    unsigned order = 0, side = 0;
+    int64_t root = 0, frame = TV_NONE;
+    enum tv_status status = tv_parameter_choice(parameters, "order", orders, &order, err);
+    if (status == TV_OK)
+        status = read_switch(parameters, "inverted", &layout->inverted, err);
+    if (status == TV_OK)
+        status = read_switch(parameters, "fold", &question->fold, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "root", roots, 0, &root, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "frame", frames, TV_NONE, &frame, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "side", sides, &side, err);
+    if (status == TV_OK)
+        status = tv_parameter_share(parameters, "min", 0.0005, &layout->min_share, err);
+    question->order = (enum order)order;
+    question->side = (enum side)side;
+    question->frame = (uint32_t)frame;
+    layout->order = order == BY_NAME ? TV_FLAME_BY_NAME : TV_FLAME_LEFT_HEAVY;
+    layout->root = (uint32_t)root;
+    if (layout->min_share < MIN_SHARE)
+        layout->min_share = MIN_SHARE;
+    return status;
+}
+
+static enum tv_status read_calls(const struct tv_view *view, const struct tv_parameters *parameters,
+                                 struct question *question, struct tv_error *err)
+{
+    static const char *const clocks[] = {"real", "cpu", NULL};
+    static const char *const threads[] = {"merged", "apart", NULL};
+    unsigned clock, apart = 0;
+    enum tv_status status = tv_parameter_choice(parameters, "clock", clocks, &clock, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "threads", threads, &apart, err);
+    if (status == TV_OK)
+        status = read_layout(view, parameters, question, err);
+    if (status != TV_OK)
+        return status;
+    bool given = tv_parameter_text(parameters, "clock").data != NULL;
+    if (given && !(clock ? view->cpu : view->wall))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "clock: the trace has no such clock");
+    if (question->order == IN_TIME && (question->layout.inverted || question->frame != TV_NONE))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "order: what is inverted, or a side of a frame, has no order of time");
+    question->apart = apart;
+    question->layout.clock = clock || !view->wall ? TV_CLOCK_CPU : TV_CLOCK_WALL;
+    return TV_OK;
+}
+
+static struct tv_flame *lay_out(const struct tv_call_tree *tree, const struct question *question)
+{
+    struct tv_call_tree *folded = question->fold ? tv_call_tree_fold(tree) : NULL, *side = NULL;
+    const struct tv_call_tree *of = folded ? folded : tree;
+    if (question->frame != TV_NONE)
+        of = side = question->side == CALLERS ? tv_call_tree_callers(of, question->frame)
+                                              : tv_call_tree_callees(of, question->frame);
+    struct tv_flame *flame = tv_flame_of_tree(of, &question->layout);
+    tv_call_tree_free(side);
+    tv_call_tree_free(folded);
+    return flame;
+}
+
+static int64_t total_of(const struct tv_call_tree *tree, enum tv_clocks clock)
+{
+    int64_t total = 0;
+    for (uint32_t i = 1; i < tree->count; i++)
+        if (tree->parent[i] == TV_ROOT_PATH)
+            total += clock == TV_CLOCK_CPU ? tree->cost[i].cpu : tree->cost[i].wall;
+    return total;
+}
+
+static struct tv_flame *flame_in_time(const struct tv_view *view,
+                                      const struct tv_selection *selection,
+                                      const struct question *question)
+{
+    struct tv_flame_time_options options = {
+        .clock = question->layout.clock,
+        .fold = question->fold,
+        .total = total_of(tv_trees_enter(view->trees, selection), question->layout.clock),
+        .min_share = question->layout.min_share,
+        .root = question->layout.root,
+    };
+    tv_trees_leave(view->trees);
+    return tv_flame_in_time(view->trace, selection, &options);
+}
+
+static struct tv_flame *flame_of_threads(const struct tv_view *view,
+                                         const struct tv_selection *selection,
+                                         const struct question *question)
+{
+    struct tv_call_tree *tree = tv_call_tree_by_thread(view->trace, selection, 0);
+    struct tv_flame *flame = lay_out(tree, question);
+    tv_call_tree_free(tree);
+    return flame;
+}
+
+static struct tv_flame *flame_of_all(const struct tv_view *view,
+                                     const struct tv_selection *selection,
+                                     const struct question *question)
+{
+    struct tv_flame *flame = lay_out(tv_trees_enter(view->trees, selection), question);
+    tv_trees_leave(view->trees);
+    return flame;
+}
+
+enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_parameters *parameters,
+                             struct tv_out *out, struct tv_error *err)
+{
+    struct question question = {0};
+    struct tv_selection selection;
+    struct tv_flame *flame;
+    enum tv_status status = read_calls(view, parameters, &question, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    if (question.order == IN_TIME)
+        flame = flame_in_time(view, &selection, &question);
+    else if (question.apart)
+        flame = flame_of_threads(view, &selection, &question);
+    else
+        flame = flame_of_all(view, &selection, &question);
+    write_flame(out, flame);
+    tv_flame_free(flame);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
+
+enum tv_status tv_view_sample_flame(const struct tv_view *view,
+                                    const struct tv_parameters *parameters, struct tv_out *out,
+                                    struct tv_error *err)
+{
+    struct question question = {.layout = {.clock = TV_CLOCK_WALL}};
+    struct tv_selection selection;
+    unsigned measure;
+    enum tv_status status = read_layout(view, parameters, &question, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    if (question.order == IN_TIME) {
+        tv_parameter_release_selection(&selection);
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "order: that of time is of calls alone");
+    }
+    struct tv_call_tree *tree =
+        tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
+    struct tv_flame *flame = lay_out(tree, &question);
+    write_flame(out, flame);
+    tv_flame_free(flame);
+    tv_call_tree_free(tree);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
