@@ -43,24 +43,35 @@ bool tv_ft_text_continues(struct tv_bytes event)
 
 /* ---- Lines that are no events ---- */
 
-/* "# tracer: nop", "# clock_type=LINUX_CLOCK_MONOTONIC"; "# latency: 259 us, #4/4" and the next of
- * the latency tracers. */
+static void keep_comment(struct tv_ft_text *text, const char *key, struct tv_bytes value)
+{
+    while (value.length > 0 && value.data[0] == ' ') {
+        value.data++;
+        value.length--;
+    }
+    *tv_table_add(&text->comments) = (struct tv_ft_comment){
+        tv_ft_text(&text->part, tv_bytes_of(key)), tv_ft_text(&text->part, value)};
+}
+
+/* "# tracer: nop", "# clock_type=LINUX_CLOCK_MONOTONIC"; "# irqsoff latency trace v1.1.5 on 3.8.0",
+ * "# latency: 259 us, #4/4" and the next of the latency tracers. */
 static void take_comment(struct tv_ft_text *text, struct tv_bytes line)
 {
     static const char *const keys[] = {
         "tracer",        "clock_type", "entries-in-buffer/entries-written", "latency", "task",
         "=> started at", "=> ended at"};
+    struct tv_bytes version = tv_ft_behind(line, " latency trace ");
+    if (version.length > 0) {
+        keep_comment(text, "latency trace", version);
+        return;
+    }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct tv_bytes value = tv_ft_behind(line, keys[i]);
         if (value.length < 2 || (value.data[0] != ':' && value.data[0] != '='))
             continue;
-        for (value.data++, value.length--; value.length > 0 && value.data[0] == ' ';) {
-            value.data++;
-            value.length--;
-        }
-        const char *key = keys[i] + (keys[i][0] == '=' ? 3 : 0);
-        *tv_table_add(&text->comments) = (struct tv_ft_comment){
-            tv_ft_text(&text->part, tv_bytes_of(key)), tv_ft_text(&text->part, value)};
+        value.data++;
+        value.length--;
+        keep_comment(text, keys[i] + (keys[i][0] == '=' ? 3 : 0), value);
         return;
     }
 }

@@ -151,7 +151,8 @@ static void keeps_heads_of_latency_tracers(void **context)
         snprintf(found + length, sizeof found - length, "%.*s=%.*s;", (int)key.length,
                  (const char *)key.data, (int)value.length, (const char *)value.data);
     }
-    assert_string_equal(found, "tracer=irqsoff;latency=259 us, #4/4, CPU#2;task=ps-6143 (uid:0);"
+    assert_string_equal(found, "tracer=irqsoff;latency trace=v1.1.5 on 5.15.0;latency=259 us, "
+                               "#4/4, CPU#2;task=ps-6143 (uid:0);"
                                "started at=lock;ended at=unlock;");
     tv_ft_text_release(&text);
     tv_source_free(source);
