@@ -87,6 +87,8 @@
       "metadata events without the argument that their name asks for, or with one that cannot "    \
       "be it, left out")                                                                           \
     X(BAD_UNIT, "bad-unit", W, "displayTimeUnit is none of ms, us and ns: taken as ms")            \
+    X(ODD_UNIT, "odd-unit", N,                                                                     \
+      "displayTimeUnit is us, which the format does not have: taken as it stands")                 \
     X(SUBTRACE_UNREAD, "subtrace-unread", W,                                                       \
       "traces inside the file in a format that is not known, not read: listed as metadata")        \
     X(ID_MISSING, "id-missing", W, "events that need an id and have none, left out")               \

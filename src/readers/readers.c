@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "readers/battor.h"
 #include "readers/cgroup_dump.h"
 #include "readers/collapsed.h"
@@ -19,6 +20,14 @@ const struct tv_reader *const tv_readers[] = {
 
 #define SHOWN_BYTES 8
 
+/* Even nothing takes so many bytes (RFC 1952): a header, an empty block, a trailer. */
+#define SHORTEST_GZIP 20
+
+static bool is_cut_gzip(struct tv_bytes head)
+{
+    return head.length < SHORTEST_GZIP && tv_bytes_starts_with(head, TV_BYTES("\x1f\x8b"));
+}
+
 static void fail_unknown(struct tv_bytes head, struct tv_error *err)
 {
     static const char expected[] = "expected a trace in a format that is known";
@@ -26,7 +35,10 @@ static void fail_unknown(struct tv_bytes head, struct tv_error *err)
     char shown[SHOWN_BYTES * 3 + 1] = "";
     for (size_t i = 0; i < head.length && i < SHOWN_BYTES; i++)
         snprintf(shown + i * 3, sizeof shown - i * 3, " %02X", head.data[i]);
-    if (name && tv_foreign_is_nothing(head))
+    if (is_cut_gzip(head))
+        tv_fail(err, TV_ERR_SYNTAX, head.length, "%s, found only the beginning of a gzip file",
+                expected);
+    else if (name && tv_foreign_is_nothing(head))
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s", expected, name);
     else if (name)
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s, which is not read yet", expected, name);

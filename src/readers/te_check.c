@@ -5,11 +5,13 @@
 #include "readers/json.h"
 #include "readers/te_container.h"
 
-/* Text that is deeper than what is shown is JSON all the same. */
+/* Text that is deeper than what is shown is JSON all the same; NaN and the infinities are numbers
+ * of the format (trace-event.md section 1), as Python writes them. */
 static bool is_strict(struct tv_bytes text)
 {
     unsigned faults;
-    return tv_json_check(text, &faults, NULL) || faults == TV_JSON_FAULT_DEPTH;
+    unsigned fine = TV_JSON_FAULT_DEPTH | TV_JSON_FAULT_INFINITE | TV_JSON_FAULT_SURROGATE;
+    return tv_json_check(text, &faults, NULL) || !(faults & ~fine);
 }
 
 /* Members that are shown as they stand; arguments were looked at when the event was read. */

@@ -10,7 +10,8 @@
 #include "model/diagnostic.h"
 
 /* Counts every event, and every member beside the events, whose text is not strict JSON
- * (TV_DIAGNOSTIC_BAD_JSON), those that reading had to count included.  Reads the source again. */
+ * but for NaN and the infinities (TV_DIAGNOSTIC_BAD_JSON), those that reading had to count
+ * included.  Reads the source again. */
 enum tv_status tv_te_check_text(struct tv_source *source, struct tv_diagnostics *diagnostics,
                                 struct tv_error *err) TV_MUST_CHECK;
 

@@ -107,11 +107,19 @@ static uint32_t find_counter(struct tv_te_counters *counters,
     return number;
 }
 
-/* A value that is no number is one that the event does not tell. */
+/* "NaN", "Infinity" and "-Infinity", as they stand in strict JSON. */
+static bool quoted_name(struct tv_bytes raw, double *value)
+{
+    return tv_te_is_string(raw) && raw.length > 2 &&
+           tv_te_number((struct tv_bytes){raw.data + 1, raw.length - 2}, value) &&
+           !isfinite(*value);
+}
+
+/* A value that is no number is one that the event does not tell; NaN says just that. */
 static double value_of(struct tv_bytes raw, bool *bad)
 {
     double value;
-    if (tv_te_number(raw, &value) && isfinite(value))
+    if (tv_te_number(raw, &value) || quoted_name(raw, &value))
         return value;
     if (tv_bytes_equal(raw, TV_BYTES("true")))
         return 1;

@@ -297,6 +297,8 @@ static void set_unit(struct tv_te_context *context, struct tv_te_stretch stretch
     for (size_t i = 0; i < TV_COUNT(units); i++)
         if (tv_te_is_string(raw) && tv_bytes_equal(text, tv_bytes_of(units[i]))) {
             context->trace->head->inputs[context->input].unit = units[i];
+            if (units[i][0] == 'u') /* VizTracer writes it; Trace Viewer refuses the file */
+                tv_te_warn(context, TV_DIAGNOSTIC_ODD_UNIT, stretch.offset);
             return;
         }
     if (text.length > 0)

@@ -61,8 +61,11 @@ static void names_other_files(void **context)
                  "expected a trace in a format that is known, found an empty file (white space "
                  "only)");
     ASSERT_FOUND("\x1f\x8b\x08",
-                 "expected a trace in a format that is known, found gzip-compressed "
-                 "data, which is not read yet");
+                 "expected a trace in a format that is known, found only the beginning of a gzip "
+                 "file");
+    assert_int_equal(err.offset, 3);
+    ASSERT_FOUND("BZh91AY", "expected a trace in a format that is known, found bzip2-compressed "
+                            "data, which is not read yet");
     ASSERT_FOUND("\n\1\2\3",
                  "expected a trace in a format that is known, found the bytes 0A 01 02 03");
     assert_int_equal(err.status, TV_ERR_UNSUPPORTED);
