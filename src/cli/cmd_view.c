@@ -21,7 +21,7 @@
 
 static const struct tv_option options[] = {
     TV_OPTION("port", "N", TV_OPTION_COUNT, port,
-              "listen on this port (default: one that is free)"),
+              "listen on this port (default: the first from 27180 to 27187 that is free, or any)"),
     TV_OPTION("no-browser", NULL, TV_OPTION_FLAG, no_browser,
               "print the address and leave opening it to you"),
     TV_OPTIONS_READING,

@@ -283,7 +283,7 @@ static bool bind_and_listen(int fd, struct sockaddr_in *address)
 }
 
 /* The listening socket, or -1; *port becomes the one it got. */
-static int listen_on_loopback(uint16_t *port, struct tv_error *err)
+static int listen_at(uint16_t *port, struct tv_error *err)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET,
@@ -300,6 +300,21 @@ static int listen_on_loopback(uint16_t *port, struct tv_error *err)
     }
     *port = ntohs(address.sin_port);
     return fd;
+}
+
+/* Without a wish the first home port that is free, where none is any other. */
+static int listen_on_loopback(uint16_t *port, struct tv_error *err)
+{
+    for (uint16_t i = 0; *port == 0 && i < TV_HTTP_HOME_PORTS; i++) {
+        struct tv_error taken;
+        uint16_t home = (uint16_t)(TV_HTTP_HOME_PORT + i);
+        int fd = listen_at(&home, &taken);
+        if (fd < 0)
+            continue;
+        *port = home;
+        return fd;
+    }
+    return listen_at(port, err);
 }
 
 /* poll, not epoll: with that the library (0.9.75) overlooks that a client has gone, until the time

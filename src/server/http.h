@@ -52,7 +52,13 @@ struct tv_handler {
 
 struct tv_http;
 
-/* Listens on 127.0.0.1 at this port, 0 being one that is free, and answers from now on. */
+/* A browser remembers what somebody chose (theme, arrangement of tracks) for one address and port:
+ * so the ports are the same each time, below those that systems hand out themselves. */
+#define TV_HTTP_HOME_PORT 27180
+#define TV_HTTP_HOME_PORTS 8
+
+/* Listens on 127.0.0.1 at this port, 0 being the first home port that is free, or any where none
+ * is, and answers from now on. */
 enum tv_status tv_http_new(uint16_t port, const struct tv_handler *handler, struct tv_http **http,
                            struct tv_error *err) TV_MUST_CHECK;
 

@@ -14,7 +14,7 @@
 
 struct tv_server_options {
     const char *name; /* of the trace, as the page shows it while it loads */
-    uint16_t port;    /* 0: one that is free */
+    uint16_t port;    /* 0: a home port, or one that is free (http.h) */
     struct tv_loader loader;
 };
 

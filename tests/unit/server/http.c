@@ -97,7 +97,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static int connect_to(unsigned port)
+/* -1: nobody listens there. */
+static int try_to_connect(unsigned port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)port),
@@ -106,8 +107,30 @@ static int connect_to(unsigned port)
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_true(fd >= 0);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int connect_to(unsigned port)
+{
+    int fd = try_to_connect(port);
+    assert_true(fd >= 0);
     return fd;
+}
+
+/* What a browser remembers of a page is bound to its port. */
+static void listens_at_home_where_there_is_room(void **state)
+{
+    const struct fixture *f = *state;
+    if (f->port >= TV_HTTP_HOME_PORT && f->port < TV_HTTP_HOME_PORT + TV_HTTP_HOME_PORTS)
+        return;
+    for (unsigned i = 0; i < TV_HTTP_HOME_PORTS; i++) {
+        int fd = try_to_connect(TV_HTTP_HOME_PORT + i);
+        assert_true(fd >= 0);
+        close(fd);
+    }
 }
 
 /* Sends the bytes and reads until the server closes; the status, or 0 when there is no answer. */
@@ -359,10 +382,11 @@ static void says_why_it_cannot_listen(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_TESTS(http, TEST(carries_question_and_answer), TEST(protects_every_answer),
-           TEST(answers_head_without_the_body), TEST(lets_the_client_keep_what_has_a_tag),
-           TEST(refuses_foreign_hosts), TEST(refuses_an_old_request_without_host),
-           TEST(refuses_foreign_origins), TEST(hides_everything_behind_the_token),
-           TEST(knows_three_methods), TEST(drops_bodies), TEST(ends_a_chunked_body_that_grows),
-           TEST(bounds_headers_and_targets), TEST(survives_what_is_no_http),
-           TEST(listens_on_loopback_only), TEST(says_why_it_cannot_listen));
+UNIT_TESTS(http, TEST(listens_at_home_where_there_is_room), TEST(carries_question_and_answer),
+           TEST(protects_every_answer), TEST(answers_head_without_the_body),
+           TEST(lets_the_client_keep_what_has_a_tag), TEST(refuses_foreign_hosts),
+           TEST(refuses_an_old_request_without_host), TEST(refuses_foreign_origins),
+           TEST(hides_everything_behind_the_token), TEST(knows_three_methods), TEST(drops_bodies),
+           TEST(ends_a_chunked_body_that_grows), TEST(bounds_headers_and_targets),
+           TEST(survives_what_is_no_http), TEST(listens_on_loopback_only),
+           TEST(says_why_it_cannot_listen));
