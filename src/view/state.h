@@ -38,27 +38,27 @@ typedef enum tv_status tv_view_function(const struct tv_view *view,
                                         const struct tv_parameters *parameters, struct tv_out *out,
                                         struct tv_error *err);
 
-tv_view_function tv_view_trace, tv_view_frames;                         /* about.c */
-tv_view_function tv_view_profile, tv_view_relations;                    /* tables.c */
-tv_view_function tv_view_tree, tv_view_sample_tree;                     /* tree.c */
-tv_view_function tv_view_slice, tv_view_step;                           /* calls.c */
-tv_view_function tv_view_extents, tv_view_activity;                     /* pictures.c */
-tv_view_function tv_view_flame, tv_view_sample_flame;                   /* flame.c */
-tv_view_function tv_view_counters, tv_view_counter_values;              /* counters.c */
-tv_view_function tv_view_instants, tv_view_instant;                     /* marks.c */
-tv_view_function tv_view_flows, tv_view_flow, tv_view_flow_categories;  /* flows.c */
-tv_view_function tv_view_arrows;                                        /* arrows.c */
-tv_view_function tv_view_beside;                                        /* beside.c */
-tv_view_function tv_view_reference;                                     /* objects.c */
-tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;     /* objects.c */
-tv_view_function tv_view_samples, tv_view_sample;                       /* samples.c */
-tv_view_function tv_view_memory_dumps, tv_view_memory_dump;             /* memory.c */
-tv_view_function tv_view_tiles;                                         /* tiles.c */
-tv_view_function tv_view_search, tv_view_search_frames;                 /* search.c */
-tv_view_function tv_view_states, tv_view_state;                         /* states.c */
-tv_view_function tv_view_statistics;                                    /* statistics.c */
-tv_view_function tv_view_findings;                                       /* findings.c */
-tv_view_function tv_view_health, tv_view_at, tv_view_bytes;             /* bytes.c */
+tv_view_function tv_view_trace, tv_view_frames;                        /* about.c */
+tv_view_function tv_view_profile, tv_view_relations;                   /* tables.c */
+tv_view_function tv_view_tree, tv_view_sample_tree;                    /* tree.c */
+tv_view_function tv_view_slice, tv_view_step;                          /* calls.c */
+tv_view_function tv_view_extents, tv_view_activity;                    /* pictures.c */
+tv_view_function tv_view_flame, tv_view_sample_flame;                  /* flame.c */
+tv_view_function tv_view_counters, tv_view_counter_values;             /* counters.c */
+tv_view_function tv_view_instants, tv_view_instant;                    /* marks.c */
+tv_view_function tv_view_flows, tv_view_flow, tv_view_flow_categories; /* flows.c */
+tv_view_function tv_view_arrows;                                       /* arrows.c */
+tv_view_function tv_view_beside;                                       /* beside.c */
+tv_view_function tv_view_reference;                                    /* objects.c */
+tv_view_function tv_view_objects, tv_view_object, tv_view_snapshot;    /* objects.c */
+tv_view_function tv_view_samples, tv_view_sample;                      /* samples.c */
+tv_view_function tv_view_memory_dumps, tv_view_memory_dump;            /* memory.c */
+tv_view_function tv_view_tiles;                                        /* tiles.c */
+tv_view_function tv_view_search, tv_view_search_frames;                /* search.c */
+tv_view_function tv_view_states, tv_view_state;                        /* states.c */
+tv_view_function tv_view_statistics;                                   /* statistics.c */
+tv_view_function tv_view_findings;                                     /* findings.c */
+tv_view_function tv_view_health, tv_view_at, tv_view_bytes;            /* bytes.c */
 
 /* The call tree of a selection, of those asked for last or made now. Nobody else has one before
  * tv_trees_leave. */

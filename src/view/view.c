@@ -48,6 +48,7 @@ static const struct {
     {"states", tv_view_states, false},
     {"state", tv_view_state, false},
     {"statistics", tv_view_statistics, false},
+    {"findings", tv_view_findings, false},
     {"health", tv_view_health, false},
     {"at", tv_view_at, false},
     {"bytes", tv_view_bytes, false},
