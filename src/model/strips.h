@@ -22,9 +22,20 @@ struct tv_strip_slice {
     uint32_t strip; /* which one it belongs to */
 };
 
+/* All slices of one strip, which need not say which one it is. */
+struct tv_strip_list {
+    const struct tv_strip_slice *slices;
+    size_t count;
+};
+
 /* Makes the tracks, after tv_assembly_place.  The slices of a strip are given in the order of time
- * and do not overlap; strips may be mixed.  A strip without slices makes no track.  Many slices are
- * written by `workers` threads (0: one a processor). */
+ * and do not overlap.  A strip without slices makes no track.  Many slices are written by `workers`
+ * threads (0: one a processor). */
+void tv_assembly_strip_lists(struct tv_assembly *assembly, const struct tv_strip *strips,
+                             const struct tv_strip_list *lists, size_t strip_count,
+                             unsigned workers);
+
+/* The same of slices of all strips, mixed. */
 void tv_assembly_strips(struct tv_assembly *assembly, const struct tv_strip *strips,
                         size_t strip_count, const struct tv_strip_slice *slices, size_t slice_count,
                         unsigned workers);
