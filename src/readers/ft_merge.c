@@ -470,6 +470,16 @@ void tv_ft_merge(struct tv_ft_merge *merge)
     tv_ft_merge_counters(merge);
 }
 
+void tv_ft_merge_leave_rows(struct tv_ft_merge *merge)
+{
+    tv_free(merge->switches.rows);
+    tv_free(merge->wakeups.rows);
+    merge->switches.rows = NULL;
+    merge->wakeups.rows = NULL;
+    merge->switches.count = merge->switches.capacity = 0;
+    merge->wakeups.count = merge->wakeups.capacity = 0;
+}
+
 void tv_ft_merge_release(struct tv_ft_merge *merge)
 {
     for (size_t i = 0; merge->numbers && i < merge->text_count; i++) {
@@ -478,8 +488,7 @@ void tv_ft_merge_release(struct tv_ft_merge *merge)
         tv_free(merge->numbers[i].texts);
     }
     tv_free(merge->numbers);
-    tv_free(merge->switches.rows);
-    tv_free(merge->wakeups.rows);
+    tv_ft_merge_leave_rows(merge);
     tv_free(merge->asyncs.rows);
     tv_free(merge->whole_asyncs.rows);
     tv_free(merge->repeated);

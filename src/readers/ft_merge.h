@@ -62,6 +62,9 @@ struct tv_ft_merge {
 /* Threads, processes and frames, then the rows of all parts. Gives the gathered slices to the
  * assembly, instants, counters and clock marks to the tables. */
 void tv_ft_merge(struct tv_ft_merge *merge);
+
+/* Switches and wake-ups are needed no more. */
+void tv_ft_merge_leave_rows(struct tv_ft_merge *merge);
 void tv_ft_merge_release(struct tv_ft_merge *merge);
 
 /* ft_counts.c: the counters of all parts. */

@@ -56,25 +56,41 @@ struct doing {
     enum tv_ft_state state;
     int64_t since;
     uint64_t offset;
-    size_t blocked; /* 1 + the place in states of the sleep that it was woken from; 0: none */
-    bool io_told;   /* a reason came before the switch that it tells of */
+    struct tv_strip_slice *blocked; /* the sleep that it was woken from; NULL: none */
+    bool io_told;                   /* a reason came before the switch that it tells of */
+};
+
+/* Processors have numbers of 16 bits. */
+#define MOST_PROCESSORS ((size_t)1 << 16)
+
+/* The work of one worker: counts a stretch of the rows, then does all for threads that follow one
+ * another. */
+struct stretch {
+    uint32_t *by_cpu, *by_thread; /* how many slices the rows make at most */
+    uint32_t first, end;          /* threads */
+    TV_TABLE(tv_wakeup) wakeups;  /* of the threads, in the order of time */
+    TV_TABLE(tv_blocking) blockings;
+    size_t first_wakeup, first_blocking; /* where those of the threads begin in the tables */
 };
 
 struct finding {
     struct tv_ft_schedule *schedule;
-    struct processor *processors;
     struct doing *threads;
-    TV_TABLE(tv_wakeup) wakeups;     /* in the order of time */
-    TV_TABLE(tv_blocking) blockings; /* the same */
+    struct tv_strip_slice **ends; /* by strip: behind its last slice */
+    uint32_t *running;            /* by thread: how often it ran */
     uint32_t frames[TV_FT_STATES];
+    struct stretch *stretches;
+    unsigned stretch_count;
 };
 
-static void end_run(struct finding *f, size_t cpu, int64_t time, unsigned flags)
+/* ---- What processors run ---- */
+
+static void end_run(struct finding *f, const struct processor *p, size_t cpu, int64_t time,
+                    unsigned flags)
 {
-    struct processor *p = &f->processors[cpu];
     if (!p->known || p->thread == TV_NONE || time < p->since)
         return;
-    *tv_table_add(&f->schedule->runs_on) = (struct tv_strip_slice){
+    *f->ends[cpu]++ = (struct tv_strip_slice){
         .start = p->since,
         .length = time - p->since,
         .offset = p->offset & TV_FT_OFFSET,
@@ -83,6 +99,29 @@ static void end_run(struct finding *f, size_t cpu, int64_t time, unsigned flags)
         .strip = (uint32_t)cpu,
     };
 }
+
+static void find_runs(struct finding *f)
+{
+    struct tv_ft_schedule *schedule = f->schedule;
+    struct processor *processors = tv_alloc(schedule->processor_count, sizeof *processors);
+    schedule->known_since = tv_alloc(schedule->processor_count, sizeof *schedule->known_since);
+    for (size_t i = 0; i < schedule->switch_count; i++) {
+        const struct tv_ft_switch *s = &schedule->switches[i];
+        struct processor *p = &processors[s->cpu];
+        if (!p->known)
+            schedule->known_since[s->cpu] = s->time;
+        else if (p->thread != s->from)
+            tv_diagnostics_add(&schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED,
+                               s->offset);
+        end_run(f, p, s->cpu, s->time, 0);
+        *p = (struct processor){true, s->to, s->frame, s->time, s->offset};
+    }
+    for (size_t cpu = 0; cpu < schedule->processor_count; cpu++)
+        end_run(f, &processors[cpu], cpu, schedule->end, TV_SLICE_OPEN);
+    tv_free(processors);
+}
+
+/* ---- What threads do ---- */
 
 static bool is_blocked(enum tv_ft_state state)
 {
@@ -93,45 +132,45 @@ static bool is_blocked(enum tv_ft_state state)
 static void turn(struct finding *f, uint32_t thread, const struct doing *next, unsigned flags)
 {
     struct doing *doing = &f->threads[thread];
-    bool takes_time = doing->known && next->since > doing->since;
-    bool wakes = takes_time && is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
+    struct tv_strip_slice *left = NULL;
     bool io = doing->io_told && is_blocked(next->state);
-    if (takes_time)
-        *tv_table_add(&f->schedule->states) = (struct tv_strip_slice){
+    if (doing->known && next->since > doing->since) {
+        size_t strip = f->schedule->processor_count + thread;
+        left = f->ends[strip]++;
+        *left = (struct tv_strip_slice){
             .start = doing->since,
             .length = next->since - doing->since,
             .offset = doing->offset & TV_FT_OFFSET,
             .flags = flags & 0xff,
             .frame = f->frames[doing->state],
-            .strip = thread,
+            .strip = (uint32_t)strip,
         };
+        f->running[thread] += doing->state == TV_FT_RUNNING;
+    }
+    bool wakes = left && is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
     *doing = *next;
-    doing->blocked = wakes ? f->schedule->states.count : 0;
+    doing->blocked = wakes ? left : NULL;
     if (io)
         doing->state = TV_FT_BLOCKED_IO;
 }
 
-static void take_switch(struct finding *f, const struct tv_ft_switch *s)
+/* Nor is TV_NONE one of them. */
+static bool has_thread(const struct stretch *stretch, uint32_t thread)
 {
-    struct processor *p = &f->processors[s->cpu];
-    if (!p->known)
-        f->schedule->known_since[s->cpu] = s->time;
-    else if (p->thread != s->from)
-        tv_diagnostics_add(&f->schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, s->offset);
-    end_run(f, s->cpu, s->time, 0);
-    *p = (struct processor){true, s->to, s->frame, s->time, s->offset};
+    return thread - stretch->first < stretch->end - stretch->first;
 }
 
-static void turn_both(struct finding *f, const struct tv_ft_switch *s)
+static void turn_both(struct finding *f, const struct stretch *stretch,
+                      const struct tv_ft_switch *s)
 {
-    if (s->from != TV_NONE)
+    if (has_thread(stretch, s->from))
         turn(f, s->from,
              &(struct doing){.known = true,
                              .state = (enum tv_ft_state)s->state,
                              .since = s->time,
                              .offset = s->offset},
              0);
-    if (s->to != TV_NONE)
+    if (has_thread(stretch, s->to))
         turn(f, s->to,
              &(struct doing){
                  .known = true, .state = TV_FT_RUNNING, .since = s->time, .offset = s->offset},
@@ -144,22 +183,22 @@ static void take_reason(struct finding *f, struct doing *doing)
 {
     if (doing->known && is_blocked(doing->state))
         doing->state = TV_FT_BLOCKED_IO;
-    else if (doing->blocked > 0)
-        f->schedule->states.rows[doing->blocked - 1].frame = f->frames[TV_FT_BLOCKED_IO];
+    else if (doing->blocked)
+        doing->blocked->frame = f->frames[TV_FT_BLOCKED_IO];
     else
         doing->io_told = true;
 }
 
 /* Only the first of several wake-ups wakes. */
-static void take_wakeup(struct finding *f, const struct tv_ft_wakeup *w)
+static void take_wakeup(struct finding *f, struct stretch *stretch, const struct tv_ft_wakeup *w)
 {
-    struct tv_ft_schedule *schedule = f->schedule;
+    uint32_t input = f->schedule->input;
     struct doing *doing = &f->threads[w->task];
     if (w->kind == TV_FT_WAKE_BLOCKED) {
         if (w->io)
             take_reason(f, doing);
-        *tv_table_add(&f->blockings) =
-            (struct tv_blocking){w->time, w->offset, w->task, w->by, schedule->input, w->io};
+        *tv_table_add(&stretch->blockings) =
+            (struct tv_blocking){w->time, w->offset, w->task, w->by, input, w->io};
         return;
     }
     if (doing->known && doing->state <= TV_FT_PREEMPTED)
@@ -168,8 +207,8 @@ static void take_wakeup(struct finding *f, const struct tv_ft_wakeup *w)
          &(struct doing){
              .known = true, .state = TV_FT_RUNNABLE, .since = w->time, .offset = w->offset},
          0);
-    *tv_table_add(&f->wakeups) =
-        (struct tv_wakeup){w->time, w->offset, w->task, w->by, schedule->input};
+    *tv_table_add(&stretch->wakeups) =
+        (struct tv_wakeup){w->time, w->offset, w->task, w->by, input};
 }
 
 /* Whether switch i comes before wake-up j: by time, then by the order of the file. */
@@ -182,35 +221,185 @@ static bool switch_first(const struct tv_ft_schedule *s, size_t i, size_t j)
     return a->time < b->time || (a->time == b->time && a->offset < b->offset);
 }
 
-static void find_runs(struct finding *f)
+static void find_states(struct finding *f, struct stretch *stretch)
 {
-    struct tv_ft_schedule *s = f->schedule;
-    f->processors = tv_alloc(s->processor_count, sizeof *f->processors);
-    s->known_since = tv_alloc(s->processor_count, sizeof *s->known_since);
-    for (size_t i = 0; i < s->switch_count; i++)
-        take_switch(f, &s->switches[i]);
-    for (size_t cpu = 0; cpu < s->processor_count; cpu++)
-        end_run(f, cpu, s->end, TV_SLICE_OPEN);
-    tv_free(f->processors);
-}
-
-static void find_states(struct finding *f)
-{
-    struct tv_ft_schedule *s = f->schedule;
+    const struct tv_ft_schedule *s = f->schedule;
     size_t i = 0, j = 0;
-    f->threads = tv_alloc(s->head->thread_count, sizeof *f->threads);
     while (i < s->switch_count || j < s->wakeup_count) {
-        if (switch_first(s, i, j))
-            turn_both(f, &s->switches[i++]);
-        else if (s->wakeups[j].task == TV_NONE)
-            j++;
-        else
-            take_wakeup(f, &s->wakeups[j++]);
+        if (switch_first(s, i, j)) {
+            turn_both(f, stretch, &s->switches[i++]);
+            continue;
+        }
+        if (has_thread(stretch, s->wakeups[j].task))
+            take_wakeup(f, stretch, &s->wakeups[j]);
+        j++;
     }
     struct doing gone = {.since = s->end};
-    for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
+    for (uint32_t thread = stretch->first; thread < stretch->end; thread++)
         turn(f, thread, &gone, TV_SLICE_OPEN);
-    tv_free(f->threads);
+}
+
+/* ---- Room ---- */
+
+/* Each switch and wake-up ends no more than one slice of its processor and its threads. */
+static void count_rows(void *context, unsigned index)
+{
+    const struct finding *f = context;
+    const struct tv_ft_schedule *s = f->schedule;
+    struct stretch *stretch = &f->stretches[index];
+    size_t switches = s->switch_count / f->stretch_count,
+           wakeups = s->wakeup_count / f->stretch_count;
+    bool last = index + 1 == f->stretch_count;
+    size_t switch_end = last ? s->switch_count : switches * (index + 1);
+    size_t wakeup_end = last ? s->wakeup_count : wakeups * (index + 1);
+    stretch->by_cpu = tv_alloc(MOST_PROCESSORS, sizeof *stretch->by_cpu);
+    stretch->by_thread = tv_alloc(s->head->thread_count, sizeof *stretch->by_thread);
+    for (size_t i = switches * index; i < switch_end; i++) {
+        stretch->by_cpu[s->switches[i].cpu]++;
+        if (s->switches[i].from != TV_NONE)
+            stretch->by_thread[s->switches[i].from]++;
+        if (s->switches[i].to != TV_NONE)
+            stretch->by_thread[s->switches[i].to]++;
+    }
+    for (size_t i = wakeups * index; i < wakeup_end; i++)
+        if (s->wakeups[i].kind != TV_FT_WAKE_BLOCKED && s->wakeups[i].task != TV_NONE)
+            stretch->by_thread[s->wakeups[i].task]++;
+}
+
+static void add_up(struct finding *f)
+{
+    struct stretch *all = &f->stretches[0];
+    for (unsigned i = 1; i < f->stretch_count; i++) {
+        const struct stretch *other = &f->stretches[i];
+        for (size_t cpu = 0; cpu < MOST_PROCESSORS; cpu++)
+            all->by_cpu[cpu] += other->by_cpu[cpu];
+        for (uint32_t thread = 0; thread < f->schedule->head->thread_count; thread++)
+            all->by_thread[thread] += other->by_thread[thread];
+    }
+    for (size_t cpu = 0; cpu < MOST_PROCESSORS; cpu++)
+        if (all->by_cpu[cpu] > 0)
+            f->schedule->processor_count = cpu + 1;
+}
+
+/* Gives each strip the room that it may need. */
+static void lay_out(struct finding *f)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    const struct stretch *all = &f->stretches[0];
+    uint32_t threads = s->head->thread_count;
+    size_t count = 0, at = 0;
+    for (size_t cpu = 0; cpu < s->processor_count; cpu++)
+        count += all->by_cpu[cpu];
+    for (uint32_t i = 0; i < threads; i++)
+        count += all->by_thread[i];
+    s->slices_size = tv_size_mul(count, sizeof *s->slices);
+    s->slices = tv_pages_alloc(s->slices_size);
+    s->lists = tv_alloc(s->processor_count + threads, sizeof *s->lists);
+    f->ends = tv_alloc(s->processor_count + threads, sizeof *f->ends);
+    for (size_t i = 0; i < s->processor_count + threads; i++) {
+        s->lists[i].slices = f->ends[i] = s->slices + at;
+        at += i < s->processor_count ? all->by_cpu[i] : all->by_thread[i - s->processor_count];
+    }
+}
+
+/* Threads of about as many slices for each worker. */
+static void share_threads(struct finding *f)
+{
+    const uint32_t *counts = f->stretches[0].by_thread;
+    uint32_t threads = f->schedule->head->thread_count, thread = 0;
+    uint64_t total = 0, before = 0;
+    for (uint32_t i = 0; i < threads; i++)
+        total += counts[i];
+    for (unsigned i = 0; i < f->stretch_count; i++) {
+        struct stretch *stretch = &f->stretches[i];
+        stretch->first = thread;
+        while (thread < threads &&
+               (i + 1 == f->stretch_count || before < total / f->stretch_count * (i + 1)))
+            before += counts[thread++];
+        stretch->end = thread;
+    }
+}
+
+/* ---- Tables by threads ---- */
+
+/* The clock of a thread, from the slices in which it runs. */
+static void make_clock(struct finding *f, uint32_t thread)
+{
+    const struct tv_ft_schedule *s = f->schedule;
+    const struct tv_strip_list *list = &s->lists[s->processor_count + thread];
+    struct tv_run *runs = s->runs + (s->clocks[thread].runs - s->runs);
+    int64_t before = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tv_strip_slice *slice = &list->slices[i];
+        if (slice->frame != f->frames[TV_FT_RUNNING])
+            continue;
+        *runs++ = (struct tv_run){slice->start, slice->start + slice->length, before};
+        before += slice->length;
+    }
+}
+
+/* Rows of threads go to a table by threads, each one's in the order of time: as they are wanted. */
+#define DEFINE_MOVE(name, first_row)                                                               \
+    static void move_##name(struct tv_ft_schedule *s, struct stretch *stretch)                     \
+    {                                                                                              \
+        size_t *next = tv_alloc((size_t)(stretch->end - stretch->first) + 1, sizeof *next);        \
+        size_t count = stretch->name.count;                                                        \
+        for (size_t i = 0; i < count; i++)                                                         \
+            next[stretch->name.rows[i].thread - stretch->first + 1]++;                             \
+        next[0] = stretch->first_row;                                                              \
+        for (uint32_t i = 0; i < stretch->end - stretch->first; i++)                               \
+            next[i + 1] += next[i];                                                                \
+        for (size_t i = 0; i < count; i++)                                                         \
+            s->tables->name.rows[next[stretch->name.rows[i].thread - stretch->first]++] =          \
+                stretch->name.rows[i];                                                             \
+        tv_free(next);                                                                             \
+        tv_free(stretch->name.rows);                                                               \
+    }
+
+DEFINE_MOVE(wakeups, first_wakeup)
+DEFINE_MOVE(blockings, first_blocking)
+
+#define RESERVE(table, first_row)                                                                  \
+    do {                                                                                           \
+        size_t end_ = s->tables->table.count;                                                      \
+        for (unsigned i_ = 0; i_ < f->stretch_count; i_++) {                                       \
+            f->stretches[i_].first_row = end_;                                                     \
+            end_ += f->stretches[i_].table.count;                                                  \
+        }                                                                                          \
+        s->tables->table.rows =                                                                    \
+            tv_array_reserve(s->tables->table.rows, &s->tables->table.capacity, end_,              \
+                             sizeof *s->tables->table.rows);                                       \
+        s->tables->table.count = end_;                                                             \
+    } while (0)
+
+static void reserve_tables(struct finding *f)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    uint32_t threads = s->head->thread_count;
+    size_t total = 0;
+    RESERVE(wakeups, first_wakeup);
+    RESERVE(blockings, first_blocking);
+    for (size_t i = 0; i < s->processor_count + threads; i++)
+        s->lists[i].count = (size_t)(f->ends[i] - s->lists[i].slices);
+    for (uint32_t i = 0; i < threads; i++)
+        total += f->running[i];
+    s->clocks = tv_alloc(threads, sizeof *s->clocks);
+    s->runs = tv_alloc(total, sizeof *s->runs);
+    total = 0;
+    for (uint32_t i = 0; i < threads; i++) {
+        s->clocks[i] = (struct tv_run_clock){s->runs + total, f->running[i]};
+        total += f->running[i];
+    }
+}
+
+static void fill_tables(void *context, unsigned index)
+{
+    struct finding *f = context;
+    struct stretch *stretch = &f->stretches[index];
+    move_wakeups(f->schedule, stretch);
+    move_blockings(f->schedule, stretch);
+    for (uint32_t thread = stretch->first; thread < stretch->end; thread++)
+        make_clock(f, thread);
 }
 
 static void make_strips(struct finding *f)
@@ -229,60 +418,6 @@ static void make_strips(struct finding *f)
                               s->head->threads[thread].process, thread};
 }
 
-/* The clocks of the threads, from the slices in which they run. */
-static void make_clocks(struct finding *f)
-{
-    struct tv_ft_schedule *s = f->schedule;
-    uint32_t threads = s->head->thread_count;
-    size_t total = 0;
-    s->clocks = tv_alloc(threads, sizeof *s->clocks);
-    for (size_t i = 0; i < s->states.count; i++)
-        if (s->states.rows[i].frame == f->frames[TV_FT_RUNNING])
-            s->clocks[s->states.rows[i].strip].count++;
-    for (uint32_t i = 0; i < threads; i++)
-        total += s->clocks[i].count;
-    s->runs = tv_alloc(total, sizeof *s->runs);
-    struct tv_run **next = tv_alloc(threads, sizeof *next);
-    struct tv_run *place = s->runs;
-    for (uint32_t i = 0; i < threads; i++) {
-        s->clocks[i].runs = next[i] = place;
-        place += s->clocks[i].count;
-    }
-    for (size_t i = 0; i < s->states.count; i++) {
-        const struct tv_strip_slice *slice = &s->states.rows[i];
-        if (slice->frame != f->frames[TV_FT_RUNNING])
-            continue;
-        struct tv_run *run = next[slice->strip]++;
-        int64_t before =
-            run == s->clocks[slice->strip].runs ? 0 : run[-1].before + run[-1].end - run[-1].start;
-        *run = (struct tv_run){slice->start, slice->start + slice->length, before};
-    }
-    tv_free(next);
-}
-
-/* Rows of threads go to a table by threads, each one's in the order of time: as they are wanted. */
-#define DEFINE_MOVE(name)                                                                          \
-    static void move_##name(struct finding *f)                                                     \
-    {                                                                                              \
-        struct tv_ft_schedule *s = f->schedule;                                                    \
-        size_t *next = tv_alloc((size_t)s->head->thread_count + 1, sizeof *next);                  \
-        size_t first = s->tables->name.count, count = f->name.count;                               \
-        for (size_t i = 0; i < count; i++)                                                         \
-            next[f->name.rows[i].thread + 1]++;                                                    \
-        for (uint32_t i = 0; i < s->head->thread_count; i++)                                       \
-            next[i + 1] += next[i];                                                                \
-        s->tables->name.rows = tv_array_reserve(s->tables->name.rows, &s->tables->name.capacity,   \
-                                                first + count, sizeof *s->tables->name.rows);      \
-        for (size_t i = 0; i < count; i++)                                                         \
-            s->tables->name.rows[first + next[f->name.rows[i].thread]++] = f->name.rows[i];        \
-        s->tables->name.count = first + count;                                                     \
-        tv_free(next);                                                                             \
-        tv_free(f->name.rows);                                                                     \
-    }
-
-DEFINE_MOVE(wakeups)
-DEFINE_MOVE(blockings)
-
 static void make_frames(struct finding *f)
 {
     struct tv_head *head = f->schedule->head;
@@ -296,37 +431,56 @@ static void make_frames(struct finding *f)
     }
 }
 
-/* What processors ran and what threads did are found side by side: the one writes diagnostics, the
- * other tables. */
-static void find_half(void *context, unsigned index)
+/* What processors ran is found beside what threads did: the one writes diagnostics, the other
+ * tables. */
+static void find_part(void *context, unsigned index)
 {
     struct finding *f = context;
-    if (index == 0) {
-        find_states(f);
-        move_wakeups(f);
-        move_blockings(f);
-        make_clocks(f);
-    } else {
+    if (index < f->stretch_count)
+        find_states(f, &f->stretches[index]);
+    else
         find_runs(f);
-    }
 }
 
-void tv_ft_schedule_find(struct tv_ft_schedule *schedule, bool alone)
+static void release(struct finding *f)
 {
-    struct finding f = {.schedule = schedule};
+    for (unsigned i = 0; i < f->stretch_count; i++) {
+        tv_free(f->stretches[i].by_cpu);
+        tv_free(f->stretches[i].by_thread);
+    }
+    tv_free(f->stretches);
+    tv_free(f->threads);
+    tv_free(f->ends);
+    tv_free(f->running);
+}
+
+void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers)
+{
+    uint32_t threads = schedule->head->thread_count;
     if (schedule->switch_count == 0 && schedule->wakeup_count == 0)
         return;
-    for (size_t i = 0; i < schedule->switch_count; i++)
-        if (schedule->switches[i].cpu >= schedule->processor_count)
-            schedule->processor_count = (size_t)schedule->switches[i].cpu + 1;
+    struct finding f = {
+        .schedule = schedule,
+        .threads = tv_alloc(threads, sizeof *f.threads),
+        .running = tv_alloc(threads, sizeof *f.running),
+        .stretches = tv_alloc(workers, sizeof *f.stretches),
+        .stretch_count = workers,
+    };
     make_frames(&f);
-    if (alone) {
-        find_half(&f, 0);
-        find_half(&f, 1);
+    tv_workers_run(workers, count_rows, &f);
+    add_up(&f);
+    lay_out(&f);
+    share_threads(&f);
+    if (workers == 1) {
+        find_part(&f, 0);
+        find_part(&f, 1);
     } else {
-        tv_workers_run(2, find_half, &f);
+        tv_workers_run(workers + 1, find_part, &f);
     }
+    reserve_tables(&f);
+    tv_workers_run(workers, fill_tables, &f);
     make_strips(&f);
+    release(&f);
 }
 
 /* By processor; TV_NONE: it ran nothing. */
@@ -369,8 +523,8 @@ void tv_ft_schedule_release(struct tv_ft_schedule *schedule)
 {
     tv_free(schedule->strips);
     tv_free(schedule->known_since);
-    tv_free(schedule->runs_on.rows);
-    tv_free(schedule->states.rows);
+    tv_free(schedule->lists);
+    tv_pages_free(schedule->slices, schedule->slices_size);
     tv_free(schedule->runs);
     tv_free(schedule->clocks);
 }

@@ -20,18 +20,19 @@ struct tv_ft_schedule {
     size_t wakeup_count;
     int64_t end; /* what goes on at the end goes on until then */
     /* Found: */
-    struct tv_strip *strips; /* of the processors, then of all threads */
+    struct tv_strip *strips;     /* of the processors, then of all threads */
+    struct tv_strip_list *lists; /* by strip: what they show */
     size_t processor_count;
-    int64_t *known_since;             /* of processors: their first switches */
-    TV_TABLE(tv_strip_slice) runs_on; /* of the processors' strips */
-    TV_TABLE(tv_strip_slice) states;  /* of the threads' */
-    struct tv_run *runs;              /* of all threads */
-    struct tv_run_clock *clocks;      /* of each thread of the head; NULL: there are no switches */
+    int64_t *known_since;          /* of processors: their first switches */
+    struct tv_strip_slice *slices; /* of all strips */
+    size_t slices_size;            /* bytes */
+    struct tv_run *runs;           /* of all threads */
+    struct tv_run_clock *clocks;   /* of each thread of the head; NULL: there are no switches */
 };
 
-/* Fills what is to be found; nothing when there are neither switches nor wake-ups.  Two threads do
- * it, unless it is to be done `alone`. */
-void tv_ft_schedule_find(struct tv_ft_schedule *schedule, bool alone);
+/* Fills what is to be found, by that many threads; nothing when there are neither switches nor
+ * wake-ups. */
+void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers);
 
 /* After the strips were made: their tracks begin where something is known of the processors, and
  * instants of processors, told by their numbers as yet, get their tracks.  Those of processors that

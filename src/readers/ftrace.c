@@ -168,13 +168,10 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
         input->last_wall = merge->last - merge->first;
     }
     tv_assembly_place(merge->assembly, &placing);
-    if (schedule->strips) {
-        tv_assembly_strips(merge->assembly, schedule->strips, schedule->processor_count,
-                           schedule->runs_on.rows, schedule->runs_on.count, options->parts);
-        tv_assembly_strips(merge->assembly, schedule->strips + schedule->processor_count,
-                           merge->trace->head->thread_count, schedule->states.rows,
-                           schedule->states.count, options->parts);
-    }
+    if (schedule->strips)
+        tv_assembly_strip_lists(merge->assembly, schedule->strips, schedule->lists,
+                                schedule->processor_count + merge->trace->head->thread_count,
+                                options->parts);
     tv_ft_schedule_tracks(schedule, merge->trace);
     if (merge->repeated)
         tv_diagnostics_merge(&merge->trace->head->diagnostics, merge->repeated);
@@ -202,7 +199,8 @@ static void build(struct reading *reading, struct tv_builder *builder)
         .wakeup_count = merge.wakeups.count,
         .end = merge.last,
     };
-    tv_ft_schedule_find(&schedule, merge.text_count == 1);
+    tv_ft_schedule_find(&schedule, (unsigned)merge.text_count);
+    tv_ft_merge_leave_rows(&merge);
     place(&merge, &schedule, reading->options);
     tv_ft_schedule_release(&schedule);
     tv_ft_merge_release(&merge);
