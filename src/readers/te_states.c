@@ -137,6 +137,25 @@ static uint32_t thread_frame(struct tv_te_context *context, uint32_t thread)
     return tv_head_add_frame(head, &frame);
 }
 
+/* Why the thread waits.  It is told with the state, but stands just behind its start: where one
+ * state ends and the next begins it is that of the next. */
+static void add_blocking(struct tv_te_context *context, const struct tv_te_loose *event,
+                         const struct tv_strip_slice *slice, struct tv_bytes args)
+{
+    struct tv_head *head = context->trace->head;
+    struct tv_bytes caller = tv_te_member(args, "blocked_function");
+    if (!caller.data || tv_bytes_equal(caller, TV_BYTES("null")))
+        return;
+    *tv_table_add(&context->trace->tables.blockings) = (struct tv_blocking){
+        .time = slice->start + (slice->length > 1),
+        .offset = event->offset,
+        .thread = event->thread,
+        .caller = tv_head_string(head, tv_te_text(caller, &context->scratch)),
+        .input = context->input,
+        .io = head->frames[slice->frame].colour == IO,
+    };
+}
+
 static void read_state(struct tv_te_context *context, const struct tv_te_loose *event)
 {
     struct tv_te_fields fields;
@@ -153,6 +172,7 @@ static void read_state(struct tv_te_context *context, const struct tv_te_loose *
     bool runs = context->trace->head->frames[slice.frame].colour == RUNNING;
     bool known = tv_te_integer(tv_te_member(fields.args, "cpu"), &cpu);
     add_slice(context, &context->states->threads, event->thread, slice);
+    add_blocking(context, event, &slice, fields.args);
     if (!runs || !known || cpu < 0 || cpu >= (int64_t)TV_NONE)
         return;
     slice.frame = thread_frame(context, event->thread);

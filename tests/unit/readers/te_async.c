@@ -247,6 +247,23 @@ static void thread_states_are_strips(void **context)
                    "states T3 Running#3 0+1\n");
 }
 
+/* Within the state that tells it, not where the one before ends. */
+static void states_tell_why_threads_wait(void **context)
+{
+    (void)context;
+    te_made_assert("'ph':'T','ts':10,'dur':5,'name':'D'\n"
+                   "'ph':'T','ts':15,'dur':2,'name':'D','args':{'blocked_function':'read_page',"
+                   "'io_wait':1}\n"
+                   "'ph':'T','ts':17,'dur':0,'name':'D','args':{'blocked_function':'mutex'}\n"
+                   "'ph':'T','ts':17,'dur':1,'name':'R','args':{'blocked_function':null}\n",
+                   "states T2 Uninterruptible Sleep#1 10+5\n"
+                   "states T2 Uninterruptible Sleep (I/O)#2 15+2\n"
+                   "states T2 Uninterruptible Sleep#1 17+0\n"
+                   "states T2 Runnable#4 17+1\n"
+                   "blocked T2 read_page io 15.001\n"
+                   "blocked T2 mutex 17\n");
+}
+
 static void states_that_overlap_are_cut(void **context)
 {
     (void)context;
@@ -383,6 +400,7 @@ UNIT_TESTS(te_async, cmocka_unit_test(nests_by_id), cmocka_unit_test(sorts_by_ti
            cmocka_unit_test(steps_follow_or_lead), cmocka_unit_test(mixed_steps_are_left_out),
            cmocka_unit_test(old_ones_end_with_the_trace), cmocka_unit_test(old_ones_match_by_name),
            cmocka_unit_test(thread_states_are_strips),
+           cmocka_unit_test(states_tell_why_threads_wait),
            cmocka_unit_test(states_that_overlap_are_cut), cmocka_unit_test(joins_ids),
            cmocka_unit_test(joins_once), cmocka_unit_test(joined_ids_are_one_tree),
            cmocka_unit_test(joined_ids_end_each_other), cmocka_unit_test(joins_are_kept));

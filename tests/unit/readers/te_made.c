@@ -246,6 +246,18 @@ static void tell_strips(struct answer *answer)
     }
 }
 
+static void tell_blockings(struct answer *answer)
+{
+    for (size_t i = 0; i < answer->trace->tables.blockings.count; i++) {
+        const struct tv_blocking *blocking = &answer->trace->tables.blockings.rows[i];
+        tell(answer, "blocked");
+        tell_owner(answer, blocking->thread, TV_NONE);
+        tell(answer, " %s%s ", string(answer, blocking->caller), blocking->io ? " io" : "");
+        tell_time(answer, blocking->time);
+        tell(answer, "\n");
+    }
+}
+
 static void tell_flow_end(struct answer *answer, const struct tv_flow_end *end)
 {
     tell(answer, tv_flow_end_is_instant(end) ? " !%s@" : " %s@",
@@ -372,6 +384,7 @@ void te_made_assert(const char *file, const char *expected)
     tell(&answer, "%s", "");
     tell_asyncs(&answer);
     tell_strips(&answer);
+    tell_blockings(&answer);
     tell_flows(&answer);
     tell_objects(&answer);
     tell_samples(&answer);

@@ -11,6 +11,7 @@
  *
  *     async NAME T2 1+4 ID open      on the track of thread 2 (P1: of process 1); children indented
  *     states T2 NAME#3 1+4           of a thread; "cpu CPU 0 NAME 1+4" of a processor; # a colour
+ *     blocked T2 CALLER io 5         why a thread waits
  *     flow NAME ID a@5 -> b@20       from slice a at 5
  *     object TYPE ID scope 0..30 N D snapshots 10,20
  *     sample 5 T2 weight 1 main;f7 "title"
