@@ -7,6 +7,7 @@
  * within others.  To open a line they all move to their callers and are sorted by frame within that
  * stretch: the lines under it are parts of it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/tree_lines.h"
@@ -35,9 +36,8 @@ struct inversion {
     struct stretch *stretches; /* beside the lines */
     size_t capacity;
     struct member *members, *moved; /* two arrays of the same size */
-    uint32_t member_count;
-    uint32_t *line;      /* [keys] of a frame among those being made, from 1; else 0 */
-    uint32_t *outer_end; /* [lines being made] behind the outermost member met last */
+    uint32_t *line;                 /* [keys] of a frame among those being made, from 1; else 0 */
+    uint32_t *outer_end;            /* [lines being made] behind the outermost member met last */
     size_t outer_capacity;
     uint64_t moves;
 };
@@ -166,22 +166,41 @@ static bool is_name(const struct tv_call_tree *tree, struct tv_line_name name)
     return node != TV_ROOT_PATH || name.node == TV_ROOT_PATH;
 }
 
-/* The members of a line, each at the frame that the line is of. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* The members of a name's line, each at the frame that the line is of.  Nodes are looked at as they
+ * are numbered, for the others are many. */
 static struct stretch gather(struct inversion *inversion, struct tv_line_name name)
 {
     const struct tv_call_tree *tree = inversion->tree;
-    uint32_t first = inversion->member_count;
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t at = i;
+        if (tree->frame[i] != tree->frame[name.node] || tree->cost[i].calls == 0 ||
+            !fits(tree, i, name))
+            continue;
+        for (uint32_t left = name.level; left > 0; left--)
+            at = tree->parent[at];
+        inversion->members[count++] = (struct member){inversion->order->place[i], at};
+    }
+    qsort(inversion->members, count, sizeof(struct member), compare_places);
+    return (struct stretch){0, count};
+}
+
+static struct stretch gather_all(struct inversion *inversion)
+{
+    const struct tv_call_tree *tree = inversion->tree;
+    uint32_t count = 0;
     for (uint32_t place = 1; place < tree->count; place++) {
         uint32_t node = inversion->order->node[place];
-        if (tree->cost[node].calls == 0)
-            continue;
-        if (name.node != TV_ROOT_PATH && !fits(tree, node, name))
-            continue;
-        for (uint32_t left = name.node == TV_ROOT_PATH ? 0 : name.level; left > 0; left--)
-            node = tree->parent[node];
-        inversion->members[inversion->member_count++] = (struct member){place, node};
+        if (tree->cost[node].calls > 0)
+            inversion->members[count++] = (struct member){place, node};
     }
-    return (struct stretch){first, inversion->member_count};
+    return (struct stretch){0, count};
 }
 
 /* Lines of names that share members would need room of their own: each is told by itself. */
@@ -192,10 +211,9 @@ static void open_name(struct inversion *inversion, const struct tv_tree_question
     uint32_t first_line = inversion->lines->count;
     if (!is_name(inversion->tree, name))
         return;
-    inversion->member_count = 0;
-    struct stretch stretch = gather(inversion, name);
-    if (name.node != TV_ROOT_PATH)
-        stretch = move_up(inversion, stretch);
+    struct stretch stretch = name.node == TV_ROOT_PATH
+                                 ? gather_all(inversion)
+                                 : move_up(inversion, gather(inversion, name));
     split(inversion, stretch, number);
     for (uint32_t i = first_line;
          question->below && i < inversion->lines->count &&
@@ -208,8 +226,37 @@ static void open_name(struct inversion *inversion, const struct tv_tree_question
     }
 }
 
-void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
-                          const struct tv_tree_question *question)
+/* The lines of the first level by themselves: which calls lie within others of their frame is known
+ * without the order. */
+static void add_first_level(struct tv_tree_lines *lines, const struct tv_call_tree *tree)
+{
+    const uint8_t *recursive = tv_call_tree_recursion(tree);
+    uint32_t *place = tv_alloc(tree->head->frame_count, sizeof *place);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const struct tv_path_cost *cost = &tree->cost[i];
+        if (cost->calls == 0 || !tv_call_tree_is_call(tree, i))
+            continue;
+        uint32_t frame = tree->frame[i];
+        if (place[frame] == 0) {
+            *tv_tree_lines_add(lines) = (struct tv_tree_line){.frame = frame, .node = i};
+            place[frame] = lines->count;
+        }
+        struct tv_tree_line *line = &lines->lines[place[frame] - 1];
+        line->has_children |= tree->parent[i] != TV_ROOT_PATH;
+        line->calls += cost->calls;
+        line->self_wall += tree->self_wall[i];
+        line->self_cpu += tree->self_cpu[i];
+        if (recursive[i])
+            continue;
+        line->outer_calls += cost->calls;
+        line->incl_wall += cost->wall;
+        line->incl_cpu += cost->cpu;
+    }
+    tv_free(place);
+}
+
+static void open_names(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
+                       const struct tv_tree_question *question)
 {
     uint32_t keys = tree->head->frame_count + tree->head->thread_count;
     struct inversion inversion = {
@@ -227,4 +274,15 @@ void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree
     tv_free(inversion.line);
     tv_free(inversion.outer_end);
     tv_free(inversion.stretches);
+}
+
+void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
+                          const struct tv_tree_question *question)
+{
+    bool first_level = question->name_count == 1 && !question->below &&
+                       question->names[0].node == TV_ROOT_PATH && question->names[0].level == 0;
+    if (first_level)
+        add_first_level(lines, tree);
+    else
+        open_names(lines, tree, question);
 }

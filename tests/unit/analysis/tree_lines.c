@@ -69,6 +69,23 @@ static void lines_of_a_drawing(void **state)
     fixture_free(&f);
 }
 
+/* Opened lines may be lines of others, in any order. */
+static void several_lines_are_opened_at_once(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(&drawing, 1);
+    struct tv_call_tree *tree = tree_of(&f);
+    const struct tv_line_name names[] = {{2, 0}, {TV_ROOT_PATH, 0}, {1, 0}};
+    struct tv_tree_question question = {names, 3, false, false, 100};
+    assert_lines(tree, &question,
+                 "A+ <0 incl 2 self 1 calls 1/1\n"
+                 "A+ <1 incl 6 self 2 calls 1/1\n"
+                 "B <1 incl 2 self 2 calls 1/1\n"
+                 "B+ <2 incl 4 self 2 calls 1/1\n");
+    tv_call_tree_free(tree);
+    fixture_free(&f);
+}
+
 static void lines_from_the_bottom_up(void **state)
 {
     (void)state;
@@ -283,6 +300,7 @@ static void finds_the_longest_path_of_a_frame(void **state)
 }
 
 UNIT_TESTS(tree_lines, cmocka_unit_test(lines_of_a_drawing),
+           cmocka_unit_test(several_lines_are_opened_at_once),
            cmocka_unit_test(lines_from_the_bottom_up), cmocka_unit_test(wrong_names_have_no_lines),
            cmocka_unit_test(first_lines_from_the_bottom_are_the_profile),
            cmocka_unit_test(random_trees_equal_the_plain_sums),
