@@ -41,6 +41,11 @@ struct level {
     uint32_t path, index;
 };
 
+/* The new path that an old one became last, below which new one: mostly the same again. */
+struct recent_path {
+    uint32_t parent, path; /* path 0: none yet */
+};
+
 struct sifting {
     const struct tv_trace *from;
     const struct tv_sieve *sieve;
@@ -50,6 +55,7 @@ struct sifting {
     size_t level_capacity, row_capacity;
     struct tv_place *places; /* [new depth], of the track at hand */
     size_t place_capacity;
+    struct recent_path *recent; /* [from->paths.count] */
 };
 
 /* ---- Walking ---- */
@@ -198,6 +204,15 @@ struct columns_pair {
     struct tv_columns *made;
 };
 
+TV_INLINE uint32_t find_path(struct sifting *s, uint32_t parent, uint32_t old)
+{
+    struct recent_path *recent = &s->recent[old];
+    if (recent->path == TV_ROOT_PATH || recent->parent != parent)
+        *recent = (struct recent_path){
+            parent, tv_paths_child(&s->to->paths, parent, s->from->paths.nodes[old].frame)};
+    return recent->path;
+}
+
 static void place_slice(struct sifting *s, const struct columns_pair *columns,
                         const struct level *l, uint32_t index)
 {
@@ -210,7 +225,7 @@ static void place_slice(struct sifting *s, const struct columns_pair *columns,
     struct tv_slice_times times = {ticks.start, ticks.length, ticks.cpu_start, ticks.cpu_length};
     unsigned flags = old->flags[from] & ~(unsigned)(TV_SLICE_HAS_CHILDREN | TV_SLICE_FIRST_CHILD);
     uint32_t parent = l->depth > 0 ? own[-1].path : TV_ROOT_PATH;
-    own->path = tv_paths_child(&s->to->paths, parent, s->from->paths.nodes[old->path[from]].frame);
+    own->path = find_path(s, parent, old->path[from]);
     own->at = at;
     own->index = place->next;
     if (l->depth > 0 && !(made->flags[own[-1].at] & TV_SLICE_HAS_CHILDREN)) {
@@ -323,6 +338,7 @@ struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sie
             made[i] = TV_NONE;
     }
     make_columns(&s);
+    s.recent = tv_alloc(trace->paths.count, sizeof *s.recent);
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (made[i] != TV_NONE && s.to->tracks[made[i]].slice_count > 0)
             place_track(&s, &trace->tracks[i], &s.to->tracks[made[i]]);
@@ -333,6 +349,7 @@ struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sie
     tv_free(made);
     tv_free(s.levels);
     tv_free(s.places);
+    tv_free(s.recent);
     return s.to;
 }
 
