@@ -4,6 +4,7 @@
 //     TRACEVIEW=build/dev/src/traceview TRACEVIEW_EXAMPLE=build/dev/tools/example/example.trace \
 //         npm --prefix tests/browser test
 import './accessibility.test.mjs';
+import './arrange.test.mjs';
 import './corners.test.mjs';
 import './events.test.mjs';
 import './example.test.mjs';

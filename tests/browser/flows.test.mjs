@@ -261,7 +261,7 @@ test('ends on a collapsed track and in a closed process stand on its line', asyn
   await until(() => page.locator('.label', { hasText: 'worker' }).count(), 0, 'closed');
   const line = await page
     .locator('.labels .group', { hasText: 'Server' })
-    .evaluate((e) => parseFloat(e.style.top) + e.offsetHeight / 2);
+    .evaluate((e) => e.parentElement.offsetTop + e.offsetHeight / 2);
   const x = (await xOf(500)) - 4;
   await until(
     () => inkAround(x, line, '--text-2', 2),

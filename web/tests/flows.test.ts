@@ -37,12 +37,14 @@ const PLACED = {
   threads: new Map([[7, { top: 80, height: 22 }]]),
   groups: [{ process: 4, open: false, top: 102, height: 24, bottom: 126 }],
   height: 126,
+  pinned: 0,
 } as object as Placed;
 
 const SCENE = {
   theme: theme(),
   scale: new TimeScale({ from: 0, to: 1000 }, 500),
   placed: PLACED,
+  scroll: 0,
   processOf: (of: FlowEnd): number => (of.track === 9 ? 4 : 0),
 };
 
@@ -82,6 +84,14 @@ test('what cannot be seen is not drawn', () => {
   assert.equal(curveOf(SCENE, flow(1, end(300, 100), end(900, 200, 8))), null, 'nowhere');
 });
 
+test('an end on what is pinned stays where it is while the rest scrolls', () => {
+  const scrolled = { ...SCENE, placed: { ...PLACED, pinned: 80 }, scroll: 1000 };
+  const y = (scene: typeof SCENE): readonly number[] =>
+    must(curveOf(scene, flow(1, end(300, 100), end(500, 500, 5)))).y;
+  assert.equal(y(scrolled)[0], (y(SCENE)[0] ?? 0) + 1000);
+  assert.equal(y(scrolled)[3], y(SCENE)[3]);
+});
+
 test('the nearest arrow within reach is found', () => {
   const first = flow(1, end(300, 100), end(500, 500, 5));
   const second = flow(2, end(301, 100), end(500, 500, 5));
@@ -104,13 +114,12 @@ test('an arrow that leaves the view is dashed', () => {
       set: () => true,
     },
   ) as Context;
-  const shown = { scroll: 0, height: 200 };
-  paintFlows(canvas, SCENE, [flow(1, end(300, 100), end(500, 500, 5))], 'selected', shown);
+  paintFlows(canvas, SCENE, [flow(1, end(300, 100), end(500, 500, 5))], 'selected', 200);
   assert.deepEqual(
     dashes.filter((dash) => dash !== ''),
     [],
   );
-  paintFlows(canvas, SCENE, [flow(1, end(300, 100), end(500, 5000, 5))], 'selected', shown);
+  paintFlows(canvas, SCENE, [flow(1, end(300, 100), end(500, 5000, 5))], 'selected', 200);
   assert.deepEqual(
     dashes.filter((dash) => dash !== ''),
     ['5,3'],

@@ -22,17 +22,20 @@ export class History {
   constructor(
     private readonly viewer: Viewer,
     private readonly mover: Mover,
+    /** What else is part of the first state, once the address was followed. */
+    first: () => void,
   ) {
     this.written = location.hash.slice(1);
     if (this.written !== '') this.mover.jump(viewer.goTo(readPlace(this.written)));
+    first();
     history.replaceState({ traceview: 0 } satisfies Entry, '');
     const write = debounce(REST, () => this.write());
     // The first state belongs to the entry that is there.
-    let first = true;
+    let begun = false;
     effect(() => {
       const text = writePlace(viewer.place());
-      if (first) this.written = text;
-      first = false;
+      if (!begun) this.written = text;
+      begun = true;
       write();
     });
     addEventListener('popstate', (e) => this.arrived(e.state as Entry | null));

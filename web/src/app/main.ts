@@ -9,6 +9,7 @@ import { Frames } from '../model/names';
 import { Viewer } from '../model/viewer';
 import { HelpDialog } from '../views/helpDialog';
 import { Page } from '../views/page';
+import { rememberTracks } from '../views/rememberTracks';
 import { EndedScreen, ErrorScreen, LoadingScreen } from '../views/screens';
 import { Settings } from '../views/settings';
 import { lookButtons } from '../views/topBar';
@@ -88,7 +89,8 @@ class App {
     const viewer = new Viewer(this.engine, facts, new Frames(frames, facts.colours));
     const page = new Page(viewer, this.settings, () => void this.quit());
     this.show(page.element);
-    new Keys(page, new History(viewer, page.views.mover));
+    const recall = (): void => rememberTracks(viewer, page.line.rows);
+    new Keys(page, new History(viewer, page.views.mover, recall));
     effect(() => {
       if (viewer.gone.get() && !this.ended)
         this.show(h('div', null), new EndedScreen(this.name, false).element);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands together in the time line and moves as one: a thread with its states, its overflow
-// and its samples; a processor with its counters; lanes of async slices; a counter; a type of objects.
+// and its samples; lanes of async slices of one name; a processor with its counters; a counter; a type of objects.
 
 import type { Track } from './engine';
 import type { TrackBox } from './layout';
@@ -14,14 +14,19 @@ export interface Unit {
   items: Item[];
 }
 
+/** Async slices have names of their own, whichever thread began them. */
+function isOfThread(track: Track): boolean {
+  return track.thread >= 0 && track.kind !== 'async';
+}
+
 /** The unit that a track begins, or is part of when it is a thread's. */
 export function unitKey(track: Track): string {
-  return track.thread >= 0 ? `t${track.thread}` : `n${track.track}`;
+  return isOfThread(track) ? `t${track.thread}` : `n${track.track}`;
 }
 
 function belongs(track: Track, first: Track | undefined): boolean {
   if (first === undefined) return false;
-  return track.thread >= 0 ? track.thread === first.thread : isLaneOf(track, first);
+  return isOfThread(track) ? track.thread === first.thread : isLaneOf(track, first);
 }
 
 /** Rows of threads by thread, in their order. */

@@ -25,11 +25,13 @@ export interface FlowScene {
   theme: Theme;
   scale: TimeScale;
   placed: Placed;
+  /** How far what is not pinned is scrolled. */
+  scroll: number;
   /** The index of the process of an end. */
   processOf: (end: FlowEnd) => number;
 }
 
-/** From 0 to 3, in pixels of the canvas but for y, which counts from the top of the list. */
+/** From 0 to 3, in pixels of the canvas but for y, which counts from the top of the scrolled list. */
 export interface Curve {
   x: readonly [number, number, number, number];
   y: readonly [number, number, number, number];
@@ -75,10 +77,15 @@ function cut(x: number, width: number): -1 | 0 | 1 {
   return x < 0 ? -1 : x > width ? 1 : 0;
 }
 
+/** What is pinned stays where it is on the canvas. */
+function endOf(s: FlowScene, end: FlowEnd): number | null {
+  const line = lineOf(s.placed, s.theme.heights, end, s.processOf);
+  return line !== null && line < s.placed.pinned ? line + s.scroll : line;
+}
+
 export function curveOf(s: FlowScene, flow: Flow): Curve | null {
-  const { heights } = s.theme;
-  const y0 = lineOf(s.placed, heights, flow.from, s.processOf);
-  const y3 = lineOf(s.placed, heights, flow.to, s.processOf);
+  const y0 = endOf(s, flow.from);
+  const y3 = endOf(s, flow.to);
   if (y0 === null || y3 === null) return null;
   const { width } = s.scale;
   const from = s.scale.x(flow.from.time);
@@ -174,15 +181,15 @@ export function paintFlows(
   s: FlowScene,
   flows: readonly Flow[],
   look: FlowLook,
-  shown: { scroll: number; height: number },
+  height: number,
 ): void {
   if (flows.length === 0) return;
   g.save();
   if (look === 'other') g.globalAlpha = alphaOf(flows.length);
   for (const flow of flows) {
     const curve = curveOf(s, flow);
-    if (!curve || outside(curve, shown.scroll, shown.scroll + shown.height)) continue;
-    paintFlow(g, s, curve, look, shown.scroll);
+    if (!curve || outside(curve, s.scroll, s.scroll + height)) continue;
+    paintFlow(g, s, curve, look, s.scroll);
   }
   g.restore();
 }
@@ -207,7 +214,7 @@ export function distanceTo(c: Curve, x: number, y: number): number {
   return best;
 }
 
-/** The nearest arrow within reach of a point; y from the top of the list. */
+/** The nearest arrow within reach of a point; y from the top of the scrolled list. */
 export function flowAt(
   s: FlowScene,
   flows: readonly Flow[],

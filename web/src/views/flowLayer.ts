@@ -46,17 +46,16 @@ export class FlowLayer {
     return this.ofThreads.get(thread) ?? lone?.process ?? -1;
   }
 
-  paint(g: Context, scene: Scene, scroll: number, height: number): void {
+  paint(g: Context, scene: Scene, height: number): void {
     const { flows } = this.v;
     const s = this.whole(scene);
-    const shown = { scroll, height };
-    paintFlows(g, s, flows.others.peek(), 'other', shown);
-    paintFlows(g, s, flows.selected.peek(), 'selected', shown);
+    paintFlows(g, s, flows.others.peek(), 'other', height);
+    paintFlows(g, s, flows.selected.peek(), 'selected', height);
     const hovered = this.hovered.peek();
-    if (hovered) paintFlows(g, s, [hovered], 'hovered', shown);
+    if (hovered) paintFlows(g, s, [hovered], 'hovered', height);
   }
 
-  /** The arrow at a point; y from the top of the list. */
+  /** The arrow at a point; y from the top of the scrolled list. */
   at(scene: Scene, x: number, y: number): Flow | null {
     const { selected, others } = this.v.flows;
     const s = this.whole(scene);

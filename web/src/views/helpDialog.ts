@@ -43,6 +43,15 @@ const SECTIONS: readonly Section[] = [
     ],
   ],
   [
+    'Arranging tracks',
+    [
+      ['P', 'on a name: pins the track to the top, or takes it back'],
+      ['H', 'on a name: hides the track or process; "n hidden" over the names shows all again'],
+      ['Alt+Up Alt+Down', 'on a name: moves it; dragging the name does as well'],
+      ['lens over the names', 'shows only tracks that have a text in their names'],
+    ],
+  ],
+  [
     'Searching',
     [
       ['/, Ctrl+F', 'search; Enter, Shift+Enter go from hit to hit'],

@@ -8,7 +8,7 @@ import { readTheme, type Palette, type Theme } from '../render/theme';
 export type Shade = 'light' | 'dark';
 export type Density = 'regular' | 'compact';
 
-function stored(name: string): string | null {
+export function stored(name: string): string | null {
   try {
     return localStorage.getItem(`traceview.${name}`);
   } catch {
@@ -16,7 +16,7 @@ function stored(name: string): string | null {
   }
 }
 
-function store(name: string, value: string): void {
+export function store(name: string, value: string): void {
   try {
     localStorage.setItem(`traceview.${name}`, value);
   } catch {

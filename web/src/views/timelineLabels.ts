@@ -19,6 +19,7 @@ import { idOf, ownName, processName, trackName } from '../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
 import { CPUS, threadsOf } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
+import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from './context';
 import { busyTime, kindOf, processWords } from './trackWords';
@@ -47,13 +48,25 @@ function objectWords({ type }: ObjectsRow): string {
 }
 
 export class TimelineLabels {
-  readonly element = h('div', { class: 'labels' });
+  readonly element: HTMLElement;
+  /** Those of what is pinned do not scroll. */
+  private readonly pinned = h('div', { class: 'pinned-labels' });
+  private readonly scrolled = h('div', { class: 'scrolled-labels' });
+  private readonly arrange: ArrangeTracks;
+  private placed: Placed | null = null;
   private lines: Line[] = [];
   /** Those that are elements. */
   private from = 0;
   private to = 0;
 
-  constructor(private readonly v: Views) {}
+  constructor(
+    private readonly v: Views,
+    scroller: () => HTMLElement,
+    placed: () => Placed,
+  ) {
+    this.element = h('div', { class: 'labels' }, this.pinned, this.scrolled);
+    this.arrange = new ArrangeTracks(v, this.element, scroller, placed);
+  }
 
   /** Everything anew: the layout or what a label says has changed. */
   lay(placed: Placed, top: number, bottom: number): void {
@@ -72,6 +85,8 @@ export class TimelineLabels {
         return { ...b, key: `n${b.track.track}`, make };
       }),
     ].sort((a, b) => a.top - b.top);
+    this.placed = placed;
+    this.pinned.style.height = `${placed.pinned}px`;
     this.fill(top, bottom);
   }
 
@@ -94,12 +109,38 @@ export class TimelineLabels {
       ? document.activeElement?.getAttribute('data-key')
       : null;
     // The keyboard and a screen reader go through them as they stand.
+    const pinned = this.placed?.pinned ?? 0;
     const seen = this.lines.filter(
-      (line) => (line.top < this.to && line.top + line.height > this.from) || line.key === focused,
+      (line) =>
+        line.top >= pinned &&
+        ((line.top < this.to && line.top + line.height > this.from) || line.key === focused),
     );
-    fill(this.element, ...seen.map((line) => line.make()));
+    const isPinned = ({ top }: Line): boolean => top < pinned;
+    fill(this.pinned, ...this.lines.filter(isPinned).map((line) => this.make(line)));
+    fill(this.scrolled, ...seen.map((line) => this.make(line)));
     // The labels are new elements: the keyboard's place must not be lost with the old ones.
     if (focused) this.focus(focused);
+  }
+
+  /** The first label of a unit can pin, hide and move it. */
+  private make(line: Line): HTMLElement {
+    const label = line.make();
+    const key = this.arrange.unitAt(line.top);
+    if (key === null) return label;
+    label.dataset['unit'] = key;
+    const name = label.querySelector('.name')?.textContent ?? '';
+    const of = this.processOf(line);
+    if (of !== null) label.querySelector('.line')?.append(h('span', { class: 'side' }, of));
+    label.append(this.arrange.buttons(key, name, true));
+    return label;
+  }
+
+  /** Away from its process it is named with it. */
+  private processOf({ top }: Line): string | null {
+    const { processes, order } = this.v.viewer.facts;
+    if (top >= (this.placed?.pinned ?? 0) || order !== 'owner' || processes.length < 2) return null;
+    const process = this.placed?.units.find((u) => u.top === top)?.process ?? null;
+    return process === null ? null : processName(processes, process);
   }
 
   /** The line of a process: name, id, labels; a click closes or opens it. */
@@ -113,12 +154,11 @@ export class TimelineLabels {
     const name = processName(viewer.facts.processes, group.process);
     const labels = process?.labels ?? '';
     const title = [name, id && `process ${id}`, labels, threads].filter((word) => word).join(', ');
-    return h(
+    const button = h(
       'button',
       {
         class: 'group',
         title: `${title}. A click ${group.open ? 'hides' : 'shows'} what belongs to it.`,
-        style: { top: `${group.top}px`, height: `${group.height}px` },
         attrs: { type: 'button', 'aria-expanded': group.open, 'data-key': `p${group.process}` },
         on: { click: () => viewer.toggleProcess(group.process) },
       },
@@ -126,6 +166,17 @@ export class TimelineLabels {
       h('b', null, name),
       process?.name ? h('span', { class: 'tid' }, `pid ${id}`) : null,
       labels ? h('span', { class: 'tid' }, labels) : null,
+    );
+    const key = processKey(group.process);
+    return h(
+      'div',
+      {
+        class: 'group-line',
+        style: { top: `${group.top}px`, height: `${group.height}px` },
+        attrs: { 'data-unit': key },
+      },
+      button,
+      this.arrange.buttons(key, name, false),
     );
   }
 

@@ -34,6 +34,7 @@ import { Canvas } from './canvas';
 import type { Views } from './context';
 import { FlowLayer } from './flowLayer';
 import { TimelineLabels } from './timelineLabels';
+import { hiddenButton, trackFilter } from './trackFilter';
 
 /** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
 const AHEAD = 120;
@@ -63,7 +64,7 @@ export class TimelineView {
   readonly overCounter = signal<CounterFacts | null>(null);
   readonly placed: ReadSignal<Placed>;
   readonly marks: BesideLayer;
-  private readonly rows: ReadSignal<readonly Row[]>;
+  readonly rows: ReadSignal<readonly Row[]>;
   readonly cache: TileCache;
   readonly flows: FlowLayer;
   readonly canvas: Canvas;
@@ -105,7 +106,11 @@ export class TimelineView {
         this.rows.get(),
       ),
     );
-    this.labels = new TimelineLabels(v);
+    this.labels = new TimelineLabels(
+      v,
+      () => this.tracks,
+      () => this.placed.peek(),
+    );
     this.lanes = h('div', { class: 'lanes' });
     this.body = h('div', { class: 'body' }, this.labels.element, this.lanes);
     this.tracks = h(
@@ -195,6 +200,8 @@ export class TimelineView {
       toggle,
       words,
       order === 'busiest' && h('span', { class: 'dim push' }, 'busiest first'),
+      hiddenButton(viewer, this.placed),
+      ...trackFilter(viewer, words),
     );
   }
 
@@ -298,7 +305,7 @@ export class TimelineView {
       g.fillRect(0, placed.pinned - 1, this.canvas.width, 1);
     }
     const { theme, scale } = scene;
-    this.flows.paint(g, { theme, scale, placed }, scroll, this.canvas.height);
+    this.flows.paint(g, { theme, scale, placed, scroll }, this.canvas.height);
   }
 
   /** Everything but arrows, of what is pinned or of what scrolls under it. */
@@ -358,7 +365,7 @@ export class TimelineView {
   flowAt(x: number, y: number): Flow | null {
     const theme = this.v.settings.theme.peek();
     const scroll = this.tracks.scrollTop;
-    const scene = { theme, placed: this.placed.peek(), scale: this.scale };
+    const scene = { theme, placed: this.placed.peek(), scale: this.scale, scroll };
     return this.flows.at(scene, x, y + scroll);
   }
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tracks are pinned, hidden, moved and filtered, by keys, buttons and dragging, and stay so.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'arrange-'));
+
+/** Two processes: app with disk, main and net, gpu with raster; each thread is busy all the time. */
+function trace(pids, names = ['disk', 'main', 'net', 'raster']) {
+  const events = [
+    { ph: 'M', name: 'process_name', pid: pids[0], args: { name: 'app' } },
+    { ph: 'M', name: 'process_name', pid: pids[1], args: { name: 'gpu' } },
+  ];
+  names.forEach((name, i) => {
+    const [pid, tid] = [name === 'raster' ? pids[1] : pids[0], 10 + i];
+    events.push({ ph: 'M', name: 'thread_name', pid, tid, args: { name } });
+    for (let k = 0; k < 9; k++)
+      events.push({ ph: 'X', name: `work of ${name}`, pid, tid, ts: k * 100, dur: 90 });
+  });
+  return JSON.stringify(events);
+}
+
+let viewer;
+let opened;
+let page;
+
+async function open(text, hash = '') {
+  writeFileSync(join(folder, 'app.json'), text);
+  viewer = await view(join(folder, 'app.json'));
+  opened = await openPage(viewer.address + hash);
+  page = opened.page;
+  await ready(page);
+}
+
+async function close() {
+  assert.deepEqual(opened.troubles, []);
+  await opened.close();
+  await viewer.stop();
+}
+
+before(() => open(trace([1, 2])));
+
+after(async () => {
+  await close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Names of tracks and processes from the top down, as they are seen. */
+const order = () =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.labels .name, .labels .group b')]
+      .map((e) => ({ y: e.getBoundingClientRect().top, text: e.textContent }))
+      .sort((a, b) => a.y - b.y)
+      .map(({ text }) => text)
+      .join(' '),
+  );
+const label = (name) => page.locator('.labels .pick', { hasText: name });
+const shows = (expected, what) => until(order, expected, what);
+const USUAL = 'app disk main net gpu raster';
+
+/** The name of what is under the pointer in the middle of a track. */
+async function under(name) {
+  const box = await label(name).boundingBox();
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  await page.mouse.move(canvas.x + canvas.width / 2, box.y + box.height / 2);
+  return page.locator('.readout').innerText();
+}
+
+test('a pinned track stands first, does not scroll, and is drawn where it stands', async () => {
+  await shows(USUAL, 'nothing is arranged');
+  await label('net').focus();
+  await page.keyboard.press('p');
+  await shows('net app disk main gpu raster', 'pinned by its key');
+  await until(
+    () => under('net'),
+    (text) => text.includes('work of net'),
+    'drawn on top',
+  );
+  await until(
+    () => under('disk'),
+    (text) => text.includes('work of disk'),
+    'the others below',
+  );
+  assert.equal((await place(page)).pin, 't2');
+  const top = () => label('net').evaluate((e) => e.getBoundingClientRect().top);
+  const before = await top();
+  await page.setViewportSize({ width: 1600, height: 600 });
+  await page.locator('.splitter').focus();
+  await page.locator('.tracks').evaluate((e) => (e.style.height = '70px'));
+  await page.locator('.tracks').evaluate((e) => (e.scrollTop = 40));
+  assert.equal(await top(), before);
+  await until(
+    () => under('net'),
+    (text) => text.includes('work of net'),
+    'also when scrolled',
+  );
+  await page.locator('.tracks').evaluate((e) => {
+    e.scrollTop = 0;
+    e.style.height = '';
+  });
+  await page.setViewportSize({ width: 1600, height: 1000 });
+  await page.keyboard.press('Control+z');
+  await shows(USUAL, 'undone');
+});
+
+test('a hidden track is counted and comes back', async () => {
+  await label('disk').hover();
+  await page.getByRole('button', { name: 'Hide (H): disk' }).click();
+  await shows('app main net gpu raster', 'hidden by its button');
+  await page.getByRole('button', { name: '1 hidden' }).click();
+  await shows(USUAL, 'shown again');
+  await page.locator('.labels .group').last().focus();
+  await page.keyboard.press('h');
+  await shows('app disk main net', 'a process');
+  await page.keyboard.press('Control+z');
+  await shows(USUAL, 'undone');
+});
+
+test('what is asked for is not left hidden', async () => {
+  await label('disk').focus();
+  await page.keyboard.press('h');
+  await shows('app main net gpu raster', 'hidden');
+  await page.keyboard.press('Control+p');
+  await page.keyboard.type('disk');
+  await page.keyboard.press('Enter');
+  await shows(USUAL, 'the finder found it');
+});
+
+test('tracks move by keys and by dragging, within their process', async () => {
+  await label('net').focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await shows('app disk net main gpu raster', 'one up');
+  await page.keyboard.press('Alt+ArrowUp');
+  await page.keyboard.press('Alt+ArrowUp');
+  await shows('app net disk main gpu raster', 'no farther than the first');
+  const [from, to] = [await label('net').boundingBox(), await label('main').boundingBox()];
+  await page.mouse.move(from.x + 5, from.y + 9);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 5, from.y + 30);
+  await page.mouse.move(to.x + 5, to.y + 200);
+  await page.mouse.up();
+  await shows(USUAL, 'dragged below the last of its process');
+  assert.equal((await place(page)).threads, undefined, 'a drag is no click');
+});
+
+test('a text leaves the tracks that have it in their names', async () => {
+  await page.getByRole('button', { name: 'Show only some tracks' }).click();
+  await page.keyboard.type('ra');
+  await shows('gpu raster', 'while one types');
+  await page.keyboard.press('Escape');
+  await shows(USUAL, 'Esc shows all');
+});
+
+test('the next trace of the kind is arranged alike, an address as it says', async () => {
+  await label('disk').focus();
+  await page.keyboard.press('p');
+  await label('net').focus();
+  await page.keyboard.press('h');
+  await shows('disk app main gpu raster', 'arranged');
+  const kept = await page.evaluate(() => ({ ...localStorage }));
+  await close();
+  const again = async (hash) => {
+    writeFileSync(join(folder, 'app.json'), trace([5, 4], ['raster', 'net', 'main', 'disk']));
+    viewer = await view(join(folder, 'app.json'));
+    opened = await openPage('about:blank');
+    page = opened.page;
+    await page.goto(viewer.address);
+    await page.evaluate((all) => Object.assign(localStorage, all), kept);
+    await page.goto('about:blank');
+    await page.goto(viewer.address + hash);
+    await ready(page);
+  };
+  await again('');
+  await shows('disk app main gpu raster', 'by names');
+  await close();
+  await again('#pin=t2');
+  await shows('main app disk net gpu raster', 'as the address says');
+});

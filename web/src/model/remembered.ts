@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// An arrangement by names instead of numbers: for the next trace of the same kind, whose threads
+// have the same names but other ids.
+
+import type { Arrangement } from './arrangement';
+import { processKey } from './arrangement';
+import type { TraceFacts, Track } from './engine';
+import { processName } from './names';
+import { isLaneOf, rowName, type Row } from './rows';
+import { unitKey } from './units';
+
+export interface Remembered {
+  pinned: readonly string[];
+  hidden: readonly string[];
+  moves: readonly (readonly [what: string, before: string])[];
+  closed: readonly string[];
+}
+
+export const NOTHING_REMEMBERED: Remembered = { pinned: [], hidden: [], moves: [], closed: [] };
+
+/** Names of each kind that are kept. */
+const MOST = 100;
+
+type Facts = Pick<TraceFacts, 'tracks' | 'processes'>;
+
+/** Key -> name of all that can be arranged; several may have one name. */
+export function namesOf(facts: Facts, rows: readonly Row[]): Map<string, string> {
+  const { tracks, processes } = facts;
+  const names = new Map<string, string>();
+  const add = (key: string, process: number, name: string): void => {
+    if (!names.has(key)) names.set(key, `${processName(processes, process)} / ${name}`);
+  };
+  let first: Track | undefined;
+  for (const track of tracks) {
+    if (isLaneOf(track, first)) continue;
+    first = track;
+    names.set(processKey(track.process), processName(processes, track.process));
+    add(unitKey(track), track.process, track.name);
+  }
+  for (const row of rows) {
+    names.set(processKey(row.process), processName(processes, row.process));
+    if (row.thread < 0) add(row.key, row.process, rowName(row));
+  }
+  return names;
+}
+
+function keysOf(names: ReadonlyMap<string, string>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [key, name] of names) found.set(name, [...(found.get(name) ?? []), key]);
+  return found;
+}
+
+/** What of it this trace has. */
+export function recall(
+  remembered: Remembered,
+  names: ReadonlyMap<string, string>,
+): { arrangement: Arrangement; closed: number[] } {
+  const keys = keysOf(names);
+  const all = (wanted: readonly string[]): string[] =>
+    wanted.flatMap((name) => keys.get(name) ?? []);
+  const moves = remembered.moves.flatMap(([what, before]) => {
+    const to = before === '' ? '' : keys.get(before)?.[0];
+    return to === undefined ? [] : (keys.get(what) ?? []).map((key) => ({ what: key, before: to }));
+  });
+  return {
+    arrangement: { pinned: all(remembered.pinned), hidden: all(remembered.hidden), moves },
+    closed: all(remembered.closed).map((key) => Number(key.slice(1))),
+  };
+}
+
+/** Names of things that this trace has not stay as they were. */
+export function remember(
+  old: Remembered,
+  { pinned, hidden, moves }: Arrangement,
+  closed: Iterable<number>,
+  names: ReadonlyMap<string, string>,
+): Remembered {
+  const known = new Set(names.values());
+  const named = (keys: readonly string[], before: readonly string[]): string[] =>
+    [
+      ...new Set([
+        ...keys.flatMap((key) => names.get(key) ?? []),
+        ...before.filter((name) => !known.has(name)),
+      ]),
+    ].slice(0, MOST);
+  const told = moves.flatMap(({ what, before }): [string, string][] => {
+    const [name, to] = [names.get(what), before === '' ? '' : names.get(before)];
+    return name === undefined || to === undefined ? [] : [[name, to]];
+  });
+  return {
+    pinned: named(pinned, old.pinned),
+    hidden: named(hidden, old.hidden),
+    moves: [...told, ...old.moves.filter(([what]) => !known.has(what))].slice(0, MOST),
+    closed: named([...closed].map(processKey), old.closed),
+  };
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
+}
+
+/** What somebody else wrote there is nothing. */
+export function readRemembered(text: string | null): Remembered {
+  try {
+    const value = JSON.parse(text ?? '{}') as Record<string, unknown> | null;
+    const moves = Array.isArray(value?.['moves']) ? (value['moves'] as unknown[]) : [];
+    return {
+      pinned: texts(value?.['pinned']),
+      hidden: texts(value?.['hidden']),
+      moves: moves.map(texts).flatMap(([a, b]) => (a && b !== undefined ? [[a, b] as const] : [])),
+      closed: texts(value?.['closed']),
+    };
+  } catch {
+    return NOTHING_REMEMBERED;
+  }
+}

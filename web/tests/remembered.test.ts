@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// An arrangement comes back by names in a trace with other numbers.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Process } from '../src/model/engine';
+import {
+  namesOf,
+  NOTHING_REMEMBERED,
+  readRemembered,
+  recall,
+  remember,
+} from '../src/model/remembered';
+import { track } from './fixtures';
+
+const FIRST = namesOf(
+  {
+    processes: [{ id: 1, name: 'app' } as Process, { id: 2, name: 'gpu' } as Process],
+    tracks: [
+      track(0, { name: 'main' }),
+      track(1, { name: 'disk' }),
+      track(2, { name: 'raster', process: 1 }),
+    ],
+  },
+  [],
+);
+
+/** The same threads in another order, one more of a name, and no disk. */
+const SECOND = namesOf(
+  {
+    processes: [{ id: 9, name: 'gpu' } as Process, { id: 8, name: 'app' } as Process],
+    tracks: [
+      track(0, { name: 'raster', process: 0 }),
+      track(1, { name: 'raster', process: 0 }),
+      track(2, { name: 'main', process: 1 }),
+    ],
+  },
+  [],
+);
+
+const ARRANGED = {
+  pinned: ['t0', 't1'],
+  hidden: ['t2'],
+  moves: [
+    { what: 'p1', before: 'p0' },
+    { what: 't1', before: 't0' },
+  ],
+};
+
+test('names stand for all that have them, what is not there is passed over', () => {
+  const kept = remember(NOTHING_REMEMBERED, ARRANGED, [1], FIRST);
+  assert.deepEqual(kept.pinned, ['app / main', 'app / disk']);
+  assert.deepEqual(recall(kept, SECOND), {
+    arrangement: {
+      pinned: ['t2'],
+      hidden: ['t0', 't1'],
+      moves: [{ what: 'p0', before: 'p1' }],
+    },
+    closed: [0],
+  });
+});
+
+test('what another trace has not is not forgotten there', () => {
+  const kept = remember(NOTHING_REMEMBERED, ARRANGED, [], FIRST);
+  const unpinned = { pinned: [], hidden: [], moves: [] };
+  assert.deepEqual(remember(kept, unpinned, [1], SECOND), {
+    pinned: ['app / disk'],
+    hidden: [],
+    moves: [['app / disk', 'app / main']],
+    closed: ['app'],
+  });
+});
+
+test('a store that holds anything else is empty', () => {
+  for (const text of [null, '', '7', 'null', '[]', '{"pinned":3,"moves":[[1],7]}', '{'])
+    assert.deepEqual(readRemembered(text), NOTHING_REMEMBERED, String(text));
+  const kept = remember(NOTHING_REMEMBERED, ARRANGED, [1], FIRST);
+  assert.deepEqual(readRemembered(JSON.stringify(kept)), kept);
+});
