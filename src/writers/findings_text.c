@@ -34,7 +34,7 @@ void tv_findings_time(struct tv_out *out, tv_ns time)
     } units[] = {
         {" s", INT64_C(1000000000), INT64_C(1000000000), 2},
         {" ms", 1000000, 1000000, 1},
-        {" us", 1000, 10000, 1},
+        {" us", 1000, 1000, 1},
         {" ns", 1, INT64_MIN, 0},
     };
     size_t i = 0;
