@@ -33,13 +33,13 @@ const EVENTS = [
 const viewers = [];
 
 /** The page over a file of these events. */
-async function open(name, content) {
+async function open(name, content, shown = ready) {
   const file = join(folder, name);
   writeFileSync(file, JSON.stringify(content));
   const viewer = await view(file);
   const opened = await openPage(viewer.address);
   viewers.push({ viewer, opened });
-  await ready(opened.page);
+  await shown(opened.page);
   return { ...opened, address: viewer.address };
 }
 
@@ -110,6 +110,22 @@ test('a process is closed and opened by its line, and the address keeps it', asy
 test('times are shown in the unit that the file asks for', async () => {
   assert.equal(await page.getByLabel('Unit of times').inputValue(), 'ns');
   assert.equal('unit' in (await place(page)), false);
+});
+
+test('the top bar says what there is where threads have no slices', async () => {
+  const bar = (opened) => opened.locator('.top .facts');
+  const value = { ph: 'C', name: 'load', pid: 1 };
+  const values = [1, 9].map((ts) => ({ ...value, ts, args: { now: ts } }));
+  const wait = { name: 'wait', cat: 'net', pid: 1, tid: 1 };
+  const waits = [2, 3].flatMap((id) => [
+    { ...wait, ph: 'b', id, ts: id },
+    { ...wait, ph: 'e', id, ts: id + 5 },
+  ]);
+  const shown = (other) => bar(other).waitFor();
+  const some = await open('counter.json', values, shown);
+  assert.match(await bar(some.page).innerText(), /0\.008 ms\s+0 threads\s+1 counter$/);
+  const more = await open('async.json', [...values, ...waits], shown);
+  assert.match(await bar(more.page).innerText(), /1 thread\s+2 async slices\s+1 counter$/);
 });
 
 test('slices have the colour of their name, or the one that the event names', async () => {
@@ -218,7 +234,7 @@ test('instants are marks that tell all about themselves', async () => {
   const line = await page
     .locator('.labels .group')
     .first()
-    .evaluate((e) => parseFloat(e.style.top));
+    .evaluate((e) => e.parentElement.offsetTop);
   await page.mouse.click(canvas.x + at(0.25), canvas.y + line + 16);
   await until(() => details.locator('h2').innerText(), 'whole', 'the details of the other');
   assert.match(await details.innerText(), /process 2 Renderer/);

@@ -32,10 +32,34 @@ export function factWords(facts: TraceFacts, unit: Unit): string[] {
     [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]
       .filter((words) => words)
       .join(', '),
-    ...(facts.calls > 0 ? [formatTimeUnit(facts.end_ns - facts.start_ns, unit)] : []),
+    ...(facts.end_ns > facts.start_ns ? [formatTimeUnit(facts.end_ns - facts.start_ns, unit)] : []),
     plural(threads, 'thread'),
-    slicesOf(wordsFor(facts), facts.calls),
+    ...thingWords(facts),
   ];
+}
+
+/** What is told of a trace whose threads have no slices, the most telling first. */
+const THINGS: readonly [fact: string, one: string, many?: string][] = [
+  ['Async slices', 'async slice'],
+  ['Slices of processors', 'CPU slice'],
+  ['Samples', 'sample'],
+  ['Counters', 'counter'],
+  ['Instants of threads', 'instant'],
+  ['Other instants', 'instant of no thread', 'instants of no thread'],
+  ['Objects', 'object'],
+  ['Memory dumps', 'memory dump'],
+];
+const MOST_THINGS = 2;
+
+function thingWords(facts: TraceFacts): string[] {
+  const counts = new Map(facts.facts);
+  const things = THINGS.flatMap(([fact, one, many]) => {
+    const count = counts.get(fact) ?? 0;
+    return count > 0 ? [plural(count, one, many)] : [];
+  });
+  return facts.calls > 0 || things.length === 0
+    ? [slicesOf(wordsFor(facts), facts.calls)]
+    : things.slice(0, MOST_THINGS);
 }
 
 export function sampledWords(facts: TraceFacts, unit: Unit): string | null {
