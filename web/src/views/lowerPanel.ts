@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lower panel: tabs, what it is computed for, the splitter above it, the details beside it.
 
-import { fill, h, icon, iconButton, setAttribute, setText } from '../base/dom';
-import {
-  fixedUnit,
-  formatCount,
-  formatTime,
-  formatTimeUnit,
-  plural,
-  unitLabel,
-  UNITS,
-  type Unit,
-} from '../base/format';
-import { computed, effect, flushEffects, type ReadSignal } from '../base/signal';
+import { h, setAttribute, setText } from '../base/dom';
+import { fixedUnit, formatCount } from '../base/format';
+import { computed, effect, type ReadSignal } from '../base/signal';
 import { TABS, type Tab } from '../model/address';
 import { exportStatistics } from '../model/exportStatistics';
 import { SearchList } from '../model/searchList';
-import { hasStates, tracksOfSlices } from '../model/states';
+import { hasStates } from '../model/states';
 import { StatisticsStore } from '../model/statisticsStore';
-import { wordsFor } from '../model/words';
 import { detailsHint } from './detailsHint';
 import { DetailsView } from './detailsView';
 import { exportButton, profileExport, type Exported } from './exportMenu';
+import { FindBox, type Findable } from './findBox';
 import { FlameView } from './flameView';
 import { HealthView } from './healthView';
 import { infoView } from './infoView';
+import { profileFind } from './profileFind';
 import { ProfileTable } from './profileTable';
+import { scopeWords, unitSelect } from './scopeWords';
 import { searchCount, SearchView } from './searchView';
 import { makeSplitter } from './splitter';
 import { StatesView } from './statesView';
@@ -46,7 +39,8 @@ export class LowerPanel {
   readonly element: HTMLElement;
   readonly splitter: HTMLElement;
   readonly table: ProfileTable;
-  readonly findInput: HTMLInputElement;
+  private readonly find: FindBox;
+  private readonly inProfile: Findable;
   private readonly panes = h('div', { class: 'panes' });
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
   private page: HTMLElement | null = null;
@@ -79,15 +73,8 @@ export class LowerPanel {
       : null;
     this.tabs = TABS.filter((tab) => tab !== 'states' || this.states);
     this.table = new ProfileTable(v);
-    this.findInput = h('input', {
-      attrs: {
-        type: 'text',
-        'aria-label': 'Find in table',
-        placeholder: 'Find in table',
-        spellcheck: false,
-        autocomplete: 'off',
-      },
-    });
+    this.inProfile = profileFind(v, this.table);
+    this.find = new FindBox(viewer, () => this.findable());
     const beside = h('div', {
       class: 'details beside scroller',
       attrs: { role: 'region', 'aria-label': 'Details of the selection' },
@@ -234,155 +221,29 @@ export class LowerPanel {
 
   private makeScope(): HTMLElement {
     const { viewer } = this.v;
-    const words = h('span', null);
-    const chips = h('span', { class: 'chips' });
-    const unit = h(
-      'select',
-      { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
-      ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name) || name)),
-    );
-    unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
-    effect(() => {
-      unit.value = viewer.unit.get();
-    });
     const tools = h(
       'div',
       { class: 'table-tools' },
-      this.makeFind(),
+      this.find.element,
       exportButton(this.v, () => this.exported()),
     );
     effect(() => {
       const tab = viewer.tab.get();
       tools.hidden = tab !== 'profile' && tab !== 'states' && !this.byName.get();
-      // What the file says of itself is computed for nothing.
-      for (const element of [words, chips]) element.hidden = tab === 'info' || tab === 'health';
     });
-    effect(() => this.showScope(words, chips));
-    return h('div', { class: 'scope' }, words, chips, unit, tools);
+    // What the file says of itself is computed for nothing.
+    const applies = (): boolean => viewer.tab.get() !== 'info' && viewer.tab.get() !== 'health';
+    return h('div', { class: 'scope' }, ...scopeWords(viewer, applies), unitSelect(viewer), tools);
   }
 
-  private showScope(words: HTMLElement, chips: HTMLElement): void {
-    const { viewer } = this.v;
-    const range = viewer.range.get();
-    const tracks = viewer.tracks.get();
-    const unit = viewer.unit.get();
-    const time = (ns: number): string => formatTime(ns, unit);
-    const threads = plural(
-      tracks.length || tracksOfSlices(viewer.facts.tracks),
-      wordsFor(viewer.facts).track,
-    );
-    words.className = 'wide';
-    if (!range && tracks.length === 0) {
-      setText(words, `Computed for the whole trace, ${threads}`);
-      return fill(chips);
-    }
-    const what = range
-      ? `${time(range.from)} to ${formatTimeUnit(range.to, unit)}`
-      : 'the whole trace';
-    setText(words, `Computed for ${what}, ${threads}`);
-    const chip = (text: string, label: string, clear: () => void): HTMLElement =>
-      h('span', { class: 'chip' }, h('span', null, text), iconButton('close', label, clear));
-    const names = tracks
-      .map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '')
-      .join(', ');
-    fill(
-      chips,
-      range &&
-        chip(formatTimeUnit(range.to - range.from, unit), 'Clear the range (Esc)', () =>
-          viewer.setRange(null),
-        ),
-      tracks.length > 0 &&
-        chip(
-          tracks.length > 2 ? plural(tracks.length, wordsFor(viewer.facts).track) : names,
-          `All ${wordsFor(viewer.facts).track}s again`,
-          () => viewer.tracks.set([]),
-        ),
-    );
+  /** What the find box looks in: the table of the tab. */
+  private findable(): Findable {
+    if (this.states && this.v.viewer.tab.get() === 'states') return this.states.findable;
+    return this.byName.get() ? this.statisticsView.findable : this.inProfile;
   }
 
-  private makeFind(): HTMLElement {
-    const { viewer, profile } = this.v;
-    const input = this.findInput;
-    const count = h('span', { class: 'count', attrs: { 'aria-live': 'polite' } });
-    const box = h('label', { class: 'find' }, icon('lens'), input, count);
-    input.addEventListener('input', () => {
-      viewer.find.set(input.value);
-      // What is found is worked out before the jump, not in the next microtask.
-      flushEffects();
-      if (!this.byName.peek() && viewer.tab.peek() !== 'states') this.jump(0);
-    });
-    input.addEventListener('keydown', (e) => this.findKey(e));
-    effect(() => {
-      const query = viewer.find.get();
-      const found = profile.found.get();
-      viewer.frame.get();
-      if (input.value !== query) input.value = query;
-      if (this.states && viewer.tab.get() === 'states') {
-        box.classList.toggle('miss', this.states.foundText().startsWith('0 '));
-        return setText(count, this.states.foundText());
-      }
-      if (this.byName.get()) {
-        const none = this.statistics.rows.get().length === 0;
-        box.classList.toggle('miss', query !== '' && none && this.statistics.answer.get() !== null);
-        return setText(count, this.statisticsView.foundText());
-      }
-      box.classList.toggle(
-        'miss',
-        query !== '' && found.length === 0 && profile.answer.get() !== null,
-      );
-      const at = found.indexOf(this.table.cursorMethod ?? -1);
-      setText(
-        count,
-        query === ''
-          ? ''
-          : found.length === 0
-            ? '0 of 0'
-            : `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}`,
-      );
-    });
-    return box;
-  }
-
-  /** To the match under the cursor or the first after it (0), the next (1), the one before (-1). */
-  private jump(direction: 0 | 1 | -1): number | null {
-    const found = this.v.profile.found.peek();
-    if (found.length === 0) return null;
-    const order = this.v.profile.sorted.peek().map((m) => m.frame);
-    const cursor = order.indexOf(this.table.cursorMethod ?? -1);
-    const at = found.indexOf(order[cursor] ?? NaN);
-    let next: number;
-    if (at >= 0) next = (at + direction + found.length) % found.length;
-    else {
-      const after = found.findIndex((frame) => order.indexOf(frame) > cursor);
-      next = direction === -1 ? (after <= 0 ? found.length : after) - 1 : Math.max(0, after);
-    }
-    const frame = found[next] ?? null;
-    if (frame !== null) this.table.showMethod(frame);
-    const count = this.findInput.parentElement?.querySelector('.count');
-    if (count) setText(count, `${formatCount(next + 1)} of ${formatCount(found.length)}`);
-    return frame;
-  }
-
-  /** Enter selects the match; on the selected one it goes to the next. */
-  private findKey(e: KeyboardEvent): void {
-    const { viewer } = this.v;
-    if (e.key === 'Escape') {
-      if (this.findInput.value === '') this.table.scroller.focus();
-      viewer.find.set('');
-    } else if (e.key === 'Enter' || e.key === 'ArrowDown' || e.key === 'ArrowUp') {
-      const back = e.key === 'ArrowUp' || e.shiftKey;
-      if (viewer.tab.peek() === 'states') return;
-      if (this.byName.peek()) {
-        e.preventDefault();
-        e.stopPropagation();
-        return this.statisticsView.step(back ? -1 : 1);
-      }
-      const here = this.jump(0);
-      const frame = here !== null && here === viewer.frame.peek() ? this.jump(back ? -1 : 1) : here;
-      if (frame !== null && frame >= 0) viewer.selectFrame(frame);
-    } else return;
-    e.preventDefault();
-    e.stopPropagation();
+  get findInput(): HTMLInputElement {
+    return this.find.input;
   }
 
   /** The page's grid holds the heights. */

@@ -21,6 +21,7 @@ import {
 } from '../model/statesTable';
 import { goToCall, type Views } from './context';
 import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 
 const PADDING = 18;
@@ -173,8 +174,15 @@ export class StatesView {
     };
   }
 
-  /** What the find box says of itself. */
-  foundText(): string {
+  readonly findable: Findable = {
+    text: () => this.foundText(),
+    miss: () => this.foundText().startsWith('0 '),
+    typed: () => undefined,
+    step: () => undefined,
+    focus: () => this.grid.scroller.focus(),
+  };
+
+  private foundText(): string {
     const answer = this.store.answer.get();
     if (this.v.viewer.find.get() === '' || answer === null) return '';
     const found = this.lines.get().filter((line) => line.thread).length;

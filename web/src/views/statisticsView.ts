@@ -20,6 +20,7 @@ import {
 import type { StatisticsStore } from '../model/statisticsStore';
 import { slicesOf, wordsFor, type Words } from '../model/words';
 import { goToCall, type Views } from './context';
+import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { swatch } from './swatch';
 
@@ -256,14 +257,21 @@ export class StatisticsView {
   }
 
   /** Moves the cursor to the next name that has the text to find; there is only such in the table. */
-  step(direction: 1 | -1): void {
+  private step(direction: 1 | -1): void {
     this.grid.moveTo(this.grid.cursor + direction);
     const row = this.row(this.grid.cursor);
     if (row) this.v.viewer.selectFrame(row[0]);
   }
 
-  /** What the find box says of itself. */
-  foundText(): string {
+  readonly findable: Findable = {
+    text: () => this.foundText(),
+    miss: () => this.store.rows.get().length === 0 && this.store.answer.get() !== null,
+    typed: () => undefined,
+    step: (direction) => this.step(direction),
+    focus: () => this.grid.scroller.focus(),
+  };
+
+  private foundText(): string {
     const answer = this.store.answer.get();
     if (this.v.viewer.find.get() === '' || answer === null) return '';
     return `${formatCount(this.store.rows.get().length)} of ${formatCount(answer.length)}`;
