@@ -252,18 +252,42 @@ static void write_instead(struct tv_out *out, const struct tv_trace *trace,
     tv_member_number(out, "],\"instead_left_out\":", (int64_t)(end - first) - shown);
 }
 
+static struct tv_slice_place behind(const struct tv_trace *trace, struct tv_slice_place place)
+{
+    if (place.row == TV_NONE || place.index + 1 >= trace->rows[place.row].count)
+        return (struct tv_slice_place){TV_NONE, TV_NONE};
+    return (struct tv_slice_place){place.row, place.index + 1};
+}
+
+/* The state of the thread that left the processor when what follows there came. */
+static struct tv_slice_place left_for(const struct tv_trace *trace, struct tv_slice_place follows)
+{
+    struct tv_slice_place found = {TV_NONE, TV_NONE};
+    if (follows.row == TV_NONE)
+        return found;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        if (trace->tracks[i].kind != TV_TRACK_STATES ||
+            trace->tracks[i].input != trace->rows[follows.row].input)
+            continue;
+        found = tv_states_other_side(trace, i, follows);
+        if (found.row != TV_NONE && state_of(trace, found) != TV_STATE_RUNNING)
+            return found;
+    }
+    return (struct tv_slice_place){TV_NONE, TV_NONE};
+}
+
 /* The state that follows: [row, index, frame, length]. */
-static void write_next(struct tv_out *out, const struct tv_trace *trace,
+static void write_then(struct tv_out *out, const struct tv_trace *trace,
                        struct tv_slice_place place)
 {
     tv_out_text(out, ",\"then\":");
-    if (place.row == TV_NONE || place.index + 1 >= trace->rows[place.row].count) {
+    if (place.row == TV_NONE) {
         tv_out_text(out, "null");
         return;
     }
-    struct tv_slice slice = tv_slice_get(trace, place.row, place.index + 1);
+    struct tv_slice slice = tv_slice_get(trace, place.row, place.index);
     tv_member_number(out, "[", place.row);
-    tv_member_number(out, ",", place.index + 1);
+    tv_member_number(out, ",", place.index);
     tv_member_number(out, ",", trace->paths.nodes[slice.path].frame);
     tv_member_number(out, ",", slice.length);
     tv_out_char(out, ']');
@@ -285,21 +309,24 @@ static void answer_state(struct tv_out *out, const struct tv_trace *trace,
     write_wakeup(out, trace, thread, wait, run);
     write_blocking(out, trace, thread, place);
     write_instead(out, trace, wait, run);
-    write_next(out, trace, place);
+    write_then(out, trace, behind(trace, place));
     tv_out_char(out, '}');
 }
 
+/* Who came and left at one time has no state of running: then the state tells in which it left. */
 static void answer_cpu(struct tv_out *out, const struct tv_trace *trace,
                        struct tv_slice_place place)
 {
     struct tv_slice_place running = tv_states_running(trace, place);
-    uint32_t thread =
-        running.row == TV_NONE ? TV_NONE : trace->tracks[trace->rows[running.row].track].thread;
+    struct tv_slice_place then =
+        running.row == TV_NONE ? left_for(trace, behind(trace, place)) : behind(trace, running);
+    uint32_t known = running.row == TV_NONE ? then.row : running.row;
+    uint32_t thread = known == TV_NONE ? TV_NONE : trace->tracks[trace->rows[known].track].thread;
     tv_out_text(out, "{\"kind\":\"cpu\"");
     write_cpu(out, ",\"cpu\":", trace, place);
     tv_member_index(out, ",\"thread\":", thread);
     write_place(out, ",\"running\":", running);
-    write_next(out, trace, running);
+    write_then(out, trace, then);
     tv_out_char(out, '}');
 }
 

@@ -172,13 +172,15 @@ function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
   const { then } = cpu;
   const name = cpu.thread < 0 ? '' : threadName(v, cpu.thread);
   const prio = priority(call);
+  // Who came and left at one time has no state of running.
+  const way: Place | null = cpu.running ?? (then && [then[0], then[1]]);
   const ended = then ? frames.method(then[2]) : '';
   return [
     ...head(v, call.frame),
     ...notes(call),
     factTable(
       fact('Ran on', `CPU ${cpu.cpu}`),
-      name !== '' ? fact('Thread', cpu.running ? jump(v, name, cpu.running) : name) : null,
+      name !== '' ? fact('Thread', way ? jump(v, name, way) : name) : null,
       prio === null ? null : fact('Priority', prio),
       ...basics(v, call),
       then && fact('Switched out', REASONS[ended] ?? ended),
