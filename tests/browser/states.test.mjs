@@ -140,6 +140,35 @@ test('keys go from state to state', async () => {
   await until(async () => (await place(page)).call === `${row}.1`, true, 'the page');
 });
 
+test('a thread that came and left at one time is linked by the state in which it left', async () => {
+  const line = (name, pid, at, state, next) =>
+    `${name}-${pid} [000] d..3 ${at}: sched_switch: prev_comm=${name} prev_pid=${pid} ` +
+    `prev_prio=120 prev_state=${state} ==> next_comm=${next[0]} next_pid=${next[1]} next_prio=120`;
+  const file = join(folder, 'zero.txt');
+  const lines = [
+    line('app', 100, '1.000000', 'S', ['work', 200]),
+    line('work', 200, '1.000000', 'D', ['disk', 300]),
+    line('disk', 300, '1.002000', 'S', ['app', 100]),
+    line('app', 100, '1.003000', 'S', ['work', 200]),
+  ];
+  writeFileSync(file, `# tracer: nop\n${lines.join('\n')}\n`);
+  const other = await view(file);
+  const shown = await openPage(`${other.address}#tab=selection&call=0.0`);
+  try {
+    const details = shown.page.locator('#pane-selection .details');
+    await details.getByText('Ran on').waitFor();
+    await details.getByRole('button', { name: '[200] work' }).click();
+    await details.getByText('Uninterruptible Sleep').first().waitFor();
+    assert.match(await details.innerText(), /Start\s+0\.000/);
+    assert.deepEqual(shown.troubles, []);
+    // No thread has slices of its own: the processors' are told.
+    assert.match(await shown.page.locator('.top .facts').innerText(), /3 threads\s+3 CPU slices/);
+  } finally {
+    await shown.close();
+    await other.stop();
+  }
+});
+
 test('a slice tells the states of its thread meanwhile', async () => {
   await select(track('thread', 'app').first_row, 0);
   const inside = page.locator('#pane-selection .states-inside');
@@ -166,6 +195,14 @@ test('the tables are of the selected range, by state and by processor', async ()
   assert.match(await line('busy'), /6\.000 3\.000 100\.0 % 3\.000 100\.0 %/);
   assert.match(await line('disk'), /3\.000 0\.000 0\.0 % 3\.000 100\.0 %/);
   assert.equal(await grid.locator('.grid-row', { hasText: 'app' }).count(), 0);
+  await grid.getByRole('columnheader', { name: 'CPU 1' }).click();
+  await until(async () => (await place(page)).states, 'cpu.cpu1.down', 'the address');
+  await page.goBack();
+  await page.goForward();
+  const pressed = page.getByRole('button', { name: 'By CPU' });
+  await until(() => pressed.getAttribute('aria-pressed'), 'true', 'the columns');
+  const sorted = grid.getByRole('columnheader', { name: 'CPU 1' });
+  await until(() => sorted.getAttribute('aria-sort'), 'descending', 'the order');
 });
 
 test('V draws a band where the beat is on', async () => {

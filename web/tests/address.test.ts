@@ -23,6 +23,7 @@ const USUAL: Place = {
   regex: false,
   hits: null,
   by: null,
+  states: null,
   flame: 'left-heavy',
   expanded: null,
   closed: [],
@@ -59,6 +60,7 @@ test('everything comes back as it was written', () => {
     regex: true,
     hits: { column: 'name', descending: true },
     by: { column: 'p95', descending: false },
+    states: { by: 'cpu', column: 'cpu3', descending: false },
     flame: 'inverted',
     expanded: [1, 2],
     closed: [0, 3],
@@ -98,4 +100,9 @@ test('a link that makes no sense gives the usual state', () => {
     'view=9-3&range=x&threads=-1,a&method=1e3&call=7&tab=nope&clock=moon&sort=evil.down&' +
     'by=evil.up&in=all&case=2&unit=h&flame=up&open=,';
   assert.deepEqual(readPlace(nonsense), { ...USUAL, expanded: [] });
+});
+
+test('a table of states that makes no sense is the usual one', () => {
+  for (const text of ['', 'cpu', 'thread.running.up', 'state.<b>.up'])
+    assert.equal(readPlace(`states=${encodeURIComponent(text)}`).states, null, text);
 });

@@ -12,6 +12,7 @@ import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './fo
 import { MARK_KINDS, type Mark } from './marks';
 import type { Sort } from './profileRows';
 import type { Span } from './span';
+import { readStates, writeStates, type StatesChoice } from './statesTable';
 import { isStatisticsColumn, type StatisticsSort } from './statistics';
 
 export const TABS = [
@@ -49,6 +50,8 @@ export interface Place {
   hits: HitSort | null;
   /** Order of the table by name. */
   by: StatisticsSort | null;
+  /** Columns and order of the table of states. */
+  states: StatesChoice | null;
   flame: FlameOrder;
   expanded: readonly number[] | null;
   closed: readonly number[];
@@ -97,6 +100,7 @@ export function writePlace(place: Place): string {
   put('re', place.regex ? '1' : null);
   put('hits', place.hits && `${place.hits.column}.${place.hits.descending ? 'down' : 'up'}`);
   put('by', place.by && `${place.by.column}.${place.by.descending ? 'down' : 'up'}`);
+  put('states', place.states && writeStates(place.states));
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
@@ -192,6 +196,7 @@ export function readPlace(text: string): Place {
     regex: q.get('re') === '1',
     hits: readHits(q.get('hits')),
     by: readBy(q.get('by')),
+    states: readStates(q.get('states')),
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),

@@ -13,6 +13,32 @@ export interface StatesSort {
   descending: boolean;
 }
 
+/** What the table shows, and in which order. */
+export interface StatesChoice extends StatesSort {
+  by: StatesBy;
+}
+
+/** In which order a table stands at first. */
+export function usualStates(by: StatesBy): StatesChoice {
+  return { by, column: by === 'state' ? 'running' : 'all', descending: true };
+}
+
+export function isUsualStates({ by, column, descending }: StatesChoice): boolean {
+  const usual = usualStates(by);
+  return by === 'state' && column === usual.column && descending === usual.descending;
+}
+
+/** "cpu.cpu3.up" in the address; of columns the trace does not have the name decides. */
+export function writeStates({ by, column, descending }: StatesChoice): string {
+  return `${by}.${column}.${descending ? 'down' : 'up'}`;
+}
+
+export function readStates(text: string | null): StatesChoice | null {
+  const [by, column = '', direction] = (text ?? '').split('.');
+  if ((by !== 'state' && by !== 'cpu') || !/^[a-z_]+\d*$/.test(column)) return null;
+  return { by, column, descending: direction !== 'up' };
+}
+
 export interface StatesColumn {
   id: string;
   head: string;

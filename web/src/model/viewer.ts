@@ -17,6 +17,7 @@ import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from '.
 import { firstLane, foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
 import { unitKey } from './units';
+import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
 import { USUAL_STATISTICS_SORT, type StatisticsSort } from './statistics';
 
 export interface Hover {
@@ -64,6 +65,8 @@ export class Viewer {
   readonly hitSort = signal<HitSort>(USUAL_HIT_SORT);
   /** Order of the table by name. */
   readonly by = signal<StatisticsSort>(USUAL_STATISTICS_SORT);
+  /** Columns and order of the table of states. */
+  readonly states = signal<StatesChoice>(usualStates('state'));
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly expanded = signal<ReadonlySet<number>>(new Set());
   /** Expanded tracks that show every level, however deep. */
@@ -268,6 +271,7 @@ export class Viewer {
       regex: this.regex.get(),
       hits: this.hitSort.get() === USUAL_HIT_SORT ? null : this.hitSort.get(),
       by: this.by.get() === USUAL_STATISTICS_SORT ? null : this.by.get(),
+      states: isUsualStates(this.states.get()) ? null : this.states.get(),
       flame: this.flameOrder.get(),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
@@ -300,6 +304,7 @@ export class Viewer {
     this.regex.set(place.regex);
     this.hitSort.set(place.hits ?? USUAL_HIT_SORT);
     this.by.set(place.by ?? USUAL_STATISTICS_SORT);
+    this.states.set(place.states ?? usualStates('state'));
     this.flameOrder.set(place.flame);
     this.closed.set(new Set(place.closed));
     this.folds.set(new Set(place.folds));

@@ -3,7 +3,7 @@
 
 import { h, setAttribute, type Child } from '../base/dom';
 import { fixedUnit, formatCount, unitHead } from '../base/format';
-import { computed, effect, signal, untracked, type ReadSignal } from '../base/signal';
+import { computed, effect, untracked, type ReadSignal } from '../base/signal';
 import { brief } from '../base/visible';
 import { matcher } from '../model/names';
 import { StatesStore } from '../model/stateStore';
@@ -17,7 +17,7 @@ import {
   type StatesBy,
   type StatesColumn,
   type StatesLine,
-  type StatesSort,
+  usualStates,
 } from '../model/statesTable';
 import { goToCall, type Views } from './context';
 import type { Exported } from './exportMenu';
@@ -26,14 +26,10 @@ import { Grid, lineHeight, type GridColumn } from './grid';
 
 const PADDING = 18;
 const LEAST = 70;
-const BY_STATE: StatesSort = { column: 'running', descending: true };
-const BY_CPU: StatesSort = { column: 'all', descending: true };
 
 export class StatesView {
   readonly element: HTMLElement;
   private readonly store: StatesStore;
-  private readonly by = signal<StatesBy>('state');
-  private readonly sort = signal<StatesSort>(BY_STATE);
   private readonly lines: ReadSignal<readonly StatesLine[]>;
   private readonly grid: Grid;
 
@@ -46,7 +42,8 @@ export class StatesView {
     this.lines = computed(() => {
       const answer = this.store.answer.get();
       const find = shown() ? viewer.find.get() : '';
-      return answer ? statesLines(answer, this.by.get(), this.sort.get(), matcher(find)) : [];
+      const choice = viewer.states.get();
+      return answer ? statesLines(answer, choice.by, choice, matcher(find)) : [];
     });
     this.grid = new Grid(
       'States of threads',
@@ -71,7 +68,7 @@ export class StatesView {
         { title, attrs: { type: 'button' }, on: { click: () => this.choose(by) } },
         text,
       );
-      effect(() => setAttribute(made, 'aria-pressed', this.by.get() === by));
+      effect(() => setAttribute(made, 'aria-pressed', this.v.viewer.states.get().by === by));
       return made;
     };
     return h(
@@ -88,8 +85,7 @@ export class StatesView {
   }
 
   private choose(by: StatesBy): void {
-    this.by.set(by);
-    this.sort.set(by === 'state' ? BY_STATE : BY_CPU);
+    this.v.viewer.states.set(usualStates(by));
     this.grid.reset();
   }
 
@@ -99,19 +95,21 @@ export class StatesView {
   }
 
   private sortBy(column: string): void {
-    const old = this.sort.peek();
+    const { states } = this.v.viewer;
+    const old = states.peek();
     const descending = old.column === column ? !old.descending : column !== 'name';
-    this.sort.set({ column, descending });
+    states.set({ by: old.by, column, descending });
     this.grid.reset();
   }
 
   private showColumns(): void {
     const answer = this.store.answer.get();
     const unit = this.v.viewer.unit.get();
+    const choice = this.v.viewer.states.get();
     const lines = this.lines.get();
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
     if (!answer) return;
-    const columns = statesColumns(answer, this.by.get()).map((column): GridColumn => {
+    const columns = statesColumns(answer, choice.by).map((column): GridColumn => {
       const head = column.kind === 'time' ? unitHead(column.head, unit) : column.head;
       const text = (line: StatesLine): string =>
         `${statesText(line, column, unit)}  ${statesShare(line, column)}`;
@@ -128,7 +126,7 @@ export class StatesView {
         cell: (line) => this.cell(line, column),
       };
     });
-    this.grid.setColumns(columns, this.sort.get());
+    this.grid.setColumns(columns, choice);
   }
 
   private cell(at: number, column: StatesColumn): Child | Child[] {
@@ -163,7 +161,7 @@ export class StatesView {
   }
 
   exported(): Exported {
-    const by = this.by.peek();
+    const { by } = this.v.viewer.states.peek();
     return {
       name: by === 'state' ? 'states' : 'cpus',
       text: (format) => {
