@@ -2,6 +2,8 @@
 /*
  * Contexts of a slice: those that its thread was in when it began, as Trace Viewer records them.
  */
+#include "model/objects.h"
+#include "view/members.h"
 #include "view/state.h"
 
 /* Of equal times what stands in the file later comes later. */
@@ -28,9 +30,24 @@ static size_t first_of(const struct tv_tables *tables, uint32_t thread)
     return low;
 }
 
-/* [type, id, start, end, offset] */
+/* What the id of a context means at that time: the snapshot of an object; TV_NONE: of none. */
+static uint32_t snapshot_of(const struct tv_trace *trace, const struct tv_context *context,
+                            tv_ns time)
+{
+    char room[TV_PROCESS_ROOM];
+    uint32_t process = trace->head->threads[context->thread].process;
+    struct tv_object_reference reference = {
+        .input = context->input,
+        .pid = tv_view_process_name(trace->head, process, room),
+        .id = tv_head_text(trace->head, context->id),
+        .time = time,
+    };
+    return tv_object_find_snapshot(trace, &reference);
+}
+
+/* [type, id, start, end, offset, snapshot] */
 static void write_context(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_context *context)
+                          const struct tv_context *context, tv_ns time)
 {
     tv_out_char(out, '[');
     tv_out_json(out, tv_head_text(trace->head, context->type));
@@ -42,6 +59,7 @@ static void write_context(struct tv_out *out, const struct tv_trace *trace,
     tv_out_i64(out, tv_trace_time(trace, context->input, context->end));
     tv_out_char(out, ',');
     tv_out_u64(out, context->offset);
+    tv_member_index(out, ",", snapshot_of(trace, context, time));
     tv_out_char(out, ']');
 }
 
@@ -63,7 +81,7 @@ void tv_view_write_contexts(struct tv_out *out, const struct tv_trace *trace, ui
         if (!began_in(context, own, offset))
             continue;
         tv_out_text(out, any ? ",\n" : ",\"contexts\":[");
-        write_context(out, trace, context);
+        write_context(out, trace, context, own);
         any = true;
     }
     tv_out_text(out, any ? "]" : "");

@@ -246,14 +246,15 @@ enum tv_status tv_view_snapshot(const struct tv_view *view, const struct tv_para
     return TV_OK;
 }
 
-/* A process as references name it: by its number, or its key where it has one. */
-static struct tv_bytes name_process(const struct tv_head *head, uint32_t process, char room[24])
+struct tv_bytes tv_view_process_name(const struct tv_head *head, uint32_t process,
+                                     char room[TV_PROCESS_ROOM])
 {
     if (process >= head->process_count)
         return TV_BYTES("");
     if (head->processes[process].key != TV_EMPTY_STRING)
         return tv_head_text(head, head->processes[process].key);
-    int length = snprintf(room, 24, "%llu", (unsigned long long)head->processes[process].id);
+    int length =
+        snprintf(room, TV_PROCESS_ROOM, "%llu", (unsigned long long)head->processes[process].id);
     return (struct tv_bytes){(const uint8_t *)room, (size_t)length};
 }
 
@@ -266,13 +267,13 @@ enum tv_status tv_view_reference(const struct tv_view *view, const struct tv_par
     enum tv_status status = tv_parameter_required(parameters, "snapshot", all, &number, err);
     if (status != TV_OK)
         return status;
-    char room[24];
+    char room[TV_PROCESS_ROOM];
     const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[number];
     uint32_t process = trace->tables.objects.rows[snapshot->object].process;
     struct tv_bytes pid = tv_parameter_text(parameters, "pid");
     struct tv_object_reference reference = {
         .input = snapshot->input,
-        .pid = pid.data ? pid : name_process(trace->head, process, room),
+        .pid = pid.data ? pid : tv_view_process_name(trace->head, process, room),
         .scope = tv_parameter_text(parameters, "scope"),
         .id = tv_parameter_text(parameters, "id"),
         .time = snapshot->time,

@@ -48,6 +48,11 @@ const EVENTS = [
     dur: 100,
     args: { it: { id_ref: '0x1' } },
   },
+  // what it ran in: an object, and an id that means none
+  { ph: '(', name: 'Tree', id: '0x1', pid: 1, tid: 1, ts: 590 },
+  { ph: '(', name: 'Request', id: '0x51', pid: 1, tid: 1, ts: 595 },
+  { ph: ')', name: 'Request', id: '0x51', pid: 1, tid: 1, ts: 710 },
+  { ph: ')', name: 'Tree', id: '0x1', pid: 1, tid: 1, ts: 720 },
   { ph: 'X', name: 'draw', cat: 'a', pid: 2, tid: 2, ts: 0, dur: 10 },
   of('N', 'Tree', '0x1', 100),
   of(
@@ -55,7 +60,10 @@ const EVENTS = [
     'Tree',
     '0x1',
     200,
-    snapshot({ size: 1, leaf: { green: true }, next: { id_ref: '0x3' } }),
+    snapshot({
+      ...{ size: 1, leaf: { green: true }, next: { id_ref: '0x3' } },
+      other: { id_ref: '0x1', pid_ref: 2 },
+    }),
   ),
   of('O', 'Tree', '0x1', 500, snapshot({ size: 2 })),
   of('D', 'Tree', '0x1', 900),
@@ -64,6 +72,7 @@ const EVENTS = [
   of('D', 'Tree', '0x2', 800),
   of('O', 'Screenshot', '0x9', 700, snapshot(PICTURE)),
   of('O', 'Screenshot', '0x9', 950, snapshot("x' onerror='alert(1)")),
+  of('O', 'Windows', '0x1', 960, { ...snapshot({ size: 'elsewhere' }), pid: 2, tid: 2 }),
   dump(1, 300, { malloc: bytes('100'), 'malloc/heap': bytes('80') }),
   dump(2, 310, { malloc: bytes('200') }),
 ];
@@ -150,6 +159,13 @@ test('an id in a snapshot leads to what it means', async () => {
   await until(words, (text) => /Seed 0x3 .*small yes/.test(text), 'the other object');
 });
 
+test('an id of another process leads there', async () => {
+  await select(350, 'Tree', 8, /Snapshot 1 of 2/);
+  const other = details().locator('.value-tree li', { hasText: 'other' }).last();
+  await other.locator('button', { hasText: '0x1' }).click();
+  await until(words, (text) => /size elsewhere/.test(text), 'the object of process 2');
+});
+
 test('before its first snapshot an object is pale and is meant itself', async () => {
   await select(150, 'Tree', 8, /Snapshots 2/);
   // 0x2 lives at the same time, so that it stands in the second lane.
@@ -162,6 +178,23 @@ test('an event leads to the snapshot that it means', async () => {
   await details().getByText('First slice').click();
   await until(words, (text) => /Objects it refers to 0x1/.test(text), 'the reference');
   await details().locator('.references button').click();
+  // Taken at 500 us, the one that holds at 600.
+  await until(words, (text) => /Snapshot 2 of 2/.test(text), 'the snapshot');
+});
+
+test('a context leads to the object that it is, and to its time', async () => {
+  await page.locator('.profile .row.method', { hasText: 'uses' }).click();
+  await details().getByText('First slice').click();
+  const lines = details().locator('.contexts tr');
+  await until(() => lines.count(), 2, 'the contexts');
+  assert.equal(
+    await lines.filter({ hasText: 'Request' }).getByText('0x51').locator('button').count(),
+    0,
+  );
+  await lines.filter({ hasText: 'Tree' }).getByText('0.590 ms to 0.720 ms').click();
+  await until(async () => (await place(page)).range, '590000-720000', 'the range');
+  await page.keyboard.press('Escape');
+  await lines.filter({ hasText: 'Tree' }).getByRole('button', { name: '0x1' }).click();
   // Taken at 500 us, the one that holds at 600.
   await until(words, (text) => /Snapshot 2 of 2/.test(text), 'the snapshot');
 });

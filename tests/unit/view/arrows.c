@@ -286,10 +286,10 @@ static void a_slice_tells_its_contexts(void **state)
 {
     /* B begins at 1 ms, in both; C at 5 ms, in one; D at 2 ms, between two */
     assert_contexts(*state, "slice?row=1&index=0",
-                    "\"contexts\":[[\"Frame\",\"0x1\",0,2000000,0],\n"
-                    "[\"Page\",\"0x1\",500000,6000000,500]]");
+                    "\"contexts\":[[\"Frame\",\"0x1\",0,2000000,0,-1],\n"
+                    "[\"Page\",\"0x1\",500000,6000000,500,-1]]");
     assert_contexts(*state, "slice?row=0&index=1",
-                    "\"contexts\":[[\"Page\",\"0x1\",500000,6000000,500]]");
+                    "\"contexts\":[[\"Page\",\"0x1\",500000,6000000,500,-1]]");
     assert_contexts(*state, "slice?row=2&index=0", NULL);
 }
 

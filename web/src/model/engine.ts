@@ -179,8 +179,11 @@ export interface CallDetails extends Call, EventAnswer {
   next: [number, number] | null;
   nth: number;
   of: number;
-  /** Type, id, start, end and place in the file of those that the thread was in. */
-  contexts?: [string, string, number, number, number][];
+  /**
+   * Type, id, start, end and place in the file of those that the thread was in, and the snapshot of
+   * an object that the id means; -1: of none.
+   */
+  contexts?: [string, string, number, number, number, number][];
   joins?: Joins;
   /** Reserved colour, where it has one. */
   colour?: number;

@@ -8,9 +8,11 @@ import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import { brief, visible } from '../base/visible';
 import type { CallDetails, Flow } from '../model/engine';
+import { revealing, type Span } from '../model/span';
 import type { Views } from './context';
-import { eventFacts, eventParts, factTable } from './detailsParts';
+import { eventFacts, eventParts, factTable, link } from './detailsParts';
 import { goToFlowEnd, ownerOfEnd } from './followFlow';
+import { goToSnapshot } from './references';
 
 const SHOWN = 12;
 
@@ -126,6 +128,12 @@ export class FlowLinks {
   }
 }
 
+/** All tables tell of that time alone; it comes into view. */
+function useAsRange(v: Views, span: Span): void {
+  v.viewer.setRange(span);
+  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+}
+
 /** Type and id of what the thread was in when the call began. */
 export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
   const contexts = call.contexts ?? [];
@@ -142,16 +150,24 @@ export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
         h(
           'tbody',
           null,
-          ...contexts.map(([type, id, start, end, offset]) =>
+          ...contexts.map(([type, id, start, end, offset, snapshot]) =>
             h(
               'tr',
               { title: `Entered by the event at byte ${formatCount(offset)}` },
               h('th', null, brief(visible(type), 80)),
-              h('td', null, brief(visible(id), 80)),
+              h(
+                'td',
+                null,
+                snapshot < 0
+                  ? brief(visible(id), 80)
+                  : link(brief(visible(id), 80), () => void goToSnapshot(v, snapshot)),
+              ),
               h(
                 'td',
                 { class: 'number dim' },
-                `${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`,
+                link(`${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`, () =>
+                  useAsRange(v, { from: start, to: end }),
+                ),
               ),
             ),
           ),
