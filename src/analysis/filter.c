@@ -464,7 +464,7 @@ struct tv_trace *tv_filter_trace(const struct tv_trace *trace, const struct tv_f
 
 /* ---- The same slice of two traces ---- */
 
-static bool same_track(const struct tv_track *a, const struct tv_track *b)
+bool tv_filter_same_track(const struct tv_track *a, const struct tv_track *b)
 {
     return a->kind == b->kind && a->thread == b->thread && a->process == b->process &&
            a->name == b->name && a->lane == b->lane && a->input == b->input;
@@ -513,7 +513,7 @@ bool tv_filter_same_slice(const struct tv_trace *trace, uint32_t row, uint32_t i
         before++;
         i++;
     }
-    while (twin < other->track_count && !same_track(&trace->tracks[track], &other->tracks[twin]))
+    while (twin < other->track_count && !tv_filter_same_track(&trace->tracks[track], &other->tracks[twin]))
         twin++;
     if (twin == other->track_count)
         return false;

@@ -15,6 +15,9 @@
  * the new one, see tv_trace_take_over. */
 struct tv_trace *tv_filter_trace(const struct tv_trace *trace, const struct tv_filter *filter);
 
+/* Whether a track of one trace is that of another, when both are made of one. */
+bool tv_filter_same_track(const struct tv_track *a, const struct tv_track *b);
+
 /* Which slice of a trace is this one of another, when both are made of one, or are one: same track,
  * start, length and frame, the n-th of those from the outside.  False: it has none. */
 bool tv_filter_same_slice(const struct tv_trace *trace, uint32_t row, uint32_t index,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/questions.h"
 
+#include <inttypes.h>
+
 #include "base/bytes.h"
 #include "server/query.h"
 #include "view/view.h"
@@ -12,6 +14,16 @@ static void answer_error(struct tv_answer *answer, enum tv_http_status status, c
     tv_out_text(&answer->body, "{\"error\":");
     tv_out_json(&answer->body, tv_bytes_of(sentence));
     tv_out_char(&answer->body, '}');
+}
+
+/* A wrong filter has a place. */
+static void answer_wrong(struct tv_answer *answer, const struct tv_error *err)
+{
+    answer_error(answer, TV_HTTP_BAD_QUESTION, err->message);
+    if (err->offset == TV_NO_OFFSET)
+        return;
+    answer->body.length--;
+    tv_out_format(&answer->body, ",\"column\":%" PRIu64 "}", err->offset);
 }
 
 /* Takes "api/" off. */
@@ -65,7 +77,7 @@ static void ask_view(const struct tv_session *session, struct tv_bytes name,
         status = tv_view_answer(view, &question, &answer->body, &err);
     }
     if (status != TV_OK)
-        answer_error(answer, TV_HTTP_BAD_QUESTION, err.message);
+        answer_wrong(answer, &err);
 }
 
 enum tv_question_effect tv_questions_answer(const struct tv_session *session,

@@ -272,8 +272,10 @@ static void write_facts(struct tv_out *out, const struct tv_trace *trace)
 }
 
 /* Threads without slices of their own: with those that have them they are all threads. */
-static void write_idle_threads(struct tv_out *out, const struct tv_trace *trace)
+/* Nobody becomes idle by a filter. */
+static void write_idle_threads(struct tv_out *out, const struct tv_view *view)
 {
+    const struct tv_trace *trace = view->whole ? view->whole->trace : view->trace;
     const struct tv_head *head = trace->head;
     bool any = false, *busy = tv_alloc(head->thread_count, sizeof *busy);
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -330,6 +332,17 @@ static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *a
     tv_out_char(out, ']');
 }
 
+/* How much of it a filter left. */
+static void write_share(struct tv_out *out, const struct tv_trace *trace,
+                        const struct tv_trace *whole)
+{
+    tv_out_text(out, ",\"filtered\":{\"slices\":");
+    tv_out_u64(out, trace->slice_count);
+    tv_out_text(out, ",\"of\":");
+    tv_out_u64(out, whole->slice_count);
+    tv_out_char(out, '}');
+}
+
 enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -347,8 +360,10 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     number(out, ",\"max_depth\":", trace->max_depth);
     write_lists(out, trace->head);
     write_tracks(out, view);
-    write_idle_threads(out, trace);
+    write_idle_threads(out, view);
     write_diagnostics(out, &trace->head->diagnostics);
+    if (view->whole)
+        write_share(out, trace, view->whole->trace);
     write_counts(out, trace);
     write_facts(out, trace);
     number(out, ",\"frames\":", trace->head->frame_count);
@@ -360,7 +375,7 @@ enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parame
                               struct tv_out *out, struct tv_error *err)
 {
     const struct tv_head *head = view->trace->head;
-    uint8_t *colours = tv_view_frame_colours(view->trace);
+    uint8_t *colours = tv_view_frame_colours(view->whole ? view->whole->trace : view->trace);
     (void)parameters, (void)err;
     tv_out_text(out, "{\"frames\":[");
     for (uint32_t i = 0; i < head->frame_count; i++) {

@@ -14,6 +14,7 @@
 struct tv_tree_cache;
 struct tv_flow_index;
 struct tv_object_index;
+struct tv_filtered_views;
 
 /* A track as the page shows it. */
 struct tv_view_track {
@@ -29,6 +30,8 @@ struct tv_view {
     struct tv_tree_cache *trees;
     struct tv_flow_index *flows;
     struct tv_object_index *objects;
+    const struct tv_view *whole;        /* of a filtered trace: that of the whole one; else NULL */
+    struct tv_filtered_views *filtered; /* made of this one */
     uint32_t *thread_track; /* [threads] where its slices lie; TV_NONE: it has none */
     bool wall, cpu;         /* the clocks there are */
     bool by_owner;          /* tracks are ordered by process and thread, not busiest first */
@@ -58,6 +61,7 @@ tv_view_function tv_view_search, tv_view_search_frames;                /* search
 tv_view_function tv_view_states, tv_view_state;                        /* states.c */
 tv_view_function tv_view_statistics;                                   /* statistics.c */
 tv_view_function tv_view_findings;                                     /* findings.c */
+tv_view_function tv_view_same;                                         /* filtered.c */
 tv_view_function tv_view_health, tv_view_at, tv_view_bytes;            /* bytes.c */
 
 /* The call tree of a selection, of those asked for last or made now. Nobody else has one before

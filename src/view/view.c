@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "view/filtered.h"
 #include "view/flow_index.h"
 #include "view/object_index.h"
 #include "view/order.h"
@@ -49,6 +50,7 @@ static const struct {
     {"state", tv_view_state, false},
     {"statistics", tv_view_statistics, false},
     {"findings", tv_view_findings, false},
+    {"same", tv_view_same, false},
     {"health", tv_view_health, false},
     {"at", tv_view_at, false},
     {"bytes", tv_view_bytes, false},
@@ -90,6 +92,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     view->rank = find_ranks(view);
     view->thread_track = find_thread_tracks(trace);
     tv_view_order_tracks(view);
+    view->filtered = tv_filtered_views_new(view);
     return view;
 }
 
@@ -97,6 +100,7 @@ void tv_view_free(struct tv_view *view)
 {
     if (!view)
         return;
+    tv_filtered_views_free(view->filtered);
     tv_trees_free(view->trees);
     tv_flow_index_free(view->flows);
     tv_object_index_free(view->objects);
@@ -130,5 +134,14 @@ enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_q
     size_t i = find_question(question->name);
     if (i == TV_COUNT(questions))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "there is no such question");
-    return questions[i].answer(view, &parameters, out, err);
+    struct tv_bytes filter = tv_parameter_text(&parameters, "filter");
+    struct tv_filtered *filtered;
+    if (filter.length == 0)
+        return questions[i].answer(view, &parameters, out, err);
+    if (tv_filtered_enter(view->filtered, filter, &filtered, err) != TV_OK)
+        return TV_ERR_USAGE;
+    enum tv_status status =
+        questions[i].answer(tv_filtered_view(filtered), &parameters, out, err);
+    tv_filtered_leave(view->filtered, filtered);
+    return status;
 }

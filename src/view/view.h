@@ -33,7 +33,8 @@ struct tv_view_question {
 bool tv_view_knows(struct tv_bytes name, bool *binary);
 
 /* Adds the answer to `out`, which is empty.  TV_ERR_USAGE: the question is wrong, and why; nothing
- * was added then.  Any number of threads may ask at once. */
+ * was added then.  Any question may have a parameter "filter" (docs/filter.md): where that is wrong
+ * err->offset tells the character of it, from 1.  Any number of threads may ask at once. */
 enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_question *question,
                               struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 
