@@ -136,9 +136,11 @@ struct tv_async_slice {
     uint32_t frame;
     uint32_t parent; /* index among those given, smaller than its own; TV_NONE: on top */
     uint32_t start_thread, end_thread;
-    uint32_t id;    /* string, as shown */
-    uint32_t group; /* as in struct tv_object */
-    uint32_t track; /* string: the name of its process's track; TV_EMPTY_STRING: its own */
+    uint32_t process; /* when it has no thread; TV_NONE */
+    uint32_t id;      /* string, as shown */
+    uint32_t group;   /* as in struct tv_object */
+    uint32_t track;   /* string: the name of its process's track; TV_EMPTY_STRING: its own */
+    bool lifetime;    /* as in struct tv_async_extra */
     uint8_t flags;  /* TV_SLICE_ENTERED_BEFORE: no beginning; TV_SLICE_OPEN: no end */
     uint8_t colour;
 };

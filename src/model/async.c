@@ -153,8 +153,8 @@ static void add_top(struct tv_async_plan *layout, struct item *item)
     layout->tops[layout->top_count++] = (struct top){
         .start = item->start,
         .end = item->start + item->length,
-        .process =
-            slice->start_thread == TV_NONE ? TV_NONE : head->threads[slice->start_thread].process,
+        .process = slice->start_thread == TV_NONE ? slice->process
+                                                  : head->threads[slice->start_thread].process,
         .thread = slice->track == TV_EMPTY_STRING ? slice->start_thread : TV_NONE,
         .name = slice->track == TV_EMPTY_STRING ? head->frames[slice->frame].name : slice->track,
         .group = slice->group,
@@ -400,7 +400,8 @@ static void add_extras(struct tv_async_plan *layout, const struct tv_async_slice
                        uint32_t row, const struct tv_place *place)
 {
     layout->async_extras[place->first + place->next] = (struct tv_async_extra){
-        row, place->next, slice->id, slice->start_thread, slice->end_thread, slice->group};
+        row,          place->next,    slice->id, slice->start_thread, slice->end_thread,
+        slice->group, slice->lifetime};
     if (slice->end_offset != TV_NO_OFFSET || slice->colour != 0)
         *tv_table_add(&layout->slice_extras) =
             (struct tv_slice_extra){row, place->next, slice->end_offset, slice->colour};

@@ -180,6 +180,7 @@ struct tv_async_extra {
     uint32_t id;                       /* string, as shown: "cat:scope:id" */
     uint32_t start_thread, end_thread; /* TV_NONE: unknown */
     uint32_t group;                    /* as in tv_object */
+    bool lifetime;                     /* that of an object whose id is joined */
 };
 
 /* A thread was woken, which it may take note of later. Sorted by thread and time. */

@@ -35,6 +35,7 @@ static struct tv_async_slice *add_slice(struct pairing *p, const struct tv_ft_as
         .parent = TV_NONE,
         .start_thread = event->task,
         .end_thread = event->task,
+        .process = TV_NONE,
         .id = event->id,
         .group = TV_NONE,
         .track = event->track,

@@ -187,6 +187,7 @@ static uint32_t add_slice(struct joining *joining, const struct tv_te_loose *eve
         .parent = id->top == 0 ? TV_NONE : joining->opens[id->top].slice,
         .start_thread = event->thread,
         .end_thread = event->thread,
+        .process = TV_NONE,
         .id = id->string,
         .group = id->group,
         .colour = told->colour,

@@ -127,7 +127,7 @@ static inline int64_t tv_te_state_length(int64_t time, int64_t length)
 void tv_te_widen(struct tv_te_context *context, tv_ns time);
 
 /* te_finish.c: everything that joins events, in its order.  Before the slices are placed threads
- * and frames may still be added; beside it nothing but the head may be touched; behind it the
+ * and frames may still be added; beside it nothing but the head and objects may be touched; behind it the
  * slices can be found. */
 void tv_te_join_before_placing(struct tv_te_context *context);
 void tv_te_join_beside_placing(void *context);
@@ -135,8 +135,8 @@ void tv_te_join_after_placing(struct tv_te_context *context);
 
 /* Called by these, each in its own file of the same name:
  *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory, tv_te_states_read
- *     beside   tv_te_async; tv_te_legacy; tv_te_flows_read
- *     after    tv_te_states_place; tv_assembly_async once; tv_te_objects, tv_te_contexts;
+ *     beside   tv_te_async; tv_te_legacy, tv_te_objects; tv_te_flows_read
+ *     after    tv_te_states_place; tv_assembly_async once; tv_te_contexts;
  * tv_te_flows last */
 void tv_te_joined(struct tv_te_context *context);
 void tv_te_clock(struct tv_te_context *context);

@@ -20,6 +20,7 @@ void tv_te_join_beside_placing(void *of)
     struct tv_te_context *context = of;
     tv_te_async(context);
     tv_te_legacy(context);
+    tv_te_objects(context);
     context->async_plan =
         tv_async_plan_new(context->trace->head, context->async.rows, context->async.count);
     tv_free(context->async.rows);
@@ -34,7 +35,6 @@ void tv_te_join_after_placing(struct tv_te_context *context)
     tv_assembly_async(context->assembly, context->async_plan);
     context->async_plan = NULL;
     tv_paths_rest(&context->trace->paths);
-    tv_te_objects(context);
     tv_te_contexts(context);
     tv_te_flows(context);
     tv_map_release(&context->joined);

@@ -116,6 +116,7 @@ static uint32_t add_slice(struct joining *joining, const struct tv_te_loose *eve
         .parent = TV_NONE,
         .start_thread = event->thread,
         .end_thread = event->thread,
+        .process = TV_NONE,
         .id = TV_EMPTY_STRING,
         .group = TV_NONE,
         .colour = told->colour,

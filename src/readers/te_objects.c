@@ -35,6 +35,7 @@ struct shot {
 /* An object while it is alive. */
 struct life {
     uint32_t first_shot, last_shot; /* TV_NONE: none yet */
+    uint64_t offset;                /* of the event that created it */
 };
 
 struct joining {
@@ -184,7 +185,7 @@ static uint32_t create(struct joining *joining, const struct tv_te_loose *event,
     };
     joining->lives =
         tv_array_reserve(joining->lives, &joining->life_capacity, nth + 1, sizeof *joining->lives);
-    joining->lives[nth] = (struct life){TV_NONE, TV_NONE};
+    joining->lives[nth] = (struct life){TV_NONE, TV_NONE, event->offset};
     tv_map_set(&joining->alive, told->key, number);
     return number;
 }
@@ -306,6 +307,52 @@ static void finish_objects(struct joining *joining)
     }
 }
 
+/* As the ids of async slices are shown: "category:scope:id". */
+static uint32_t shown_id(struct joining *joining, const struct tv_object *object)
+{
+    struct tv_head *head = joining->context->trace->head;
+    joining->text.length = 0;
+    tv_te_key_add(&joining->text, tv_head_text(head, object->category));
+    tv_te_key_add(&joining->text, TV_BYTES(":"));
+    tv_te_key_add(&joining->text, tv_head_text(head, object->scope));
+    tv_te_key_add(&joining->text, TV_BYTES(":"));
+    tv_te_key_add(&joining->text, tv_head_text(head, object->id));
+    return tv_head_string(head, tv_te_key_text(&joining->text));
+}
+
+static void add_lifetime(struct joining *joining, const struct tv_object *object, uint64_t offset)
+{
+    struct tv_te_context *context = joining->context;
+    struct tv_frame frame = {.name = object->type, .category = object->category};
+    *tv_table_add(&context->async) = (struct tv_async_slice){
+        .start = object->created,
+        .length = object->deleted - object->created,
+        .cpu_start = TV_NO_TIME,
+        .cpu_length = TV_NO_TIME,
+        .offset = offset,
+        .end_offset = TV_NO_OFFSET,
+        .frame = tv_head_add_frame(context->trace->head, &frame),
+        .parent = TV_NONE,
+        .start_thread = TV_NONE,
+        .end_thread = TV_NONE,
+        .process = object->process,
+        .id = shown_id(joining, object),
+        .group = object->group,
+        .lifetime = true,
+        .flags = object->flags & TV_OBJECT_DELETED ? 0 : TV_SLICE_OPEN,
+    };
+}
+
+/* Objects and async slices whose ids are joined are one tree, in which lifetimes are slices. */
+static void add_lifetimes(struct joining *joining)
+{
+    const struct tv_tables *tables = &joining->context->trace->tables;
+    for (size_t i = joining->first_object; i < tables->objects.count; i++)
+        if (tables->objects.rows[i].group != TV_NONE)
+            add_lifetime(joining, &tables->objects.rows[i],
+                         joining->lives[i - joining->first_object].offset);
+}
+
 void tv_te_objects(struct tv_te_context *context)
 {
     struct joining joining = {.context = context};
@@ -322,6 +369,7 @@ void tv_te_objects(struct tv_te_context *context)
     joining.inner_from[picked.count] = joining.inner_count;
     join_events(&joining, &picked);
     finish_objects(&joining);
+    add_lifetimes(&joining);
     tv_map_release(&joining.alive);
     tv_free(joining.told);
     tv_free(joining.inner_from);

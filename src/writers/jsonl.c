@@ -116,6 +116,8 @@ static void add_async(struct tv_out *out, const struct tv_trace *trace,
     tv_jsonl_index(out, "end_thread", extra->end_thread);
     if (extra->group != TV_NONE)
         tv_jsonl_number(out, "joined", extra->group);
+    if (extra->lifetime)
+        tv_out_text(out, ", \"lifetime\": true");
 }
 
 void tv_jsonl_slice_event(struct tv_out *out, const struct tv_trace *trace, uint32_t row,

@@ -287,9 +287,10 @@ static void joins_ids(void **context)
                    "'ph':'N','ts':4,'name':'O','id':'B'\n"
                    "'ph':'N','ts':4,'name':'O','id':'B','pid':9\n"
                    "'ph':'=','ts':9,'name':'j','id':'A','args':{'linked_id':'B'}\n",
-                   "async a T2 1+0 c::ptr:A joined\n"
-                   "async c T2 2+0 c::ptr:C joined\n"
+                   "async a P1 1+0 c::ptr:A joined\n"
+                   "async c P1 2+0 c::ptr:C joined\n"
                    "async d T2 3+0 c::ptr:D\n"
+                   "async O P1 4+5 c:ptr:B open joined\n"
                    "object O B ptr P1 4..9 N joined\n"
                    "object O B ptr P9 4..9 N\n");
 }
@@ -312,6 +313,27 @@ static void joined_ids_are_one_tree(void **context)
                    "async   dns P1 1+4 c::ptr:A joined\n"
                    "async   read P1 6+9 c::ptr:B joined\n"
                    "async paint P1 20+5 :ptr:C joined\n");
+    /* Lives of objects are slices of it, also of those that only a snapshot tells of. */
+    te_made_assert("'ph':'N','ts':1,'name':'Page','id':'P'\n"
+                   "'ph':'b','ts':2,'name':'fetch','id':'A'\n"
+                   "'ph':'O','ts':3,'name':'Body','id':'Q','pid':9,'args':{'snapshot':{}}\n"
+                   "'ph':'n','ts':5,'name':'part','id':'B','tid':3\n"
+                   "'ph':'D','ts':6,'name':'Body','id':'Q','pid':9\n"
+                   "'ph':'e','ts':8,'name':'fetch','id':'A'\n"
+                   "'ph':'D','ts':9,'name':'Page','id':'P'\n"
+                   "'ph':'D','ts':9,'name':'Other','id':'R'\n"
+                   "'ph':'=','ts':9,'name':'j','id':'P','args':{'linked_id':'B'}\n"
+                   "'ph':'=','ts':9,'name':'j','id':'B','args':{'linked_id':'A'}\n"
+                   "'ph':'=','ts':9,'name':'j','id':'Q','pid':9,'args':{'linked_id':'P'}\n"
+                   "'ph':'=','ts':9,'name':'j','id':'P','args':{'linked_id':'A'}\n",
+                   "async Page P1 1+8 c:ptr:P joined\n"
+                   "async   fetch P1 2+6 c::ptr:A joined\n"
+                   "async     Body P1 3+3 c:ptr:Q joined\n"
+                   "async       part P1 5+0 c::ptr:B joined\n"
+                   "object Page P ptr P1 1..9 N D joined\n"
+                   "object Body Q ptr P9 3..6 D snapshots 3 joined\n"
+                   "object Other R ptr P1 9..9 D\n"
+                   "! joined-again 1\n");
     /* The names differ, the track is one; the other fetch has its own. */
     struct te_made *made =
         te_made_new((const char *const[]){"'ph':'b','ts':0,'name':'fetch','id':'A'\n"
