@@ -107,6 +107,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     statistics: refuse,
     durations: refuse,
     states: refuse,
+    findings: refuse,
     state: refuse,
     health: refuse,
     eventAt: refuse,

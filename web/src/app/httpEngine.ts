@@ -31,6 +31,7 @@ import {
   type TileLane,
   type TraceFacts,
 } from '../model/engine';
+import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
@@ -290,6 +291,10 @@ export class HttpEngine implements Engine {
   async health(): Promise<Health> {
     return visibleTexts(await json<Health>('api/health', {}));
   }
+  async findings(scope: Scope, signal?: AbortSignal): Promise<Findings> {
+    return visibleTexts(await json<Findings>('api/findings', scopeQuery(scope), signal));
+  }
+
 
   async eventAt(offset: number, input: number): Promise<EventAt> {
     return visibleTexts(await json<EventAt>('api/at', { offset, input }));

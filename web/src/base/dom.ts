@@ -86,6 +86,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 const ICONS = {
   warning: 'M8 2.5L14.5 13.5H1.5zM8 6.5v3.2M8 11.6v.2',
   error: 'M5.2 1.5h5.6l3.7 3.7v5.6l-3.7 3.7H5.2l-3.7-3.7V5.2zM8 4.8v4M8 10.9v.2',
+  note: 'M14 8a6 6 0 1 1-12 0 6 6 0 1 1 12 0M8 7.2v4M8 4.6v.2',
   close: 'M4 4l8 8M12 4l-8 8',
   up: 'M4 10l4-4 4 4',
   down: 'M4 6l4 4 4-4',

@@ -23,6 +23,7 @@ export const TABS = [
   'search',
   'health',
   'info',
+  'findings',
 ] as const;
 export type Tab = (typeof TABS)[number];
 export type FlameOf = 'calls' | SampleMeasure;

@@ -2,6 +2,7 @@
 // What the page asks and what it gets: the questions of docs/view-protocol.md as functions.  The
 // rest of the page knows this interface only, not how an answer travels.
 
+import type { Findings } from './findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './found';
 import type { Durations, StatisticsRow } from './statistics';
 
@@ -457,6 +458,7 @@ export class EngineError extends Error {
     super(message);
     this.name = 'EngineError';
   }
+  findings(scope: Scope, signal?: AbortSignal): Promise<Findings>;
 }
 
 export function isAbort(error: unknown): boolean {

@@ -6,6 +6,7 @@ import { fixedUnit, formatCount } from '../base/format';
 import { computed, effect, type ReadSignal } from '../base/signal';
 import { TABS, type Tab } from '../model/address';
 import { exportStatistics } from '../model/exportStatistics';
+import { FindingsStore } from '../model/findings';
 import { SearchList } from '../model/searchList';
 import { hasStates } from '../model/states';
 import { StatisticsStore } from '../model/statisticsStore';
@@ -13,6 +14,7 @@ import { detailsHint } from './detailsHint';
 import { DetailsView } from './detailsView';
 import { exportButton, profileExport, type Exported } from './exportMenu';
 import { FindBox, type Findable } from './findBox';
+import { FindingsView } from './findingsView';
 import { FlameView } from './flameView';
 import { HealthView } from './healthView';
 import { infoView } from './infoView';
@@ -31,6 +33,7 @@ const NAMES: Record<Tab, string> = {
   selection: 'Selection',
   states: 'States',
   search: 'Search',
+  findings: 'Findings',
   health: 'Health',
   info: 'Info',
 };
@@ -45,6 +48,7 @@ export class LowerPanel {
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
   private page: HTMLElement | null = null;
   private readonly searching: SearchList;
+  private readonly findings: FindingsStore;
   private readonly statistics: StatisticsStore;
   private readonly statisticsView: StatisticsView;
   /** null: the trace does not tell of the scheduler. */
@@ -60,6 +64,7 @@ export class LowerPanel {
   ) {
     const { viewer } = v;
     this.searching = new SearchList(viewer, () => viewer.tab.get() === 'search');
+    this.findings = new FindingsStore(viewer, () => viewer.tab.get() === 'findings');
     this.byName = computed(
       () =>
         viewer.tab.get() === 'selection' &&
@@ -129,6 +134,7 @@ export class LowerPanel {
     info.tabIndex = 0;
     effect(() => infoView(info, viewer.facts, viewer.frames.called, viewer.unit.get()));
     const search = new SearchView(this.v, this.searching, this.focusSearch);
+    const findings = new FindingsView(this.v, this.findings, () => viewer.tab.get() === 'findings');
     const health = new HealthView(this.v, () => viewer.tab.get() === 'health');
     return new Map<Tab, HTMLElement>([
       ['profile', pane('profile', '', this.table.element)],
@@ -141,6 +147,7 @@ export class LowerPanel {
         ? [['states', pane('states', '', this.states.element)] as [Tab, HTMLElement]]
         : []),
       ['search', pane('search', '', search.element)],
+      ['findings', pane('findings', '', findings.element)],
       ['health', pane('health', '', health.element)],
       ['info', info],
     ]);
@@ -178,15 +185,18 @@ export class LowerPanel {
   /** How much there is in a tab, behind its name. */
   private tabCount(tab: Tab): HTMLElement | null {
     if (tab !== 'search' && tab !== 'health') return null;
+    const faults = facts.diagnostics.reduce((sum, d) => sum + d.count, 0);
+    const some = (n: number | null): string => (n ? formatCount(n) : '');
+    const texts: Partial<Record<Tab, () => string>> = {
+      search: () => searchCount(this.searching),
+      findings: () => some(this.findings.count()),
+      health: () => some(faults),
+    };
+    const text = texts[tab];
+    if (!text) return null;
     const { facts } = this.v.viewer;
     const count = h('span', { class: 'tab-count' });
-    const findings = facts.diagnostics.reduce((sum, d) => sum + d.count, 0);
-    effect(() =>
-      setText(
-        count,
-        tab === 'search' ? searchCount(this.searching) : findings > 0 ? formatCount(findings) : '',
-      ),
-    );
+    effect(() => setText(count, text()));
     return count;
   }
 
