@@ -4,6 +4,7 @@
  */
 #include "base/source.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -14,6 +15,7 @@ struct tv_source {
     void *context;
     uint64_t size;
     char *name;
+    atomic_uint holders; /* the one who made it, and parts of it */
 };
 
 static char *copy_name(const char *name)
@@ -26,13 +28,17 @@ struct tv_source *tv_source_from_reads(const struct tv_source_reads *reads, void
                                        uint64_t size, const char *name)
 {
     struct tv_source *source = tv_alloc(1, sizeof *source);
-    *source = (struct tv_source){*reads, context, size, copy_name(name)};
+    source->reads = *reads;
+    source->context = context;
+    source->size = size;
+    source->name = copy_name(name);
+    atomic_init(&source->holders, 1);
     return source;
 }
 
 void tv_source_free(struct tv_source *source)
 {
-    if (source == NULL)
+    if (source == NULL || atomic_fetch_sub(&source->holders, 1) > 1)
         return;
     if (source->reads.close != NULL)
         source->reads.close(source->context);
@@ -136,6 +142,37 @@ struct tv_source *tv_source_join(struct tv_source **parts, size_t count, const c
         size += parts[i]->size < room ? parts[i]->size : room;
     }
     return tv_source_from_reads(&reads, join, size, name);
+}
+
+/* A part of another. */
+
+struct part {
+    struct tv_source *whole;
+    uint64_t start;
+};
+
+static enum tv_status read_part(void *context, uint64_t offset, void *buffer, size_t size,
+                                struct tv_error *err)
+{
+    const struct part *part = context;
+    return part->whole->reads.read(part->whole->context, part->start + offset, buffer, size, err);
+}
+
+static void close_part(void *context)
+{
+    struct part *part = context;
+    tv_source_free(part->whole);
+    tv_free(part);
+}
+
+struct tv_source *tv_source_part(struct tv_source *whole, uint64_t start, uint64_t end,
+                                 const char *name)
+{
+    static const struct tv_source_reads reads = {.read = read_part, .close = close_part};
+    struct part *part = tv_alloc(1, sizeof *part);
+    *part = (struct part){whole, start};
+    atomic_fetch_add(&whole->holders, 1);
+    return tv_source_from_reads(&reads, part, end - start, name);
 }
 
 /* The window. */

@@ -24,6 +24,11 @@ struct tv_source *tv_source_from_memory(struct tv_bytes bytes, const char *name)
  * not the array that lists them. */
 struct tv_source *tv_source_join(struct tv_source **parts, size_t count, const char *name);
 
+/* The bytes [start, end) of a source, which lie within it, as one of their own.  Both are freed, in
+ * any order: what lies below stays open until the last of them is. */
+struct tv_source *tv_source_part(struct tv_source *whole, uint64_t start, uint64_t end,
+                                 const char *name);
+
 /* What a platform or an unpacker supplies. */
 struct tv_source_reads {
     /* Fills `buffer` with exactly `size` bytes from `offset` (the range lies within the size given

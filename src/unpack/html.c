@@ -67,13 +67,16 @@ static enum tv_status take_block(struct tv_taking *taking, struct tv_source *pac
     char name[1024];
     struct tv_html_text text;
     struct tv_member member = {name, read_block, &text};
+    struct tv_plain_member plain = {name, packed, block->start, block->end};
     bool taken;
     if (blocks->count == 1)
         snprintf(name, sizeof name, "%s", tv_source_name(packed));
     else
         snprintf(name, sizeof name, "%s: block %zu", tv_source_name(packed), index + 1);
     tv_html_text_init(&text, packed, block);
-    enum tv_status status = tv_taking_add(taking, &member, &taken, err);
+    enum tv_status status = block->form == TV_HTML_TEXT
+                                ? tv_taking_add_plain(taking, &plain, &taken, err)
+                                : tv_taking_add(taking, &member, &taken, err);
     if (status == TV_OK && !taken && block->end > block->start)
         tv_taking_note(taking,
                        "block %zu, %" PRIu64 " bytes at byte %" PRIu64

@@ -62,6 +62,18 @@ static enum tv_status spool_member(struct tv_taking *taking, const struct tv_mem
     return TV_OK;
 }
 
+/* Whether a member is wanted whose first bytes stand in the buffer. */
+static enum tv_status ask(struct tv_taking *taking, size_t length, bool *wanted,
+                          struct tv_error *err)
+{
+    struct tv_bytes head = {taking->buffer, length};
+    *wanted = taking->question->wanted(taking->question->context, head);
+    if (*wanted && taking->count == TV_UNPACK_MEMBERS)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
+                       TV_UNPACK_LOOKS);
+    return TV_OK;
+}
+
 enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *member, bool *taken,
                              struct tv_error *err)
 {
@@ -69,16 +81,26 @@ enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *m
     enum tv_status status = member->read(member->context, taking->buffer, HEAD, &length, err);
     if (status != TV_OK)
         return status;
-    struct tv_bytes head = {taking->buffer, length};
-    bool wanted = taking->question->wanted(taking->question->context, head);
+    bool wanted;
+    status = ask(taking, length, &wanted, err);
     if (taken)
         *taken = wanted;
-    if (!wanted)
-        return TV_OK;
-    if (taking->count == TV_UNPACK_MEMBERS)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
-                       TV_UNPACK_LOOKS);
-    return spool_member(taking, member, length, err);
+    return status == TV_OK && wanted ? spool_member(taking, member, length, err) : status;
+}
+
+enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_plain_member *member,
+                                   bool *taken, struct tv_error *err)
+{
+    uint64_t size = member->end - member->start;
+    size_t length;
+    enum tv_status status = tv_source_read(member->container, member->start, taking->buffer,
+                                           size < HEAD ? (size_t)size : HEAD, &length, err);
+    if (status == TV_OK)
+        status = ask(taking, length, taken, err);
+    if (status == TV_OK && *taken)
+        taking->members[taking->count++] =
+            tv_source_part(member->container, member->start, member->end, member->name);
+    return status;
 }
 
 void tv_taking_note(const struct tv_taking *taking, const char *format, ...)

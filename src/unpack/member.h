@@ -34,6 +34,15 @@ void tv_taking_release(struct tv_taking *taking);
 enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *member, bool *taken,
                              struct tv_error *err) TV_MUST_CHECK;
 
+/* The same of a member that stands unpacked in [start, end) of the container: it is read there. */
+struct tv_plain_member {
+    const char *name;
+    struct tv_source *container;
+    uint64_t start, end;
+};
+enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_plain_member *member,
+                                   bool *taken, struct tv_error *err) TV_MUST_CHECK;
+
 /* Says something to whoever asked. */
 void tv_taking_note(const struct tv_taking *taking, const char *format, ...) TV_PRINTF(2, 3);
 

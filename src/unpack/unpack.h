@@ -35,8 +35,9 @@ bool tv_unpack_knows(struct tv_bytes head);
  * near, and "TRACE:" stands in front of plain text as well as of a stream. */
 bool tv_unpack_is_sure(struct tv_bytes head);
 
-/* Takes every wanted member of the container, each spooled into a source of its own that is named
- * after the container and, in an archive, the member.  members[] has TV_UNPACK_MEMBERS places.  A
+/* Takes every wanted member of the container, as a source of its own that is named after the
+ * container and, in an archive, the member: spooled, or what stands unpacked in a page as a part of
+ * the page.  members[] has TV_UNPACK_MEMBERS places.  A
  * container that ends early gives what was there before, with *cut_off set. No wanted member is an
  * error. */
 enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,

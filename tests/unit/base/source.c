@@ -181,6 +181,37 @@ static void joining_takes_the_parts_over(void **state)
     tv_source_free(source);
 }
 
+static void a_part_is_a_stretch_of_the_whole(void **state)
+{
+    (void)state;
+    struct pattern pattern;
+    struct tv_source *whole = open_pattern(&pattern, 1000);
+    struct tv_source *part = tv_source_part(whole, 300, 720, "part");
+    struct tv_source *inner = tv_source_part(part, 20, 120, "inner");
+    struct tv_source *none = tv_source_part(whole, 1000, 1000, "none");
+    uint8_t buffer[1000];
+    size_t got;
+    assert_int_equal(tv_source_size(part), 420);
+    assert_string_equal(tv_source_name(part), "part");
+    assert_int_equal(tv_source_read(part, 400, buffer, sizeof buffer, &got, NULL), TV_OK);
+    assert_int_equal(got, 20); /* none of what follows in the whole */
+    assert_pattern(buffer, 700, 20);
+    assert_int_equal(tv_source_read(none, 0, buffer, sizeof buffer, &got, NULL), TV_OK);
+    assert_int_equal(got, 0);
+    tv_source_free(none);
+    /* Parts are read after the whole was freed, until the last of them is. */
+    tv_source_free(whole);
+    tv_source_free(part);
+    assert_int_equal(pattern.closes, 0);
+    assert_int_equal(tv_source_read(inner, 10, buffer, sizeof buffer, &got, NULL), TV_OK);
+    assert_int_equal(got, 90);
+    assert_pattern(buffer, 330, 90);
+    pattern.size = 5; /* an error of the whole is one of its parts */
+    assert_int_equal(tv_source_read(inner, 0, buffer, 1, &got, NULL), TV_ERR_IO);
+    tv_source_free(inner);
+    assert_int_equal(pattern.closes, 1);
+}
+
 static void check_window(const struct tv_window *window, struct tv_bytes bytes, uint64_t size,
                          uint64_t offset, size_t want)
 {
@@ -377,6 +408,7 @@ UNIT_TESTS(source, cmocka_unit_test(memory_is_read_within_its_size),
            cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(a_failing_read_is_passed_on),
            cmocka_unit_test(joined_parts_read_as_one),
            cmocka_unit_test(joining_takes_the_parts_over),
+           cmocka_unit_test(a_part_is_a_stretch_of_the_whole),
            cmocka_unit_test(windows_show_the_source),
            cmocka_unit_test(what_is_held_is_not_read_again),
            cmocka_unit_test(wanting_nothing_still_moves_on),
