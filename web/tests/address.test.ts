@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { readPlace, writePlace, type Place } from '../src/model/address';
 
 const USUAL: Place = {
+  filter: '',
   view: null,
   range: null,
   tracks: [],
@@ -25,6 +26,10 @@ const USUAL: Place = {
   by: null,
   states: null,
   flame: 'left-heavy',
+  zoom: null,
+  fold: false,
+  apart: false,
+  tree: null,
   expanded: null,
   closed: [],
   folds: [],
@@ -43,6 +48,7 @@ test('what is usual is left out', () => {
 
 test('everything comes back as it was written', () => {
   const place: Place = {
+    filter: 'thread:"a b" -name:%20 dur>2ms',
     view: { from: -120, to: 5e9 },
     range: { from: 10, to: 2 ** 52 },
     tracks: [0, 7],
@@ -62,6 +68,10 @@ test('everything comes back as it was written', () => {
     by: { column: 'p95', descending: false },
     states: { by: 'cpu', column: 'cpu3', descending: false },
     flame: 'inverted',
+    zoom: { path: 12, frame: 3 },
+    fold: true,
+    apart: true,
+    tree: { column: 'excl_cpu', descending: false },
     expanded: [1, 2],
     closed: [0, 3],
     folds: ['counter.0', 'objects.-1'],

@@ -4,7 +4,7 @@
 
 import { debounce } from '../base/latest';
 import { effect } from '../base/signal';
-import { readPlace, writePlace } from '../model/address';
+import { readPlace, writePlace, type Place } from '../model/address';
 import type { Viewer } from '../model/viewer';
 import type { Mover } from '../views/mover';
 
@@ -17,31 +17,33 @@ interface Entry {
 export class History {
   private at = 0;
   private last = 0;
-  private written: string;
+  private written = '';
+  private viewer: Viewer | null = null;
+  private mover: Mover | null = null;
+  private readonly rest = debounce(REST, () => this.write());
 
-  constructor(
-    private readonly viewer: Viewer,
-    private readonly mover: Mover,
-    /** What else is part of the first state, once the address was followed. */
-    first: () => void,
-  ) {
-    this.written = location.hash.slice(1);
-    if (this.written !== '') this.mover.jump(viewer.goTo(readPlace(this.written)));
-    first();
+  /** `refilter` shows a place of another filter. */
+  constructor(private readonly refilter: (place: Place) => void) {
     history.replaceState({ traceview: 0 } satisfies Entry, '');
-    const write = debounce(REST, () => this.write());
+    addEventListener('popstate', (e) => this.arrived(e.state as Entry | null));
+  }
+
+  /** Follow the state of a page: it is a move from the one before, or what the address says. */
+  attach(viewer: Viewer, mover: Mover, move: boolean): void {
+    this.viewer = viewer;
+    this.mover = mover;
     // The first state belongs to the entry that is there.
-    let begun = false;
+    let begun = move;
     effect(() => {
       const text = writePlace(viewer.place());
       if (!begun) this.written = text;
       begun = true;
-      write();
+      this.rest();
     });
-    addEventListener('popstate', (e) => this.arrived(e.state as Entry | null));
   }
 
   private write(): void {
+    if (!this.viewer) return;
     const text = writePlace(this.viewer.place());
     if (text === this.written) return;
     this.written = text;
@@ -57,7 +59,9 @@ export class History {
   private arrived(state: Entry | null): void {
     this.at = state?.traceview ?? this.at;
     this.written = location.hash.slice(1);
-    this.mover.glide(this.viewer.goTo(readPlace(this.written)));
+    const place = readPlace(this.written);
+    if (!this.viewer || place.filter !== this.viewer.filter) this.refilter(place);
+    else this.mover?.glide(this.viewer.goTo(place));
   }
 
   undo(): void {

@@ -2,9 +2,11 @@
 // Keys that work anywhere on the page.  Views with keys of their own (table, flame graph, boxes)
 // keep theirs from coming here.
 
+import { listen } from '../base/dom';
 import type { CallDetails } from '../model/engine';
 import { framing, length, wholeView } from '../model/span';
 import { goToCall, spanOf } from '../views/context';
+import type { FilterBox } from '../views/filterBox';
 import { FlowSteps } from '../views/followFlow';
 import type { Page } from '../views/page';
 import type { History } from './history';
@@ -19,12 +21,13 @@ export class Keys {
   constructor(
     private readonly page: Page,
     private readonly history: History,
+    private readonly filter: FilterBox,
   ) {
     this.flows = new FlowSteps(page.views);
-    addEventListener('keydown', (e) => {
+    listen<KeyboardEvent>(window, 'keydown', (e) => {
       if (this.handle(e)) e.preventDefault();
     });
-    document.addEventListener('copy', (e) => this.copy(e));
+    listen<ClipboardEvent>(document, 'copy', (e) => this.copy(e));
   }
 
   private static typing(target: EventTarget | null): boolean {
@@ -46,6 +49,10 @@ export class Keys {
 
   private withControl(e: KeyboardEvent): boolean {
     const key = e.key.toLowerCase();
+    if (key === 'f' && e.shiftKey) {
+      this.filter.focus();
+      return true;
+    }
     if (key === 'f') {
       this.page.top.searchInput.focus();
       this.page.top.searchInput.select();
@@ -220,7 +227,7 @@ export class Keys {
     if (Keys.typing(document.activeElement) || (chosen && !chosen.isCollapsed)) return;
     const { viewer } = this.page.views;
     const frame = viewer.frame.peek();
-    const fromTable = viewer.inTable.peek() ? this.page.lower.table.copyText() : null;
+    const fromTable = viewer.inTable.peek() ? this.page.lower.copyText() : null;
     const text = fromTable ?? (frame === null ? null : viewer.frames.full(frame));
     if (text === null) return;
     e.clipboardData?.setData('text/plain', text);

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page begins here: wait for the trace, then put the page together.
 
-import { effect } from '../base/signal';
 import { h } from '../base/dom';
 import { fileName } from '../base/format';
 import type { Engine, Status } from '../model/engine';
 import { Frames } from '../model/names';
-import { Viewer } from '../model/viewer';
 import { HelpDialog } from '../views/helpDialog';
-import { Page } from '../views/page';
-import { rememberTracks } from '../views/rememberTracks';
 import { EndedScreen, ErrorScreen, LoadingScreen } from '../views/screens';
 import { Settings } from '../views/settings';
 import { lookButtons } from '../views/topBar';
-import { History } from './history';
 import { HttpEngine } from './httpEngine';
-import { Keys } from './keys';
+import { Pages } from './pages';
 
 const POLL = 200;
 
@@ -85,16 +80,16 @@ class App {
   }
 
   private async open(): Promise<void> {
-    const [facts, frames] = await Promise.all([this.engine.trace(), this.engine.frames()]);
-    const viewer = new Viewer(this.engine, facts, new Frames(frames, facts.colours));
-    const page = new Page(viewer, this.settings, () => void this.quit());
-    this.show(page.element);
-    const recall = (): void => rememberTracks(viewer, page.line.rows);
-    new Keys(page, new History(viewer, page.views.mover, recall));
-    effect(() => {
-      if (viewer.gone.get() && !this.ended)
-        this.show(h('div', null), new EndedScreen(this.name, false).element);
+    const frames = await this.engine.frames();
+    const facts = await this.engine.trace();
+    const pages = new Pages(this.settings, new Frames(frames, facts.colours), {
+      show: (element) => this.show(element),
+      quit: () => void this.quit(),
+      gone: () => {
+        if (!this.ended) this.show(h('div', null), new EndedScreen(this.name, false).element);
+      },
     });
+    await pages.open(this.engine, facts, location.hash.slice(1));
   }
 }
 

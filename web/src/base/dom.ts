@@ -2,6 +2,7 @@
 // Elements made from data.  Text is only ever set as text: there is no way from here to the HTML
 // parser, so names out of a trace cannot become markup.
 
+import { onEnd } from './signal';
 import { brief } from './visible';
 
 export type Child = Node | string | null | false | undefined;
@@ -76,6 +77,17 @@ export function fill(parent: Element, ...children: Child[]): void {
   append(parent, children);
 }
 
+/** A listener of the window or the document, until what is being made now ends. */
+export function listen<E extends Event>(
+  target: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>,
+  type: string,
+  listener: (event: E) => void,
+): void {
+  const handler = listener as (event: Event) => void;
+  target.addEventListener(type, handler);
+  onEnd(() => target.removeEventListener(type, handler));
+}
+
 /** Set text only when it differs, so that a screen reader and the layout are left in peace. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
@@ -93,6 +105,7 @@ const ICONS = {
   right: 'M6 4l4 4-4 4',
   lens: 'M11.2 7a4.2 4.2 0 1 1-8.4 0 4.2 4.2 0 1 1 8.4 0M10.2 10.2L14 14',
   eye: 'M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM10 8a2 2 0 1 1-4 0 2 2 0 1 1 4 0',
+  funnel: 'M2 3h12L9.5 8.5V13l-3-1.5v-3z',
   pin: 'M5.5 2.5h5M6.3 2.5v4L4.5 9h7L9.7 6.5v-4M8 9v4.5',
   hide: 'M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM3 13.5l10-11',
   contrast: 'M13.5 8a5.5 5.5 0 1 1-11 0 5.5 5.5 0 1 1 11 0M8 2.5v11M9.8 3.4v9.2M11.6 4.6v6.8',

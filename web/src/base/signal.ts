@@ -5,6 +5,8 @@
 type Runner = { run: () => void; sources: Set<Set<Runner>>; queued: boolean; dead: boolean };
 
 let active: Runner | null = null;
+/** What is to be done when that ends which is being made now; null: it lasts as long as the page. */
+let owned: (() => void)[] | null = null;
 let queue: Runner[] = [];
 
 export interface ReadSignal<T> {
@@ -82,9 +84,31 @@ export function effect(body: () => void): () => void {
     },
   };
   runner.run();
-  return () => {
+  const end = (): void => {
     runner.dead = true;
     forget();
+  };
+  onEnd(end);
+  return end;
+}
+
+/** To be done when what is being made now comes to its end. */
+export function onEnd(work: () => void): void {
+  owned?.push(work);
+}
+
+/** Makes something.  Returns the function that ends its effects, and does what onEnd was told. */
+export function ownEffects(make: () => void): () => void {
+  const outer = owned;
+  const mine: (() => void)[] = [];
+  owned = mine;
+  try {
+    make();
+  } finally {
+    owned = outer;
+  }
+  return () => {
+    for (const work of mine.splice(0)) work();
   };
 }
 

@@ -18,6 +18,8 @@ import { isStatisticsColumn, type StatisticsSort } from './statistics';
 export const TABS = [
   'profile',
   'flame',
+  'top-down',
+  'bottom-up',
   'selection',
   'states',
   'search',
@@ -27,10 +29,12 @@ export const TABS = [
 ] as const;
 export type Tab = (typeof TABS)[number];
 export type FlameOf = 'calls' | SampleMeasure;
-export type FlameOrder = 'left-heavy' | 'by-name' | 'inverted';
-const ORDERS: readonly FlameOrder[] = ['left-heavy', 'by-name', 'inverted'];
+export type FlameOrder = 'time' | 'left-heavy' | 'by-name' | 'sandwich' | 'inverted';
+const ORDERS: readonly FlameOrder[] = ['time', 'left-heavy', 'by-name', 'sandwich', 'inverted'];
 
 export interface Place {
+  /** What the trace is filtered by: all numbers are of what it leaves. */
+  filter: string;
   view: Span | null;
   range: Span | null;
   tracks: readonly number[];
@@ -54,6 +58,13 @@ export interface Place {
   /** Columns and order of the table of states. */
   states: StatesChoice | null;
   flame: FlameOrder;
+  /** The frame that the flame graph begins with. */
+  zoom: FlameFrame | null;
+  /** Direct recursion of the flame graph is one frame; its threads stand side by side. */
+  fold: boolean;
+  apart: boolean;
+  /** Order of the tree tables. */
+  tree: Sort | null;
   expanded: readonly number[] | null;
   closed: readonly number[];
   folds: readonly string[];
@@ -74,6 +85,12 @@ export interface FlowChoice {
   categories: readonly number[];
 }
 
+/** A frame of a flame graph: its name for the engine, and that of its method. */
+export interface FlameFrame {
+  path: number;
+  frame: number;
+}
+
 function spanText(span: Span): string {
   return `${Math.round(span.from)}-${Math.round(span.to)}`;
 }
@@ -84,6 +101,7 @@ export function writePlace(place: Place): string {
     if (value !== null && value !== '')
       words.push(`${name}=${encodeURIComponent(value).replaceAll('%2C', ',')}`);
   };
+  put('filter', place.filter);
   put('view', place.view && spanText(place.view));
   put('range', place.range && spanText(place.range));
   put('threads', place.tracks.join(','));
@@ -103,6 +121,10 @@ export function writePlace(place: Place): string {
   put('by', place.by && `${place.by.column}.${place.by.descending ? 'down' : 'up'}`);
   put('states', place.states && writeStates(place.states));
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
+  put('zoom', place.zoom && `${place.zoom.path}.${place.zoom.frame}`);
+  put('fold', place.fold ? '1' : null);
+  put('apart', place.apart ? '1' : null);
+  put('tree', place.tree && `${place.tree.column}.${place.tree.descending ? 'down' : 'up'}`);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
   put('rows', place.folds.join(','));
@@ -169,6 +191,11 @@ function readMark(text: string | null): Mark | null {
   return kind && /^\d+$/.test(number) ? { kind, number: Number(number) } : null;
 }
 
+function readZoom(text: string | null): FlameFrame | null {
+  const found = /^(\d+)\.(\d+)$/.exec(text ?? '');
+  return found && { path: Number(found[1]), frame: Number(found[2]) };
+}
+
 function readFlame(text: string | null): FlameOf | null {
   return text === 'calls' ? text : (SAMPLE_MEASURES.find((word) => word === text) ?? null);
 }
@@ -180,6 +207,7 @@ export function readPlace(text: string): Place {
   const open = q.get('open');
   const method = q.get('method');
   return {
+    filter: q.get('filter') ?? '',
     view: readSpan(q.get('view')),
     range: readSpan(q.get('range')),
     tracks: readNumbers(q.get('threads')),
@@ -199,6 +227,10 @@ export function readPlace(text: string): Place {
     by: readBy(q.get('by')),
     states: readStates(q.get('states')),
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
+    zoom: readZoom(q.get('zoom')),
+    fold: q.get('fold') === '1',
+    apart: q.get('apart') === '1',
+    tree: readSort(q.get('tree')),
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),
     folds: (q.get('rows') ?? '').split(',').filter((word) => /^[a-z]+\.-?\d+$/.test(word)),

@@ -7,6 +7,7 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './f
 import type { Durations, StatisticsRow } from './statistics';
 
 import type { BesideEngine } from './beside';
+import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 
 export type Clock = 'real' | 'cpu';
@@ -100,6 +101,8 @@ export interface TraceFacts {
   /** Those without slices of their own; they may have async slices or states. */
   idle_threads: IdleThread[];
   diagnostics: Diagnostic[];
+  /** Slices that the filter leaves; only where there is one. */
+  filtered?: { slices: number; of: number };
   /** How many there are to ask for. */
   counters: number;
   instants: number;
@@ -256,13 +259,27 @@ export interface TileLane {
   row: number;
 }
 
-export interface FlameQuestion extends Scope {
-  clock: Clock;
-  order: 'left-heavy' | 'by-name';
+/** What flame graphs of calls and of samples share. */
+export interface FlameLayout extends Scope {
+  order: 'left-heavy' | 'by-name' | 'time';
   inverted: boolean;
+  /** Direct recursion is one frame. */
+  fold: boolean;
+  /** One side of a method: what it calls, or who calls it. */
+  frame?: number;
+  side?: 'callees' | 'callers';
   root?: number;
   min?: number;
 }
+
+export interface FlameQuestion extends FlameLayout {
+  clock: Clock;
+  /** Threads stand side by side. */
+  apart: boolean;
+}
+
+/** Above the numbers of methods stand those of threads. */
+export const THREAD_FRAME = 0x80000000;
 
 export interface FlameGraph {
   total: number;
@@ -393,6 +410,8 @@ export interface Engine {
   status(signal?: AbortSignal): Promise<Status>;
   trace(): Promise<TraceFacts>;
   frames(): Promise<FrameRow[]>;
+  /** Which slice is that of the trace that the filter `was` leaves. */
+  same(call: Call, was: string): Promise<Call | null>;
   profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer>;
   relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations>;
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails>;
@@ -412,6 +431,7 @@ export interface Engine {
     signal?: AbortSignal,
   ): Promise<Tile[]>;
   flame(question: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph>;
+  tree(question: TreeQuestion, signal?: AbortSignal): Promise<TreeAnswer>;
   activity(buckets: number): Promise<Activity>;
   instants(
     range: { from: number; to: number },
@@ -454,6 +474,8 @@ export class EngineError extends Error {
   constructor(
     message: string,
     readonly gone: boolean,
+    /** Where in a filter that is wrong, from 1. */
+    readonly column: number | null = null,
   ) {
     super(message);
     this.name = 'EngineError';

@@ -4,7 +4,7 @@
 
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
-import type { FlameOf, FlameOrder, FlowChoice, Place, Tab } from './address';
+import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, Place, Tab } from './address';
 import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
@@ -68,6 +68,12 @@ export class Viewer {
   /** Columns and order of the table of states. */
   readonly states = signal<StatesChoice>(usualStates('state'));
   readonly flameOrder = signal<FlameOrder>('left-heavy');
+  readonly flameFold = signal(false);
+  readonly flameApart = signal(false);
+  /** The frames from the bottom of the flame graph to the one it begins with, and of which graph. */
+  readonly flameZoom = signal<{ of: string; way: readonly FlameFrame[] }>({ of: '', way: [] });
+  /** Order of the tree tables. */
+  readonly treeSort: Signal<Sort>;
   readonly expanded = signal<ReadonlySet<number>>(new Set());
   /** Expanded tracks that show every level, however deep. */
   readonly whole = signal<ReadonlySet<number>>(new Set());
@@ -99,11 +105,13 @@ export class Viewer {
     readonly engine: Engine,
     readonly facts: TraceFacts,
     readonly frames: Frames,
+    readonly filter = '',
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
     this.clock = signal<Clock>(this.usualClock());
     this.sort = signal<Sort>(this.usualSort());
+    this.treeSort = signal<Sort>(this.usualSort());
     this.unit = signal<Unit>(this.usualUnit);
     this.flameOf = signal<FlameOf>(this.usualFlame);
   }
@@ -138,13 +146,47 @@ export class Viewer {
     return { column: `incl_${this.usualClock()}`, descending: true };
   }
 
+  private unusual(sort: Sort): Sort | null {
+    const usual = this.usualSort();
+    return sort.column === usual.column && sort.descending === usual.descending ? null : sort;
+  }
+
   setClock(clock: Clock): void {
     if (!this.has(clock)) return;
     this.clock.set(clock);
-    // Who asks for a clock wants the table in its order as well, in the same kind of column.
-    const { column, descending } = this.sort.peek();
-    const other = column.replace(clock === 'cpu' ? 'real' : 'cpu', clock) as Sort['column'];
-    this.sort.set({ column: other, descending });
+    // Who asks for a clock wants the tables in its order as well, in the same kind of column.
+    for (const sort of [this.sort, this.treeSort]) {
+      const { column, descending } = sort.peek();
+      const other = column.replace(clock === 'cpu' ? 'real' : 'cpu', clock) as Sort['column'];
+      sort.set({ column: other, descending });
+    }
+  }
+
+  /** Frames of a flame graph have other names in another one. */
+  private graph(): string {
+    const order = this.flameOrder.get();
+    const kind = order === 'by-name' ? 'left-heavy' : order;
+    return JSON.stringify([
+      ...[kind, this.flameFold.get(), this.flameApart.get()],
+      ...[this.flameOf.get() === 'calls', this.range.get(), this.tracks.get()],
+    ]);
+  }
+
+  /** The frames that the flame graph is zoomed to, one by one; none: all of it is shown. */
+  flameWay(): readonly FlameFrame[] {
+    const { of, way } = this.flameZoom.get();
+    return of === this.graph() ? way : [];
+  }
+
+  zoomFlame(way: readonly FlameFrame[]): void {
+    this.flameZoom.set({ of: this.graph(), way });
+  }
+
+  /** To a frame that an address names: on the way here, if it lies on that. */
+  private zoomBack(frame: FlameFrame | null): void {
+    const { way } = this.flameZoom.peek();
+    const at = way.findIndex((known) => known.path === frame?.path);
+    this.zoomFlame(frame === null ? [] : at >= 0 ? way.slice(0, at + 1) : [frame]);
   }
 
   setRange(range: Span | null): void {
@@ -251,9 +293,9 @@ export class Viewer {
     const whole = wholeView(this.bounds);
     const view = this.view.get();
     const sort = this.sort.get();
-    const usual = this.usualSort();
     const clock = this.clock.get();
     return {
+      filter: this.filter,
       view: sameSpan(view, whole) ? null : view,
       range: this.range.get(),
       tracks: this.tracks.get(),
@@ -262,7 +304,7 @@ export class Viewer {
       mark: this.mark.get(),
       tab: this.tab.get(),
       clock: clock === this.usualClock() ? null : clock,
-      sort: sort.column === usual.column && sort.descending === usual.descending ? null : sort,
+      sort: this.unusual(sort),
       unit: this.unit.get() === this.usualUnit ? null : this.unit.get(),
       find: this.find.get(),
       search: this.search.get(),
@@ -273,6 +315,10 @@ export class Viewer {
       by: this.by.get() === USUAL_STATISTICS_SORT ? null : this.by.get(),
       states: isUsualStates(this.states.get()) ? null : this.states.get(),
       flame: this.flameOrder.get(),
+      zoom: this.flameWay().at(-1) ?? null,
+      fold: this.flameFold.get(),
+      apart: this.flameApart.get(),
+      tree: this.unusual(this.treeSort.get()),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
       folds: [...this.folds.get()].sort(),
@@ -306,11 +352,15 @@ export class Viewer {
     this.by.set(place.by ?? USUAL_STATISTICS_SORT);
     this.states.set(place.states ?? usualStates('state'));
     this.flameOrder.set(place.flame);
+    this.flameFold.set(place.fold);
+    this.flameApart.set(place.apart);
+    this.treeSort.set(place.tree ?? this.usualSort());
     this.closed.set(new Set(place.closed));
     this.folds.set(new Set(place.folds));
     this.arrangement.set(place.arrangement);
     this.only.set(place.only);
     this.flameOf.set(this.facts.samples > 0 && place.flameOf ? place.flameOf : this.usualFlame);
+    this.zoomBack(place.zoom);
     this.flows.set(place.flows);
     this.counterViews.set(place.counters);
     this.hold.set(place.hold);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table as a file, or on the clipboard.
 
-import { h } from '../base/dom';
+import { h, listen } from '../base/dom';
 import { fileName, fixedUnit } from '../base/format';
 import { toCsv, toJson, toMarkdown, toTsv, type ExportFormat } from '../model/exportTable';
 import type { ProfileTable } from './profileTable';
@@ -95,7 +95,7 @@ export function exportButton(v: Views, shown: () => Exported): HTMLElement {
     else if (e.key === 'ArrowUp') items[(at - 1 + items.length) % items.length]?.focus();
     e.stopPropagation();
   });
-  document.addEventListener('pointerdown', (e) => {
+  listen<PointerEvent>(document, 'pointerdown', (e) => {
     if (!menu.hidden && !menu.contains(e.target as Node) && !button.contains(e.target as Node))
       show(false);
   });

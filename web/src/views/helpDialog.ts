@@ -55,6 +55,7 @@ const SECTIONS: readonly Section[] = [
     'Searching',
     [
       ['/, Ctrl+F', 'search; Enter, Shift+Enter go from hit to hit'],
+      ['Shift+Ctrl+F', 'filter: only such events, everywhere; Esc clears it'],
       [
         'typing in the table',
         'finds in the table; Enter selects and goes on. With the pointer on the time line keys move that',

@@ -14,9 +14,14 @@ function isTold(viewer: Viewer): boolean {
   return isArranged(viewer.arrangement.peek()) || viewer.closed.peek().size > 0;
 }
 
-export function rememberTracks(viewer: Viewer, rows: ReadSignal<readonly Row[]>): void {
+/** `before`: what another page of the same trace remembered.  Returns what this one does. */
+export function rememberTracks(
+  viewer: Viewer,
+  rows: ReadSignal<readonly Row[]>,
+  before: Remembered | null = null,
+): () => Remembered {
   const place = `tracks.${viewer.facts.format}`;
-  let kept: Remembered = readRemembered(stored(place));
+  let kept: Remembered = before ?? readRemembered(stored(place));
   /** What was recalled: changed as soon as somebody arranges anything. */
   let arrangement = viewer.arrangement.peek();
   let closed = viewer.closed.peek();
@@ -42,4 +47,11 @@ export function rememberTracks(viewer: Viewer, rows: ReadSignal<readonly Row[]>)
       store(place, JSON.stringify(kept));
     });
   });
+  return () =>
+    remember(
+      kept,
+      viewer.arrangement.peek(),
+      viewer.closed.peek(),
+      namesOf(viewer.facts, rows.peek()),
+    );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mouse, wheel and touch on the tracks and the ruler.
 
+import { listen } from '../base/dom';
 import { formatValue } from '../base/format';
 import { numericSeries, sampleAt, valueAt } from '../model/counters';
 import type { CounterFacts, Instant } from '../model/engine';
@@ -60,10 +61,10 @@ export class TimelineGestures {
     });
     line.canvas.element.addEventListener('dblclick', (e) => void this.doubleClick(e));
     line.rulerPlace.addEventListener('dblclick', () => this.showAll());
-    window.addEventListener('keydown', (e) => {
+    listen<KeyboardEvent>(window, 'keydown', (e) => {
       if (e.code === 'Space') this.spaceDown = true;
     });
-    window.addEventListener('keyup', (e) => {
+    listen<KeyboardEvent>(window, 'keyup', (e) => {
       if (e.code === 'Space') this.spaceDown = false;
     });
   }

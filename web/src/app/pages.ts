@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// One page for each filter: what a filter leaves is another trace, with numbers of its own, so the
+// page is put together anew, and what can be kept is kept by its meaning.
+
+import { effect, ownEffects, untracked } from '../base/signal';
+import { readPlace, type Place } from '../model/address';
+import type { Engine, TraceFacts } from '../model/engine';
+import { EngineError } from '../model/engine';
+import type { Frames } from '../model/names';
+import { refilter } from '../model/refilter';
+import type { Remembered } from '../model/remembered';
+import { Viewer } from '../model/viewer';
+import { FilterBox } from '../views/filterBox';
+import { Page } from '../views/page';
+import { rememberTracks } from '../views/rememberTracks';
+import type { Settings } from '../views/settings';
+import { History } from './history';
+import { HttpEngine } from './httpEngine';
+import { Keys } from './keys';
+
+interface Outside {
+  show: (element: HTMLElement) => void;
+  quit: () => void;
+  gone: () => void;
+}
+
+/** The page that is shown. */
+interface Shown {
+  viewer: Viewer;
+  page: Page;
+  remembered: () => Remembered;
+  end: () => void;
+}
+
+export class Pages {
+  private shown: Shown | null = null;
+  /** Of several filters the one asked for last counts. */
+  private asked = 0;
+  private readonly history = new History((place) => void this.arrive(place));
+  private readonly box = new FilterBox((text) => void this.change(text));
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly frames: Frames,
+    private readonly outside: Outside,
+  ) {}
+
+  /** The first page; an address may name a filter, which may be wrong. */
+  async open(engine: Engine, facts: TraceFacts, address: string): Promise<void> {
+    const place = readPlace(address);
+    if (place.filter !== '') await this.arrive(place);
+    if (this.shown) return;
+    const whole = { ...place, filter: '', tracks: [], expanded: null, call: null, mark: null };
+    const wrong = place.filter !== '';
+    this.put(engine, facts, '', wrong ? whole : address === '' ? null : place, false);
+  }
+
+  /** To a place in the address, whose numbers are those of its filter. */
+  private async arrive(place: Place): Promise<void> {
+    const answer = await this.ask(place.filter);
+    if (!answer) return;
+    this.put(answer.engine, answer.facts, place.filter, place, false);
+    this.box.set(place.filter);
+    this.tell(null);
+  }
+
+  /** From where the page is to the same with another filter. */
+  private async change(filter: string): Promise<void> {
+    const old = this.shown;
+    if (!old || filter === old.viewer.filter) {
+      this.asked++;
+      this.tell(null);
+      return;
+    }
+    const answer = await this.ask(filter);
+    if (!answer) return;
+    const asked = this.asked;
+    const call = old.viewer.call.peek();
+    const same = call && (await answer.engine.same(call, old.viewer.filter).catch(() => null));
+    if (asked !== this.asked) return;
+    const place = untracked(() => old.viewer.place());
+    const moved = refilter(place, old.viewer.facts, answer.facts, filter, same);
+    this.put(answer.engine, answer.facts, filter, moved, true);
+    this.tell(null);
+  }
+
+  private async ask(filter: string): Promise<{ engine: Engine; facts: TraceFacts } | null> {
+    const asked = ++this.asked;
+    const engine = new HttpEngine(filter);
+    this.box.wait(filter);
+    try {
+      const facts = await engine.trace();
+      return asked === this.asked ? { engine, facts } : null;
+    } catch (error) {
+      if (asked !== this.asked) return null;
+      this.tell(error);
+      if (error instanceof EngineError && error.gone) this.outside.gone();
+      return null;
+    }
+  }
+
+  /** What the box says of the page that is shown, or of why there is no other. */
+  private tell(error: unknown): void {
+    const column = error instanceof EngineError ? error.column : null;
+    const message = error === null ? null : error instanceof Error ? error.message : String(error);
+    this.box.tell(this.shown?.viewer.facts.filtered ?? null, message, column);
+  }
+
+  private put(
+    engine: Engine,
+    facts: TraceFacts,
+    filter: string,
+    place: Place | null,
+    move: boolean,
+  ): void {
+    const old = this.shown;
+    const before = old && move ? old.remembered() : null;
+    const lower = old?.page.element.style.getPropertyValue('--lower');
+    const scrolled = old?.page.line.tracks.scrollTop ?? 0;
+    old?.end();
+    const end = ownEffects(() => {
+      const viewer = new Viewer(engine, facts, this.frames, filter);
+      const page = new Page(viewer, this.settings, this.outside.quit);
+      if (lower) page.element.style.setProperty('--lower', lower);
+      page.top.searchInput.closest('label')?.after(this.box.element);
+      this.box.keepFocus(() => this.outside.show(page.element));
+      if (place) page.views.mover.jump(viewer.goTo(place));
+      const remembered = rememberTracks(viewer, page.line.rows, before);
+      this.history.attach(viewer, page.views.mover, move);
+      new Keys(page, this.history, this.box);
+      effect(() => {
+        if (viewer.gone.get()) this.outside.gone();
+      });
+      this.shown = { viewer, page, remembered, end: () => end() };
+      requestAnimationFrame(() => (page.line.tracks.scrollTop = scrolled));
+    });
+  }
+}

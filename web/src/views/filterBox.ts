@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one line that filters everything (docs/filter.md), with what it leaves and what is wrong.
+
+import { fill, h, icon, iconButton, setText } from '../base/dom';
+import { formatCount } from '../base/format';
+import { debounce } from '../base/latest';
+
+const REST = 300;
+const WORDS = 'Filter: thread:main -name:init dur>2ms';
+
+export class FilterBox {
+  readonly element: HTMLElement;
+  private readonly input: HTMLInputElement;
+  private readonly share = h('span', { class: 'count', attrs: { role: 'status' } });
+  private readonly fault = h('div', { class: 'filter-fault', id: 'filter-fault', hidden: true });
+  private readonly clear: HTMLButtonElement;
+  /** What was asked for last, while there is no answer. */
+  private asked: string | null = null;
+  private readonly rest: () => void;
+
+  constructor(private readonly apply: (text: string) => void) {
+    this.rest = debounce(REST, () => this.ask());
+    this.input = h('input', {
+      attrs: {
+        type: 'text',
+        'aria-label': 'Filter events',
+        'aria-describedby': 'filter-fault',
+        placeholder: WORDS,
+        spellcheck: false,
+        autocomplete: 'off',
+      },
+      on: {
+        input: () => {
+          this.clear.hidden = this.input.value === '';
+          this.rest();
+        },
+        keydown: (e) => this.key(e),
+      },
+    });
+    this.clear = iconButton('close', 'Clear the filter', () => {
+      this.empty();
+      this.input.focus();
+    });
+    this.clear.hidden = true;
+    this.fault.setAttribute('role', 'alert');
+    const label = h(
+      'label',
+      {
+        class: 'search filter',
+        title: 'Only events that all terms want, everywhere (Shift+Ctrl+F)',
+      },
+      icon('funnel'),
+      this.input,
+      this.share,
+    );
+    this.element = h('div', { class: 'filter-place' }, label, this.fault);
+    label.append(this.clear);
+  }
+
+  focus(): void {
+    this.input.focus();
+    this.input.select();
+  }
+
+  /** Not while somebody types. */
+  set(text: string): void {
+    if (this.input.value.trim() !== text) this.input.value = text;
+    this.clear.hidden = text === '';
+  }
+
+  /** The answer is being made. */
+  wait(text: string): void {
+    if (this.asked === null) this.set(text);
+    this.asked = text;
+    this.element.classList.add('busy');
+  }
+
+  /** What is left, or what is wrong, and where. */
+  tell(
+    left: { slices: number; of: number } | null,
+    fault: string | null,
+    column: number | null,
+  ): void {
+    this.asked = null;
+    this.element.classList.remove('busy');
+    setText(
+      this.share,
+      fault !== null || !left
+        ? ''
+        : `${formatCount(left.slices)} of ${formatCount(left.of)} slices`,
+    );
+    this.element.classList.toggle('wrong', fault !== null);
+    this.input.setAttribute('aria-invalid', String(fault !== null));
+    this.fault.hidden = fault === null;
+    if (fault === null) return fill(this.fault);
+    const letters = [...this.input.value];
+    const at = column === null ? letters.length : column - 1;
+    const marked = h(
+      'code',
+      { attrs: { 'aria-hidden': true } },
+      letters.slice(0, at).join(''),
+      h('mark', null, letters.slice(at).join('') || ' '),
+    );
+    fill(this.fault, marked, h('span', null, fault));
+  }
+
+  /** Work that takes the element out of the document for a moment. */
+  keepFocus(work: () => void): void {
+    const { input } = this;
+    const focused = document.activeElement === input;
+    const { selectionStart, selectionEnd } = input;
+    work();
+    if (!focused) return;
+    input.focus();
+    input.setSelectionRange(selectionStart, selectionEnd);
+  }
+
+  private ask(): void {
+    this.apply(this.input.value.trim());
+  }
+
+  private empty(): void {
+    this.input.value = '';
+    this.clear.hidden = true;
+    this.ask();
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.key === 'Enter') this.ask();
+    else if (e.key === 'Escape') {
+      if (this.input.value === '') this.input.blur();
+      else this.empty();
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+}
