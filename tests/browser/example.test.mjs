@@ -371,7 +371,7 @@ test('the search goes from hit to hit', async () => {
 
 test('a collapsed thread shows its innermost calls', async () => {
   await reset();
-  await page.locator('.ruler .key button').click();
+  await page.locator('.ruler .key button').first().click();
   await until(
     () => page.locator('.label .twist[aria-expanded=true]').count(),
     0,
