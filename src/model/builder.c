@@ -466,8 +466,8 @@ struct tv_trace *tv_builder_finish(struct tv_builder *builder)
 {
     struct tv_trace *trace = builder->trace;
     release_input(builder);
+    tv_trace_settle(trace); /* which may call slices otherwise: that takes paths */
     tv_paths_finish(&trace->paths);
-    tv_trace_settle(trace);
     tv_free(builder);
     return trace;
 }

@@ -163,12 +163,96 @@ static void name_states(struct tv_trace *trace)
     }
 }
 
+/* ---- What processors ran ---- */
+
+/* thread_state_running, as a colour: its id of trace-event.md section 5, less 22. */
+#define RUNNING_COLOUR 3
+
+struct processors {
+    uint32_t *rows; /* of all inputs */
+    uint32_t count;
+    uint32_t last; /* most threads stay where they ran last */
+};
+
+static struct processors find_processors(const struct tv_trace *trace)
+{
+    struct processors found = {.rows = tv_alloc(trace->track_count, sizeof *found.rows)};
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_CPU)
+            found.rows[found.count++] = trace->tracks[i].first_row;
+    return found;
+}
+
+/* Whether the slice that begins with the running state, at one place of one file, is in the row:
+ * then it is called so. */
+static bool name_run(struct tv_trace *trace, uint32_t row, struct tv_flow_end running,
+                     uint32_t name)
+{
+    const struct tv_row *ran = &trace->rows[row];
+    uint32_t index = tv_row_find(trace, row, running.time);
+    if (ran->input != trace->rows[running.row].input || index >= ran->count ||
+        tv_slice_start(trace, row, index) != running.time ||
+        tv_slice_offset(trace, row, index) != tv_slice_offset(trace, running.row, running.index))
+        return false;
+    uint32_t *path = &trace->columns[ran->columns].path[ran->first + index];
+    struct tv_frame frame = *tv_path_frame(trace, *path);
+    if (frame.name != name) {
+        frame.name = name;
+        *path = tv_paths_child(&trace->paths, TV_ROOT_PATH, tv_head_add_frame(trace->head, &frame));
+    }
+    return true;
+}
+
+static bool name_run_anywhere(struct tv_trace *trace, struct processors *processors,
+                              struct tv_flow_end running, uint32_t name)
+{
+    for (uint32_t i = 0; i < processors->count; i++) {
+        uint32_t at = (processors->last + i) % processors->count;
+        if (!name_run(trace, processors->rows[at], running, name))
+            continue;
+        processors->last = at;
+        return true;
+    }
+    return false;
+}
+
+/* Inputs that tell states alone have none of them. */
+#define MOST_MISSES 16
+
+static void name_runs_of(struct tv_trace *trace, struct processors *processors, uint32_t row,
+                         uint32_t name)
+{
+    uint32_t misses = 0;
+    for (uint32_t i = 0; i < trace->rows[row].count && misses < MOST_MISSES; i++) {
+        struct tv_slice slice = tv_slice_get(trace, row, i);
+        struct tv_flow_end running = {slice.start, row, i};
+        if (tv_path_frame(trace, slice.path)->colour == RUNNING_COLOUR)
+            misses += !name_run_anywhere(trace, processors, running, name);
+    }
+}
+
+/* The kernel called their slices by its own names, which others know better. */
+static void name_runs(struct tv_trace *trace)
+{
+    struct processors processors = find_processors(trace);
+    for (uint32_t i = 0; processors.count > 0 && i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (track->kind != TV_TRACK_STATES || track->thread == TV_NONE)
+            continue;
+        const struct tv_thread *thread = &trace->head->threads[track->thread];
+        if (!thread->kernel_name && thread->name != TV_EMPTY_STRING)
+            name_runs_of(trace, &processors, track->first_row, thread->name);
+    }
+    tv_free(processors.rows);
+}
+
 void tv_known_names_apply(struct tv_trace *trace)
 {
     struct knowledge all = know_all(trace);
     name_processes(trace->head, &all);
     name_threads(trace->head, &all);
     name_states(trace);
+    name_runs(trace);
     tv_free(all.rows);
 }
 

@@ -7,7 +7,8 @@
  * first.  Of several rows for one id the last stands, and one of the same machine (machines.h)
  * before one of another.  They name what has no name of its own.  On their machine they also
  * replace what only the kernel says: it names a process by its first thread and cuts that to 15
- * bytes.  Of another machine only the whole name that begins or ends with those replaces them.
+ * bytes.  Of another machine only the whole name that begins or ends with those replaces them. What
+ * processors ran is then called as the thread is.
  */
 #ifndef TV_MODEL_KNOWN_NAMES_H
 #define TV_MODEL_KNOWN_NAMES_H
