@@ -13,6 +13,7 @@
 static const struct tv_option options[] = {
     TV_OPTION_CLOCK,
     TV_OPTION_SAMPLES,
+    TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,

@@ -31,6 +31,7 @@ static const struct tv_option options[] = {
               "leave out narrower frames (default: 0.1 of 1180)"),
     TV_OPTION_CLOCK,
     TV_OPTION_SAMPLES,
+    TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,

@@ -13,6 +13,7 @@ static const struct tv_option options[] = {
     TV_OPTION("sort", "default|name|calls|incl-real|excl-real|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
               sort, "by what (default: incl-cpu, or incl-real without a CPU clock)"),
     TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "only the first N methods"),
+    TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,

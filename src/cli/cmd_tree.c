@@ -12,6 +12,7 @@ static const struct tv_option options[] = {
     TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,
               "from the methods that used the time up to their callers"),
     TV_OPTION_CLOCK,
+    TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,

@@ -11,6 +11,19 @@
 #include "cli/load.h"
 #include "cli/selection.h"
 
+/* Whether the trace has slices, and all are asynchronous: who asks for slices means these. */
+static bool has_only_async(const struct tv_trace *trace)
+{
+    uint64_t async = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (tv_track_has_calls(track) && track->slice_count > 0)
+            return false;
+        async += track->kind == TV_TRACK_ASYNC ? track->slice_count : 0;
+    }
+    return async > 0;
+}
+
 static bool wants_samples(const struct tv_settings *settings)
 {
     return settings->samples != TV_CHOICE_NO_SAMPLES;
@@ -53,14 +66,17 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
                                     struct tv_loading *loading, struct tv_measured *measured,
                                     struct tv_error *err)
 {
+    struct tv_settings own = *settings;
     enum tv_status status = tv_load_build(loading, NULL, &measured->trace, err);
     if (status != TV_OK)
         return status;
     struct tv_keep keep;
     measured->head = measured->trace->head;
+    if (!wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
+        own.async |= has_only_async(measured->trace);
     status = tv_keep_make(settings, measured->trace, &keep, err);
     if (status == TV_OK)
-        status = count_trace(settings, flags, &keep, measured, err);
+        status = count_trace(&own, flags, &keep, measured, err);
     tv_keep_release(&keep);
     return status;
 }
@@ -68,7 +84,7 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
 /* Streams pass calls by in which those of other categories would have to be found again. */
 static bool can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
 {
-    return tv_load_streams(loading) && settings->categories.count == 0;
+    return tv_load_streams(loading) && !settings->async && settings->categories.count == 0;
 }
 
 /* The sinks ask with a context that they do not change. */
@@ -92,11 +108,16 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
     return status;
 }
 
-/* Who samples a program may not know that its samples are no slices. */
-static void tell_of_samples(const struct tv_settings *settings, const struct tv_trace *trace)
+/* Who samples a program may not know that its samples are no slices; who sees asynchronous slices
+ * is to know that they are. */
+static void tell_of_kinds(const struct tv_settings *settings, const struct tv_trace *trace)
 {
-    if (trace && trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
-        !wants_samples(settings) && !settings->quiet)
+    if (!trace || wants_samples(settings) || settings->quiet)
+        return;
+    if (has_only_async(trace) && !settings->async && !settings->split_threads)
+        fprintf(stderr, "%s: note: all slices are asynchronous, and shown as --async shows them\n",
+                settings->files.items[0]);
+    else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
         fprintf(stderr,
                 "%s: note: no slices, but %zu samples: collapse and flamegraph show them with "
                 "--samples count\n",
@@ -108,7 +129,7 @@ static enum tv_status report(const struct tv_settings *settings, struct tv_measu
 {
     if (status == TV_OK) {
         tv_load_report(settings, measured->head);
-        tell_of_samples(settings, measured->trace);
+        tell_of_kinds(settings, measured->trace);
     } else {
         tv_measured_release(measured);
     }
@@ -127,6 +148,9 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
     if (wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads and --samples do not go together");
+    if (settings->async && (wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--async and %s do not go together",
+                       wants_samples(settings) ? "--samples" : "--split-threads");
     if (settings->range && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads and --range do not go together");

@@ -260,6 +260,11 @@ enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to, struct t
     return TV_OK;
 }
 
+static bool is_of_kind(const struct tv_settings *settings, const struct tv_track *track)
+{
+    return settings->async ? track->kind == TV_TRACK_ASYNC : tv_track_has_calls(track);
+}
+
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
                                  const struct tv_keep *keep, uint32_t *tracks,
                                  struct tv_selection *selection, struct tv_error *err)
@@ -271,11 +276,11 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
         if (status != TV_OK)
             return status;
     }
-    if (!keep->tracks)
+    if (!keep->tracks && !settings->async)
         return TV_OK;
     selection->tracks = tracks;
     for (uint32_t i = 0; i < trace->track_count; i++)
-        if (tv_track_has_calls(&trace->tracks[i]) && keep->tracks[i])
+        if (is_of_kind(settings, &trace->tracks[i]) && (!keep->tracks || keep->tracks[i]))
             tracks[selection->track_count++] = i;
     return TV_OK;
 }

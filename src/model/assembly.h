@@ -141,7 +141,7 @@ struct tv_async_slice {
     uint32_t group;   /* as in struct tv_object */
     uint32_t track;   /* string: the name of its process's track; TV_EMPTY_STRING: its own */
     bool lifetime;    /* as in struct tv_async_extra */
-    uint8_t flags;  /* TV_SLICE_ENTERED_BEFORE: no beginning; TV_SLICE_OPEN: no end */
+    uint8_t flags;    /* TV_SLICE_ENTERED_BEFORE: no beginning; TV_SLICE_OPEN: no end */
     uint8_t colour;
 };
 
