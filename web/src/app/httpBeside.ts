@@ -18,8 +18,7 @@ import type {
 } from '../model/beside';
 import { decodeFlame } from '../model/decode';
 import type { FlameGraph } from '../model/engine';
-
-type Query = Record<string, string | number | undefined>;
+import { flameQuery, type Query } from './query';
 
 /** How questions travel. */
 export interface Carrier {
@@ -97,11 +96,7 @@ export class HttpBeside implements BesideEngine {
   }
 
   async sampleFlame(q: SampleFlameQuestion, signal?: AbortSignal): Promise<FlameGraph> {
-    const query = {
-      ...{ from: q.from, to: q.to, tracks: q.tracks?.join(',') },
-      ...{ measure: q.measure, order: q.order, inverted: q.inverted ? 1 : 0 },
-      ...{ root: q.root, min: q.min },
-    };
+    const query = { ...flameQuery(q), measure: q.measure };
     return decodeFlame(await this.carrier.bytes('api/sample_flame', query, signal));
   }
 

@@ -36,9 +36,9 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
 import { HttpBeside } from './httpBeside';
+import { flameQuery, scopeQuery, type Query } from './query';
+import { decodeTree, type TreeAnswer, type TreeQuestion } from '../model/treeAnswer';
 import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
-
-type Query = Record<string, string | number | undefined>;
 
 function address(path: string, query: Query): string {
   const search = new URLSearchParams();
@@ -49,15 +49,12 @@ function address(path: string, query: Query): string {
   return text ? `${path}?${text}` : path;
 }
 
-function scopeQuery(scope: Scope): Query {
-  return { from: scope.from, to: scope.to, tracks: scope.tracks?.join(',') };
-}
-
 async function refusal(response: Response): Promise<EngineError> {
   let message = `${response.status} ${response.statusText}`;
   try {
-    const body = (await response.json()) as { error?: unknown };
+    const body = (await response.json()) as { error?: unknown; column?: unknown };
     if (typeof body.error === 'string') message = body.error;
+    if (typeof body.column === 'number') return new EngineError(message, false, body.column);
   } catch {
     // No sentence of the engine's own: the status has to do.
   }
@@ -110,33 +107,57 @@ function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
 }
 
 export class HttpEngine implements Engine {
-  readonly beside = new HttpBeside({ json, bytes });
+  readonly beside: HttpBeside = new HttpBeside({
+    json: (path, query, signal) => this.json(path, query, signal),
+    bytes: (path, query, signal) => this.ask(path, query, signal),
+  });
+
+  /** All it is asked is of what the filter leaves. */
+  constructor(private readonly filter = '') {}
+
+  private filtered(query: Query): Query {
+    return this.filter === '' ? query : { ...query, filter: this.filter };
+  }
+
+  private json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
+    return json(path, this.filtered(query), signal);
+  }
+
+  private ask(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
+    return bytes(path, this.filtered(query), signal);
+  }
 
   status(signal?: AbortSignal): Promise<Status> {
     return json('api/status', {}, signal);
   }
 
+  async same(call: Call, was: string): Promise<Call | null> {
+    const query = { row: call.row, index: call.index, was: was === '' ? undefined : was };
+    const { slice } = await this.json<{ slice: [number, number] | null }>('api/same', query);
+    return slice && { row: slice[0], index: slice[1] };
+  }
+
   async trace(): Promise<TraceFacts> {
-    const facts = visibleTexts(await json<TraceFacts>('api/trace', {}));
+    const facts = visibleTexts(await this.json<TraceFacts>('api/trace', {}));
     for (const thread of [...facts.tracks, ...facts.idle_threads]) thread.name = named(thread.name);
     for (const track of facts.tracks) if (track.kind === 'cpu') track.process = CPUS;
     return facts;
   }
 
   async frames(): Promise<FrameRow[]> {
-    return visibleTexts((await json<{ frames: FrameRow[] }>('api/frames', {})).frames);
+    return visibleTexts((await this.json<{ frames: FrameRow[] }>('api/frames', {})).frames);
   }
 
   profile(scope: Scope, signal?: AbortSignal): Promise<ProfileAnswer> {
-    return json('api/profile', scopeQuery(scope), signal);
+    return this.json('api/profile', scopeQuery(scope), signal);
   }
 
   relations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Relations> {
-    return json('api/relations', { frame, ...scopeQuery(scope) }, signal);
+    return this.json('api/relations', { frame, ...scopeQuery(scope) }, signal);
   }
 
   slice(call: Call, signal?: AbortSignal): Promise<CallDetails> {
-    return json('api/slice', { row: call.row, index: call.index }, signal);
+    return this.json('api/slice', { row: call.row, index: call.index }, signal);
   }
 
   async step(
@@ -147,12 +168,12 @@ export class HttpEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<Call | null> {
     const query = { frame, t: time, direction, tracks: tracks?.join(',') };
-    const found = await json<[number, number] | null>('api/step', query, signal);
+    const found = await this.json<[number, number] | null>('api/step', query, signal);
     return found && { row: found[0], index: found[1] };
   }
 
   extents(frame: number, scope: Scope, pixels: number, signal?: AbortSignal): Promise<Extents> {
-    return json('api/extents', { frame, pixels, ...scopeQuery(scope) }, signal);
+    return this.json('api/extents', { frame, pixels, ...scopeQuery(scope) }, signal);
   }
 
   async tiles(
@@ -162,23 +183,32 @@ export class HttpEngine implements Engine {
     lanes: readonly TileLane[],
     signal?: AbortSignal,
   ): Promise<Tile[]> {
-    return decodeTiles(await bytes('api/tiles', { res, from, to, rows: laneList(lanes) }, signal));
+    return decodeTiles(
+      await this.ask('api/tiles', { res, from, to, rows: laneList(lanes) }, signal),
+    );
   }
 
   async flame(q: FlameQuestion, signal?: AbortSignal): Promise<FlameGraph> {
+    const threads = q.apart ? 'apart' : undefined;
+    const query = { ...flameQuery(q), clock: q.clock, threads };
+    return decodeFlame(await this.ask('api/flame', query, signal));
+  }
+
+  async tree(q: TreeQuestion, signal?: AbortSignal): Promise<TreeAnswer> {
     const query = {
       ...scopeQuery(q),
-      clock: q.clock,
-      order: q.order,
-      inverted: q.inverted ? 1 : 0,
-      root: q.root,
-      min: q.min,
+      measure: q.of === 'calls' ? undefined : q.of,
+      bottom_up: q.bottomUp ? 1 : undefined,
+      nodes: q.nodes?.join(','),
+      below: q.below ? 1 : undefined,
+      reveal: q.reveal,
     };
-    return decodeFlame(await bytes('api/flame', query, signal));
+    const question = q.of === 'calls' ? 'api/tree' : 'api/sample_tree';
+    return decodeTree(await this.ask(question, query, signal));
   }
 
   async activity(buckets: number): Promise<Activity> {
-    return decodeActivity(await bytes('api/activity', { buckets }));
+    return decodeActivity(await this.ask('api/activity', { buckets }));
   }
 
   async instants(
@@ -187,7 +217,7 @@ export class HttpEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<InstantsInView> {
     type Row = [number, number, number, number, number, number, number];
-    const answer = await json<{ instants: Row[]; left_out: number }>(
+    const answer = await this.json<{ instants: Row[]; left_out: number }>(
       'api/instants',
       { ...range, pixels },
       signal,
@@ -200,23 +230,23 @@ export class HttpEngine implements Engine {
   }
 
   instant(instant: number, signal?: AbortSignal): Promise<InstantDetails> {
-    return json('api/instant', { instant }, signal);
+    return this.json('api/instant', { instant }, signal);
   }
 
   async flowCategories(): Promise<FlowCategory[]> {
     type Answer = { categories: [string, number][] };
-    const { categories } = await json<Answer>('api/flow_categories', {});
+    const { categories } = await this.json<Answer>('api/flow_categories', {});
     return categories.map(([name, count]) => ({ name: visible(name), count }));
   }
 
   flow(flow: number, signal?: AbortSignal): Promise<FlowDetails> {
-    return json('api/flow', { flow }, signal);
+    return this.json('api/flow', { flow }, signal);
   }
 
   async flowsOf(call: Call, signal?: AbortSignal): Promise<FlowsOfCall> {
     type Answer = { in: FlowRow[]; out: FlowRow[]; in_count: number; out_count: number };
     const query = call.row < 0 ? { instant: call.index } : { row: call.row, index: call.index };
-    const answer = await json<Answer>('api/flows', query, signal);
+    const answer = await this.json<Answer>('api/flows', query, signal);
     return {
       in: answer.in.map(readFlow),
       out: answer.out.map(readFlow),
@@ -233,12 +263,14 @@ export class HttpEngine implements Engine {
   ): Promise<Arrows> {
     type Answer = { arrows: FlowRow[]; flows: number; left_out: number };
     const query = { ...scopeQuery(scope), pixels, categories: categories.join(',') };
-    const answer = await json<Answer>('api/arrows', query, signal);
+    const answer = await this.json<Answer>('api/arrows', query, signal);
     return { list: answer.arrows.map(readFlow), flows: answer.flows, leftOut: answer.left_out };
   }
 
   async counters(): Promise<CounterFacts[]> {
-    return visibleTexts((await json<{ counters: CounterFacts[] }>('api/counters', {})).counters);
+    return visibleTexts(
+      (await this.json<{ counters: CounterFacts[] }>('api/counters', {})).counters,
+    );
   }
 
   async counterValues(
@@ -248,7 +280,7 @@ export class HttpEngine implements Engine {
     signal?: AbortSignal,
   ): Promise<CounterValues[]> {
     const query = { counters: counters.join(','), ...range, pixels };
-    return decodeCounters(await bytes('api/counter_values', query, signal));
+    return decodeCounters(await this.ask('api/counter_values', query, signal));
   }
 
   async search(q: SearchQuestion, signal?: AbortSignal): Promise<SearchStep> {
@@ -262,46 +294,46 @@ export class HttpEngine implements Engine {
       limit: q.limit,
       after: q.after,
     };
-    return visibleTexts(await json<SearchStep>('api/search', query, signal));
+    return visibleTexts(await this.json<SearchStep>('api/search', query, signal));
   }
 
   async searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]> {
     const query = { q: pattern, case: matchCase ? 1 : 0, re: 1 };
-    return (await json<{ frames: number[] }>('api/search_frames', query, signal)).frames;
+    return (await this.json<{ frames: number[] }>('api/search_frames', query, signal)).frames;
   }
 
   async statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]> {
     type Answer = { rows: StatisticsRow[] };
-    return (await json<Answer>('api/statistics', scopeQuery(scope), signal)).rows;
+    return (await this.json<Answer>('api/statistics', scopeQuery(scope), signal)).rows;
   }
 
   durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations> {
-    return json('api/statistics', { frame, ...scopeQuery(scope) }, signal);
+    return this.json('api/statistics', { frame, ...scopeQuery(scope) }, signal);
   }
 
   async states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer> {
-    return visibleTexts(await json<StatesAnswer>('api/states', scopeQuery(scope), signal));
+    return visibleTexts(await this.json<StatesAnswer>('api/states', scopeQuery(scope), signal));
   }
 
   async state(call: Call, signal?: AbortSignal): Promise<StateAnswer> {
     const query = { row: call.row, index: call.index };
-    return visibleTexts(await json<StateAnswer>('api/state', query, signal));
+    return visibleTexts(await this.json<StateAnswer>('api/state', query, signal));
+  }
+
+  async findings(scope: Scope, signal?: AbortSignal): Promise<Findings> {
+    return visibleTexts(await this.json<Findings>('api/findings', scopeQuery(scope), signal));
   }
 
   async health(): Promise<Health> {
-    return visibleTexts(await json<Health>('api/health', {}));
+    return visibleTexts(await this.json<Health>('api/health', {}));
   }
-  async findings(scope: Scope, signal?: AbortSignal): Promise<Findings> {
-    return visibleTexts(await json<Findings>('api/findings', scopeQuery(scope), signal));
-  }
-
 
   async eventAt(offset: number, input: number): Promise<EventAt> {
-    return visibleTexts(await json<EventAt>('api/at', { offset, input }));
+    return visibleTexts(await this.json<EventAt>('api/at', { offset, input }));
   }
 
   bytes(offset: number, length: number, input: number): Promise<FileBytes> {
-    return json('api/bytes', { offset, length, input });
+    return this.json('api/bytes', { offset, length, input });
   }
 
   async quit(): Promise<void> {

@@ -23,9 +23,9 @@ export const TABS = [
   'selection',
   'states',
   'search',
+  'findings',
   'health',
   'info',
-  'findings',
 ] as const;
 export type Tab = (typeof TABS)[number];
 export type FlameOf = 'calls' | SampleMeasure;

@@ -2,7 +2,7 @@
 // What a trace has beside calls, counters and instants: objects with snapshots, samples, memory
 // dumps.  The questions of docs/view-protocol.md about them.
 
-import type { EventAnswer, FlameGraph, Joins, Scope } from './engine';
+import type { EventAnswer, FlameGraph, FlameLayout, Joins } from './engine';
 
 /** Objects of one type in one process. */
 export interface ObjectType {
@@ -149,12 +149,8 @@ export interface MemoryDumpDetails {
 export const SAMPLE_MEASURES = ['count', 'weight', 'time'] as const;
 export type SampleMeasure = (typeof SAMPLE_MEASURES)[number];
 
-export interface SampleFlameQuestion extends Scope {
+export interface SampleFlameQuestion extends FlameLayout {
   measure: SampleMeasure;
-  order: 'left-heavy' | 'by-name';
-  inverted: boolean;
-  root?: number;
-  min?: number;
 }
 
 export interface Range {

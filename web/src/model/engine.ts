@@ -462,6 +462,7 @@ export interface Engine {
   durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations>;
   states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer>;
   state(call: Call, signal?: AbortSignal): Promise<StateAnswer>;
+  findings(scope: Scope, signal?: AbortSignal): Promise<Findings>;
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;
@@ -480,7 +481,6 @@ export class EngineError extends Error {
     super(message);
     this.name = 'EngineError';
   }
-  findings(scope: Scope, signal?: AbortSignal): Promise<Findings>;
 }
 
 export function isAbort(error: unknown): boolean {

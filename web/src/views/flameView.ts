@@ -99,6 +99,7 @@ export class FlameView {
       order: order === 'by-name' ? ('by-name' as const) : ('left-heavy' as const),
       inverted: order === 'inverted',
       min: LEAST,
+      fold: viewer.flameFold.get(),
       ...(root ? { root: root.path } : {}),
     };
     const clock = viewer.clock.get();
@@ -106,7 +107,7 @@ export class FlameView {
     this.asking.run(
       (signal) =>
         of === 'calls'
-          ? engine.flame({ ...layout, clock }, signal)
+          ? engine.flame({ ...layout, clock, apart: viewer.flameApart.peek() }, signal)
           : engine.beside.sampleFlame({ ...layout, measure: of }, signal),
       (graph) => {
         this.hovered.set(-1);

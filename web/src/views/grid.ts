@@ -18,7 +18,11 @@ export interface GridColumn {
   least?: number;
   number: boolean;
   sorts: boolean;
+  /** A line at its left begins a new group. */
+  begins?: boolean;
   cell: (line: number) => Child | Child[];
+  /** Of a hundred: a bar behind the number shows it. */
+  share?: (line: number) => number;
 }
 
 export interface GridSort {
@@ -27,10 +31,25 @@ export interface GridSort {
 }
 
 export interface GridActions {
-  activate: (line: number) => void;
+  /** `target` is what was clicked; a key activates without one. */
+  activate: (line: number, target?: Element) => void;
   sort?: (column: string) => void;
   /** Whether a line is the selected thing. */
   selected?: (line: number) => boolean;
+  /** Lines that open: then it is a tree. */
+  tree?: GridTree;
+  focused?: (on: boolean) => void;
+}
+
+export interface GridTree {
+  /** From 0. */
+  level: (line: number) => number;
+  /** null: there is nothing to open. */
+  isOpen: (line: number) => boolean | null;
+  setOpen: (line: number, open: boolean) => void;
+  openBelow: (line: number) => void;
+  /** -1: none. */
+  parent: (line: number) => number;
 }
 
 /** As --h-table of the style sheet. */
@@ -60,7 +79,11 @@ export class Grid {
   ) {
     this.scroller = h(
       'div',
-      { class: 'scroller', tabIndex: 0, attrs: { role: 'grid', 'aria-label': label } },
+      {
+        class: 'scroller',
+        tabIndex: 0,
+        attrs: { role: actions.tree ? 'treegrid' : 'grid', 'aria-label': label },
+      },
       this.head,
       this.rows,
       this.empty,
@@ -73,8 +96,10 @@ export class Grid {
       if (!row) return;
       this.scroller.focus({ preventScroll: true });
       this.moveTo(Number(row.dataset['line']));
-      this.actions.activate(this.line);
+      this.actions.activate(this.line, e.target as Element);
     });
+    this.scroller.addEventListener('focus', () => actions.focused?.(true));
+    this.scroller.addEventListener('blur', () => actions.focused?.(false));
     new ResizeObserver(() => this.render()).observe(this.scroller);
   }
 
@@ -113,7 +138,7 @@ export class Grid {
     return h(
       'div',
       {
-        class: c.number ? 'number' : '',
+        class: [c.number && 'number', c.begins && 'begins'].filter(Boolean).join(' '),
         attrs: { role: 'columnheader', 'aria-sort': c.sorts ? direction : null },
       },
       c.sorts
@@ -224,18 +249,34 @@ export class Grid {
         'data-line': line,
         'aria-rowindex': line + 2,
         'aria-selected': chosen,
+        ...this.treeAttributes(line),
       },
     });
-    for (const column of this.columns) {
-      const cell = h('div', {
-        class: `grid-cell${column.number ? ' number' : ''}`,
-        attrs: { role: 'gridcell', 'data-column': column.id },
-      });
-      const content = column.cell(line);
-      append(cell, Array.isArray(content) ? content : [content]);
-      row.append(cell);
-    }
+    for (const column of this.columns) row.append(this.cellOf(line, column));
     return row;
+  }
+
+  private treeAttributes(line: number): Record<string, number | boolean | null> {
+    const { tree } = this.actions;
+    return tree ? { 'aria-level': tree.level(line) + 1, 'aria-expanded': tree.isOpen(line) } : {};
+  }
+
+  private cellOf(line: number, column: GridColumn): HTMLElement {
+    const share = column.share?.(line);
+    const classes = [
+      'grid-cell',
+      column.number && 'number',
+      column.begins && 'begins',
+      share !== undefined && 'percent',
+    ];
+    const cell = h('div', {
+      class: classes.filter(Boolean).join(' '),
+      attrs: { role: 'gridcell', 'data-column': column.id },
+    });
+    const content = column.cell(line);
+    append(cell, Array.isArray(content) ? content : [content]);
+    if (share !== undefined) cell.style.setProperty('--share', `${Math.min(100, share)}%`);
+    return cell;
   }
 
   /** The cursor goes to a line, which comes into view. */
@@ -264,8 +305,25 @@ export class Grid {
     if (to !== undefined) this.moveTo(to);
     else if ((e.key === 'Enter' || e.key === ' ') && this.line >= 0)
       this.actions.activate(this.line);
-    else return;
+    else if (!this.treeKey(e.key)) return;
     e.preventDefault();
     e.stopPropagation();
+  }
+
+  /** Right opens, then goes to the first child; left closes, then goes to the parent. */
+  private treeKey(key: string): boolean {
+    const { tree } = this.actions;
+    const { line } = this;
+    if (!tree || line < 0) return false;
+    const open = tree.isOpen(line);
+    if (key === '*') tree.openBelow(line);
+    else if (key === 'ArrowRight') {
+      if (open === false) tree.setOpen(line, true);
+      else if (open) this.moveTo(line + 1);
+    } else if (key === 'ArrowLeft') {
+      if (open) tree.setOpen(line, false);
+      else if (tree.parent(line) >= 0) this.moveTo(tree.parent(line));
+    } else return false;
+    return true;
   }
 }

@@ -10,6 +10,7 @@ import { FindingsStore } from '../model/findings';
 import { SearchList } from '../model/searchList';
 import { hasStates } from '../model/states';
 import { StatisticsStore } from '../model/statisticsStore';
+import { TreeStore } from '../model/treeStore';
 import { detailsHint } from './detailsHint';
 import { DetailsView } from './detailsView';
 import { exportButton, profileExport, type Exported } from './exportMenu';
@@ -25,11 +26,14 @@ import { searchCount, SearchView } from './searchView';
 import { makeSplitter } from './splitter';
 import { StatesView } from './statesView';
 import { StatisticsView } from './statisticsView';
+import { TreeView } from './treeView';
 import type { Views } from './context';
 
 const NAMES: Record<Tab, string> = {
   profile: 'Profile',
   flame: 'Flame',
+  'top-down': 'Top-down',
+  'bottom-up': 'Bottom-up',
   selection: 'Selection',
   states: 'States',
   search: 'Search',
@@ -53,6 +57,7 @@ export class LowerPanel {
   private readonly statisticsView: StatisticsView;
   /** null: the trace does not tell of the scheduler. */
   private readonly states: StatesView | null;
+  private readonly trees: Partial<Record<Tab, TreeView>>;
   private readonly tabs: readonly Tab[];
   /** The Selection tab shows the table by name: no single thing is selected. */
   private readonly byName: ReadSignal<boolean>;
@@ -77,6 +82,10 @@ export class LowerPanel {
       ? new StatesView(v, () => viewer.tab.get() === 'states')
       : null;
     this.tabs = TABS.filter((tab) => tab !== 'states' || this.states);
+    this.trees = {
+      'top-down': this.makeTree('top-down', false),
+      'bottom-up': this.makeTree('bottom-up', true),
+    };
     this.table = new ProfileTable(v);
     this.inProfile = profileFind(v, this.table);
     this.find = new FindBox(viewer, () => this.findable());
@@ -105,10 +114,16 @@ export class LowerPanel {
     effect(() => {
       const tab = v.viewer.tab.get();
       for (const [name, pane] of panes) pane.hidden = name !== tab;
-      const withTable = tab === 'profile' || tab === 'flame';
+      const withTable = tab === 'profile' || tab === 'flame' || tab in this.trees;
       beside.hidden = !withTable;
       this.panes.classList.toggle('with-details', withTable);
     });
+  }
+
+  private makeTree(tab: Tab, bottomUp: boolean): TreeView {
+    const { viewer } = this.v;
+    const store = new TreeStore(viewer, bottomUp, () => viewer.tab.get() === tab);
+    return new TreeView(this.v, store, NAMES[tab]);
   }
 
   private makePanes(): Map<Tab, HTMLElement> {
@@ -142,6 +157,10 @@ export class LowerPanel {
         'flame',
         pane('flame', '', new FlameView(this.v, () => viewer.tab.get() === 'flame').element),
       ],
+      ...Object.entries(this.trees).map(([tab, tree]): [Tab, HTMLElement] => [
+        tab as Tab,
+        pane(tab as Tab, '', tree.element),
+      ]),
       ['selection', pane('selection', 'scrolls scroller', selection, this.statisticsView.element)],
       ...(this.states
         ? [['states', pane('states', '', this.states.element)] as [Tab, HTMLElement]]
@@ -184,7 +203,7 @@ export class LowerPanel {
 
   /** How much there is in a tab, behind its name. */
   private tabCount(tab: Tab): HTMLElement | null {
-    if (tab !== 'search' && tab !== 'health') return null;
+    const { facts } = this.v.viewer;
     const faults = facts.diagnostics.reduce((sum, d) => sum + d.count, 0);
     const some = (n: number | null): string => (n ? formatCount(n) : '');
     const texts: Partial<Record<Tab, () => string>> = {
@@ -194,7 +213,6 @@ export class LowerPanel {
     };
     const text = texts[tab];
     if (!text) return null;
-    const { facts } = this.v.viewer;
     const count = h('span', { class: 'tab-count' });
     effect(() => setText(count, text()));
     return count;
@@ -203,6 +221,8 @@ export class LowerPanel {
   private exported(): Exported {
     const { viewer } = this.v;
     if (viewer.tab.peek() === 'states' && this.states) return this.states.exported();
+    const tree = this.trees[viewer.tab.peek()];
+    if (tree) return tree.exported();
     if (viewer.tab.peek() !== 'selection') return profileExport(this.v, this.table);
     const rows = this.statistics.rows.peek();
     return {
@@ -239,7 +259,8 @@ export class LowerPanel {
     );
     effect(() => {
       const tab = viewer.tab.get();
-      tools.hidden = tab !== 'profile' && tab !== 'states' && !this.byName.get();
+      tools.hidden =
+        tab !== 'profile' && tab !== 'states' && !(tab in this.trees) && !this.byName.get();
     });
     // What the file says of itself is computed for nothing.
     const applies = (): boolean => viewer.tab.get() !== 'info' && viewer.tab.get() !== 'health';
@@ -249,7 +270,15 @@ export class LowerPanel {
   /** What the find box looks in: the table of the tab. */
   private findable(): Findable {
     if (this.states && this.v.viewer.tab.get() === 'states') return this.states.findable;
+    const tree = this.trees[this.v.viewer.tab.get()];
+    if (tree) return tree.findable;
     return this.byName.get() ? this.statisticsView.findable : this.inProfile;
+  }
+
+  /** The lines of the table that the keyboard is in. */
+  copyText(): string | null {
+    const tab = this.v.viewer.tab.peek();
+    return tab === 'profile' ? this.table.copyText() : (this.trees[tab]?.copyText() ?? null);
   }
 
   get findInput(): HTMLInputElement {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters that several questions share, as docs/view-protocol.md has them.
+
+import type { FlameLayout, Scope } from '../model/engine';
+
+export type Query = Record<string, string | number | undefined>;
+
+export function flameQuery(q: FlameLayout): Query {
+  return {
+    ...scopeQuery(q),
+    order: q.order,
+    inverted: q.inverted ? 1 : 0,
+    fold: q.fold ? 1 : undefined,
+    frame: q.frame,
+    side: q.side,
+    root: q.root,
+    min: q.min,
+  };
+}
+
+export function scopeQuery(scope: Scope): Query {
+  return { from: scope.from, to: scope.to, tracks: scope.tracks?.join(',') };
+}

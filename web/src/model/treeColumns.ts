@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of the tree tables: the profile's but for what is per call, with "Self" for
+// "Exclusive"; of samples there is one measure in the place of the clocks.
+
+import { formatCount, formatPercent, formatTime, unitHead, type Unit } from '../base/format';
+import type { FlameOf } from './address';
+import { columnsFor, type Column } from './columns';
+import type { TraceFacts } from './engine';
+import type { TreeLines } from './treeLines';
+import { wordsFor } from './words';
+
+const MEASURES = { count: 'samples', weight: 'weight', time: 'time' } as const;
+
+export interface TreeColumn extends Column {
+  /** One line of head, without the unit. */
+  text: string;
+}
+
+function ofSamples(column: Column, of: Exclude<FlameOf, 'calls'>): TreeColumn {
+  const what = column.id.startsWith('incl') ? 'Incl' : 'Self';
+  const title = `${what === 'Incl' ? 'In the frame or what it calls' : 'In the frame itself'}, ${MEASURES[of]}`;
+  if (column.kind === 'calls') return { ...column, text: 'Samples', title: 'Samples' };
+  if (column.kind === 'name') return { ...column, text: 'Name' };
+  const text = `${what} ${column.kind === 'percent' ? '%' : MEASURES[of]}`;
+  return { ...column, text, title: column.kind === 'percent' ? `${title}, share of all` : title };
+}
+
+function ofCalls(column: Column, bottomUp: boolean, words: { slices: string }): TreeColumn {
+  const self = (text: string): string => text.replace('Exclusive', 'Self').replace('Excl', 'Self');
+  const calls = words.slices[0]?.toUpperCase() + words.slices.slice(1);
+  if (column.kind === 'name') return { ...column, text: 'Name' };
+  if (column.kind === 'calls')
+    return { ...column, text: calls, title: bottomUp ? `${calls}, recursive ones too` : calls };
+  const text = self(column.group) + (column.kind === 'percent' ? ' %' : '');
+  return { ...column, text, title: self(column.title) };
+}
+
+export function treeColumns(facts: TraceFacts, of: FlameOf, bottomUp: boolean): TreeColumn[] {
+  const words = wordsFor(facts);
+  const clocks = of === 'calls' ? facts.clocks : (['real'] as const);
+  return columnsFor(clocks)
+    .filter((column) => !column.id.endsWith('per_call'))
+    .map((column) => (of === 'calls' ? ofCalls(column, bottomUp, words) : ofSamples(column, of)));
+}
+
+export function isTime(column: Column, of: FlameOf): boolean {
+  return column.kind === 'time' && (of === 'calls' || of === 'time');
+}
+
+export function headText(column: TreeColumn, of: FlameOf, unit: Unit): string {
+  return isTime(column, of) ? unitHead(column.text, unit) : column.text;
+}
+
+function valueText(value: number, column: Column, of: FlameOf, unit: Unit): string {
+  return isTime(column, of) ? formatTime(value, unit) : formatCount(value);
+}
+
+export function treeText(
+  tree: TreeLines,
+  line: number,
+  column: Column,
+  of: FlameOf,
+  unit: Unit,
+): string {
+  const value = tree.figure(line, column.id);
+  if (value === null) return '';
+  return column.kind === 'percent'
+    ? formatPercent(value, totalOf(tree, column))
+    : valueText(value, column, of, unit);
+}
+
+export function totalOf(tree: TreeLines, column: Column): number {
+  return (column.clock === 'cpu' ? tree.cpu : tree.real)?.total ?? 0;
+}
+
+/** The widest text of a column. */
+export function widestText(tree: TreeLines, column: Column, of: FlameOf, unit: Unit): string {
+  if (column.kind === 'percent') return '100.0';
+  // Each has the unit that suits it: then the greatest is not the longest.
+  if (isTime(column, of) && unit === 'auto') return '999.999 ms';
+  return valueText(tree.most(column.id), column, of, unit);
+}

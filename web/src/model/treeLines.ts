@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a tree table that were asked for so far, which of them are open, and those that are
+// shown one under the other.  Lines have numbers, which stay; there may be a million of them.
+
+import { figure, type ColumnId, type Figures } from './columns';
+import type { Frames } from './names';
+import type { Sort } from './profileRows';
+import { LINE, type TreeAnswer, type TreeTimes } from './treeAnswer';
+
+/** What the lines of the first level lie under. */
+export const TOP = -1;
+
+interface Family {
+  first: number;
+  count: number;
+}
+
+interface Times {
+  total: number;
+  incl: number[];
+  self: number[];
+}
+
+function emptyTimes(times: TreeTimes | null): Times | null {
+  return times && { total: times.total, incl: [], self: [] };
+}
+
+export class TreeLines {
+  readonly frame: number[] = [];
+  readonly parent: number[] = [];
+  readonly level: number[] = [];
+  readonly calls: number[] = [];
+  readonly real: Times | null;
+  readonly cpu: Times | null;
+  private readonly node: number[] = [];
+  private readonly mayOpen: boolean[] = [];
+  /** The children of a line, once they are there. */
+  private readonly families = new Map<number, Family>();
+  private readonly opened = new Set<number>();
+  private sorted = new Map<number, Uint32Array>();
+  private order: Sort = { column: 'name', descending: false };
+
+  /** The totals and the clocks are those of the first answer. */
+  constructor(
+    private readonly bottomUp: boolean,
+    answer: TreeAnswer,
+  ) {
+    this.real = emptyTimes(answer.real);
+    this.cpu = emptyTimes(answer.cpu);
+  }
+
+  get count(): number {
+    return this.frame.length;
+  }
+
+  /** How the engine calls a line. */
+  name(line: number): string {
+    if (line === TOP) return '0';
+    const node = this.node[line] ?? 0;
+    return this.bottomUp ? `${node}.${this.level[line] ?? 0}` : String(node);
+  }
+
+  /**
+   * `asked` tells which line the opened one of that number is; null: it is gone.  Lines that are
+   * there stay what they are.
+   */
+  add(answer: TreeAnswer, asked: (k: number) => number | null): void {
+    const opened = answer.opened.length;
+    // Line of the answer to line of the table, for what hangs on it; -2: none.
+    const lines = new Int32Array(answer.count).fill(-2);
+    for (let first = 0, end = 0; first < answer.count; first = end) {
+      const parent = answer.parent[first] ?? 0;
+      while (end < answer.count && answer.parent[end] === parent) end++;
+      const under = parent < opened ? asked(parent) : (lines[parent - opened] ?? -2);
+      if (under !== null && under >= TOP) this.addFamily(answer, first, end, under, lines);
+    }
+  }
+
+  private addFamily(
+    answer: TreeAnswer,
+    first: number,
+    end: number,
+    under: number,
+    lines: Int32Array,
+  ): void {
+    const known = this.families.get(under);
+    const byFrame = new Map<number, number>();
+    for (let k = 0; known && k < known.count; k++)
+      byFrame.set(this.frame[known.first + k] ?? -1, known.first + k);
+    if (!known) this.families.set(under, { first: this.count, count: end - first });
+    for (let k = first; k < end; k++) {
+      const line = known
+        ? (byFrame.get(answer.frame[k] ?? -1) ?? -2)
+        : this.addLine(answer, k, under);
+      lines[k] = line;
+      if (((answer.flags[k] ?? 0) & LINE.opened) !== 0) this.open(line);
+    }
+  }
+
+  private addLine(answer: TreeAnswer, k: number, under: number): number {
+    const line = this.count;
+    this.frame.push(answer.frame[k] ?? 0);
+    this.node.push(answer.node[k] ?? 0);
+    this.parent.push(under);
+    this.level.push(under === TOP ? 0 : (this.level[under] ?? 0) + 1);
+    this.calls.push(answer.calls[k] ?? 0);
+    for (const clock of ['real', 'cpu'] as const) {
+      this[clock]?.incl.push(answer[clock]?.incl[k] ?? 0);
+      this[clock]?.self.push(answer[clock]?.self[k] ?? 0);
+    }
+    this.mayOpen.push(((answer.flags[k] ?? 0) & LINE.hasChildren) !== 0);
+    return line;
+  }
+
+  /** Whether a line is open; null: there is nothing below it. */
+  isOpen(line: number): boolean | null {
+    return this.mayOpen[line] ? this.opened.has(line) : null;
+  }
+
+  hasFamily(line: number): boolean {
+    return this.families.has(line);
+  }
+
+  open(line: number): void {
+    if (this.mayOpen[line]) this.opened.add(line);
+  }
+
+  close(line: number): void {
+    this.opened.delete(line);
+  }
+
+  /** The open lines that are to be open again, what they lie under before them. */
+  openLines(most: number): number[] {
+    return [...this.opened]
+      .filter((line) => this.families.has(line))
+      .sort((a, b) => (this.level[a] ?? 0) - (this.level[b] ?? 0) || a - b)
+      .slice(0, most);
+  }
+
+  /** The line of a frame under another one; null: there is none. */
+  childOf(line: number, frame: number): number | null {
+    const family = this.families.get(line);
+    for (let k = 0; family && k < family.count; k++)
+      if (this.frame[family.first + k] === frame) return family.first + k;
+    return null;
+  }
+
+  figures(line: number): Figures {
+    return {
+      calls: this.calls[line] ?? 0,
+      recursive: 0,
+      incl_real: this.real?.incl[line] ?? null,
+      excl_real: this.real?.self[line] ?? null,
+      incl_cpu: this.cpu?.incl[line] ?? null,
+      excl_cpu: this.cpu?.self[line] ?? null,
+    };
+  }
+
+  private column(id: ColumnId): number[] | undefined {
+    const times = id.includes('cpu') ? this.cpu : this.real;
+    if (id === 'calls') return this.calls;
+    return id.startsWith('incl') ? times?.incl : times?.self;
+  }
+
+  private sort(line: number, family: Family, frames: Frames): Uint32Array {
+    const names = this.order.column === 'name';
+    const values = names ? undefined : this.column(this.order.column);
+    const sign = this.order.descending ? -1 : 1;
+    const byName = (a: number, b: number): number => {
+      const one = frames.full(this.frame[a] ?? 0);
+      const other = frames.full(this.frame[b] ?? 0);
+      return one < other ? -1 : one > other ? 1 : a - b;
+    };
+    const sorted = Uint32Array.from({ length: family.count }, (_, k) => family.first + k);
+    sorted.sort((a, b) =>
+      values ? sign * ((values[a] ?? 0) - (values[b] ?? 0)) || byName(a, b) : sign * byName(a, b),
+    );
+    this.sorted.set(line, sorted);
+    return sorted;
+  }
+
+  /** The lines as they stand under each other: brothers in order, children behind their parent. */
+  shown(sort: Sort, frames: Frames): number[] {
+    if (sort.column !== this.order.column || sort.descending !== this.order.descending) {
+      this.order = sort;
+      this.sorted = new Map();
+    }
+    const shown: number[] = [];
+    const open: { lines: Uint32Array; at: number }[] = [];
+    const descend = (line: number): void => {
+      const family = this.families.get(line);
+      if (!family) return;
+      open.push({ lines: this.sorted.get(line) ?? this.sort(line, family, frames), at: 0 });
+    };
+    descend(TOP);
+    for (let top = open.at(-1); top; top = open.at(-1)) {
+      const line = top.lines[top.at++];
+      if (line === undefined) open.pop();
+      else {
+        shown.push(line);
+        if (this.opened.has(line)) descend(line);
+      }
+    }
+    return shown;
+  }
+
+  /** The greatest figure of a column, for its width. */
+  most(id: ColumnId): number {
+    const values = this.column(id) ?? [];
+    let most = 0;
+    for (const value of values) if (value > most) most = value;
+    return most;
+  }
+
+  figure(line: number, id: ColumnId): number | null {
+    return figure(this.figures(line), id);
+  }
+}
