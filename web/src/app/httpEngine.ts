@@ -119,8 +119,8 @@ export class HttpEngine implements Engine {
     return this.filter === '' ? query : { ...query, filter: this.filter };
   }
 
-  private this.json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
-    return this.json(path, this.filtered(query), signal);
+  private json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
+    return json(path, this.filtered(query), signal);
   }
 
   private ask(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
@@ -128,7 +128,7 @@ export class HttpEngine implements Engine {
   }
 
   status(signal?: AbortSignal): Promise<Status> {
-    return this.json('api/status', {}, signal);
+    return json('api/status', {}, signal);
   }
 
   async same(call: Call, was: string): Promise<Call | null> {
