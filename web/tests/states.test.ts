@@ -3,10 +3,11 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CounterFacts, CounterValues } from '../src/model/engine';
+import type { CounterFacts, CounterValues, FrameRow } from '../src/model/engine';
+import { Frames } from '../src/model/names';
 import { namedTracks, threadsOf, tracksOfSlices, type StatesAnswer } from '../src/model/states';
 import { exportStates, statesColumns, statesLines } from '../src/model/statesTable';
-import { vsyncBands, vsyncCounter } from '../src/model/vsync';
+import { bandsOfBeats, vsyncBands, vsyncCounter, vsyncFrame } from '../src/model/vsync';
 import { track } from './fixtures';
 
 /** Two processors over 10 ms; `b` was never blocked, and on CPU 1 alone. */
@@ -99,4 +100,17 @@ test('the beat of applications counts; a band is where it is on', () => {
     { from: 30, to: 40 },
   ]);
   assert.deepEqual(vsyncBands({ ...values, merged: true }, 40), []);
+});
+
+test('without a counter slices of the name tell the beat, and only they', () => {
+  const frames = (...names: string[]): Frames =>
+    new Frames(names.map((name, i): FrameRow => ['', name, '', '', 0, i + 1]));
+  assert.equal(vsyncFrame(frames('doVSync', 'VSyncProvider', 'VSync')), 2);
+  assert.equal(vsyncFrame(frames('HW_VSYNC_0', 'VSYNC-app')), 1);
+  assert.equal(vsyncFrame(frames('OnVSync', 'vsync_clk')), -1);
+  // Of several threads, in any order; the last band goes on to the end.
+  assert.deepEqual(bandsOfBeats([10, 30, 20], 35), [
+    { from: 10, to: 20 },
+    { from: 30, to: 35 },
+  ]);
 });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The display's beat, as counters of Android tell it (VSYNC, VSYNC-app, VSYNC-sf, HW_VSYNC): they
-// turn with each beat, so that bands of two kinds follow one another.
+// The display's beat, as counters of Android tell it (VSYNC, VSYNC-app, VSYNC-sf, HW_VSYNC), which
+// turn with each beat, or else slices of such a name (Chrome's "VSync"), of which each begins with
+// one: so that bands of two kinds follow one another.
 
 import { Latest, debounce } from '../base/latest';
-import { effect, signal, type ReadSignal } from '../base/signal';
+import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { CounterFacts, CounterValues } from './engine';
+import type { Frames } from './names';
 import { length, type Span } from './span';
 import type { Viewer } from './viewer';
 
@@ -31,10 +33,34 @@ export function vsyncBands(values: CounterValues, end: number): Span[] {
   return bands;
 }
 
+/** Slices that begin with the beat; what only has to do with it has a longer name. */
+const SLICES = [/^vsync-app$/i, /^vsync$/i, /^vsync-sf$/i, /^hw_vsync(_\w+)?$/i];
+
+/** Of such slices, -1: there are none. */
+export function vsyncFrame(frames: Frames): number {
+  for (const name of SLICES)
+    for (let frame = 0; frame < frames.count; frame++)
+      if (frames.rank(frame) > 0 && name.test(frames.method(frame))) return frame;
+  return -1;
+}
+
+/** From every other beat to the next one. */
+export function bandsOfBeats(beats: readonly number[], end: number): Span[] {
+  const sorted = [...beats].sort((a, b) => a - b);
+  return sorted.flatMap((from, i) => (i % 2 === 0 ? [{ from, to: sorted[i + 1] ?? end }] : []));
+}
+
+/** Beats nearer than that share of the trace are one. */
+const MOST_BEATS = 65536;
+
 export class VsyncStore {
+  /** Whether the trace tells the beat. */
+  readonly known: ReadSignal<boolean>;
+
   readonly bands = signal<readonly Span[]>([]);
   private covers: Span | null = null;
   private counter: CounterFacts | null = null;
+  private readonly frame: number;
   private readonly asking: Latest;
 
   constructor(
@@ -44,8 +70,12 @@ export class VsyncStore {
   ) {
     this.asking = new Latest(viewer.failed);
     const load = debounce(40, () => this.ask());
+    this.frame = vsyncFrame(viewer.frames);
+    this.known = computed(() => vsyncCounter(counters.get()) !== null || this.frame >= 0);
     effect(() => {
-      this.counter = vsyncCounter(counters.get());
+      const counter = vsyncCounter(counters.get());
+      if (counter !== this.counter) this.covers = null;
+      this.counter = counter;
       viewer.view.get();
       if (on.get()) load();
       else this.bands.set([]);
@@ -56,7 +86,8 @@ export class VsyncStore {
   private ask(): void {
     const { counter, covers } = this;
     const view = this.viewer.view.peek();
-    if (!counter || !this.on.peek()) return;
+    if (!this.on.peek()) return;
+    if (!counter) return this.askBeats();
     const near = covers && length(covers) < 4 * length(view);
     if (near && covers.from <= view.from && covers.to >= view.to) return;
     const from = Math.floor(view.from - length(view));
@@ -66,6 +97,20 @@ export class VsyncStore {
       ([values]) => {
         this.covers = { from, to };
         this.bands.set(values ? vsyncBands(values, this.viewer.bounds.to) : []);
+      },
+    );
+  }
+
+  /** All at once: which bands are dark must not change with what is in view. */
+  private askBeats(): void {
+    const { engine, bounds } = this.viewer;
+    if (this.frame < 0 || this.covers) return;
+    this.asking.run(
+      (signal) => engine.extents(this.frame, {}, MOST_BEATS, signal),
+      ({ tracks }) => {
+        const beats = tracks.flatMap(([, times]) => times.filter((_, i) => i % 2 === 0));
+        this.covers = { ...bounds };
+        this.bands.set(bandsOfBeats(beats, bounds.to));
       },
     );
   }

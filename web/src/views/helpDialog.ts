@@ -33,7 +33,7 @@ const SECTIONS: readonly Section[] = [
       ],
       ['drag on the tracks', 'selects a range; its ends can be dragged'],
       ['M', 'range from the selection'],
-      ['Right Left, . ,', 'next, previous call in the row'],
+      ['Right Left, . ,', 'next, previous call or state in the row'],
       ['Down Up', 'first call inside, caller'],
       ['] [', 'along the flow, and back; again from the same call: its next one'],
       ['click on an arrow', 'goes to its other end'],
@@ -74,7 +74,7 @@ const SECTIONS: readonly Section[] = [
     'Panels',
     [
       ['Q', 'opens and closes the lower panel'],
-      ['V', 'bands for each beat of the display, where the trace has a VSYNC counter'],
+      ['V', 'bands for each beat of the display, where the trace has a counter or slices VSYNC'],
       ['2 4', 'flame graph: left heavy, inverted'],
       ['in the flame graph', 'W S scroll, + − zoom, arrows go from frame to frame'],
       ['?', 'this help'],

@@ -13,7 +13,6 @@ import {
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
 import { allThreads } from '../model/states';
-import { vsyncCounter } from '../model/vsync';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './flowMenu';
@@ -158,21 +157,22 @@ export class TopBar {
     );
   }
 
-  /** Hidden where no counter tells the display's beat. */
+  /** Hidden where nothing tells the display's beat. */
   private vsync(): HTMLElement {
-    const { settings, counters } = this.v;
+    const { settings, vsync } = this.v;
     const button = h(
       'button',
       {
         class: 'text-button',
-        title: "Bands for each beat of the display, as the trace's VSYNC counter tells it (V)",
+        title:
+          "Bands for each beat of the display, as the trace's VSYNC counter or slices tell it (V)",
         attrs: { type: 'button' },
         on: { click: () => settings.toggleVsync() },
       },
       'VSync',
     );
     effect(() => {
-      button.hidden = vsyncCounter(counters.list.get()) === null;
+      button.hidden = !vsync.known.get();
       setAttribute(button, 'aria-pressed', settings.vsync.get());
     });
     return button;
