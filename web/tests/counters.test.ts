@@ -46,6 +46,7 @@ function paint(
   pointer: number | null,
   hold = true,
   counter: CounterFacts = COUNTER,
+  values: CounterValues = VALUES,
 ): string[] {
   const { context, log } = drawLog();
   const row = counterRow(counter);
@@ -54,7 +55,7 @@ function paint(
     theme: theme(),
     scale: new TimeScale({ from: 0, to: 1000 }, 100),
     meter: new TextMeter((text) => text.length * 6),
-    values: new Map([[3, VALUES]]),
+    values: new Map([[3, values]]),
     pointer,
     hovered: pointer === null ? null : 3,
     views: view === 'stack' ? new Map() : new Map([[3, view]]),
@@ -121,6 +122,8 @@ test('a series that is not told has no area, and none at 0 either', () => {
   // Alone: from the second sample on there is nothing of it, not even a line.
   assert.deepEqual(behind(paint(1, null)), []);
   assert.equal(behind(paint(0, null)).length, 2, 'area and edge');
+  const untold = { ...VALUES, series: VALUES.series.slice(1) };
+  assert.deepEqual(behind(paint('stack', null, true, COUNTER, untold)), []);
 });
 
 test('the last value holds to the end, or ends with the last sample', () => {

@@ -120,9 +120,11 @@ function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piec
   const { x } = piece;
   const width = Math.min(x + piece.width, s.scale.width) - x;
   let foot = 0;
+  let told = false;
   for (const series of shown) {
     const value = values.series[series]?.[piece.what][piece.at] ?? NaN;
     if (!Number.isFinite(value)) continue;
+    told = true;
     const [a, b] = [place(foot), place(foot + value)];
     if (stacked) foot += value;
     const high = Math.abs(a - b);
@@ -132,7 +134,7 @@ function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piec
     g.globalAlpha = 1;
     if (!stacked) g.fillRect(x, b - 1, width, 2);
   }
-  if (!stacked) return;
+  if (!stacked || !told) return;
   g.fillStyle = s.theme.colour['text-2'];
   g.fillRect(x, place(foot) - 0.5, width, 1);
 }
