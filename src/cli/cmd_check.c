@@ -37,7 +37,7 @@ static enum tv_status check_texts(struct tv_trace *trace, struct tv_error *err)
         if (!counted)
             trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_JSON] = (struct tv_diagnostic){0};
         counted = true;
-        status = tv_te_check_text(input->source, &trace->head->diagnostics, err);
+        status = tv_te_check_text(trace, i, err);
     }
     return status;
 }

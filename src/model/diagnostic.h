@@ -69,6 +69,9 @@
     X(PID_MISSING, "pid-missing", N, "events without a pid: of process 0")                         \
     X(TID_MISSING, "tid-missing", N, "events without a tid: of the thread numbered as their pid")  \
     X(NAME_MISSING, "name-missing", W, "events without a name: shown as [No name]")                \
+    X(ARGS_HIDDEN, "args-hidden", N,                                                               \
+      "ends with arguments of other values than their beginning has: those of the end count, "     \
+      "both are shown")                                                                            \
     X(BAD_DURATION, "bad-duration", W,                                                             \
       "durations that are null (taken as 0), no numbers (taken as missing) or too long (cut)")     \
     X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, taken as 0")                 \

@@ -110,8 +110,10 @@ static void take_end(struct pairing *p, const struct tv_span *end)
     if (level < p->depth) {
         close_level(p, level, end);
     } else if (p->balanced) {
+        struct tv_span told = *end; /* its name at least */
+        told.flags |= TV_SPAN_TELLS;
         count_as(p, TV_DIAGNOSTIC_TITLE_MISMATCH, end);
-        close_level(p, p->depth - 1, end);
+        close_level(p, p->depth - 1, &told);
     } else {
         count_as(p, TV_DIAGNOSTIC_IGNORED_EXIT, end);
     }

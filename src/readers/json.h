@@ -77,6 +77,9 @@ struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key);
  * (may be NULL): all that was forgiven. */
 void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults);
 
+/* Whether two values are written alike as strict JSON: 0x10 is 16. */
+bool tv_json_same(struct tv_bytes a, struct tv_bytes b);
+
 /* Whether something in a value is nested deeper than TV_JSON_DEPTH, so that it is written as null.
  */
 bool tv_json_is_deeper(struct tv_bytes raw);

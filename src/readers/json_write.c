@@ -167,6 +167,22 @@ void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults
         *faults = walk.faults;
 }
 
+bool tv_json_same(struct tv_bytes a, struct tv_bytes b)
+{
+    struct tv_out first, second;
+    if (tv_bytes_equal(a, b))
+        return true;
+    tv_out_init_memory(&first);
+    tv_out_init_memory(&second);
+    tv_json_normalise(a, &first, NULL);
+    tv_json_normalise(b, &second, NULL);
+    bool same = tv_bytes_equal((struct tv_bytes){first.buffer, first.length},
+                               (struct tv_bytes){second.buffer, second.length});
+    tv_out_release(&first);
+    tv_out_release(&second);
+    return same;
+}
+
 bool tv_json_is_deeper(struct tv_bytes raw)
 {
     unsigned faults;

@@ -88,10 +88,10 @@ static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struc
 
 /* ---- Arguments ---- */
 
-/* The keys of an object, and where the value of each begins; of duplicates the last. */
+/* The keys of an object, and the value of each; of duplicates the last. */
 struct members {
     struct tv_interner *keys;
-    const uint8_t **values;
+    struct tv_bytes *values;
     size_t capacity;
 };
 
@@ -100,13 +100,13 @@ static void members_init(struct members *members, struct tv_bytes object)
     struct tv_bytes key, value;
     *members = (struct members){.keys = tv_interner_new()};
     members->values = tv_array_reserve(NULL, &members->capacity, 1, sizeof *members->values);
-    members->values[TV_EMPTY_STRING] = NULL;
+    members->values[TV_EMPTY_STRING] = (struct tv_bytes){NULL, 0};
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value)) {
         size_t number = tv_interner_add(members->keys, key_text(key));
         members->values = tv_array_reserve(members->values, &members->capacity, number + 1,
                                            sizeof *members->values);
-        members->values[number] = value.data;
+        members->values[number] = value;
     }
 }
 
@@ -116,11 +116,11 @@ static void members_release(struct members *members)
     tv_free(members->values);
 }
 
-/* Where the value of a key begins; NULL: there is no such key. */
-static const uint8_t *members_find(const struct members *members, struct tv_bytes key)
+/* The value of a key; data NULL: there is no such key. */
+static struct tv_bytes members_find(const struct members *members, struct tv_bytes key)
 {
     uint32_t number = tv_interner_find(members->keys, key_text(key));
-    return number == TV_NONE ? NULL : members->values[number];
+    return number == TV_NONE ? (struct tv_bytes){NULL, 0} : members->values[number];
 }
 
 /* The members of the first object that the second does not have. */
@@ -132,7 +132,7 @@ static void put_rest(struct tv_out *out, bool *any, struct tv_bytes first,
     const uint8_t *at = first.data + 1, *end = first.data + first.length;
     members_init(&own, first);
     while (tv_te_member_next(&at, end, &key, &value))
-        if (members_find(&own, key) == value.data && !members_find(second, key))
+        if (members_find(&own, key).data == value.data && !members_find(second, key).data)
             put_member(out, any, key, value);
     members_release(&own);
 }
@@ -148,7 +148,7 @@ static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes sec
     tv_out_char(out, '{');
     put_rest(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value))
-        if (members_find(&own, key) == value.data)
+        if (members_find(&own, key).data == value.data)
             put_member(out, &any, key, value);
     tv_out_char(out, '}');
     members_release(&own);
@@ -166,7 +166,7 @@ static void merge_args(struct tv_out *out, struct tv_bytes first, struct tv_byte
     put_rest(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value)) {
         bool params = tv_bytes_equal(key_text(key), TV_BYTES("params"));
-        if (members_find(&own, key) != value.data)
+        if (members_find(&own, key).data != value.data)
             continue;
         if (params && is_object(before) && is_object(value)) {
             tv_out_text(out, any ? ",\"params\":" : "\"params\":");
@@ -188,6 +188,41 @@ static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes 
         tv_json_normalise(second.data ? second : first, out, NULL);
     else
         tv_out_text(out, "{}");
+}
+
+/* The members of the first object that the second has with another value. */
+static void put_hidden(struct tv_out *out, struct tv_bytes first, struct tv_bytes second,
+                       const char *opening)
+{
+    struct members own, others;
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = first.data + 1, *end = first.data + first.length;
+    members_init(&own, first);
+    members_init(&others, second);
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        struct tv_bytes other = members_find(&others, key);
+        bool params = tv_bytes_equal(key_text(key), TV_BYTES("params"));
+        if (members_find(&own, key).data != value.data || !other.data ||
+            tv_json_same(value, other) || (params && is_object(value) && is_object(other)))
+            continue;
+        tv_out_text(out, any ? "" : opening);
+        put_member(out, &any, key, value);
+    }
+    tv_out_text(out, any ? "}" : "");
+    members_release(&own);
+    members_release(&others);
+}
+
+/* The arguments of the beginning that those of the end hide, so that both can be seen. */
+static void put_overwritten(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    if (!is_object(first) || !is_object(second))
+        return;
+    struct tv_bytes params = tv_te_member(first, "params"), later = tv_te_member(second, "params");
+    put_hidden(out, first, second, ",\"overwritten\":{");
+    if (is_object(params) && is_object(later))
+        put_hidden(out, params, later, ",\"overwritten_params\":{");
 }
 
 /* ---- Stacks ---- */
@@ -228,13 +263,14 @@ static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv
     tv_out_char(out, ']');
 }
 
-/* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names. */
-static void put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+/* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names.
+ * False: what is there leads to no stack. */
+static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                       const char *key, struct tv_bytes frame, struct tv_bytes stack)
 {
     struct tv_te_scratch scratch = {NULL, 0};
     if (frame.data && stack.data) /* section 2: neither counts */
-        return;
+        return false;
     uint32_t string = TV_NONE;
     if (frame.data)
         string = tv_interner_find(trace->head->strings, tv_te_text(frame, &scratch));
@@ -249,9 +285,18 @@ static void put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
     else if (stack.data)
         tv_json_normalise(stack, out, NULL);
     tv_te_scratch_release(&scratch);
+    return found || stack.data || !frame.data;
 }
 
 /* ---- Everything else ---- */
+
+static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
+{
+    if (!value.data)
+        return;
+    tv_out_format(out, ",\"%s\":", key);
+    tv_json_normalise(value, out, NULL);
+}
 
 /* What the model holds, or what is written in another form. */
 static bool is_held(struct tv_bytes key)
@@ -274,6 +319,44 @@ static void put_others(struct tv_out *out, struct tv_bytes object)
             put_member(out, &any, key, value);
 }
 
+static bool is_either(struct tv_bytes key, const char *one, const char *other)
+{
+    return tv_bytes_equal(key, tv_bytes_of(one)) || tv_bytes_equal(key, tv_bytes_of(other));
+}
+
+/* Whether a member of the end's event is neither held by the model nor what the beginning says. */
+static bool is_news(struct tv_bytes key, struct tv_bytes value, const struct members *said,
+                    bool stack_shown)
+{
+    struct tv_bytes text = key_text(key), before = members_find(said, key);
+    if (is_either(text, "sf", "stack"))
+        return !stack_shown;
+    if (is_held(text) && !is_either(text, "name", "cat"))
+        return false;
+    return !before.data || !tv_json_same(before, value);
+}
+
+/* What the end's own event says in words of its own. */
+static void put_end(struct tv_out *out, const struct event *start, const struct event *end,
+                    bool stack_shown)
+{
+    struct members said, own;
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = end->object.data + 1, *behind = end->object.data + end->object.length;
+    members_init(&said, start->object);
+    members_init(&own, end->object);
+    while (tv_te_member_next(&at, behind, &key, &value)) {
+        if (members_find(&own, key).data != value.data || !is_news(key, value, &said, stack_shown))
+            continue;
+        tv_out_text(out, any ? "" : ",\"end\":{");
+        put_member(out, &any, key, value);
+    }
+    tv_out_text(out, any ? "}" : "");
+    members_release(&said);
+    members_release(&own);
+}
+
 static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                       const struct event *start, const struct event *end)
 {
@@ -282,9 +365,20 @@ static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t
     const struct tv_te_fields *b = end ? &end->fields : &none;
     tv_out_text(out, "{\"args\":");
     put_args(out, a->args, b->args);
-    put_stack(out, trace, input, "start_stack", a->sf, a->stack);
-    put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
+    put_overwritten(out, a->args, b->args);
+    if (!put_stack(out, trace, input, "start_stack", a->sf, a->stack)) {
+        put_raw(out, "sf", a->sf);
+        put_raw(out, "stack", a->stack);
+    }
+    bool shown =
+        put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
+    if (!end && !shown) {
+        put_raw(out, "esf", a->esf);
+        put_raw(out, "estack", a->estack);
+    }
     put_others(out, start->object);
+    if (end)
+        put_end(out, start, end, shown);
     tv_te_references_write(out, trace, input, a, b->args);
     tv_out_char(out, '}');
 }
@@ -338,14 +432,6 @@ static void put_length(struct tv_out *out, const char *key, tv_ns length)
 {
     tv_out_format(out, ",\"%s\":", key);
     tv_out_time(out, length, 1000, 3);
-}
-
-static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
-{
-    if (!value.data)
-        return;
-    tv_out_format(out, ",\"%s\":", key);
-    tv_json_normalise(value, out, NULL);
 }
 
 static void put_slice(struct tv_out *out, const struct tv_slice *slice, const struct event *start,

@@ -198,8 +198,10 @@ static enum tv_te_read read_lenient(const uint8_t *at, const uint8_t *end,
     for (bool first = true; next_member(&walk, first, &key, &value); first = false) {
         uint8_t text[LONGEST_KEY + 4] = {0};
         key = without_quotes(key);
-        if (key.length > LONGEST_KEY)
+        if (key.length > LONGEST_KEY) {
+            fields->rare = fields->odd = true;
             continue;
+        }
         memcpy(text, key.data, key.length);
         struct tv_bytes *field = find_field(fields, text, key.length);
         if (field)

@@ -21,7 +21,8 @@ struct tv_te_fields {
     struct tv_bytes bind_id, flow_in, flow_out, use_async_tts;
     struct tv_bytes cpu, weight; /* of global samples */
     unsigned faults;             /* JSON leniencies that were needed: 0 none */
-    bool rare;                   /* one from `id` on is there */
+    bool rare;                   /* one from `id` on, or another key, is there */
+    bool odd;                    /* another key is */
 };
 
 enum tv_te_read {

@@ -121,7 +121,7 @@ bool tv_te_tells(const struct tv_te_fields *fields)
 {
     const uint8_t *at = fields->args.data == NULL ? NULL : fields->args.data + 1;
     struct tv_bytes key, value;
-    if (fields->sf.data != NULL || fields->stack.data != NULL)
+    if (fields->sf.data != NULL || fields->stack.data != NULL || fields->odd)
         return true;
     if (fields->args.length == 0 || fields->args.data[0] != '{')
         return fields->args.length > 0;

@@ -418,8 +418,7 @@ static void take_end(struct tv_te_part *part, const struct event *event)
         .flags = TV_SPAN_END,
         .side = TV_NONE,
     };
-    if (has_content(fields->args) || fields->sf.data || fields->stack.data || fields->esf.data ||
-        fields->estack.data)
+    if (has_content(fields->args) || fields->rare)
         span.flags |= TV_SPAN_TELLS;
     if (fields->name.data)
         span.frame = tv_te_names_add(&part->names, fields->name, fields->cat);

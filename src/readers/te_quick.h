@@ -53,6 +53,7 @@ TV_NOINLINE static struct tv_bytes *rare_field(struct tv_te_fields *fields, cons
     FIELD("flow_out", flow_out);
     FIELD("use_async_tts", use_async_tts);
 #undef FIELD
+    fields->odd = true;
     return NULL;
 }
 
