@@ -6,10 +6,12 @@ import { formatCount } from '../base/format';
 import { debounce } from '../base/latest';
 
 const REST = 300;
+const HINT = 'Only events that all terms want, everywhere (Shift+Ctrl+F)';
 const WORDS = 'Filter: thread:main -name:init dur>2ms';
 
 export class FilterBox {
   readonly element: HTMLElement;
+  private readonly label: HTMLElement;
   private readonly input: HTMLInputElement;
   private readonly share = h('span', { class: 'count', attrs: { role: 'status' } });
   private readonly fault = h('div', { class: 'filter-fault', id: 'filter-fault', hidden: true });
@@ -43,18 +45,9 @@ export class FilterBox {
     });
     this.clear.hidden = true;
     this.fault.setAttribute('role', 'alert');
-    const label = h(
-      'label',
-      {
-        class: 'search filter',
-        title: 'Only events that all terms want, everywhere (Shift+Ctrl+F)',
-      },
-      icon('funnel'),
-      this.input,
-      this.share,
-    );
-    this.element = h('div', { class: 'filter-place' }, label, this.fault);
-    label.append(this.clear);
+    const parts = [icon('funnel'), this.input, this.share, this.clear];
+    this.label = h('label', { class: 'search filter', title: HINT }, ...parts);
+    this.element = h('div', { class: 'filter-place' }, this.label, this.fault);
   }
 
   focus(): void {
@@ -83,12 +76,12 @@ export class FilterBox {
   ): void {
     this.asked = null;
     this.element.classList.remove('busy');
-    setText(
-      this.share,
+    const share =
       fault !== null || !left
         ? ''
-        : `${formatCount(left.slices)} of ${formatCount(left.of)} slices`,
-    );
+        : `${formatCount(left.slices)} of ${formatCount(left.of)} slices`;
+    setText(this.share, share);
+    this.label.title = share === '' ? HINT : `${share}. ${HINT}`;
     this.element.classList.toggle('wrong', fault !== null);
     this.input.setAttribute('aria-invalid', String(fault !== null));
     this.fault.hidden = fault === null;
