@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trace Event files: what they have beside the calls of threads.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { openPage, place, ready, until } from './browser.mjs';
-import { json, view } from './program.mjs';
-
-const folder = mkdtempSync(join(tmpdir(), 'events-'));
+import { before, test } from 'node:test';
+import { place, until } from './browser.mjs';
+import { showFile } from './files.mjs';
+import { json } from './program.mjs';
 
 /** Two processes, of which the second stands first; times in microseconds. */
 const EVENTS = [
@@ -30,36 +26,18 @@ const EVENTS = [
   { ph: 'e', name: 'load', cat: 'net', id: 7, pid: 1, tid: 11, ts: 700 },
 ];
 
-const viewers = [];
-
-/** The page over a file of these events. */
-async function open(name, content, shown = ready) {
-  const file = join(folder, name);
-  writeFileSync(file, JSON.stringify(content));
-  const viewer = await view(file);
-  const opened = await openPage(viewer.address);
-  viewers.push({ viewer, opened });
-  await shown(opened.page);
-  return { ...opened, address: viewer.address };
-}
+const NARROW = { viewport: { width: 1400, height: 900 } };
 
 let page;
 let troubles;
 let address;
+let file;
 
 before(async () => {
-  ({ page, troubles, address } = await open('small.json', {
+  ({ page, troubles, address, file } = await showFile('small.json', {
     displayTimeUnit: 'ns',
     traceEvents: EVENTS,
   }));
-});
-
-after(async () => {
-  for (const { viewer, opened } of viewers) {
-    await opened.close();
-    await viewer.stop();
-  }
-  rmSync(folder, { recursive: true });
 });
 
 const texts = (selector) => page.locator(selector).allInnerTexts();
@@ -122,9 +100,9 @@ test('the top bar says what there is where threads have no slices', async () => 
     { ...wait, ph: 'e', id, ts: id + 5 },
   ]);
   const shown = (other) => bar(other).waitFor();
-  const some = await open('counter.json', values, shown);
+  const some = await showFile('counter.json', values, { waits: shown });
   assert.match(await bar(some.page).innerText(), /0\.008 ms\s+0 threads\s+1 counter$/);
-  const more = await open('async.json', [...values, ...waits], shown);
+  const more = await showFile('async.json', [...values, ...waits], { waits: shown });
   assert.match(await bar(more.page).innerText(), /1 thread\s+2 async slices\s+1 counter$/);
 });
 
@@ -245,7 +223,7 @@ test('instants are marks that tell all about themselves', async () => {
 });
 
 test('the Info tab has the numbers that info tells', async () => {
-  const info = json('info', '--format', 'json', join(folder, 'small.json'));
+  const info = json('info', '--format', 'json', file);
   await page.getByRole('tab', { name: 'Info' }).click();
   const lines = await page
     .locator('#pane-info tr')
@@ -270,17 +248,11 @@ test('the Info tab has the numbers that info tells', async () => {
 test('threads that only have async slices are named, counted once and no empty trace', async () => {
   const async = (ph, tid, ts) => ({ ph, name: 'fetch', cat: 'n', id: tid, pid: 1, tid, ts });
   const name = (tid, text) => ({ ph: 'M', name: 'thread_name', pid: 1, tid, args: { name: text } });
-  const file = join(folder, 'async.json');
-  writeFileSync(
-    file,
-    JSON.stringify([
-      ...[async('b', 1, 1), async('e', 1, 6), async('b', 2, 2), async('e', 2, 7)],
-      ...[name(1, 'Worker1'), name(2, 'Worker2')],
-    ]),
-  );
-  const viewer = await view(file);
-  const opened = await openPage(viewer.address, { viewport: { width: 1400, height: 900 } });
-  viewers.push({ viewer, opened });
+  const events = [
+    ...[async('b', 1, 1), async('e', 1, 6), async('b', 2, 2), async('e', 2, 7)],
+    ...[name(1, 'Worker1'), name(2, 'Worker2')],
+  ];
+  const opened = await showFile('async.json', events, { options: NARROW, waits: () => {} });
   const other = opened.page;
   const labels = async () =>
     (await other.locator('.labels .pick').allInnerTexts()).map((t) => t.replace(/\s+/g, ' '));
@@ -296,7 +268,6 @@ test('threads that only have async slices are named, counted once and no empty t
 });
 
 test('a table of memory scrolls sideways with its names whole', async () => {
-  const file = join(folder, 'memory.json');
   const attrs = (names) =>
     Object.fromEntries(names.map((n) => [n, { type: 'scalar', units: 'bytes', value: '800' }]));
   const columns = ['size', 'effective_size', 'proportional_resident', 'private_dirty_resident'];
@@ -308,15 +279,9 @@ test('a table of memory scrolls sideways with its names whole', async () => {
     },
   };
   const dump = { ph: 'v', name: 'd', id: '0x1', ts: 10, pid: 1, tid: -1, args: { dumps } };
-  writeFileSync(
-    file,
-    JSON.stringify([{ ph: 'X', name: 'w', pid: 1, tid: 1, ts: 0, dur: 20 }, dump]),
-  );
-  const viewer = await view(file);
-  const opened = await openPage(viewer.address, { viewport: { width: 1400, height: 900 } });
-  viewers.push({ viewer, opened });
+  const work = { ph: 'X', name: 'w', pid: 1, tid: 1, ts: 0, dur: 20 };
+  const opened = await showFile('memory.json', [work, dump], { options: NARROW });
   const other = opened.page;
-  await ready(other);
   const canvas = await other.locator('.lanes canvas').boundingBox();
   await other.mouse.click(canvas.x + canvas.width / 2, canvas.y + 33);
   const wide = other.locator('.details.beside .wide').last();
@@ -336,13 +301,8 @@ test('a table of memory scrolls sideways with its names whole', async () => {
 });
 
 test('a slice shows how much of it was on the CPU', async () => {
-  const file = join(folder, 'cpu.json');
   const third = { ph: 'X', name: 'third', cname: 'good', pid: 1, tid: 1 };
-  writeFileSync(file, JSON.stringify([{ ...third, ts: 0, dur: 30, tts: 0, tdur: 10 }]));
-  const viewer = await view(file);
-  const opened = await openPage(viewer.address);
-  viewers.push({ viewer, opened });
-  await ready(opened.page);
+  const opened = await showFile('cpu.json', [{ ...third, ts: 0, dur: 30, tts: 0, tdur: 10 }]);
   const before = page;
   page = opened.page;
   const top = await topOf('(no name)');

@@ -2,17 +2,13 @@
 // Flows: arrows over the tracks, the ways along them, links in the details, the menu of categories;
 // and the contexts of a call.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { openPage, place, ready, until } from './browser.mjs';
-import { view } from './program.mjs';
+import { showFile } from './files.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const folder = mkdtempSync(join(tmpdir(), 'flows-'));
-
 const slice = (name, pid, tid, ts, dur, more = {}) => ({
   ...{ ph: 'X', name, cat: 'work', pid, tid, ts, dur },
   ...more,
@@ -52,24 +48,12 @@ const EVENTS = [
   { ph: ')', name: 'Request', id: '0x51', pid: 1, tid: 11, ts: 300 },
 ];
 
-let viewer;
-let opened;
 let page;
 let troubles;
+let address;
 
 before(async () => {
-  const file = join(folder, 'flows.json');
-  writeFileSync(file, JSON.stringify(EVENTS));
-  viewer = await view(file);
-  opened = await openPage(viewer.address);
-  ({ page, troubles } = opened);
-  await ready(page);
-});
-
-after(async () => {
-  await opened.close();
-  await viewer.stop();
-  rmSync(folder, { recursive: true });
+  ({ page, troubles, address } = await showFile('flows.json', EVENTS));
 });
 
 const texts = (selector) => page.locator(selector).allInnerTexts();
@@ -349,7 +333,7 @@ test('a call tells the contexts it ran in', async () => {
 
 test('accessible: the menu and the links of flows', async () => {
   // The test's own script is not in the page's content policy.
-  const other = await openPage(viewer.address, { colorScheme: 'dark', bypassCSP: true });
+  const other = await openPage(address, { colorScheme: 'dark', bypassCSP: true });
   try {
     await ready(other.page);
     await other.page.evaluate(

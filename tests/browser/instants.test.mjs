@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instants of threads without slices, and what keeps a page of thousands of rows usable.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { openPage, place, ready, until } from './browser.mjs';
-import { view } from './program.mjs';
-
-const folder = mkdtempSync(join(tmpdir(), 'instants-'));
-const viewers = [];
-
-async function open(name, events, waits) {
-  const file = join(folder, name);
-  writeFileSync(file, JSON.stringify(events));
-  const viewer = await view(file);
-  const opened = await openPage(viewer.address);
-  viewers.push({ viewer, opened });
-  await waits(opened.page);
-  return opened;
-}
-
-after(async () => {
-  for (const { viewer, opened } of viewers) {
-    await opened.close();
-    await viewer.stop();
-  }
-  rmSync(folder, { recursive: true });
-});
+import { test } from 'node:test';
+import { place, until } from './browser.mjs';
+import { showFile } from './files.mjs';
 
 const rows = (page) => page.waitForSelector('.label .name');
 
 test('a file of instants alone has a row for each thread', async () => {
   const instant = (name, tid, ts, s, more = {}) => ({ ph: 'i', name, pid: 1, tid, ts, s, ...more });
-  const { page, troubles } = await open(
+  const { page, troubles } = await showFile(
     'instants.json',
     [
       { ph: 'M', name: 'thread_name', pid: 1, tid: 5, args: { name: 'logger' } },
@@ -42,7 +18,7 @@ test('a file of instants alone has a row for each thread', async () => {
       instant('mine', 5, 250, 'p'),
       instant('end', 5, 1000, 't'),
     ],
-    rows,
+    { waits: rows },
   );
   assert.deepEqual(await page.locator('.label .name').allInnerTexts(), ['logger']);
   assert.match(await page.locator('.ruler .key').innerText(), /1 process, 1 of \d threads?/);
@@ -80,7 +56,7 @@ test('many counters are one line that opens', async () => {
   const events = [{ ph: 'X', name: 'work', pid: 1, tid: 1, ts: 0, dur: 100 }];
   for (let i = 0; i < 40; i++)
     events.push({ ph: 'C', name: `counter ${i}`, pid: 1, ts: i, args: { value: i } });
-  const { page, troubles } = await open('counters.json', events, ready);
+  const { page, troubles } = await showFile('counters.json', events);
   const fold = page.locator('.label .fold');
   await until(() => fold.allInnerTexts().then((t) => t.join()), '40 counters', 'the line');
   assert.equal(await page.locator('.label.counter').count(), 0);
@@ -100,7 +76,7 @@ test('of five thousand threads those in view have labels', async () => {
   const events = [];
   for (let i = 1; i <= 5000; i++)
     events.push({ ph: 'X', name: `n${i % 50}`, pid: 1 + (i % 20), tid: i, ts: i, dur: 3 });
-  const { page, troubles } = await open('threads.json', events, ready);
+  const { page, troubles } = await showFile('threads.json', events);
   const labels = () => page.locator('.labels > *').count();
   assert.ok((await labels()) < 200, 'labels at first');
   const height = await page.evaluate(() => document.querySelector('#tracks').scrollHeight);

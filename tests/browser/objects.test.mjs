@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects with their snapshots, and memory dumps.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { openPage, place, ready, until } from './browser.mjs';
-import { view } from './program.mjs';
-
-const folder = mkdtempSync(join(tmpdir(), 'objects-'));
+import { showFile } from './files.mjs';
 
 const of = (ph, name, id, ts, more = {}) => ({
   ph,
@@ -77,23 +72,12 @@ const EVENTS = [
   dump(2, 310, { malloc: bytes('200') }),
 ];
 
-let viewer;
 let opened;
 let page;
 
 before(async () => {
-  const file = join(folder, 'objects.json');
-  writeFileSync(file, JSON.stringify({ traceEvents: EVENTS }));
-  viewer = await view(file);
-  opened = await openPage(viewer.address);
+  opened = await showFile('objects.json', { traceEvents: EVENTS });
   page = opened.page;
-  await ready(page);
-});
-
-after(async () => {
-  await opened.close();
-  await viewer.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const details = () => page.locator('.details.beside');
@@ -200,7 +184,7 @@ test('a context leads to the object that it is, and to its time', async () => {
 });
 
 test('a link to an object opens it', async () => {
-  const other = await openPage(`${viewer.address}#mark=object.2`);
+  const other = await openPage(`${opened.address}#mark=object.2`);
   await ready(other.page);
   const text = () => other.page.locator('.details.beside').innerText();
   await until(text, (found) => /0x2/.test(found), 'the object of the link');

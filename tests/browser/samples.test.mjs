@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples as marks and as a flame graph.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { openPage, place, ready, until } from './browser.mjs';
-import { view } from './program.mjs';
-
-const folder = mkdtempSync(join(tmpdir(), 'samples-'));
+import { before, test } from 'node:test';
+import { place, until } from './browser.mjs';
+import { showFile } from './files.mjs';
 
 const FRAMES = {
   1: { name: 'main' },
@@ -22,32 +17,12 @@ const SAMPLES = [sample(100, 2, 1), sample(200, 2, 1), sample(300, 2, 1), sample
 const EVENTS = [{ ph: 'X', name: 'task', pid: 1, tid: 1, ts: 0, dur: 1000 }];
 const LONE = [{ ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name: 'worker' } }];
 
-const viewers = [];
-
-async function open(name, content, waits = ready) {
-  const file = join(folder, name);
-  writeFileSync(file, JSON.stringify(content));
-  const viewer = await view(file);
-  const opened = await openPage(viewer.address);
-  viewers.push({ viewer, opened });
-  await waits(opened.page);
-  return opened;
-}
-
 let page;
 let troubles;
 
 before(async () => {
   const content = { traceEvents: EVENTS, stackFrames: FRAMES, samples: SAMPLES };
-  ({ page, troubles } = await open('both.json', content));
-});
-
-after(async () => {
-  for (const { viewer, opened } of viewers) {
-    await opened.close();
-    await viewer.stop();
-  }
-  rmSync(folder, { recursive: true });
+  ({ page, troubles } = await showFile('both.json', content));
 });
 
 const details = () => page.locator('.details.beside');
@@ -124,10 +99,10 @@ test('the flame graph is of slices or of samples', async () => {
 });
 
 test('a trace of samples alone shows them at once', async () => {
-  const lone = await open(
+  const lone = await showFile(
     'lone.json',
     { traceEvents: LONE, stackFrames: FRAMES, samples: SAMPLES },
-    (opened) => opened.waitForSelector('.label .name'),
+    { waits: (page) => page.waitForSelector('.label .name') },
   );
   assert.deepEqual(await lone.page.locator('.label .name').allInnerTexts(), ['worker']);
   await lone.page.getByRole('tab', { name: 'Flame' }).click();

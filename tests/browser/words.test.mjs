@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of events has slices and names: nowhere does the page speak of calls or methods.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { openPage, ready } from './browser.mjs';
-import { view } from './program.mjs';
-
-const folder = mkdtempSync(join(tmpdir(), 'words-'));
+import { before, test } from 'node:test';
+import { showFile } from './files.mjs';
 
 const EVENTS = [
   { ph: 'X', name: 'outer', cat: 'a', pid: 1, tid: 1, ts: 0, dur: 1000, tts: 0, tdur: 500 },
@@ -19,23 +13,12 @@ const EVENTS = [
   { ph: 'P', name: 'S', cat: 'p', pid: 1, tid: 1, ts: 200, stack: ['main'] },
 ];
 
-let viewer;
 let opened;
 let page;
 
 before(async () => {
-  const file = join(folder, 'words.json');
-  writeFileSync(file, JSON.stringify(EVENTS));
-  viewer = await view(file);
-  opened = await openPage(viewer.address);
+  opened = await showFile('words.json', EVENTS);
   page = opened.page;
-  await ready(page);
-});
-
-after(async () => {
-  await opened.close();
-  await viewer.stop();
-  rmSync(folder, { recursive: true });
 });
 
 /** Texts, tooltips and labels of the whole page, shown or not, that hold such a word. */

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages over files that a test writes: the real program shows each, and all ends with the tests.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { openPage, ready } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'traceview-'));
+const shown = [];
+
+after(async () => {
+  for (const { opened, viewer } of shown) {
+    await opened.close();
+    await viewer.stop();
+  }
+  rmSync(folder, { recursive: true });
+});
+
+/**
+ * The page over a file of that name: of events, or of a text.  `waits` knows when it is there,
+ * `hash` is the end of the address.
+ */
+export async function showFile(name, content, { waits = ready, hash = '', options = {} } = {}) {
+  const file = join(mkdtempSync(join(folder, 'file-')), name);
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  const viewer = await view(file);
+  const opened = await openPage(viewer.address + hash, options);
+  shown.push({ opened, viewer });
+  await waits(opened.page);
+  return { ...opened, address: viewer.address, file };
+}
