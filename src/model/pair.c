@@ -82,7 +82,7 @@ static void close_level(struct pairing *p, size_t level, const struct tv_span *e
         close_above(p, level, end->time);
     p->depth--;
     memmove(p->open + level, p->open + level + 1, (p->depth - level) * sizeof *p->open);
-    if (end->colour)
+    if (end->colour > 0 && end->colour < TV_COLOUR_HASHED)
         span->colour = end->colour;
     end_at(p, span, end->time, end->length,
            end->flags & TV_SPAN_TELLS ? end->offset : TV_NO_OFFSET);
@@ -113,6 +113,8 @@ static void take_end(struct pairing *p, const struct tv_span *end)
         struct tv_span told = *end; /* its name at least */
         told.flags |= TV_SPAN_TELLS;
         count_as(p, TV_DIAGNOSTIC_TITLE_MISMATCH, end);
+        if (end->colour > 0) /* that of its name too, as Trace Viewer has it */
+            opened(p, p->depth - 1)->colour = end->colour;
         close_level(p, p->depth - 1, &told);
     } else {
         count_as(p, TV_DIAGNOSTIC_IGNORED_EXIT, end);

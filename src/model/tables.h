@@ -171,8 +171,11 @@ struct tv_slice_extra {
     uint32_t row, index;
     uint64_t end_offset; /* of the event that ended it, when that tells something; TV_NO_OFFSET */
     uint8_t colour;      /* 0: automatic; else a reserved colour: its id less 22 (trace-event.md
-                          * section 5 counts them from 23) */
+                          * section 5 counts them from 23); from TV_COLOUR_HASHED on: that of another
+                          * name, by its number among the automatic ones */
 };
+
+#define TV_COLOUR_HASHED 64
 
 /* What slices of async tracks have. Sorted by row and index. */
 struct tv_async_extra {

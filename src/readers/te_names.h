@@ -15,6 +15,7 @@ struct tv_te_name {
     const uint8_t *text; /* the name's raw text, the category's behind it */
     uint32_t name_length, category_length;
     bool has_name, overhead; /* overhead: of the tracing itself, not to be shown */
+    uint8_t colour;          /* its own, if the name ever ended a slice; 0: not known so far */
 };
 
 struct tv_te_names {

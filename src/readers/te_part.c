@@ -360,7 +360,9 @@ static void add_span(struct tv_te_part *part, const struct event *event, struct 
     uint32_t thread = thread_of(part, event->fields);
     span->time = event->time;
     span->offset = event->offset & (((uint64_t)1 << 40) - 1);
-    span->colour = (uint8_t)colour_of(part, event);
+    unsigned colour = colour_of(part, event);
+    if (TV_UNLIKELY(colour > 0))
+        span->colour = (uint8_t)colour;
     tv_gather_span(part->gather, thread, span);
     if (TV_UNLIKELY(part->events % MARKED == 0 && part->marking.sketch))
         tv_te_mark(part, thread, event->time);
@@ -410,6 +412,18 @@ static bool has_content(struct tv_bytes raw)
     return raw.data[0] != '{' || raw.data[i] != '}';
 }
 
+/* As the end may turn out to be that of a slice of another name, which then gets its colour. */
+static uint8_t colour_of_name(struct tv_te_part *part, uint32_t number)
+{
+    struct tv_te_name *name = &part->names.names[number];
+    if (TV_UNLIKELY(name->colour == 0)) {
+        struct tv_bytes raw = {name->text, name->name_length};
+        struct tv_bytes text = tv_te_text(raw, &part->threads.scratch);
+        name->colour = (uint8_t)(TV_COLOUR_HASHED + tv_te_hashed_colour(text));
+    }
+    return name->colour;
+}
+
 static void take_end(struct tv_te_part *part, const struct event *event)
 {
     const struct tv_te_fields *fields = event->fields;
@@ -420,10 +434,12 @@ static void take_end(struct tv_te_part *part, const struct event *event)
     };
     if (has_content(fields->args) || fields->rare)
         span.flags |= TV_SPAN_TELLS;
-    if (fields->name.data)
+    if (fields->name.data) {
         span.frame = tv_te_names_add(&part->names, fields->name, fields->cat);
-    else
+        span.colour = colour_of_name(part, span.frame);
+    } else {
         span.flags |= TV_SPAN_NAMELESS;
+    }
     add_span(part, event, &span);
 }
 

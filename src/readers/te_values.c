@@ -502,3 +502,38 @@ unsigned tv_te_colour(struct tv_bytes raw)
             return i + 1;
     return 0;
 }
+
+/* The character at the beginning; bytes that are none are U+FFFD each. */
+static uint32_t take_character(struct tv_bytes *text)
+{
+    size_t length = tv_bytes_utf8(*text);
+    uint32_t code = text->data[0];
+    if (length == 0)
+        code = REPLACEMENT;
+    else if (length > 1)
+        code &= 0x7fu >> length;
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | (text->data[i] & 0x3f);
+    length += length == 0;
+    *text = (struct tv_bytes){text->data + length, text->length - length};
+    return code;
+}
+
+static uint64_t hash_unit(uint64_t hash, uint32_t unit)
+{
+    return (hash + 37 * hash + 11 * (uint64_t)unit) % 0xffffffff;
+}
+
+unsigned tv_te_hashed_colour(struct tv_bytes name)
+{
+    uint64_t hash = 0;
+    while (name.length > 0) {
+        uint32_t code = take_character(&name);
+        if (code > 0xffff) { /* two units of UTF-16 */
+            hash = hash_unit(hash, 0xd7c0 + (code >> 10));
+            code = 0xdc00 + (code & 0x3ff);
+        }
+        hash = hash_unit(hash, code);
+    }
+    return (unsigned)(hash % 23);
+}

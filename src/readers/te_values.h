@@ -53,4 +53,7 @@ struct tv_bytes tv_te_text(struct tv_bytes raw, struct tv_te_scratch *scratch);
 /* The reserved colour of a cname as struct tv_slice_extra numbers it; 0: there is no such name. */
 unsigned tv_te_colour(struct tv_bytes raw);
 
+/* The automatic colour of a name, in UTF-8, from 0 to 22 (section 5). */
+unsigned tv_te_hashed_colour(struct tv_bytes name);
+
 #endif

@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { colourHash, eventColour } from '../src/model/colours';
+import { colourHash, eventColour, METHOD_COLOURS } from '../src/model/colours';
 import { Frames, matchAt, matcher, readableSignature, trackName } from '../src/model/names';
 import { track } from './fixtures';
 
@@ -78,6 +78,12 @@ test('names of Trace Event files have the colours of Trace Viewer', () => {
   assert.equal(eventColour(0, 17), 17);
   assert.equal(eventColour(1, 17), 39, 'the first reserved colour');
   assert.equal(eventColour(35, 17), 17, 'there are 34');
+  assert.equal(
+    eventColour(64 + 11, 17),
+    METHOD_COLOURS + colourHash('foo'),
+    'that of another name',
+  );
+  assert.equal(eventColour(64 + 23, 17), 17, 'there are 23');
 });
 
 test('a line of the kernel shows its name once', () => {

@@ -55,8 +55,13 @@ export function hashedColour(text: string): number {
   return METHOD_COLOURS + colourHash(text);
 }
 
+/** From here on an event's colour is that of another name, by its number among the hashed ones. */
+const OF_OTHER_NAME = 64;
+
 /** `reserved` from 1, as an event names it; 0: automatic. */
 export function eventColour(reserved: number, automatic: number): number {
+  if (reserved >= OF_OTHER_NAME && reserved < OF_OTHER_NAME + HASHED_COLOURS)
+    return METHOD_COLOURS + reserved - OF_OTHER_NAME;
   return reserved > 0 && reserved <= RESERVED.length
     ? METHOD_COLOURS + HASHED_COLOURS + reserved - 1
     : automatic;
