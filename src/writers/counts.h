@@ -12,7 +12,7 @@
 
 struct tv_counts {
     struct tv_slice_sums sums;
-    struct tv_walk_facts facts; /* of the calls that are kept */
+    struct tv_walk_facts facts;         /* of the calls that are kept */
     uint64_t processes, threads, lines; /* lines: as in struct tv_thread */
     uint64_t thread_instants, other_instants;
     uint64_t counters, series, counter_samples;
