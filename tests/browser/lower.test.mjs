@@ -207,6 +207,7 @@ test('a regular expression is matched by the engine, and the address keeps it', 
     'mark | why: one',
     'arguments',
   );
+  assert.equal(await page.locator('#pane-search .found').first().innerText(), 'one');
   await search('(');
   const status = page.locator('#pane-search .about');
   await until(

@@ -15,7 +15,8 @@ import {
   type SearchField,
 } from '../model/found';
 import { sameMark } from '../model/marks';
-import { matchAt } from '../model/names';
+import { caseCounts, matchAt } from '../model/names';
+import { patternAt } from '../model/patternMatch';
 import type { SearchList } from '../model/searchList';
 import { eventName, eventPlace, goToEvent, markOf } from './events';
 import { Grid, lineHeight, type GridColumn } from './grid';
@@ -211,9 +212,12 @@ export class SearchView {
   private marked(text: string): Child[] {
     const { viewer } = this.v;
     const query = viewer.search.peek();
-    const at = viewer.regex.peek() ? -1 : matchAt(text, query, viewer.matchCase.peek());
+    const matchCase = viewer.matchCase.peek();
+    const start = viewer.regex.peek() ? -1 : matchAt(text, query, matchCase);
+    const [at, end] = viewer.regex.peek()
+      ? (patternAt(text, query, caseCounts(query, matchCase)) ?? [-1, -1])
+      : [start, start + query.length];
     if (at < 0) return [brief(text, LONGEST_NAME)];
-    const end = at + query.length;
     const found = h('span', { class: 'found' }, text.slice(at, end));
     return [
       text.slice(Math.max(0, at - LONGEST_NAME), at),
