@@ -91,7 +91,7 @@ static bool is_cancelled(const struct tv_placing *placing)
 static void merge_thread(struct placing_job *job, uint32_t thread)
 {
     struct thread_work *work = &job->assembly->threads[thread];
-    if (!work->diagnostics)
+    if (!work->placed)
         return;
     if (work->nesting.row_count > 0) {
         uint32_t *map = tv_alloc(work->nesting.node_count, sizeof *map);
@@ -220,14 +220,24 @@ static void add_extras(struct tv_trace *trace, const struct thread_work *work)
     }
 }
 
+static void add_diagnostics(struct tv_trace *trace, const struct thread_work *work)
+{
+    for (size_t i = 0; i < work->told.count; i++) {
+        const struct told_kind *kind = &work->told.rows[i];
+        tv_diagnostics_merge_kind(&trace->head->diagnostics, kind->kind, &kind->told);
+        if (kind->kind == TV_DIAGNOSTIC_UNMATCHED_EXIT)
+            trace->unmatched_exits += kind->told.count;
+        if (kind->kind == TV_DIAGNOSTIC_OPEN_CALL)
+            trace->open_calls += kind->told.count;
+    }
+}
+
 static void add_thread(struct tv_assembly *assembly, uint32_t thread)
 {
     struct thread_work *work = &assembly->threads[thread];
     struct tv_trace *trace = assembly->trace;
     trace->head->diagnostics.input = trace->head->threads[thread].input;
-    tv_diagnostics_merge(&trace->head->diagnostics, work->diagnostics);
-    trace->unmatched_exits += work->diagnostics->kinds[TV_DIAGNOSTIC_UNMATCHED_EXIT].count;
-    trace->open_calls += work->diagnostics->kinds[TV_DIAGNOSTIC_OPEN_CALL].count;
+    add_diagnostics(trace, work);
     if (work->nesting.row_count > 0) {
         add_tracks(assembly, thread);
         trace->columns[trace->columns_count] = work->columns;
@@ -243,7 +253,7 @@ static void add_thread(struct tv_assembly *assembly, uint32_t thread)
     }
     tv_free(work->nesting.rows);
     tv_free(work->extras.rows);
-    tv_free(work->diagnostics);
+    tv_free(work->told.rows);
 }
 
 /* Room for the tracks and rows of all threads. */
@@ -298,7 +308,7 @@ void tv_assembly_place(struct tv_assembly *assembly, const struct tv_placing *pl
     release_parts(assembly);
     reserve_rows(assembly);
     for (uint32_t i = 0; i < assembly->thread_count; i++)
-        if (assembly->threads[i].diagnostics)
+        if (assembly->threads[i].placed)
             add_thread(assembly, i);
         else
             assembly->threads[i].first_track = TV_NONE;

@@ -24,6 +24,12 @@ struct taken_part {
     struct tv_cpu_times *cpu;
 };
 
+/* What there is to tell of a thread. */
+struct told_kind {
+    enum tv_diagnostic_kind kind;
+    struct tv_diagnostic told;
+};
+
 /* One thread from its pieces to its rows. */
 struct thread_work {
     struct piece *pieces;
@@ -31,7 +37,8 @@ struct thread_work {
     uint64_t count;
     struct tv_nesting nesting;
     struct tv_columns columns;
-    struct tv_diagnostics *diagnostics; /* NULL: none */
+    bool placed;
+    TV_TABLE(told_kind) told; /* few kinds, of many */
     TV_TABLE(tv_slice_extra) extras;    /* `row` is the thread's own */
     int64_t first, last, first_cpu, last_cpu;
     uint32_t first_track; /* TV_NONE: no spans */

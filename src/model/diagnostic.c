@@ -48,12 +48,16 @@ void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind
     keep_offset(diagnostic, offset, all->input);
 }
 
+void tv_diagnostics_merge_kind(struct tv_diagnostics *to, enum tv_diagnostic_kind kind,
+                               const struct tv_diagnostic *from)
+{
+    to->kinds[kind].count += from->count;
+    for (uint32_t i = 0; i < from->offset_count; i++)
+        keep_offset(&to->kinds[kind], from->offsets[i], to->input);
+}
+
 void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from)
 {
-    for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
-        const struct tv_diagnostic *added = &from->kinds[kind];
-        to->kinds[kind].count += added->count;
-        for (uint32_t i = 0; i < added->offset_count; i++)
-            keep_offset(&to->kinds[kind], added->offsets[i], to->input);
-    }
+    for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
+        tv_diagnostics_merge_kind(to, (enum tv_diagnostic_kind)kind, &from->kinds[kind]);
 }

@@ -201,5 +201,7 @@ void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind
 
 /* Adds what `from` counted, behind what `to` has, as of the input that `to` is at. */
 void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from);
+void tv_diagnostics_merge_kind(struct tv_diagnostics *to, enum tv_diagnostic_kind kind,
+                               const struct tv_diagnostic *from);
 
 #endif

@@ -40,6 +40,7 @@ void tv_spans_rooms_init(struct tv_spans_rooms *rooms)
 {
     memset(rooms, 0, sizeof *rooms);
     tv_paths_init(&rooms->paths);
+    rooms->diagnostics = tv_alloc(1, sizeof *rooms->diagnostics);
 }
 
 void tv_spans_rooms_release(struct tv_spans_rooms *rooms)
@@ -48,4 +49,5 @@ void tv_spans_rooms_release(struct tv_spans_rooms *rooms)
     tv_room_release(&rooms->spare);
     tv_room_release(&rooms->row_of);
     tv_paths_release(&rooms->paths);
+    tv_free(rooms->diagnostics);
 }

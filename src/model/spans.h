@@ -60,6 +60,7 @@ void tv_room_release(struct tv_room *room);
 struct tv_spans_rooms {
     struct tv_room spans, spare, row_of;
     struct tv_paths paths;
+    struct tv_diagnostics *diagnostics; /* of the thread at hand: large, and mostly empty */
 };
 
 void tv_spans_rooms_init(struct tv_spans_rooms *rooms);

@@ -195,11 +195,23 @@ static void place_thread(const struct tv_assembly *assembly, struct thread_work 
     tv_free(places);
 }
 
+/* Moves what a thread told to its work: `diagnostics` is empty again. */
+static void keep_told(struct thread_work *work, struct tv_diagnostics *diagnostics)
+{
+    for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
+        struct tv_diagnostic *told = &diagnostics->kinds[kind];
+        if (told->count == 0)
+            continue;
+        *tv_table_add(&work->told) = (struct told_kind){(enum tv_diagnostic_kind)kind, *told};
+        memset(told, 0, sizeof *told);
+    }
+}
+
 void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
                     struct tv_spans_rooms *rooms, struct thread_work *work)
 {
     struct tv_spans spans = {.rooms = rooms, .names = assembly->names};
-    spans.diagnostics = work->diagnostics = tv_alloc(1, sizeof *work->diagnostics);
+    spans.diagnostics = rooms->diagnostics;
     collect(assembly, work, &spans);
     if (finish_unfinished(&spans)) {
         tv_spans_sort_by_time(&spans);
@@ -218,4 +230,6 @@ void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing 
     tv_room_leave(&rooms->row_of);
     tv_room_leave(&rooms->spans);
     tv_free(spans.sides);
+    keep_told(work, rooms->diagnostics);
+    work->placed = true;
 }
