@@ -410,10 +410,29 @@ DEFINE_SORT(asyncs, tv_ft_async)
 
 /* ---- All ---- */
 
+/* Each once, where the first part that has it met it first. */
+static void count_odd_texts(struct tv_ft_merge *merge)
+{
+    struct tv_map seen;
+    tv_map_init(&seen);
+    for (size_t i = 0; i < merge->text_count; i++) {
+        const struct tv_ft_part *part = &merge->texts[i].part;
+        for (size_t k = 0; k < part->odd.count; k++) {
+            uint32_t count = (uint32_t)seen.count;
+            uint32_t text = merge->numbers[i].texts[part->odd.rows[k].text];
+            if (tv_map_add(&seen, text, count) == count)
+                tv_diagnostics_add(&merge->trace->head->diagnostics, TV_DIAGNOSTIC_NOT_UTF8,
+                                   part->odd.rows[k].offset);
+        }
+    }
+    tv_map_release(&seen);
+}
+
 static void number_parts(struct tv_ft_merge *merge)
 {
     for (size_t i = 0; i < merge->text_count; i++)
         number_texts(merge, i);
+    count_odd_texts(merge);
     number_tasks(merge);
     for (size_t i = 0; i < merge->text_count; i++)
         number_frames(merge, i);

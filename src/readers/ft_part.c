@@ -22,6 +22,26 @@ void tv_ft_part_init(struct tv_ft_part *part)
     part->last = INT64_MIN;
 }
 
+static bool is_utf8(struct tv_bytes text)
+{
+    while (text.length > 0) {
+        size_t length = tv_bytes_utf8(text);
+        if (length == 0)
+            return false;
+        text.data += length;
+        text.length -= length;
+    }
+    return true;
+}
+
+void tv_ft_check_texts(struct tv_ft_part *part, uint64_t offset)
+{
+    uint32_t count = tv_interner_count(part->texts);
+    for (; part->checked < count; part->checked++)
+        if (!is_utf8(tv_interner_get(part->texts, part->checked)))
+            *tv_table_add(&part->odd) = (struct tv_ft_odd){offset, part->checked};
+}
+
 void tv_ft_part_release(struct tv_ft_part *part)
 {
     if (part->gather)
@@ -32,6 +52,7 @@ void tv_ft_part_release(struct tv_ft_part *part)
     tv_interner_free(part->event_names);
     tv_map_release(&part->frame_index);
     tv_map_release(&part->task_index);
+    tv_free(part->odd.rows);
     tv_free(part->frames.rows);
     tv_free(part->tasks.rows);
     tv_free(part->switches.rows);

@@ -178,9 +178,17 @@ struct tv_ft_recent {
     uint32_t number;
 };
 
+/* A text that is not UTF-8, and the line where it stood first. */
+struct tv_ft_odd {
+    uint64_t offset;
+    uint32_t text;
+};
+
 struct tv_ft_part {
     struct tv_gather *gather; /* its threads are tasks */
     struct tv_interner *texts;
+    uint32_t checked; /* so many of the texts were looked at */
+    TV_TABLE(tv_ft_odd) odd;
     TV_TABLE(tv_ft_frame) frames;
     struct tv_map frame_index;
     TV_TABLE(tv_ft_task) tasks;
@@ -230,6 +238,9 @@ static inline uint32_t tv_ft_text(struct tv_ft_part *part, struct tv_bytes text)
 {
     return tv_interner_add(part->texts, text);
 }
+
+/* Looks at the texts that are new since it was called last: those of the line at `offset`. */
+void tv_ft_check_texts(struct tv_ft_part *part, uint64_t offset);
 
 /* Each the number of the one that is like this; added when there is none.  The category is a
  * constant. */

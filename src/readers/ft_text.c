@@ -308,6 +308,7 @@ void tv_ft_text_read(struct tv_ft_text *text)
         if (text->status != TV_OK || line.none)
             break;
         take_line(text, &line);
+        tv_ft_check_texts(&text->part, line.offset);
         if (line.offset - told < PROGRESS_BYTES)
             continue;
         tell_progress(text, &told, line.offset);
