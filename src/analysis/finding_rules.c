@@ -243,6 +243,7 @@ static const struct pattern patterns[] = {
     {"com.android.internal.os.RuntimeInit$MethodAndArgsCaller.run", TV_NAMES_LOOP},
     {"java.lang.reflect.Method.invoke", TV_NAMES_LOOP},
     {"ThreadController active", TV_NAMES_LOOP}, /* Chromium: as long as there are tasks */
+    {"RunLoop::Run", TV_NAMES_LOOP},
 };
 
 /* The patterns that can fit a text by its first byte, in their order. */

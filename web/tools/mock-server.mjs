@@ -78,6 +78,7 @@ const ANSWERS = {
           ...{ bounds: [], counts: [], slowest: [] },
         }
       : { rows: [] },
+  findings: () => ({ looked_at: 0, rules: [] }),
   search: () => ({ hits: [], next: null, count: 0, done: 1, of: 1 }),
   quit: () => ({}),
 };

@@ -94,7 +94,7 @@ export class FindingsView {
         'h2',
         { title: `${rule.name}: ${this.said(rule.looks_at)}, ${rule.threshold}: ${rule.reason}` },
         icon(rule.severity === 'warning' ? 'warning' : 'note'),
-        h('span', { class: 'severity' }, SEVERITIES[rule.severity]),
+        h('span', { class: 'severity' }, `${SEVERITIES[rule.severity]}:`),
         this.said(rule.title),
       ),
       h('p', null, finding.text),
