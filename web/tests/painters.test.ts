@@ -348,7 +348,7 @@ test('a backdrop is drawn when it shows something else, and copied every time', 
 
 const FLAME: FlameScene = {
   theme: THEME,
-  frames,
+  names: frames,
   meter,
   width: 1000,
   height: 200,

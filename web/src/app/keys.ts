@@ -3,6 +3,7 @@
 // keep theirs from coming here.
 
 import { listen } from '../base/dom';
+import type { FlameOrder } from '../model/address';
 import type { CallDetails } from '../model/engine';
 import { framing, length, wholeView } from '../model/span';
 import { goToCall, spanOf } from '../views/context';
@@ -165,8 +166,14 @@ export class Keys {
       case 'V':
         this.page.views.settings.toggleVsync();
         return true;
+      case '1':
+        if (viewer.flameOf.peek() === 'calls') this.flame('time');
+        return true;
       case '2':
         this.flame('left-heavy');
+        return true;
+      case '3':
+        this.flame('sandwich');
         return true;
       case '4':
         this.flame('inverted');
@@ -198,7 +205,7 @@ export class Keys {
     if (call) this.page.views.viewer.setRange(spanOf(call));
   }
 
-  private flame(order: 'left-heavy' | 'inverted'): void {
+  private flame(order: FlameOrder): void {
     this.page.views.viewer.flameOrder.set(order);
     this.page.lower.choose('flame');
   }

@@ -24,8 +24,8 @@ export function neighbour(graph: FlameGraph, from: number, key: string): number 
     if (graph.depth[i] !== wanted || i === from) continue;
     const a = graph.start[i] ?? 0;
     const b = a + (graph.width[i] ?? 0);
-    if (key === 'ArrowDown' && (a < start || b > end + 1e-6)) continue;
-    if (key === 'ArrowUp' && (a > start || b < end - 1e-6)) continue;
+    // What lies on a frame, or under it, shares some of its width with it.
+    if (wanted !== depth && (b <= start + 1e-6 || a >= end - 1e-6)) continue;
     if (key === 'ArrowRight' && a < end - 1e-6) continue;
     if (key === 'ArrowLeft' && b > start + 1e-6) continue;
     const better =

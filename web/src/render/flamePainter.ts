@@ -3,14 +3,14 @@
 
 import { formatPercent } from '../base/format';
 import type { FlameGraph } from '../model/engine';
-import type { Frames } from '../model/names';
+import type { FlameNames } from '../model/flameNames';
 import { bar, CLOSED, ring, thinOutline, type Box, type Context } from './shapes';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 
 export interface FlameScene {
   theme: Theme;
-  frames: Frames;
+  names: Pick<FlameNames, 'short' | 'method' | 'colour'>;
   meter: TextMeter;
   graph: FlameGraph;
   width: number;
@@ -98,7 +98,7 @@ function paintTitle(g: Context, s: FlameScene): void {
 function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
   const frame = s.graph.frame[i] ?? 0;
   const dim = s.dimmed && s.matches !== null && !s.matches[frame];
-  const number = dim ? -1 : s.frames.colour(frame);
+  const number = dim ? -1 : s.names.colour(frame);
   bar(g, s.theme, { ...b, w: Math.max(1, b.w - 0.5) }, number, CLOSED);
   if (s.dimmed && !dim && s.matches) {
     g.fillStyle = s.theme.colour.hit;
@@ -106,17 +106,17 @@ function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
   }
   if (b.w < LEAST_LABEL) return;
   const share = `  ${formatPercent(s.graph.width[i] ?? 0, s.graph.total)} %`;
-  const name = s.frames.short(frame);
+  const name = s.names.short(frame);
   const room = b.w - 8;
   const whole = name + share;
   const text =
-    s.meter.width(whole) <= room ? whole : s.meter.label(name, s.frames.method(frame), room);
+    s.meter.width(whole) <= room ? whole : s.meter.label(name, s.names.method(frame), room);
   if (text === '') return;
   if (number >= 0 && s.theme.hatched[number]) {
     g.fillStyle = s.theme.bars[number] ?? '';
     g.fillRect(b.x + 2, b.y + 1, s.meter.width(text) + 4, b.h - 2);
   }
-  g.fillStyle = dim ? s.theme.colour['bar-dim-text'] : (s.theme.barTexts[number] ?? '');
+  g.fillStyle = number < 0 ? s.theme.colour['bar-dim-text'] : (s.theme.barTexts[number] ?? '');
   g.fillText(text, b.x + 4, b.y + b.h / 2 + 0.5);
 }
 

@@ -2,14 +2,21 @@
 // What a flame graph is of, and its order: the switches above it.
 
 import { h, setAttribute } from '../base/dom';
-import { effect } from '../base/signal';
+import { effect, type Signal } from '../base/signal';
 import type { FlameOf, FlameOrder } from '../model/address';
 import type { Viewer } from '../model/viewer';
 import { inWords, wordsFor } from '../model/words';
 
 const ORDERS: readonly [FlameOrder, string, string, string][] = [
+  [
+    'time',
+    '1',
+    'Time order',
+    'Calls as they followed each other, equal ones merged; threads apart',
+  ],
   ['left-heavy', '2', 'Left heavy', 'Equal chains of calls merged, the longest at the left'],
   ['by-name', '', 'By name', 'Equal chains of calls merged, in the order of their names'],
+  ['sandwich', '3', 'Sandwich', 'The selected method: its callers above, what it calls below'],
   ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
 ];
 
@@ -40,6 +47,11 @@ export function ofSwitch(viewer: Viewer): HTMLElement | null {
   return select;
 }
 
+/** Samples have no order of time of their own here. */
+function applies(viewer: Viewer, order: FlameOrder): boolean {
+  return order !== 'time' || viewer.flameOf.get() === 'calls';
+}
+
 export function orderSwitch(viewer: Viewer): HTMLElement {
   return h(
     'div',
@@ -56,7 +68,56 @@ export function orderSwitch(viewer: Viewer): HTMLElement {
         text,
       );
       effect(() => setAttribute(button, 'aria-pressed', viewer.flameOrder.get() === order));
+      effect(() => {
+        button.hidden = !applies(viewer, order);
+      });
       return button;
     }),
   );
+}
+
+function toggle(
+  text: string,
+  title: string,
+  on: Signal<boolean>,
+  state: () => { pressed: boolean; disabled: boolean },
+): HTMLElement {
+  const button = h(
+    'button',
+    {
+      class: 'toggle',
+      title,
+      attrs: { type: 'button' },
+      on: { click: () => on.update((old) => !old) },
+    },
+    text,
+  );
+  effect(() => {
+    const { pressed, disabled } = state();
+    setAttribute(button, 'aria-pressed', pressed);
+    button.disabled = disabled;
+  });
+  return button;
+}
+
+/** Whether threads are merged, and whether a method that calls itself is one frame. */
+export function flameToggles(viewer: Viewer): HTMLElement[] {
+  const { flameApart, flameFold } = viewer;
+  const threads = toggle(
+    'Threads apart',
+    'Threads side by side, not merged; a click on one shows it alone',
+    flameApart,
+    () => {
+      const time = viewer.flameOrder.get() === 'time';
+      const samples = viewer.flameOf.get() !== 'calls';
+      return { pressed: !samples && (time || flameApart.get()), disabled: time || samples };
+    },
+  );
+  const folded = toggle(
+    'Fold recursion',
+    inWords(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
+    flameFold,
+    () => ({ pressed: flameFold.get(), disabled: false }),
+  );
+  return viewer.facts.calls > 0 ? [threads, folded] : [folded];
 }

@@ -3,26 +3,20 @@
 
 import { fill, h } from '../base/dom';
 import { formatCount, formatPercent, formatTimeUnit, plural } from '../base/format';
-import { Latest } from '../base/latest';
+import { effect, signal, untracked, type ReadSignal } from '../base/signal';
 import { brief } from '../base/visible';
-import { effect, signal } from '../base/signal';
-import { totalOf } from '../model/columns';
-import type { FlameGraph } from '../model/engine';
+import type { FlameGraph, ProfileRow } from '../model/engine';
+import { FlameNames } from '../model/flameNames';
+import { NO_SELF } from '../model/flameSides';
+import { FlameStore } from '../model/flameStore';
 import { neighbour, widestOf } from '../model/flameWalk';
+import { inWords, slicesOf, wordsFor } from '../model/words';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../render/flamePainter';
-import { slicesOf, wordsFor } from '../model/words';
 import type { Context } from '../render/shapes';
 import { Canvas } from './canvas';
-import { ofSwitch, orderSwitch } from './flameSwitches';
 import type { Views } from './context';
-
-/** Narrower than that of the whole a frame is not asked for: less than half a pixel. */
-const LEAST = 0.0003;
-
-interface Crumb {
-  path: number;
-  frame: number;
-}
+import { showCrumbs } from './flameCrumbs';
+import { flameToggles, ofSwitch, orderSwitch } from './flameSwitches';
 
 const MEASURES = {
   count: 'the number of samples',
@@ -36,44 +30,37 @@ export class FlameView {
   private readonly inner = h('div', null);
   private readonly crumbs = h('div', { class: 'crumbs' });
   private readonly about = h('span', { class: 'about' });
+  private readonly none = h('div', { class: 'nothing', hidden: true });
   private readonly canvas: Canvas;
-  private readonly graph = signal<FlameGraph | null>(null);
-  private readonly root = signal<readonly Crumb[]>([]);
   private readonly hovered = signal(-1);
-  private readonly asking: Latest;
-  /** The width of the graph without a root, known once it was shown. */
-  private all = 0;
+  private readonly store: FlameStore;
+  private readonly names: FlameNames;
 
   constructor(
     private readonly v: Views,
     active: () => boolean,
   ) {
     const { viewer } = v;
-    this.asking = new Latest(viewer.failed);
+    this.store = new FlameStore(viewer, v.profile, active);
+    this.names = new FlameNames(viewer.frames, viewer.facts);
     this.canvas = new Canvas(this.inner, this.place, 'Flame graph', (g) => this.draw(g));
     this.inner.append(this.canvas.element);
     this.canvas.element.style.top = '0';
-    this.place.append(this.inner);
+    this.place.append(this.none, this.inner);
+    const switches = [ofSwitch(viewer), orderSwitch(viewer), ...flameToggles(viewer)];
     this.element = h(
       'div',
       { class: 'flame' },
-      h('div', { class: 'bar' }, ofSwitch(viewer), orderSwitch(viewer), this.crumbs, this.about),
+      h('div', { class: 'bar' }, ...switches, this.crumbs, this.about),
       this.place,
     );
     this.listen();
-    // A root names a node of one graph only.
-    effect(() => {
-      viewer.range.get();
-      viewer.tracks.get();
-      viewer.flameOrder.get();
-      viewer.clock.get();
-      viewer.flameOf.get();
-      this.root.set([]);
-    });
-    effect(() => {
-      if (active()) this.ask();
-    });
     effect(() => this.showText());
+    effect(() => this.showNone());
+    effect(() => {
+      this.graph.get();
+      untracked(() => this.hovered.set(-1));
+    });
     effect(() => {
       const graph = this.graph.get();
       viewer.frame.get();
@@ -89,41 +76,16 @@ export class FlameView {
     });
   }
 
-  private ask(): void {
-    const { viewer } = this.v;
-    const order = viewer.flameOrder.get();
-    const root = this.root.get().at(-1);
-    const of = viewer.flameOf.get();
-    const layout = {
-      ...viewer.scope(),
-      order: order === 'by-name' ? ('by-name' as const) : ('left-heavy' as const),
-      inverted: order === 'inverted',
-      min: LEAST,
-      fold: viewer.flameFold.get(),
-      ...(root ? { root: root.path } : {}),
-    };
-    const clock = viewer.clock.get();
-    const { engine } = viewer;
-    this.asking.run(
-      (signal) =>
-        of === 'calls'
-          ? engine.flame({ ...layout, clock, apart: viewer.flameApart.peek() }, signal)
-          : engine.beside.sampleFlame({ ...layout, measure: of }, signal),
-      (graph) => {
-        this.hovered.set(-1);
-        if (!root) this.all = graph.total;
-        this.graph.set(graph);
-      },
-    );
+  private get graph(): ReadSignal<FlameGraph | null> {
+    return this.store.graph;
   }
 
   private scene(graph: FlameGraph): Parameters<typeof paintFlame>[1] {
     const { viewer, settings, search, meters } = this.v;
     const theme = settings.theme.peek();
-    const rooted = this.root.peek().length > 0;
     return {
       theme,
-      frames: viewer.frames,
+      names: this.names,
       meter: meters.get(theme.barFont),
       graph,
       width: this.canvas.width,
@@ -133,12 +95,27 @@ export class FlameView {
       hovered: this.hovered.peek(),
       matches: search.hits.peek()?.matches ?? null,
       dimmed: search.focused.peek() && search.hits.peek() !== null,
-      title: [
-        rooted ? 'Zoomed in' : 'All threads',
-        this.amount(graph.total),
-        `${formatPercent(graph.total, this.whole(graph))} %${rooted ? ' of all' : ''}`,
-      ].join('   '),
+      title: this.title(graph),
     };
+  }
+
+  private title(graph: FlameGraph): string {
+    const { viewer } = this.v;
+    const frame = viewer.frame.peek();
+    const whole = this.store.whole(graph);
+    const what =
+      viewer.flameOrder.peek() === 'sandwich' && frame !== null
+        ? inWords(
+            wordsFor(viewer.facts),
+            `Callers above ${this.names.short(frame)}, below what it calls`,
+          )
+        : this.store.isPart
+          ? 'Zoomed in'
+          : 'All threads';
+    const of = this.store.isPart ? ' of all' : '';
+    return [what, this.amount(graph.total), `${formatPercent(graph.total, whole)} %${of}`].join(
+      '   ',
+    );
   }
 
   /** A width in words: a time, or samples. */
@@ -148,13 +125,6 @@ export class FlameView {
     if (of === 'weight') return `${formatCount(width)} of weight`;
     const unit = this.v.viewer.unit.peek();
     return formatTimeUnit(width, unit);
-  }
-
-  /** The time of the range and threads, of which a zoomed graph is a part. */
-  private whole(graph: FlameGraph): number {
-    if (this.v.viewer.flameOf.peek() !== 'calls') return this.all || graph.total;
-    const answer = this.root.peek().length > 0 ? this.v.profile.answer.peek() : null;
-    return (answer && totalOf(answer, this.v.viewer.clock.peek())) || graph.total;
   }
 
   private draw(g: Context): void {
@@ -172,28 +142,41 @@ export class FlameView {
   }
 
   private listen(): void {
-    const { viewer } = this.v;
     const canvas = this.canvas.element;
     this.place.addEventListener('scroll', this.canvas.invalidate);
     canvas.addEventListener('pointermove', (e) => this.hovered.set(this.at(e)));
     canvas.addEventListener('pointerleave', () => this.hovered.set(-1));
     canvas.addEventListener('click', (e) => {
-      const i = this.at(e);
-      viewer.selectFrame(i < 0 ? null : (this.graph.peek()?.frame[i] ?? null));
+      // The second of a double click would be on another graph.
+      if (e.detail <= 1) this.click(this.at(e), e.ctrlKey || e.metaKey);
     });
-    canvas.addEventListener('dblclick', (e) => this.zoomTo(this.at(e)));
     this.place.addEventListener('keydown', (e) => this.key(e));
+  }
+
+  /** Selects the method everywhere, and zooms; beside the frames it goes back. */
+  private click(i: number, selectOnly: boolean): void {
+    const frame = this.graph.peek()?.frame[i];
+    if (frame === undefined) {
+      if (this.v.viewer.flameWay().length > 0) this.zoomOut();
+      else this.v.viewer.selectFrame(null);
+      return;
+    }
+    if (!FlameNames.isThread(frame)) this.v.viewer.selectFrame(frame);
+    if (!selectOnly) this.zoomTo(i);
   }
 
   private zoomTo(i: number): void {
     const graph = this.graph.peek();
-    if (!graph) return;
-    const path = graph.path[i];
-    const frame = graph.frame[i];
-    if (path === undefined || frame === undefined)
-      return this.root.update((crumbs) => crumbs.slice(0, -1));
-    if (this.root.peek().at(-1)?.path !== path)
-      this.root.update((crumbs) => [...crumbs, { path, frame }]);
+    const { viewer } = this.v;
+    if (!graph || i < 0 || this.store.isSandwich) return;
+    const way = this.store.wayTo(graph, i);
+    if (way && way.at(-1)?.path !== viewer.flameWay().at(-1)?.path) viewer.zoomFlame(way);
+  }
+
+  private zoomOut(): void {
+    const { viewer } = this.v;
+    const way = viewer.flameWay();
+    if (way.length > 0) viewer.zoomFlame(way.slice(0, -1));
   }
 
   private selected(): number {
@@ -205,9 +188,8 @@ export class FlameView {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const page = this.place.clientHeight / 3;
     if (e.key === '+' || e.key === '=' || e.key === 'Enter') this.zoomTo(this.selected());
-    else if (e.key === '-' || e.key === 'Backspace')
-      this.root.update((crumbs) => crumbs.slice(0, -1));
-    else if (e.key === '0') this.root.set([]);
+    else if (e.key === '-' || e.key === 'Backspace') this.zoomOut();
+    else if (e.key === '0') this.v.viewer.zoomFlame([]);
     else if (e.code === 'KeyW' || e.key === 'PageUp') this.place.scrollTop -= page;
     else if (e.code === 'KeyS' || e.key === 'PageDown') this.place.scrollTop += page;
     else if (!this.walk(e.key)) return;
@@ -226,7 +208,8 @@ export class FlameView {
     const next = beside < 0 && !shown ? from : beside;
     if (next >= 0 && next < graph.frame.length) {
       this.hovered.set(next);
-      this.v.viewer.selectFrame(graph.frame[next] ?? null);
+      const frame = graph.frame[next] ?? null;
+      if (frame !== null && !FlameNames.isThread(frame)) this.v.viewer.selectFrame(frame);
       this.v.announce(this.words(graph, next));
     }
     return true;
@@ -235,49 +218,73 @@ export class FlameView {
   private words(graph: FlameGraph, i: number): string {
     const { viewer } = this.v;
     const width = graph.width[i] ?? 0;
-    return [
-      `${brief(viewer.frames.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
-      `${formatPercent(width, this.whole(graph))} %${this.root.peek().length > 0 ? ' of all' : ''}`,
-      `exclusive ${this.amount(graph.self[i] ?? 0)}`,
-      viewer.flameOf.peek() === 'calls'
-        ? slicesOf(wordsFor(viewer.facts), graph.calls[i] ?? 0)
-        : plural(graph.calls[i] ?? 0, 'sample'),
-    ].join(', ');
+    const self = graph.self[i] ?? 0;
+    const words = [
+      `${brief(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
+      `${formatPercent(width, this.store.whole(graph))} %${this.store.isPart ? ' of all' : ''}`,
+    ];
+    if (self !== NO_SELF) words.push(`exclusive ${this.amount(self)}`);
+    const calls = graph.calls[i] ?? 0;
+    if (viewer.flameOf.peek() !== 'calls') words.push(plural(calls, 'sample'));
+    else if (calls > 0) words.push(slicesOf(wordsFor(viewer.facts), calls));
+    return words.join(', ');
+  }
+
+  /** A sandwich is of a method: which one? */
+  private showNone(): void {
+    const { viewer, profile } = this.v;
+    const frame = viewer.frame.get();
+    const graph = this.graph.get();
+    const asksFor = this.store.isSandwich && frame === null;
+    const empty = this.store.isSandwich && graph !== null && graph.frame.length === 0;
+    this.none.hidden = !asksFor && !empty;
+    this.inner.hidden = !this.none.hidden;
+    if (this.none.hidden) return;
+    const words = wordsFor(viewer.facts);
+    if (!asksFor) {
+      const text = `${brief(this.names.short(frame ?? 0))} is not called in the selected range and threads.`;
+      return fill(this.none, inWords(words, text));
+    }
+    const text =
+      'Select a method to see its callers above it and what it calls below. Longest by themselves:';
+    const clock = viewer.clock.get();
+    const rows = [...(profile.answer.get()?.rows ?? [])];
+    const self = (row: ProfileRow): number => row[clock === 'cpu' ? 6 : 4] ?? 0;
+    rows.sort((a, b) => self(b) - self(a));
+    const link = (row: ProfileRow): HTMLElement =>
+      h(
+        'button',
+        {
+          class: 'link',
+          attrs: { type: 'button' },
+          on: { click: () => viewer.selectFrame(row[0]) },
+        },
+        brief(this.names.short(row[0]), 80),
+      );
+    fill(
+      this.none,
+      h('p', null, inWords(words, text)),
+      ...rows.slice(0, 8).map((row) => h('div', null, link(row))),
+    );
+  }
+
+  private hint(): string {
+    const { viewer } = this.v;
+    const clock = viewer.clock.get() === 'cpu' ? 'CPU' : 'real';
+    const order = viewer.flameOrder.get();
+    const of = viewer.flameOf.get();
+    const which = order === 'inverted' ? 'exclusive' : 'inclusive';
+    const measure = of === 'calls' ? `${which} ${clock} time` : MEASURES[of];
+    return `width is ${measure}; a click ${order === 'sandwich' ? 'selects' : 'zooms'}`;
   }
 
   private showText(): void {
     const { viewer } = this.v;
     const graph = this.graph.get();
     const i = this.hovered.get();
-    const clock = viewer.clock.get() === 'cpu' ? 'CPU' : 'real';
     viewer.unit.get();
-    const crumbs = this.root.get();
-    const which = viewer.flameOrder.get() === 'inverted' ? 'exclusive' : 'inclusive';
-    const of = viewer.flameOf.get();
-    const measure = of === 'calls' ? `${which} ${clock} time` : MEASURES[of];
-    fill(
-      this.crumbs,
-      ...(crumbs.length === 0
-        ? [h('span', null, `width is ${measure}; double click zooms`)]
-        : [
-            h(
-              'button',
-              { class: 'link', attrs: { type: 'button' }, on: { click: () => this.root.set([]) } },
-              'All threads',
-            ),
-            ...crumbs.flatMap((crumb, k) => [
-              h('span', null, '›'),
-              h(
-                'button',
-                {
-                  class: 'link',
-                  attrs: { type: 'button' },
-                  on: { click: () => this.root.set(crumbs.slice(0, k + 1)) },
-                },
-                brief(viewer.frames.short(crumb.frame), 80),
-              ),
-            ]),
-          ]),
+    showCrumbs(this.crumbs, viewer.flameWay(), this.names, this.hint(), (way) =>
+      viewer.zoomFlame(way),
     );
     if (!graph || i < 0 || i >= graph.frame.length) {
       return fill(
@@ -288,7 +295,7 @@ export class FlameView {
       );
     }
     const text = this.words(graph, i);
-    const name = brief(viewer.frames.short(graph.frame[i] ?? 0));
+    const name = brief(this.names.short(graph.frame[i] ?? 0));
     fill(this.about, h('b', null, name), text.slice(name.length));
   }
 }

@@ -75,8 +75,16 @@ const SECTIONS: readonly Section[] = [
     [
       ['Q', 'opens and closes the lower panel'],
       ['V', 'bands for each beat of the display, where the trace has a counter or slices VSYNC'],
-      ['2 4', 'flame graph: left heavy, inverted'],
-      ['in the flame graph', 'W S scroll, + − zoom, arrows go from frame to frame'],
+      ['1 2 3 4', 'flame graph: in time order, left heavy, sandwich of a method, inverted'],
+      [
+        'click in the flame graph',
+        'zooms to the frame and selects its method; Ctrl+click only selects; a click beside goes back',
+      ],
+      [
+        'in the flame graph',
+        'W S scroll, + − zoom, 0 shows all, arrows go from frame to frame, Enter zooms',
+      ],
+      ['in a tree', 'Right opens, Left closes or goes to the parent, * opens all below, Enter selects'],
       ['?', 'this help'],
     ],
   ],

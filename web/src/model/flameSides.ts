@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sandwich: who calls a method above it, what it calls below.  Both sides are graphs that begin
+// with the method; here they become one, whose depths count from the top.
+
+import type { FlameGraph } from './engine';
+
+/** The exclusive time of a caller says nothing. */
+export const NO_SELF = -1;
+
+function pick<T extends Float64Array | Uint32Array>(
+  make: (n: number) => T,
+  above: T,
+  kept: readonly number[],
+  below: T,
+): T {
+  const made = make(kept.length + below.length);
+  kept.forEach((i, k) => {
+    made[k] = above[i] ?? 0;
+  });
+  made.set(below, kept.length);
+  return made;
+}
+
+export function joinSides(callers: FlameGraph, callees: FlameGraph): FlameGraph {
+  const kept: number[] = [];
+  let levels = 0;
+  callers.depth.forEach((depth, i) => {
+    if (depth > 0) kept.push(i);
+    if (depth > levels) levels = depth;
+  });
+  const times = (n: number): Float64Array<ArrayBuffer> => new Float64Array(n);
+  const numbers = (n: number): Uint32Array<ArrayBuffer> => new Uint32Array(n);
+  const joined = {
+    total: callees.total,
+    leftOut: callers.leftOut + callees.leftOut,
+    start: pick(times, callers.start, kept, callees.start),
+    width: pick(times, callers.width, kept, callees.width),
+    self: pick(times, callers.self, kept, callees.self).fill(NO_SELF, 0, kept.length),
+    frame: pick(numbers, callers.frame, kept, callees.frame),
+    path: pick(numbers, callers.path, kept, callees.path),
+    calls: pick(numbers, callers.calls, kept, callees.calls),
+    depth: pick(numbers, callers.depth, kept, callees.depth),
+  };
+  for (let k = 0; k < joined.depth.length; k++) {
+    const depth = joined.depth[k] ?? 0;
+    joined.depth[k] = k < kept.length ? levels - depth : levels + depth;
+  }
+  return joined;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flame graph of the selected range and threads, as the switches above it say.
+
+import { Latest } from '../base/latest';
+import { effect, signal } from '../base/signal';
+import { totalOf } from './columns';
+import type { FlameFrame } from './address';
+import type { FlameGraph, FlameLayout } from './engine';
+import { joinSides } from './flameSides';
+import type { ProfileStore } from './profileStore';
+import type { Viewer } from './viewer';
+
+/** Narrower than that of the whole a frame is not asked for: less than half a pixel. */
+const LEAST = 0.0003;
+
+/** No name for the engine: the graph cannot begin with this frame. */
+const NO_PATH = 0xffffffff;
+
+export class FlameStore {
+  /** null: none was asked for, or it has not come. */
+  readonly graph = signal<FlameGraph | null>(null);
+  private readonly asking: Latest;
+  /** The width of the graph of everything, known once it was shown. */
+  private all = 0;
+
+  constructor(
+    private readonly viewer: Viewer,
+    private readonly profile: ProfileStore,
+    active: () => boolean,
+  ) {
+    this.asking = new Latest(viewer.failed);
+    effect(() => {
+      if (active()) this.ask();
+    });
+  }
+
+  /** Whether the graph is of the selected method alone. */
+  get isSandwich(): boolean {
+    return this.viewer.flameOrder.get() === 'sandwich';
+  }
+
+  private layout(): FlameLayout {
+    const { viewer } = this;
+    const order = viewer.flameOrder.get();
+    const root = viewer.flameWay().at(-1);
+    const inTime = order === 'time' && viewer.flameOf.get() === 'calls';
+    return {
+      ...viewer.scope(),
+      order: inTime || order === 'by-name' ? order : 'left-heavy',
+      inverted: order === 'inverted',
+      fold: viewer.flameFold.get(),
+      min: LEAST,
+      ...(root ? { root: root.path } : {}),
+    };
+  }
+
+  private ask(): void {
+    const { viewer } = this;
+    const layout = this.layout();
+    if (!this.isSandwich) {
+      return this.asking.run(
+        (signal) => this.flame(layout, signal),
+        (graph) => {
+          if (layout.root === undefined) this.all = graph.total;
+          this.graph.set(graph);
+        },
+      );
+    }
+    const frame = viewer.frame.get();
+    if (frame === null) {
+      this.asking.cancel();
+      return this.graph.set(null);
+    }
+    const side = (of: 'callers' | 'callees', signal: AbortSignal): Promise<FlameGraph> =>
+      this.flame({ ...layout, frame, side: of }, signal);
+    this.asking.run(
+      (signal) => Promise.all([side('callers', signal), side('callees', signal)]),
+      ([callers, callees]) => this.graph.set(joinSides(callers, callees)),
+    );
+  }
+
+  private flame(layout: FlameLayout, signal: AbortSignal): Promise<FlameGraph> {
+    const { engine, clock, flameOf, flameApart } = this.viewer;
+    const of = flameOf.get();
+    return of === 'calls'
+      ? engine.flame({ ...layout, clock: clock.get(), apart: flameApart.get() }, signal)
+      : engine.beside.sampleFlame({ ...layout, measure: of }, signal);
+  }
+
+  /** The time of the range and threads, of which the graph may be a part. */
+  whole(graph: FlameGraph): number {
+    if (this.viewer.flameOf.peek() !== 'calls') return this.all || graph.total;
+    const answer = this.isPart ? this.profile.answer.peek() : null;
+    return (answer && totalOf(answer, this.viewer.clock.peek())) || graph.total;
+  }
+
+  get isPart(): boolean {
+    return this.viewer.flameWay().length > 0 || this.isSandwich;
+  }
+
+  /** The frames from the bottom to one of them; null: the graph cannot begin with it. */
+  wayTo(graph: FlameGraph, i: number): readonly FlameFrame[] | null {
+    const way: FlameFrame[] = [];
+    let depth = Infinity;
+    for (let k = i; k >= 0 && depth > 0; k--) {
+      const own = graph.depth[k] ?? 0;
+      if (own >= depth) continue;
+      depth = own;
+      way.unshift({ path: graph.path[k] ?? NO_PATH, frame: graph.frame[k] ?? 0 });
+    }
+    const before = this.viewer.flameWay();
+    if (way.at(-1)?.path === NO_PATH || way.length === 0) return null;
+    // A zoomed graph begins with the last frame of the way to it.
+    return [...before.slice(0, -1), ...way];
+  }
+}
