@@ -84,7 +84,10 @@ const SECTIONS: readonly Section[] = [
         'in the flame graph',
         'W S scroll, + − zoom, 0 shows all, arrows go from frame to frame, Enter zooms',
       ],
-      ['in a tree', 'Right opens, Left closes or goes to the parent, * opens all below, Enter selects'],
+      [
+        'in a tree',
+        'Right opens, Left closes or goes to the parent, * opens all below, Enter selects',
+      ],
       ['?', 'this help'],
     ],
   ],
