@@ -4,7 +4,7 @@
 
 import { fill, h, icon, setAttribute } from '../base/dom';
 import { formatCount, formatTimeUnit, plural } from '../base/format';
-import { effect, untracked } from '../base/signal';
+import { effect, flushEffects, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import type { Finding, FindingPlace, FindingsStore, Rule } from '../model/findings';
 import { EVENT } from '../model/found';
@@ -149,7 +149,12 @@ export class FindingsView {
   }
 
   private kind([kind, count, text]: Finding['kinds'][number]): HTMLElement {
-    const open = (): void => this.v.viewer.tab.set('health');
+    const open = (): void => {
+      this.v.viewer.tab.set('health');
+      // It takes the keyboard when it is shown.
+      flushEffects();
+      document.getElementById('health')?.focus({ preventScroll: true });
+    };
     return h(
       'p',
       { class: 'kind' },
