@@ -56,9 +56,9 @@ struct tv_settings {
     struct tv_words threads, processes, categories, cpus;
     const char *range;
     const char *filter; /* docs/filter.md; NULL: none */
-    uint64_t limit;   /* 0: no limit */
-    unsigned clock;   /* enum tv_clock_choice */
-    unsigned samples; /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
+    uint64_t limit;     /* 0: no limit */
+    unsigned clock;     /* enum tv_clock_choice */
+    unsigned samples;   /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
     unsigned format, sort, colors, to;
     bool callers_callees, context_switch, bottom_up, split_threads, inverted, hash, async;
     bool regression, strict, no_findings;
@@ -130,7 +130,8 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
               "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
 #define TV_OPTION_ASYNC                                                                            \
-    TV_OPTION("async", NULL, TV_OPTION_FLAG, async, "asynchronous slices instead of those of threads")
+    TV_OPTION("async", NULL, TV_OPTION_FLAG, async,                                                \
+              "asynchronous slices instead of those of threads")
 #define TV_OPTION_SAMPLES                                                                          \
     TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
               "stacks of samples instead of slices: how many, their weight, or until the next")

@@ -60,7 +60,7 @@
       "what stands among the events and is no object that can be read, left out")                  \
     X(BAD_JSON, "bad-json", N,                                                                     \
       "text that is not quite JSON (commas, quotes, comments, 0x), read all the same")             \
-    X(NOT_UTF8, "not-utf8", N, "names and texts with bytes that are no UTF-8, shown as U+FFFD")     \
+    X(NOT_UTF8, "not-utf8", N, "names and texts with bytes that are no UTF-8, shown as U+FFFD")    \
     X(TOO_NESTED, "too-nested", W,                                                                 \
       "events and values nested deeper than 10000 levels: what lies deeper is shown as null")      \
     X(UNKNOWN_PHASE, "unknown-phase", W,                                                           \

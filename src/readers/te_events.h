@@ -127,8 +127,8 @@ static inline int64_t tv_te_state_length(int64_t time, int64_t length)
 void tv_te_widen(struct tv_te_context *context, tv_ns time);
 
 /* te_finish.c: everything that joins events, in its order.  Before the slices are placed threads
- * and frames may still be added; beside it nothing but the head and objects may be touched; behind it the
- * slices can be found. */
+ * and frames may still be added; beside it nothing but the head and objects may be touched; behind
+ * it the slices can be found. */
 void tv_te_join_before_placing(struct tv_te_context *context);
 void tv_te_join_beside_placing(void *context);
 void tv_te_join_after_placing(struct tv_te_context *context);

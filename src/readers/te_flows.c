@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * te_flows.c - arrows between slices (or instants): phases s, t and f, and slices with a bind_id (trace-event.md
- * section 3.7).
+ * te_flows.c - arrows between slices or instants: phases s, t and f, and slices with a bind_id
+ * (trace-event.md section 3.7).
  *
  * s t f   a start, steps and an end with one category, name and id (1 and "1" are two ids) make an
  *         arrow from each to the next.  One start may have many ends; a new start begins anew when
