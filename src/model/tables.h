@@ -171,8 +171,8 @@ struct tv_slice_extra {
     uint32_t row, index;
     uint64_t end_offset; /* of the event that ended it, when that tells something; TV_NO_OFFSET */
     uint8_t colour;      /* 0: automatic; else a reserved colour: its id less 22 (trace-event.md
-                          * section 5 counts them from 23); from TV_COLOUR_HASHED on: that of another
-                          * name, by its number among the automatic ones */
+                          * section 5 counts them from 23); from TV_COLOUR_HASHED on: that of
+                          * another name, by its number among the automatic ones */
 };
 
 #define TV_COLOUR_HASHED 64
