@@ -31,7 +31,7 @@ static void put_utf8(struct tv_out *out, uint32_t c)
         return;
     }
     unsigned tails = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    tv_out_char(out, (char)(0xf00u >> tails | c >> tails * 6));
+    tv_out_char(out, (char)(0xff80u >> tails | c >> tails * 6));
     while (tails-- > 0)
         tv_out_char(out, (char)(0x80 | (c >> tails * 6 & 0x3f)));
 }

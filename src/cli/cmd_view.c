@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/filter_text.h"
+#include "base/bytes.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/meter.h"
@@ -24,9 +27,48 @@ static const struct tv_option options[] = {
               "listen on this port (default: the first from 27180 to 27187 that is free, or any)"),
     TV_OPTION("no-browser", NULL, TV_OPTION_FLAG, no_browser,
               "print the address and leave opening it to you"),
+    TV_OPTION_FILTER,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
+
+/* Before a page opens to say so. */
+static enum tv_status check_filter(const char *text, struct tv_error *err)
+{
+    struct tv_filter filter;
+    size_t column;
+    if (!text)
+        return TV_OK;
+    if (tv_filter_parse(tv_bytes_of(text), &filter, &column, err) != TV_OK)
+        return tv_error_prefix(err, "--filter");
+    tv_filter_release(&filter);
+    return TV_OK;
+}
+
+/* The address at which the page opens, with the filter; to be freed. */
+static char *page_address(const char *address, const char *filter)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    size_t length = strlen(address), more = filter ? strlen(filter) * 3 + 9 : 1;
+    char *made = tv_alloc(length + more, 1);
+    memcpy(made, address, length);
+    if (!filter)
+        return made;
+    memcpy(made + length, "#filter=", 8);
+    length += 8;
+    for (const char *c = filter; *c; c++) {
+        unsigned byte = (unsigned char)*c;
+        bool plain = (byte | 0x20) - 'a' < 26 || byte - '0' < 10 || strchr("-._~*:$", *c);
+        if (plain) {
+            made[length++] = *c;
+            continue;
+        }
+        made[length++] = '%';
+        made[length++] = digits[byte >> 4];
+        made[length++] = digits[byte & 15];
+    }
+    return made;
+}
 
 /* What is to be loaded. */
 struct wish {
@@ -121,9 +163,11 @@ static int serve(const struct tv_command *command, const struct tv_settings *set
     int code = TV_EXIT_OK;
     bool opened = false;
     if (tv_server_wait_loaded(server, EARLY_MS) != TV_SESSION_FAILED) {
-        puts(tv_server_address(server));
+        char *address = page_address(tv_server_address(server), settings->filter);
+        puts(address);
         fflush(stdout);
-        opened = !settings->no_browser && tv_browser_open(tv_server_address(server));
+        opened = !settings->no_browser && tv_browser_open(address);
+        tv_free(address);
     }
     if (tv_server_wait_loaded(server, TV_FOREVER) == TV_SESSION_FAILED)
         code = tv_command_failed(command, tv_server_error(server));
@@ -157,12 +201,14 @@ static bool are_at_hand(const struct tv_words *files)
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
     char name[512];
-    struct wish wish = {.settings = settings};
+    struct tv_settings whole = *settings; /* the page filters */
+    struct wish wish = {.settings = &whole};
     struct tv_server_options server = {.name = name, .loader = {.load = load, .context = &wish}};
     struct signals signals = {0};
     struct tv_error err = {0};
+    whole.filter = NULL;
     make_name(name, sizeof name, &settings->files);
-    if (!take_port(settings, &server, &err))
+    if (!take_port(settings, &server, &err) || check_filter(settings->filter, &err) != TV_OK)
         return tv_command_failed(command, &err);
     if (are_at_hand(&settings->files) && open_files(&wish, &err) != TV_OK)
         return tv_command_failed(command, &err);

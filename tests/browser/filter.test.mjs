@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line that filters everything: what it leaves equals the command line's, what is selected stays,
+// Back and one click clear it, a wrong one says where.
+import { strict as assert } from 'node:assert';
+import { before, test } from 'node:test';
+import { ms, tableLines, until } from './browser.mjs';
+import { showFile } from './files.mjs';
+import { json } from './program.mjs';
+
+const slice = (tid, name, ts, dur, args) => ({
+  ...{ ph: 'X', pid: 1, tid, name, cat: name === 'draw' ? 'gpu' : 'app', ts, dur },
+  ...(args ? { args } : {}),
+});
+const EVENTS = [
+  { ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name: 'main' } },
+  { ph: 'M', name: 'thread_name', pid: 1, tid: 2, args: { name: 'io' } },
+  slice(1, 'frame', 0, 10000),
+  slice(1, 'access$1', 1000, 6000),
+  slice(1, 'draw', 2000, 4000),
+  slice(1, 'frame', 20000, 1000),
+  slice(2, 'load', 0, 5000, { url: 'https://x/img/1' }),
+  slice(2, 'load', 6000, 500, { url: 'https://x/css' }),
+  { ph: 'i', s: 't', pid: 1, tid: 2, name: 'mark', ts: 300 },
+];
+
+let opened;
+let page;
+
+before(async () => {
+  opened = await showFile('filter.json', EVENTS);
+  page = opened.page;
+});
+
+const box = () => page.getByRole('textbox', { name: 'Filter events' });
+const share = () => page.locator('.filter-place .count').textContent();
+const hash = () => new URLSearchParams(new URL(page.url()).hash.slice(1));
+const tracks = () => page.locator('.label .name').allTextContents();
+
+async function filter(text, words) {
+  await box().fill(text);
+  await until(share, (now) => now === words, `the share "${words}"`);
+}
+
+async function assertTableIs(text) {
+  const rows = json(['profile', ...(text ? ['--filter', text] : []), opened.file]).methods;
+  await until(
+    async () => (await tableLines(page)).filter((line) => line.kind === 'method').length,
+    (count) => count === rows.length,
+    `${rows.length} lines`,
+  );
+  const lines = (await tableLines(page)).filter((line) => line.kind === 'method');
+  const figures = (list) => list.sort((a, b) => (a[0] < b[0] ? -1 : 1));
+  assert.deepEqual(
+    figures(lines.map((l) => [l.cells.incl_real, l.cells.excl_real])),
+    figures(rows.map((m) => [ms(m.incl_real_ns), ms(m.excl_real_ns)])),
+  );
+}
+
+for (const [text, words] of [
+  ['thread:main', '4 of 6 slices'],
+  ['-name:access$', '5 of 6 slices'],
+  ['dur>=4ms', '4 of 6 slices'],
+  ['cat:gpu', '1 of 6 slices'],
+  ['arg.url:*img*', '1 of 6 slices'],
+  ['thread:main -name:access$ dur>2ms cat:gpu', '1 of 6 slices'],
+  ['nothing', '0 of 6 slices'],
+])
+  test(`${text} leaves what the command says`, async () => {
+    await filter(text, words);
+    if (!words.startsWith('0')) await assertTableIs(text);
+    await until(hash, (now) => now.get('filter') === text, 'the filter in the address');
+  });
+
+test('the time line shows what is left, a click on the cross shows all', async () => {
+  await filter('thread:io', '2 of 6 slices');
+  assert.match((await tracks()).join(), /io/);
+  assert.doesNotMatch((await tracks()).join(), /main/);
+  await page.getByRole('button', { name: 'Clear the filter' }).click();
+  await until(share, (now) => now === '', 'no share');
+  assert.match((await tracks()).join(), /main/);
+  assert.equal(await box().inputValue(), '');
+  assert.ok(await box().evaluate((e) => e === document.activeElement), 'the box has the keyboard');
+});
+
+test('the selected slice stays selected, wherever it lies now', async () => {
+  await page.goto(`${opened.address}#call=2.0`);
+  await page.reload();
+  const details = page.locator('.details.beside');
+  await details.getByText('draw').first().waitFor();
+  await filter('name:draw', '1 of 6 slices');
+  await until(hash, (now) => now.get('call') === '0.0', 'draw at depth 0');
+  await details.getByText('draw').first().waitFor();
+  await filter('name:draw|frame', '3 of 6 slices');
+  await until(hash, (now) => now.get('call') === '1.0', 'draw below frame');
+  await filter('name:frame', '2 of 6 slices');
+  await until(hash, (now) => now.get('call') === null, 'nothing selected');
+});
+
+test('Back undoes a filter, Forward brings it back', async () => {
+  await page.goto(opened.address);
+  await page.reload();
+  await box().waitFor();
+  await filter('thread:io', '2 of 6 slices');
+  await until(hash, (now) => now.get('filter') === 'thread:io', 'the filter in the address');
+  await page.goBack();
+  await until(share, (now) => now === '', 'no filter');
+  assert.equal(await box().inputValue(), '');
+  await page.goForward();
+  await until(share, (now) => now === '2 of 6 slices', 'the filter');
+  assert.equal(await box().inputValue(), 'thread:io');
+  await page.locator('.profile').focus();
+  await page.keyboard.press('Control+z');
+  await until(share, (now) => now === '', 'no filter');
+});
+
+test('a link with a filter opens with it; the keyboard finds the box', async () => {
+  await page.goto(`${opened.address}#filter=dur%3E%3D5ms`);
+  await page.reload();
+  await until(share, (now) => now === '3 of 6 slices', 'the filter');
+  await page.keyboard.press('Control+Shift+F');
+  assert.ok(await box().evaluate((e) => e === document.activeElement));
+  await page.keyboard.press('Escape');
+  await until(share, (now) => now === '', 'no filter');
+});
+
+test('a wrong filter says where, and changes nothing', async () => {
+  await filter('thread:main', '4 of 6 slices');
+  await box().fill('thread:main dur>x');
+  const fault = page.locator('.filter-fault');
+  await fault.getByText('column 17').waitFor();
+  assert.equal(await fault.locator('mark').textContent(), 'x');
+  assert.equal(await box().getAttribute('aria-invalid'), 'true');
+  assert.doesNotMatch((await tracks()).join(), /io/);
+  await filter('thread:main dur>5ms', '2 of 6 slices');
+  assert.ok(await fault.isHidden());
+  // The browser tells of the one answer that was an error.
+  const troubles = opened.troubles.filter((text) => !/status of 400/.test(text));
+  assert.deepEqual(troubles, []);
+});
+
+test('keys work once, however often the page was put together', async () => {
+  await page.goto(opened.address);
+  await page.reload();
+  await box().waitFor();
+  for (const text of ['load', 'frame', ''])
+    await filter(text, text === '' ? '' : '2 of 6 slices');
+  await page.locator('.profile').focus();
+  const help = page.getByRole('dialog');
+  await page.keyboard.press('?');
+  await help.first().waitFor();
+  assert.equal(await help.count(), 1);
+});
