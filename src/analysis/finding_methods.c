@@ -24,14 +24,22 @@ static void set_call(const struct tv_trace *trace, struct tv_finding_place *plac
 
 /* ---- The cost of the clock ---- */
 
-/* Nanoseconds a reading takes: the smallest that is stated; 0: an input does not say, or it was
- * sampled, where a call does not cost two readings. */
+/* Where samples were taken a call does not cost two readings. */
+static bool is_sampled(const struct tv_head *head)
+{
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (head->inputs[i].sampled_ns > 0)
+            return true;
+    return false;
+}
+
+/* Nanoseconds a reading takes: the smallest that is stated; 0: an input does not say. */
 static tv_ns clock_cost(const struct tv_head *head)
 {
     uint64_t smallest = SLOWEST_CLOCK_NS, cost;
     for (uint32_t i = 0; i < head->input_count; i++) {
         struct tv_bytes text = tv_head_find_metadata(head, i, "clock-call-overhead-nsec");
-        if (head->inputs[i].sampled_ns > 0 || !text.data || !tv_parse_u64(text, &cost))
+        if (!text.data || !tv_parse_u64(text, &cost))
             return 0;
         smallest = cost < smallest ? cost : smallest;
     }
@@ -87,10 +95,12 @@ void tv_finding_clock(const struct tv_finding_look *look, const struct tv_rule *
 {
     tv_ns cost = clock_cost(look->trace->head);
     int64_t all;
-    if (cost == 0) {
-        finding->missing = "what reading its clock costs, for each single call";
+    if (cost == 0)
+        finding->missing = "the cost of its clock";
+    else if (is_sampled(look->trace->head))
+        finding->missing = "each single call, as it was sampled";
+    if (finding->missing)
         return;
-    }
     struct own *own = find_own(look, &all);
     for (uint32_t i = 0; i < look->trace->head->frame_count; i++) {
         tv_ns part = own[i].calls < (uint64_t)(INT64_MAX / cost) ? (tv_ns)own[i].calls * cost : 0;

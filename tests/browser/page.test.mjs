@@ -315,7 +315,7 @@ test('theme, palette and row height switch without a word to the engine', async 
       (n) => n > 8,
       'a drawn time line',
     );
-    await page.waitForTimeout(300);
+    await until(() => server.asked.findings, 1, 'the last question of an idle page');
     const before = { ...server.asked };
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
     const old = await theme();

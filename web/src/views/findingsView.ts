@@ -63,21 +63,24 @@ export class FindingsView {
     }
     const { rules } = answer.findings;
     const found = rules.filter((rule) => rule.finding);
-    const where = Object.keys(answer.scope).length > 0 ? 'in what is selected' : 'in the trace';
+    const what = Object.keys(answer.scope).length > 0 ? 'what is selected' : 'the trace';
     this.status.textContent =
       found.length > 0
-        ? `${plural(found.length, 'finding')} ${where}, the gravest first.`
-        : `Nothing found ${where}.`;
+        ? `${plural(found.length, 'finding')} in ${what}, the gravest first.`
+        : `Nothing found in ${what}.`;
+    const rest = rules.filter((rule) => !rule.finding);
     fill(
       this.list,
       ...found.map((rule) => this.rule(rule, rule.finding as Finding)),
       this.others(
         found.length > 0 ? 'Looked for as well, and not found' : 'Looked for',
-        rules.filter((rule) => !rule.finding && rule.missing === null),
+        rest.filter((rule) => rule.missing === null),
+        (rule) => `${this.said(rule.looks_at)}${limit(rule)}`,
       ),
       this.others(
         'Not looked for',
-        rules.filter((rule) => rule.missing !== null),
+        rest.filter((rule) => rule.missing !== null),
+        (rule) => `${what} does not have ${this.said(rule.missing ?? '')}`,
       ),
     );
     this.mark();
@@ -189,7 +192,7 @@ export class FindingsView {
     );
   }
 
-  private others(title: string, rules: Rule[]): HTMLElement | false {
+  private others(title: string, rules: Rule[], words: (rule: Rule) => string): HTMLElement | false {
     if (rules.length === 0) return false;
     return h(
       'section',
@@ -203,13 +206,7 @@ export class FindingsView {
             'li',
             { title: rule.reason },
             h('span', null, this.said(rule.title)),
-            h(
-              'span',
-              { class: 'second' },
-              rule.missing === null
-                ? `${this.said(rule.looks_at)}${limit(rule)}`
-                : `the trace does not have ${this.said(rule.missing)}`,
-            ),
+            h('span', { class: 'second' }, words(rule)),
           ),
         ),
       ),
