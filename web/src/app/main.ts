@@ -3,7 +3,7 @@
 
 import { h } from '../base/dom';
 import { fileName } from '../base/format';
-import type { Engine, Status } from '../model/engine';
+import { EngineError, type Engine, type Status } from '../model/engine';
 import { Frames } from '../model/names';
 import { HelpDialog } from '../views/helpDialog';
 import { EndedScreen, ErrorScreen, LoadingScreen } from '../views/screens';
@@ -13,6 +13,7 @@ import { HttpEngine } from './httpEngine';
 import { Pages } from './pages';
 
 const POLL = 200;
+const NO_STATUS: Omit<Status, 'name'> = { state: 'error', bytes: 0, total_bytes: 0, records: 0 };
 
 function wait(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
@@ -43,18 +44,21 @@ class App {
     try {
       const status = await this.load();
       if (!status || this.ended) return;
-      if (status.state === 'error') {
-        const screen = new ErrorScreen(
-          status,
-          lookButtons(this.settings, () => this.help.toggle()),
-          () => void this.quit(),
-        );
-        return this.show(screen.element, this.help.element);
-      }
+      if (status.state === 'error') return this.showError(status);
       await this.open();
-    } catch {
-      if (!this.ended) this.show(new EndedScreen(this.name, false).element);
+    } catch (error) {
+      if (this.ended) return;
+      if (error instanceof EngineError && error.gone)
+        return this.show(new EndedScreen(this.name, false).element);
+      this.showError({ ...NO_STATUS, name: this.name, error: { message: String(error) } });
+      throw error; // A fault of the page belongs on the console as well.
     }
+  }
+
+  private showError(status: Status): void {
+    const tools = lookButtons(this.settings, () => this.help.toggle());
+    const screen = new ErrorScreen(status, tools, () => void this.quit());
+    this.show(screen.element, this.help.element);
   }
 
   /** Ask until it is read, or cannot be; the screen comes only when that takes a while. */
