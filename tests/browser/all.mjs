@@ -14,6 +14,7 @@ import './flows.test.mjs';
 import './instants.test.mjs';
 import './objects.test.mjs';
 import './lower.test.mjs';
+import './notes.test.mjs';
 import './page.test.mjs';
 import './samples.test.mjs';
 import './sketch.test.mjs';

@@ -35,6 +35,7 @@ const USUAL: Place = {
   folds: [],
   arrangement: { pinned: [], hidden: [], moves: [] },
   only: '',
+  notes: [],
   flameOf: null,
   flows: { selection: true, categories: [] },
   counters: new Map(),
@@ -84,6 +85,10 @@ test('everything comes back as it was written', () => {
       ],
     },
     only: 'a,b=c',
+    notes: [
+      { from: -5, to: 2 ** 52, text: '' },
+      { from: 1, to: 2, text: 'a~b&c=, ü' },
+    ],
     flameOf: 'time',
     flows: { selection: false, categories: [0, 12] },
     counters: new Map([[3, 'overlap' as const]]),

@@ -69,6 +69,7 @@ async function paint(setup: Setup): Promise<string[]> {
     ratio: 1,
     bounds: BOUNDS,
     range: null,
+    notes: [],
     bands: [],
     pointer: null,
     frame: null,
@@ -243,6 +244,12 @@ test('the range is tinted with an edge on each side', async () => {
   const log = await paint({ change: { range: { from: 200, to: 400 } } });
   assert(log.includes('fillRect 100 0 100 80 --range-tint'));
   assert(log.includes('fillRect 99 0 1 80 --range') && log.includes('fillRect 200 0 1 80 --range'));
+});
+
+test('a kept range shows where it begins and ends', async () => {
+  const log = await paint({ change: { notes: [{ from: 200, to: 400 }] } });
+  assert(log.includes('fillRect 100 0 2 80 --range-tint'));
+  assert(log.includes('fillRect 200 0 2 80 --range-tint'));
 });
 
 test('a strip is as high as its share, at least 2 px, with a darker top', () => {

@@ -5,7 +5,8 @@
 import { listen } from '../base/dom';
 import type { FlameOrder } from '../model/address';
 import type { CallDetails } from '../model/engine';
-import { framing, length, wholeView } from '../model/span';
+import { LONGEST_NOTE } from '../model/notes';
+import { framing, length, sameSpan, wholeView } from '../model/span';
 import { goToCall, spanOf } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
 import { FlowSteps } from '../views/followFlow';
@@ -155,8 +156,10 @@ export class Keys {
         this.zoomToSelection();
         return true;
       case 'm':
-      case 'M':
         this.rangeFromSelection();
+        return true;
+      case 'M':
+        this.keepRange();
         return true;
       case 'q':
       case 'Q':
@@ -203,6 +206,16 @@ export class Keys {
   private rangeFromSelection(): void {
     const call = this.selected;
     if (call) this.page.views.viewer.setRange(spanOf(call));
+  }
+
+  /** The range, else the selected call, becomes a note. */
+  private keepRange(): void {
+    const { viewer } = this.page.views;
+    const call = this.selected;
+    const range = viewer.range.peek() ?? (call && spanOf(call));
+    const isCalls = call !== null && sameSpan(range, spanOf(call));
+    const text = isCalls ? viewer.frames.short(call.frame).slice(0, LONGEST_NOTE) : '';
+    if (range) this.page.notes.keep({ from: range.from, to: range.to, text });
   }
 
   private flame(order: FlameOrder): void {

@@ -10,6 +10,7 @@ import { readViews, writeViews, type CounterView } from './counters';
 import type { Call, Clock } from './engine';
 import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './found';
 import { MARK_KINDS, type Mark } from './marks';
+import { readNotes, writeNote, type Note } from './notes';
 import type { Sort } from './profileRows';
 import type { Span } from './span';
 import { readStates, writeStates, type StatesChoice } from './statesTable';
@@ -71,6 +72,7 @@ export interface Place {
   arrangement: Arrangement;
   /** Only tracks of such names. */
   only: string;
+  notes: readonly Note[];
   flameOf: FlameOf | null;
   flows: FlowChoice;
   /** Counters whose series are not stacked. */
@@ -132,6 +134,7 @@ export function writePlace(place: Place): string {
   put('hide', place.arrangement.hidden.join(','));
   put('order', writeMoves(place.arrangement.moves));
   put('only', place.only);
+  for (const note of place.notes) put('note', writeNote(note));
   put('samples', place.flameOf);
   put('flows', [...(place.flows.selection ? [] : ['none']), ...place.flows.categories].join(','));
   put('counters', writeViews(place.counters));
@@ -240,6 +243,7 @@ export function readPlace(text: string): Place {
       moves: readMoves(q.get('order') ?? ''),
     },
     only: q.get('only') ?? '',
+    notes: readNotes(q.getAll('note')),
     flameOf: readFlame(q.get('samples')),
     flows: {
       selection: !(q.get('flows') ?? '').split(',').includes('none'),

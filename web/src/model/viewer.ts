@@ -12,6 +12,7 @@ import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
 import type { CounterView } from './counters';
 import type { Frames } from './names';
+import type { Note } from './notes';
 import type { Sort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './found';
 import { firstLane, foldOfTrack } from './rows';
@@ -41,6 +42,8 @@ export class Viewer {
   readonly bounds: Span;
   readonly view: Signal<Span>;
   readonly range = signal<Span | null>(null, sameSpan);
+  /** Ranges that are kept, by time. */
+  readonly notes = signal<readonly Note[]>([]);
   /** Chosen tracks; none chosen means all. */
   readonly tracks = signal<readonly number[]>([], sameNumbers);
   readonly frame = signal<number | null>(null);
@@ -324,6 +327,7 @@ export class Viewer {
       folds: [...this.folds.get()].sort(),
       arrangement: this.arrangement.get(),
       only: this.only.get(),
+      notes: this.notes.get(),
       flameOf: this.flameOf.get() === this.usualFlame ? null : this.flameOf.get(),
       flows: this.flows.get(),
       counters: this.counterViews.get(),
@@ -359,6 +363,7 @@ export class Viewer {
     this.folds.set(new Set(place.folds));
     this.arrangement.set(place.arrangement);
     this.only.set(place.only);
+    this.notes.set(place.notes);
     this.flameOf.set(this.facts.samples > 0 && place.flameOf ? place.flameOf : this.usualFlame);
     this.zoomBack(place.zoom);
     this.flows.set(place.flows);

@@ -36,6 +36,8 @@ export interface Scene {
   ratio: number;
   bounds: Span;
   range: Span | null;
+  /** Ranges that are kept: their ends are seen. */
+  notes: readonly Span[];
   /** The display's beat, behind everything. */
   bands: readonly Span[];
   pointer: number | null;
@@ -121,6 +123,9 @@ function paintGround(g: Context, s: Scene, height: number): void {
   }
   beyond(g, s, 0, scale.x(s.bounds.from), height);
   beyond(g, s, scale.x(s.bounds.to), scale.width, height);
+  g.fillStyle = theme.colour['range-tint'];
+  for (const { from, to } of s.notes)
+    for (const t of [from, to]) g.fillRect(snap(s, scale.x(t)), 0, 2, height);
   if (s.range) {
     const x = scale.x(s.range.from);
     g.fillStyle = theme.colour['range-tint'];

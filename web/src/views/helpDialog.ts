@@ -33,6 +33,8 @@ const SECTIONS: readonly Section[] = [
       ],
       ['drag on the tracks', 'selects a range; its ends can be dragged'],
       ['M', 'range from the selection'],
+      ['Shift+M', 'keeps the range, or the selected call, as a note under the ruler'],
+      ['Shift+click', 'range from the selected call, or the range, to this call: measures between'],
       ['Right Left, . ,', 'next, previous call or state in the row'],
       ['Down Up', 'first call inside, caller'],
       ['] [', 'along the flow, and back; again from the same call: its next one'],

@@ -20,6 +20,7 @@ import { CallList } from './callList';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './mover';
+import { NotesStrip } from './notesStrip';
 import { OverviewView } from './overviewView';
 import { Readout } from './readout';
 import type { Settings } from './settings';
@@ -55,6 +56,7 @@ export class Page {
   readonly help: HelpDialog;
   readonly line: TimelineView;
   readonly threads: ThreadFinder;
+  readonly notes: NotesStrip;
 
   constructor(
     readonly viewer: Viewer,
@@ -87,6 +89,7 @@ export class Page {
     };
     this.views = views;
     this.line = new TimelineView(views);
+    this.notes = new NotesStrip(views, () => this.line.canvas.width);
     this.line.tracks.append(new CallList(views, this.line).element);
     this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
     this.lower = new LowerPanel(views, () => this.top.searchInput.focus());
@@ -107,6 +110,7 @@ export class Page {
         new OverviewView(views).element,
         new Readout(views).element,
         this.line.ruler,
+        this.notes.element,
         this.line.tracks,
         this.lower.splitter,
         this.lower.element,
@@ -116,6 +120,7 @@ export class Page {
       this.help.element,
       this.threads.element,
     );
+    effect(() => this.element.classList.toggle('with-notes', viewer.notes.get().length > 0));
     // Without anything that has a time there is none to draw.
     this.element.classList.toggle('no-tracks', !hasTimes(viewer.facts));
     this.arrange();

@@ -17,6 +17,8 @@ import type { Tip } from './tip';
 
 /** The pointer must move so far before a press becomes a drag. */
 const DRAG_FROM = 4;
+/** An end of a range goes to the edge of a slice that is so near, CSS pixels. */
+const SNAP = 6;
 const ZOOM_PER_WHEEL = 1.0022;
 
 type Edge = 'from' | 'to';
@@ -123,7 +125,7 @@ export class TimelineGestures {
       pointer: e.pointerId,
       x,
       y: this.y(e),
-      time: this.line.scale.t(x),
+      time: onRuler ? this.line.scale.t(x) : this.timeAt(e, x),
       view: this.v.mover.goal,
       edge: this.edgeAt(x, onRuler) ?? 'to',
       scroll: this.line.tracks.scrollTop,
@@ -137,17 +139,35 @@ export class TimelineGestures {
     if (this.pinchFrom && this.touches.size === 2) return this.pinch();
     const x = this.x(e);
     if (e.pointerType !== 'touch') this.v.viewer.pointer.set(this.line.scale.t(x));
-    if (this.drag && this.drag.pointer === e.pointerId) this.dragTo(this.drag, x, this.y(e));
+    if (this.drag && this.drag.pointer === e.pointerId)
+      this.dragTo(this.drag, x, this.y(e), onRuler ? this.line.scale.t(x) : this.timeAt(e, x));
     else this.hover(e, x, onRuler);
   }
 
-  private dragTo(drag: Drag, x: number, y: number): void {
+  /** The time under the pointer, or of an edge near it, unless Alt says that it is meant exactly. */
+  private timeAt(e: PointerEvent, x: number): number {
+    const { scale } = this.line;
+    let best = scale.t(x);
+    let nearest = e.altKey ? 0 : SNAP;
+    for (const aside of [0, -SNAP, SNAP]) {
+      const found = this.line.under(x + aside, this.y(e));
+      // Pieces of innermost calls have ends that are none.
+      if (!found?.hit?.call || !found.lane || found.lane.depth < 0) continue;
+      const { start, length: size } = found.hit;
+      for (const edge of [start, start + size]) {
+        const far = Math.abs(scale.x(edge) - x);
+        if (far < nearest) [best, nearest] = [edge, far];
+      }
+    }
+    return best;
+  }
+
+  private dragTo(drag: Drag, x: number, y: number, now: number): void {
     const { viewer, mover } = this.v;
     if (drag.kind === 'press' && Math.hypot(x - drag.x, y - drag.y) >= DRAG_FROM) {
       drag.kind = 'range';
       viewer.hover.set(null);
     }
-    const now = this.line.scale.t(x);
     if (drag.kind === 'range') viewer.setRange(ordered(drag.time, now));
     if (drag.kind === 'edge') this.moveEdge(drag, now);
     if (drag.kind === 'zoom') this.line.zooming.set(ordered(drag.time, now));
@@ -180,8 +200,25 @@ export class TimelineGestures {
     this.line.zooming.set(null);
     const moved = Math.abs(this.x(e) - drag.x) >= DRAG_FROM;
     if (drag.kind === 'zoom' && zoom && moved) this.v.mover.glide(zoom);
+    const still = !moved && Math.abs(this.y(e) - drag.y) < DRAG_FROM;
+    if (drag.kind === 'pan' && e.shiftKey && still && !onRuler) void this.measureTo(e);
     const tap = drag.kind === 'pan' && e.pointerType === 'touch' && !moved && !onRuler;
     if (drag.kind === 'press' || tap) void this.click(e);
+  }
+
+  /** From the range, or the selected call, to the call under the pointer. */
+  private async measureTo(e: PointerEvent): Promise<void> {
+    const { viewer, selection } = this.v;
+    const hit = this.line.under(this.x(e), this.y(e))?.hit;
+    if (!hit?.call) return;
+    const selected = viewer.call.peek() ? selection.details.peek() : null;
+    try {
+      const there = spanOf(await viewer.engine.slice(hit.call));
+      const here = viewer.range.peek() ?? (selected ? spanOf(selected) : there);
+      viewer.setRange({ from: Math.min(here.from, there.from), to: Math.max(here.to, there.to) });
+    } catch (error) {
+      viewer.failed(error);
+    }
   }
 
   private cancel(e: PointerEvent): void {

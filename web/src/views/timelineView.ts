@@ -217,6 +217,7 @@ export class TimelineView {
     const { viewer, selection, search } = this.v;
     this.watchShared();
     this.placed.get();
+    viewer.notes.get();
     viewer.frame.get();
     viewer.hover.get();
     viewer.call.get();
@@ -280,6 +281,7 @@ export class TimelineView {
       ratio: this.canvas.ratio,
       bounds: viewer.bounds,
       range: viewer.range.peek(),
+      notes: viewer.notes.peek(),
       bands: this.v.vsync.bands.peek(),
       pointer: viewer.pointer.peek(),
       frame: viewer.frame.peek(),

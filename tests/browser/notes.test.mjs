@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges that are kept as notes, and measuring from one call to another.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'notes-'));
+
+/** Of one thread, in microseconds. */
+const EVENTS = [
+  ['read', 1000, 2000],
+  ['parse', 5000, 1000],
+  ['draw', 8000, 2000],
+].map(([name, ts, dur]) => ({ ph: 'X', name, pid: 1, tid: 1, ts, dur }));
+
+let viewer;
+let opened;
+let page;
+
+before(async () => {
+  writeFileSync(join(folder, 'app.json'), JSON.stringify(EVENTS));
+  viewer = await view(join(folder, 'app.json'));
+  opened = await openPage(viewer.address);
+  page = opened.page;
+  await ready(page);
+});
+
+after(async () => {
+  assert.deepEqual(opened.troubles, []);
+  await opened.close();
+  await viewer.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Where a time in ms since the first event is; the whole of 9 ms is shown, and 1.5 % around it. */
+async function at(ms) {
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const label = await page.locator('.label .pick').first().boundingBox();
+  return { x: canvas.x + ((ms / 9 + 0.015) / 1.03) * canvas.width, y: label.y + 8 };
+}
+
+async function click(ms, modifiers = []) {
+  const { x, y } = await at(ms);
+  for (const key of modifiers) await page.keyboard.down(key);
+  await page.mouse.click(x, y);
+  for (const key of modifiers) await page.keyboard.up(key);
+}
+
+const range = async () => (await place(page)).range;
+const notes = () => page.locator('.note-text').allInnerTexts();
+const shows = (expected, what) => until(async () => (await notes()).join('|'), expected, what);
+async function noRange() {
+  await page.keyboard.press('Escape');
+  await until(range, undefined, 'the range is cleared');
+}
+const heading = () => page.locator('.details.beside h2').innerText();
+
+test('Shift and a click measure from the selected call to another', async () => {
+  await click(1);
+  await until(heading, 'read', 'selected');
+  await click(8, ['Shift']);
+  await until(range, '0-9000000', 'from the first to the last');
+  await noRange();
+  await click(4.5);
+  await until(heading, 'parse', 'selected');
+  await click(1, ['Shift']);
+  await until(range, '0-5000000', 'also backwards');
+  await noRange();
+});
+
+test('an end of a range goes to the edge of a call near it, with Alt it does not', async () => {
+  const drag = async (from, to) => {
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x - 20, to.y);
+    await page.mouse.move(to.x, to.y);
+    await page.mouse.up();
+  };
+  const [from, to] = [await at(2), await at(7)];
+  await drag({ ...from, x: from.x + 3 }, { ...to, x: to.x - 3 });
+  await until(range, '2000000-7000000', 'from the end of read to the start of draw');
+  await noRange();
+  await page.keyboard.down('Alt');
+  await drag({ ...from, x: from.x + 3 }, { ...to, x: to.x - 3 });
+  await page.keyboard.up('Alt');
+  const exact = await until(range, (text) => text !== undefined, 'a range');
+  assert.notEqual(exact, '2000000-7000000');
+  await noRange();
+});
+
+test('a kept range has a text, selects its range, and is in the address', async () => {
+  await click(8);
+  await until(heading, 'draw', 'selected');
+  await page.keyboard.press('Shift+M');
+  assert.equal(await page.locator('.note input').inputValue(), 'draw');
+  await page.keyboard.type('slow, why?');
+  await page.keyboard.press('Enter');
+  await shows('slow, why?', 'the note');
+  await until(async () => (await place(page)).note, '7000000-9000000~slow, why?', 'the address');
+  await page.locator('.note-text').click();
+  await until(range, '7000000-9000000', 'its range');
+  await page.reload();
+  await ready(page);
+  await shows('slow, why?', 'after reload');
+});
+
+test('a note is written anew and removed by keys, and comes back by undo', async () => {
+  await page.locator('.note-text').focus();
+  await page.keyboard.press('F2');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.press('Enter');
+  await shows('2.000 ms', 'without a text its length');
+  await until(async () => (await place(page)).note, '7000000-9000000', 'a step of its own');
+  await page.locator('.note-text').focus();
+  await page.keyboard.press('Delete');
+  await shows('', 'removed');
+  assert.equal(await page.locator('.notes').isVisible(), false);
+  await page.waitForTimeout(500);
+  await page.keyboard.press('Control+z');
+  await shows('2.000 ms', 'undone');
+});
