@@ -8,6 +8,7 @@ import './arrange.test.mjs';
 import './corners.test.mjs';
 import './events.test.mjs';
 import './example.test.mjs';
+import './filter.test.mjs';
 import './findings.test.mjs';
 import './flamegraph.test.mjs';
 import './flows.test.mjs';

@@ -122,8 +122,10 @@ export class Pages {
       const viewer = new Viewer(engine, facts, this.frames, filter);
       const page = new Page(viewer, this.settings, this.outside.quit);
       if (lower) page.element.style.setProperty('--lower', lower);
-      page.top.searchInput.closest('label')?.after(this.box.element);
-      this.box.keepFocus(() => this.outside.show(page.element));
+      this.box.keepFocus(() => {
+        page.top.searchInput.closest('label')?.after(this.box.element);
+        this.outside.show(page.element);
+      });
       if (place) page.views.mover.jump(viewer.goTo(place));
       const remembered = rememberTracks(viewer, page.line.rows, before);
       this.history.attach(viewer, page.views.mover, move);
