@@ -32,7 +32,7 @@ before(async () => {
 });
 
 const box = () => page.getByRole('textbox', { name: 'Filter events' });
-const share = () => page.locator('.filter-place .count').textContent();
+const share = () => page.locator('.filter-place .share').textContent();
 const hash = () => new URLSearchParams(new URL(page.url()).hash.slice(1));
 const tracks = () => page.locator('.label .name').allTextContents();
 

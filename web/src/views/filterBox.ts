@@ -13,7 +13,7 @@ export class FilterBox {
   readonly element: HTMLElement;
   private readonly label: HTMLElement;
   private readonly input: HTMLInputElement;
-  private readonly share = h('span', { class: 'count', attrs: { role: 'status' } });
+  private readonly share = h('span', { class: 'share', attrs: { role: 'status' } });
   private readonly fault = h('div', { class: 'filter-fault', id: 'filter-fault', hidden: true });
   private readonly clear: HTMLButtonElement;
   /** What was asked for last, while there is no answer. */
@@ -46,7 +46,7 @@ export class FilterBox {
     this.clear.hidden = true;
     this.fault.setAttribute('role', 'alert');
     const parts = [icon('funnel'), this.input, this.share, this.clear];
-    this.label = h('label', { class: 'search filter', title: HINT }, ...parts);
+    this.label = h('label', { class: 'filter', title: HINT }, ...parts);
     this.element = h('div', { class: 'filter-place' }, this.label, this.fault);
   }
 
