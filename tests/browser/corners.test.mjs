@@ -261,7 +261,7 @@ test('a zoomed flame graph tells shares of the whole', async () => {
       );
       const [, share] = /([\d.]+) %/.exec(before);
       assert.ok(Number(share) < 90, before);
-      await canvas.dblclick({ position: at });
+      await canvas.click({ position: at });
       await until(() => page.locator('.crumbs .link').count(), 2, 'the way back');
       await page.mouse.move(0, 0);
       await canvas.hover({ position: { x: width / 2, y: 27 } });
@@ -279,10 +279,10 @@ test('the help promises no key that does nothing', async () => {
   await onPage(async (page) => {
     await page.keyboard.press('?');
     const keys = await page.locator('.help td:first-child').allInnerTexts();
-    for (const key of keys) assert.doesNotMatch(key, /\b[13]\b|Ctrl\+[OS]\b/, key);
+    for (const key of keys) assert.doesNotMatch(key, /Ctrl\+[OS]\b/, key);
     await page.keyboard.press('Escape');
     await computed(page);
-    for (const key of ['2', '4']) {
+    for (const key of ['1', '2', '3', '4']) {
       await page.keyboard.press(key);
       const on = page.locator('.flame .segments [aria-pressed=true] kbd');
       assert.equal(await on.innerText(), key);
