@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the pictures of docs/viewer.md, and the one in the README:
+//
+//     TRACEVIEW=... TRACEVIEW_EXAMPLE=... npm --prefix tests/browser run pictures [NAME...]
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { requests } from './made-up-events.mjs';
+import { example, view } from './program.mjs';
+
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'pictures-'));
+const REST = 700;
+
+const events = join(folder, 'server.json');
+writeFileSync(events, JSON.stringify(requests()));
+const sched = fileURLToPath(new URL('../golden/data/sched.ftrace', import.meta.url));
+
+async function search(page, text) {
+  await page.keyboard.press('/');
+  await page.keyboard.type(text);
+  await page.waitForTimeout(REST);
+  await page.locator('.top .search input').first().blur();
+}
+
+async function canvas(page) {
+  return page.locator('.lanes canvas').boundingBox();
+}
+
+async function tab(page, name) {
+  await page.getByRole('tab', { name }).click();
+  await page.waitForTimeout(REST);
+}
+
+/** name: where it is kept, of what, at which place, and what is done first. */
+const PICTURES = {
+  viewer: {
+    file: 'viewer.png',
+    of: example(),
+    hash: '#view=235000000-395000000&range=258000000-359000000',
+    async act(page) {
+      await search(page, 'LayoutInflater.inflate');
+      const box = await canvas(page);
+      await page.mouse.click(box.x + 500, box.y + 3 + 13 * 18 + 8);
+      await page.waitForTimeout(REST);
+      await page.mouse.move(box.x + 330, box.y + 205);
+    },
+  },
+  events: {
+    of: events,
+    hash: '#view=0-42000000',
+    async act(page) {
+      const box = await page.locator('.label .pick', { hasText: 'worker 1' }).boundingBox();
+      const { x } = await canvas(page);
+      await page.mouse.click(x + 300, box.y + 12);
+      await tab(page, 'Selection');
+    },
+  },
+  flame: {
+    of: example(),
+    hash: '#tab=flame',
+    async act(page) {
+      await page.setViewportSize({ width: 1400, height: 900 });
+    },
+  },
+  states: {
+    of: sched,
+    hash: '#tab=states',
+    async act() {},
+  },
+  dark: {
+    of: example(),
+    hash: '#view=235000000-395000000&note=258000000-300000000~first frame&tab=top-down',
+    scheme: 'dark',
+    async act() {},
+  },
+};
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--headless', '--no-sandbox', '--disable-gpu'],
+});
+
+async function take(name, { file = `pictures/${name}.png`, of, hash, scheme = 'light', act }) {
+  const viewer = await view(of);
+  const page = await browser.newPage({
+    viewport: { width: 1600, height: 1000 },
+    colorScheme: scheme,
+  });
+  await page.goto(viewer.address + hash);
+  await page.waitForSelector('.page');
+  // The letters of pictures are the same wherever they are made; the theme reads them anew.
+  await page.evaluate(() =>
+    document.documentElement.style.setProperty('--font', '"Liberation Sans", sans-serif'),
+  );
+  const shade = page.getByRole('button', { name: 'Light or dark' });
+  await shade.click();
+  await shade.click();
+  await page.waitForTimeout(REST);
+  await act(page);
+  await page.waitForTimeout(REST);
+  await page.screenshot({ path: join(docs, file) });
+  await page.close();
+  await viewer.stop();
+  console.log(join(docs, file));
+}
+
+const wanted = process.argv.slice(2);
+for (const [name, picture] of Object.entries(PICTURES))
+  if (wanted.length === 0 || wanted.includes(name)) await take(name, picture);
+await browser.close();
+rmSync(folder, { recursive: true });
