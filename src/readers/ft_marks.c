@@ -90,7 +90,7 @@ static bool parse_begin(struct tv_bytes rest, struct tv_ft_mark *mark)
 static bool parse_async(struct tv_bytes rest, struct tv_ft_mark *mark)
 {
     if (!take_tgid(&rest, &mark->tgid) || !take_field(&rest, &mark->name) ||
-        !take_field(&rest, &mark->cookie) || !is_number(mark->cookie))
+        mark->name.length == 0 || !take_field(&rest, &mark->cookie) || !is_number(mark->cookie))
         return false;
     take_chrome_fields(rest, mark);
     return true;
@@ -107,13 +107,13 @@ static bool parse_count(struct tv_bytes rest, struct tv_ft_mark *mark)
     return true;
 }
 
+/* I|tgid|name and N|tgid|track|name: only a name of B may hold '|'. */
 static bool parse_instant(struct tv_bytes rest, struct tv_ft_mark *mark)
 {
     if (!take_tgid(&rest, &mark->tgid) ||
         (mark->phase == 'N' && (!take_field(&rest, &mark->track) || mark->track.length == 0)))
         return false;
-    mark->name = rest;
-    return rest.length > 0;
+    return take_field(&rest, &mark->name) && mark->name.length > 0;
 }
 
 /* G|tgid|track|name|cookie and H|tgid|track[|name]|cookie */
@@ -123,7 +123,7 @@ static bool parse_track(struct tv_bytes rest, struct tv_ft_mark *mark)
     if (!take_tgid(&rest, &mark->tgid) || !take_field(&rest, &mark->track) ||
         mark->track.length == 0 || !take_field(&rest, &mark->name))
         return false;
-    if (take_field(&rest, &last)) {
+    if (take_field(&rest, &last) && (last.length > 0 || mark->phase == 'G')) {
         mark->cookie = last;
     } else {
         mark->cookie = mark->name;

@@ -41,13 +41,16 @@ static void knows_every_phase(void **context)
     means("G|123|track|event|456", "G 123 <event> <track> <456> 0 <> <>");
     means("H|123|track|456", "H 123 <> <track> <456> 0 <> <>");
     means("H|123|track|event|456", "H 123 <event> <track> <456> 0 <> <>");
+    means("H|123|track|456|", "H 123 <> <track> <456> 0 <> <>");
 }
 
-/* A name may hold '|'; what Chrome adds is known by its '='. */
+/* A name of B may hold '|', no other does; what Chrome adds is known by its '='. */
 static void tells_names_from_arguments(void **context)
 {
     (void)context;
     means("B|1|a|b", "B 1 <a|b> <> <> 0 <> <>");
+    means("I|1|a|b", "I 1 <a> <> <> 0 <> <>");
+    means("N|1|t|a|b", "N 1 <a> <t> <> 0 <> <>");
     means("B|1|DoWork|arg1=1;x=y=z|cat1", "B 1 <DoWork> <> <> 0 <arg1=1;x=y=z> <cat1>");
     means("E|1|DoWork|arg2=2|cat2", "E 1 <> <> <> 0 <arg2=2> <cat2>");
     means("E|1|DoWork||cat2", "E 1 <> <> <> 0 <> <cat2>");
@@ -72,6 +75,7 @@ static void leaves_other_text_alone(void **context)
         "C|1||3",      "Hello, world",
         "B|-1|a",      "Z|1|a",
         "S|1|a|",      "F|1|a|b",
+        "S|1||7",      "F|1||7",
         "H|1|t|e|",    "B|99999999999|a",
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
