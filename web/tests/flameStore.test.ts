@@ -3,11 +3,13 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { flushEffects } from '../src/base/signal';
+import { flushEffects, signal } from '../src/base/signal';
 import {
   THREAD_FRAME,
   type FlameGraph,
   type FlameQuestion,
+  type IdleThread,
+  type ProfileAnswer,
   type TraceFacts,
 } from '../src/model/engine';
 import { FlameNames } from '../src/model/flameNames';
@@ -43,8 +45,8 @@ const FACTS = {
   calls: 5,
   samples: 0,
   tracks: [track(0, { name: 'main' })],
-  idle_threads: [],
-} as unknown as TraceFacts;
+  idle_threads: [] as IdleThread[],
+} as TraceFacts;
 
 const MAIN = graph(100, [
   [0, 90, 0, 0, 1],
@@ -63,7 +65,7 @@ function onStore(): { viewer: Viewer; store: FlameStore; asked: FlameQuestion[] 
     },
   };
   const viewer = new Viewer(engine, FACTS, new Frames(FRAMES));
-  const profile = { answer: { peek: () => null } } as unknown as ProfileStore;
+  const profile = { answer: signal<ProfileAnswer | null>(null) } as ProfileStore;
   return { viewer, store: new FlameStore(viewer, profile, () => true), asked };
 }
 

@@ -138,7 +138,7 @@ const FACTS = {
   calls: 5,
   samples: 0,
   tracks: [track(0)],
-} as unknown as TraceFacts;
+} as TraceFacts;
 
 /** A store on an engine that answers by hand. */
 function onStore(): {
