@@ -165,6 +165,13 @@ static void number(struct tv_out *out, const char *key, int64_t value)
     tv_out_i64(out, value);
 }
 
+/* A line of the kernel's own is no thread. */
+static void write_line(struct tv_out *out, const struct tv_thread *thread)
+{
+    if (thread->line)
+        tv_out_text(out, ",\"line\":true");
+}
+
 /* Whose track it is, and what it is called: async tracks have names of their own. */
 static void write_owner(struct tv_out *out, const struct tv_head *head,
                         const struct tv_track *track)
@@ -178,8 +185,10 @@ static void write_owner(struct tv_out *out, const struct tv_head *head,
                                  : 0);
     tv_out_text(out, ",\"name\":");
     text(out, head, tv_track_has_calls(track) ? head->threads[track->thread].name : track->name);
-    if (of_thread)
+    if (of_thread) {
         write_key(out, head, head->threads[track->thread].key);
+        write_line(out, &head->threads[track->thread]);
+    }
     number(out, ",\"process\":", of_process ? (int64_t)track->process : -1);
     number(out, ",\"thread\":", of_thread ? (int64_t)track->thread : -1);
 }
@@ -239,6 +248,7 @@ static void write_facts(struct tv_out *out, const struct tv_trace *trace)
         const char *name;
         uint64_t count;
     } facts[] = {
+        {"Lines of the kernel", counts.lines},
         {"Unfinished slices", counts.sums.unfinished},
         {"Async slices", counts.sums.async},
         {"Instants of threads", counts.thread_instants},
@@ -292,6 +302,7 @@ static void write_idle_threads(struct tv_out *out, const struct tv_view *view)
         if (thread->key != TV_EMPTY_STRING)
             tv_member_text(out, ",\"key\":", head, thread->key);
         tv_member_text(out, ",\"name\":", head, thread->name);
+        write_line(out, thread);
         tv_out_char(out, '}');
         any = true;
     }

@@ -82,6 +82,31 @@ async function select(row, index) {
   await until(async () => (await texts('#pane-selection h2')).length > 0, true, 'the page');
 }
 
+test('lines of the kernel are no threads', async () => {
+  const file = join(folder, 'irqs.txt');
+  const lines = [
+    'app-100 ( 100) [000] ...1 1.000000: tracing_mark_write: B|100|work',
+    'app-100 ( 100) [000] d.h1 1.001000: irq_handler_entry: irq=27 name=timer',
+    'app-100 ( 100) [000] d.h1 1.002000: irq_handler_exit: irq=27 ret=handled',
+    'app-100 ( 100) [000] ...1 1.003000: tracing_mark_write: E|100',
+  ];
+  writeFileSync(file, `# tracer: nop\n${lines.join('\n')}\n`);
+  const other = await view(file);
+  const shown = await openPage(`${other.address}#tab=info`);
+  try {
+    await shown.page.locator('.labels').getByText('irqs cpu 0').waitFor();
+    assert.match(await shown.page.locator('.top .facts').innerText(), /\b1 thread\b/);
+    assert.match(await shown.page.locator('.ruler .key').innerText(), /1 of 1 thread\b/);
+    assert.match(await shown.page.locator('#pane-info').innerText(), /1 thread, 1 with slices/);
+    assert.match(await shown.page.locator('#pane-info').innerText(), /Lines of the kernel\s+1/);
+    await shown.page.getByText('1 active thread', { exact: false }).first().waitFor();
+    assert.deepEqual(shown.troubles, []);
+  } finally {
+    await shown.close();
+    await other.stop();
+  }
+});
+
 test('processors stand first, with their counters, and are no threads', async () => {
   const groups = await texts('.labels .group b');
   assert.equal(groups[0], 'CPUs');

@@ -8,7 +8,7 @@ import type { CounterFacts } from '../src/model/engine';
 import { layoutPage, type Opened, type Placed } from '../src/model/layout';
 import { columnsOf, memoryTree, type MemoryNode } from '../src/model/memoryTree';
 import { FEW, foldOfTrack, foldRows, rowsOf, type Row } from '../src/model/rows';
-import { allThreads } from '../src/model/states';
+import { activeThreads, allThreads } from '../src/model/states';
 import { theme, track } from './fixtures';
 
 const { heights } = theme();
@@ -92,6 +92,11 @@ test('a thread with async slices only is named over them, and one with slices is
   assert.equal(placed.threads.get(4)?.top, placed.rows.find((b) => b.row.key === 'u4')?.top);
   // 4 to 8: two of them have no slices but a track, one has nothing.
   assert.equal(allThreads({ tracks, idle_threads: idle }), 5);
+  // Lines of the kernel are no threads.
+  const irqs = track(8, { thread: 9, line: true });
+  const quiet = { thread: 10, thread_id: 10, name: 'tl', line: true } as const;
+  assert.equal(allThreads({ tracks: [...tracks, irqs], idle_threads: [...idle, quiet] }), 5);
+  assert.equal(activeThreads([...tracks, irqs]), activeThreads(tracks));
 });
 
 test('rows of a closed process are not there, and a process may have nothing but rows', () => {

@@ -37,6 +37,8 @@ export interface Track {
   key?: string;
   /** Index of the thread; -1: the track belongs to the whole process. */
   thread: number;
+  /** It is no thread but a line of the kernel's own. */
+  line?: true;
   name: string;
   process: number;
   first_row: number;
@@ -70,6 +72,7 @@ export interface IdleThread {
   thread: number;
   thread_id: number;
   key?: string;
+  line?: true;
   name: string;
 }
 

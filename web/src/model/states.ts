@@ -114,7 +114,17 @@ export function hasStates(facts: Pick<TraceFacts, 'tracks'>): boolean {
 
 /** Threads that have something in the time line: slices, async ones, or states. */
 export function threadsOf(tracks: readonly Track[]): number {
-  return new Set(tracks.map((t) => t.thread).filter((thread) => thread >= 0)).size;
+  return threadsIn(tracks).size;
+}
+
+/** The threads that own any of these; lines of the kernel are none. */
+export function threadsIn(owners: readonly Pick<Track, 'thread' | 'line'>[]): Set<number> {
+  return new Set(owners.filter((t) => t.thread >= 0 && !t.line).map((t) => t.thread));
+}
+
+/** How many tracks are of threads. */
+export function activeThreads(tracks: readonly Track[]): number {
+  return tracks.filter((t) => t.kind === 'thread' && !t.line).length;
 }
 
 /** Every thread of the trace; one without slices of its own may have a track all the same. */
@@ -122,8 +132,7 @@ export function allThreads({
   tracks,
   idle_threads,
 }: Pick<TraceFacts, 'tracks' | 'idle_threads'>): number {
-  const all = [...tracks, ...idle_threads].map((t) => t.thread);
-  return new Set(all.filter((thread) => thread >= 0)).size;
+  return threadsIn([...tracks, ...idle_threads]).size;
 }
 
 /** Tracks that tables are computed for: processors and states are no tracks of slices. */

@@ -5,7 +5,7 @@ import { fill, h } from '../base/dom';
 import { formatCount, formatTimeUnit, plural, versionWords, type Unit } from '../base/format';
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
-import { allThreads } from '../model/states';
+import { activeThreads, allThreads } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
 import { sampledWords } from './topBar';
 import { foldedText, valueTree } from './valueTree';
@@ -25,7 +25,7 @@ function table(pairs: readonly [string, string | HTMLElement][]): HTMLElement {
 }
 
 function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
-  const busy = f.tracks.filter((track) => track.kind === 'thread').length;
+  const busy = activeThreads(f.tracks);
   const all = plural(allThreads(f), 'thread');
   const words = wordsFor(f);
   const threads = `${all}, ${formatCount(busy)} with ${words.slices}`;

@@ -9,6 +9,7 @@ import { wordsFor } from '../model/words';
 import { busyActivity } from '../model/busy';
 import type { Activity } from '../model/engine';
 import { clampView, length, ordered, wholeView, type Span } from '../model/span';
+import { activeThreads } from '../model/states';
 import { Backdrop } from '../render/backdrop';
 import { paintOverview, paintOverviewGround } from '../render/overviewPainter';
 import type { Context } from '../render/shapes';
@@ -39,7 +40,7 @@ export class OverviewView {
     );
     this.place.append(this.canvas.element);
     const { facts } = viewer;
-    const threads = plural(facts.tracks.filter((t) => t.kind === 'thread').length, 'active thread');
+    const threads = plural(activeThreads(facts.tracks), 'active thread');
     const about = h('span', null);
     effect(() => {
       const length = formatTimeUnit(facts.end_ns - facts.start_ns, viewer.unit.get());

@@ -19,7 +19,7 @@ import {
 } from '../model/layout';
 import { counterBoxes, rowsOf, type CounterBox, type Row } from '../model/rows';
 import type { Span } from '../model/span';
-import { allThreads, CPUS } from '../model/states';
+import { allThreads, CPUS, threadsIn } from '../model/states';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
 import { instantAt, paintInstants } from '../render/instantPainter';
@@ -165,7 +165,7 @@ export class TimelineView {
   private rulerKey(): HTMLElement {
     const { viewer } = this.v;
     const { tracks, order } = viewer.facts;
-    const busy = new Set(tracks.filter((t) => t.thread >= 0).map((t) => t.thread));
+    const busy = threadsIn(tracks);
     const all = allThreads(viewer.facts);
     const words = h('span', null);
     effect(() => {
