@@ -513,7 +513,8 @@ bool tv_filter_same_slice(const struct tv_trace *trace, uint32_t row, uint32_t i
         before++;
         i++;
     }
-    while (twin < other->track_count && !tv_filter_same_track(&trace->tracks[track], &other->tracks[twin]))
+    while (twin < other->track_count &&
+           !tv_filter_same_track(&trace->tracks[track], &other->tracks[twin]))
         twin++;
     if (twin == other->track_count)
         return false;

@@ -201,9 +201,12 @@ static bool is_time(enum tv_filter_field field)
 bool tv_filter_number_of(struct tv_bytes text, double *value)
 {
     char copy[64], *end;
-    if (text.length == 0 || text.length >= sizeof copy ||
-        strspn((const char *)text.data, "+-.0123456789eE") < text.length)
+    if (text.length == 0 || text.length >= sizeof copy)
         return false;
+    /* No more than JSON has: neither "inf" nor hexadecimal. */
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] == '\0' || !strchr("+-.0123456789eE", text.data[i]))
+            return false;
     memcpy(copy, text.data, text.length);
     copy[text.length] = '\0';
     *value = strtod(copy, &end);

@@ -25,11 +25,13 @@ void tv_load_close(struct tv_loading *loading);
 /* The inputs: archives may hold several. */
 size_t tv_load_count(const struct tv_loading *loading);
 
-/* Whether a sink can take all of them, and no filter is asked for; else they must become a trace. */
+/* Whether a sink can take all of them, and no filter is asked for; else they must become a trace.
+ */
 bool tv_load_streams(const struct tv_loading *loading);
 
 /* Reads into a sink, or into a trace (of what --filter wants), which the caller frees; the loading
- * is gone.  The number of threads is that of the settings.  `progress` NULL: shown on the terminal. */
+ * is gone.  The number of threads is that of the settings.  `progress` NULL: shown on the terminal.
+ */
 enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err) TV_MUST_CHECK;

@@ -140,8 +140,7 @@ enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_q
         return questions[i].answer(view, &parameters, out, err);
     if (tv_filtered_enter(view->filtered, filter, &filtered, err) != TV_OK)
         return TV_ERR_USAGE;
-    enum tv_status status =
-        questions[i].answer(tv_filtered_view(filtered), &parameters, out, err);
+    enum tv_status status = questions[i].answer(tv_filtered_view(filtered), &parameters, out, err);
     tv_filtered_leave(view->filtered, filtered);
     return status;
 }
