@@ -38,8 +38,8 @@ struct thread_work {
     struct tv_nesting nesting;
     struct tv_columns columns;
     bool placed;
-    TV_TABLE(told_kind) told; /* few kinds, of many */
-    TV_TABLE(tv_slice_extra) extras;    /* `row` is the thread's own */
+    TV_TABLE(told_kind) told;        /* few kinds, of many */
+    TV_TABLE(tv_slice_extra) extras; /* `row` is the thread's own */
     int64_t first, last, first_cpu, last_cpu;
     uint32_t first_track; /* TV_NONE: no spans */
 };

@@ -12,6 +12,7 @@ static inline bool tv_flow_end_is_instant(const struct tv_flow_end *end)
     return end->row == TV_NONE;
 }
 
+/* The name of the slice or instant. */
 uint32_t tv_flow_end_frame(const struct tv_trace *trace, const struct tv_flow_end *end);
 
 /* TV_NONE: an instant, which lies on none. */
