@@ -182,12 +182,19 @@ test('a thread that came and left at one time is linked by the state in which it
   try {
     const details = shown.page.locator('#pane-selection .details');
     await details.getByText('Ran on').waitFor();
+    await details.evaluate((shownIn) => {
+      window.said = '';
+      const watch = new MutationObserver(() => (window.said += shownIn.innerText));
+      watch.observe(shownIn, { childList: true, subtree: true });
+    });
     await details.getByRole('button', { name: '[200] work' }).click();
-    await details.getByText('Uninterruptible Sleep').first().waitFor();
+    await details.getByText('waits in the kernel').waitFor();
     assert.match(await details.innerText(), /Start\s+0\.000/);
+    // That a state has no slices of its own was said while its details were on their way.
+    assert.doesNotMatch(await shown.page.evaluate(() => window.said), /No slice of it/);
     assert.deepEqual(shown.troubles, []);
-    // No thread has slices of its own: the processors' are told.
-    assert.match(await shown.page.locator('.top .facts').innerText(), /3 threads\s+3 CPU slices/);
+    // No thread has slices of its own: the processor's are told, one a switch, also the last one.
+    assert.match(await shown.page.locator('.top .facts').innerText(), /3 threads\s+4 CPU slices/);
   } finally {
     await shown.close();
     await other.stop();

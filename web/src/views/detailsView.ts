@@ -10,6 +10,7 @@ import { StateOfCall } from '../model/stateStore';
 import { inWords, wordsFor } from '../model/words';
 import { callDetails } from './callDetails';
 import type { Views } from './context';
+import { head } from './detailsParts';
 import { contextLines, FlowLinks } from './flowLinks';
 import { instantDetails } from './instantDetails';
 import { memoryDetails } from './memoryDetails';
@@ -60,7 +61,8 @@ export class DetailsView {
         'method in the table: its details stand here.';
       return [h('p', { class: 'nothing' }, inWords(wordsFor(viewer.facts), hint))];
     }
-    const row = profile.answer.get()?.rows.find((r) => r[0] === frame);
+    const answer = profile.answer.get();
+    const row = answer?.rows.find((r) => r[0] === frame);
     if (call && call.frame === frame && viewer.call.get()) {
       const state = this.state.get(call);
       const beside = [
@@ -70,6 +72,8 @@ export class DetailsView {
       ];
       return scheduleDetails(this.v, call, state) ?? callDetails(this.v, call, beside);
     }
+    // Whether there are slices of it is not known before the answers are there.
+    if (!row && (!answer || viewer.call.get())) return head(this.v, frame);
     return methodDetails(this.v, frame, row ? figuresOf(row) : null);
   }
 }
