@@ -28,12 +28,12 @@ const FLAMES: readonly [FlameOf, string][] = [
 ];
 
 /** Calls or samples, where the trace has both; by what samples are measured. */
-export function ofSwitch(viewer: Viewer): HTMLElement | null {
+export function ofSwitch(viewer: Viewer, label: string): HTMLElement | null {
   if (viewer.facts.samples === 0) return null;
   const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
   const select = h(
     'select',
-    { class: 'of', attrs: { 'aria-label': 'What the flame graph is of' } },
+    { class: 'of', attrs: { 'aria-label': label } },
     ...choices.map(([of, text]) =>
       h('option', { attrs: { value: of } }, inWords(wordsFor(viewer.facts), text)),
     ),

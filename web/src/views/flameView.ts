@@ -47,7 +47,11 @@ export class FlameView {
     this.inner.append(this.canvas.element);
     this.canvas.element.style.top = '0';
     this.place.append(this.none, this.inner);
-    const switches = [ofSwitch(viewer), orderSwitch(viewer), ...flameToggles(viewer)];
+    const switches = [
+      ofSwitch(viewer, 'What the flame graph is of'),
+      orderSwitch(viewer),
+      ...flameToggles(viewer),
+    ];
     this.element = h(
       'div',
       { class: 'flame' },

@@ -67,7 +67,7 @@ export class TreeView {
       },
       () => lineHeight(v.settings),
     );
-    const of = ofSwitch(viewer);
+    const of = ofSwitch(viewer, `What the tree ${label} is of`);
     const bar = of && h('div', { class: 'pane-bar' }, of);
     const about = store.bottomUp
       ? 'from where the time was spent up to who called it'
