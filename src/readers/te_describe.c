@@ -434,19 +434,32 @@ static void put_length(struct tv_out *out, const char *key, tv_ns length)
     tv_out_time(out, length, 1000, 3);
 }
 
+/* The members of the beginning that are written as they are; the colour is that of the end, where
+ * this tells one. */
+static void put_kept(struct tv_out *out, const struct event *start, struct tv_bytes end_colour)
+{
+    struct tv_bytes key, value;
+    bool any = true, recoloured = tv_te_colour(end_colour) > 0;
+    const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
+    while (tv_te_member_next(&at, behind, &key, &value))
+        if (!is_remade(key_text(key)) &&
+            !(recoloured && tv_bytes_equal(key_text(key), TV_BYTES("cname"))))
+            put_member(out, &any, key, value);
+    if (recoloured)
+        put_raw(out, "cname", end_colour);
+}
+
+/* What the end says of its own stands as it is shown: under "end", and arguments that it hides
+ * under "overwritten". */
 static void put_slice(struct tv_out *out, const struct tv_slice *slice, const struct event *start,
                       const struct event *end)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
     const struct tv_te_fields *b = end ? &end->fields : &none;
-    struct tv_bytes key, value;
-    bool any = true, open = slice->flags & TV_SLICE_OPEN;
+    bool open = slice->flags & TV_SLICE_OPEN;
     tv_out_text(out, open ? "{\"ph\":\"B\"" : "{\"ph\":\"X\"");
-    const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
-    while (tv_te_member_next(&at, behind, &key, &value))
-        if (!is_remade(key_text(key)))
-            put_member(out, &any, key, value);
+    put_kept(out, start, b->cname);
     if (!open)
         put_length(out, "dur", slice->length);
     if (!open && a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
@@ -457,6 +470,9 @@ static void put_slice(struct tv_out *out, const struct tv_slice *slice, const st
         tv_out_text(out, ",\"args\":");
         put_args(out, a->args, b->args);
     }
+    put_overwritten(out, a->args, b->args);
+    if (end)
+        put_end(out, start, end, true);
     tv_out_char(out, '}');
 }
 
