@@ -64,8 +64,12 @@ void tv_jsonl_some_number(struct tv_out *out, const char *key, int64_t value)
 void tv_jsonl_value(struct tv_out *out, double value)
 {
     char text[40];
-    if (!isfinite(value)) {
+    if (isnan(value)) {
         tv_out_text(out, "null");
+        return;
+    }
+    if (isinf(value)) { /* JSON has no such number */
+        tv_out_text(out, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {

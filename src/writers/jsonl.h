@@ -26,7 +26,8 @@ void tv_jsonl_index(struct tv_out *out, const char *key, uint32_t index); /* nul
 void tv_jsonl_some_text(struct tv_out *out, const char *key, struct tv_bytes text);
 void tv_jsonl_some_number(struct tv_out *out, const char *key, int64_t value);
 
-/* A number in the fewest digits that give it back; null when it is none. */
+/* A number in the fewest digits that give it back; an infinite one is the string "Infinity" or
+ * "-Infinity", null when it is none. */
 void tv_jsonl_value(struct tv_out *out, double value);
 
 /* "class" and "method"; of assembled inputs "name" and "category". */

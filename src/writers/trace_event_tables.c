@@ -47,10 +47,7 @@ static void add_values(const struct tv_trace_events *events, const struct tv_cou
         any = true;
         tv_out_json(events->out, tv_head_text(events->trace->head, series[i].name));
         tv_out_char(events->out, ':');
-        if (isinf(values[i])) /* a string: JSON has no such number */
-            tv_out_text(events->out, values[i] > 0 ? "\"Infinity\"" : "\"-Infinity\"");
-        else
-            tv_jsonl_value(events->out, values[i]);
+        tv_jsonl_value(events->out, values[i]);
     }
     tv_out_text(events->out, "}}");
 }
@@ -93,6 +90,15 @@ static bool wants_end(const struct tv_trace_events *events, const struct tv_flow
            tv_keep_frame(keep, tv_flow_end_frame(trace, end));
 }
 
+/* Whether what the end touches began later: then it was the next thing of its thread. */
+static bool is_ahead(const struct tv_trace *trace, uint32_t input, const struct tv_flow_end *end)
+{
+    tv_ns time = tv_trace_time(trace, input, end->time);
+    if (tv_flow_end_is_instant(end))
+        return trace->tables.instants.rows[end->index].time > end->time;
+    return tv_slice_start(trace, end->row, end->index) > time;
+}
+
 static void add_end(const struct tv_trace_events *events, size_t number, const char *phase,
                     const struct tv_flow_end *end)
 {
@@ -100,8 +106,9 @@ static void add_end(const struct tv_trace_events *events, size_t number, const c
     const struct tv_flow *flow = &trace->tables.flows.rows[number];
     const struct tv_frame *frame = &trace->head->frames[flow->frame];
     events->choice->separate(events->choice->context);
-    tv_out_format(events->out, "{\"ph\":\"%s\",\"id\":\"arrow %llu\",\"bp\":\"e\"", phase,
-                  (unsigned long long)number);
+    tv_out_format(events->out, "{\"ph\":\"%s\",\"id\":\"arrow %llu\"%s", phase,
+                  (unsigned long long)number,
+                  is_ahead(trace, flow->input, end) ? "" : ",\"bp\":\"e\"");
     tv_trace_events_text(events, "name", frame->name);
     tv_trace_events_text(events, "cat", frame->category);
     tv_trace_events_thread(events, tv_flow_end_thread(trace, end));
