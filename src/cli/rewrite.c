@@ -321,6 +321,20 @@ static void write_model_pids(const struct rewriting *r, uint32_t input)
     tv_out_char(r->out, '}');
 }
 
+/* Where the file's events end and whose they are: what is open there is so until there. */
+static void write_end(const struct rewriting *r, uint32_t input, size_t file)
+{
+    const struct tv_input *in = &r->trace->head->inputs[input];
+    tv_ns end;
+    if (in->eventless || __builtin_add_overflow(in->origin, in->last_wall, &end) ||
+        __builtin_add_overflow(end, shift_of(r, input), &end))
+        return;
+    tv_out_text(r->out, ",\"end\":");
+    tv_out_time(r->out, end, 1000, 3);
+    tv_out_text(r->out, ",\"processes\":");
+    tv_te_rewrite_processes(r->rewrite, file, r->out);
+}
+
 static void write_origins(const struct rewriting *r)
 {
     const struct tv_head *head = r->trace->head;
@@ -332,10 +346,12 @@ static void write_origins(const struct rewriting *r)
         tv_out_text(r->out, ",\"format\":");
         tv_out_json(r->out, tv_bytes_of(head->inputs[i].format));
         tv_out_text(r->out, ",\"pids\":");
-        if (r->roles[i] == ROLE_EVENTS)
-            tv_te_rewrite_pids(r->rewrite, file++, r->out);
-        else
+        if (r->roles[i] == ROLE_EVENTS) {
+            tv_te_rewrite_pids(r->rewrite, file, r->out);
+            write_end(r, i, file++);
+        } else {
             write_model_pids(r, i);
+        }
         tv_out_char(r->out, '}');
     }
     tv_out_char(r->out, ']');

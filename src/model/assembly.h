@@ -90,7 +90,9 @@ struct tv_run_clock {
 struct tv_placing {
     int64_t tolerance; /* a nested slice may overhang by less than this: it is cut to fit */
     int64_t end;       /* slices that never end are open to here: the latest time of the input */
-    unsigned workers;  /* 0: one a processor */
+    /* For each thread of the head, in place of `end` where the thread does nothing later; NULL. */
+    const int64_t *ends;
+    unsigned workers;                  /* 0: one a processor */
     const _Atomic bool *cancel;        /* or NULL */
     const struct tv_run_clock *clocks; /* of each thread of the head; NULL: none has one */
     /* What else is to be done, by one of the workers, or NULL.  It may add to the head, but no

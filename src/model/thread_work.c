@@ -207,6 +207,14 @@ static void keep_told(struct thread_work *work, struct tv_diagnostics *diagnosti
     }
 }
 
+/* Where slices of the thread end that nobody ends. */
+static int64_t open_end(const struct tv_assembly *assembly, const struct tv_placing *placing,
+                        const struct thread_work *work, const struct tv_spans *spans)
+{
+    int64_t own = placing->ends ? placing->ends[work - assembly->threads] : placing->end;
+    return own >= last_time(spans) ? own : placing->end;
+}
+
 void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing *placing,
                     struct tv_spans_rooms *rooms, struct thread_work *work)
 {
@@ -215,7 +223,7 @@ void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing 
     collect(assembly, work, &spans);
     if (finish_unfinished(&spans)) {
         tv_spans_sort_by_time(&spans);
-        tv_spans_pair(&spans, placing->end);
+        tv_spans_pair(&spans, open_end(assembly, placing, work, &spans));
     }
     tv_spans_sort_by_start(&spans);
     if (spans.count > 0) {

@@ -89,6 +89,13 @@ static void end_stretch(struct joining *joining, const struct stack *stack, int6
     entered->told = true;
 }
 
+static void end_open(struct joining *joining, const struct stack *stack)
+{
+    const struct tv_te_context *context = joining->context;
+    tv_ns since = joining->entered[stack->top].since;
+    end_stretch(joining, stack, tv_te_end_of_thread(context, stack->thread, since));
+}
+
 static void enter(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
 {
     struct stack *stack = find_stack(joining, event);
@@ -135,7 +142,7 @@ void tv_te_contexts(struct tv_te_context *context)
     }
     for (size_t i = 0; i < joining.stack_count; i++)
         if (joining.stacks[i].top != TV_NONE)
-            end_stretch(&joining, &joining.stacks[i], context->last);
+            end_open(&joining, &joining.stacks[i]);
     tv_free(told);
     tv_map_release(&joining.numbers);
     tv_free(joining.stacks);

@@ -69,6 +69,8 @@ struct tv_te_context {
     size_t loose_of[UINT8_MAX + 1]; /* how many have a phase */
     tv_ns first, last;              /* the earliest and the latest time of anything read so far */
     bool nothing;                   /* no event had a time: first and last mean nothing */
+    tv_ns *ends; /* by process of the head: what tv_te_ends_read finds, or TV_NO_TIME */
+    size_t end_count;
     struct tv_te_stretch stack_frames; /* value of "stackFrames": an object */
     struct tv_te_stretch samples;      /* value of "samples": an array */
     /* Metadata events "stackFrames" and "typeNames" of processes, and of V8's code: phase 'M'. */
@@ -125,6 +127,17 @@ static inline int64_t tv_te_state_length(int64_t time, int64_t length)
 
 /* Widens [first, last] to a time. */
 void tv_te_widen(struct tv_te_context *context, tv_ns time);
+
+/* te_ends.c: reads "convertedFrom", when the processes are known. */
+void tv_te_ends_read(struct tv_te_context *context, struct tv_bytes files);
+
+/* Where what a process began at `start` ends when nobody ends it: with its file. */
+tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns start);
+
+tv_ns tv_te_end_of_thread(const struct tv_te_context *context, uint32_t thread, tv_ns start);
+
+/* The same of each thread of the head, to be freed; NULL: all end with the file at hand. */
+int64_t *tv_te_ends_of_threads(const struct tv_te_context *context);
 
 /* te_finish.c: everything that joins events, in its order.  Before the slices are placed threads
  * and frames may still be added; beside it nothing but the head and objects may be touched; behind

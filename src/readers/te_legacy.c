@@ -214,7 +214,7 @@ static void end(struct joining *joining, const struct tv_te_loose *event, const 
     key->slice = TV_NONE;
 }
 
-/* What has no F ends with the trace. */
+/* What has no F ends with its file. */
 static void close_rest(struct joining *joining)
 {
     struct tv_te_context *context = joining->context;
@@ -225,8 +225,9 @@ static void close_rest(struct joining *joining)
         struct tv_async_slice *slice = &context->async.rows[key->slice];
         if (key->last_step != TV_NONE)
             context->async.rows[key->last_step].flags = TV_SLICE_OPEN;
-        end_step(joining, key, context->last);
-        slice->length = context->last - slice->start;
+        tv_ns end = tv_te_end_of_thread(context, slice->start_thread, key->last);
+        end_step(joining, key, end);
+        slice->length = end - slice->start;
         slice->flags = TV_SLICE_OPEN;
         tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_OPEN, slice->offset);
     }

@@ -315,6 +315,8 @@ static void add_member(struct tv_te_context *context, const struct tv_te_top_mem
 {
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
     struct tv_te_stretch value = member->value;
+    if (is_key(member, "\"convertedFrom\""))
+        tv_te_ends_read(context, tv_te_stretch_read(context, value));
     if (tv_te_inside_is(member) || value.length > LONGEST_VALUE) {
         add_long(context, key, value);
     } else {

@@ -303,7 +303,7 @@ static void finish_objects(struct joining *joining)
         }
         object->snapshot_count = (uint32_t)tables->snapshots.count - object->first_snapshot;
         if ((object->flags & TV_OBJECT_DELETED) == 0)
-            object->deleted = joining->context->last;
+            object->deleted = tv_te_end(joining->context, object->process, object->created);
     }
 }
 

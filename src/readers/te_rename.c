@@ -340,6 +340,43 @@ void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out
     tv_out_char(out, '}');
 }
 
+/* A pid as the events of the new file have it; false: it is one that cannot be. */
+static bool put_pid(const struct tv_te_renaming *renaming, uint32_t number, struct tv_out *out)
+{
+    struct tv_bytes text = tv_interner_get(renaming->pids, number);
+    struct tv_bytes pid = {text.data + 1, text.length - 1}, digits = pid;
+    uint64_t plain = renaming->processes[number].pid;
+    if (plain == 0 && text.data[0] == 's') {
+        tv_out_json(out, pid);
+        return true;
+    }
+    bool minus = plain == 0 && tv_bytes_starts_with(pid, TV_BYTES("-"));
+    digits.data += minus;
+    digits.length -= minus;
+    if (plain == 0 && !tv_parse_u64(digits, &plain))
+        return false;
+    tv_out_format(out, "%s%llu", minus ? "-" : "", (unsigned long long)plain);
+    return true;
+}
+
+void tv_te_rename_processes(const struct tv_te_renaming *renaming, struct tv_out *out)
+{
+    struct tv_out pid;
+    bool any = false;
+    tv_out_init_memory(&pid);
+    tv_out_char(out, '[');
+    for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
+        pid.length = 0;
+        if (!put_pid(renaming, i, &pid))
+            continue;
+        tv_out_text(out, any ? "," : "");
+        any = true;
+        tv_out_bytes(out, (struct tv_bytes){pid.buffer, pid.length});
+    }
+    tv_out_char(out, ']');
+    tv_out_release(&pid);
+}
+
 /* ---- Events ---- */
 
 struct writing {

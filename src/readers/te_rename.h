@@ -79,4 +79,7 @@ void tv_te_rename_sample(struct tv_te_renaming *renaming, struct tv_bytes object
 /* The pids that were changed: {"1000000":"1"}, new and as the file has it. */
 void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out);
 
+/* The pids of all processes in the new file, as a JSON list. */
+void tv_te_rename_processes(const struct tv_te_renaming *renaming, struct tv_out *out);
+
 #endif

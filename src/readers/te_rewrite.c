@@ -55,6 +55,11 @@ void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct
     tv_te_rename_list(&rewrite->files[file]->renaming, out);
 }
 
+void tv_te_rewrite_processes(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
+{
+    tv_te_rename_processes(&rewrite->files[file]->renaming, out);
+}
+
 /* ---- Events ---- */
 
 void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)

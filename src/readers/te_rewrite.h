@@ -80,4 +80,7 @@ enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
 /* The pids of a file that were changed, as JSON: new and old. */
 void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out);
 
+/* The pids of all its processes, as the new file has them. */
+void tv_te_rewrite_processes(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out);
+
 #endif

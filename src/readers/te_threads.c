@@ -139,6 +139,12 @@ uint32_t tv_te_process(struct tv_te_threads *threads, struct tv_bytes pid)
     return threads->first_process + process_with(threads, key_of(threads, pid));
 }
 
+uint32_t tv_te_process_find(struct tv_te_threads *threads, struct tv_bytes pid)
+{
+    uint32_t found = tv_map_find(&threads->process_index, key_of(threads, pid));
+    return found == TV_NONE ? TV_NONE : threads->first_process + found;
+}
+
 uint32_t tv_te_thread(struct tv_te_threads *threads, uint32_t process, struct tv_bytes pid,
                       struct tv_bytes tid)
 {

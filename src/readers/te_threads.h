@@ -41,7 +41,10 @@ void tv_te_threads_release(struct tv_te_threads *threads);
 /* The number of a process with this raw id; added when there is none. */
 uint32_t tv_te_process(struct tv_te_threads *threads, struct tv_bytes pid);
 
-/* The same of a thread of the process; `pid` is for a missing tid. */
+/* The same of one that is there, or TV_NONE. */
+uint32_t tv_te_process_find(struct tv_te_threads *threads, struct tv_bytes pid);
+
+/* The number of a thread of the process, added when there is none; `pid` is for a missing tid. */
 uint32_t tv_te_thread(struct tv_te_threads *threads, uint32_t process, struct tv_bytes pid,
                       struct tv_bytes tid);
 

@@ -186,15 +186,18 @@ static void place(struct tv_te_context *context)
 {
     const struct tv_read_options *options = context->options;
     const char *unit = context->trace->head->inputs[context->input].unit;
+    int64_t *ends = tv_te_ends_of_threads(context);
     struct tv_placing placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
         .end = context->nothing ? 0 : context->last,
+        .ends = ends,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .beside = tv_te_join_beside_placing,
         .beside_context = context,
     };
     tv_assembly_place(context->assembly, &placing);
+    tv_free(ends);
 }
 
 static bool is_cancelled(const struct tv_read_options *options)
@@ -266,6 +269,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_te_states_free(context.states);
         tv_map_release(&context.joined);
         tv_te_uses_release(&context.uses);
+        tv_free(context.ends);
         tv_window_release(&context.window);
         tv_free(merging.loose.rows);
         tv_free(merging.metadata.rows);
