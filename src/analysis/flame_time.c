@@ -20,11 +20,16 @@ struct frame {
     uint64_t calls;
 };
 
+/* So many calls of a row are decoded at once. */
+#define CALLS_READ 32u
+
 /* The calls of one depth that are still to come. */
 struct level {
     uint32_t next, end;
-    tv_ns until;    /* the call below ends */
-    uint32_t frame; /* of the call below */
+    tv_ns until;          /* the call below ends */
+    uint32_t frame;       /* of the call below */
+    uint32_t first, read; /* the calls in `calls`: first to first + read - 1 */
+    struct tv_slice calls[CALLS_READ];
 };
 
 struct walk {
@@ -146,11 +151,23 @@ static uint32_t name_of(const struct walk *walk, uint32_t row, uint32_t index)
     return first < TV_NONE - index ? first + index : TV_NONE;
 }
 
+/* The next call of a level, which there is. */
+static const struct tv_slice *next_call(const struct walk *walk, uint32_t row, struct level *level)
+{
+    if (level->next - level->first >= level->read) {
+        uint32_t left = level->end - level->next;
+        level->first = level->next;
+        level->read = left < CALLS_READ ? left : CALLS_READ;
+        tv_slices_read(walk->trace, row, level->first, level->read, level->calls);
+    }
+    return &level->calls[level->next - level->first];
+}
+
 /* Goes to the calls on one that was entered: those before it are of calls that were passed over. */
 static void descend(struct walk *walk, uint32_t row, struct level *level,
                     const struct tv_slice *below)
 {
-    if (level->next < level->end && tv_slice_start(walk->trace, row, level->next) < below->start)
+    if (level->next < level->end && next_call(walk, row, level)->start < below->start)
         level->next = tv_row_find_start_near(walk->trace, row, below->start, level->next);
     level->until = below->start + below->length;
 }
@@ -163,7 +180,7 @@ static bool take_call(struct walk *walk, uint32_t row, uint32_t depth, bool *has
     *has_calls_on_it = false;
     if (level->next >= level->end || walk->done)
         return false;
-    struct tv_slice slice = tv_slice_get(walk->trace, row, level->next);
+    struct tv_slice slice = *next_call(walk, row, level);
     if (slice.start >= level->until)
         return false;
     uint32_t name = name_of(walk, row, level->next++);
@@ -187,11 +204,14 @@ static void prepare_levels(struct walk *walk, const struct tv_track *track, uint
                                     (size_t)track->row_count + 1, sizeof *walk->levels);
     for (uint32_t i = 0; i < track->row_count; i++) {
         struct level *level = &walk->levels[i];
-        *level = (struct level){.until = INT64_MAX, .frame = frame};
+        level->until = INT64_MAX;
+        level->frame = frame;
+        level->first = level->read = 0;
         tv_row_overlap(walk->trace, track->first_row + i, walk->from, walk->to, &level->next,
                        &level->end);
     }
-    walk->levels[track->row_count] = (struct level){0, 0, 0, 0};
+    /* Below the lowest there are none. */
+    walk->levels[track->row_count].next = walk->levels[track->row_count].end = 0;
 }
 
 static void walk_track(struct walk *walk, uint32_t number, uint32_t frame)
