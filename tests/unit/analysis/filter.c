@@ -172,6 +172,55 @@ static void the_axis_and_the_names_stay(void **state)
     fixture_free(&f);
 }
 
+/* A flow between two slices, by row and index, or from an instant. */
+static void add_flow(struct tv_trace *trace, struct tv_flow_end from, struct tv_flow_end to)
+{
+    struct tv_flow *flow = tv_table_add(&trace->tables.flows);
+    *flow = (struct tv_flow){.from = from, .to = to, .offset = trace->tables.flows.count};
+}
+
+/* "0.0>1.1 i0>0.1": the ends of all flows. */
+static void assert_flows(const struct fixture *f, const char *line, const char *expected)
+{
+    char text[128] = "";
+    struct tv_trace *trace = filtered(f->trace, line);
+    for (size_t i = 0; i < trace->tables.flows.count; i++) {
+        const struct tv_flow *flow = &trace->tables.flows.rows[i];
+        size_t at = strlen(text);
+        if (flow->from.row == TV_NONE)
+            snprintf(text + at, sizeof text - at, "i%u>%u.%u ", flow->from.index, flow->to.row,
+                     flow->to.index);
+        else
+            snprintf(text + at, sizeof text - at, "%u.%u>%u.%u ", flow->from.row, flow->from.index,
+                     flow->to.row, flow->to.index);
+    }
+    if (strcmp(text, expected) != 0)
+        fail_msg("%s: '%s'", line, text);
+    tv_trace_free(trace);
+}
+
+static void arrows_follow_their_slices(void **state)
+{
+    (void)state;
+    static const struct fixture_thread threads[] = {{"main", NULL, {"AAAA BBB", " CC  D  "}}};
+    struct fixture f = fixture_draw(threads, 1);
+    for (uint32_t i = 0; i < 2; i++)
+        *tv_table_add(&f.trace->tables.instants) =
+            (struct tv_instant){.time = i, .offset = TV_NO_OFFSET, .frame = i, .of = 0};
+    struct tv_flow_end a = {0, 0, 0}, b = {0, 0, 1}, c = {0, 1, 0}, d = {0, 1, 1};
+    add_flow(f.trace, c, d);
+    add_flow(f.trace, a, c);
+    add_flow(f.trace, b, b);
+    add_flow(f.trace, (struct tv_flow_end){0, TV_NONE, 1}, b);
+    assert_flows(&f, "", "1.0>1.1 0.0>1.0 0.1>0.1 i1>0.1 ");
+    assert_flows(&f, "-name:c", "0.0>1.0 0.1>0.1 i1>0.1 "); /* A to itself tells nothing */
+    assert_flows(&f, "-name:a", "0.0>1.0 0.1>0.1 i0>0.1 ");
+    assert_flows(&f, "name:a|b", "0.0>0.1 0.1>0.1 i1>0.1 ");
+    assert_flows(&f, "method:c|d", "0.0>0.1 ");
+    assert_flows(&f, "name:a", "");
+    fixture_free(&f);
+}
+
 static void a_slice_is_found_again(void **state)
 {
     (void)state;
@@ -321,19 +370,22 @@ struct rule {
     const char *line;
     uint32_t without; /* a frame that is hidden; TV_NONE: none */
     tv_ns longer;     /* ns; only longer ones are shown */
+    tv_ns shorter;    /* the same; of one path some callers are hidden then, others are not */
     uint32_t deepest;
 };
 
 static const struct rule rules[] = {
-    {"-name=demo.A.a", 0, -1, TV_NONE},
-    {"dur>9us", TV_NONE, 9000, TV_NONE},
-    {"depth<=2 -method:b", 1, -1, 2},
-    {"-method=a dur>20us depth<5", 0, 20000, 4},
+    {"-name=demo.A.a", 0, -1, INT64_MAX, TV_NONE},
+    {"dur>9us", TV_NONE, 9000, INT64_MAX, TV_NONE},
+    {"dur<200us", TV_NONE, -1, 200000, TV_NONE},
+    {"depth<=2 -method:b", 1, -1, INT64_MAX, 2},
+    {"-method=a dur>20us depth<5", 0, 20000, INT64_MAX, 4},
 };
 
 static bool is_shown(const struct rule *rule, const struct reference_call *call)
 {
-    return call->frame != rule->without && call->end - call->start > rule->longer &&
+    tv_ns length = call->end - call->start;
+    return call->frame != rule->without && length > rule->longer && length < rule->shorter &&
            (rule->deepest == TV_NONE || call->depth <= rule->deepest);
 }
 
@@ -420,6 +472,6 @@ static void the_profile_is_that_of_a_plain_walk(void **state)
 UNIT_TESTS(filter, cmocka_unit_test(children_go_to_the_nearest_shown_parent),
            cmocka_unit_test(self_time_is_that_of_the_whole_trace),
            cmocka_unit_test(cpu_times_are_kept), cmocka_unit_test(the_axis_and_the_names_stay),
-           cmocka_unit_test(a_slice_is_found_again), cmocka_unit_test(arguments_fit),
-           cmocka_unit_test(all_is_the_same_and_nothing_is_empty),
+           cmocka_unit_test(arrows_follow_their_slices), cmocka_unit_test(a_slice_is_found_again),
+           cmocka_unit_test(arguments_fit), cmocka_unit_test(all_is_the_same_and_nothing_is_empty),
            cmocka_unit_test(the_profile_is_that_of_a_plain_walk));
