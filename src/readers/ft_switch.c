@@ -307,8 +307,8 @@ static bool handle_waking(struct tv_ft_part *part, const struct tv_ft_line *line
     return wake(part, line, at, TV_FT_WAKE_ASKED);
 }
 
-/* Kernels before 4.3 also wrote wake-ups that found the thread awake: "success=0".  They wake nobody
- * and stay instants. */
+/* Kernels before 4.3 also wrote wake-ups that found the thread awake: "success=0".  They wake
+ * nobody and stay instants. */
 static bool handle_wakeup(struct tv_ft_part *part, const struct tv_ft_line *line,
                           const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
