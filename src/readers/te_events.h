@@ -134,6 +134,7 @@ void tv_te_ends_read(struct tv_te_context *context, struct tv_bytes files);
 /* Where what a process began at `start` ends when nobody ends it: with its file. */
 tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns start);
 
+/* The same of what one of its threads began. */
 tv_ns tv_te_end_of_thread(const struct tv_te_context *context, uint32_t thread, tv_ns start);
 
 /* The same of each thread of the head, to be freed; NULL: all end with the file at hand. */
