@@ -121,6 +121,8 @@ static enum tv_status read_member(struct tv_te_context *context,
 {
     struct tv_read_options options = {.parts = context->options->parts,
                                       .progress = context->options->progress};
+    if (tv_bytes_equal(tv_te_stretch_read(context, member->value), TV_BYTES("\"\"")))
+        return TV_OK; /* nobody recorded any */
     if (read_etw(context, member, builder))
         return TV_OK;
     struct tv_source *source = open_text(context, member);
