@@ -16,7 +16,12 @@ const ORDERS: readonly [FlameOrder, string, string, string][] = [
   ],
   ['left-heavy', '2', 'Left heavy', 'Equal chains of calls merged, the longest at the left'],
   ['by-name', '', 'By name', 'Equal chains of calls merged, in the order of their names'],
-  ['sandwich', '3', 'Sandwich', 'The selected method: its callers above, what it calls below'],
+  [
+    'sandwich',
+    '3',
+    'Sandwich',
+    'The selected method: what is around its calls above, what is inside them below',
+  ],
   ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
 ];
 

@@ -246,11 +246,14 @@ export class FlameView {
     if (this.none.hidden) return;
     const words = wordsFor(viewer.facts);
     if (!asksFor) {
-      const text = `${brief(this.names.short(frame ?? 0))} is not called in the selected range and threads.`;
-      return fill(this.none, inWords(words, text));
+      const name = brief(this.names.short(frame ?? 0));
+      return fill(
+        this.none,
+        `${name} has no ${words.slice} in the selected range and ${words.track}s.`,
+      );
     }
     const text =
-      'Select a method to see its callers above it and what it calls below. Longest by themselves:';
+      'Select a method to see what is around its calls above it, what is inside them below. Longest by themselves:';
     const clock = viewer.clock.get();
     const rows = [...(profile.answer.get()?.rows ?? [])];
     const self = (row: ProfileRow): number => row[clock === 'cpu' ? 6 : 4] ?? 0;
