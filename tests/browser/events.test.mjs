@@ -176,7 +176,9 @@ test('the series of a counter are overlaid or shown alone, and the address keeps
   const stacked = await colourAt('.lanes canvas', 0.25, top + 15);
   await choice.selectOption('only used');
   // Alone its scale ends at 25: at first it has 10 of 25, and the place of "free" is empty.
-  const ground = await colourAt('.lanes canvas', 0.25, top + 3);
+  const ground = await page.evaluate(() =>
+    getComputedStyle(document.documentElement).getPropertyValue('--bg').trim(),
+  );
   await until(() => colourAt('.lanes canvas', 0.25, top + 12), ground, 'nothing stands upon it');
   assert.notEqual(stacked, ground);
   await until(async () => (await place(page)).counters, '0.0', 'the address');
