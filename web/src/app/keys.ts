@@ -7,6 +7,7 @@ import type { FlameOrder } from '../model/address';
 import type { CallDetails } from '../model/engine';
 import { LONGEST_NOTE } from '../model/notes';
 import { framing, length, sameSpan, wholeView } from '../model/span';
+import { sameCall } from '../model/viewer';
 import { goToCall, spanOf } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
 import { FlowSteps } from '../views/followFlow';
@@ -108,7 +109,9 @@ export class Keys {
 
   private get selected(): CallDetails | null {
     const { viewer, selection } = this.page.views;
-    return viewer.call.peek() ? selection.details.peek() : null;
+    const details = selection.details.peek();
+    // Until those of the new one have come there are none.
+    return details && sameCall(viewer.call.peek(), details) ? details : null;
   }
 
   /** Along the row, to the first call inside, to the caller. */
@@ -117,6 +120,8 @@ export class Keys {
     const along = { ArrowRight: 1, '.': 1, ArrowLeft: -1, ',': -1 }[key];
     if (!call) {
       if (key !== 'ArrowRight' && key !== 'ArrowLeft') return false;
+      // A call is selected, whose neighbours are not known yet.
+      if (this.page.views.viewer.call.peek()) return true;
       this.pan(key === 'ArrowRight' ? PAN : -PAN);
       return true;
     }

@@ -7,6 +7,7 @@ import { numericSeries, sampleAt, valueAt } from '../model/counters';
 import type { CounterFacts, Instant } from '../model/engine';
 import { resolveStrip } from '../model/hit';
 import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../model/span';
+import { sameCall } from '../model/viewer';
 import { inWords, wordsFor } from '../model/words';
 import { seriesColour } from '../render/counterPainter';
 import { HANDLE_WIDTH } from '../render/rulerPainter';
@@ -211,7 +212,8 @@ export class TimelineGestures {
     const { viewer, selection } = this.v;
     const hit = this.line.under(this.x(e), this.y(e))?.hit;
     if (!hit?.call) return;
-    const selected = viewer.call.peek() ? selection.details.peek() : null;
+    const details = selection.details.peek();
+    const selected = sameCall(viewer.call.peek(), details) ? details : null;
     try {
       const there = spanOf(await viewer.engine.slice(hit.call));
       const here = viewer.range.peek() ?? (selected ? spanOf(selected) : there);
