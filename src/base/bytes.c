@@ -126,3 +126,14 @@ size_t tv_bytes_utf8(struct tv_bytes bytes)
     }
     return length;
 }
+
+struct tv_bytes tv_bytes_trim(struct tv_bytes bytes)
+{
+    while (bytes.length > 0 && tv_is_blank(bytes.data[0])) {
+        bytes.data++;
+        bytes.length--;
+    }
+    while (bytes.length > 0 && tv_is_blank(bytes.data[bytes.length - 1]))
+        bytes.length--;
+    return bytes;
+}

@@ -137,6 +137,15 @@ bool tv_bytes_equal(struct tv_bytes a, struct tv_bytes b);
 /* Whether the first bytes are those of `prefix`; the empty one is in front of everything. */
 bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix);
 
+/* What separates words within a line: a blank, a tab, or the CR that stands before its end. */
+static inline bool tv_is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Without the blanks at both ends. */
+struct tv_bytes tv_bytes_trim(struct tv_bytes bytes);
+
 /* Below, at or above 0, as memcmp; of two that begin alike the shorter is first. */
 int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b);
 

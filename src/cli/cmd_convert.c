@@ -209,16 +209,7 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
 
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    struct tv_error err = {0};
-    struct tv_trace *trace = NULL;
-    enum tv_status status =
-        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
-    if (status == TV_OK) {
-        tv_load_report(settings, trace->head);
-        status = convert(settings, trace, &err);
-        tv_trace_free(trace);
-    }
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    return tv_load_run(command, settings, convert);
 }
 
 const struct tv_command tv_command_convert = {

@@ -32,16 +32,7 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
 
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    struct tv_error err = {0};
-    struct tv_trace *trace = NULL;
-    enum tv_status status =
-        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
-    if (status == TV_OK) {
-        tv_load_report(settings, trace->head);
-        status = write_all(settings, trace, &err);
-        tv_trace_free(trace);
-    }
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    return tv_load_run(command, settings, write_all);
 }
 
 const struct tv_command tv_command_regression = {

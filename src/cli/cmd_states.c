@@ -93,23 +93,21 @@ static enum tv_status write_table(const struct tv_settings *settings, const stru
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static enum tv_status write_wanted(const struct tv_settings *settings, const struct tv_trace *trace,
+                                   struct tv_error *err)
 {
-    struct tv_error err = {0};
-    struct tv_trace *trace = NULL;
     struct wanted wanted = {NULL, NULL};
-    enum tv_status status =
-        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
-    if (status == TV_OK) {
-        tv_load_report(settings, trace->head);
-        status = choose(settings, trace, &wanted, &err);
-    }
+    enum tv_status status = choose(settings, trace, &wanted, err);
     if (status == TV_OK)
-        status = write_table(settings, trace, &wanted, &err);
+        status = write_table(settings, trace, &wanted, err);
     tv_free(wanted.threads);
     tv_free(wanted.cpus);
-    tv_trace_free(trace);
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    return status;
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    return tv_load_run(command, settings, write_wanted);
 }
 
 const struct tv_command tv_command_states = {

@@ -7,6 +7,7 @@
 #include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/meter.h"
 #include "cli/names.h"
@@ -260,4 +261,20 @@ void tv_load_report(const struct tv_settings *settings, const struct tv_head *he
             fprintf(stderr, ", first at byte %" PRIu64, diagnostic->offsets[0]);
         fputs(")\n", stderr);
     }
+}
+
+int tv_load_run(const struct tv_command *command, const struct tv_settings *settings,
+                enum tv_status (*act)(const struct tv_settings *settings,
+                                      const struct tv_trace *trace, struct tv_error *err))
+{
+    struct tv_error err = {0};
+    struct tv_trace *trace = NULL;
+    enum tv_status status =
+        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
+    if (status == TV_OK) {
+        tv_load_report(settings, trace->head);
+        status = act(settings, trace, &err);
+        tv_trace_free(trace);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }

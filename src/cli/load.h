@@ -43,6 +43,13 @@ enum tv_status tv_load_trace(const struct tv_settings *settings, const char *con
                              size_t count, struct tv_progress *progress, struct tv_trace **trace,
                              struct tv_error *err) TV_MUST_CHECK;
 
+/* The whole of a command that reads all FILEs as one trace: loads them, tells what was repaired,
+ * and calls `act`.  The exit code. */
+struct tv_command;
+int tv_load_run(const struct tv_command *command, const struct tv_settings *settings,
+                enum tv_status (*act)(const struct tv_settings *settings,
+                                      const struct tv_trace *trace, struct tv_error *err));
+
 /* What was repaired, one line a kind, to standard error; nothing when the user wants quiet.  Calls
  * that began before the trace or are open at its end are no repair: almost every trace has them,
  * `info` counts them. */

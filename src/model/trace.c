@@ -135,13 +135,12 @@ tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index)
     return end_of(&d, index);
 }
 
-uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time)
+/* The first of [low, low + count) that ends after the time. */
+static uint32_t find_end(const struct decoder *d, uint32_t low, uint32_t count, tv_ns time)
 {
-    struct decoder d = decoder_for(trace, row);
-    uint32_t low = 0, count = d.row->count;
     while (count) {
         uint32_t half = count / 2;
-        if (end_of(&d, low + half) <= time) {
+        if (end_of(d, low + half) <= time) {
             low += half + 1;
             count -= half + 1;
         } else {
@@ -151,23 +150,21 @@ uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time)
     return low;
 }
 
+uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time)
+{
+    struct decoder d = decoder_for(trace, row);
+    return find_end(&d, 0, d.row->count, time);
+}
+
 uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t from, tv_ns time)
 {
     struct decoder d = decoder_for(trace, row);
-    uint32_t low = from, step = 1, count;
+    uint32_t low = from, step = 1;
     /* Steps that double, then halves of the last. */
     for (; d.row->count - low >= step && end_of(&d, low + step - 1) <= time; step *= 2)
         low += step;
-    for (count = d.row->count - low < step ? d.row->count - low : step; count > 0;) {
-        uint32_t half = count / 2;
-        if (end_of(&d, low + half) <= time) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return low;
+    uint32_t left = d.row->count - low;
+    return find_end(&d, low, left < step ? left : step, time);
 }
 
 /* The first of [low, low + count) that does not start before the time. */

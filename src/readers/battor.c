@@ -20,14 +20,9 @@
 
 /* ---- Lines ---- */
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 static void skip_blanks(struct tv_bytes *text)
 {
-    while (text->length > 0 && is_blank(text->data[0])) {
+    while (text->length > 0 && tv_is_blank(text->data[0])) {
         text->data++;
         text->length--;
     }
@@ -38,7 +33,7 @@ static struct tv_bytes take_word(struct tv_bytes *text)
 {
     size_t length = 0;
     skip_blanks(text);
-    while (length < text->length && !is_blank(text->data[length]))
+    while (length < text->length && !tv_is_blank(text->data[length]))
         length++;
     struct tv_bytes word = {text->data, length};
     text->data += length;

@@ -13,31 +13,15 @@ static int sniff(struct tv_bytes head, uint64_t size)
     return tv_bytes_starts_with(head, TV_BYTES("CGROUP DUMP")) ? 95 : 0;
 }
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct tv_bytes trim(struct tv_bytes text)
-{
-    while (text.length > 0 && is_blank(text.data[0])) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 && is_blank(text.data[text.length - 1]))
-        text.length--;
-    return text;
-}
-
 /* Where the key ends: of tasks at the last " :", of a subsystem at the first blank. */
 static size_t key_length(struct tv_bytes text)
 {
     if (text.data[0] == '/')
         for (size_t i = text.length; i > 1; i--)
-            if (text.data[i - 1] == ':' && is_blank(text.data[i - 2]))
+            if (text.data[i - 1] == ':' && tv_is_blank(text.data[i - 2]))
                 return i - 1;
     size_t length = 0;
-    while (length < text.length && !is_blank(text.data[length]))
+    while (length < text.length && !tv_is_blank(text.data[length]))
         length++;
     return length;
 }
@@ -46,16 +30,17 @@ static void take_line(void *context, const struct tv_text_line *line)
 {
     struct tv_side_input *side = context;
     struct tv_head *head = side->trace->head;
-    struct tv_bytes text = trim(line->text);
+    struct tv_bytes text = tv_bytes_trim(line->text);
     if (line->too_long)
         tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
     if (text.length == 0 || text.data[0] == '#' || tv_bytes_equal(text, TV_BYTES("CGROUP DUMP")))
         return;
     size_t length = key_length(text);
-    struct tv_bytes key = trim((struct tv_bytes){text.data, length});
-    struct tv_bytes value = trim((struct tv_bytes){text.data + length, text.length - length});
+    struct tv_bytes key = tv_bytes_trim((struct tv_bytes){text.data, length});
+    struct tv_bytes value =
+        tv_bytes_trim((struct tv_bytes){text.data + length, text.length - length});
     if (value.length > 0 && value.data[0] == ':')
-        value = trim((struct tv_bytes){value.data + 1, value.length - 1});
+        value = tv_bytes_trim((struct tv_bytes){value.data + 1, value.length - 1});
     struct tv_out out;
     tv_out_init_memory(&out);
     tv_out_text(&out, "cgroup ");

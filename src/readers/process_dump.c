@@ -9,22 +9,6 @@
 /* No table has more columns that count. */
 #define MOST_WORDS 16
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct tv_bytes trim(struct tv_bytes text)
-{
-    while (text.length > 0 && is_blank(text.data[0])) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 && is_blank(text.data[text.length - 1]))
-        text.length--;
-    return text;
-}
-
 /* Up to MOST_WORDS words of a line that has no blanks at its ends. */
 static unsigned split(struct tv_bytes line, struct tv_bytes *words)
 {
@@ -32,10 +16,10 @@ static unsigned split(struct tv_bytes line, struct tv_bytes *words)
     size_t i = 0;
     while (i < line.length && count < MOST_WORDS) {
         size_t start = i;
-        while (i < line.length && !is_blank(line.data[i]))
+        while (i < line.length && !tv_is_blank(line.data[i]))
             i++;
         words[count++] = (struct tv_bytes){line.data + start, i - start};
-        while (i < line.length && is_blank(line.data[i]))
+        while (i < line.length && tv_is_blank(line.data[i]))
             i++;
     }
     return count;
@@ -91,10 +75,10 @@ static bool read_heading(struct tv_process_dump *dump, struct tv_bytes line,
 static struct tv_bytes under_heading(const struct tv_process_dump *dump, struct tv_bytes line)
 {
     size_t start = dump->name_place, end = dump->name_end;
-    if (start == 0 || end >= line.length || !is_blank(line.data[start - 1]) ||
-        !is_blank(line.data[end - 1]))
+    if (start == 0 || end >= line.length || !tv_is_blank(line.data[start - 1]) ||
+        !tv_is_blank(line.data[end - 1]))
         return (struct tv_bytes){NULL, 0};
-    return trim((struct tv_bytes){line.data + start, end - start});
+    return tv_bytes_trim((struct tv_bytes){line.data + start, end - start});
 }
 
 static struct tv_bytes find_name(const struct tv_process_dump *dump, struct tv_bytes line,
@@ -135,9 +119,9 @@ enum tv_process_dump_kind tv_process_dump_line(struct tv_process_dump *dump, str
 {
     struct tv_bytes words[MOST_WORDS];
     /* Places under a heading count from the line's first byte. */
-    while (line.length > 0 && is_blank(line.data[line.length - 1]))
+    while (line.length > 0 && tv_is_blank(line.data[line.length - 1]))
         line.length--;
-    struct tv_bytes text = trim(line);
+    struct tv_bytes text = tv_bytes_trim(line);
     unsigned count = split(text, words);
     if (count == 0 || is_word(text, "PROCESS DUMP"))
         return TV_PROCESS_DUMP_NOTHING;
@@ -156,7 +140,7 @@ static bool begins_with_heading(struct tv_bytes head)
 {
     struct tv_bytes line, words[MOST_WORDS];
     tv_bytes_split(&head, '\n', &line);
-    unsigned count = split(trim(line), words);
+    unsigned count = split(tv_bytes_trim(line), words);
     return count > 3 && is_word(words[0], "USER") && is_word(words[1], "PID") &&
            (is_word(words[2], "PPID") || is_word(words[2], "TID"));
 }

@@ -34,26 +34,14 @@ struct tv_mapping {
 
 /* ---- Reading ---- */
 
-static struct tv_bytes trim(struct tv_bytes text)
-{
-    while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 &&
-           (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\r'))
-        text.length--;
-    return text;
-}
-
 /* Splits at " -> ". */
 static bool split_arrow(struct tv_bytes line, struct tv_bytes *left, struct tv_bytes *right)
 {
     for (size_t i = 0; i + 4 <= line.length; i++) {
         if (memcmp(line.data + i, " -> ", 4) != 0)
             continue;
-        *left = trim((struct tv_bytes){line.data, i});
-        *right = trim((struct tv_bytes){line.data + i + 4, line.length - i - 4});
+        *left = tv_bytes_trim((struct tv_bytes){line.data, i});
+        *right = tv_bytes_trim((struct tv_bytes){line.data + i + 4, line.length - i - 4});
         return true;
     }
     return false;
@@ -66,10 +54,10 @@ static struct tv_bytes find_value(struct tv_bytes line, struct tv_bytes key)
         if (memcmp(line.data + i, key.data, key.length) != 0)
             continue;
         struct tv_bytes rest = {line.data + i + key.length, line.length - i - key.length}, value;
-        rest = trim(rest);
+        rest = tv_bytes_trim(rest);
         if (rest.length == 0 || rest.data[0] != ':')
             continue;
-        rest = trim((struct tv_bytes){rest.data + 1, rest.length - 1});
+        rest = tv_bytes_trim((struct tv_bytes){rest.data + 1, rest.length - 1});
         if (rest.length == 0 || rest.data[0] != '"')
             continue;
         rest = (struct tv_bytes){rest.data + 1, rest.length - 1};
@@ -170,7 +158,7 @@ static bool read_member(struct tv_mapping *m, struct tv_bytes line)
 
 static bool read_line(struct tv_mapping *m, struct tv_bytes line)
 {
-    struct tv_bytes text = trim(line);
+    struct tv_bytes text = tv_bytes_trim(line);
     if (text.length == 0)
         return true;
     if (text.data[0] == '#') {
@@ -318,7 +306,7 @@ static const struct {
 /* "int[]" as "[I", "java.lang.String" as "Ljava/lang/String;". */
 static void add_type(struct text *text, struct tv_bytes type)
 {
-    type = trim(type);
+    type = tv_bytes_trim(type);
     while (type.length > 2 && type.data[type.length - 2] == '[') {
         add(text, TV_BYTES("["));
         type.length -= 2;
@@ -340,7 +328,7 @@ static struct tv_bytes describe(const struct method_entry *method, struct tv_are
     struct text text = {NULL, 0, 0};
     struct tv_bytes rest = method->arguments, type;
     add(&text, TV_BYTES("("));
-    while (trim(rest).length > 0) {
+    while (tv_bytes_trim(rest).length > 0) {
         tv_bytes_split(&rest, ',', &type);
         add_type(&text, type);
     }

@@ -92,13 +92,7 @@ static void write_input(struct tv_out *out, const struct tv_head *head)
     tv_out_text(out, ",\"version\":");
     text(out, head, input->version);
     tv_out_text(out, ",\"recorded\":");
-    if (input->recorded_us > 0) {
-        tv_out_char(out, '"');
-        tv_info_write_date(out, input->recorded_us);
-        tv_out_char(out, '"');
-    } else {
-        tv_out_text(out, "null");
-    }
+    tv_info_write_recorded(out, input);
 }
 
 /* Ids that are no plain numbers. */

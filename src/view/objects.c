@@ -218,24 +218,34 @@ enum tv_status tv_view_object(const struct tv_view *view, const struct tv_parame
     return status;
 }
 
+/* The snapshot that the parameter names. */
+static enum tv_status read_snapshot(const struct tv_trace *trace,
+                                    const struct tv_parameters *parameters, uint32_t *number,
+                                    struct tv_error *err)
+{
+    struct tv_parameter_bounds all = {0, (int64_t)trace->tables.snapshots.count - 1};
+    int64_t value = 0;
+    enum tv_status status = tv_parameter_required(parameters, "snapshot", all, &value, err);
+    *number = (uint32_t)value;
+    return status;
+}
+
 enum tv_status tv_view_snapshot(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {
     const struct tv_trace *trace = view->trace;
-    struct tv_parameter_bounds all = {0, (int64_t)trace->tables.snapshots.count - 1};
-    int64_t number;
-    enum tv_status status = tv_parameter_required(parameters, "snapshot", all, &number, err);
+    uint32_t number;
+    enum tv_status status = read_snapshot(trace, parameters, &number, err);
     if (status != TV_OK)
         return status;
     const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[number];
     const struct tv_object *object = &trace->tables.objects.rows[snapshot->object];
-    uint32_t place = (uint32_t)number - object->first_snapshot;
+    uint32_t place = number - object->first_snapshot;
     bool last = place + 1 >= object->snapshot_count;
     tv_member_number(out, "{\"snapshot\":", number);
-    tv_member_number(out, ",\"time_ns\":", snapshot_time(trace, (uint32_t)number));
+    tv_member_number(out, ",\"time_ns\":", snapshot_time(trace, number));
     tv_member_number(out, ",\"until_ns\":",
-                     last ? tv_object_end(trace, object)
-                          : snapshot_time(trace, (uint32_t)number + 1));
+                     last ? tv_object_end(trace, object) : snapshot_time(trace, number + 1));
     tv_member_number(out, ",\"nth\":", (int64_t)place + 1);
     tv_member_flag(out, ",\"inner\":", snapshot->inner);
     tv_out_text(out, ",\"of\":");
@@ -262,9 +272,8 @@ enum tv_status tv_view_reference(const struct tv_view *view, const struct tv_par
                                  struct tv_out *out, struct tv_error *err)
 {
     const struct tv_trace *trace = view->trace;
-    struct tv_parameter_bounds all = {0, (int64_t)trace->tables.snapshots.count - 1};
-    int64_t number;
-    enum tv_status status = tv_parameter_required(parameters, "snapshot", all, &number, err);
+    uint32_t number;
+    enum tv_status status = read_snapshot(trace, parameters, &number, err);
     if (status != TV_OK)
         return status;
     char room[TV_PROCESS_ROOM];

@@ -64,7 +64,7 @@ static struct date date_of(int64_t days)
 }
 
 /* "2026-11-20T10:11:12.000345Z" */
-void tv_info_write_date(struct tv_out *out, int64_t us)
+static void write_date(struct tv_out *out, int64_t us)
 {
     int64_t seconds = us / 1000000, days = seconds / 86400, rest = seconds % 86400;
     struct date date = date_of(days);
@@ -95,11 +95,11 @@ static void json_time(struct tv_out *out, const char *key, bool there, int64_t v
         tv_out_text(out, "null");
 }
 
-static void json_recorded(struct tv_out *out, const struct tv_input *input)
+void tv_info_write_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
         tv_out_char(out, '"');
-        tv_info_write_date(out, input->recorded_us);
+        write_date(out, input->recorded_us);
         tv_out_char(out, '"');
     } else {
         tv_out_text(out, "null");
@@ -141,7 +141,7 @@ static void json_input(struct tv_out *out, const struct tv_head *head, uint32_t 
     tv_out_text(out, ", \"version\": ");
     tv_out_json(out, tv_head_text(head, input->version));
     tv_out_format(out, ", \"clock\": \"%s\", \"recorded\": ", tv_names_clocks(input->clocks));
-    json_recorded(out, input);
+    tv_info_write_recorded(out, input);
     tv_out_text(out, ", \"bytes\": ");
     tv_out_u64(out, input->bytes);
     tv_out_text(out, ", \"records\": ");
@@ -216,7 +216,7 @@ static void json_first_input(struct tv_out *out, const struct tv_head *head, uns
     json_key(out, "clock");
     tv_out_format(out, "\"%s\"", tv_names_clocks(clocks));
     json_key(out, "recorded");
-    json_recorded(out, input);
+    tv_info_write_recorded(out, input);
     json_time(out, "boot_ns", input->boot_us > 0, input->boot_us * 1000);
     json_time(out, "elapsed_ns", input->elapsed_ns >= 0, input->elapsed_ns);
     json_time(out, "announced_records", input->announced >= 0, input->announced);
@@ -298,7 +298,7 @@ static void text_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
         label(out, "recorded");
-        tv_info_write_date(out, input->recorded_us);
+        write_date(out, input->recorded_us);
         tv_out_char(out, '\n');
     } else if (input->boot_us > 0) {
         label(out, "recorded");

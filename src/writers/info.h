@@ -17,8 +17,8 @@ struct tv_info {
     tv_ns span;                   /* from the earliest record to the latest, on the trace's axis */
 };
 
-/* Microseconds since 1970 as "2026-11-20T10:11:12.000345Z". */
-void tv_info_write_date(struct tv_out *out, int64_t us);
+/* When the input was recorded as a JSON string, "2026-11-20T10:11:12.000345Z"; null: not said. */
+void tv_info_write_recorded(struct tv_out *out, const struct tv_input *input);
 
 /* For people. */
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info);

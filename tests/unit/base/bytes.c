@@ -282,8 +282,17 @@ static void compares(void **state)
     assert_int_equal(tv_bytes_of("abc").length, 3);
 }
 
+static void trims(void **state)
+{
+    (void)state;
+    assert_true(tv_bytes_equal(tv_bytes_trim(TV_BYTES(" \t a b\t\r")), TV_BYTES("a b")));
+    assert_true(tv_bytes_equal(tv_bytes_trim(TV_BYTES("a\n")), TV_BYTES("a\n")));
+    assert_int_equal(tv_bytes_trim(TV_BYTES(" \t\r ")).length, 0);
+    assert_int_equal(tv_bytes_trim((struct tv_bytes){NULL, 0}).length, 0);
+}
+
 UNIT_TESTS(bytes, cmocka_unit_test(takes_little_endian), cmocka_unit_test(does_not_leave_the_bytes),
            cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(takes_uleb),
            cmocka_unit_test(takes_sleb), cmocka_unit_test(leb_must_end_within_64_bits),
            cmocka_unit_test(leb_round_trip), cmocka_unit_test(takes_lines),
-           cmocka_unit_test(splits), cmocka_unit_test(compares));
+           cmocka_unit_test(splits), cmocka_unit_test(compares), cmocka_unit_test(trims));
