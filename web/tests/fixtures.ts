@@ -105,6 +105,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
       memoryDump: refuse,
     },
     search: refuse,
+    save: refuse,
     searchFrames: refuse,
     statistics: refuse,
     durations: refuse,

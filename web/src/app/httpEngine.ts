@@ -25,6 +25,7 @@ import {
   type InstantsInView,
   type ProfileAnswer,
   type Relations,
+  type SavedKind,
   type Scope,
   type Status,
   type Tile,
@@ -334,6 +335,12 @@ export class HttpEngine implements Engine {
 
   bytes(offset: number, length: number, input: number): Promise<FileBytes> {
     return this.json('api/bytes', { offset, length, input });
+  }
+
+  /** The browser keeps large ones on the disk. */
+  async save(kind: SavedKind, scope: Scope, signal?: AbortSignal): Promise<Blob> {
+    const query = this.filtered({ as: kind, ...scopeQuery(scope) });
+    return await (await ask('api/save', query, signal)).blob();
   }
 
   async quit(): Promise<void> {

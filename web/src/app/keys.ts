@@ -61,6 +61,10 @@ export class Keys {
       this.page.top.searchInput.select();
       return true;
     }
+    if (key === 's' && !e.shiftKey) {
+      this.page.save.toggle();
+      return true;
+    }
     if (key === 'p') {
       this.page.threads.open();
       return true;

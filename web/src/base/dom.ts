@@ -93,6 +93,13 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Hands a file over to the browser, which saves it. */
+export function download(name: string, file: Blob): void {
+  const address = URL.createObjectURL(file);
+  h('a', { attrs: { href: address, download: name } }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 const ICONS = {

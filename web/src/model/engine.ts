@@ -116,10 +116,15 @@ export interface TraceFacts {
   /** What `info` counts beside slices, where there is any. */
   facts: [string, number][];
   frames: number;
+  /** What it can be saved as. */
+  saves?: SavedKind[];
 }
 
 /** class, method, signature, file, line, rank; category and reserved colour, where there are some */
 export type FrameRow = [string, string, string, string, number, number, string?, number?];
+
+/** What a part of the trace can be saved as. */
+export type SavedKind = 'trace' | 'json';
 
 export interface Scope {
   from?: number;
@@ -469,6 +474,8 @@ export interface Engine {
   health(): Promise<Health>;
   eventAt(offset: number, input: number): Promise<EventAt>;
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;
+  /** That part as a trace of its own. */
+  save(kind: SavedKind, scope: Scope, signal?: AbortSignal): Promise<Blob>;
   readonly beside: BesideEngine;
   quit(): Promise<void>;
 }

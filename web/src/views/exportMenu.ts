@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table as a file, or on the clipboard.
 
-import { h, listen } from '../base/dom';
+import { download, h, listen } from '../base/dom';
 import { fileName, fixedUnit } from '../base/format';
 import { toCsv, toJson, toMarkdown, toTsv, type ExportFormat } from '../model/exportTable';
 import type { ProfileTable } from './profileTable';
@@ -35,13 +35,6 @@ export function profileExport(v: Views, table: ProfileTable): Exported {
   return { name: 'profile', text };
 }
 
-function download(name: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-  const link = h('a', { attrs: { href: address, download: name } });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
-}
-
 export function exportButton(v: Views, shown: () => Exported): HTMLElement {
   const button = h(
     'button',
@@ -64,8 +57,9 @@ export function exportButton(v: Views, shown: () => Exported): HTMLElement {
             click: () => {
               const table = shown();
               const text = table.text(format);
+              const file = new Blob([text ?? ''], { type: `${type};charset=utf-8` });
               if (text !== null)
-                download(`${fileName(v.viewer.facts.name)}.${table.name}.${ending}`, type, text);
+                download(`${fileName(v.viewer.facts.name)}.${table.name}.${ending}`, file);
               show(false);
             },
           },

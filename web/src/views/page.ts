@@ -23,6 +23,7 @@ import { Mover } from './mover';
 import { NotesStrip } from './notesStrip';
 import { OverviewView } from './overviewView';
 import { Readout } from './readout';
+import { SaveMenu, traceEntries } from './saveMenu';
 import type { Settings } from './settings';
 import { TimelineGestures } from './timelineGestures';
 import { TimelineView } from './timelineView';
@@ -53,6 +54,7 @@ export class Page {
   readonly views: Views;
   readonly lower: LowerPanel;
   readonly top: TopBar;
+  readonly save: SaveMenu;
   readonly help: HelpDialog;
   readonly line: TimelineView;
   readonly threads: ThreadFinder;
@@ -93,7 +95,8 @@ export class Page {
     this.line.tracks.append(new CallList(views, this.line).element);
     this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
     this.lower = new LowerPanel(views, () => this.top.searchInput.focus());
-    this.top = new TopBar(views, {
+    this.save = new SaveMenu(views, [...traceEntries(views)]);
+    this.top = new TopBar(views, this.save, {
       help: () => this.help.toggle(),
       quit,
       health: () => this.showHealth(),

@@ -16,6 +16,7 @@ import { allThreads } from '../model/states';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './flowMenu';
+import type { SaveMenu } from './saveMenu';
 import type { Settings } from './settings';
 
 /** Facts in a few words; the Info tab has them all. */
@@ -93,6 +94,7 @@ export class TopBar {
 
   constructor(
     private readonly v: Views,
+    save: SaveMenu,
     actions: { help: () => void; quit: () => void; health: () => void },
   ) {
     const { viewer } = v;
@@ -133,6 +135,7 @@ export class TopBar {
       flowButton(v),
       this.vsync(),
       this.health(actions.health),
+      save.button,
       tools,
     );
   }
