@@ -15,7 +15,8 @@ import { counterBoxes, counterRow } from '../src/model/rows';
 import { paintCounters } from '../src/render/counterPainter';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
-import { drawLog, theme } from './fixtures';
+import { DrawLog } from './drawLog';
+import { theme } from './fixtures';
 
 const COUNTER: CounterFacts = {
   ...{ counter: 3, name: 'memory', category: '', process: 0, series: ['used', 'free'] },
@@ -48,7 +49,8 @@ function paint(
   counter: CounterFacts = COUNTER,
   values: CounterValues = VALUES,
 ): string[] {
-  const { context, log } = drawLog();
+  const context = new DrawLog();
+  const { log } = context;
   const row = counterRow(counter);
   const boxes = counterBoxes([{ row, top: 0, height: 39 }], hold ? 1000 : null);
   const scene = {

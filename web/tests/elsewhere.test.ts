@@ -13,7 +13,8 @@ import { wordsFor, inWords } from '../src/model/words';
 import { instantAt, paintInstants } from '../src/render/instantPainter';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
-import { drawLog, FRAMES, theme, track } from './fixtures';
+import { DrawLog } from './drawLog';
+import { FRAMES, theme, track } from './fixtures';
 
 test('a trace without slices of threads is sent to what it has', () => {
   const at = (kinds: Parameters<typeof track>[1][], samples: number): string =>
@@ -62,7 +63,8 @@ test('instants have the colours of slices: of their name, or the one that is res
     placed,
   };
   const fills = (colour: number): string[] => {
-    const { context, log } = drawLog();
+    const context = new DrawLog();
+    const { log } = context;
     paintInstants(context, scene, [instant(0, colour)], 0, 500);
     return log
       .filter((line) => line.startsWith('fill '))

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small things that several tests need: an engine that notes its questions, tiles, a theme, and a
-// canvas that notes what is drawn on it.
+// Small things that several tests need: an engine that notes its questions, tiles, and a theme.
 
 import type { Engine, FrameRow, Tile, TileLane, Track } from '../src/model/engine';
 import { readTheme, type Theme } from '../src/render/theme';
-import type { Context } from '../src/render/shapes';
 
 export function track(number: number, changes: Partial<Track> = {}): Track {
   return {
@@ -138,52 +136,6 @@ export function theme(): Theme {
     '--font': 'sans-serif',
   };
   return readTheme((name) => sizes[name] ?? name, 'methods', false);
-}
-
-export interface DrawLog {
-  context: Context;
-  /** Each call as text: "fillRect 0 0 10 17 --m-0". */
-  log: string[];
-}
-
-const DRAWS = new Set([
-  'fillRect',
-  'strokeRect',
-  'fillText',
-  'lineTo',
-  'moveTo',
-  'fill',
-  'stroke',
-  'drawImage',
-]);
-
-export function drawLog(): DrawLog {
-  const log: string[] = [];
-  const state: Record<string, unknown> = { fillStyle: '', strokeStyle: '' };
-  const round = (value: unknown): string =>
-    typeof value === 'number'
-      ? String(Math.round(value * 100) / 100)
-      : typeof value === 'string'
-        ? value
-        : 'image';
-  const target: Record<string, unknown> = {};
-  const context = new Proxy(target, {
-    get: (_, name: string) => {
-      if (name in state) return state[name];
-      return (...values: unknown[]) => {
-        if (!DRAWS.has(name)) return;
-        const colour = name.startsWith('stroke') ? state['strokeStyle'] : state['fillStyle'];
-        const tail =
-          name.startsWith('fill') || name.startsWith('stroke') ? ` ${String(colour)}` : '';
-        log.push(`${name} ${values.map(round).join(' ')}${tail}`.replace('  ', ' '));
-      };
-    },
-    set: (_, name: string, value: unknown) => {
-      state[name] = value;
-      return true;
-    },
-  });
-  return { context: context as object as Context, log };
 }
 
 export async function settle(): Promise<void> {

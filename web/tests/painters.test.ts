@@ -12,12 +12,13 @@ import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/fl
 import { paintOverview, paintOverviewGround } from '../src/render/overviewPainter';
 import { paintRuler } from '../src/render/rulerPainter';
 import { StripImages, stripPixels } from '../src/render/strips';
+import type { Surface } from '../src/render/surface';
 import { TextMeter } from '../src/render/text';
 import { parseColour } from '../src/render/theme';
 import { TimeScale } from '../src/render/timeScale';
 import { paintTracks, type Scene } from '../src/render/trackPainter';
+import { DrawLog } from './drawLog';
 import {
-  drawLog,
   FRAMES,
   settle,
   theme,
@@ -33,6 +34,7 @@ const frames = new Frames(FRAMES);
 /** Every letter is 6 px wide. */
 const meter = new TextMeter((text) => text.length * 6);
 const BOUNDS = { from: 0, to: 1000 };
+const setTransform = (): void => undefined;
 const TRACK = track(0, { first_row: 0, rows: 2, waits: 1 });
 
 interface Setup {
@@ -81,7 +83,8 @@ async function paint(setup: Setup): Promise<string[]> {
     hit: null,
     ...setup.change,
   };
-  const { context, log } = drawLog();
+  const context = new DrawLog();
+  const { log } = context;
   const expanded = new Set(setup.expanded === false ? [] : [0]);
   paintTracks(context, scene, layoutTracks([TRACK], expanded, THEME.heights), 0, 80);
   return log;
@@ -283,7 +286,8 @@ test('a strip is as high as its share, at least 2 px, with a darker top', () => 
 });
 
 test("marks of the ruler keep clear of the pointer's time, the length and each other", () => {
-  const { context, log } = drawLog();
+  const context = new DrawLog();
+  const { log } = context;
   const scale = new TimeScale({ from: 0, to: 1e9 }, 1000);
   paintRuler(context, {
     theme: THEME,
@@ -310,7 +314,8 @@ test("marks of the ruler keep clear of the pointer's time, the length and each o
 });
 
 test('the overview fades what lies outside its window', () => {
-  const { context, log } = drawLog();
+  const context = new DrawLog();
+  const { log } = context;
   const activity = {
     buckets: 10,
     from: 0,
@@ -333,24 +338,28 @@ test('the overview fades what lies outside its window', () => {
 });
 
 test('a backdrop is drawn when it shows something else, and copied every time', () => {
-  const inner = drawLog();
-  const canvas = { width: 0, height: 0, getContext: () => inner.context };
+  const inner = new DrawLog();
+  const canvas = { width: 0, height: 0, getContext: () => Object.assign(inner, { setTransform }) };
   const backdrop = new Backdrop(canvas as object as HTMLCanvasElement);
-  const { context, log } = drawLog();
-  const paint = (width: number, shown: object): void =>
-    backdrop.paint(context, { width, height: 50, ratio: 2 }, [shown], (g) =>
-      g.fillRect(0, 0, width, 50),
+  const copies: string[] = [];
+  // Without shapes of its own it is taken for a canvas.
+  const onto = { drawImage: (_: object, ...at: number[]) => copies.push(at.join(' ')) };
+  const paint = (g: object, width: number, shown: object): void =>
+    backdrop.paint(g as Surface, { width, height: 50, ratio: 2 }, [shown], (c) =>
+      c.fillRect(0, 0, width, 50),
     );
   const [one, other] = [{}, {}];
-  paint(100, one);
-  paint(100, one);
+  paint(onto, 100, one);
+  paint(onto, 100, one);
   assert.equal(inner.log.length, 1);
-  paint(100, other);
-  paint(120, other);
+  paint(onto, 100, other);
+  paint(onto, 120, other);
   assert.equal(inner.log.length, 3);
   assert.deepEqual([canvas.width, canvas.height], [240, 100]);
-  assert.deepEqual(log[0], 'drawImage image 0 0 100 50');
-  assert.equal(log.length, 4);
+  assert.deepEqual(copies, ['0 0 100 50', '0 0 100 50', '0 0 100 50', '0 0 120 50']);
+  const picture = new DrawLog();
+  paint(picture, 120, other);
+  assert.deepEqual(picture.log, ['fillRect 0 0 120 50'], 'a picture of shapes has it as shapes');
 });
 
 const FLAME: FlameScene = {
@@ -379,7 +388,8 @@ const FLAME: FlameScene = {
 };
 
 test('flame frames lie under their callers, narrow neighbours are one stub', () => {
-  const { context, log } = drawLog();
+  const context = new DrawLog();
+  const { log } = context;
   paintFlame(context, FLAME);
   assert(log.includes('fillRect 0 18 899.5 17 --m-0'), log.join('\n'));
   assert(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A picture that stays while what lies over it moves: drawn once, then only copied.
 
-import type { Context } from './shapes';
+import { canvasOf, type Surface } from './surface';
 
 export interface Size {
   width: number;
@@ -16,7 +16,9 @@ export class Backdrop {
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
   /** `of` is what the picture shows: it is drawn again when one of it is another one. */
-  paint(g: Context, size: Size, of: readonly unknown[], draw: (g: Context) => void): void {
+  paint(g: Surface, size: Size, of: readonly unknown[], draw: (g: Surface) => void): void {
+    const onto = canvasOf(g);
+    if (!onto) return draw(g);
     const width = Math.round(size.width * size.ratio);
     const height = Math.round(size.height * size.ratio);
     const all = [width, height, ...of];
@@ -29,6 +31,6 @@ export class Backdrop {
       c.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
       draw(c);
     }
-    g.drawImage(this.canvas, 0, 0, size.width, size.height);
+    onto.drawImage(this.canvas, 0, 0, size.width, size.height);
   }
 }

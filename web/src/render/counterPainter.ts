@@ -6,7 +6,7 @@ import { boundsOf, numericSeries, sampleAt, valueAt, type CounterView } from '..
 import type { CounterFacts, CounterValues } from '../model/engine';
 import type { CounterBox } from '../model/rows';
 import { formatValue } from '../base/format';
-import type { Context } from './shapes';
+import type { Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
@@ -33,7 +33,7 @@ export function seriesColour(theme: Theme, counter: CounterFacts, series: number
 }
 
 export function paintCounters(
-  g: Context,
+  g: Surface,
   s: CounterScene,
   boxes: readonly CounterBox[],
   scroll: number,
@@ -81,7 +81,7 @@ function* piecesOf(s: CounterScene, box: CounterBox, values: CounterValues): Gen
 }
 
 function paintCounter(
-  g: Context,
+  g: Surface,
   s: CounterScene,
   box: CounterBox,
   y: number,
@@ -102,7 +102,7 @@ function shownSeries(s: CounterScene, counter: CounterFacts): number[] {
 }
 
 interface Look {
-  g: Context;
+  g: Surface;
   s: CounterScene;
   counter: CounterFacts;
   values: CounterValues;
@@ -163,7 +163,7 @@ function sayValues(s: CounterScene, box: CounterBox, values: CounterValues, at: 
 
 /** The highest value at the right; those under the pointer, with dots. */
 function paintNumbers(
-  g: Context,
+  g: Surface,
   s: CounterScene,
   box: CounterBox,
   y: number,
@@ -206,7 +206,7 @@ function paintNumbers(
 }
 
 function label(
-  g: Context,
+  g: Surface,
   s: CounterScene,
   text: string,
   x: number,

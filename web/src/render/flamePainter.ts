@@ -4,7 +4,8 @@
 import { formatPercent } from '../base/format';
 import type { FlameGraph } from '../model/engine';
 import type { FlameNames } from '../model/flameNames';
-import { bar, CLOSED, ring, thinOutline, type Box, type Context } from './shapes';
+import { bar, CLOSED, ring, thinOutline } from './shapes';
+import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 
@@ -69,7 +70,7 @@ export function flameAt(
   return -1;
 }
 
-export function paintFlame(g: Context, s: FlameScene): void {
+export function paintFlame(g: Surface, s: FlameScene): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.width, s.height);
   g.font = s.theme.barFont;
@@ -86,7 +87,7 @@ export function paintFlame(g: Context, s: FlameScene): void {
   paintMarks(g, s);
 }
 
-function paintTitle(g: Context, s: FlameScene): void {
+function paintTitle(g: Surface, s: FlameScene): void {
   const { bar: high } = flameHeights(s.theme);
   if (s.scroll > high) return;
   g.fillStyle = s.theme.colour.well;
@@ -95,7 +96,7 @@ function paintTitle(g: Context, s: FlameScene): void {
   g.fillText(s.title, 4, high / 2 + 0.5 - s.scroll);
 }
 
-function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
+function paintFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
   const frame = s.graph.frame[i] ?? 0;
   const dim = s.dimmed && s.matches !== null && !s.matches[frame];
   const number = dim ? -1 : s.names.colour(frame);
@@ -122,7 +123,7 @@ function paintFrame(g: Context, s: FlameScene, i: number, b: Box): void {
 
 /** Narrow neighbours grow into one grey piece. */
 function paintStub(
-  g: Context,
+  g: Surface,
   s: FlameScene,
   b: Box,
   stubs: Map<number, { from: number; to: number }>,
@@ -136,13 +137,13 @@ function paintStub(
   stubs.set(b.y, { from: b.x, to: b.x + b.w });
 }
 
-function flushStub(g: Context, s: FlameScene, y: number, stub: { from: number; to: number }): void {
+function flushStub(g: Surface, s: FlameScene, y: number, stub: { from: number; to: number }): void {
   g.fillStyle = s.theme.colour['line-strong'];
   g.fillRect(stub.from, y, Math.max(1, stub.to - stub.from - 0.5), flameHeights(s.theme).bar);
 }
 
 /** A ring on the outermost frames of the selected method, a line on those inside them. */
-function paintMarks(g: Context, s: FlameScene): void {
+function paintMarks(g: Surface, s: FlameScene): void {
   const insideUntil: number[] = [];
   for (let i = 0; i < s.graph.depth.length; i++) {
     if (s.graph.frame[i] !== s.frame) continue;

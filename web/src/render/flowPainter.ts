@@ -5,7 +5,7 @@
 
 import type { Flow, FlowEnd } from '../model/engine';
 import { TRACK_PADDING, type Heights, type Placed, type TrackBox } from '../model/layout';
-import type { Context } from './shapes';
+import type { Surface } from './surface';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
@@ -113,7 +113,7 @@ function at(p: readonly [number, number, number, number], t: number): number {
   return u * u * u * p[0] + 3 * u * u * t * p[1] + 3 * u * t * t * p[2] + t * t * t * p[3];
 }
 
-function line(g: Context, c: Curve, scroll: number): void {
+function line(g: Surface, c: Curve, scroll: number): void {
   g.beginPath();
   g.moveTo(c.x[0], c.y[0] - scroll);
   g.bezierCurveTo(
@@ -125,7 +125,7 @@ function line(g: Context, c: Curve, scroll: number): void {
 }
 
 /** At its end along the curve's last direction; at an edge towards what lies beyond. */
-function head(g: Context, c: Curve, scroll: number, size: number): void {
+function head(g: Surface, c: Curve, scroll: number, size: number): void {
   const along =
     c.cutTo !== 0
       ? Math.atan2(0, c.cutTo)
@@ -144,7 +144,7 @@ function head(g: Context, c: Curve, scroll: number, size: number): void {
 
 export type FlowLook = 'selected' | 'other' | 'hovered';
 
-function paintFlow(g: Context, s: FlowScene, c: Curve, look: FlowLook, scroll: number): void {
+function paintFlow(g: Surface, s: FlowScene, c: Curve, look: FlowLook, scroll: number): void {
   const { colour } = s.theme;
   const strong = look !== 'other';
   const ink = look === 'hovered' ? colour.select : strong ? colour['text-2'] : colour['text-3'];
@@ -177,7 +177,7 @@ function alphaOf(count: number): number {
 }
 
 export function paintFlows(
-  g: Context,
+  g: Surface,
   s: FlowScene,
   flows: readonly Flow[],
   look: FlowLook,

@@ -6,7 +6,7 @@ import { eventColour } from '../model/colours';
 import type { Instant } from '../model/engine';
 import type { GroupBox, Placed, TrackBox } from '../model/layout';
 import type { Frames } from '../model/names';
-import type { Context } from './shapes';
+import type { Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
@@ -72,7 +72,7 @@ class Places {
 }
 
 export function paintInstants(
-  g: Context,
+  g: Surface,
   s: InstantScene,
   instants: readonly Instant[],
   scroll: number,
@@ -114,7 +114,7 @@ export function paintInstants(
  * does: each up to the next one's mark.
  */
 function paintNames(
-  g: Context,
+  g: Surface,
   s: InstantScene,
   instants: readonly Instant[],
   places: Places,

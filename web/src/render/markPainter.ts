@@ -7,7 +7,7 @@ import type { RowBox } from '../model/layout';
 import type { Mark } from '../model/marks';
 import type { Frames } from '../model/names';
 import type { MemoryRow, SamplesRow } from '../model/rows';
-import type { Context } from './shapes';
+import type { Surface } from './surface';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
@@ -22,7 +22,7 @@ const REACH = 4;
 const MARGIN = 3;
 const DIAMOND = 5;
 
-function line(g: Context, s: MarkScene, y: number): void {
+function line(g: Surface, s: MarkScene, y: number): void {
   g.fillStyle = s.theme.colour.line;
   g.fillRect(0, y, s.scale.width, 1);
 }
@@ -39,7 +39,7 @@ function byThread(samples: readonly Sample[]): Map<number, Sample[]> {
 }
 
 export function paintSamples(
-  g: Context,
+  g: Surface,
   s: MarkScene,
   boxes: readonly RowBox<SamplesRow>[],
   samples: readonly Sample[],
@@ -105,7 +105,7 @@ const LEVELS = new Map([
 ]);
 
 export function paintDumps(
-  g: Context,
+  g: Surface,
   s: MarkScene,
   boxes: readonly RowBox<MemoryRow>[],
   dumps: readonly MemoryDump[],

@@ -13,7 +13,8 @@ import { hashedColour } from '../model/colours';
 import { TRACK_PADDING, type RowBox } from '../model/layout';
 import type { Mark } from '../model/marks';
 import type { ObjectsRow } from '../model/rows';
-import { bar, ring, thinOutline, type Box, type Context } from './shapes';
+import { bar, ring, thinOutline } from './shapes';
+import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
@@ -65,7 +66,7 @@ export function objectColour(type: string): number {
   return hashedColour(type);
 }
 
-export function paintObjects(g: Context, s: ObjectScene, scroll: number, height: number): void {
+export function paintObjects(g: Surface, s: ObjectScene, scroll: number, height: number): void {
   const rows = new Map(s.boxes.map((box) => [box.row.type.row, box]));
   const blocks = blocksOf(s.inView);
   for (const box of s.boxes) {
@@ -91,7 +92,7 @@ export function paintObjects(g: Context, s: ObjectScene, scroll: number, height:
 }
 
 function paintObject(
-  g: Context,
+  g: Surface,
   s: ObjectScene,
   type: ObjectType,
   object: ObjectBar,
@@ -115,7 +116,7 @@ function paintObject(
 }
 
 function paintBlock(
-  g: Context,
+  g: Surface,
   s: ObjectScene,
   colour: number,
   b: Box,
@@ -136,7 +137,7 @@ function paintBlock(
 
 /** Between two lines the first place with room for all of it, else the one with most. */
 function paintLabel(
-  g: Context,
+  g: Surface,
   s: ObjectScene,
   name: string,
   id: string,

@@ -4,7 +4,7 @@
 
 import type { Activity } from '../model/engine';
 import type { Span } from '../model/span';
-import type { Context } from './shapes';
+import type { Surface } from './surface';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
@@ -29,20 +29,20 @@ const TOP = 4;
 const FOOT = 8;
 const HIT_HEIGHT = 5;
 
-export function paintOverviewGround(g: Context, s: OverviewGround): void {
+export function paintOverviewGround(g: Surface, s: OverviewGround): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
   if (s.activity) paintLanes(g, s, s.activity);
 }
 
 /** Over the ground. */
-export function paintOverview(g: Context, s: OverviewScene): void {
+export function paintOverview(g: Surface, s: OverviewScene): void {
   if (s.range) paintRange(g, s, s.range);
   paintWindow(g, s);
   paintHits(g, s);
 }
 
-function paintLanes(g: Context, s: OverviewGround, activity: Activity): void {
+function paintLanes(g: Surface, s: OverviewGround, activity: Activity): void {
   const n = activity.lanes.length;
   if (n === 0) return;
   const lane = (s.height - TOP - FOOT) / n;
@@ -62,7 +62,7 @@ function paintLanes(g: Context, s: OverviewGround, activity: Activity): void {
 
 /** Neighbouring pixels of one height are one rectangle. */
 function paintLane(
-  g: Context,
+  g: Surface,
   heights: Uint8Array,
   width: number,
   bottom: number,
@@ -90,7 +90,7 @@ function highest(heights: Uint8Array, x: number, width: number): number {
   return most;
 }
 
-function paintRange(g: Context, s: OverviewScene, range: Span): void {
+function paintRange(g: Surface, s: OverviewScene, range: Span): void {
   const a = s.scale.x(range.from);
   const w = Math.max(2, s.scale.x(range.to) - a);
   g.fillStyle = s.theme.colour.range;
@@ -100,7 +100,7 @@ function paintRange(g: Context, s: OverviewScene, range: Span): void {
   g.fillRect(a, s.height - 2, w, 2);
 }
 
-function paintWindow(g: Context, s: OverviewScene): void {
+function paintWindow(g: Surface, s: OverviewScene): void {
   const a = Math.max(0, s.scale.x(s.view.from));
   const b = Math.min(s.scale.width, Math.max(s.scale.x(s.view.to), a + 2));
   g.fillStyle = s.theme.colour.bg;
@@ -119,7 +119,7 @@ function paintWindow(g: Context, s: OverviewScene): void {
   }
 }
 
-function paintHits(g: Context, s: OverviewScene): void {
+function paintHits(g: Surface, s: OverviewScene): void {
   g.fillStyle = s.theme.colour.hit;
   let drawn = -2;
   for (let i = 0; i < s.ticks.length; i += 2) {

@@ -3,7 +3,7 @@
 
 import { formatFine, formatTick, formatTimeUnit, type Unit } from '../base/format';
 import { tickStep, type Span } from '../model/span';
-import type { Context } from './shapes';
+import type { Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
@@ -28,7 +28,7 @@ const PIXELS_PER_TICK = 110;
 /** Intervals that are taken: labels of marks do not run into them. */
 type Taken = [number, number][];
 
-export function paintRuler(g: Context, s: RulerScene): void {
+export function paintRuler(g: Surface, s: RulerScene): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
   g.textBaseline = 'middle';
@@ -59,7 +59,7 @@ function placePill(s: RulerScene, taken: Taken): Pill | null {
   return { x, left, width, text };
 }
 
-function paintPill(g: Context, s: RulerScene, pill: Pill): void {
+function paintPill(g: Surface, s: RulerScene, pill: Pill): void {
   const flipped = pill.left < pill.x;
   g.fillStyle = s.theme.colour.tip;
   g.beginPath();
@@ -71,7 +71,7 @@ function paintPill(g: Context, s: RulerScene, pill: Pill): void {
   g.fillRect(pill.x, 0, 1, s.height);
 }
 
-function paintRange(g: Context, s: RulerScene, range: Span, taken: Taken, pill: Pill | null): void {
+function paintRange(g: Surface, s: RulerScene, range: Span, taken: Taken, pill: Pill | null): void {
   const a = s.scale.x(range.from);
   const b = s.scale.x(range.to);
   const bottom = s.height;
@@ -104,7 +104,7 @@ function paintRange(g: Context, s: RulerScene, range: Span, taken: Taken, pill: 
 
 /** In the middle of what is visible of the range, out of the pointer's way. */
 function paintLength(
-  g: Context,
+  g: Surface,
   s: RulerScene,
   range: Span,
   a: number,
@@ -134,7 +134,7 @@ function paintLength(
   g.font = s.theme.font;
 }
 
-function paintZoom(g: Context, s: RulerScene, zoom: Span): void {
+function paintZoom(g: Surface, s: RulerScene, zoom: Span): void {
   const a = s.scale.x(zoom.from);
   g.fillStyle = s.theme.colour.cursor;
   g.globalAlpha = 0.25;
@@ -150,7 +150,7 @@ function stepOfTicks(s: RulerScene): number {
   return width <= PIXELS_PER_TICK ? step : tickStep(s.scale.nsPerPixel, width);
 }
 
-function paintTicks(g: Context, s: RulerScene, taken: Taken): void {
+function paintTicks(g: Surface, s: RulerScene, taken: Taken): void {
   const step = stepOfTicks(s);
   const small = step / 5;
   const first = Math.ceil(s.scale.view.from / small);

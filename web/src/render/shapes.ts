@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes the time line and the flame graph are made of.
 
+import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
-
-export type Context = CanvasRenderingContext2D;
-
-export interface Box {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
-}
 
 const TOOTH = 4;
 const TEETH = 4;
@@ -27,7 +19,7 @@ export const CLOSED: BarEdges = { openLeft: false, openRight: false, unrolled: f
 let hatchPattern: { of: number; pattern: CanvasPattern | null } = { of: -1, pattern: null };
 
 /** Lines at 45 degrees, 7 px apart, drawn once a theme. */
-function hatch(g: Context, theme: Theme): CanvasPattern | null {
+function hatching(g: CanvasRenderingContext2D, theme: Theme): CanvasPattern | null {
   if (hatchPattern.of === theme.generation) return hatchPattern.pattern;
   let pattern: CanvasPattern | null = null;
   if (typeof OffscreenCanvas !== 'undefined') {
@@ -52,11 +44,20 @@ function hatch(g: Context, theme: Theme): CanvasPattern | null {
   return pattern;
 }
 
-function teeth(g: Context, x: number, y: number, h: number, inward: number): void {
+function hatch(g: Surface, theme: Theme, b: Box): void {
+  const canvas = canvasOf(g);
+  if (!canvas) return g.shapes?.hatch(b, theme.colour.hatch);
+  const pattern = hatching(canvas, theme);
+  if (!pattern) return;
+  g.fillStyle = pattern;
+  g.fillRect(b.x, b.y, b.w, b.h);
+}
+
+function teeth(g: Surface, x: number, y: number, h: number, inward: number): void {
   for (let i = 0; i <= TEETH; i++) g.lineTo(x + (i % 2 ? inward * TOOTH : 0), y + (h * i) / TEETH);
 }
 
-function outline(g: Context, b: Box, edges: BarEdges): void {
+function outline(g: Surface, b: Box, edges: BarEdges): void {
   g.beginPath();
   if (edges.openLeft) teeth(g, b.x, b.y, b.h, 1);
   else {
@@ -74,7 +75,7 @@ function outline(g: Context, b: Box, edges: BarEdges): void {
 }
 
 /** An open edge has teeth with a line; an unrolled call is cut off at a slant with a thick one. */
-function brokenBar(g: Context, theme: Theme, b: Box, colour: string, edges: BarEdges): void {
+function brokenBar(g: Surface, theme: Theme, b: Box, colour: string, edges: BarEdges): void {
   g.save();
   outline(g, b, edges);
   g.fillStyle = colour;
@@ -103,7 +104,7 @@ function brokenBar(g: Context, theme: Theme, b: Box, colour: string, edges: BarE
 }
 
 /** `number` is the method's colour, -1 a dimmed bar. */
-export function bar(g: Context, theme: Theme, b: Box, number: number, edges: BarEdges): void {
+export function bar(g: Surface, theme: Theme, b: Box, number: number, edges: BarEdges): void {
   const colour =
     number < 0 ? theme.colour['bar-dim'] : (theme.bars[number] ?? theme.colour['bar-dim']);
   const wide = b.w > 10;
@@ -113,13 +114,7 @@ export function bar(g: Context, theme: Theme, b: Box, number: number, edges: Bar
     g.fillStyle = colour;
     g.fillRect(b.x, b.y, b.w, b.h);
   }
-  if (number >= 0 && theme.hatched[number] && b.w >= 3) {
-    const pattern = hatch(g, theme);
-    if (pattern) {
-      g.fillStyle = pattern;
-      g.fillRect(b.x, b.y, b.w, b.h);
-    }
-  }
+  if (number >= 0 && theme.hatched[number] && b.w >= 3) hatch(g, theme, b);
   if (b.w >= 3 && !(wide && edges.openLeft)) {
     g.fillStyle = theme.colour['bar-edge'];
     g.fillRect(b.x, b.y, 1, b.h);
@@ -132,7 +127,7 @@ export function bar(g: Context, theme: Theme, b: Box, number: number, edges: Bar
 }
 
 /** The foot of the bar is cut out to the background: the bar has no ground here. */
-export function wait(g: Context, theme: Theme, b: Box): void {
+export function wait(g: Surface, theme: Theme, b: Box): void {
   if (b.w < 2) return;
   const foot = b.y + b.h;
   // A line with an end at both sides, by two rectangles: there may be thousands of waits.
@@ -144,7 +139,7 @@ export function wait(g: Context, theme: Theme, b: Box): void {
 }
 
 /** The selected call: ink, with a line of the background's colour inside, so that it is seen on any hue. */
-export function ring(g: Context, theme: Theme, b: Box): void {
+export function ring(g: Surface, theme: Theme, b: Box): void {
   g.lineWidth = 1;
   g.strokeStyle = theme.colour['select-halo'];
   if (b.w > 5) g.strokeRect(b.x + 1.5, b.y + 1.5, b.w - 3, b.h - 3);
@@ -153,7 +148,7 @@ export function ring(g: Context, theme: Theme, b: Box): void {
   g.strokeRect(b.x, b.y, Math.max(2, b.w), b.h);
 }
 
-export function thinOutline(g: Context, colour: string, b: Box): void {
+export function thinOutline(g: Surface, colour: string, b: Box): void {
   g.strokeStyle = colour;
   g.lineWidth = 1;
   g.strokeRect(b.x + 0.5, b.y + 0.5, Math.max(1, b.w - 1), b.h - 1);
@@ -161,7 +156,7 @@ export function thinOutline(g: Context, colour: string, b: Box): void {
 
 /** A bracket lying under calls, open upwards; where it leaves the view an arrow head stands. */
 export function bracket(
-  g: Context,
+  g: Surface,
   colour: string,
   from: number,
   to: number,
@@ -182,7 +177,7 @@ export function bracket(
   else if (thick === 2) arrow(g, width, base + 1, -1);
 }
 
-function arrow(g: Context, x: number, y: number, direction: 1 | -1): void {
+function arrow(g: Surface, x: number, y: number, direction: 1 | -1): void {
   g.beginPath();
   g.moveTo(x, y);
   g.lineTo(x + direction * 7, y - 4.5);

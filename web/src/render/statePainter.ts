@@ -4,7 +4,7 @@
 
 import { HASHED_COLOURS, METHOD_COLOURS } from '../model/colours';
 import { STATE_COLOUR } from '../model/states';
-import type { Box, Context } from './shapes';
+import type { Box, Surface } from './surface';
 import type { Theme } from './theme';
 
 const CUT = 6;
@@ -20,7 +20,7 @@ export function stateHeight(colour: number, full: number, ratio = 1): number {
   return colour === RUNNABLE ? Math.max(1, Math.round(full * 0.62)) : full;
 }
 
-function cuts(g: Context, theme: Theme, b: Box, slant: number): void {
+function cuts(g: Surface, theme: Theme, b: Box, slant: number): void {
   g.save();
   g.beginPath();
   g.rect(b.x, b.y, b.w, b.h);
@@ -38,7 +38,7 @@ function cuts(g: Context, theme: Theme, b: Box, slant: number): void {
 }
 
 /** Colour -1: dimmed, for it is no match of the search. */
-export function paintState(g: Context, theme: Theme, b: Box, colour: number): void {
+export function paintState(g: Surface, theme: Theme, b: Box, colour: number): void {
   const high = stateHeight(colour, b.h);
   g.fillStyle = colour < 0 ? theme.colour['bar-dim'] : (theme.bars[colour] ?? '');
   g.fillRect(b.x, b.y + b.h - high, b.w, high);

@@ -6,6 +6,7 @@ import { TILE_PIXELS } from '../model/decode';
 import type { Tile } from '../model/engine';
 import type { Frames } from '../model/names';
 import { stateHeight } from './statePainter';
+import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
 
 /** 512 x 17 pixels are 35 kB: at the worst 40 MB. */
@@ -59,12 +60,41 @@ interface Kept {
   only: Uint8Array | null;
 }
 
+/** Columns of a tile's strip. */
+export interface StripPart {
+  tile: Tile;
+  first: number;
+  count: number;
+}
+
 export class StripImages {
   private readonly kept = new Map<Tile, Kept>();
 
-  get(tile: Tile, theme: Theme, frames: Frames, look: StripLook): CanvasImageSource | null {
-    if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
+  paint(
+    g: Surface,
+    { tile, first, count }: StripPart,
+    b: Box,
+    theme: Theme,
+    frames: Frames,
+    look: StripLook,
+  ): void {
     const rows = Math.max(1, Math.round(look.height * look.ratio));
+    if (g.shapes) {
+      const data = stripPixels(tile, rows, theme, frames, look);
+      return g.shapes.strip({ data, stride: TILE_PIXELS, rows, first, count }, b);
+    }
+    const image = this.image(tile, rows, theme, frames, look);
+    if (image) canvasOf(g)?.drawImage(image, first, 0, count, rows, b.x, b.y, b.w, b.h);
+  }
+
+  private image(
+    tile: Tile,
+    rows: number,
+    theme: Theme,
+    frames: Frames,
+    look: StripLook,
+  ): CanvasImageSource | null {
+    if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
     const old = this.kept.get(tile);
     if (old && old.generation === theme.generation && old.rows === rows && old.only === look.only) {
       this.kept.delete(tile);

@@ -19,7 +19,8 @@ import { tickStep, type Span } from '../model/span';
 import type { TileCache } from '../model/tileCache';
 import { piecesOf, visitInnermost, visitRow, visitStrips, type Piece } from './lanes';
 import { paintState } from './statePainter';
-import { bar, bracket, CLOSED, ring, thinOutline, wait, type Box, type Context } from './shapes';
+import { bar, bracket, CLOSED, ring, thinOutline, wait } from './shapes';
+import type { Box, Surface } from './surface';
 import type { StripImages } from './strips';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
@@ -70,7 +71,7 @@ interface Lane extends LaneBox {
 type Waits = Map<number, [number, number][]>;
 
 export function paintTracks(
-  g: Context,
+  g: Surface,
   s: Scene,
   boxes: readonly TrackBox[],
   scroll: number,
@@ -90,7 +91,7 @@ export function paintTracks(
 
 /** The lines of processes. */
 export function paintGroups(
-  g: Context,
+  g: Surface,
   s: Scene,
   groups: readonly GroupBox[],
   scroll: number,
@@ -111,7 +112,7 @@ function snap(s: Scene, x: number): number {
   return Math.round(x * s.ratio) / s.ratio;
 }
 
-function paintGround(g: Context, s: Scene, height: number): void {
+function paintGround(g: Surface, s: Scene, height: number): void {
   const { scale, theme } = s;
   g.fillStyle = theme.colour.bg;
   g.fillRect(0, 0, scale.width, height);
@@ -136,7 +137,7 @@ function paintGround(g: Context, s: Scene, height: number): void {
 /** Bands that are hardly a pixel would be one grey. */
 const LEAST_BAND = 2;
 
-function paintBands(g: Context, s: Scene, height: number): void {
+function paintBands(g: Surface, s: Scene, height: number): void {
   g.fillStyle = s.theme.colour.well;
   for (const { from, to } of s.bands) {
     const x = Math.max(0, snap(s, s.scale.x(from)));
@@ -146,7 +147,7 @@ function paintBands(g: Context, s: Scene, height: number): void {
 }
 
 /** Time outside the trace never looks like time without data. */
-function beyond(g: Context, s: Scene, from: number, to: number, height: number): void {
+function beyond(g: Surface, s: Scene, from: number, to: number, height: number): void {
   const a = Math.max(0, from);
   const b = Math.min(s.scale.width, to);
   if (b <= a) return;
@@ -156,14 +157,14 @@ function beyond(g: Context, s: Scene, from: number, to: number, height: number):
   g.fillRect(from > 0 ? a : b - 1, 0, 1, height);
 }
 
-function paintRange(g: Context, s: Scene, height: number): void {
+function paintRange(g: Surface, s: Scene, height: number): void {
   if (!s.range) return;
   g.fillStyle = s.theme.colour.range;
   g.fillRect(snap(s, s.scale.x(s.range.from)) - 1, 0, 1, height);
   g.fillRect(snap(s, s.scale.x(s.range.to)), 0, 1, height);
 }
 
-function paintTrack(g: Context, s: Scene, box: TrackBox, scroll: number, height: number): void {
+function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height: number): void {
   if (box.top > 0 && !isThin(box, s.theme.heights)) {
     g.fillStyle = s.theme.colour.line;
     g.fillRect(0, box.top - scroll, s.scale.width, 1);
@@ -191,7 +192,7 @@ function waitsOf(s: Scene, box: TrackBox): Waits {
   return waits;
 }
 
-function paintLane(g: Context, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
+function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
   const pieces = piecesOf(s.cache, lane.lane, s.res, s.scale);
   g.font = lane.async ? `italic ${s.theme.barFont}` : s.theme.barFont;
   g.textBaseline = 'middle';
@@ -210,7 +211,7 @@ function paintLane(g: Context, s: Scene, box: TrackBox, lane: Lane, waits: Waits
   paintWaits(g, s, lane, inRow);
 }
 
-function paintStrips(g: Context, s: Scene, lane: Lane, pieces: readonly Piece[]): void {
+function paintStrips(g: Surface, s: Scene, lane: Lane, pieces: readonly Piece[]): void {
   const look = {
     height: lane.height,
     ratio: s.ratio,
@@ -220,19 +221,8 @@ function paintStrips(g: Context, s: Scene, lane: Lane, pieces: readonly Piece[])
   };
   visitStrips(pieces, s.scale, (tile, first, pixels, x, width) => {
     if (lane.async) paintLone(g, s, lane, tile, { first, pixels, x, width });
-    const image = s.strips.get(tile, s.theme, s.frames, look);
-    if (image)
-      g.drawImage(
-        image,
-        first,
-        0,
-        pixels,
-        Math.round(lane.height * s.ratio),
-        x,
-        lane.y,
-        width,
-        lane.height,
-      );
+    const onto = { x, y: lane.y, w: width, h: lane.height };
+    s.strips.paint(g, { tile, first, count: pixels }, onto, s.theme, s.frames, look);
   });
 }
 
@@ -244,7 +234,7 @@ interface StripPart {
 }
 
 /** Of asynchronous slices what is short and by itself, as instants are, is a diamond. */
-function paintLone(g: Context, s: Scene, lane: Lane, tile: Tile, part: StripPart): void {
+function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart): void {
   const heights = tile.strip?.height;
   if (!heights || s.dimmed) return;
   const step = part.width / part.pixels;
@@ -265,7 +255,7 @@ function paintLone(g: Context, s: Scene, lane: Lane, tile: Tile, part: StripPart
   }
 }
 
-function paintWaits(g: Context, s: Scene, lane: Lane, list: readonly [number, number][]): void {
+function paintWaits(g: Surface, s: Scene, lane: Lane, list: readonly [number, number][]): void {
   for (const [x0, x1] of list) {
     const x = snap(s, Math.max(-PAST, x0));
     const w = snap(s, Math.min(s.scale.width + PAST, x1)) - x;
@@ -285,7 +275,7 @@ function edgesOf(flags: number): typeof CLOSED {
 
 /** `waits` of this row lift the label off the foot of the bar. */
 function paintSlice(
-  g: Context,
+  g: Surface,
   s: Scene,
   lane: Lane,
   tile: Tile,
@@ -337,7 +327,7 @@ function paintSlice(
 const OFF_CPU = 0.45;
 
 /** Only the sum is known: the CPU's share is at the left in full colour, the rest is pale. */
-function paintOffCpu(g: Context, s: Scene, b: Box, from: number): void {
+function paintOffCpu(g: Surface, s: Scene, b: Box, from: number): void {
   const x = Math.max(b.x + 1, snap(s, from));
   if (b.w < 4 || x >= b.x + b.w) return;
   g.globalAlpha = OFF_CPU;
@@ -357,7 +347,7 @@ interface LabelLook {
 
 /** From the bar's visible left edge, so that it stays in view while panning. */
 export function paintLabel(
-  g: Context,
+  g: Surface,
   s: Pick<Scene, 'theme' | 'frames' | 'meter' | 'scale'>,
   frame: number,
   b: Box,
@@ -382,7 +372,7 @@ export function paintLabel(
 }
 
 function markSlice(
-  g: Context,
+  g: Surface,
   s: Scene,
   lane: Lane,
   call: Call,
@@ -407,7 +397,7 @@ function markSlice(
 }
 
 /** Every call of the selected method, in the lane under the track's rows. */
-function paintExtents(g: Context, s: Scene, box: TrackBox, scroll: number): void {
+function paintExtents(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
   const times = s.extents?.tracks.get(box.track.track);
   if (!times || s.frame === null || box.track.kind === 'states') return;
   const y = footOf(s, box) - scroll;
@@ -434,7 +424,7 @@ function footOf(s: Scene, box: TrackBox): number {
 
 /** What a processor ran, and a state: as high as its lane, without a foot for brackets. */
 function ringSingle(
-  g: Context,
+  g: Surface,
   s: Scene,
   box: TrackBox,
   scroll: number,
@@ -453,7 +443,7 @@ function ringSingle(
     });
 }
 
-function paintSelectedCall(g: Context, s: Scene, box: TrackBox, scroll: number): void {
+function paintSelectedCall(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
   const call = s.call;
   if (!call || call.track !== box.track.track) return;
   const from = s.scale.x(call.start_ns);

@@ -10,7 +10,7 @@ import { sameMark, type Mark } from '../model/marks';
 import type { ObjectsRow, Row } from '../model/rows';
 import { dumpAt, paintDumps, paintSamples, sampleAt, type MarkScene } from '../render/markPainter';
 import { objectAt, objectColour, paintObjects, type ObjectScene } from '../render/objectPainter';
-import type { Context } from '../render/shapes';
+import type { Surface } from '../render/surface';
 import type { Scene } from '../render/trackPainter';
 import type { Views } from './context';
 
@@ -43,7 +43,7 @@ export class BesideLayer {
     this.hovered.get();
   }
 
-  paint(g: Context, scene: Scene, rows: readonly RowBox[], scroll: number, height: number): void {
+  paint(g: Surface, scene: Scene, rows: readonly RowBox[], scroll: number, height: number): void {
     const { beside, viewer } = this.v;
     const seen = rows.filter((b) => b.top < scroll + height && b.top + b.height > scroll);
     const objects = ofKind(seen, 'objects');

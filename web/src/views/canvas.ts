@@ -2,14 +2,14 @@
 // A canvas that keeps the size of its place in device pixels, and is drawn at most once a frame.
 
 import { h } from '../base/dom';
-import type { Context } from '../render/shapes';
+import type { Surface } from '../render/surface';
 
 export class Canvas {
   readonly element: HTMLCanvasElement;
   width = 0;
   height = 0;
   ratio = 1;
-  private readonly context: Context;
+  private readonly context: CanvasRenderingContext2D;
   private waiting = 0;
 
   /** As wide as `place`, and as high as `frame`: another element where `place` scrolls inside it. */
@@ -17,7 +17,7 @@ export class Canvas {
     place: HTMLElement,
     frame: HTMLElement,
     label: string,
-    private readonly draw: (g: Context) => void,
+    private readonly draw: (g: Surface) => void,
     resized?: () => void,
   ) {
     this.element = h('canvas', { attrs: { role: 'img', 'aria-label': label } });

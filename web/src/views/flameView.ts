@@ -12,7 +12,7 @@ import { FlameStore } from '../model/flameStore';
 import { neighbour, widestOf } from '../model/flameWalk';
 import { inWords, slicesOf, wordsFor } from '../model/words';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../render/flamePainter';
-import type { Context } from '../render/shapes';
+import type { Surface } from '../render/surface';
 import { Canvas } from './canvas';
 import type { Views } from './context';
 import { showCrumbs } from './flameCrumbs';
@@ -131,7 +131,7 @@ export class FlameView {
     return formatTimeUnit(width, unit);
   }
 
-  private draw(g: Context): void {
+  private draw(g: Surface): void {
     const graph = this.graph.peek();
     const theme = this.v.settings.theme.peek();
     if (graph) return paintFlame(g, this.scene(graph));

@@ -7,7 +7,7 @@ import { brief } from '../base/visible';
 import type { Flow, FlowEnd } from '../model/engine';
 import { sameCall } from '../model/viewer';
 import { flowAt, paintFlows, type FlowScene } from '../render/flowPainter';
-import type { Context } from '../render/shapes';
+import type { Surface } from '../render/surface';
 import type { Views } from './context';
 import { goToFlowEnd, ownerOfEnd } from './followFlow';
 
@@ -46,7 +46,7 @@ export class FlowLayer {
     return this.ofThreads.get(thread) ?? lone?.process ?? -1;
   }
 
-  paint(g: Context, scene: Scene, height: number): void {
+  paint(g: Surface, scene: Scene, height: number): void {
     const { flows } = this.v;
     const s = this.whole(scene);
     paintFlows(g, s, flows.others.peek(), 'other', height);

@@ -12,7 +12,7 @@ import { clampView, length, ordered, wholeView, type Span } from '../model/span'
 import { activeThreads } from '../model/states';
 import { Backdrop } from '../render/backdrop';
 import { paintOverview, paintOverviewGround } from '../render/overviewPainter';
-import type { Context } from '../render/shapes';
+import type { Surface } from '../render/surface';
 import { TimeScale } from '../render/timeScale';
 import { Canvas } from './canvas';
 import type { Views } from './context';
@@ -78,7 +78,7 @@ export class OverviewView {
     return new TimeScale(this.v.viewer.bounds, this.canvas.width);
   }
 
-  private draw(g: Context): void {
+  private draw(g: Surface): void {
     const { viewer, search, settings } = this.v;
     const theme = settings.theme.peek();
     const activity = this.activity.peek();

@@ -24,7 +24,7 @@ import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
 import { instantAt, paintInstants } from '../render/instantPainter';
 import { paintRuler } from '../render/rulerPainter';
-import type { Context } from '../render/shapes';
+import type { Surface } from '../render/surface';
 import { StripImages } from '../render/strips';
 import { inWords, wordsFor } from '../model/words';
 import { TimeScale } from '../render/timeScale';
@@ -294,7 +294,7 @@ export class TimelineView {
     };
   }
 
-  private drawTracks(g: Context): void {
+  private drawTracks(g: Surface): void {
     const placed = this.placed.peek();
     const scroll = this.tracks.scrollTop;
     const scene = this.scene(this.scale);
@@ -311,7 +311,7 @@ export class TimelineView {
   }
 
   /** Everything but arrows, of what is pinned or of what scrolls under it. */
-  private drawPart(g: Context, scene: Scene, { placed, scroll, top, bottom }: Part): void {
+  private drawPart(g: Surface, scene: Scene, { placed, scroll, top, bottom }: Part): void {
     g.save();
     g.beginPath();
     g.rect(0, top, this.canvas.width, bottom - top);
@@ -342,7 +342,7 @@ export class TimelineView {
     this.v.counters.show(seen.map((box) => box.counter.counter));
   }
 
-  private drawCounters(g: Context, scene: Scene, { placed, scroll, bottom }: Part): void {
+  private drawCounters(g: Surface, scene: Scene, { placed, scroll, bottom }: Part): void {
     const seen = this.counterBoxes(placed).filter(
       (b) => b.top < scroll + bottom && b.top + b.height > scroll,
     );
@@ -413,7 +413,7 @@ export class TimelineView {
     this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
   }
 
-  private drawRuler(g: Context): void {
+  private drawRuler(g: Surface): void {
     const { viewer, settings, meters } = this.v;
     const theme = settings.theme.peek();
     paintRuler(g, {
