@@ -59,6 +59,22 @@ test('a computed value passes on only real changes', () => {
   assert.deepEqual(seen, [false, true]);
 });
 
+test('a computed value is never older than what it is made of', () => {
+  const a = signal(1);
+  const twice = computed(() => a.get() * 2);
+  const both: [number, number][] = [];
+  effect(() => {
+    both.push([a.get(), twice.get()]);
+  });
+  a.set(2);
+  assert.equal(twice.get(), 4);
+  flushEffects();
+  assert.deepEqual(both, [
+    [1, 2],
+    [2, 4],
+  ]);
+});
+
 test('untracked reading makes no reader, and an ended effect stays ended', () => {
   const a = signal(1);
   let runs = 0;

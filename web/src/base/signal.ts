@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that tell who read them when they change.  An effect runs once at once, notes which
-// signals it read, and runs again in the next microtask after one of them has changed.
+// Values that tell who read them when they change.  Who reads what is kept by
+// @preact/signals-core; here is what the page does otherwise: an effect runs once at once, and
+// again in the next microtask, once for all that has changed, and what a part of the page made
+// ends with that part.
 
-type Runner = { run: () => void; sources: Set<Set<Runner>>; queued: boolean; dead: boolean };
-
-let active: Runner | null = null;
-/** What is to be done when that ends which is being made now; null: it lasts as long as the page. */
-let owned: (() => void)[] | null = null;
-let queue: Runner[] = [];
+import * as core from '@preact/signals-core';
 
 export interface ReadSignal<T> {
   get(): T;
@@ -20,77 +17,80 @@ export interface Signal<T> extends ReadSignal<T> {
   update(change: (old: T) => T): void;
 }
 
-function schedule(runner: Runner): void {
-  if (runner.queued || runner.dead) return;
-  runner.queued = true;
-  if (queue.push(runner) === 1) queueMicrotask(flushEffects);
-}
+type Equal<T> = (a: T, b: T) => boolean;
 
-/** Run what is waiting now, not in the next microtask. */
-export function flushEffects(): void {
-  // Effects may set signals; a loop that never settles is a bug and must not hang the page.
-  for (let round = 0; queue.length > 0; round++) {
-    if (round > 100) throw new Error('effects do not settle');
-    const batch = queue;
-    queue = [];
-    for (const runner of batch) {
-      runner.queued = false;
-      if (!runner.dead) runner.run();
-    }
-  }
-}
-
-export function signal<T>(initial: T, equal: (a: T, b: T) => boolean = Object.is): Signal<T> {
-  let value = initial;
-  const readers = new Set<Runner>();
+export function signal<T>(initial: T, equal: Equal<T> = Object.is): Signal<T> {
+  const inner = core.signal(initial);
   const set = (next: T): void => {
-    if (equal(value, next)) return;
-    value = next;
-    for (const reader of readers) schedule(reader);
+    if (!equal(inner.peek(), next)) inner.value = next;
   };
   return {
-    get() {
-      if (active) {
-        readers.add(active);
-        active.sources.add(readers);
-      }
-      return value;
-    },
-    peek: () => value,
+    get: () => inner.value,
+    peek: () => inner.peek(),
     set,
-    update: (change) => set(change(value)),
+    update: (change) => set(change(inner.peek())),
   };
+}
+
+/** A value worked out from others when it is asked for, if one of them has changed since. */
+export function computed<T>(work: () => T, equal: Equal<T> = Object.is): ReadSignal<T> {
+  let last: { value: T } | null = null;
+  const inner = core.computed(() => {
+    const value = work();
+    if (!last || !equal(last.value, value)) last = { value };
+    return last.value;
+  });
+  return { get: () => inner.value, peek: () => inner.peek() };
+}
+
+/** Run without becoming a reader of anything. */
+export const untracked: <T>(body: () => T) => T = core.untracked;
+
+let waiting = new Set<() => void>();
+
+function schedule(run: () => void): void {
+  if (waiting.size === 0) queueMicrotask(flushEffects);
+  waiting.add(run);
+}
+
+/** Run the effects that are waiting now, not in the next microtask. */
+export function flushEffects(): void {
+  // Effects may set signals; a loop that never settles is a bug and must not hang the page.
+  for (let round = 0; waiting.size > 0; round++) {
+    if (round > 100) throw new Error('effects do not settle');
+    const batch = waiting;
+    waiting = new Set();
+    for (const run of batch) run();
+  }
 }
 
 /** Returns the function that ends the effect. */
 export function effect(body: () => void): () => void {
-  const forget = (): void => {
-    for (const readers of runner.sources) readers.delete(runner);
-    runner.sources.clear();
+  let stop = (): void => undefined;
+  let ended = false;
+  const run = (): void => {
+    if (ended) return;
+    stop();
+    let told = false;
+    // The library calls again at once when something changes: that call only asks for the next run.
+    stop = core.effect(() => {
+      const first = !told;
+      told = true;
+      if (first) body();
+      else schedule(run);
+    });
   };
-  const runner: Runner = {
-    sources: new Set(),
-    queued: false,
-    dead: false,
-    run() {
-      forget();
-      const outer = active;
-      active = runner;
-      try {
-        body();
-      } finally {
-        active = outer;
-      }
-    },
-  };
-  runner.run();
+  run();
   const end = (): void => {
-    runner.dead = true;
-    forget();
+    ended = true;
+    stop();
   };
   onEnd(end);
   return end;
 }
+
+/** What is to be done when that ends which is being made now; null: it lasts as long as the page. */
+let owned: (() => void)[] | null = null;
 
 /** To be done when what is being made now comes to its end. */
 export function onEnd(work: () => void): void {
@@ -110,28 +110,4 @@ export function ownEffects(make: () => void): () => void {
   return () => {
     for (const work of mine.splice(0)) work();
   };
-}
-
-/** A value worked out from others, and worked out again only when one of them has changed. */
-export function computed<T>(work: () => T, equal?: (a: T, b: T) => boolean): ReadSignal<T> {
-  let inner: Signal<T> | null = null;
-  effect(() => {
-    const value = work();
-    if (inner) inner.set(value);
-    else inner = signal(value, equal);
-  });
-  const made = inner as Signal<T> | null;
-  if (!made) throw new Error('a computed value has no first value');
-  return made;
-}
-
-/** Run without becoming a reader of anything. */
-export function untracked<T>(body: () => T): T {
-  const outer = active;
-  active = null;
-  try {
-    return body();
-  } finally {
-    active = outer;
-  }
 }
