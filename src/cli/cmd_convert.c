@@ -8,8 +8,8 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "cli/rewrite.h"
 #include "cli/selection.h"
+#include "writers/rewrite.h"
 #include "writers/trace_event.h"
 #include "writers/trace_file.h"
 

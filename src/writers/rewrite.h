@@ -6,8 +6,8 @@
  * text stands beside the events where the format has a place for it (ftrace, power samples, lists
  * of processes); what has none, and what is filtered, is written from the model (trace_event.h).
  */
-#ifndef TV_CLI_REWRITE_H
-#define TV_CLI_REWRITE_H
+#ifndef TV_WRITERS_REWRITE_H
+#define TV_WRITERS_REWRITE_H
 
 #include "analysis/keep.h"
 #include "base/out.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/rewrite.h"
+#include "writers/rewrite.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,11 +14,11 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "base/source.h"
-#include "cli/rewrite.h"
 #include "model/flow_end.h"
 #include "readers/te_describe.h"
 #include "readers/te_values.h"
 #include "writers/calls.h"
+#include "writers/rewrite.h"
 
 /* An event, by its place in the file. */
 struct place {
