@@ -20,15 +20,26 @@ async function bundle(entry) {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'warning',
+    metafile: true,
   });
-  return result.outputFiles[0].text.trim();
+  return { text: result.outputFiles[0].text.trim(), inputs: Object.keys(result.metafile.inputs) };
+}
+
+/** The licences of the packages that the inputs belong to, as their authors ask for. */
+function licences(inputs) {
+  const names = inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
+  return [...new Set(names)].filter(Boolean).map((name) => {
+    const text = readFileSync(`${web}node_modules/${name}/LICENSE`, 'utf8').trim();
+    return `<!--\n${name}\n\n${text.replaceAll('--', '- -')}\n-->\n`;
+  });
 }
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 // "</script" inside the script would end it for the HTML parser.
-const script = (await bundle('src/app/main.ts')).replaceAll('</script', '<\\/script');
-const style = await bundle('src/app/page.css');
+const { text, inputs } = await bundle('src/app/main.ts');
+const script = text.replaceAll('</script', '<\\/script');
+const { text: style } = await bundle('src/app/page.css');
 const policy =
   `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
   "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
@@ -46,5 +57,6 @@ const page = readFileSync(web + 'src/app/index.html', 'utf8').replace(
 );
 
 mkdirSync(web + 'dist', { recursive: true });
-writeFileSync(web + 'dist/index.html', page);
-console.log(`dist/index.html: ${Buffer.byteLength(page)} bytes`);
+const whole = page + licences(inputs).join('');
+writeFileSync(web + 'dist/index.html', whole);
+console.log(`dist/index.html: ${Buffer.byteLength(whole)} bytes`);
