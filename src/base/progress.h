@@ -20,6 +20,7 @@ struct tv_progress {
     _Atomic uint64_t total_bytes; /* of all passes over them */
     _Atomic uint64_t bytes;       /* gone over, in all passes */
     _Atomic uint64_t records;     /* the same */
+    _Atomic bool unpacking;       /* the bytes are those of packed inputs: reading comes later */
     _Atomic bool cancel;
 };
 

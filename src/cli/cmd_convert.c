@@ -21,6 +21,7 @@ static const struct tv_option options[] = {
               "the clock that v1, v2 and f2 keep (default: real)"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
+    TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };

@@ -14,6 +14,7 @@ static const struct tv_option options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
+    TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };

@@ -24,6 +24,7 @@ static const struct tv_option options[] = {
     TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, context_switch,
               "a row \"(context switch)\" for the time threads waited"),
     TV_OPTION_OUTPUT,
+    TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };

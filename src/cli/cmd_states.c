@@ -23,6 +23,7 @@ static const struct tv_option options[] = {
     TV_OPTION_RANGE,
     TV_OPTION_FILTER,
     TV_OPTION_OUTPUT,
+    TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };

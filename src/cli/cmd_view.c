@@ -28,6 +28,7 @@ static const struct tv_option options[] = {
     TV_OPTION("no-browser", NULL, TV_OPTION_FLAG, no_browser,
               "print the address and leave opening it to you"),
     TV_OPTION_FILTER,
+    TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };

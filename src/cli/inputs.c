@@ -82,8 +82,8 @@ static bool find_split(const char *path, char *key, char *data, size_t size)
            make_name(data, size, path, length, ".data") && exists(key) && exists(data);
 }
 
-static enum tv_status open_argument(const char *path, struct tv_source **source,
-                                    struct tv_error *err)
+enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
+                                       struct tv_error *err)
 {
     char key[4096], data[4096];
     if (strcmp(path, "-") == 0)
@@ -100,15 +100,13 @@ static enum tv_status open_argument(const char *path, struct tv_source **source,
     return tv_inputs_open_plain(path, source, err);
 }
 
-static void add_source(struct tv_inputs *inputs, struct tv_source *source, uint32_t machine)
+static void add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
 {
-    size_t capacity = inputs->capacity;
-    inputs->sources = tv_array_reserve(inputs->sources, &inputs->capacity, inputs->count + 1,
-                                       sizeof *inputs->sources);
-    inputs->machines =
-        tv_array_reserve(inputs->machines, &capacity, inputs->count + 1, sizeof *inputs->machines);
-    inputs->machines[inputs->count] = machine == TV_NONE ? inputs->machine_count++ : machine;
-    inputs->sources[inputs->count++] = source;
+    inputs->rows =
+        tv_array_reserve(inputs->rows, &inputs->capacity, inputs->count + 1, sizeof *inputs->rows);
+    if (row.machine == TV_NONE)
+        row.machine = inputs->machine_count++;
+    inputs->rows[inputs->count++] = row;
 }
 
 static bool reader_knows(struct tv_bytes head, uint64_t size)
@@ -127,21 +125,64 @@ static bool are_halves(const char *key, const char *data)
            strncmp(key, data, strlen(key) - 3) == 0;
 }
 
-/* The two halves of a split trace become one member, in the key's place. */
-static void join_halves(struct tv_source **members, size_t *count)
+/* The two halves of a split trace become one, in the key's place. */
+static void join_halves(struct tv_given *members, size_t *count)
 {
     for (size_t i = 0; i < *count; i++) {
-        const char *key = tv_source_name(members[i]);
+        const char *key = tv_source_name(members[i].source);
         size_t data = 0;
-        while (data < *count && !are_halves(key, tv_source_name(members[data])))
+        while (data < *count && !are_halves(key, tv_source_name(members[data].source)))
             data++;
         if (data == *count)
             continue;
-        struct tv_source *parts[] = {members[i], members[data]};
-        members[i] = tv_source_join(parts, 2, key);
-        memmove(&members[data], &members[data + 1], (--*count - data) * sizeof(struct tv_source *));
+        struct tv_source *parts[] = {members[i].source, members[data].source};
+        members[i].source = tv_source_join(parts, 2, key);
+        memmove(&members[data], &members[data + 1], (--*count - data) * sizeof *members);
         i -= data < i;
     }
+}
+
+/* A packed file that tells how much of it was read, and can be told to stop. */
+struct watched {
+    struct tv_source *inner;
+    struct tv_progress *progress; /* NULL: nobody looks on any more */
+};
+
+static enum tv_status read_watched(void *context, uint64_t offset, void *buffer, size_t size,
+                                   struct tv_error *err)
+{
+    struct watched *watched = context;
+    size_t got;
+    if (watched->progress) {
+        if (atomic_load_explicit(&watched->progress->cancel, memory_order_relaxed))
+            return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
+        atomic_fetch_add_explicit(&watched->progress->bytes, size, memory_order_relaxed);
+    }
+    return tv_source_read(watched->inner, offset, buffer, size, &got, err);
+}
+
+static void close_watched(void *context)
+{
+    struct watched *watched = context;
+    tv_source_free(watched->inner);
+    tv_free(watched);
+}
+
+/* The source itself where nobody looks on. */
+static struct tv_source *watch(struct tv_source *source, struct tv_progress *progress,
+                               struct watched **watched)
+{
+    static const struct tv_source_reads reads = {read_watched, close_watched};
+    *watched = NULL;
+    if (!progress)
+        return source;
+    uint64_t size = tv_source_size(source);
+    atomic_store_explicit(&progress->unpacking, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&progress->input_bytes, size, memory_order_relaxed);
+    atomic_fetch_add_explicit(&progress->total_bytes, size, memory_order_relaxed);
+    *watched = tv_alloc(1, sizeof **watched);
+    **watched = (struct watched){source, progress};
+    return tv_source_from_reads(&reads, *watched, size, tv_source_name(source));
 }
 
 /* What waits to be looked at: a small stack, so that nesting costs no recursion. */
@@ -175,41 +216,52 @@ static void say(void *context, const char *text)
         fprintf(stderr, "%s: note: %s\n", unpacked->name, text);
 }
 
-static enum tv_status unpack_one(const struct pending *next, bool quiet, struct pending *stack,
-                                 size_t *depth, struct tv_error *err)
+/* Takes the packed source over. */
+static enum tv_status unpack_one(const struct pending *next, const struct tv_inputs *inputs,
+                                 struct pending *stack, size_t *depth, struct tv_error *err)
 {
-    struct tv_source *packed = next->source;
+    struct watched *watched;
+    struct tv_source *packed = watch(next->source, inputs->progress, &watched);
     struct tv_source *members[TV_UNPACK_MEMBERS];
-    struct unpacked unpacked = {tv_source_name(packed), quiet, NULL};
+    struct tv_given joined[TV_UNPACK_MEMBERS];
+    struct unpacked unpacked = {tv_source_name(packed), inputs->quiet, NULL};
     struct tv_unpack_question question = {is_wanted, &unpacked, 0, say};
-    size_t count;
-    bool cut_off;
+    size_t count = 0;
+    bool cut_off = false;
     enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);
+    if (watched)
+        watched->progress = NULL; /* what lies in it unpacked is read later */
     if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                          "a container without a trace in it: found %s, which is not read yet",
                          unpacked.foreign);
     if (status != TV_OK)
-        return tv_error_prefix(err, "%s", tv_source_name(packed)), status;
-    if (cut_off && !quiet)
+        tv_error_prefix(err, "%s", tv_source_name(packed));
+    else if (cut_off && !inputs->quiet)
         fprintf(stderr,
                 "%s: warning: the container ends early or is damaged: what came before is "
                 "read\n",
                 tv_source_name(packed));
-    join_halves(members, &count);
-    while (count > 0)
-        stack[(*depth)++] = (struct pending){members[--count], next->nesting + 1, next->machine};
+    tv_source_free(packed);
+    if (status != TV_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        joined[i] = (struct tv_given){members[i], 0};
+    join_halves(joined, &count);
+    while (count-- > 0)
+        stack[(*depth)++] =
+            (struct pending){joined[count].source, next->nesting + 1, next->machine};
     return TV_OK;
 }
 
 /* Adds a source, or the traces inside it when it is a container. */
-static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *source,
+static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_given *given,
                                    struct tv_error *err)
 {
     struct pending stack[TV_UNPACK_MEMBERS * (NESTING + 1)];
     size_t depth = 0;
     enum tv_status status = TV_OK;
-    stack[depth++] = (struct pending){source, 0, TV_NONE};
+    stack[depth++] = (struct pending){given->source, 0, TV_NONE};
     while (depth > 0) {
         struct pending next = stack[--depth];
         uint8_t head[TV_SNIFF_SIZE];
@@ -222,20 +274,20 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, struct tv_source *s
             next.nesting < NESTING && tv_unpack_knows(bytes) &&
             (tv_unpack_is_sure(bytes) || !reader_knows(bytes, tv_source_size(next.source)));
         if (status == TV_OK && !packed) {
-            add_source(inputs, next.source, next.machine);
+            add_row(inputs, (struct tv_inputs_row){next.source, next.machine, given->offset});
             continue;
         }
         if (next.machine == TV_NONE && tv_html_knows(bytes))
             next.machine = inputs->machine_count++;
         if (status == TV_OK)
-            status = unpack_one(&next, inputs->quiet, stack, &depth, err);
-        tv_source_free(next.source);
+            status = unpack_one(&next, inputs, stack, &depth, err);
+        else
+            tv_source_free(next.source);
     }
     return status;
 }
 
-/* Whether the file is the other half of one before it: together they are one trace. */
-static bool is_other_half(const char *const *files, size_t i)
+bool tv_inputs_is_second_half(const char *const *files, size_t i)
 {
     for (size_t before = 0; before < i; before++) {
         if (are_halves(files[before], files[i]) || are_halves(files[i], files[before]))
@@ -244,30 +296,28 @@ static bool is_other_half(const char *const *files, size_t i)
     return false;
 }
 
-enum tv_status tv_inputs_open(struct tv_inputs *inputs, const char *const *files, size_t count,
-                              bool quiet, struct tv_error *err)
+void tv_given_free(struct tv_given *given, size_t count)
 {
-    *inputs = (struct tv_inputs){.quiet = quiet};
-    for (size_t i = 0; i < count; i++) {
-        struct tv_source *source;
-        if (is_other_half(files, i))
-            continue;
-        enum tv_status status = open_argument(files[i], &source, err);
-        if (status == TV_OK)
-            status = add_unpacked(inputs, source, err);
-        if (status != TV_OK) {
-            tv_inputs_release(inputs);
-            return status;
-        }
-    }
-    return TV_OK;
+    for (size_t i = 0; i < count; i++)
+        tv_source_free(given[i].source);
+}
+
+enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, size_t count,
+                             struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    join_halves(given, &count);
+    size_t added = 0;
+    while (added < count && status == TV_OK)
+        status = add_unpacked(inputs, &given[added++], err);
+    tv_given_free(given + added, count - added);
+    return status;
 }
 
 void tv_inputs_release(struct tv_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        tv_source_free(inputs->sources[i]);
-    tv_free(inputs->sources);
-    tv_free(inputs->machines);
+        tv_source_free(inputs->rows[i].source);
+    tv_free(inputs->rows);
     *inputs = (struct tv_inputs){.quiet = inputs->quiet};
 }

@@ -9,21 +9,45 @@
 #ifndef TV_CLI_INPUTS_H
 #define TV_CLI_INPUTS_H
 
+#include "base/progress.h"
 #include "base/source.h"
 #include "cli/options.h"
 
-struct tv_inputs {
-    struct tv_source **sources;
-    uint32_t *machines; /* of each: those of one HTML page are of one (model/machines.h) */
-    uint32_t machine_count;
-    size_t count, capacity;
-    bool quiet;
+/* A file as it was given: perhaps packed, its times perhaps moved. */
+struct tv_given {
+    struct tv_source *source;
+    tv_ns offset;
 };
 
-/* Opens every argument. On failure nothing stays open.  Unless `quiet`, a container that ends early
- * is said to on standard error. */
-enum tv_status tv_inputs_open(struct tv_inputs *inputs, const char *const *files, size_t count,
-                              bool quiet, struct tv_error *err) TV_MUST_CHECK;
+/* Closes them, but not the array that lists them. */
+void tv_given_free(struct tv_given *given, size_t count);
+
+/* What a reader knows. */
+struct tv_inputs_row {
+    struct tv_source *source;
+    uint32_t machine; /* those of one HTML page are of one (model/machines.h) */
+    tv_ns offset;     /* that of the file it came in */
+};
+
+struct tv_inputs {
+    struct tv_inputs_row *rows;
+    size_t count, capacity;
+    uint32_t machine_count;
+    bool quiet;                   /* unset: a container that ends early is said to on stderr */
+    struct tv_progress *progress; /* of the unpacking, which it may stop; or NULL */
+};
+
+/* Opens the argument, and with it the other half where it is one of two. */
+enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
+                                       struct tv_error *err) TV_MUST_CHECK;
+
+/* Whether argument number i came with the one before it that is its other half. */
+bool tv_inputs_is_second_half(const char *const *files, size_t i);
+
+/* Adds the sources, or the traces that are packed in them; x.key and x.data among them are one.
+ * Takes all of them over, also when one of them cannot be added. */
+enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, size_t count,
+                             struct tv_error *err) TV_MUST_CHECK;
 void tv_inputs_release(struct tv_inputs *inputs);
 
 /* Opens one file, "-" included, without asking readers: a mapping file. */

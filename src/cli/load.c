@@ -11,6 +11,7 @@
 #include "cli/inputs.h"
 #include "cli/meter.h"
 #include "cli/names.h"
+#include "cli/offsets.h"
 #include "cli/symbols.h"
 #include "readers/reader.h"
 
@@ -41,8 +42,8 @@ struct tv_loading {
 static enum tv_status recognise(const struct tv_inputs *inputs, struct tv_error *err)
 {
     for (size_t i = 0; i < inputs->count; i++) {
-        if (!tv_readers_find(inputs->sources[i], err))
-            return tv_error_prefix(err, "%s", tv_source_name(inputs->sources[i]));
+        if (!tv_readers_find(inputs->rows[i].source, err))
+            return tv_error_prefix(err, "%s", tv_source_name(inputs->rows[i].source));
     }
     return TV_OK;
 }
@@ -65,17 +66,32 @@ static void release(struct tv_loading *loading)
         loading->namer->free(loading->namer);
 }
 
-enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
-                            size_t count, struct tv_loading **loading, struct tv_error *err)
+/* What the settings say, before any file is opened: so that a wrong word costs no time. */
+static enum tv_status check_words(const struct tv_settings *settings, const char *const *files,
+                                  size_t count, tv_ns **offsets, struct tv_error *err)
+{
+    struct tv_filter filter = {0};
+    enum tv_status status = read_filter(settings->filter, &filter, err);
+    tv_filter_release(&filter);
+    return status == TV_OK ? tv_offsets_find(&settings->offsets, files, count, offsets, err)
+                           : status;
+}
+
+enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given *given,
+                             size_t count, struct tv_progress *progress,
+                             struct tv_loading **loading, struct tv_error *err)
 {
     struct tv_loading opened = {.settings = settings};
+    opened.inputs = (struct tv_inputs){.quiet = settings->quiet, .progress = progress};
     enum tv_status status = read_filter(settings->filter, &opened.filter, err);
     if (status == TV_OK)
         status = read_mapping(settings->mapping, &opened.mapping, err);
     if (status == TV_OK)
         status = tv_symbols_open(&settings->symbols, &opened.namer, err);
     if (status == TV_OK)
-        status = tv_inputs_open(&opened.inputs, files, count, settings->quiet, err);
+        status = tv_inputs_add(&opened.inputs, given, count, err);
+    else
+        tv_given_free(given, count);
     if (status == TV_OK)
         status = recognise(&opened.inputs, err);
     if (status != TV_OK) {
@@ -85,6 +101,31 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
     *loading = tv_alloc(1, sizeof **loading);
     **loading = opened;
     return TV_OK;
+}
+
+enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
+                            size_t count, struct tv_loading **loading, struct tv_error *err)
+{
+    tv_ns *offsets;
+    enum tv_status status = check_words(settings, files, count, &offsets, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_given *given = tv_alloc(count, sizeof *given);
+    size_t opened = 0;
+    for (size_t i = 0; i < count && status == TV_OK; i++) {
+        if (tv_inputs_is_second_half(files, i))
+            continue;
+        given[opened].offset = offsets[i];
+        status = tv_inputs_open_argument(files[i], &given[opened].source, err);
+        opened += status == TV_OK;
+    }
+    if (status == TV_OK)
+        status = tv_load_given(settings, given, opened, NULL, loading, err);
+    else
+        tv_given_free(given, opened);
+    tv_free(given);
+    tv_free(offsets);
+    return status;
 }
 
 void tv_load_close(struct tv_loading *loading)
@@ -104,9 +145,11 @@ bool tv_load_streams(const struct tv_loading *loading)
 {
     if (loading->settings->filter)
         return false;
-    for (size_t i = 0; i < loading->inputs.count; i++)
-        if (!tv_readers_stream(loading->inputs.sources[i]))
+    for (size_t i = 0; i < loading->inputs.count; i++) {
+        const struct tv_inputs_row *row = &loading->inputs.rows[i];
+        if (row->offset != 0 || !tv_readers_stream(row->source))
             return false;
+    }
     return true;
 }
 
@@ -126,15 +169,27 @@ static enum tv_status read_source(struct tv_source *source, const struct destina
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
-/* Of the inputs and processes that a source added; a reader may know better. */
-static void set_machine(struct tv_head *head, uint32_t processes, uint32_t inputs, uint32_t machine)
+/* Of the inputs and processes that a source added; of machines a reader may know better. */
+static void set_origin(struct tv_head *head, uint32_t processes, uint32_t inputs,
+                       const struct tv_inputs_row *row)
 {
     for (uint32_t i = processes; i < head->process_count; i++)
         if (head->processes[i].machine == TV_NONE)
-            head->processes[i].machine = machine;
-    for (uint32_t i = inputs; i < head->input_count; i++)
+            head->processes[i].machine = row->machine;
+    for (uint32_t i = inputs; i < head->input_count; i++) {
+        head->inputs[i].moved = row->offset;
         if (head->inputs[i].machine == TV_NONE)
-            head->inputs[i].machine = machine;
+            head->inputs[i].machine = row->machine;
+    }
+}
+
+/* Unpacking is over: what is counted from now on is read. */
+static void begin_reading(struct tv_progress *progress)
+{
+    atomic_store(&progress->input_bytes, 0);
+    atomic_store(&progress->total_bytes, 0);
+    atomic_store(&progress->bytes, 0);
+    atomic_store(&progress->unpacking, false);
 }
 
 static enum tv_status load(struct tv_loading *loading, struct destination to,
@@ -154,10 +209,12 @@ static enum tv_status load(struct tv_loading *loading, struct destination to,
         .progress = progress ? progress : &own,
     };
     enum tv_status status = TV_OK;
+    begin_reading(options.progress);
     for (size_t i = 0; i < loading->inputs.count && status == TV_OK; i++) {
         uint32_t processes = to.head->process_count, inputs = to.head->input_count;
-        status = read_source(loading->inputs.sources[i], &to, &options, err);
-        set_machine(to.head, processes, inputs, loading->inputs.machines[i]);
+        const struct tv_inputs_row *row = &loading->inputs.rows[i];
+        status = read_source(row->source, &to, &options, err);
+        set_origin(to.head, processes, inputs, row);
     }
     tv_meter_stop(meter);
     return status;
@@ -198,7 +255,7 @@ static void filter_trace(const struct tv_loading *loading, struct tv_trace **tra
 static void hand_over_sources(struct tv_loading *loading, struct tv_trace *trace)
 {
     for (size_t i = 0; i < loading->inputs.count; i++)
-        tv_trace_keep_source(trace, loading->inputs.sources[i]);
+        tv_trace_keep_source(trace, loading->inputs.rows[i].source);
     loading->inputs.count = 0;
 }
 

@@ -7,17 +7,24 @@
 #define TV_CLI_LOAD_H
 
 #include "base/progress.h"
+#include "cli/inputs.h"
 #include "cli/options.h"
 #include "model/builder.h"
 
 /* Files that are open and not yet read. */
 struct tv_loading;
 
-/* Opens `count` files, as one trace, the mapping and the symbols that the settings ask for.  An
- * input that no reader knows is an error, and a wrong --filter. */
+/* Opens `count` files, as one trace, moved as --offset says, the mapping and the symbols that the
+ * settings ask for.  An input that no reader knows is an error, and a wrong --filter. */
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;
+
+/* The same of files that are open already and are taken over.  `progress`, or NULL, is told how far
+ * unpacking is, and can stop it. */
+enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given *given,
+                             size_t count, struct tv_progress *progress,
+                             struct tv_loading **loading, struct tv_error *err) TV_MUST_CHECK;
 
 /* Gives up what was opened; NULL is taken too. */
 void tv_load_close(struct tv_loading *loading);

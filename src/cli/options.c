@@ -21,6 +21,7 @@ void tv_settings_release(struct tv_settings *settings)
 {
     tv_free(settings->files.items);
     tv_free(settings->symbols.items);
+    tv_free(settings->offsets.items);
     tv_free(settings->threads.items);
     tv_free(settings->fail_on.items);
     tv_free(settings->processes.items);

@@ -50,7 +50,7 @@ struct tv_settings {
     bool help, quiet;
     struct tv_words files;
     const char *mapping;
-    struct tv_words symbols;
+    struct tv_words symbols, offsets;
     const char *output;
     uint64_t jobs;
     struct tv_words threads, processes, categories, cpus;
@@ -129,6 +129,9 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_RANGE                                                                            \
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
               "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
+#define TV_OPTION_OFFSET                                                                           \
+    TV_OPTION("offset", "FILE=TIME", TV_OPTION_LIST, offsets,                                      \
+              "move this file's times: b.trace=12ms, b.json=-1.5s (may be given again)")
 #define TV_OPTION_ASYNC                                                                            \
     TV_OPTION("async", NULL, TV_OPTION_FLAG, async,                                                \
               "asynchronous slices instead of those of threads")

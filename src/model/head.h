@@ -34,6 +34,9 @@ struct tv_trace;
 typedef enum tv_status tv_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                                    uint64_t end_offset, struct tv_out *out, struct tv_error *err);
 
+/* 73 years: as far as clocks with different epochs are apart. */
+#define TV_MOVE_MAX ((tv_ns)1 << 61)
+
 /* One file. */
 struct tv_input {
     uint32_t name;            /* as the user gave it */
@@ -50,6 +53,7 @@ struct tv_input {
     uint32_t machine;         /* as of its processes, below */
     bool own_zero;            /* its clock began with it: untied, it tells nothing of others */
     tv_ns origin;        /* the time that the trace counts from: subtracted from all its times */
+    tv_ns moved;         /* by whoever opened it, at most TV_MOVE_MAX either way (settle.c) */
     const char *unit;    /* in which the file wants its times shown: "ns", "us", "ms"; NULL */
     int64_t recorded_us; /* since 1970; 0: the file does not say */
     int64_t boot_us;     /* since the device's boot, where the file has that instead; else 0 */

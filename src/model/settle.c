@@ -90,9 +90,46 @@ static void cover_tables(struct span *span, const struct tv_trace *trace)
     }
 }
 
-void tv_trace_settle(struct tv_trace *trace)
+static struct span cover_all(const struct tv_trace *trace)
 {
     struct span span = {0};
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        cover_track(&span, trace, &trace->tracks[i]);
+    cover_tables(&span, trace);
+    return span;
+}
+
+/* Where an input begins on the axis. */
+static tv_ns begin_of(const struct tv_trace *trace, uint32_t input)
+{
+    const struct tv_input *in = &trace->head->inputs[input];
+    return (in->assembled ? in->origin : 0) + trace->offset[input];
+}
+
+/* Moves the inputs that were asked to.  What would begin before 0 pushes all others back, so that
+ * the axis keeps its zero.  False: none is, or the sums would not fit. */
+static bool move_inputs(struct tv_trace *trace, const struct span *span)
+{
+    const struct tv_head *head = trace->head;
+    bool any = false;
+    tv_ns first = 0;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        any |= head->inputs[i].moved != 0;
+    if (!any || span->start < -TV_MOVE_MAX || span->end > TV_MOVE_MAX)
+        return false;
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        trace->offset[i] += head->inputs[i].moved;
+        if (!head->inputs[i].eventless && begin_of(trace, i) < first)
+            first = begin_of(trace, i);
+    }
+    for (uint32_t i = 0; i < head->input_count; i++)
+        trace->offset[i] -= first;
+    trace->origin += first;
+    return true;
+}
+
+void tv_trace_settle(struct tv_trace *trace)
+{
     tv_trace_reserve_offsets(trace);
     tv_trace_tie_clocks(trace);
     tv_known_names_place(trace);
@@ -102,9 +139,9 @@ void tv_trace_settle(struct tv_trace *trace)
     tv_objects_index(trace);
     trace->cpu_axis = !(tv_head_clocks(trace->head) & TV_CLOCK_WALL);
     find_origin(trace);
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        cover_track(&span, trace, &trace->tracks[i]);
-    cover_tables(&span, trace);
+    struct span span = cover_all(trace);
+    if (move_inputs(trace, &span))
+        span = cover_all(trace);
     trace->start = span.start;
     trace->end = span.end;
 }

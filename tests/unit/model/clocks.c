@@ -64,6 +64,53 @@ static void ties_all_inputs_at_the_end(void **context)
     tv_trace_free(made.trace);
 }
 
+static tv_ns begins(const struct made *made, uint32_t input)
+{
+    const struct tv_input *in = &made->trace->head->inputs[input];
+    return made->trace->offset[input] + (in->assembled ? in->origin : 0);
+}
+
+/* By hand: on the common clock they begin at 1000 and 1040, the axis counts from 1000. */
+static void moves_inputs_behind_their_ties(void **context)
+{
+    (void)context;
+    static const struct {
+        tv_ns moved[2], begins[2], origin;
+    } cases[] = {
+        {{0, 0}, {0, 40}, 1000},  {{0, 5}, {0, 45}, 1000},
+        {{7, 0}, {7, 40}, 1000}, /* nothing begins at 0 any more: the axis stays */
+        {{0, -40}, {0, 0}, 1000}, {{0, -50}, {10, 0}, 990}, /* before 0: the other is pushed back */
+        {{-3, -3}, {0, 40}, 997},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct made made;
+        make(&made, 2, (const tv_ns[]){1000, 50});
+        mark(&made, 0, "a", 1000, 1000);
+        mark(&made, 1, "a", 10, 10);
+        made.head->inputs[0].moved = cases[i].moved[0];
+        made.head->inputs[1].moved = cases[i].moved[1];
+        finish(&made);
+        assert_int_equal(begins(&made, 0), cases[i].begins[0]);
+        assert_int_equal(begins(&made, 1), cases[i].begins[1]);
+        assert_int_equal(made.trace->origin, cases[i].origin);
+        tv_trace_free(made.trace);
+    }
+}
+
+/* A method trace counts from its own zero, beside one that counts from 1000. */
+static void moves_inputs_that_are_not_tied(void **context)
+{
+    (void)context;
+    struct made made;
+    make(&made, 2, (const tv_ns[]){0, 1000});
+    made.head->inputs[0].assembled = false;
+    made.head->inputs[0].moved = -20;
+    finish(&made);
+    assert_int_equal(begins(&made, 0), 0);
+    assert_int_equal(begins(&made, 1), 20);
+    tv_trace_free(made.trace);
+}
+
 /* Times that no clock has would not fit into differences. */
 static void leaves_nonsense_alone(void **context)
 {
@@ -157,6 +204,8 @@ static void names_what_has_none(void **context)
 }
 
 UNIT_TESTS(clocks, cmocka_unit_test(ties_all_inputs_at_the_end),
+           cmocka_unit_test(moves_inputs_behind_their_ties),
+           cmocka_unit_test(moves_inputs_that_are_not_tied),
            cmocka_unit_test(leaves_nonsense_alone),
            cmocka_unit_test(inputs_without_times_have_no_origin),
            cmocka_unit_test(names_what_has_none));
