@@ -45,10 +45,8 @@ static tv_ns unknown_of(const struct summing *s, uint32_t number)
     const struct tv_track *track = &trace->tracks[number];
     const struct tv_input *input = &trace->head->inputs[track->input];
     uint32_t row = track->first_row, count = trace->rows[row].count;
-    if (count == 0)
-        return s->states->to - s->states->from;
-    tv_ns last = tv_slice_end(trace, row, count - 1);
     tv_ns end = tv_trace_time(trace, track->input, input->origin + input->last_wall);
+    tv_ns last = count > 0 ? tv_slice_end(trace, row, count - 1) : end;
     tv_ns known =
         tv_trace_time(trace, track->input, track->first_wall * tv_track_tick(trace, number));
     return clip_times(s->states, s->states->from, known) +
@@ -185,15 +183,23 @@ static void take_named(struct summing *s, uint32_t track, struct tv_slice_place 
             clip(s->states, slice));
 }
 
+/* A moment at the end of a range belongs to what follows, if anything does. */
+static bool has_moment(const struct summing *s, tv_ns time)
+{
+    const struct tv_states *states = s->states;
+    return time >= states->from &&
+           (time < states->to || (time == states->to && time == s->trace->end));
+}
+
+/* A thread may be known by nothing else. */
 static void count_wakeups(struct summing *s)
 {
     const struct tv_tables *tables = &s->trace->tables;
     for (size_t i = 0; i < tables->wakeups.count; i++) {
         const struct tv_wakeup *wakeup = &tables->wakeups.rows[i];
         tv_ns time = tv_trace_time(s->trace, wakeup->input, wakeup->time);
-        uint32_t row = s->row_of_thread[wakeup->thread];
-        if (row != TV_NONE && time >= s->states->from && time < s->states->to)
-            s->states->threads[row].wakeups++;
+        if (has_moment(s, time) && is_wanted(s->question->threads, wakeup->thread))
+            s->states->threads[row_for_thread(s, wakeup->thread)].wakeups++;
     }
 }
 

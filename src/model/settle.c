@@ -59,9 +59,9 @@ static void cover_track(struct span *span, const struct tv_trace *trace,
     tv_ns offset = trace->offset[track->input];
     tv_ns start = (wall ? track->first_wall : track->first_cpu) * input->tick_ns + offset;
     tv_ns end = (wall ? track->last_wall : track->last_cpu) * input->tick_ns + offset;
-    if (track->row_count) {
-        const struct tv_row *row = &trace->rows[track->first_row];
-        tv_ns last = tv_slice_end(trace, track->first_row, row->count - 1);
+    uint32_t count = track->row_count > 0 ? trace->rows[track->first_row].count : 0;
+    if (count > 0) {
+        tv_ns last = tv_slice_end(trace, track->first_row, count - 1);
         end = last > end ? last : end;
     }
     cover(span, start, end);
@@ -79,6 +79,8 @@ static void cover_tables(struct span *span, const struct tv_trace *trace)
 {
     COVER_TABLE(span, trace, instants, time, time);
     COVER_TABLE(span, trace, samples, time, time);
+    COVER_TABLE(span, trace, wakeups, time, time);
+    COVER_TABLE(span, trace, blockings, time, time);
     COVER_TABLE(span, trace, memory_dumps, time, time);
     COVER_TABLE(span, trace, objects, created, deleted);
     for (size_t i = 0; i < trace->tables.counters.count; i++) {

@@ -13,8 +13,8 @@
 /* Strips that follow one another, written by one worker to columns of their own. */
 struct stretch {
     size_t first, end; /* strips */
-    size_t slice_count;
-    uint32_t columns; /* of the trace; TV_NONE: it has no slices */
+    size_t track_count, slice_count;
+    uint32_t columns; /* of the trace; TV_NONE: it has no tracks */
     bool *used;       /* by frame: a slice has it */
 };
 
@@ -30,13 +30,30 @@ struct making {
     unsigned stretch_count;
 };
 
+static bool is_track(const struct making *making, size_t strip)
+{
+    return making->lists[strip].count > 0 || making->strips[strip].known;
+}
+
+/* From when to when something of it is told. */
+static void set_bounds(struct tv_track *track, const struct tv_strip *strip,
+                       const struct tv_strip_list *list)
+{
+    track->first_wall = track->last_wall = strip->since;
+    if (list->count == 0)
+        return;
+    const struct tv_strip_slice *last = &list->slices[list->count - 1];
+    track->last_wall = last->start + last->length;
+    if (!strip->known)
+        track->first_wall = list->slices->start;
+}
+
 static void add_track(struct making *making, size_t strip, struct tv_columns *columns,
                       uint64_t first)
 {
     struct tv_trace *trace = making->trace;
     const struct tv_strip *s = &making->strips[strip];
     const struct tv_strip_list *list = &making->lists[strip];
-    const struct tv_strip_slice *last = &list->slices[list->count - 1];
     uint32_t count = (uint32_t)list->count;
     making->places[strip] = (struct tv_place){first, columns->block_count, 0, count};
     trace->rows[trace->row_count] = (struct tv_row){
@@ -47,7 +64,8 @@ static void add_track(struct making *making, size_t strip, struct tv_columns *co
         .input = making->input,
         .columns = trace->columns_count - 1,
     };
-    trace->tracks[trace->track_count++] = (struct tv_track){
+    struct tv_track *track = &trace->tracks[trace->track_count++];
+    *track = (struct tv_track){
         .kind = s->kind,
         .name = s->name,
         .process = s->process,
@@ -56,25 +74,24 @@ static void add_track(struct making *making, size_t strip, struct tv_columns *co
         .first_row = trace->row_count++,
         .row_count = 1,
         .slice_count = count,
-        .first_wall = list->slices->start,
-        .last_wall = last->start + last->length,
     };
+    set_bounds(track, s, list);
     columns->block_count += tv_blocks_for(count);
 }
 
-/* Tracks and rows of the strips that have slices, and columns for them. */
+/* Tracks and rows of the strips, and columns for them. */
 static void add_tracks(struct making *making, struct stretch *stretch)
 {
     struct tv_trace *trace = making->trace;
     stretch->columns = TV_NONE;
-    if (stretch->slice_count == 0)
+    if (stretch->track_count == 0)
         return;
     stretch->columns = trace->columns_count;
     struct tv_columns *columns = &trace->columns[trace->columns_count++];
     memset(columns, 0, sizeof *columns);
     uint64_t first = 0;
     for (size_t i = stretch->first; i < stretch->end; i++) {
-        if (making->lists[i].count == 0)
+        if (!is_track(making, i))
             continue;
         add_track(making, i, columns, first);
         first += making->lists[i].count;
@@ -95,6 +112,7 @@ static void cut_stretches(struct making *making)
         stretch->first = strip;
         for (; strip < making->strip_count && (last || before < until); strip++) {
             stretch->slice_count += making->lists[strip].count;
+            stretch->track_count += is_track(making, strip);
             before += making->lists[strip].count;
         }
         stretch->end = strip;
@@ -106,7 +124,7 @@ static void reserve(struct making *making)
     struct tv_trace *trace = making->trace;
     size_t used = 0;
     for (size_t i = 0; i < making->strip_count; i++)
-        used += making->lists[i].count > 0;
+        used += is_track(making, i);
     if (used + trace->track_count >= TV_NONE || used + trace->row_count >= TV_NONE)
         tv_memory_exhausted();
     trace->tracks = tv_realloc(trace->tracks, trace->track_count + used, sizeof *trace->tracks);
@@ -176,9 +194,12 @@ void tv_assembly_strip_lists(struct tv_assembly *assembly, const struct tv_strip
         .strip_count = strip_count,
         .stretch_count = 1,
     };
-    for (size_t i = 0; i < strip_count; i++)
+    bool any = false;
+    for (size_t i = 0; i < strip_count; i++) {
         making.slice_count += lists[i].count;
-    if (making.slice_count == 0)
+        any |= is_track(&making, i);
+    }
+    if (!any)
         return;
     if (making.slice_count >= TV_NONE)
         tv_memory_exhausted();

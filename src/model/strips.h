@@ -12,6 +12,8 @@ struct tv_strip {
     enum tv_track_kind kind;  /* TV_TRACK_CPU or TV_TRACK_STATES */
     uint32_t name;            /* string */
     uint32_t process, thread; /* TV_NONE: of none */
+    bool known;               /* it is a track even without slices, */
+    int64_t since;            /* and begins then */
 };
 
 struct tv_strip_slice {
@@ -29,8 +31,8 @@ struct tv_strip_list {
 };
 
 /* Makes the tracks, after tv_assembly_place.  The slices of a strip are given in the order of time
- * and do not overlap.  A strip without slices makes no track.  Many slices are written by `workers`
- * threads (0: one a processor). */
+ * and do not overlap.  A strip without slices makes no track unless it is known.  Many slices are
+ * written by `workers` threads (0: one a processor). */
 void tv_assembly_strip_lists(struct tv_assembly *assembly, const struct tv_strip *strips,
                              const struct tv_strip_list *lists, size_t strip_count,
                              unsigned workers);

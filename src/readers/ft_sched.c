@@ -409,13 +409,22 @@ static void make_strips(struct finding *f)
     s->strips = tv_alloc(s->processor_count + s->head->thread_count, sizeof *s->strips);
     for (size_t cpu = 0; cpu < s->processor_count; cpu++) {
         snprintf(name, sizeof name, "CPU %u", (unsigned)cpu);
-        s->strips[cpu] = (struct tv_strip){TV_TRACK_CPU, tv_head_string(s->head, tv_bytes_of(name)),
-                                           TV_NONE, TV_NONE};
+        s->strips[cpu] = (struct tv_strip){
+            .kind = TV_TRACK_CPU,
+            .name = tv_head_string(s->head, tv_bytes_of(name)),
+            .process = TV_NONE,
+            .thread = TV_NONE,
+            .known = f->stretches[0].by_cpu[cpu] > 0,
+            .since = s->known_since[cpu],
+        };
     }
     for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
-        s->strips[s->processor_count + thread] =
-            (struct tv_strip){TV_TRACK_STATES, s->head->threads[thread].name,
-                              s->head->threads[thread].process, thread};
+        s->strips[s->processor_count + thread] = (struct tv_strip){
+            .kind = TV_TRACK_STATES,
+            .name = s->head->threads[thread].name,
+            .process = s->head->threads[thread].process,
+            .thread = thread,
+        };
 }
 
 static void make_frames(struct finding *f)
@@ -483,7 +492,7 @@ void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers)
     release(&f);
 }
 
-/* By processor; TV_NONE: it ran nothing. */
+/* By processor; TV_NONE: nothing is known of it. */
 static uint32_t *find_tracks(const struct tv_ft_schedule *schedule, const struct tv_trace *trace)
 {
     uint32_t *tracks = tv_alloc(schedule->processor_count, sizeof *tracks);
@@ -505,9 +514,6 @@ static uint32_t *find_tracks(const struct tv_ft_schedule *schedule, const struct
 void tv_ft_schedule_tracks(const struct tv_ft_schedule *schedule, struct tv_trace *trace)
 {
     uint32_t *tracks = find_tracks(schedule, trace);
-    for (size_t cpu = 0; cpu < schedule->processor_count; cpu++)
-        if (tracks[cpu] != TV_NONE)
-            trace->tracks[tracks[cpu]].first_wall = schedule->known_since[cpu];
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         struct tv_instant *instant = &trace->tables.instants.rows[i];
         if (instant->scope != TV_SCOPE_TRACK || instant->input != schedule->input)

@@ -34,9 +34,8 @@ struct tv_ft_schedule {
  * wake-ups. */
 void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers);
 
-/* After the strips were made: their tracks begin where something is known of the processors, and
- * instants of processors, told by their numbers as yet, get their tracks.  Those of processors that
- * have none are of the whole trace. */
+/* After the strips were made: instants of processors, told by their numbers as yet, get their
+ * tracks.  Those of processors that have none are of the whole trace. */
 void tv_ft_schedule_tracks(const struct tv_ft_schedule *schedule, struct tv_trace *trace);
 void tv_ft_schedule_release(struct tv_ft_schedule *schedule);
 

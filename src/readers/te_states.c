@@ -226,10 +226,15 @@ static struct tv_strip strip_of(struct tv_head *head, enum tv_track_kind kind, u
 {
     char name[32];
     if (kind == TV_TRACK_STATES)
-        return (struct tv_strip){kind, head->threads[number].name, head->threads[number].process,
-                                 number};
+        return (struct tv_strip){.kind = kind,
+                                 .name = head->threads[number].name,
+                                 .process = head->threads[number].process,
+                                 .thread = number};
     snprintf(name, sizeof name, "CPU %u", (unsigned)number);
-    return (struct tv_strip){kind, tv_head_string(head, tv_bytes_of(name)), TV_NONE, TV_NONE};
+    return (struct tv_strip){.kind = kind,
+                             .name = tv_head_string(head, tv_bytes_of(name)),
+                             .process = TV_NONE,
+                             .thread = TV_NONE};
 }
 
 static void place(struct tv_te_context *context, struct strips *strips, enum tv_track_kind kind)

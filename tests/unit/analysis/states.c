@@ -36,6 +36,9 @@ static const struct drawing drawn = {
     {0, 1},
 };
 
+/* CPU 1 turned to nothing but the idle task; who is woken when the trace ends is woken in it. */
+static const struct drawing ending = {{"aa", ""}, {"RR", "ss", ""}, {"", "  *", "  *"}, {0, 1}};
+
 /* ---- The trace of a drawing ---- */
 
 static const struct {
@@ -116,8 +119,12 @@ static struct tv_trace *make(const struct drawing *drawing)
     struct tv_trace *trace = tv_assembly_trace(making.assembly);
     for (uint32_t i = 0; i < PROCESSORS; i++) {
         const char *name = i == 0 ? "CPU 0" : "CPU 1";
-        strips[i] = (struct tv_strip){TV_TRACK_CPU, tv_head_string(making.head, tv_bytes_of(name)),
-                                      TV_NONE, TV_NONE};
+        strips[i] = (struct tv_strip){.kind = TV_TRACK_CPU,
+                                      .name = tv_head_string(making.head, tv_bytes_of(name)),
+                                      .process = TV_NONE,
+                                      .thread = TV_NONE,
+                                      .known = true,
+                                      .since = (int64_t)drawing->known[i] * MS};
         add_strip(&making, i, drawing->processors[i]);
     }
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -125,15 +132,16 @@ static struct tv_trace *make(const struct drawing *drawing)
         struct tv_thread thread = {.id = i + 1,
                                    .name = tv_head_string(making.head, tv_bytes_of(name)),
                                    .process = TV_NONE};
-        strips[PROCESSORS + i] = (struct tv_strip){TV_TRACK_STATES, thread.name, TV_NONE,
-                                                   tv_head_add_thread(making.head, &thread)};
+        strips[PROCESSORS + i] =
+            (struct tv_strip){.kind = TV_TRACK_STATES,
+                              .name = thread.name,
+                              .process = TV_NONE,
+                              .thread = tv_head_add_thread(making.head, &thread)};
         add_strip(&making, PROCESSORS + i, drawing->threads[i]);
         add_wakeups(&trace->tables, i, drawing->wakeups[i]);
     }
     tv_assembly_place(making.assembly, &(struct tv_placing){.end = 10 * MS});
     tv_assembly_strips(making.assembly, strips, TV_COUNT(strips), making.slices, making.count, 1);
-    for (uint32_t i = 0; i < PROCESSORS; i++)
-        trace->tracks[i].first_wall = (int64_t)drawing->known[i] * MS;
     tv_assembly_end(making.assembly);
     return tv_builder_finish(builder);
 }
@@ -165,9 +173,10 @@ static void write_states(struct tv_out *out, const struct tv_trace *trace,
                       (int)(states->cpus[i].unknown / MS));
 }
 
-static void assert_states(const struct tv_states_question *question, const char *expected)
+static void assert_states_of(const struct drawing *drawing,
+                             const struct tv_states_question *question, const char *expected)
 {
-    struct tv_trace *trace = make(&drawn);
+    struct tv_trace *trace = make(drawing);
     struct tv_states *states = tv_states_of(trace, question);
     struct tv_out out;
     tv_out_init_memory(&out);
@@ -177,6 +186,11 @@ static void assert_states(const struct tv_states_question *question, const char 
     tv_out_release(&out);
     tv_states_free(states);
     tv_trace_free(trace);
+}
+
+static void assert_states(const struct tv_states_question *question, const char *expected)
+{
+    assert_states_of(&drawn, question, expected);
 }
 
 /* b ran longest; CPU 1 is not known before 1, and idles from then to 3. */
@@ -191,7 +205,7 @@ static void sums_the_whole(void **context)
 }
 
 /* States and waits are cut at both ends; a wake-up at the beginning counts, one at the end does
- * not. */
+ * not, unless the trace ends there (knows_the_end). */
 static void cuts_a_range(void **context)
 {
     (void)context;
@@ -205,6 +219,20 @@ static void cuts_a_range(void **context)
                   "c R3 w1 =4 0,3 woken 0 wait 1\n"
                   "a w1 i3 =4 0,0 woken 1 wait 1\n"
                   "CPU 0 busy 4 unknown 0\nCPU 1 busy 3 unknown 0\n");
+}
+
+static void knows_the_end(void **context)
+{
+    (void)context;
+    assert_states_of(&ending, &(struct tv_states_question){.from = 0, .to = 2 * MS},
+                     "a R2 =2 2,0 woken 0 wait 0\n"
+                     "b s2 =2 0,0 woken 1 wait 0\n"
+                     "c =0 0,0 woken 1 wait 0\n"
+                     "CPU 0 busy 2 unknown 0\nCPU 1 busy 0 unknown 1\n");
+    assert_states_of(&ending, &(struct tv_states_question){.from = 0, .to = 1 * MS},
+                     "a R1 =1 1,0 woken 0 wait 0\n"
+                     "b s1 =1 0,0 woken 0 wait 0\n"
+                     "CPU 0 busy 1 unknown 0\nCPU 1 busy 0 unknown 1\n");
 }
 
 /* The processors tell all the same what they did. */
@@ -268,7 +296,7 @@ static void finds_the_wakeup_of_a_wait(void **context)
 }
 
 UNIT_TESTS(states, cmocka_unit_test(sums_the_whole), cmocka_unit_test(cuts_a_range),
-           cmocka_unit_test(takes_only_wanted_threads),
+           cmocka_unit_test(knows_the_end), cmocka_unit_test(takes_only_wanted_threads),
            cmocka_unit_test(takes_only_wanted_processors),
            cmocka_unit_test(outside_there_is_nothing), cmocka_unit_test(knows_both_sides_of_a_run),
            cmocka_unit_test(finds_the_wakeup_of_a_wait));

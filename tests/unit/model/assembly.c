@@ -120,8 +120,8 @@ static void assert_rows(struct fixture *f, const char *expected)
     next_part(f);
     tv_gather_free(f->gather);
     tv_assembly_place(f->assembly, &placing);
-    struct tv_strip strips[] = {{TV_TRACK_STATES, TV_EMPTY_STRING, 0, f->thread},
-                                {TV_TRACK_CPU, TV_EMPTY_STRING, TV_NONE, TV_NONE}};
+    struct tv_strip strips[] = {{.kind = TV_TRACK_STATES, .thread = f->thread},
+                                {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE}};
     tv_assembly_strips(f->assembly, strips, 2, f->states, f->state_count, 2);
     tv_assembly_end(f->assembly);
     struct tv_trace *trace = tv_builder_finish(f->builder);

@@ -196,6 +196,14 @@ static void reads_trace_cmd(void **context)
           "states a b\n  Running 0+4 Sleeping 4+2 Runnable 6+3 open\n"
           "instant hello of <idle> 9\n"
           "woken a b 6 by ?\n");
+    means("   <idle>-0  [000]  1.000000: sched_switch:  a [b]:7 [120] S ==> c [d:8 [120]\n"
+          "   <idle>-0  [001]  1.000006: sched_wakeup:  a [b]:7 [120] success=1 CPU:001\n"
+          "   <idle>-0  [001]  1.000009: print:  hello\n",
+          "cpu CPU 0\n  c [d 0+9 open\n"
+          "states a [b]\n  Sleeping 0+6 Runnable 6+3 open\n"
+          "states c [d\n  Running 0+9 open\n"
+          "instant hello of <idle> 9\n"
+          "woken a [b] 6 by ?\n");
 }
 
 /* What trace-cmd prints of a mark begins with the function that wrote it; a mark of the wall clock
@@ -231,7 +239,33 @@ static void puts_switches_in_order(void **context)
           "states a\n  Running 0+10\n");
 }
 
-UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran),
+/* A processor that turned to nothing but its idle task is known, and so are its losses. */
+static void knows_idle_processors(void **context)
+{
+    (void)context;
+    means(SWITCH("1.000000", "1", "a", "7", "S", "swapper/1", "0") "CPU:1 [LOST 3 EVENTS]\n" SWITCH(
+              "1.000004", "2", "swapper/2", "0", "R", "swapper/2",
+              "0") "b-8 [003] .... 1.000009: ev: x=1\n",
+          "cpu CPU 1\n \n"
+          "cpu CPU 2\n \n"
+          "states a\n  Sleeping 0+9 open\n"
+          "instant CPU 1: LOST 3 EVENTS of CPU 1 4\n"
+          "instant ev of b 9\n"
+          "! events-lost 1\n");
+}
+
+/* The end of the trace is that of its lines, also when they only wake. */
+static void ends_with_the_last_line(void **context)
+{
+    (void)context;
+    means("b-8 [001] d... 1.000000: sched_waking: comm=a pid=7 prio=120 target_cpu=000\n"
+          "b-8 [001] d... 1.000005: sched_waking: comm=c pid=9 prio=120 target_cpu=000\n",
+          "states a\n  Runnable 0+5 open\n"
+          "woken a 0 by b\nwoken c 5 by b\n");
+}
+
+UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran), cmocka_unit_test(knows_idle_processors),
+           cmocka_unit_test(ends_with_the_last_line),
            cmocka_unit_test(knows_why_a_thread_was_blocked),
            cmocka_unit_test(knows_when_a_reason_counts), cmocka_unit_test(reads_marks),
            cmocka_unit_test(keeps_the_kernel_apart),
