@@ -31,6 +31,7 @@ enum tv_span_flags {
     TV_SPAN_TELLS = 8,      /* an end whose event has more to tell than its time */
     TV_SPAN_NAMELESS = 16,  /* an end that does not say of what; its frame means nothing */
     TV_SPAN_KERNEL = 32,    /* what the kernel did for the thread: paired by itself */
+    TV_SPAN_IF_OPEN = 64,   /* an end that another beginning implies: there may be nothing to end */
 };
 
 #define TV_NO_TIME INT64_MIN

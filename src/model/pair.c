@@ -103,7 +103,8 @@ static size_t find_level(struct pairing *p, const struct tv_span *end)
 static void take_end(struct pairing *p, const struct tv_span *end)
 {
     if (p->depth == 0) {
-        count_as(p, TV_DIAGNOSTIC_UNMATCHED_EXIT, end);
+        if (!(end->flags & TV_SPAN_IF_OPEN))
+            count_as(p, TV_DIAGNOSTIC_UNMATCHED_EXIT, end);
         return;
     }
     size_t level = find_level(p, end);

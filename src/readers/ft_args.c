@@ -135,21 +135,30 @@ bool tv_ft_arg_quantity(struct tv_bytes details, const char *key, double *number
     return tv_ft_quantity(text, number);
 }
 
-bool tv_ft_take_end(struct tv_bytes *text, struct tv_ft_end *end)
+/* "name:12" */
+static bool parse_end(struct tv_bytes text, struct tv_ft_end *end)
 {
-    struct tv_bytes rest = tv_ft_behind(*text, " [");
-    if (rest.data == NULL)
-        return false;
-    size_t length = (size_t)(rest.data - text->data) - 2, colon = length;
-    while (colon > 0 && text->data[colon - 1] != ':')
+    size_t colon = text.length;
+    int64_t tid;
+    while (colon > 0 && text.data[colon - 1] != ':')
         colon--;
     if (colon == 0)
         return false;
-    end->name = (struct tv_bytes){text->data, colon - 1};
-    end->tid = (struct tv_bytes){text->data + colon, length - colon};
-    int64_t tid;
-    if (!tv_ft_number(end->tid, &tid) || !tv_bytes_split(&rest, ']', &end->priority))
-        return false;
-    *text = rest;
-    return true;
+    end->name = (struct tv_bytes){text.data, colon - 1};
+    end->tid = (struct tv_bytes){text.data + colon, text.length - colon};
+    return tv_ft_number(end->tid, &tid);
+}
+
+bool tv_ft_take_end(struct tv_bytes *text, struct tv_ft_end *end)
+{
+    struct tv_bytes rest = *text;
+    /* A name may have brackets, too. */
+    while ((rest = tv_ft_behind(rest, " [")).data) {
+        struct tv_bytes head = {text->data, (size_t)(rest.data - text->data) - 2}, tail = rest;
+        if (!parse_end(head, end) || !tv_bytes_split(&tail, ']', &end->priority))
+            continue;
+        *text = tail;
+        return true;
+    }
+    return false;
 }

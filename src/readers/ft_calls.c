@@ -162,7 +162,11 @@ static void end_call(struct placing *p, struct stack *stack, const struct tv_ft_
                            p->told.rows[stack->open.rows[stack->open.count - 1].place].offset);
         close_call(p, stack, end->start);
     }
-    int64_t start = p->told.rows[stack->open.rows[level].place].start;
+    const struct tv_ft_told *call = &p->told.rows[stack->open.rows[level].place];
+    int64_t start = call->start;
+    if (row->returns)
+        *tv_table_add(&p->merge->slice_ends) = (struct tv_ft_slice_end){
+            .slice = {call->thread, start, 0, call->offset}, .end_offset = row->offset};
     close_call(p, stack, row->duration == TV_NO_TIME ? end->start : later(start, row->duration));
 }
 

@@ -47,6 +47,12 @@ static bool parse_call(struct event *event, struct tv_bytes text)
         .time = call.time,
         .details = call.kind == TV_FT_GRAPH_EVENT ? call.name : call.text,
     };
+    struct tv_bytes details = tv_ft_behind(call.name, ": ");
+    if (call.kind == TV_FT_GRAPH_EVENT && details.data) {
+        event->line.event =
+            (struct tv_bytes){call.name.data, (size_t)(details.data - call.name.data) - 2};
+        event->line.details = details;
+    }
     event->duration = call.printed;
     return true;
 }

@@ -338,6 +338,25 @@ static void put_mali_job(const struct tv_ft_put *put, struct tv_bytes details)
             put_text(put, keys[i], field);
 }
 
+/* All when the mark is not there. */
+static struct tv_bytes before(struct tv_bytes text, const char *mark)
+{
+    struct tv_bytes behind = tv_ft_behind(text, mark);
+    if (behind.data)
+        text.length = (size_t)(behind.data - text.data) - strlen(mark);
+    return text;
+}
+
+/* "f(a=0x1, b=2) {", "f(); ... = 0x3" and "} ... f <-caller ret=0x3" of function_graph, where "..."
+ * begins a comment, and "f <-parent". */
+static void put_function(const struct tv_ft_put *put, struct tv_bytes details)
+{
+    struct tv_bytes said = tv_ft_behind(details, "/*"), answer = tv_ft_behind(said, "ret=");
+    put_pairs(put, before(before(tv_ft_behind(details, "("), ") {"), ");"));
+    put_text(put, "caller", tv_ft_word(tv_ft_behind(details, "<-")));
+    put_text(put, "ret", tv_ft_word(answer.data ? answer : tv_ft_behind(said, "= ")));
+}
+
 void tv_ft_put_details(struct tv_bytes event, struct tv_bytes details, const struct tv_ft_put *put)
 {
     static const struct {
@@ -358,6 +377,10 @@ void tv_ft_put_details(struct tv_bytes event, struct tv_bytes details, const str
         {"i915_", put_i915},
         {"mali_job_systrace_event", put_mali_job},
     };
+    if (event.length == 0) {
+        put_function(put, details);
+        return;
+    }
     for (size_t i = 0; i < TV_COUNT(forms); i++)
         if (tv_bytes_starts_with(event, tv_bytes_of(forms[i].beginning))) {
             forms[i].put(put, details);

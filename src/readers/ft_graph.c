@@ -182,6 +182,7 @@ static bool parse_text(struct tv_bytes text, struct tv_ft_graph_line *line)
     if (text.length > 0 && text.data[0] == '}') {
         line->kind = TV_FT_GRAPH_EXIT;
         struct tv_bytes name = comment(trim(behind(text, 1)));
+        line->returns = name.length > 0 && memchr(name.data, '=', name.length) != NULL;
         /* A comment may tell something else: "<-caller", "ret=0". */
         if (name.length > 0 && name.data[0] != '<' &&
             !tv_bytes_starts_with(name, TV_BYTES("ret")) && name.data[0] != '=')
@@ -297,7 +298,8 @@ void tv_ft_graph_take(struct tv_ft_part *part, const struct tv_ft_graph_line *li
         .duration = line->has_duration ? line->duration : TV_NO_TIME,
         .offset = offset & TV_FT_OFFSET,
         .cpu = line->cpu & 0xffff,
-        .kind = line->kind,
+        .kind = line->kind & 0x7f,
+        .returns = line->returns,
         .task = task,
         .frame = line->kind == TV_FT_GRAPH_SWITCH ? next : frame_of(part, line),
     };

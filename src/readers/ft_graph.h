@@ -15,7 +15,7 @@
 /* One line taken apart. */
 struct tv_ft_graph_line {
     enum tv_ft_graph_kind kind;
-    bool has_time, has_duration, has_cpu;
+    bool has_time, has_duration, has_cpu, returns;
     tv_ns time, duration;
     struct tv_bytes printed; /* the duration as it stands: "+ 10.5 us" */
     uint32_t cpu;

@@ -190,9 +190,10 @@ static bool on_i2c(struct tv_ft_part *part, const struct tv_ft_line *line,
                  (int)(adapter.length < 8 ? adapter.length : 8), (const char *)adapter.data);
     uint32_t task =
         tv_ft_kernel_line(part, (struct tv_bytes){(uint8_t *)name, (size_t)length}, TV_NONE);
-    tv_ft_kernel_end(part, at, task, TV_NONE);
     if (event->title)
-        tv_ft_kernel_begin(part, at, task, frame_of(part, event, (struct tv_bytes){NULL, 0}));
+        tv_ft_kernel_turn(part, at, task, frame_of(part, event, (struct tv_bytes){NULL, 0}));
+    else
+        tv_ft_kernel_end(part, at, task, TV_NONE);
     return true;
 }
 

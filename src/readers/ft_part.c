@@ -201,6 +201,14 @@ void tv_ft_kernel_end(struct tv_ft_part *part, const struct tv_ft_at *at, uint32
     add_half(part, at, task, frame, TV_SPAN_END | TV_SPAN_KERNEL | TV_SPAN_TELLS | nameless);
 }
 
+void tv_ft_kernel_turn(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task,
+                       uint32_t frame)
+{
+    add_half(part, at, task, TV_NONE,
+             TV_SPAN_END | TV_SPAN_KERNEL | TV_SPAN_TELLS | TV_SPAN_NAMELESS | TV_SPAN_IF_OPEN);
+    add_half(part, at, task, frame, TV_SPAN_BEGIN | TV_SPAN_KERNEL);
+}
+
 void tv_ft_slice(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task, uint32_t frame,
                  int64_t length)
 {

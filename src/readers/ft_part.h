@@ -144,9 +144,10 @@ enum tv_ft_graph_kind {
 /* A line of the function_graph tracer. */
 struct tv_ft_graph {
     int64_t time, duration; /* TV_NO_TIME: it does not say */
-    uint64_t offset : 40, cpu : 16, kind : 8;
-    uint32_t task;  /* TV_NONE: it does not say */
-    uint32_t frame; /* TV_NONE: an end that does not say of what */
+    uint64_t offset : 40, cpu : 16, kind : 7;
+    uint64_t returns : 1; /* an end that tells what the function returned */
+    uint32_t task;        /* TV_NONE: it does not say */
+    uint32_t frame;       /* TV_NONE: an end that does not say of what */
 };
 
 /* Functions on the stack at an event, the innermost first. */
@@ -276,6 +277,10 @@ void tv_ft_kernel_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint
                         uint32_t frame);
 void tv_ft_kernel_end(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task,
                       uint32_t frame);
+
+/* The line of a task shows this from now on, instead of what it may have shown. */
+void tv_ft_kernel_turn(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task,
+                       uint32_t frame);
 void tv_ft_slice(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task, uint32_t frame,
                  int64_t length);
 

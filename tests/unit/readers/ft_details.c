@@ -48,6 +48,8 @@ static void reads_plugins_of_trace_cmd(void **context)
     (void)context;
     says("sched_wakeup", "bash:10 [120] success=1 CPU:001",
          "comm: <bash>, pid: <10>, prio: <120>, success: <1>, target_cpu: <001>");
+    says("sched_wakeup", "a [b]:10 [120] success=1 CPU:001",
+         "comm: <a [b]>, pid: <10>, prio: <120>, success: <1>, target_cpu: <001>");
     says("sched_waking", "a:b c:11 [-1] CPU:002",
          "comm: <a:b c>, pid: <11>, prio: <-1>, target_cpu: <002>");
     says("sched_switch", "bash:10 [120] S ==> a b:c:11 [97]",
@@ -71,5 +73,21 @@ static void reads_system_calls(void **context)
     says("sys_exit", "NR 257 = -2", "NR: <257>, ret: <-2>");
 }
 
-UNIT_TESTS(ft_details, cmocka_unit_test(reads_pairs), cmocka_unit_test(reads_file_systems),
-           cmocka_unit_test(reads_plugins_of_trace_cmd), cmocka_unit_test(reads_system_calls));
+/* Kernels since 6.5 tell what functions return, since 6.13 with what and by whom they are called
+ * (kernel/trace/trace_functions_graph.c). */
+static void reads_functions(void **context)
+{
+    (void)context;
+    says("", "vfs_read(file=0xff81, buf=0x7f \"a\", count=0x400) {",
+         "file: <0xff81>, buf: <0x7f \"a\">, count: <0x400>");
+    says("", "f(a=1); /* <-g+0x1/0x2 ret=0x3 */", "a: <1>, caller: <g+0x1/0x2>, ret: <0x3>");
+    says("", "f(); /* = 0x3 */", "ret: <0x3>");
+    says("", "} /* f = -22 */", "ret: <-22>");
+    says("", "} /* f <-g ret=0 */", "caller: <g>, ret: <0>");
+    says("", "} /* f */", "");
+    says("", "kfree [m] <-vfs_read", "caller: <vfs_read>");
+}
+
+UNIT_TESTS(ft_details, cmocka_unit_test(reads_functions), cmocka_unit_test(reads_pairs),
+           cmocka_unit_test(reads_file_systems), cmocka_unit_test(reads_plugins_of_trace_cmd),
+           cmocka_unit_test(reads_system_calls));

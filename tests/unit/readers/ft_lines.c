@@ -113,6 +113,18 @@ static void names_tracks(void **context)
           "async lane of 7\n  now 8+0\n");
 }
 
+/* The first thing that an adapter does ends nothing; a result without a question does. */
+static void draws_adapters(void **context)
+{
+    (void)context;
+#define I2C(time, event)                                                                           \
+    "a-7 [000] ...1 1.00000" time ": i2c_" event ": i2c-3 #0 a=020 f=0000 l=2\n"
+    means(I2C("0", "write") I2C("2", "read") I2C("5", "result"),
+          "thread i2c adapter 3 of 0\n  i2c write 0+2 i2c read 2+3\n");
+    means(I2C("0", "result") I2C("1", "write") I2C("3", "result"),
+          "thread i2c adapter 3 of 0\n  i2c write 1+2\n! unmatched-exit 1\n");
+}
+
 /* Of a cookie that is open only the first beginning counts, and as many ends. */
 static void begins_once(void **context)
 {
@@ -138,5 +150,5 @@ UNIT_TESTS(ft_lines, cmocka_unit_test(draws_time_lines), cmocka_unit_test(draws_
            cmocka_unit_test(draws_flips), cmocka_unit_test(draws_jobs_of_mali),
            cmocka_unit_test(draws_jobs_of_adreno), cmocka_unit_test(knows_when_kswapd_is_awake),
            cmocka_unit_test(reads_what_drivers_say), cmocka_unit_test(counts_what_mali_counts),
-           cmocka_unit_test(names_tracks), cmocka_unit_test(begins_once),
-           cmocka_unit_test(counts_large_numbers));
+           cmocka_unit_test(draws_adapters), cmocka_unit_test(names_tracks),
+           cmocka_unit_test(begins_once), cmocka_unit_test(counts_large_numbers));
