@@ -175,9 +175,9 @@ TV_INLINE bool take_time(struct rest *rest, struct tv_ft_line *line)
     int64_t fraction;
     if (!take_number(rest, INT64_MAX / 10 - 1, &whole))
         return false;
-    line->ticks = !take(rest, '.');
+    line->clock = take(rest, '.') ? TV_FT_CLOCK_SECONDS : TV_FT_CLOCK_TICKS;
     line->time = (int64_t)whole;
-    if (line->ticks)
+    if (line->clock == TV_FT_CLOCK_TICKS)
         return true;
     if (whole > MOST_SECONDS || !take_fraction(rest, &fraction))
         return false;
@@ -341,7 +341,6 @@ static bool parse_from_bracket(const uint8_t *open, const uint8_t *end, struct t
     if (!take_number(&rest, MOST_CPUS, &cpu) || !take(&rest, ']'))
         return false;
     line->cpu = (uint32_t)cpu;
-    line->relative = false;
     return take_flags_and_time(&rest, line) && parse_event(rest, line);
 }
 
@@ -355,13 +354,11 @@ static bool take_latency_time(struct rest *rest, struct tv_ft_line *line)
         while (rest->at < rest->end && !is_space(*rest->at) && *rest->at != ':')
             rest->at++;
         skip_spaces(rest);
-        line->relative = true;
-        line->ticks = false;
+        line->clock = TV_FT_CLOCK_DELTA;
         line->time = (int64_t)number * NS_PER_US;
         return take(rest, ':');
     }
     *rest = start;
-    line->relative = false;
     return take_time(rest, line) && take(rest, ':');
 }
 
@@ -513,8 +510,7 @@ TV_INLINE bool parse_usual(struct tv_ft_owners *owners, struct tv_bytes text, co
     struct rest rest = {open, text.data + text.length};
     if ((size_t)(rest.end - open) < LEAST_USUAL)
         return false;
-    line->relative = false;
-    line->ticks = false;
+    line->clock = TV_FT_CLOCK_SECONDS;
     return take_usual_cpu(&rest, line) && take_usual_time(&rest, line) &&
            take_usual_event(rest, line) &&
            find_owner(owners, (struct tv_bytes){text.data, (size_t)(open - text.data)}, line);

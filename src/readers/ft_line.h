@@ -17,6 +17,14 @@
 
 #define TV_FT_NO_ID (-1)
 
+/* What a time counts. */
+enum tv_ft_clock {
+    TV_FT_CLOCK_SECONDS,
+    TV_FT_CLOCK_TICKS, /* there was no '.': a clock of unknown unit */
+    TV_FT_CLOCK_DELTA, /* microseconds from where the tracer began */
+    TV_FT_CLOCKS
+};
+
 /* Spaces around texts are cut off. */
 struct tv_ft_line {
     struct tv_bytes buffer; /* of an instance of tracefs, or a file; empty: the main buffer */
@@ -24,10 +32,9 @@ struct tv_ft_line {
     int64_t tid;
     int64_t tgid; /* TV_FT_NO_ID: the line does not say */
     uint32_t cpu;
-    struct tv_bytes flags;   /* empty: none */
-    tv_ns time;              /* of clocks that count no seconds: their number */
-    bool relative;           /* the time counts from where the tracer began, in microseconds */
-    bool ticks;              /* the time had no '.': a clock of unknown unit */
+    struct tv_bytes flags; /* empty: none */
+    tv_ns time;            /* of clocks that count no seconds: their number */
+    enum tv_ft_clock clock;
     struct tv_bytes event;   /* "sched_switch"; empty: `details` is "function <-parent" */
     struct tv_bytes details; /* may be empty */
 };

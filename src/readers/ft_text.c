@@ -163,6 +163,12 @@ static void take_stray(struct tv_ft_text *text, uint64_t offset)
 
 /* ---- All lines ---- */
 
+/* Whether times of the line can stand beside those of the others. */
+static bool has_clock(const struct tv_ft_text *text, const struct tv_ft_line *line)
+{
+    return text->clock == TV_FT_CLOCKS || text->clock == line->clock;
+}
+
 /* "=> do_sys_open", "=> do_sys_open (ffffffff81151930)", "=> do_sys_open <ffffffff81151930>" */
 static bool is_symbol(struct tv_bytes line, struct tv_bytes *name)
 {
@@ -225,7 +231,7 @@ static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, u
 {
     date_losses(text, line->time);
     text->any = true;
-    if (line->ticks)
+    if (line->clock == TV_FT_CLOCK_TICKS)
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_CLOCK_UNITLESS, offset);
     if (line->buffer.length > 0)
         note_buffer(text, line->buffer);
@@ -251,7 +257,10 @@ static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
     if (line->too_long) {
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
     } else if (tv_ft_line_parse_next(&text->owners, bare, &parsed)) {
-        take_event(text, &parsed, line->offset);
+        if (has_clock(text, &parsed))
+            take_event(text, &parsed, line->offset);
+        else
+            tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
     } else if (bare.length > 0 && bare.data[0] == '#') {
         take_comment(text, bare);
     } else if (tv_ft_text_loss(bare, &cpu)) {
@@ -289,7 +298,7 @@ static void end_losses(struct tv_ft_text *text, struct tv_text_lines *lines)
         text->status = tv_text_lines_next(lines, &line, &text->error);
         if (text->status != TV_OK || line.none)
             break;
-        if (!tv_ft_line_parse(tv_text_line_bare(line.text), &parsed))
+        if (!tv_ft_line_parse(tv_text_line_bare(line.text), &parsed) || !has_clock(text, &parsed))
             continue;
         time = parsed.time;
         break;

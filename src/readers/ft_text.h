@@ -26,7 +26,8 @@ struct tv_ft_loss {
 
 struct tv_ft_text {
     struct tv_source *source;
-    uint64_t start, end; /* of whole lines */
+    uint64_t start, end;    /* of whole lines */
+    enum tv_ft_clock clock; /* of lines that count; TV_FT_CLOCKS: any */
     struct tv_progress *progress;
     struct tv_ft_part part;
     struct tv_ft_owners owners;

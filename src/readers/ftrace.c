@@ -53,11 +53,66 @@ static int sniff(struct tv_bytes head, uint64_t size)
     return 0;
 }
 
+/* ---- The head ---- */
+
+/* So many events tell the clock, or so many bytes. */
+#define CLOCK_EVENTS 256u
+#define CLOCK_BYTES ((uint64_t)1 << 20)
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+struct head {
+    uint64_t start;         /* of the text: behind what adb said before "TRACE:" */
+    enum tv_ft_clock clock; /* that most lines have; TV_FT_CLOCKS: there are no events */
+};
+
+static enum tv_ft_clock most_frequent(const uint32_t *counts)
+{
+    enum tv_ft_clock best = TV_FT_CLOCKS;
+    uint32_t most = 0;
+    for (unsigned i = 0; i < TV_FT_CLOCKS; i++) {
+        if (counts[i] <= most)
+            continue;
+        most = counts[i];
+        best = (enum tv_ft_clock)i;
+    }
+    return best;
+}
+
+static enum tv_status read_head(struct tv_source *source, struct head *head, struct tv_error *err)
+{
+    struct tv_text_lines lines;
+    struct tv_text_line line;
+    struct tv_ft_line parsed;
+    uint32_t counts[TV_FT_CLOCKS] = {0}, events = 0;
+    *head = (struct head){0, TV_FT_CLOCKS};
+    tv_text_lines_init(&lines, source, 0, tv_source_size(source));
+    enum tv_status status = TV_OK;
+    while (events < CLOCK_EVENTS && lines.offset < CLOCK_BYTES) {
+        status = tv_text_lines_next(&lines, &line, err);
+        if (status != TV_OK || line.none)
+            break;
+        struct tv_bytes bare = tv_text_line_bare(line.text);
+        if (line.offset == 0 && tv_bytes_starts_with(bare, TV_BYTES(BYTE_ORDER_MARK)))
+            head->start = sizeof BYTE_ORDER_MARK - 1;
+        if (events == 0 && tv_bytes_equal(bare, TV_BYTES("TRACE:")))
+            head->start = lines.offset;
+        if (!tv_ft_line_parse(bare, &parsed))
+            continue;
+        counts[parsed.clock]++;
+        events++;
+    }
+    head->clock = most_frequent(counts);
+    tv_text_lines_release(&lines);
+    return status;
+}
+
 /* ---- Parts ---- */
 
 struct reading {
     struct tv_source *source;
     const struct tv_read_options *options;
+    struct head head;
     struct tv_ft_text *texts;
     unsigned count;
 };
@@ -89,7 +144,7 @@ static unsigned count_parts(const struct tv_read_options *options, uint64_t size
 
 static enum tv_status begin_parts(struct reading *reading, struct tv_error *err)
 {
-    uint64_t size = tv_source_size(reading->source), start = 0;
+    uint64_t size = tv_source_size(reading->source), start = reading->head.start;
     reading->count = count_parts(reading->options, size);
     reading->texts = tv_alloc(reading->count, sizeof *reading->texts);
     enum tv_status status = TV_OK;
@@ -104,6 +159,7 @@ static enum tv_status begin_parts(struct reading *reading, struct tv_error *err)
         }
         tv_ft_text_init(&reading->texts[i], reading->source, start, end);
         reading->texts[i].progress = reading->options->progress;
+        reading->texts[i].clock = reading->head.clock;
         start = end;
     }
     return status;
@@ -117,7 +173,9 @@ static void read_part(void *context, unsigned index)
 
 static enum tv_status read_parts(struct reading *reading, struct tv_error *err)
 {
-    enum tv_status status = begin_parts(reading, err);
+    enum tv_status status = read_head(reading->source, &reading->head, err);
+    if (status == TV_OK)
+        status = begin_parts(reading, err);
     if (status != TV_OK)
         return status;
     tv_workers_run(reading->count, read_part, reading);

@@ -13,12 +13,12 @@ static void reads(const char *text, const char *expected)
     struct tv_ft_line line;
     char found[512] = "none";
     if (tv_ft_line_parse(tv_bytes_of(text), &line))
-        snprintf(found, sizeof found,
-                 "%.*s|%" PRId64 "|%" PRId64 "|%u|%.*s|%s%s%" PRId64 "|%.*s|%.*s",
-                 (int)line.task.length, line.task.data, line.tid, line.tgid, line.cpu,
-                 (int)line.flags.length, line.flags.data, line.relative ? "+" : "",
-                 line.ticks ? "#" : "", line.time, (int)line.event.length, line.event.data,
-                 (int)line.details.length, line.details.data);
+        snprintf(
+            found, sizeof found, "%.*s|%" PRId64 "|%" PRId64 "|%u|%.*s|%s%s%" PRId64 "|%.*s|%.*s",
+            (int)line.task.length, line.task.data, line.tid, line.tgid, line.cpu,
+            (int)line.flags.length, line.flags.data, line.clock == TV_FT_CLOCK_DELTA ? "+" : "",
+            line.clock == TV_FT_CLOCK_TICKS ? "#" : "", line.time, (int)line.event.length,
+            line.event.data, (int)line.details.length, line.details.data);
     assert_string_equal(found, expected);
 }
 

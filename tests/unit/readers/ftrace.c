@@ -163,6 +163,32 @@ static void says_what_it_cannot_read(void **context)
 }
 
 /* On the row of its processor; where that has none, on the whole trace. */
+/* The clock is that of most lines at the head of the text: times of another have no place there. */
+static void keeps_one_clock(void **context)
+{
+    (void)context;
+    means("a-7 [000] .... 1000: odd: x=1\n"
+          "a-7 [000] .... 2.000000: ev: x=1\n"
+          "a-7 [000] .... 2.000003: ev: x=2\n"
+          "a-7 0d..1 12us : f <-g\n",
+          "instant ev of a 0\ninstant ev of a 3\n! bad-line 2\n");
+    means("a-7 [000] .... 1000000: ev: x=1\n"
+          "a-7 [000] .... 2.000003: odd: x=2\n"
+          "a-7 [000] .... 1003000: ev: x=2\n",
+          "instant ev of a 0\ninstant ev of a 3\n! bad-line 1\n! clock-unitless 2\n");
+}
+
+/* What adb says before the text, and the mark of its bytes. */
+static void begins_behind_the_preamble(void **context)
+{
+    (void)context;
+    means("capturing trace... done\nTRACE:\n# tracer: nop\na-7 [000] .... 2.000000: ev: x=1\n",
+          "instant ev of a 0\n");
+    means("\xef\xbb\xbf# tracer: nop\na-7 [000] .... 2.000000: ev: x=1\n", "instant ev of a 0\n");
+    means("a-7 [000] .... 1.000000: ev: x=1\nTRACE:\na-7 [000] .... 1.000002: ev: x=1\n",
+          "instant ev of a 0\ninstant ev of a 2\n");
+}
+
 static void puts_losses_on_their_processors(void **context)
 {
     (void)context;
@@ -264,7 +290,8 @@ static void ends_with_the_last_line(void **context)
           "woken a 0 by b\nwoken c 5 by b\n");
 }
 
-UNIT_TESTS(ftrace, cmocka_unit_test(knows_who_ran), cmocka_unit_test(knows_idle_processors),
+UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_behind_the_preamble),
+           cmocka_unit_test(knows_who_ran), cmocka_unit_test(knows_idle_processors),
            cmocka_unit_test(ends_with_the_last_line),
            cmocka_unit_test(knows_why_a_thread_was_blocked),
            cmocka_unit_test(knows_when_a_reason_counts), cmocka_unit_test(reads_marks),
