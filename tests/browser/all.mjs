@@ -13,6 +13,7 @@ import './findings.test.mjs';
 import './flame.test.mjs';
 import './flamegraph.test.mjs';
 import './flows.test.mjs';
+import './health.test.mjs';
 import './instants.test.mjs';
 import './objects.test.mjs';
 import './lower.test.mjs';
