@@ -19,6 +19,7 @@ import './objects.test.mjs';
 import './lower.test.mjs';
 import './notes.test.mjs';
 import './page.test.mjs';
+import './picture.test.mjs';
 import './samples.test.mjs';
 import './sketch.test.mjs';
 import './states.test.mjs';

@@ -48,14 +48,17 @@ export class Meters {
   get(font: string): TextMeter {
     let meter = this.byFont.get(font);
     if (!meter) {
-      meter = new TextMeter((text) => {
-        if (!this.context) return text.length * 6;
-        this.context.font = font;
-        return this.context.measureText(text).width;
-      });
+      meter = new TextMeter((text) => this.measure(font, text));
       this.byFont.set(font, meter);
     }
     return meter;
+  }
+
+  /** As a whole: letters beside each other may stand closer. */
+  measure(font: string, text: string): number {
+    if (!this.context) return text.length * 6;
+    this.context.font = font;
+    return this.context.measureText(text).width;
   }
 }
 

@@ -25,6 +25,10 @@ const ORDERS: readonly [FlameOrder, string, string, string][] = [
   ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
 ];
 
+export function orderName(order: FlameOrder): string {
+  return ORDERS.find(([name]) => name === order)?.[2] ?? '';
+}
+
 const FLAMES: readonly [FlameOf, string][] = [
   ['calls', 'Calls'],
   ['count', 'Samples, by count'],

@@ -16,7 +16,7 @@ import type { Surface } from '../render/surface';
 import { Canvas } from './canvas';
 import type { Views } from './context';
 import { showCrumbs } from './flameCrumbs';
-import { flameToggles, ofSwitch, orderSwitch } from './flameSwitches';
+import { flameToggles, ofSwitch, orderName, orderSwitch } from './flameSwitches';
 
 const MEASURES = {
   count: 'the number of samples',
@@ -129,6 +129,24 @@ export class FlameView {
     if (of === 'weight') return `${formatCount(width)} of weight`;
     const unit = this.v.viewer.unit.peek();
     return formatTimeUnit(width, unit);
+  }
+
+  /** Of all of it, as a picture; no height while there is none. */
+  get size(): { width: number; height: number } {
+    const graph = this.graph.peek();
+    const { row } = flameHeights(this.v.settings.theme.peek());
+    const height = graph && this.none.hidden ? (flameDepth(graph) + 1) * row + 1 : 0;
+    return { width: this.canvas.width, height };
+  }
+
+  get orderWords(): string {
+    return orderName(this.v.viewer.flameOrder.peek()).toLowerCase();
+  }
+
+  drawPicture(g: Surface): void {
+    const graph = this.graph.peek();
+    const { height } = this.size;
+    if (graph) paintFlame(g, { ...this.scene(graph), height, scroll: 0, hovered: -1 });
   }
 
   private draw(g: Surface): void {

@@ -46,6 +46,7 @@ export class LowerPanel {
   readonly element: HTMLElement;
   readonly splitter: HTMLElement;
   readonly table: ProfileTable;
+  readonly flame: FlameView;
   private readonly find: FindBox;
   private readonly inProfile: Findable;
   private readonly panes = h('div', { class: 'panes' });
@@ -87,6 +88,7 @@ export class LowerPanel {
       'bottom-up': this.makeTree('bottom-up', true),
     };
     this.table = new ProfileTable(v);
+    this.flame = new FlameView(v, () => viewer.tab.get() === 'flame');
     this.inProfile = profileFind(v, this.table);
     this.find = new FindBox(viewer, () => this.findable());
     const beside = h('div', {
@@ -153,10 +155,7 @@ export class LowerPanel {
     const health = new HealthView(this.v, () => viewer.tab.get() === 'health');
     return new Map<Tab, HTMLElement>([
       ['profile', pane('profile', '', this.table.element)],
-      [
-        'flame',
-        pane('flame', '', new FlameView(this.v, () => viewer.tab.get() === 'flame').element),
-      ],
+      ['flame', pane('flame', '', this.flame.element)],
       ...Object.entries(this.trees).map(([tab, tree]): [Tab, HTMLElement] => [
         tab as Tab,
         pane(tab as Tab, '', tree.element),

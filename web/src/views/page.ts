@@ -22,6 +22,7 @@ import { LowerPanel } from './lowerPanel';
 import { Mover } from './mover';
 import { NotesStrip } from './notesStrip';
 import { OverviewView } from './overviewView';
+import { pictureEntries } from './pictures';
 import { Readout } from './readout';
 import { SaveMenu, traceEntries } from './saveMenu';
 import type { Settings } from './settings';
@@ -95,7 +96,10 @@ export class Page {
     this.line.tracks.append(new CallList(views, this.line).element);
     this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
     this.lower = new LowerPanel(views, () => this.top.searchInput.focus());
-    this.save = new SaveMenu(views, [...traceEntries(views)]);
+    this.save = new SaveMenu(views, [
+      ...traceEntries(views),
+      ...pictureEntries(views, this.line, this.lower.flame),
+    ]);
     this.top = new TopBar(views, this.save, {
       help: () => this.help.toggle(),
       quit,

@@ -15,6 +15,8 @@ export interface SaveEntry {
   title: string;
   /** Of the file's name, without the point. */
   ending: string;
+  /** Absent: always. */
+  shown?: () => boolean;
   make: (signal: AbortSignal) => Promise<Blob>;
 }
 
@@ -134,9 +136,11 @@ export class SaveMenu {
     fill(
       this.menu,
       head,
-      ...this.entries.map((entry) =>
-        this.item(entry.name, entry.title, `.${entry.ending}`, () => void this.save(entry)),
-      ),
+      ...this.entries
+        .filter(({ shown }) => shown?.() ?? true)
+        .map((entry) =>
+          this.item(entry.name, entry.title, `.${entry.ending}`, () => void this.save(entry)),
+        ),
     );
   }
 

@@ -19,6 +19,7 @@ import { idOf, ownName, processName, trackName } from '../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../model/rows';
 import { CPUS, threadsOf } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
+import type { Label } from '../render/labelPainter';
 import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from './context';
@@ -95,6 +96,25 @@ export class TimelineLabels {
     const last = this.lines[this.lines.length - 1];
     const end = last ? last.top + last.height : 0;
     if (Math.max(0, top) < this.from || Math.min(bottom, end) > this.to) this.fill(top, bottom);
+  }
+
+  /** What the labels say, for a picture. */
+  shown(): Label[] {
+    const text = (of: Element, found: string): string =>
+      [...of.querySelectorAll(found)].map((e) => e.textContent.trim()).join(' ');
+    return [...this.element.querySelectorAll<HTMLElement>('.label, .group-line')].map((label) => {
+      const group = label.classList.contains('group-line');
+      return {
+        top: parseFloat(label.style.top),
+        height: parseFloat(label.style.height),
+        group,
+        chosen: label.classList.contains('selected'),
+        id: text(label, '.tid'),
+        name: text(label, group ? '.group b' : '.name, .fold'),
+        side: text(label, '.kind, .side'),
+        second: text(label, '.second, .levels'),
+      };
+    });
   }
 
   focus(key: string): void {

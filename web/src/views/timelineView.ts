@@ -2,7 +2,7 @@
 // The tracks and the ruler over them: keeps the tiles asked for, draws them, and knows what lies
 // under a point.  How hands move it stands in timelineGestures.ts.
 
-import { fill, h, icon, setAttribute, setText } from '../base/dom';
+import { h } from '../base/dom';
 import { plural } from '../base/format';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../base/signal';
 import type { CounterFacts, Flow, Instant, TileLane } from '../model/engine';
@@ -19,7 +19,6 @@ import {
 } from '../model/layout';
 import { counterBoxes, rowsOf, type CounterBox, type Row } from '../model/rows';
 import type { Span } from '../model/span';
-import { allThreads, CPUS, threadsIn } from '../model/states';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
 import { instantAt, paintInstants } from '../render/instantPainter';
@@ -33,8 +32,8 @@ import { BesideLayer, type MarkHit } from './besideLayer';
 import { Canvas } from './canvas';
 import type { Views } from './context';
 import { FlowLayer } from './flowLayer';
+import { rulerKey } from './rulerKey';
 import { TimelineLabels } from './timelineLabels';
-import { hiddenButton, trackFilter } from './trackFilter';
 
 /** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
 const AHEAD = 120;
@@ -71,7 +70,7 @@ export class TimelineView {
   private readonly rulerCanvas: Canvas;
   private readonly strips = new StripImages();
   private readonly body: HTMLElement;
-  private readonly labels: TimelineLabels;
+  readonly labels: TimelineLabels;
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
@@ -142,13 +141,13 @@ export class TimelineView {
 
     this.rulerPlace = h('div', { class: 'canvas' });
     this.rulerCanvas = new Canvas(this.rulerPlace, this.rulerPlace, 'Ruler', (g) =>
-      this.drawRuler(g),
+      this.drawRuler(g, viewer.pointer.peek()),
     );
     this.rulerPlace.append(this.rulerCanvas.element);
     this.ruler = h(
       'section',
       { class: 'strip ruler', attrs: { 'aria-label': 'Ruler' } },
-      this.rulerKey(),
+      rulerKey(v, this.placed),
       this.rulerPlace,
     );
     effect(() => this.layLabels());
@@ -160,49 +159,6 @@ export class TimelineView {
       this.watchShared();
       this.rulerCanvas.invalidate();
     });
-  }
-
-  private rulerKey(): HTMLElement {
-    const { viewer } = this.v;
-    const { tracks, order } = viewer.facts;
-    const busy = threadsIn(tracks);
-    const all = allThreads(viewer.facts);
-    const words = h('span', null);
-    effect(() => {
-      // Threads that have no slices, but something else to show, are not idle.
-      const lone = this.v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
-      const threads = `${busy.size + lone} of ${plural(all, 'thread')}`;
-      const processes = plural(
-        this.placed.get().groups.filter((group) => group.process !== CPUS).length,
-        'process',
-        'processes',
-      );
-      words.title = order === 'owner' ? `${processes}, ${threads}` : threads;
-      setText(words, words.title);
-    });
-    const toggle = h('button', { class: 'icon-button', attrs: { type: 'button' } });
-    toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
-    effect(() => {
-      const open = viewer.expanded.get().size > 0;
-      const label = inWords(
-        wordsFor(viewer.facts),
-        open
-          ? 'Collapse all threads to the innermost call'
-          : 'Expand all threads to every level of their calls',
-      );
-      toggle.title = label;
-      setAttribute(toggle, 'aria-label', label);
-      fill(toggle, icon(open ? 'down' : 'right'));
-    });
-    return h(
-      'div',
-      { class: 'key' },
-      toggle,
-      words,
-      order === 'busiest' && h('span', { class: 'dim push' }, 'busiest first'),
-      hiddenButton(viewer, this.placed),
-      ...trackFilter(viewer, words),
-    );
   }
 
   private watchShared(): void {
@@ -300,6 +256,18 @@ export class TimelineView {
     const scene = this.scene(this.scale);
     this.want(placed, scroll, scene);
     this.wantCounters(placed, scroll);
+    this.drawScene(g, scene);
+  }
+
+  /** What is in view as a picture to keep: without what follows the pointer. */
+  drawPicture(g: Surface, ratio: number): void {
+    const strips = new StripImages();
+    this.drawScene(g, { ...this.scene(this.scale), strips, ratio, pointer: null, hovered: null });
+  }
+
+  private drawScene(g: Surface, scene: Scene): void {
+    const placed = this.placed.peek();
+    const scroll = this.tracks.scrollTop;
     this.drawPart(g, scene, { placed, scroll, top: placed.pinned, bottom: this.canvas.height });
     if (placed.pinned > 0) {
       this.drawPart(g, scene, { placed, scroll: 0, top: 0, bottom: placed.pinned });
@@ -413,7 +381,7 @@ export class TimelineView {
     this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
   }
 
-  private drawRuler(g: Surface): void {
+  drawRuler(g: Surface, pointer: number | null): void {
     const { viewer, settings, meters } = this.v;
     const theme = settings.theme.peek();
     paintRuler(g, {
@@ -424,7 +392,7 @@ export class TimelineView {
       bounds: viewer.bounds,
       range: viewer.range.peek(),
       zoom: this.zooming.peek(),
-      pointer: viewer.pointer.peek(),
+      pointer,
       unit: viewer.unit.peek(),
     });
   }
