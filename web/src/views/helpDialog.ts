@@ -90,7 +90,7 @@ const SECTIONS: readonly Section[] = [
         'in a tree',
         'Right opens, Left closes or goes to the parent, * opens all below, Enter selects',
       ],
-      ['Ctrl+S', 'saves the selection, or all, as a trace'],
+      ['Ctrl+S', 'saves the selection, or all, as a trace; what is seen as a picture'],
       ['?', 'this help'],
     ],
   ],
