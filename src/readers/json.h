@@ -24,7 +24,7 @@ enum tv_json_fault {
     TV_JSON_FAULT_ESCAPE = 1 << 6,    /* an unknown escape: the character behind the backslash */
     TV_JSON_FAULT_SURROGATE = 1 << 7, /* \ud800 alone: U+FFFD.  RFC 8259's grammar has it */
     TV_JSON_FAULT_UTF8 = 1 << 8,      /* bytes that are not UTF-8: U+FFFD */
-    TV_JSON_FAULT_COMMENT = 1 << 9,   /* one in // or in slashes and stars: white space */
+    TV_JSON_FAULT_COMMENT = 1 << 9,   /* in // or slashes and stars, or ... words: white space */
     TV_JSON_FAULT_MISSING = 1 << 10,  /* no key (an empty one), no colon, no value (null) */
     TV_JSON_FAULT_BRACKET = 1 << 11,  /* a closing one of the wrong kind closes all the same */
     TV_JSON_FAULT_CUT = 1 << 12,      /* the text ends too early: all that is open ends there */

@@ -3,7 +3,8 @@
  * json_walk.c - where the strings, words, objects and arrays of a lenient text begin and end.
  *
  * A double quote outside of strings begins one everywhere, a single quote where no word is under
- * way ("don't"), a comment everywhere.
+ * way ("don't"), a comment everywhere.  The dots of "{ ..., "a": 1, ... more of it }" stand for what
+ * was left out: the format's own document writes events so.
  */
 #include "readers/json_walk.h"
 
@@ -52,6 +53,22 @@ static void skip_comment(struct tv_json_walk *walk)
         tv_json_blame(walk, TV_JSON_FAULT_CUT, walk->end);
 }
 
+static bool at_dots(const struct tv_json_walk *walk)
+{
+    return walk->end - walk->at >= 3 && memcmp(walk->at, "...", 3) == 0;
+}
+
+/* With the words behind them. */
+static void skip_dots(struct tv_json_walk *walk)
+{
+    tv_json_blame(walk, TV_JSON_FAULT_COMMENT, walk->at);
+    for (; walk->at < walk->end; walk->at++) {
+        uint8_t c = *walk->at;
+        if (c == '\n' || (is_break(c) && !is_space(c)) || (c == '\'' && is_space(walk->at[-1])))
+            return;
+    }
+}
+
 int tv_json_look(struct tv_json_walk *walk)
 {
     while (walk->at < walk->end) {
@@ -59,6 +76,8 @@ int tv_json_look(struct tv_json_walk *walk)
             walk->at++;
         else if (at_comment(walk))
             skip_comment(walk);
+        else if (at_dots(walk))
+            skip_dots(walk);
         else
             return *walk->at;
     }

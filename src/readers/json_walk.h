@@ -25,7 +25,7 @@ static inline struct tv_json_walk tv_json_walk_over(struct tv_bytes text)
 /* Notes a fault, and the place of the first. */
 void tv_json_blame(struct tv_json_walk *walk, enum tv_json_fault fault, const uint8_t *place);
 
-/* The next byte that is neither space nor comment, which stays; -1: there is none. */
+/* The next byte that is neither space nor comment nor "...", which stays; -1: there is none. */
 int tv_json_look(struct tv_json_walk *walk);
 
 /* A string or a bare word; *text is its raw text. At least one byte is there. */

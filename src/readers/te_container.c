@@ -36,6 +36,18 @@ static struct tv_bytes skip_space(struct tv_bytes text)
     return text;
 }
 
+/* Whether a key without quotes begins here, or the dots of what was left out. */
+static bool is_bare_key(struct tv_bytes text)
+{
+    size_t i = 0;
+    if (tv_bytes_starts_with(text, TV_BYTES("...")))
+        return true;
+    while (i < text.length && ((text.data[i] | 0x20) >= 'a' && (text.data[i] | 0x20) <= 'z'))
+        i++;
+    text = skip_space((struct tv_bytes){text.data + i, text.length - i});
+    return i > 0 && text.length > 0 && text.data[0] == ':';
+}
+
 /* Behind the opening bracket, as other things begin with one as well ("[unknown];main 12"). */
 static int sniff_inside(struct tv_bytes text, uint8_t bracket)
 {
@@ -46,6 +58,8 @@ static int sniff_inside(struct tv_bytes text, uint8_t bracket)
     /* Whatever stands in strings behind it: lines of ftrace, for one. */
     if (bracket == '{' && tv_bytes_starts_with(text, TV_BYTES("\"traceEvents\"")))
         return 97;
+    if (bracket == '{' && is_bare_key(text))
+        return 20;
     if (bracket == '{')
         return c == '"' ? 60 : c == '}' || c == '\'' || c == '/' ? 20 : 0;
     if (c == '{')
@@ -56,6 +70,12 @@ static int sniff_inside(struct tv_bytes text, uint8_t bracket)
     return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
 }
 
+/* The members of the object without its brace, as the format's document prints them. */
+static bool begins_bare(struct tv_bytes text)
+{
+    return tv_bytes_starts_with(text, TV_BYTES("traceEvents:"));
+}
+
 int tv_te_container_sniff(struct tv_bytes head)
 {
     if (tv_bytes_starts_with(head, TV_BYTES(BYTE_ORDER_MARK))) {
@@ -63,6 +83,8 @@ int tv_te_container_sniff(struct tv_bytes head)
         head.length -= 3;
     }
     head = skip_space(head);
+    if (begins_bare(head))
+        return 97;
     if (head.length == 0 || (head.data[0] != '{' && head.data[0] != '['))
         return 0;
     return sniff_inside((struct tv_bytes){head.data + 1, head.length - 1}, head.data[0]);
@@ -214,10 +236,9 @@ static void add_member(struct walker *walker, struct tv_bytes key, struct tv_te_
 /* Keys of things that are read without any events. */
 static bool stands_alone(struct tv_bytes key)
 {
-    static const char *const keys[] = {"\"samples\"", "\"systemTraceEvents\"",
-                                       "\"powerTraceAsString\""};
+    static const char *const keys[] = {"samples", "systemTraceEvents", "powerTraceAsString"};
     for (size_t i = 0; i < TV_COUNT(keys); i++)
-        if (tv_bytes_equal(key, tv_bytes_of(keys[i])))
+        if (tv_te_key_is(key, keys[i]))
             return true;
     return false;
 }
@@ -246,7 +267,7 @@ static enum tv_status read_value(struct walker *walker, struct tv_bytes key, boo
     enum tv_status status = next_byte(walker, false, &first);
     if (status != TV_OK)
         return status;
-    if (first == '[' && tv_bytes_equal(key, TV_BYTES("\"traceEvents\"")))
+    if (first == '[' && tv_te_key_is(key, "traceEvents"))
         return read_events(walker, more);
     uint64_t start = walker->at;
     status = pass_value(walker, first, &whole);
@@ -288,11 +309,12 @@ static enum tv_status read_member(struct walker *walker, bool *more)
     return read_value(walker, key, more);
 }
 
+/* From behind the brace. */
 static enum tv_status read_object(struct walker *walker)
 {
     uint8_t byte = 0;
     bool more = true;
-    uint64_t start = walker->at++;
+    uint64_t start = walker->at;
     while (more) {
         enum tv_status status = next_byte(walker, true, &byte);
         if (status != TV_OK)
@@ -304,7 +326,7 @@ static enum tv_status read_object(struct walker *walker)
             return status;
     }
     if (!walker->has_events && !walker->has_others)
-        return tv_fail(walker->err, TV_ERR_SYNTAX, start,
+        return tv_fail(walker->err, TV_ERR_SYNTAX, start - 1,
                        "expected the key \"traceEvents\" with an array, found none");
     if (more && byte != '}')
         warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
@@ -326,7 +348,7 @@ static bool has_list(struct tv_bytes object)
             return false;
         rest = skip_space((struct tv_bytes){rest.data + 1, rest.length - 1});
         if (rest.length > 0 && rest.data[0] == '[' &&
-            tv_bytes_equal(key, TV_BYTES("\"traceEvents\"")))
+            tv_te_key_is(key, "traceEvents"))
             return true;
         at = rest.data;
         if (!tv_te_element_next(&at, end, &value))
@@ -342,11 +364,25 @@ static enum tv_status is_lines(struct walker *walker, bool *lines)
     struct tv_te_fields fields;
     const uint8_t *end;
     enum tv_status status = look(walker, FIRST_OBJECT, &bytes);
-    *lines =
-        status == TV_OK && !has_list(bytes) &&
-        tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end) == TV_TE_READ &&
-        fields.ph.data;
-    return status;
+    *lines = false;
+    if (status != TV_OK || has_list(bytes))
+        return status;
+    /* It may be cut or broken behind its phase: it is the list that says so. */
+    (void)tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
+    *lines = fields.ph.data != NULL;
+    return TV_OK;
+}
+
+static enum tv_status read_bare(struct walker *walker)
+{
+    struct tv_bytes bytes;
+    enum tv_status status = look(walker, LONGEST_KEY, &bytes);
+    if (status != TV_OK)
+        return status;
+    if (!begins_bare(bytes))
+        return tv_fail(walker->err, TV_ERR_SYNTAX, walker->at, "expected '[' or '{'");
+    warn(walker, TV_DIAGNOSTIC_BAD_JSON, walker->at);
+    return read_object(walker);
 }
 
 static enum tv_status read_all(struct walker *walker)
@@ -365,11 +401,14 @@ static enum tv_status read_all(struct walker *walker)
     if (first == '[')
         return read_array(walker);
     if (first != '{')
-        return tv_fail(walker->err, TV_ERR_SYNTAX, walker->at, "expected '[' or '{'");
+        return read_bare(walker);
     status = is_lines(walker, &lines);
     if (status != TV_OK)
         return status;
-    return lines ? read_list(walker, true, &last) : read_object(walker);
+    if (lines)
+        return read_list(walker, true, &last);
+    walker->at++;
+    return read_object(walker);
 }
 
 static enum tv_status read_container(struct walker *walker, struct tv_te_copy *copy)

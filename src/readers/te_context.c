@@ -19,6 +19,8 @@ bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_
             return false;
         enum tv_te_read read =
             tv_te_fields_read(bytes.data, bytes.data + bytes.length, fields, &end);
+        if (read == TV_TE_CUT && bytes.length < want && bytes.length > 0)
+            read = tv_te_fields_close(bytes.data, bytes.data + bytes.length, fields, &end);
         if (read != TV_TE_CUT || bytes.length < want)
             return read == TV_TE_READ;
     }

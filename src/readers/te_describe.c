@@ -23,7 +23,7 @@
 struct event {
     uint8_t *bytes;
     struct tv_te_fields fields;
-    struct tv_bytes object; /* from '{' to '}' */
+    struct tv_bytes object; /* from '{' to '}', which may be missing */
 };
 
 /* False: the event is longer than `want`, or there is none (*status says so). */
@@ -39,6 +39,8 @@ static bool try_event(struct event *event, struct tv_source *source, uint64_t of
     memset(event->bytes + got, 0, TV_WINDOW_SLACK);
     enum tv_te_read read =
         tv_te_fields_read(event->bytes, event->bytes + got, &event->fields, &end);
+    if (read == TV_TE_CUT && got < want && got > 0)
+        read = tv_te_fields_close(event->bytes, event->bytes + got, &event->fields, &end);
     if (read == TV_TE_READ)
         event->object = (struct tv_bytes){event->bytes, (size_t)(end - event->bytes)};
     else if (read != TV_TE_CUT || got < want)
@@ -54,13 +56,6 @@ static enum tv_status read_event(struct event *event, struct tv_source *source, 
         if (try_event(event, source, offset, want, &status, err))
             return TV_OK;
     return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;
-}
-
-static struct tv_bytes key_text(struct tv_bytes key)
-{
-    if (tv_te_is_string(key) && key.length >= 2)
-        return (struct tv_bytes){key.data + 1, key.length - 2};
-    return key;
 }
 
 static bool is_object(struct tv_bytes raw)
@@ -103,7 +98,7 @@ static void members_init(struct members *members, struct tv_bytes object)
     members->values[TV_EMPTY_STRING] = (struct tv_bytes){NULL, 0};
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value)) {
-        size_t number = tv_interner_add(members->keys, key_text(key));
+        size_t number = tv_interner_add(members->keys, tv_te_key(key));
         members->values = tv_array_reserve(members->values, &members->capacity, number + 1,
                                            sizeof *members->values);
         members->values[number] = value;
@@ -119,7 +114,7 @@ static void members_release(struct members *members)
 /* The value of a key; data NULL: there is no such key. */
 static struct tv_bytes members_find(const struct members *members, struct tv_bytes key)
 {
-    uint32_t number = tv_interner_find(members->keys, key_text(key));
+    uint32_t number = tv_interner_find(members->keys, tv_te_key(key));
     return number == TV_NONE ? (struct tv_bytes){NULL, 0} : members->values[number];
 }
 
@@ -165,7 +160,7 @@ static void merge_args(struct tv_out *out, struct tv_bytes first, struct tv_byte
     tv_out_char(out, '{');
     put_rest(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value)) {
-        bool params = tv_bytes_equal(key_text(key), TV_BYTES("params"));
+        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
         if (members_find(&own, key).data != value.data)
             continue;
         if (params && is_object(before) && is_object(value)) {
@@ -202,7 +197,7 @@ static void put_hidden(struct tv_out *out, struct tv_bytes first, struct tv_byte
     members_init(&others, second);
     while (tv_te_member_next(&at, end, &key, &value)) {
         struct tv_bytes other = members_find(&others, key);
-        bool params = tv_bytes_equal(key_text(key), TV_BYTES("params"));
+        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
         if (members_find(&own, key).data != value.data || !other.data ||
             tv_json_same(value, other) || (params && is_object(value) && is_object(other)))
             continue;
@@ -315,7 +310,7 @@ static void put_others(struct tv_out *out, struct tv_bytes object)
     bool any = true;
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value))
-        if (!is_held(key_text(key)))
+        if (!is_held(tv_te_key(key)))
             put_member(out, &any, key, value);
 }
 
@@ -328,7 +323,7 @@ static bool is_either(struct tv_bytes key, const char *one, const char *other)
 static bool is_news(struct tv_bytes key, struct tv_bytes value, const struct members *said,
                     bool stack_shown)
 {
-    struct tv_bytes text = key_text(key), before = members_find(said, key);
+    struct tv_bytes text = tv_te_key(key), before = members_find(said, key);
     if (is_either(text, "sf", "stack"))
         return !stack_shown;
     if (is_held(text) && !is_either(text, "name", "cat"))
@@ -442,8 +437,8 @@ static void put_kept(struct tv_out *out, const struct event *start, struct tv_by
     bool any = true, recoloured = tv_te_colour(end_colour) > 0;
     const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
     while (tv_te_member_next(&at, behind, &key, &value))
-        if (!is_remade(key_text(key)) &&
-            !(recoloured && tv_bytes_equal(key_text(key), TV_BYTES("cname"))))
+        if (!is_remade(tv_te_key(key)) &&
+            !(recoloured && tv_bytes_equal(tv_te_key(key), TV_BYTES("cname"))))
             put_member(out, &any, key, value);
     if (recoloured)
         put_raw(out, "cname", end_colour);

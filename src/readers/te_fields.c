@@ -19,13 +19,16 @@ enum fault {
     FAULT_COMMENT = 1,
     FAULT_COMMA = 2, /* missing, or one too many */
     FAULT_QUOTES = 4,
-    FAULT_WORD = 8, /* a number that JSON does not have, a bare key */
+    FAULT_WORD = 8,   /* a number that JSON does not have, a bare key */
+    FAULT_BRACE = 16, /* missing at the end */
 };
 
 struct walk {
     const uint8_t *at, *end;
     unsigned faults;
-    bool broken; /* something that no leniency takes; else the end was reached */
+    bool broken;  /* something that no leniency takes; else the end was reached */
+    bool between; /* no key was begun */
+    bool whole;   /* words end where the bytes do */
 };
 
 static void skip_comment(struct walk *walk)
@@ -42,6 +45,16 @@ static void skip_comment(struct walk *walk)
     }
 }
 
+/* "...", and the words behind it: what was left out, as json_walk.c has it. */
+static void skip_dots(struct walk *walk)
+{
+    walk->faults |= FAULT_COMMENT;
+    for (; walk->at < walk->end; walk->at++)
+        if (strchr(",:\"{}[]\n", *walk->at ? *walk->at : ' ') ||
+            (*walk->at == '\'' && EXTRA_SPACE(walk->at[-1])))
+            return;
+}
+
 /* The next byte that is no space; 0 at the end. */
 static uint8_t look(struct walk *walk)
 {
@@ -51,6 +64,8 @@ static uint8_t look(struct walk *walk)
             walk->at++;
         else if (c == '/' && (walk->at[1] == '/' || walk->at[1] == '*'))
             skip_comment(walk);
+        else if (c == '.' && walk->at[1] == '.' && walk->at[2] == '.')
+            skip_dots(walk);
         else
             return c ? c : 1;
     }
@@ -109,7 +124,7 @@ static bool skip_word(struct walk *walk)
     if (walk->at == start)
         return broken(walk);
     /* At the end of the bytes it may go on. */
-    return walk->at < walk->end;
+    return walk->whole || walk->at < walk->end;
 }
 
 /* Numbers as JSON writes them, its three names, and the names that Python writes. */
@@ -164,6 +179,7 @@ static bool take_key(struct walk *walk, struct tv_bytes *key)
     uint8_t c = look(walk);
     const uint8_t *start = walk->at;
     bool quoted = c == '"' || c == '\'';
+    walk->between = !quoted && !is_word(c);
     if (!(quoted ? skip_quoted(walk) : skip_word(walk)))
         return false;
     if (!quoted)
@@ -172,9 +188,9 @@ static bool take_key(struct walk *walk, struct tv_bytes *key)
     return true;
 }
 
-static struct tv_bytes without_quotes(struct tv_bytes key)
+struct tv_bytes tv_te_key(struct tv_bytes key)
 {
-    if (tv_te_is_string(key))
+    if (tv_te_is_string(key) && key.length >= 2)
         return (struct tv_bytes){key.data + 1, key.length - 2};
     return key;
 }
@@ -182,6 +198,7 @@ static struct tv_bytes without_quotes(struct tv_bytes key)
 /* False at the end of the object, of the bytes, or of what can be read. */
 static bool next_member(struct walk *walk, bool first, struct tv_bytes *key, struct tv_bytes *value)
 {
+    walk->between = true;
     if (!next_item(walk, '}', first) || !take_key(walk, key))
         return false;
     if (look(walk) != ':')
@@ -190,43 +207,76 @@ static bool next_member(struct walk *walk, bool first, struct tv_bytes *key, str
     return skip_value(walk, value);
 }
 
+static void set_field(struct tv_te_fields *fields, struct tv_bytes key, struct tv_bytes value)
+{
+    uint8_t text[LONGEST_KEY + 4] = {0};
+    if (key.length > LONGEST_KEY) {
+        fields->rare = fields->odd = true;
+        return;
+    }
+    memcpy(text, key.data, key.length);
+    struct tv_bytes *field = find_field(fields, text, key.length);
+    if (field)
+        *field = value;
+}
+
+/* Members as far as they go; *last is behind the last one. */
+static void read_members(struct walk *walk, struct tv_te_fields *fields, const uint8_t **last)
+{
+    struct tv_bytes key, value;
+    *last = walk->at;
+    for (bool first = true; next_member(walk, first, &key, &value); first = false) {
+        set_field(fields, tv_te_key(key), value);
+        *last = walk->at;
+    }
+    fields->faults = walk->faults;
+}
+
 static enum tv_te_read read_lenient(const uint8_t *at, const uint8_t *end,
                                     struct tv_te_fields *fields, const uint8_t **event_end)
 {
     struct walk walk = {.at = at + 1, .end = end};
-    struct tv_bytes key, value;
-    for (bool first = true; next_member(&walk, first, &key, &value); first = false) {
-        uint8_t text[LONGEST_KEY + 4] = {0};
-        key = without_quotes(key);
-        if (key.length > LONGEST_KEY) {
-            fields->rare = fields->odd = true;
-            continue;
-        }
-        memcpy(text, key.data, key.length);
-        struct tv_bytes *field = find_field(fields, text, key.length);
-        if (field)
-            *field = value;
-    }
+    const uint8_t *last;
+    read_members(&walk, fields, &last);
     *event_end = walk.at;
-    fields->faults = walk.faults;
-    /* Half of what begins a comment looks broken. */
-    if (walk.at >= end || (walk.broken && end - walk.at < 2))
+    if (walk.at >= end)
         return TV_TE_CUT;
-    if (walk.broken)
-        return TV_TE_BROKEN;
-    if (*walk.at != '}')
-        return TV_TE_BROKEN;
-    *event_end = walk.at + 1;
-    return TV_TE_READ;
+    if (*walk.at == '}' && !walk.broken) {
+        *event_end = walk.at + 1;
+        return TV_TE_READ;
+    }
+    /* The next event begins where a key should, or the list ends: a brace is all that lacks. */
+    if (walk.between && fields->ph.data && (*walk.at == '{' || *walk.at == ']')) {
+        fields->faults |= FAULT_BRACE;
+        *event_end = last;
+        return TV_TE_READ;
+    }
+    /* Part of what begins a comment, or of three dots, looks broken. */
+    return end - walk.at < 3 ? TV_TE_CUT : TV_TE_BROKEN;
+}
+
+enum tv_te_read tv_te_fields_close(const uint8_t *at, const uint8_t *end,
+                                   struct tv_te_fields *fields, const uint8_t **event_end)
+{
+    struct walk walk = {.at = at + 1, .end = end};
+    memset(fields, 0, sizeof *fields);
+    read_members(&walk, fields, event_end);
+    bool whole = walk.at >= end && walk.between && fields->ph.data && (*event_end)[-1] == '}';
+    return whole ? TV_TE_READ : TV_TE_CUT;
 }
 
 bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *key,
                        struct tv_bytes *value)
 {
-    struct walk walk = {.at = *at, .end = end};
+    struct walk walk = {.at = *at, .end = end, .whole = true};
     bool found = next_member(&walk, false, key, value);
     *at = walk.at;
     return found;
+}
+
+bool tv_te_key_is(struct tv_bytes key, const char *name)
+{
+    return tv_bytes_equal(tv_te_key(key), tv_bytes_of(name));
 }
 
 bool tv_te_element_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *value)
@@ -244,7 +294,7 @@ struct tv_bytes tv_te_member(struct tv_bytes object, const char *name)
         return found;
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value))
-        if (tv_bytes_equal(without_quotes(key), tv_bytes_of(name)))
+        if (tv_te_key_is(key, name))
             found = value;
     return found;
 }

@@ -26,20 +26,26 @@ struct tv_te_fields {
 };
 
 enum tv_te_read {
-    TV_TE_READ,       /* all fields are there */
+    TV_TE_READ,       /* all fields are there; its last brace may be missing */
     TV_TE_CUT,        /* the bytes end before the object does */
     TV_TE_NOT_OBJECT, /* no '{' */
     TV_TE_BROKEN,     /* not to be read even with leniency; `event_end` is where to go on */
 };
 
 /* Reads the object that begins at `at`; [at, end) must have 64 readable bytes behind it (the slack
- * of a window).  *event_end is behind its '}'. */
+ * of a window).  *event_end is behind its '}', or behind its last member. */
 enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
                                   struct tv_te_fields *fields, const uint8_t **event_end);
 
 /* The same, over fields that were read before, or are zeroed: quicker, for the reading of all. */
 enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
                                        struct tv_te_fields *fields, const uint8_t **event_end);
+
+/* Reads an object that the end of the file cuts, when its last member has an end that cannot be
+ * mistaken, the '}' of its arguments: then all that lacks is a brace.  TV_TE_CUT: more does.
+ * *event_end is behind that member. */
+enum tv_te_read tv_te_fields_close(const uint8_t *at, const uint8_t *end,
+                                   struct tv_te_fields *fields, const uint8_t **event_end);
 
 /* How events are searched.  The best that the processor has is used from the beginning; tests ask
  * for others. */
@@ -54,9 +60,13 @@ enum tv_te_simd {
 bool tv_te_simd_use(enum tv_te_simd simd);
 
 /* The members of any object, with leniency: the next one from *at, which begins behind the '{' and
- * moves.  False: there are no more.  Keys are raw text as well. */
+ * moves.  False: there are no more.  Keys are raw text as well.  The object may lack its brace. */
 bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *key,
                        struct tv_bytes *value);
+
+/* A key's raw text without its quotes, if it has some; whether it is this. */
+struct tv_bytes tv_te_key(struct tv_bytes key);
+bool tv_te_key_is(struct tv_bytes key, const char *name);
 
 /* The elements of an array; *at begins behind the '['. */
 bool tv_te_element_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *value);

@@ -10,13 +10,17 @@
 #include "readers/etw_trace.h"
 #include "readers/trace_event.h"
 
-/* Raw text of the keys, without the quote at their ends. */
 static const char *const keys[] = {
-    "\"systemTraceEvents",
-    "\"powerTraceAsString",
-    "\"androidProcessDump",
-    "\"cgroupDump",
+    "systemTraceEvents",
+    "powerTraceAsString",
+    "androidProcessDump",
+    "cgroupDump",
 };
+
+static struct tv_bytes key_of(const struct tv_te_top_member *member)
+{
+    return tv_te_key((struct tv_bytes){(const uint8_t *)member->key, member->key_length});
+}
 
 /* Machines of traces with numbered keys begin here: those of files are few. */
 #define MACHINES UINT32_C(0x80000000)
@@ -25,7 +29,7 @@ static const char *const keys[] = {
  * another machine. */
 bool tv_te_inside_is(const struct tv_te_top_member *member)
 {
-    struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
+    struct tv_bytes key = key_of(member);
     for (size_t i = 0; i < TV_COUNT(keys); i++) {
         size_t at = strlen(keys[i]);
         if (!tv_bytes_starts_with(key, tv_bytes_of(keys[i])))
@@ -33,7 +37,7 @@ bool tv_te_inside_is(const struct tv_te_top_member *member)
         at += at < key.length && key.data[at] == '+';
         while (at < key.length && key.data[at] >= '0' && key.data[at] <= '9')
             at++;
-        if (at + 1 == key.length && key.data[at] == '"')
+        if (at == key.length)
             return true;
     }
     return false;
@@ -42,8 +46,9 @@ bool tv_te_inside_is(const struct tv_te_top_member *member)
 static void name_input(const struct tv_te_context *context, const struct tv_te_top_member *member,
                        char *name, size_t size)
 {
-    snprintf(name, size, "%s: %.*s", tv_source_name(context->source), (int)member->key_length - 2,
-             member->key + 1);
+    struct tv_bytes key = key_of(member);
+    snprintf(name, size, "%s: %.*s", tv_source_name(context->source), (int)key.length,
+             (const char *)key.data);
 }
 
 /* ---- The text as a source ---- */
@@ -102,8 +107,9 @@ static bool read_etw(struct tv_te_context *context, const struct tv_te_top_membe
 
 static bool is_apart(const struct tv_te_top_member *member)
 {
-    uint8_t last = (uint8_t)member->key[member->key_length - 2];
-    return last >= '0' && last <= '9' && !memchr(member->key, '+', member->key_length);
+    struct tv_bytes key = key_of(member);
+    uint8_t last = key.data[key.length - 1];
+    return last >= '0' && last <= '9' && !memchr(key.data, '+', key.length);
 }
 
 /* Processes since `first` are not those of the file. */

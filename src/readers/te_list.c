@@ -172,15 +172,10 @@ static TV_NOINLINE void copy_event(struct tv_te_list *list, struct tv_bytes text
     tv_json_normalise(text, copy->out, NULL);
 }
 
-static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
+/* The object whose fields were read ends at `end`. */
+TV_INLINE void keep_object(struct tv_te_list *list, struct stretch *bytes, const uint8_t *end)
 {
     struct tv_te_fields *fields = &list->fields;
-    const uint8_t *end;
-    enum tv_te_read read = tv_te_fields_read_over(bytes->at, bytes->end, fields, &end);
-    if (TV_UNLIKELY(read == TV_TE_CUT))
-        return STEP_MORE;
-    if (TV_UNLIKELY(read != TV_TE_READ))
-        return STEP_BROKEN;
     if (TV_UNLIKELY(odd_commas(list)))
         fields->faults |= 1;
     if (TV_LIKELY(fields->ph.data || !is_empty_object(bytes->at)))
@@ -188,6 +183,17 @@ static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
     if (TV_UNLIKELY(list->copy))
         copy_event(list, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)}, offset_of(bytes));
     bytes->at = end;
+}
+
+static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
+{
+    const uint8_t *end;
+    enum tv_te_read read = tv_te_fields_read_over(bytes->at, bytes->end, &list->fields, &end);
+    if (TV_UNLIKELY(read == TV_TE_CUT))
+        return STEP_MORE;
+    if (TV_UNLIKELY(read != TV_TE_READ))
+        return STEP_BROKEN;
+    keep_object(list, bytes, end);
     return STEP_DONE;
 }
 
@@ -267,6 +273,24 @@ static void stray(struct tv_te_list *list, enum tv_diagnostic_kind kind)
     list->ended = kind == TV_DIAGNOSTIC_TRUNCATED ? TV_TE_LIST_RAN_OUT : TV_TE_LIST_STRAYED;
 }
 
+/* The element at list->at goes to the end of the file; it may lack nothing but its brace. */
+static enum tv_status take_unclosed(struct tv_te_list *list)
+{
+    struct tv_bytes view;
+    const uint8_t *end;
+    uint64_t left = tv_source_size(list->source) - list->at;
+    if (left > LONGEST_EVENT)
+        return TV_OK;
+    enum tv_status status =
+        tv_window_at(&list->window, list->at, (size_t)left, &view, &list->error);
+    if (status != TV_OK || view.length == 0 || view.data[0] != '{')
+        return status;
+    struct stretch bytes = {view.data, view.data + view.length, view.data, list->at};
+    if (tv_te_fields_close(bytes.at, bytes.end, &list->fields, &end) == TV_TE_READ)
+        keep_object(list, &bytes, end);
+    return TV_OK;
+}
+
 /* The element at list->at cannot be read: goes on behind it, if there is anything. `cut`: it lacks
  * its end. */
 static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
@@ -280,8 +304,9 @@ static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
     }
     *found = next != TV_NO_OFFSET;
     if (!*found) {
+        enum tv_status status = cut ? take_unclosed(list) : TV_OK;
         stray(list, cut ? TV_DIAGNOSTIC_TRUNCATED : TV_DIAGNOSTIC_BAD_EVENT);
-        return TV_OK;
+        return status;
     }
     warn(list, TV_DIAGNOSTIC_BAD_EVENT, list->at);
     list->at = next;

@@ -307,15 +307,14 @@ static void set_unit(struct tv_te_context *context, struct tv_te_stretch stretch
 
 static bool is_key(const struct tv_te_top_member *member, const char *key)
 {
-    return tv_bytes_equal((struct tv_bytes){(const uint8_t *)member->key, member->key_length},
-                          tv_bytes_of(key));
+    return tv_te_key_is((struct tv_bytes){(const uint8_t *)member->key, member->key_length}, key);
 }
 
 static void add_member(struct tv_te_context *context, const struct tv_te_top_member *member)
 {
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
     struct tv_te_stretch value = member->value;
-    if (is_key(member, "\"convertedFrom\""))
+    if (is_key(member, "convertedFrom"))
         tv_te_ends_read(context, tv_te_stretch_read(context, value));
     if (tv_te_inside_is(member) || value.length > LONGEST_VALUE) {
         add_long(context, key, value);
@@ -331,11 +330,11 @@ void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_co
 {
     for (size_t i = 0; i < container->member_count; i++) {
         const struct tv_te_top_member *member = &container->members[i];
-        if (is_key(member, "\"displayTimeUnit\""))
+        if (is_key(member, "displayTimeUnit"))
             set_unit(context, member->value);
-        else if (is_key(member, "\"stackFrames\""))
+        else if (is_key(member, "stackFrames"))
             context->stack_frames = member->value;
-        else if (is_key(member, "\"samples\""))
+        else if (is_key(member, "samples"))
             context->samples = member->value;
         else
             add_member(context, member);

@@ -530,6 +530,16 @@ static void take_timed(struct tv_te_part *part, const struct event *event)
     }
 }
 
+/* What "=" says is true at all times. */
+static TV_NOINLINE void take_timeless(struct tv_te_part *part, struct event *event)
+{
+    event->time = 0;
+    if (event->phase == '=')
+        take_loose(part, event);
+    else
+        warn(part, TV_DIAGNOSTIC_BAD_TIMESTAMP, event);
+}
+
 TV_INLINE bool is_phase(char phase)
 {
     if (TV_LIKELY(phase == 'X' || phase == 'B' || phase == 'E'))
@@ -554,7 +564,7 @@ void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields,
         return;
     }
     if (TV_UNLIKELY(!tv_te_time(fields->ts, &event.time) || event.time < TV_TE_EARLIEST)) {
-        warn(part, TV_DIAGNOSTIC_BAD_TIMESTAMP, &event);
+        take_timeless(part, &event);
         return;
     }
     if (TV_UNLIKELY(!fields->pid.data || !fields->tid.data || !fields->name.data))

@@ -129,10 +129,7 @@ static struct tv_bytes key_of(const struct tv_te_top_member *member)
 
 static bool is_key(const struct tv_te_top_member *member, const char *key)
 {
-    struct tv_bytes raw = key_of(member);
-    if (tv_te_is_string(raw) && raw.length >= 2)
-        raw = (struct tv_bytes){raw.data + 1, raw.length - 2};
-    return tv_bytes_equal(raw, tv_bytes_of(key));
+    return tv_te_key_is(key_of(member), key);
 }
 
 /* The text of a value with slack behind it, to be freed. */
