@@ -93,6 +93,8 @@ struct tv_placing {
     int64_t end;       /* slices that never end are open to here: the latest time of the input */
     /* For each thread of the head, in place of `end` where the thread does nothing later; NULL. */
     const int64_t *ends;
+    /* Of each thread of the head, when it was last seen beside its slices; NULL: it was not. */
+    const int64_t *lasts;
     unsigned workers;                  /* 0: one a processor */
     const _Atomic bool *cancel;        /* or NULL */
     const struct tv_run_clock *clocks; /* of each thread of the head; NULL: none has one */

@@ -70,11 +70,13 @@ static int64_t last_time(const struct tv_spans *spans)
     return last;
 }
 
-/* Makes whole what has no length, and tells whether there are beginnings or ends. */
-static bool finish_unfinished(struct tv_spans *spans)
+/* Makes whole what has no length, as the thread was seen until then, and tells whether there are
+ * beginnings or ends. */
+static bool finish_unfinished(struct tv_spans *spans, int64_t seen)
 {
     int64_t last = last_time(spans);
     bool halves = false;
+    last = seen > last ? seen : last;
     for (size_t i = 0; i < spans->count; i++) {
         struct tv_span *span = &spans->spans[i];
         halves |= (span->flags & TV_SPAN_KIND) != TV_SPAN_WHOLE;
@@ -221,7 +223,8 @@ void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing 
     struct tv_spans spans = {.rooms = rooms, .names = assembly->names};
     spans.diagnostics = rooms->diagnostics;
     collect(assembly, work, &spans);
-    if (finish_unfinished(&spans)) {
+    int64_t seen = placing->lasts ? placing->lasts[work - assembly->threads] : INT64_MIN;
+    if (finish_unfinished(&spans, seen)) {
         tv_spans_sort_by_time(&spans);
         tv_spans_pair(&spans, open_end(assembly, placing, work, &spans));
     }

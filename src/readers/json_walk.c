@@ -3,8 +3,8 @@
  * json_walk.c - where the strings, words, objects and arrays of a lenient text begin and end.
  *
  * A double quote outside of strings begins one everywhere, a single quote where no word is under
- * way ("don't"), a comment everywhere.  The dots of "{ ..., "a": 1, ... more of it }" stand for what
- * was left out: the format's own document writes events so.
+ * way ("don't"), a comment everywhere.  The dots of "{ ..., "a": 1, ... more of it }" stand for
+ * what was left out: the format's own document writes events so.
  */
 #include "readers/json_walk.h"
 

@@ -49,25 +49,26 @@ static bool is_bare_key(struct tv_bytes text)
 }
 
 /* Behind the opening bracket, as other things begin with one as well ("[unknown];main 12"). */
-static int sniff_inside(struct tv_bytes text, uint8_t bracket)
+static int sniff_array(struct tv_bytes text)
 {
-    text = skip_space(text);
-    if (text.length == 0)
-        return 20;
     uint8_t c = text.data[0];
-    /* Whatever stands in strings behind it: lines of ftrace, for one. */
-    if (bracket == '{' && tv_bytes_starts_with(text, TV_BYTES("\"traceEvents\"")))
-        return 97;
-    if (bracket == '{' && is_bare_key(text))
-        return 20;
-    if (bracket == '{')
-        return c == '"' ? 60 : c == '}' || c == '\'' || c == '/' ? 20 : 0;
     if (c == '{')
         return 70;
     struct tv_bytes rest = skip_space((struct tv_bytes){text.data + 1, text.length - 1});
     if (c == ']')
         return rest.length == 0 ? 50 : 0;
     return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
+}
+
+static int sniff_object(struct tv_bytes text)
+{
+    uint8_t c = text.data[0];
+    /* Whatever stands in strings behind it: lines of ftrace, for one. */
+    if (tv_bytes_starts_with(text, TV_BYTES("\"traceEvents\"")))
+        return 97;
+    if (c == '"')
+        return 60;
+    return c == '}' || c == '\'' || c == '/' || is_bare_key(text) ? 20 : 0;
 }
 
 /* The members of the object without its brace, as the format's document prints them. */
@@ -87,7 +88,10 @@ int tv_te_container_sniff(struct tv_bytes head)
         return 97;
     if (head.length == 0 || (head.data[0] != '{' && head.data[0] != '['))
         return 0;
-    return sniff_inside((struct tv_bytes){head.data + 1, head.length - 1}, head.data[0]);
+    struct tv_bytes inside = skip_space((struct tv_bytes){head.data + 1, head.length - 1});
+    if (inside.length == 0)
+        return 20;
+    return head.data[0] == '[' ? sniff_array(inside) : sniff_object(inside);
 }
 
 /* ---- Moving through the source ---- */
@@ -347,8 +351,7 @@ static bool has_list(struct tv_bytes object)
         if (rest.length == 0 || rest.data[0] != ':')
             return false;
         rest = skip_space((struct tv_bytes){rest.data + 1, rest.length - 1});
-        if (rest.length > 0 && rest.data[0] == '[' &&
-            tv_te_key_is(key, "traceEvents"))
+        if (rest.length > 0 && rest.data[0] == '[' && tv_te_key_is(key, "traceEvents"))
             return true;
         at = rest.data;
         if (!tv_te_element_next(&at, end, &value))

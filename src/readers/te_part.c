@@ -377,6 +377,7 @@ static void take_whole(struct tv_te_part *part, const struct event *event)
     if (is_overhead(part, event, name))
         return;
     bool ends = take_duration(part, event, &length);
+    part->has_open |= !ends;
     struct tv_span span = {
         .length = length,
         .flags = ends ? TV_SPAN_WHOLE : TV_SPAN_WHOLE | TV_SPAN_UNFINISHED,

@@ -44,6 +44,7 @@ struct tv_te_part {
     int64_t first, last; /* times; first > last: none */
     uint64_t events;
     bool has_cpu;
+    bool has_open;          /* a slice whose length is not told */
     struct tv_te_uses uses; /* of stack frames */
     struct tv_te_id_cache *cache;
     struct tv_te_marking marking;

@@ -33,7 +33,7 @@ struct merging {
     struct tv_builder *builder;
     struct numbers *numbers; /* of each part */
     struct tv_te_loose_list loose, metadata;
-    bool has_cpu;
+    bool has_cpu, has_open;
 };
 
 static struct tv_te_part *part_of(const struct merging *merging, size_t index)
@@ -137,6 +137,7 @@ static void take_part(struct merging *merging, size_t index)
         tv_te_widen(context, part->last);
     }
     merging->has_cpu = merging->has_cpu || part->has_cpu;
+    merging->has_open = merging->has_open || part->has_open;
     context->trace->head->inputs[context->input].records += part->events;
 }
 
@@ -182,15 +183,31 @@ static void describe(struct tv_te_context *context, bool has_cpu)
     input->last_wall = context->nothing ? 0 : context->last - context->first;
 }
 
-static void place(struct tv_te_context *context)
+/* When each thread had its last instant, as an open slice lasts until then. */
+static int64_t *last_instants(const struct tv_trace *trace)
+{
+    int64_t *lasts = tv_alloc(trace->head->thread_count, sizeof *lasts);
+    for (uint32_t i = 0; i < trace->head->thread_count; i++)
+        lasts[i] = INT64_MIN;
+    for (size_t i = 0; i < trace->tables.instants.count; i++) {
+        const struct tv_instant *instant = &trace->tables.instants.rows[i];
+        if (instant->scope == TV_SCOPE_THREAD && instant->time > lasts[instant->of])
+            lasts[instant->of] = instant->time;
+    }
+    return lasts;
+}
+
+static void place(struct tv_te_context *context, bool has_open)
 {
     const struct tv_read_options *options = context->options;
     const char *unit = context->trace->head->inputs[context->input].unit;
     int64_t *ends = tv_te_ends_of_threads(context);
+    int64_t *lasts = has_open ? last_instants(context->trace) : NULL;
     struct tv_placing placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
         .end = context->nothing ? 0 : context->last,
         .ends = ends,
+        .lasts = lasts,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .beside = tv_te_join_beside_placing,
@@ -198,6 +215,7 @@ static void place(struct tv_te_context *context)
     };
     tv_assembly_place(context->assembly, &placing);
     tv_free(ends);
+    tv_free(lasts);
 }
 
 static bool is_cancelled(const struct tv_read_options *options)
@@ -222,7 +240,7 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
         tv_te_metadata_events(context, merging->metadata.rows, merging->metadata.count);
     tv_te_join_before_placing(context);
     describe(context, merging->has_cpu);
-    place(context);
+    place(context, merging->has_open);
     if (is_cancelled(context->options))
         return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
     tv_te_join_after_placing(context);
