@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/members.h"
+#include "view/order.h"
 #include "view/state.h"
 #include "writers/counts.h"
 #include "writers/info.h"
@@ -364,6 +365,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     number(out, ",\"calls\":", (int64_t)trace->recorded_calls);
     number(out, ",\"max_depth\":", trace->max_depth);
     write_lists(out, trace->head);
+    tv_view_write_order(view, out);
     write_tracks(out, view);
     write_idle_threads(out, view);
     write_diagnostics(out, &trace->head->diagnostics);

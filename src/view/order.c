@@ -6,6 +6,8 @@
 #include "analysis/states.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/out.h"
+#include "view/collate.h"
 
 /* The sums of a track's calls of depth 0. */
 /* Slices of one row that follow one another. */
@@ -93,12 +95,12 @@ struct keyed {
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Those with a name come first, in the order of bytes. */
+/* Those with a name come first. */
 static int compare_names(const struct tv_head *head, uint32_t a, uint32_t b)
 {
     if ((a == TV_EMPTY_STRING) != (b == TV_EMPTY_STRING))
         return a == TV_EMPTY_STRING ? 1 : -1;
-    return a == b ? 0 : tv_bytes_compare(tv_head_text(head, a), tv_head_text(head, b));
+    return a == b ? 0 : tv_collate(tv_head_text(head, a), tv_head_text(head, b));
 }
 
 static int compare_processes(const struct tv_head *head, uint32_t a, uint32_t b)
@@ -156,6 +158,51 @@ static int compare_by_owner(const void *left, const void *right)
     if (order == 0)
         order = compare_names(a->head, a->track->name, b->track->name);
     return order ? order : COMPARE(a->shown.track, b->shown.track);
+}
+
+/* A process or thread whose place is sought. */
+struct place {
+    const struct tv_head *head;
+    uint32_t index;
+};
+
+static int compare_process_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return compare_processes(a->head, a->index, b->index);
+}
+
+static int compare_thread_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return compare_threads(a->head, a->index, b->index);
+}
+
+static void write_order(struct tv_out *out, const struct tv_head *head, uint32_t count,
+                        int (*compare)(const void *, const void *))
+{
+    struct place *places = tv_alloc(count, sizeof *places);
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct place){head, i};
+    if (count > 0)
+        qsort(places, count, sizeof *places, compare);
+    for (uint32_t i = 0; i < count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_u64(out, places[i].index);
+    }
+    tv_free(places);
+}
+
+void tv_view_write_order(const struct tv_view *view, struct tv_out *out)
+{
+    const struct tv_head *head = view->trace->head;
+    if (!view->by_owner)
+        return;
+    tv_out_text(out, ",\"standing\":{\"processes\":[");
+    write_order(out, head, head->process_count, compare_process_places);
+    tv_out_text(out, "],\"threads\":[");
+    write_order(out, head, head->thread_count, compare_thread_places);
+    tv_out_text(out, "]}");
 }
 
 static void order_by_owner(struct tv_view *view)

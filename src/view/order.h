@@ -13,4 +13,8 @@
  * tracks of a whole process behind its threads. */
 void tv_view_order_tracks(struct tv_view *view);
 
+/* Where the order is that of processes and threads: theirs, as members of an object.  Those without
+ * tracks have a place as well: other things of theirs are shown. */
+void tv_view_write_order(const struct tv_view *view, struct tv_out *out);
+
 #endif

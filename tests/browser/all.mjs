@@ -18,6 +18,7 @@ import './instants.test.mjs';
 import './objects.test.mjs';
 import './lower.test.mjs';
 import './notes.test.mjs';
+import './order.test.mjs';
 import './page.test.mjs';
 import './picture.test.mjs';
 import './samples.test.mjs';

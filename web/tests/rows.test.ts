@@ -67,6 +67,35 @@ test('rows stand in their process, those of a thread under its slices', () => {
   assert.equal(placed.threads.get(9)?.top, placed.rows.find((b) => b.row.key === 'u9')?.top);
 });
 
+test('processes and threads without slices stand where they belong as well', () => {
+  const tracks = [
+    track(0, { thread: 3, process: 1 }),
+    track(1, { thread: 5, process: 1 }),
+    track(2, { kind: 'async', thread: -1, process: 1 }),
+    track(3, { thread: 6, process: 2 }),
+  ];
+  const lone = (thread: number, process: number) => {
+    return { thread, thread_id: thread, name: `lone ${thread}`, process, instants: 2 };
+  };
+  const beside: BesideRows = {
+    ...NOTHING,
+    samples: [{ thread: 9, process: 1, samples: 1 }],
+    memory_dumps: [{ process: 3, dumps: 1 }],
+    threads: [lone(4, 1), lone(7, 1), lone(8, 0)],
+  };
+  const rows = rowsOf(beside, [counter(1, 1), counter(2, -1)], tracks);
+  const facts = {
+    order: 'owner' as const,
+    processes: [],
+    tracks,
+    standing: { processes: [2, 3, 0, 1], threads: [9, 3, 4, 5, 7, 6, 8] },
+  };
+  assert.equal(
+    order(layoutPage(facts, SHUT, heights, rows)),
+    'P2 t3 P3 d3 P0 u8 P1 c1 s9 t0 u4 t1 u7 a2 P-1 c2',
+  );
+});
+
 test('a thread with async slices only is named over them, and one with slices is not again', () => {
   const tracks = [
     track(0, { kind: 'async', thread: 4 }),

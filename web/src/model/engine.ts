@@ -100,6 +100,7 @@ export interface TraceFacts {
   metadata: [string, string][];
   files: string[];
   processes: Process[];
+  standing?: { processes: readonly number[]; threads: readonly number[] }; // with tracks or not
   tracks: Track[];
   /** Those without slices of their own; they may have async slices or states. */
   idle_threads: IdleThread[];

@@ -5,6 +5,7 @@ import { moved, processKey, UNARRANGED, type Arrangement } from './arrangement';
 import type { TileLane, Track, TraceFacts } from './engine';
 import { matcher, processName, trackName } from './names';
 import { FIRST_LANES, foldRows, foldTracks, rowName, type Row } from './rows';
+import { CPUS } from './states';
 import { unitsOf, type Unit } from './units';
 
 export interface Heights {
@@ -135,7 +136,7 @@ export interface Opened {
   only?: string;
 }
 
-/** The processes in the order in which their tracks stand, then those of other things. */
+/** The processes with their tracks; they may have other things, with tracks and without. */
 export function processesOf(
   tracks: readonly Track[],
   others: readonly { process: number }[] = [],
@@ -223,6 +224,12 @@ class Stack {
   }
 }
 
+/** Processors stand before all processes, what is of none behind. */
+function processPlaces(order: readonly number[] | undefined): (process: number) => number {
+  const places = new Map((order ?? []).map((process, place) => [process, place]));
+  return (process) => (process === CPUS ? -1 : (places.get(process) ?? places.size));
+}
+
 /** What of a process has the text in its name; all of it when the process has. */
 function ofName<T>(
   items: readonly T[],
@@ -234,13 +241,11 @@ function ofName<T>(
   return only === '' || matches(process) ? items : items.filter((item) => matches(nameOf(item)));
 }
 
+/** Of the trace's facts what says how things stand. */
+export type Order = Pick<TraceFacts, 'order' | 'tracks' | 'processes' | 'standing'>;
+
 /** The processes with what belongs to them, each as it stands; one of all in the order of business. */
-function groupsOf(
-  facts: Pick<TraceFacts, 'order' | 'tracks' | 'processes'>,
-  opened: Opened,
-  h: Heights,
-  others: readonly Row[],
-): Group[] {
+function groupsOf(facts: Order, opened: Opened, h: Heights, others: readonly Row[]): Group[] {
   const laid = (tracks: readonly Track[]): TrackBox[] =>
     layoutTracks(tracks, opened.expanded, h, opened.whole);
   const only = opened.only ?? '';
@@ -250,11 +255,15 @@ function groupsOf(
   }
   const folds = opened.folds ?? new Set<string>();
   const rows = byProcess(others);
-  return [...processesOf(facts.tracks, others)].map(([process, own]) => {
+  const place = processPlaces(facts.standing?.processes);
+  const processes = [...processesOf(facts.tracks, others)];
+  processes.sort(([a], [b]) => place(a) - place(b));
+  return processes.map(([process, own]) => {
     const name = processName(facts.processes, process);
     const shown = foldTracks(ofName(own, trackName, name, only), folds);
     const beside = foldRows(ofName(rows.get(process) ?? [], rowName, name, only), folds);
-    return { process, units: unitsOf(laid(shown.tracks), beside, shown.folds) };
+    const units = unitsOf(laid(shown.tracks), beside, shown.folds, facts.standing?.threads);
+    return { process, units };
   });
 }
 
@@ -276,7 +285,7 @@ function isHidden(a: Arrangement, process: number | null): boolean {
 
 /** Everything below each other: busiest tracks first, or each process with what belongs to it. */
 export function layoutPage(
-  facts: Pick<TraceFacts, 'order' | 'tracks' | 'processes'>,
+  facts: Order,
   opened: Opened,
   h: Heights,
   others: readonly Row[] = [],

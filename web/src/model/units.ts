@@ -37,14 +37,39 @@ function byThread(rows: readonly Row[]): Map<number, Row[]> {
   return found;
 }
 
+/** The thread whose unit it is; Infinity: of the process, behind its threads; -1: before them. */
+function ownerOf({ items: [first] }: Unit): number {
+  if (!first) return -1;
+  if ('row' in first) return first.row.thread;
+  return first.box.track.thread < 0 ? Infinity : first.box.track.thread;
+}
+
+/** Threads without tracks among those that have some, each before the first that stands behind. */
+function insertThreads(
+  units: Unit[],
+  threads: ReadonlyMap<number, readonly Row[]>,
+  order: readonly number[],
+): void {
+  const places = new Map(order.map((thread, place) => [thread, place]));
+  const placeOf = (thread: number): number =>
+    thread < 0 ? -1 : (places.get(thread) ?? places.size);
+  for (const [thread, own] of threads) {
+    const place = placeOf(thread);
+    const at = units.findIndex((unit) => placeOf(ownerOf(unit)) > place);
+    const items = own.map((row) => ({ row }));
+    units.splice(at < 0 ? units.length : at, 0, { key: `t${thread}`, items });
+  }
+}
+
 /**
  * The rows of a process over its tracks, those of a thread under the thread's own; what names a
- * thread stands over all of it.
+ * thread stands over all of it.  `order`: how threads stand.
  */
 export function unitsOf(
   boxes: readonly TrackBox[],
   rows: readonly Row[],
   folds: ReadonlyMap<number, FoldRow>,
+  order: readonly number[] = [],
 ): Unit[] {
   const units: Unit[] = [];
   const ofThreads = byThread(rows);
@@ -88,6 +113,6 @@ export function unitsOf(
     );
     ofThreads.delete(thread);
   });
-  for (const [thread, own] of ofThreads) put(begin(`t${thread}`), own);
+  insertThreads(units, ofThreads, order);
   return units;
 }
