@@ -5,15 +5,7 @@
 #include "analysis/states.h"
 #include "base/bytes.h"
 #include "base/number.h"
-
-/* Reserved colours of states (trace-event.md section 5, less 22). */
-enum colour {
-    BLOCKED = 1,
-    IO = 2,
-    RUNNING = 3,
-    RUNNABLE = 4,
-    SLEEPING = 5,
-};
+#include "model/strips.h"
 
 static const struct tv_slice_place nowhere = {TV_NONE, TV_NONE};
 
@@ -29,16 +21,16 @@ enum tv_state tv_state_of_frame(const struct tv_head *head, uint32_t frame)
 {
     struct tv_bytes name = tv_head_text(head, head->frames[frame].name);
     switch (head->frames[frame].colour) {
-    case RUNNING:
+    case TV_COLOUR_RUNNING:
         return TV_STATE_RUNNING;
-    case RUNNABLE:
+    case TV_COLOUR_RUNNABLE:
         return tv_bytes_equal(name, TV_BYTES("Runnable (preempted)")) ? TV_STATE_PREEMPTED
                                                                       : TV_STATE_RUNNABLE;
-    case SLEEPING:
+    case TV_COLOUR_SLEEPING:
         return TV_STATE_SLEEPING;
-    case IO:
+    case TV_COLOUR_IO:
         return TV_STATE_IO;
-    case BLOCKED:
+    case TV_COLOUR_BLOCKED:
         return tv_bytes_starts_with(name, TV_BYTES("Uninterruptible Sleep"))
                    ? TV_STATE_UNINTERRUPTIBLE
                    : TV_STATE_OTHER;

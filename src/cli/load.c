@@ -292,7 +292,7 @@ static void report_clocks(const struct tv_head *head)
     unsigned all = tv_head_clocks(head);
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
-        unsigned lacking = input->eventless ? 0 : all & ~input->clocks;
+        unsigned lacking = input->callless ? 0 : all & ~input->clocks;
         if (lacking != 0)
             fprintf(stderr, "%s: note: it has no %s clock: its calls count as 0 there\n",
                     (const char *)tv_head_text(head, input->name).data,

@@ -88,6 +88,9 @@ struct tv_run_clock {
     size_t count;
 };
 
+/* CPU time of a thread at a time. */
+int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time);
+
 struct tv_placing {
     int64_t tolerance; /* a nested slice may overhang by less than this: it is cut to fit */
     int64_t end;       /* slices that never end are open to here: the latest time of the input */

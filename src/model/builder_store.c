@@ -35,6 +35,13 @@ void tv_columns_add_offsets(struct tv_columns *columns, uint64_t input_bytes)
         columns->offset_high = tv_pages_alloc((size_t)columns->count);
 }
 
+void tv_columns_add_cpu(struct tv_columns *columns)
+{
+    columns->cpu_start = times(columns->count);
+    columns->cpu_length = times(columns->count);
+    columns->wide_count = 0;
+}
+
 static void free_times(uint32_t *column, uint64_t count)
 {
     if (column)

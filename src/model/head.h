@@ -49,6 +49,7 @@ struct tv_input {
     int64_t tick_ns;          /* event times are multiples of this: 1000 or 1 */
     bool assembled;           /* its events came in any order, with times of some epoch */
     bool eventless;           /* assembled, but nothing in it has a time */
+    bool callless;            /* assembled, and no thread of it has slices */
     uint32_t clock;           /* string: the name of its clock; empty: unknown (clocks.h) */
     uint32_t machine;         /* as of its processes, below */
     bool own_zero;            /* its clock began with it: untied, it tells nothing of others */

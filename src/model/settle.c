@@ -6,6 +6,7 @@
 #include "model/known_names.h"
 #include "model/machines.h"
 #include "model/objects.h"
+#include "model/run_times.h"
 
 void tv_trace_reserve_offsets(struct tv_trace *trace)
 {
@@ -130,6 +131,19 @@ static bool move_inputs(struct tv_trace *trace, const struct span *span)
     return true;
 }
 
+/* What tells no calls lacks no clock for them. */
+static void find_callless(struct tv_trace *trace)
+{
+    struct tv_input *inputs = trace->head->inputs;
+    for (uint32_t i = 0; i < trace->head->input_count; i++)
+        inputs[i].callless = inputs[i].assembled;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (track->kind != TV_TRACK_CPU && track->kind != TV_TRACK_STATES && track->slice_count > 0)
+            inputs[track->input].callless = false;
+    }
+}
+
 void tv_trace_settle(struct tv_trace *trace)
 {
     tv_trace_reserve_offsets(trace);
@@ -144,6 +158,8 @@ void tv_trace_settle(struct tv_trace *trace)
     struct span span = cover_all(trace);
     if (move_inputs(trace, &span))
         span = cover_all(trace);
+    tv_trace_time_runs(trace);
+    find_callless(trace);
     trace->start = span.start;
     trace->end = span.end;
 }

@@ -8,6 +8,15 @@
 
 #include "model/assembly.h"
 
+/* Reserved colours of states: their ids of trace-event.md section 5, less 22. */
+enum tv_state_colour {
+    TV_COLOUR_BLOCKED = 1, /* thread_state_uninterruptible */
+    TV_COLOUR_IO = 2,      /* thread_state_iowait */
+    TV_COLOUR_RUNNING = 3,
+    TV_COLOUR_RUNNABLE = 4,
+    TV_COLOUR_SLEEPING = 5,
+};
+
 struct tv_strip {
     enum tv_track_kind kind;  /* TV_TRACK_CPU or TV_TRACK_STATES */
     uint32_t name;            /* string */

@@ -100,8 +100,7 @@ static void add_extra(struct thread_work *work, const struct tv_spans *spans,
         .row = row, .index = index, .end_offset = end_offset, .colour = (uint8_t)span->colour};
 }
 
-/* CPU time of a thread at a time. */
-static int64_t clock_at(const struct tv_run_clock *clock, int64_t time)
+int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time)
 {
     size_t low = 0, high = clock->count; /* runs before `low` begin up to `time` */
     while (low < high) {
@@ -128,8 +127,8 @@ static void read_clock(struct tv_spans *spans, const struct tv_run_clock *clock)
         }
         struct tv_side *side = &spans->sides[span->side];
         if (side->cpu_start == TV_NO_TIME) {
-            side->cpu_start = clock_at(clock, span->time);
-            side->cpu_length = clock_at(clock, tv_span_end(span)) - side->cpu_start;
+            side->cpu_start = tv_run_clock_at(clock, span->time);
+            side->cpu_length = tv_run_clock_at(clock, tv_span_end(span)) - side->cpu_start;
         }
     }
 }

@@ -8,37 +8,28 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
-/* Reserved colours: their ids of trace-event.md section 5, less 22. */
-enum colour {
-    STATE_BLOCKED = 1, /* thread_state_uninterruptible */
-    STATE_IO = 2,      /* thread_state_iowait */
-    STATE_RUNNING = 3,
-    STATE_RUNNABLE = 4,
-    STATE_SLEEPING = 5,
-};
-
 static const struct {
     const char *name;
     uint8_t colour;
 } states[TV_FT_STATES] = {
-    [TV_FT_RUNNING] = {"Running", STATE_RUNNING},
-    [TV_FT_RUNNABLE] = {"Runnable", STATE_RUNNABLE},
-    [TV_FT_PREEMPTED] = {"Runnable (preempted)", STATE_RUNNABLE},
-    [TV_FT_SLEEPING] = {"Sleeping", STATE_SLEEPING},
-    [TV_FT_BLOCKED] = {"Uninterruptible Sleep", STATE_BLOCKED},
-    [TV_FT_BLOCKED_IO] = {"Uninterruptible Sleep (I/O)", STATE_IO},
-    [TV_FT_BLOCKED_KILLABLE] = {"Uninterruptible Sleep | WakeKill", STATE_BLOCKED},
-    [TV_FT_BLOCKED_WAKING] = {"Uninterruptible Sleep | Waking", STATE_BLOCKED},
-    [TV_FT_STOPPED] = {"Stopped", STATE_BLOCKED},
-    [TV_FT_TRACED] = {"Traced", STATE_BLOCKED},
-    [TV_FT_ZOMBIE] = {"Zombie", STATE_BLOCKED},
-    [TV_FT_EXIT_DEAD] = {"Exit Dead", STATE_BLOCKED},
-    [TV_FT_TASK_DEAD] = {"Task Dead", STATE_BLOCKED},
-    [TV_FT_WAKE_KILL] = {"Wake Kill", STATE_BLOCKED},
-    [TV_FT_WAKING] = {"Waking", STATE_BLOCKED},
-    [TV_FT_PARKED] = {"Parked", STATE_SLEEPING},
-    [TV_FT_IDLE] = {"Sleeping (idle)", STATE_SLEEPING},
-    [TV_FT_UNKNOWN] = {"Unknown", STATE_BLOCKED},
+    [TV_FT_RUNNING] = {"Running", TV_COLOUR_RUNNING},
+    [TV_FT_RUNNABLE] = {"Runnable", TV_COLOUR_RUNNABLE},
+    [TV_FT_PREEMPTED] = {"Runnable (preempted)", TV_COLOUR_RUNNABLE},
+    [TV_FT_SLEEPING] = {"Sleeping", TV_COLOUR_SLEEPING},
+    [TV_FT_BLOCKED] = {"Uninterruptible Sleep", TV_COLOUR_BLOCKED},
+    [TV_FT_BLOCKED_IO] = {"Uninterruptible Sleep (I/O)", TV_COLOUR_IO},
+    [TV_FT_BLOCKED_KILLABLE] = {"Uninterruptible Sleep | WakeKill", TV_COLOUR_BLOCKED},
+    [TV_FT_BLOCKED_WAKING] = {"Uninterruptible Sleep | Waking", TV_COLOUR_BLOCKED},
+    [TV_FT_STOPPED] = {"Stopped", TV_COLOUR_BLOCKED},
+    [TV_FT_TRACED] = {"Traced", TV_COLOUR_BLOCKED},
+    [TV_FT_ZOMBIE] = {"Zombie", TV_COLOUR_BLOCKED},
+    [TV_FT_EXIT_DEAD] = {"Exit Dead", TV_COLOUR_BLOCKED},
+    [TV_FT_TASK_DEAD] = {"Task Dead", TV_COLOUR_BLOCKED},
+    [TV_FT_WAKE_KILL] = {"Wake Kill", TV_COLOUR_BLOCKED},
+    [TV_FT_WAKING] = {"Waking", TV_COLOUR_BLOCKED},
+    [TV_FT_PARKED] = {"Parked", TV_COLOUR_SLEEPING},
+    [TV_FT_IDLE] = {"Sleeping (idle)", TV_COLOUR_SLEEPING},
+    [TV_FT_UNKNOWN] = {"Unknown", TV_COLOUR_BLOCKED},
 };
 
 /* What a processor runs. */

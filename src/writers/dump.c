@@ -254,8 +254,8 @@ static bool clocks_differ(const struct tv_head *head)
     bool any_cpu = false, any_other = false;
     for (uint32_t i = 0; i < head->input_count; i++) {
         bool cpu = head->inputs[i].clocks & TV_CLOCK_CPU;
-        any_cpu |= cpu && !head->inputs[i].eventless;
-        any_other |= !cpu && !head->inputs[i].eventless;
+        any_cpu |= cpu && !head->inputs[i].callless;
+        any_other |= !cpu && !head->inputs[i].callless;
     }
     return any_cpu && any_other;
 }
