@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -190,6 +191,46 @@ static enum tv_status move_to_file(struct tv_spool *spool, struct tv_error *err)
     tv_free(spool->memory);
     spool->memory = NULL;
     spool->length = spool->capacity = 0;
+    return status;
+}
+
+/* Sizes as people read them, in MB or GB. */
+static const char *write_size(char buffer[24], uint64_t bytes)
+{
+    bool giga = bytes >= UINT64_C(1000000000);
+    uint64_t tenths = bytes / (giga ? 100000000 : 100000);
+    snprintf(buffer, 24, "%" PRIu64 ".%u %s", tenths / 10, (unsigned)(tenths % 10),
+             giga ? "GB" : "MB");
+    return buffer;
+}
+
+/* A system that does not tell its room is believed to have it. */
+static enum tv_status check_room(int fd, uint64_t bytes, struct tv_error *err)
+{
+    struct statvfs info;
+    char wanted[24], free[24];
+    if (fstatvfs(fd, &info) != 0 || info.f_frsize == 0)
+        return TV_OK;
+    uint64_t blocks = bytes / info.f_frsize + (bytes % info.f_frsize != 0);
+    if (blocks <= info.f_bavail)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                   "no room for %s where temporary files go, there is %s (TMPDIR says where)",
+                   write_size(wanted, bytes),
+                   write_size(free, (uint64_t)info.f_bavail * info.f_frsize));
+}
+
+enum tv_status tv_spool_new_in_file(const char *name, uint64_t bytes, struct tv_spool **spool,
+                                    struct tv_error *err)
+{
+    struct tv_spool *made = tv_spool_new(name);
+    enum tv_status status = move_to_file(made, err);
+    if (status == TV_OK)
+        status = check_room(made->fd, bytes, err);
+    if (status == TV_OK)
+        *spool = made;
+    else
+        tv_spool_free(made);
     return status;
 }
 

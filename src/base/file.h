@@ -25,6 +25,11 @@ struct tv_spool;
 /* `name` becomes the source's. */
 struct tv_spool *tv_spool_new(const char *name);
 
+/* The same, of which nothing stays in memory: for many at a time.  TV_ERR_IO when there is no place
+ * for a temporary file, TV_ERR_LIMIT when that has no room for so many bytes. */
+enum tv_status tv_spool_new_in_file(const char *name, uint64_t bytes, struct tv_spool **spool,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
 /* Puts a copy of the bytes behind those that are there. After an error the spool can only be freed.
  */
 enum tv_status tv_spool_add(struct tv_spool *spool, struct tv_bytes bytes,

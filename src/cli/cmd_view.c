@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/filter_text.h"
-#include "base/bytes.h"
 #include "base/memory.h"
+#include "base/source.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/meter.h"
+#include "cli/offsets.h"
 #include "server/browser.h"
 #include "server/server.h"
 
@@ -32,19 +32,6 @@ static const struct tv_option options[] = {
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
-
-/* Before a page opens to say so. */
-static enum tv_status check_filter(const char *text, struct tv_error *err)
-{
-    struct tv_filter filter;
-    size_t column;
-    if (!text)
-        return TV_OK;
-    if (tv_filter_parse(tv_bytes_of(text), &filter, &column, err) != TV_OK)
-        return tv_error_prefix(err, "--filter");
-    tv_filter_release(&filter);
-    return TV_OK;
-}
 
 /* The address at which the page opens, with the filter; to be freed. */
 static char *page_address(const char *address, const char *filter)
@@ -71,48 +58,131 @@ static char *page_address(const char *address, const char *filter)
     return made;
 }
 
-/* What is to be loaded. */
-struct wish {
-    const struct tv_settings *settings;
-    struct tv_loading *loading; /* NULL: still to be opened, or handed over */
+/* The program's own files, by their number for the server. */
+struct own {
+    const struct tv_settings *settings; /* without the filter: that is the page's */
+    struct tv_desk_file *files;
+    const char **paths;
+    struct tv_source **kept; /* what can be read only once, when it has been opened */
+    size_t count;
+    pthread_mutex_t lock; /* of `kept` */
 };
 
-static enum tv_status open_files(struct wish *wish, struct tv_error *err)
+static bool is_regular(const char *path)
 {
-    const struct tv_words *files = &wish->settings->files;
-    return tv_load_open(wish->settings, files->items, files->count, &wish->loading, err);
+    struct stat info;
+    return strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
 }
 
-static enum tv_status load(void *context, struct tv_progress *progress, struct tv_trace **trace,
+static enum tv_status open_own(struct own *own, uint32_t number, struct tv_source **source,
+                               struct tv_error *err)
+{
+    const char *path = own->paths[number];
+    struct tv_source **kept = &own->kept[number];
+    if (is_regular(path))
+        return tv_inputs_open_argument(path, source, err);
+    pthread_mutex_lock(&own->lock);
+    enum tv_status status = *kept ? TV_OK : tv_inputs_open_argument(path, kept, err);
+    if (status == TV_OK)
+        *source = tv_source_part(*kept, 0, tv_source_size(*kept), tv_source_name(*kept));
+    pthread_mutex_unlock(&own->lock);
+    return status;
+}
+
+static enum tv_status open_inputs(struct own *own, const struct tv_session_input *inputs,
+                                  size_t count, struct tv_given *given, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    size_t opened = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct tv_source *source = inputs[i].source;
+        if (source == NULL && status == TV_OK)
+            status = open_own(own, inputs[i].number, &source, err);
+        if (source != NULL)
+            given[opened++] = (struct tv_given){source, inputs[i].offset};
+    }
+    if (status != TV_OK)
+        tv_given_free(given, opened);
+    return status;
+}
+
+static enum tv_status load(void *context, const struct tv_session_input *inputs, size_t count,
+                           struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
-    struct wish *wish = context;
-    const struct tv_settings *settings = wish->settings;
-    if (wish->loading == NULL && open_files(wish, err) != TV_OK)
-        return err->status;
-    struct tv_loading *loading = wish->loading;
+    struct own *own = context;
+    const struct tv_settings *settings = own->settings;
+    struct tv_given *given = tv_alloc(count, sizeof *given);
+    struct tv_loading *loading;
+    enum tv_status status = open_inputs(own, inputs, count, given, err);
+    if (status == TV_OK)
+        status = tv_load_given(settings, given, count, progress, &loading, err);
+    tv_free(given);
+    if (status != TV_OK)
+        return status;
     struct tv_meter *meter = tv_meter_start(progress, settings->quiet);
-    wish->loading = NULL;
-    enum tv_status status = tv_load_build(loading, progress, trace, err);
+    status = tv_load_build(loading, progress, trace, err);
     tv_meter_stop(meter);
     if (status == TV_OK)
         tv_load_report(settings, (*trace)->head);
     return status;
 }
 
-/* What the page calls the trace while it loads: "app.trace", "app.trace and 2 more". */
-static void make_name(char *buffer, size_t size, const struct tv_words *files)
+/* What the page calls a file: its name without the folders. */
+static const char *shown_name(const char *path)
 {
-    const char *first = files->items[0];
-    const char *slash = strrchr(first, '/');
-    if (strcmp(first, "-") == 0)
-        first = "standard input";
-    else if (slash != NULL && slash[1] != '\0')
-        first = slash + 1;
-    if (files->count > 1)
-        snprintf(buffer, size, "%s and %zu more", first, files->count - 1);
-    else
-        snprintf(buffer, size, "%s", first);
+    const char *slash = strrchr(path, '/');
+    if (strcmp(path, "-") == 0)
+        return "standard input";
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static enum tv_status init_own(struct own *own, const struct tv_settings *settings,
+                               struct tv_error *err)
+{
+    const struct tv_words *files = &settings->files;
+    tv_ns *offsets;
+    enum tv_status status =
+        tv_offsets_find(&settings->offsets, files->items, files->count, &offsets, err);
+    if (status != TV_OK)
+        return status;
+    own->settings = settings;
+    own->files = tv_alloc(files->count, sizeof *own->files);
+    own->paths = tv_alloc(files->count, sizeof *own->paths);
+    own->kept = tv_alloc(files->count, sizeof(struct tv_source *));
+    for (size_t i = 0; i < files->count; i++) {
+        if (tv_inputs_is_second_half(files->items, i))
+            continue;
+        own->paths[own->count] = files->items[i];
+        own->files[own->count++] = (struct tv_desk_file){shown_name(files->items[i]), offsets[i]};
+    }
+    tv_free(offsets);
+    pthread_mutex_init(&own->lock, NULL);
+    return TV_OK;
+}
+
+static void release_own(struct own *own)
+{
+    for (size_t i = 0; i < own->count; i++)
+        if (own->kept[i] != NULL)
+            tv_source_free(own->kept[i]);
+    tv_free(own->files);
+    tv_free(own->paths);
+    tv_free(own->kept);
+    pthread_mutex_destroy(&own->lock);
+}
+
+/* Before a page opens to say so: what is wrong with the words and with files that are at hand. */
+static enum tv_status check(const struct tv_settings *settings, const struct own *own,
+                            struct tv_error *err)
+{
+    enum tv_status status = tv_load_check(settings, err);
+    for (size_t i = 0; i < own->count && status == TV_OK; i++)
+        if (is_regular(own->paths[i]))
+            status = tv_load_check_file(own->paths[i], err);
+    if (status == TV_OK && own->count > TV_DESK_INPUTS)
+        status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "more than %u files", TV_DESK_INPUTS);
+    return status;
 }
 
 /* Signals that end the viewer, taken by a thread instead of a handler. */
@@ -187,39 +257,15 @@ static bool take_port(const struct tv_settings *settings, struct tv_server_optio
     return false;
 }
 
-/* Whether all files are there already: a pipe may keep silent for long, and the page tells that. */
-static bool are_at_hand(const struct tv_words *files)
+/* The exit code. */
+static int run_server(const struct tv_command *command, const struct tv_settings *settings,
+                      struct tv_server_options *server, struct tv_error *err)
 {
-    struct stat info;
-    for (size_t i = 0; i < files->count; i++) {
-        const char *file = files->items[i];
-        if (strcmp(file, "-") == 0 || (stat(file, &info) == 0 && !S_ISREG(info.st_mode)))
-            return false;
-    }
-    return true;
-}
-
-static int run(const struct tv_command *command, const struct tv_settings *settings)
-{
-    char name[512];
-    struct tv_settings whole = *settings; /* the page filters */
-    struct wish wish = {.settings = &whole};
-    struct tv_server_options server = {.name = name, .loader = {.load = load, .context = &wish}};
     struct signals signals = {0};
-    struct tv_error err = {0};
-    whole.filter = NULL;
-    make_name(name, sizeof name, &settings->files);
-    if (!take_port(settings, &server, &err) || check_filter(settings->filter, &err) != TV_OK)
-        return tv_command_failed(command, &err);
-    if (are_at_hand(&settings->files) && open_files(&wish, &err) != TV_OK)
-        return tv_command_failed(command, &err);
-
-    hold_signals(&signals);
-    if (tv_server_new(&server, &signals.server, &err) != TV_OK) {
-        tv_load_close(wish.loading);
-        return tv_command_failed(command, &err);
-    }
     int code = TV_EXIT_INPUT;
+    hold_signals(&signals);
+    if (tv_server_new(server, &signals.server, err) != TV_OK)
+        return tv_command_failed(command, err);
     if (pthread_create(&signals.thread, NULL, await_signal, &signals) == 0) {
         code = serve(command, settings, signals.server);
         let_signals_go(&signals);
@@ -233,12 +279,32 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     return code;
 }
 
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_settings whole = *settings;
+    struct own own = {.count = 0};
+    struct tv_server_options server = {.loader = {load, &own}};
+    struct tv_error err = {0};
+    int code;
+    whole.filter = NULL;
+    if (!take_port(settings, &server, &err) || init_own(&own, &whole, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    server.files = own.files;
+    server.file_count = own.count;
+    if (check(settings, &own, &err) == TV_OK)
+        code = run_server(command, settings, &server, &err);
+    else
+        code = tv_command_failed(command, &err);
+    release_own(&own);
+    return code;
+}
+
 const struct tv_command tv_command_view = {
     .name = "view",
     .summary = "open the viewer",
-    .arguments = "[OPTION]... FILE...",
+    .arguments = "[OPTION]... [FILE]...",
     .options = options,
-    .min_files = 1,
+    .min_files = 0,
     .max_files = TV_ANY_FILES,
     .run = run,
 };

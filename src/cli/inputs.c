@@ -254,6 +254,24 @@ static enum tv_status unpack_one(const struct pending *next, const struct tv_inp
     return TV_OK;
 }
 
+/* Whether a file that begins so is a container rather than a trace. */
+static bool is_packed(struct tv_source *source, struct tv_bytes head)
+{
+    return tv_unpack_knows(head) &&
+           (tv_unpack_is_sure(head) || !reader_knows(head, tv_source_size(source)));
+}
+
+enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)
+{
+    uint8_t head[TV_SNIFF_SIZE];
+    size_t got;
+    enum tv_status status = tv_source_read(source, 0, head, sizeof head, &got, err);
+    if (status == TV_OK && !is_packed(source, (struct tv_bytes){head, got}) &&
+        !tv_readers_find(source, err))
+        status = err->status;
+    return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
+}
+
 /* Adds a source, or the traces inside it when it is a container. */
 static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_given *given,
                                    struct tv_error *err)
@@ -270,9 +288,7 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_giv
             tv_source_read(next.source, 0, head, sizeof head, &got, err) != TV_OK)
             status = tv_error_prefix(err, "%s", tv_source_name(next.source));
         struct tv_bytes bytes = {head, got};
-        bool packed =
-            next.nesting < NESTING && tv_unpack_knows(bytes) &&
-            (tv_unpack_is_sure(bytes) || !reader_knows(bytes, tv_source_size(next.source)));
+        bool packed = next.nesting < NESTING && is_packed(next.source, bytes);
         if (status == TV_OK && !packed) {
             add_row(inputs, (struct tv_inputs_row){next.source, next.machine, given->offset});
             continue;

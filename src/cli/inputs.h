@@ -44,6 +44,9 @@ enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **sour
 /* Whether argument number i came with the one before it that is its other half. */
 bool tv_inputs_is_second_half(const char *const *files, size_t i);
 
+/* Looks at the first bytes alone: whether it is packed, or a reader knows it. */
+enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err) TV_MUST_CHECK;
+
 /* Adds the sources, or the traces that are packed in them; x.key and x.data among them are one.
  * Takes all of them over, also when one of them cannot be added. */
 enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, size_t count,

@@ -77,6 +77,35 @@ static enum tv_status check_words(const struct tv_settings *settings, const char
                            : status;
 }
 
+enum tv_status tv_load_check(const struct tv_settings *settings, struct tv_error *err)
+{
+    struct tv_filter filter = {0};
+    struct tv_namer *namer = NULL;
+    struct tv_source *mapping = NULL;
+    enum tv_status status = read_filter(settings->filter, &filter, err);
+    tv_filter_release(&filter);
+    if (status == TV_OK && settings->mapping)
+        status = tv_inputs_open_plain(settings->mapping, &mapping, err);
+    if (status == TV_OK)
+        status = tv_symbols_open(&settings->symbols, &namer, err);
+    if (mapping)
+        tv_source_free(mapping);
+    if (namer)
+        namer->free(namer);
+    return status;
+}
+
+enum tv_status tv_load_check_file(const char *path, struct tv_error *err)
+{
+    struct tv_source *source;
+    enum tv_status status = tv_inputs_open_argument(path, &source, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_inputs_check(source, err);
+    tv_source_free(source);
+    return status;
+}
+
 enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given *given,
                              size_t count, struct tv_progress *progress,
                              struct tv_loading **loading, struct tv_error *err)

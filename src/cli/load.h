@@ -20,6 +20,12 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
                             size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;
 
+/* Whether that will fail for the settings, or for a file that is at hand and not packed: looks at a
+ * file's first bytes alone. */
+enum tv_status tv_load_check(const struct tv_settings *settings,
+                             struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_load_check_file(const char *path, struct tv_error *err) TV_MUST_CHECK;
+
 /* The same of files that are open already and are taken over.  `progress`, or NULL, is told how far
  * unpacking is, and can stop it. */
 enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given *given,

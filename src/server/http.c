@@ -27,7 +27,7 @@
 #define IDLE_SECONDS 30u
 /* Request line and headers together must fit: a question may name thousands of threads. */
 #define REQUEST_BYTES ((size_t)64 * 1024)
-/* No question has a body; what is sent all the same is read and dropped up to here. */
+/* The body of a question that takes none is read and dropped up to here. */
 #define BODY_BYTES 4096u
 
 #define NOTHING_ALLOWED "default-src 'none'; frame-ancestors 'none'"
@@ -41,7 +41,8 @@ struct tv_http {
 
 /* One request, from its first line to the end of its answer. */
 struct exchange {
-    size_t body; /* bytes of its body so far */
+    struct tv_body body;
+    size_t dropped; /* bytes of a body that nobody takes */
     bool checked;
     void (*sent)(void *context);
     size_t length;
@@ -50,7 +51,7 @@ struct exchange {
 
 /* Headers that matter, and whether one that must stand alone came twice. */
 struct headers {
-    const char *host, *origin, *length, *known_tag;
+    const char *host, *origin, *length, *known_tag, *own;
     bool twice;
 };
 
@@ -74,6 +75,8 @@ static enum MHD_Result read_header(void *context, enum MHD_ValueKind kind, const
         keep_header(&headers->length, value, &headers->twice);
     else if (strcasecmp(name, MHD_HTTP_HEADER_IF_NONE_MATCH) == 0)
         keep_header(&headers->known_tag, value, &ignored);
+    else if (strcasecmp(name, TV_HTTP_OWN_HEADER) == 0)
+        keep_header(&headers->own, value, &ignored);
     return MHD_YES;
 }
 
@@ -143,7 +146,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 {
     struct tv_answer answer = empty_answer();
     answer.type = "text/plain; charset=utf-8";
-    answer.allow = status == MHD_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD, POST" : NULL;
+    answer.allow = status == MHD_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD, POST, PUT" : NULL;
     tv_out_format(&answer.body, "%u\n", status);
     return send_answer(connection, status, &answer);
 }
@@ -168,6 +171,8 @@ static void end_exchange(void *context, struct MHD_Connection *connection, void 
     struct tv_http *http = context;
     struct exchange *exchange = *kept;
     (void)connection;
+    if (exchange != NULL && exchange->body.end != NULL)
+        exchange->body.end(exchange->body.context);
     if (exchange != NULL && exchange->sent != NULL && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         exchange->sent(http->handler.context);
     tv_free(exchange);
@@ -182,21 +187,24 @@ static size_t leave_escapes(void *context, struct MHD_Connection *connection, ch
     return strlen(text);
 }
 
-static bool is_post(const char *method)
+static bool find_method(const char *name, enum tv_http_method *method)
 {
-    return strcmp(method, MHD_HTTP_METHOD_POST) == 0;
-}
-
-static bool is_known_method(const char *method)
-{
-    return is_post(method) || strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
-           strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-}
-
-static bool is_body_too_long(const char *length)
-{
-    uint64_t bytes;
-    return length != NULL && (!tv_parse_u64(tv_bytes_of(length), &bytes) || bytes > BODY_BYTES);
+    static const struct {
+        const char *name;
+        enum tv_http_method method;
+    } methods[] = {
+        {MHD_HTTP_METHOD_GET, TV_HTTP_GET},
+        {MHD_HTTP_METHOD_HEAD, TV_HTTP_GET},
+        {MHD_HTTP_METHOD_POST, TV_HTTP_POST},
+        {MHD_HTTP_METHOD_PUT, TV_HTTP_PUT},
+    };
+    for (size_t i = 0; i < TV_COUNT(methods); i++) {
+        if (strcmp(name, methods[i].name) != 0)
+            continue;
+        *method = methods[i].method;
+        return true;
+    }
+    return false;
 }
 
 /* The status that refuses the request, or 0. */
@@ -204,6 +212,8 @@ static unsigned check_request(const struct tv_http *http, const struct headers *
                               const char *method, struct tv_bytes path)
 {
     struct tv_bytes rest;
+    enum tv_http_method known;
+    uint64_t length;
     if (headers->twice || headers->host == NULL ||
         !tv_guard_host_is_ours(&http->guard, headers->host))
         return MHD_HTTP_FORBIDDEN;
@@ -211,33 +221,94 @@ static unsigned check_request(const struct tv_http *http, const struct headers *
         return MHD_HTTP_FORBIDDEN;
     if (!tv_guard_take_token(&http->guard, path, &rest))
         return MHD_HTTP_NOT_FOUND;
-    if (!is_known_method(method))
+    if (!find_method(method, &known))
         return MHD_HTTP_METHOD_NOT_ALLOWED;
-    if (is_body_too_long(headers->length))
+    if (headers->length != NULL && !tv_parse_u64(tv_bytes_of(headers->length), &length))
         return MHD_HTTP_CONTENT_TOO_LARGE;
     return 0;
 }
 
-/* The request is complete and has passed the checks. */
-static enum MHD_Result answer_request(struct tv_http *http, struct MHD_Connection *connection,
+/* Of a request that has passed the checks. */
+static struct tv_request make_request(const struct tv_http *http, const struct headers *headers,
                                       const char *method, struct exchange *exchange)
 {
     struct tv_bytes path = {exchange->target, exchange->length};
     struct tv_bytes query = tv_target_split(&path);
-    struct headers headers = {0};
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_header, &headers);
     struct tv_request request = {
         .query = exchange->target + (exchange->length - query.length),
         .query_length = query.length,
-        .known_tag = headers.known_tag,
-        .post = is_post(method),
+        .known_tag = headers->known_tag,
+        .has_own_header = headers->own != NULL,
+        .length = TV_HTTP_UNKNOWN_LENGTH,
+        .body = exchange->body.context,
     };
-    if (!tv_guard_take_token(&http->guard, path, &request.path))
-        return MHD_NO;
+    if (headers->length != NULL)
+        (void)tv_parse_u64(tv_bytes_of(headers->length), &request.length);
+    (void)find_method(method, &request.method);
+    (void)tv_guard_take_token(&http->guard, path, &request.path);
+    return request;
+}
+
+/* The request is complete. */
+static enum MHD_Result answer_request(struct tv_http *http, struct MHD_Connection *connection,
+                                      const char *method, struct exchange *exchange)
+{
+    struct headers headers = {0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_header, &headers);
+    struct tv_request request = make_request(http, &headers, method, exchange);
     struct tv_answer answer = empty_answer();
     http->handler.answer(http->handler.context, &request, &answer);
     exchange->sent = answer.sent;
     return send_answer(connection, answer.status, &answer);
+}
+
+/* Whether the handler wants the request, with its body.  It may decode the query, which is told
+ * once more with the answer: it gets a copy. */
+static bool begin_body(struct tv_http *http, struct tv_request request, struct tv_body *body,
+                       struct tv_answer *answer)
+{
+    if (http->handler.begin == NULL || request.method == TV_HTTP_GET)
+        return true;
+    uint8_t *query = tv_alloc(request.query_length, 1);
+    memcpy(query, request.query, request.query_length);
+    request.query = query;
+    bool wanted = http->handler.begin(http->handler.context, &request, body, answer);
+    tv_free(query);
+    return wanted;
+}
+
+/* Its first lines are there. */
+static enum MHD_Result begin_request(struct tv_http *http, struct MHD_Connection *connection,
+                                     const char *method, struct exchange *exchange)
+{
+    struct headers headers = {0};
+    struct tv_bytes path = {exchange->target, exchange->length};
+    tv_target_split(&path);
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_header, &headers);
+    exchange->checked = true;
+    unsigned refused = check_request(http, &headers, method, path);
+    if (refused != 0)
+        return refuse(connection, refused);
+    struct tv_request request = make_request(http, &headers, method, exchange);
+    struct tv_answer answer = empty_answer();
+    if (!begin_body(http, request, &exchange->body, &answer))
+        return send_answer(connection, answer.status, &answer);
+    tv_out_release(&answer.body);
+    bool announced = headers.length != NULL && request.length > BODY_BYTES;
+    return exchange->body.take == NULL && announced ? refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE)
+                                                    : MHD_YES;
+}
+
+static bool take_piece(struct exchange *exchange, const char *body, size_t size)
+{
+    if (exchange->body.take != NULL) {
+        exchange->body.take(exchange->body.context, (struct tv_bytes){(const uint8_t *)body, size});
+        return true;
+    }
+    if (size > BODY_BYTES - exchange->dropped)
+        return false;
+    exchange->dropped += size;
+    return true;
 }
 
 /* The library calls this with the headers alone, then with each piece of the body, then at the end.
@@ -246,27 +317,17 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
                                     const char *url, const char *method, const char *version,
                                     const char *body, size_t *body_size, void **kept)
 {
-    struct tv_http *http = context;
     struct exchange *exchange = *kept;
     (void)url;
     (void)version;
-    (void)body;
-    if (exchange->checked && *body_size == 0)
-        return answer_request(http, connection, method, exchange);
-    if (exchange->checked) {
-        if (*body_size > BODY_BYTES - exchange->body)
-            return MHD_NO;
-        exchange->body += *body_size;
-        *body_size = 0;
-        return MHD_YES;
-    }
-    struct headers headers = {0};
-    struct tv_bytes path = {exchange->target, exchange->length};
-    tv_target_split(&path);
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_header, &headers);
-    unsigned refused = check_request(http, &headers, method, path);
-    exchange->checked = true;
-    return refused != 0 ? refuse(connection, refused) : MHD_YES;
+    if (!exchange->checked)
+        return begin_request(context, connection, method, exchange);
+    if (*body_size == 0)
+        return answer_request(context, connection, method, exchange);
+    if (!take_piece(exchange, body, *body_size))
+        return MHD_NO;
+    *body_size = 0;
+    return MHD_YES;
 }
 
 /* Listening. */

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "base/number.h"
+#include "server/opening.h"
 #include "server/query.h"
 #include "view/view.h"
 
-static void answer_error(struct tv_answer *answer, enum tv_http_status status, const char *sentence)
+void tv_questions_refuse(struct tv_answer *answer, enum tv_http_status status, const char *sentence)
 {
     answer->status = status;
     answer->type = "application/json";
@@ -19,7 +21,7 @@ static void answer_error(struct tv_answer *answer, enum tv_http_status status, c
 /* A wrong filter has a place. */
 static void answer_wrong(struct tv_answer *answer, const struct tv_error *err)
 {
-    answer_error(answer, TV_HTTP_BAD_QUESTION, err->message);
+    tv_questions_refuse(answer, TV_HTTP_BAD_QUESTION, err->message);
     if (err->offset == TV_NO_OFFSET)
         return;
     answer->body.length--;
@@ -36,53 +38,55 @@ static bool take_name(struct tv_bytes path, struct tv_bytes *name)
     return true;
 }
 
-static bool is_method_right(struct tv_answer *answer, bool post, bool wants_post)
+static bool is_method_right(struct tv_answer *answer, enum tv_http_method method,
+                            enum tv_http_method wanted)
 {
-    if (post == wants_post)
+    if (method == wanted)
         return true;
-    answer_error(answer, TV_HTTP_WRONG_METHOD, "this question has another method");
-    answer->allow = wants_post ? "POST" : "GET, HEAD";
+    tv_questions_refuse(answer, TV_HTTP_WRONG_METHOD, "this question has another method");
+    answer->allow = wanted == TV_HTTP_POST ? "POST" : "GET, HEAD";
     return false;
 }
 
-static enum tv_question_effect answer_quit(struct tv_answer *answer)
+/* Whether the question is about the trace that lies open: its numbers mean nothing in another. */
+static bool is_about(const struct tv_query *query, uint32_t trace)
 {
-    tv_out_text(&answer->body, "{}");
-    return TV_EFFECT_QUIT;
-}
-
-static enum tv_question_effect answer_status(const struct tv_session *session,
-                                             struct tv_answer *answer)
-{
-    /* Looked at before, so that the answer says "error" when the effect does. */
-    bool failed = tv_session_state(session) == TV_SESSION_FAILED;
-    tv_session_write_status(session, &answer->body);
-    return failed ? TV_EFFECT_TOLD : TV_EFFECT_NONE;
+    uint64_t asked;
+    const struct tv_bytes *text = tv_query_find(query, "trace");
+    return text == NULL || (tv_parse_u64(*text, &asked) && asked == trace);
 }
 
 /* What only the trace can answer. */
 static void ask_view(const struct tv_session *session, struct tv_bytes name,
-                     const struct tv_request *request, struct tv_answer *answer)
+                     const struct tv_query *query, struct tv_answer *answer)
 {
-    struct tv_query query;
     struct tv_error err = {0};
-    const struct tv_view *view = tv_session_view(session);
-    if (view == NULL) {
-        answer_error(answer, TV_HTTP_NOT_READY, "the trace is not there yet");
-        return;
-    }
-    enum tv_status status = tv_query_parse(&query, request->query, request->query_length, &err);
-    if (status == TV_OK) {
-        struct tv_view_question question = {name, query.items, query.count};
-        status = tv_view_answer(view, &question, &answer->body, &err);
-    }
-    if (status != TV_OK)
+    struct tv_view_question question = {name, query->items, query->count};
+    if (tv_view_answer(tv_session_view(session), &question, &answer->body, &err) != TV_OK)
         answer_wrong(answer, &err);
 }
 
-enum tv_question_effect tv_questions_answer(const struct tv_session *session,
-                                            const struct tv_request *request,
-                                            struct tv_answer *answer)
+static void ask_open_trace(struct tv_desk *desk, struct tv_bytes name,
+                           const struct tv_request *request, struct tv_answer *answer)
+{
+    struct tv_query query;
+    struct tv_error err = {0};
+    uint32_t trace;
+    struct tv_session *session = tv_desk_hold(desk, &trace);
+    if (tv_query_parse(&query, request->query, request->query_length, &err) != TV_OK)
+        answer_wrong(answer, &err);
+    else if (session == NULL)
+        tv_questions_refuse(answer, TV_HTTP_NOT_READY, "the trace is not there yet");
+    else if (!is_about(&query, trace))
+        tv_questions_refuse(answer, TV_HTTP_GONE, "another trace lies open now");
+    else
+        ask_view(session, name, &query, answer);
+    if (session != NULL)
+        tv_desk_let_go(desk, session);
+}
+
+bool tv_questions_answer(struct tv_desk *desk, const struct tv_request *request,
+                         struct tv_answer *answer)
 {
     struct tv_bytes name;
     bool binary = false;
@@ -90,18 +94,26 @@ enum tv_question_effect tv_questions_answer(const struct tv_session *session,
     bool api = take_name(request->path, &name);
     bool quit = api && tv_bytes_equal(name, TV_BYTES("quit"));
     bool status = api && tv_bytes_equal(name, TV_BYTES("status"));
-    if (!quit && !status && !(api && tv_view_knows(name, &binary))) {
-        answer_error(answer, TV_HTTP_NOT_FOUND, "there is no such question");
-        return TV_EFFECT_NONE;
+    if (api && tv_opening_knows(name)) {
+        tv_opening_answer(desk, request, answer);
+        return false;
     }
-    if (!is_method_right(answer, request->post, quit))
-        return TV_EFFECT_NONE;
-    if (quit)
-        return answer_quit(answer);
-    if (status)
-        return answer_status(session, answer);
+    if (!quit && !status && !(api && tv_view_knows(name, &binary))) {
+        tv_questions_refuse(answer, TV_HTTP_NOT_FOUND, "there is no such question");
+        return false;
+    }
+    if (!is_method_right(answer, request->method, quit ? TV_HTTP_POST : TV_HTTP_GET))
+        return false;
+    if (quit) {
+        tv_out_text(&answer->body, "{}");
+        return true;
+    }
+    if (status) {
+        tv_desk_write_status(desk, &answer->body);
+        return false;
+    }
     if (binary)
         answer->type = "application/octet-stream";
-    ask_view(session, name, request, answer);
-    return TV_EFFECT_NONE;
+    ask_open_trace(desk, name, request, answer);
+    return false;
 }

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * questions.h - what stands below "/TOKEN/api/": status and quit are the server's own, the rest is
- * for the view (docs/view-protocol.md).
+ * questions.h - what stands below "/TOKEN/api/": status and quit are the server's own, those that
+ * open files stand in opening.h, the rest is for the view (docs/view-protocol.md).
  */
 #ifndef TV_SERVER_QUESTIONS_H
 #define TV_SERVER_QUESTIONS_H
 
+#include "server/desk.h"
 #include "server/http.h"
-#include "server/session.h"
 
-/* What an answer means for the program. */
-enum tv_question_effect {
-    TV_EFFECT_NONE,
-    TV_EFFECT_QUIT, /* the page wants the end */
-    TV_EFFECT_TOLD, /* the page now knows that the trace could not be read */
-};
+/* Fills the answer to any path that is not the page itself. True: the page wants the end. */
+bool tv_questions_answer(struct tv_desk *desk, const struct tv_request *request,
+                         struct tv_answer *answer);
 
-/* Fills the answer to any path that is not the page itself. */
-enum tv_question_effect tv_questions_answer(const struct tv_session *session,
-                                            const struct tv_request *request,
-                                            struct tv_answer *answer);
+/* Makes the answer one that says no, with a sentence. */
+void tv_questions_refuse(struct tv_answer *answer, enum tv_http_status status,
+                         const char *sentence);
 
 #endif

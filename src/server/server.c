@@ -9,27 +9,26 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "server/http.h"
+#include "server/opening.h"
 #include "server/page.h"
 #include "server/questions.h"
 
 /* How long a browser may take to start and ask. */
 #define PAGE_STARTS_MS 30000u
-/* The page has its answer: what else it was just fetching may arrive. */
-#define PAGE_FINISHES_MS 500u
 /* How soon a reader must notice that it shall stop. */
 #define STOP_MS 3000u
 
 struct tv_server {
     struct tv_http *http;
-    struct tv_session *session;
+    struct tv_desk *desk;
     struct tv_page_headers page;
-    pthread_t loading;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* one of these: */
-    bool loaded;            /* the loading has ended */
-    bool watched;           /* somebody has opened the page or asked a question */
-    bool told;              /* somebody has been told that the loading failed */
-    bool ending;            /* the end was asked for */
+    pthread_cond_t changed;      /* one of these: */
+    bool loaded;                 /* the first loading has ended, or there is none */
+    bool watched;                /* somebody has opened the page or asked a question */
+    bool ending;                 /* the end was asked for */
+    enum tv_session_state first; /* that of the first loading */
+    struct tv_error error;
 };
 
 static void set_flag(struct tv_server *server, bool *flag)
@@ -68,16 +67,10 @@ static void end_after_answer(void *context)
     tv_server_end(context);
 }
 
-static void told_after_answer(void *context)
-{
-    struct tv_server *server = context;
-    set_flag(server, &server->told);
-}
-
 static void answer_page(const struct tv_server *server, const struct tv_request *request,
                         struct tv_answer *answer)
 {
-    if (request->post) {
+    if (request->method != TV_HTTP_GET) {
         answer->status = TV_HTTP_WRONG_METHOD;
         answer->type = "text/plain; charset=utf-8";
         answer->allow = "GET, HEAD";
@@ -102,26 +95,31 @@ static void answer_request(void *context, const struct tv_request *request,
         answer_page(server, request, answer);
         return;
     }
-    switch (tv_questions_answer(server->session, request, answer)) {
-    case TV_EFFECT_QUIT:
+    if (tv_questions_answer(server->desk, request, answer))
         answer->sent = end_after_answer;
-        return;
-    case TV_EFFECT_TOLD:
-        answer->sent = told_after_answer;
-        return;
-    case TV_EFFECT_NONE:
-        return;
-    }
+}
+
+static bool begin_request(void *context, const struct tv_request *request, struct tv_body *body,
+                          struct tv_answer *answer)
+{
+    struct tv_server *server = context;
+    return tv_opening_begin(server->desk, request, body, answer);
 }
 
 /* Life. */
 
-static void *load(void *context)
+static void note_end(void *context, enum tv_session_state state, const struct tv_error *error)
 {
     struct tv_server *server = context;
-    tv_session_load(server->session);
-    set_flag(server, &server->loaded);
-    return NULL;
+    pthread_mutex_lock(&server->lock);
+    if (!server->loaded) {
+        server->loaded = true;
+        server->first = state;
+        if (error != NULL)
+            server->error = *error;
+        pthread_cond_broadcast(&server->changed);
+    }
+    pthread_mutex_unlock(&server->lock);
 }
 
 static void init_waiting(struct tv_server *server)
@@ -134,33 +132,41 @@ static void init_waiting(struct tv_server *server)
     pthread_condattr_destroy(&attributes);
 }
 
-static void release(struct tv_server *server)
+static bool release(struct tv_server *server)
 {
     tv_http_free(server->http);
-    tv_session_free(server->session);
+    server->http = NULL;
+    if (!tv_desk_free(server->desk, STOP_MS))
+        return false;
     pthread_cond_destroy(&server->changed);
     pthread_mutex_destroy(&server->lock);
     tv_free(server);
+    return true;
 }
 
 enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_server **server,
                              struct tv_error *err)
 {
     struct tv_server *made = tv_alloc(1, sizeof *made);
-    struct tv_handler handler = {.answer = answer_request, .context = made};
+    struct tv_handler handler = {answer_request, begin_request, made};
+    struct tv_desk_options desk = {
+        .loader = options->loader,
+        .files = options->files,
+        .file_count = options->file_count,
+        .ended = note_end,
+        .context = made,
+    };
     init_waiting(made);
     tv_page_describe((struct tv_bytes){(const uint8_t *)tv_page, (size_t)(tv_page_end - tv_page)},
                      &made->page);
-    made->session = tv_session_new(options->name, &options->loader);
+    made->loaded = options->file_count == 0;
+    made->first = made->loaded ? TV_SESSION_EMPTY : TV_SESSION_LOADING;
+    made->desk = tv_desk_new(&desk);
     enum tv_status status = tv_http_new(options->port, &handler, &made->http, err);
-    if (status == TV_OK) {
-        int error = pthread_create(&made->loading, NULL, load, made);
-        if (error != 0)
-            status =
-                tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start a thread: %s", strerror(error));
-    }
+    if (status == TV_OK)
+        status = tv_desk_start(made->desk, err);
     if (status != TV_OK) {
-        release(made);
+        (void)!release(made); /* nothing loads */
         return status;
     }
     *server = made;
@@ -169,18 +175,7 @@ enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_
 
 bool tv_server_free(struct tv_server *server)
 {
-    tv_session_cancel(server->session);
-    tv_http_free(server->http);
-    server->http = NULL;
-    pthread_mutex_lock(&server->lock);
-    wait_for(server, &server->loaded, &server->loaded, STOP_MS);
-    bool loaded = server->loaded;
-    pthread_mutex_unlock(&server->lock);
-    if (!loaded)
-        return false;
-    pthread_join(server->loading, NULL);
-    release(server);
-    return true;
+    return release(server);
 }
 
 const char *tv_server_address(const struct tv_server *server)
@@ -192,20 +187,19 @@ enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned t
 {
     pthread_mutex_lock(&server->lock);
     wait_for(server, &server->loaded, &server->ending, timeout_ms);
+    enum tv_session_state state = server->first;
     pthread_mutex_unlock(&server->lock);
-    return tv_session_state(server->session);
+    return state;
 }
 
 void tv_server_wait_end(struct tv_server *server, bool page_opens)
 {
-    bool failed = tv_session_state(server->session) == TV_SESSION_FAILED;
     pthread_mutex_lock(&server->lock);
-    if (!failed) {
+    bool failed = server->first == TV_SESSION_FAILED;
+    if (failed && page_opens)
+        wait_for(server, &server->ending, &server->watched, PAGE_STARTS_MS);
+    if (!failed || server->watched)
         wait_for(server, &server->ending, &server->ending, TV_FOREVER);
-    } else if (page_opens || server->watched) {
-        wait_for(server, &server->ending, &server->told, PAGE_STARTS_MS);
-        wait_for(server, &server->ending, &server->ending, PAGE_FINISHES_MS);
-    }
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -216,5 +210,5 @@ void tv_server_end(struct tv_server *server)
 
 const struct tv_error *tv_server_error(const struct tv_server *server)
 {
-    return tv_session_error(server->session);
+    return server->first == TV_SESSION_FAILED ? &server->error : NULL;
 }

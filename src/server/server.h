@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * server.h - the viewer behind one address of this machine: the page, the questions it asks, and
- * the trace it asks about, which loads meanwhile.
+ * the traces it asks about, which load meanwhile.
  *
- *     tv_server_new            listens and begins to load
- *     tv_server_wait_loaded    until the trace is there, or is not to be had, or the end was asked
- * for tv_server_wait_end       until somebody wants no more tv_server_free
+ *     tv_server_new            listens and begins to load the files it is given
+ *     tv_server_wait_loaded    until their trace is there, or is not to be had, or nobody wants it
+ *     tv_server_wait_end       until somebody wants no more
+ *     tv_server_free
  */
 #ifndef TV_SERVER_SERVER_H
 #define TV_SERVER_SERVER_H
 
-#include "server/session.h"
+#include "server/desk.h"
 
 struct tv_server_options {
-    const char *name; /* of the trace, as the page shows it while it loads */
-    uint16_t port;    /* 0: a home port, or one that is free (http.h) */
+    const struct tv_desk_file *files;
+    size_t file_count; /* 0: the page asks for some */
+    uint16_t port;     /* 0: a home port, or one that is free (http.h) */
     struct tv_loader loader;
 };
 
 struct tv_server;
 
-/* Copies the name; the loader's context must live until tv_server_free has returned true. */
+/* Copies the files; the loader's context must live until tv_server_free has returned true. */
 enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_server **server,
                              struct tv_error *err) TV_MUST_CHECK;
 
@@ -32,20 +34,21 @@ bool tv_server_free(struct tv_server *server) TV_MUST_CHECK;
 /* What to open in a browser. */
 const char *tv_server_address(const struct tv_server *server);
 
-/* Waits at most so long; the state of the loading then. */
+/* Waits at most so long for the loading that tv_server_new began; its state then, EMPTY when there
+ * was none or somebody cancelled it. */
 enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned timeout_ms);
 
 /* No time limit. */
 #define TV_FOREVER 0u
 
-/* Waits for tv_server_end or the page's own button.  When the loading failed: only until a page has
- * been told, if one is open or, says the caller, about to open. */
+/* Waits for tv_server_end or the page's own button.  When that loading failed: only if a page is
+ * open, where other files can be opened, or, says the caller, about to open. */
 void tv_server_wait_end(struct tv_server *server, bool page_opens);
 
 /* Asks for the end. From any thread, at any time before tv_server_free. */
 void tv_server_end(struct tv_server *server);
 
-/* What went wrong with the loading, or NULL. */
+/* What went wrong with that loading, or NULL. */
 const struct tv_error *tv_server_error(const struct tv_server *server);
 
 #endif

@@ -2,16 +2,24 @@
 #include "server/session.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "base/source.h"
 #include "model/sketch.h"
 #include "view/view.h"
 
-struct tv_session {
+struct input {
+    struct tv_session_input is; /* its source is NULL from the loading on */
     char *name;
+};
+
+struct tv_session {
+    struct input *inputs;
+    size_t count;
     struct tv_loader loader;
     struct tv_progress progress;
     /* Written before the state, read after it. */
@@ -21,13 +29,20 @@ struct tv_session {
     _Atomic int state; /* enum tv_session_state */
 };
 
-struct tv_session *tv_session_new(const char *name, const struct tv_loader *loader)
+struct tv_session *tv_session_new(const struct tv_loader *loader,
+                                  const struct tv_session_input *inputs, const char *const *names,
+                                  size_t count)
 {
     struct tv_session *session = tv_alloc(1, sizeof *session);
-    size_t size = strlen(name) + 1;
-    session->name = memcpy(tv_alloc(size, 1), name, size);
+    session->inputs = tv_alloc(count, sizeof *session->inputs);
+    session->count = count;
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(names[i]) + 1;
+        session->inputs[i] = (struct input){inputs[i], memcpy(tv_alloc(size, 1), names[i], size)};
+    }
     session->loader = *loader;
     session->progress.sketch = tv_sketch_new();
+    atomic_store(&session->state, TV_SESSION_LOADING);
     return session;
 }
 
@@ -38,15 +53,33 @@ void tv_session_free(struct tv_session *session)
     tv_view_free(session->view);
     tv_trace_free(session->trace);
     tv_sketch_free(session->progress.sketch);
-    tv_free(session->name);
+    for (size_t i = 0; i < session->count; i++) {
+        if (session->inputs[i].is.source != NULL)
+            tv_source_free(session->inputs[i].is.source);
+        tv_free(session->inputs[i].name);
+    }
+    tv_free(session->inputs);
     tv_free(session);
+}
+
+static enum tv_status load(struct tv_session *session)
+{
+    struct tv_session_input *inputs = tv_alloc(session->count, sizeof *inputs);
+    for (size_t i = 0; i < session->count; i++) {
+        inputs[i] = session->inputs[i].is;
+        session->inputs[i].is.source = NULL;
+    }
+    enum tv_status status =
+        session->loader.load(session->loader.context, inputs, session->count, &session->progress,
+                             &session->trace, &session->error);
+    tv_free(inputs);
+    return status;
 }
 
 enum tv_session_state tv_session_load(struct tv_session *session)
 {
     enum tv_session_state state = TV_SESSION_FAILED;
-    if (session->loader.load(session->loader.context, &session->progress, &session->trace,
-                             &session->error) == TV_OK) {
+    if (load(session) == TV_OK) {
         session->view = tv_view_new(session->trace);
         state = TV_SESSION_READY;
     }
@@ -74,11 +107,47 @@ const struct tv_error *tv_session_error(const struct tv_session *session)
     return tv_session_state(session) == TV_SESSION_FAILED ? &session->error : NULL;
 }
 
+bool tv_session_has(const struct tv_session *session, uint32_t number)
+{
+    for (size_t i = 0; i < session->count; i++)
+        if (session->inputs[i].is.number == number)
+            return true;
+    return false;
+}
+
+bool tv_session_input(const struct tv_session *session, size_t i, uint32_t *number)
+{
+    if (i >= session->count)
+        return false;
+    *number = session->inputs[i].is.number;
+    return true;
+}
+
+/* What a page can give advice by. */
+static const char *kind_of(enum tv_status status)
+{
+    switch (status) {
+    case TV_ERR_IO:
+        return "io";
+    case TV_ERR_SYNTAX:
+        return "syntax";
+    case TV_ERR_UNSUPPORTED:
+        return "unsupported";
+    case TV_ERR_LIMIT:
+        return "limit";
+    case TV_ERR_USAGE:
+        return "usage";
+    default:
+        return "other";
+    }
+}
+
 static void write_error(struct tv_out *out, const struct tv_error *error)
 {
     char line[sizeof error->message + 32];
     tv_out_text(out, ",\"error\":{\"message\":");
     tv_out_json(out, tv_bytes_of(tv_error_text(error, line, sizeof line)));
+    tv_out_format(out, ",\"kind\":\"%s\"", kind_of(error->status));
     if (error->offset != TV_NO_OFFSET)
         tv_out_format(out, ",\"offset\":%" PRIu64, error->offset);
     tv_out_char(out, '}');
@@ -102,18 +171,47 @@ static void write_sketch(struct tv_out *out, struct tv_sketch *sketch)
     tv_free(shown);
 }
 
+/* "app.trace and 2 more" */
+static void write_name(const struct tv_session *session, struct tv_out *out)
+{
+    char name[512] = "";
+    if (session->count > 1)
+        snprintf(name, sizeof name, "%s and %zu more", session->inputs[0].name, session->count - 1);
+    else if (session->count == 1)
+        snprintf(name, sizeof name, "%s", session->inputs[0].name);
+    tv_out_text(out, ",\"name\":");
+    tv_out_json(out, tv_bytes_of(name));
+}
+
+/* Offsets are text: a number of a page holds no 19 digits. */
+static void write_inputs(const struct tv_session *session, struct tv_out *out)
+{
+    tv_out_text(out, ",\"inputs\":[");
+    for (size_t i = 0; i < session->count; i++) {
+        const struct input *input = &session->inputs[i];
+        tv_out_format(out, "%s{\"input\":%" PRIu32 ",\"name\":", i > 0 ? "," : "",
+                      input->is.number);
+        tv_out_json(out, tv_bytes_of(input->name));
+        tv_out_format(out, ",\"offset_ns\":\"%" PRId64 "\"}", input->is.offset);
+    }
+    tv_out_char(out, ']');
+}
+
 void tv_session_write_status(const struct tv_session *session, struct tv_out *out)
 {
-    static const char *const names[] = {"loading", "ready", "error"};
-    tv_out_format(out, "{\"state\":\"%s\",\"name\":", names[tv_session_state(session)]);
-    tv_out_json(out, tv_bytes_of(session->name));
-    struct tv_progress_shown shown = tv_progress_show(&session->progress);
+    static const char *const names[] = {"empty", "loading", "ready", "error"};
+    const struct tv_progress *progress = &session->progress;
+    enum tv_session_state state = tv_session_state(session);
+    struct tv_progress_shown shown = tv_progress_show(progress);
+    tv_out_format(out, "\"state\":\"%s\"", names[state]);
+    write_name(session, out);
     tv_out_format(out, ",\"bytes\":%" PRIu64 ",\"total_bytes\":%" PRIu64 ",\"records\":%" PRIu64,
                   shown.bytes, shown.total_bytes, shown.records);
-    const struct tv_error *error = tv_session_error(session);
-    if (error != NULL)
-        write_error(out, error);
-    if (tv_session_state(session) == TV_SESSION_LOADING)
+    if (state == TV_SESSION_LOADING && atomic_load(&progress->unpacking))
+        tv_out_text(out, ",\"unpacking\":true");
+    write_inputs(session, out);
+    if (state == TV_SESSION_FAILED)
+        write_error(out, &session->error);
+    if (state == TV_SESSION_LOADING)
         write_sketch(out, session->progress.sketch);
-    tv_out_char(out, '}');
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - the trace that the page looks at: first it is being loaded, then it is there or there
- * is an error.
+ * session.h - one trace: first it is being loaded, then it is there or there is an error.
  *
  * One thread loads, any others ask.  The trace appears all at once: until tv_session_view gives it
  * nobody sees any of it, and from then on nothing of it changes.
@@ -13,17 +12,28 @@
 #include "base/progress.h"
 
 struct tv_out;
+struct tv_source;
 struct tv_trace;
 struct tv_view;
 
-/* How to come by a trace: the server knows no files and no formats. */
+/* A file that a trace is made of. */
+struct tv_session_input {
+    uint32_t number;          /* on the shelf (shelf.h) */
+    struct tv_source *source; /* NULL: one of the loader's own */
+    tv_ns offset;             /* added to its times */
+};
+
+/* How to come by a trace: the server knows no formats.  `load` takes the sources over; several
+ * threads may be in it at once. */
 struct tv_loader {
-    enum tv_status (*load)(void *context, struct tv_progress *progress, struct tv_trace **trace,
+    enum tv_status (*load)(void *context, const struct tv_session_input *inputs, size_t count,
+                           struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err);
     void *context;
 };
 
 enum tv_session_state {
+    TV_SESSION_EMPTY, /* of the desk (desk.h), where there is no session */
     TV_SESSION_LOADING,
     TV_SESSION_READY,
     TV_SESSION_FAILED,
@@ -31,9 +41,12 @@ enum tv_session_state {
 
 struct tv_session;
 
-struct tv_session *tv_session_new(const char *name, const struct tv_loader *loader);
+/* Takes the sources over, not the array; `names` are those of the inputs. */
+struct tv_session *tv_session_new(const struct tv_loader *loader,
+                                  const struct tv_session_input *inputs, const char *const *names,
+                                  size_t count);
 
-/* Nobody may be asking any more, and tv_session_load must have come back. */
+/* Nobody may be asking any more, and tv_session_load, if it was called, must have come back. */
 void tv_session_free(struct tv_session *session);
 
 /* Loads; called once. The state in which that ended. */
@@ -50,7 +63,13 @@ const struct tv_view *tv_session_view(const struct tv_session *session);
 /* What went wrong, in state failed; else NULL. */
 const struct tv_error *tv_session_error(const struct tv_session *session);
 
-/* The answer to api/status. */
+/* Whether the file is one of its inputs. */
+bool tv_session_has(const struct tv_session *session, uint32_t number);
+
+/* What the numbered file is, of its inputs in their order; false behind the last one. */
+bool tv_session_input(const struct tv_session *session, size_t i, uint32_t *number);
+
+/* Members of the answer to api/status, without braces. */
 void tv_session_write_status(const struct tv_session *session, struct tv_out *out);
 
 #endif

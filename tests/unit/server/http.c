@@ -20,7 +20,10 @@
 struct note {
     _Atomic unsigned answered, sent; /* by the server's thread */
     char path[64], query[64];
-    bool post;
+    enum tv_http_method method;
+    bool has_own_header;
+    _Atomic size_t begun, taken, ended; /* bodies, bytes of them, bodies */
+    size_t last;                        /* what had been taken when the last answer was made */
 };
 
 static void note_sent(void *context)
@@ -33,7 +36,9 @@ static void answer(void *context, const struct tv_request *request, struct tv_an
     static const uint8_t constant[] = "from the rodata";
     struct note *note = context;
     note->answered++;
-    note->post = request->post;
+    note->method = request->method;
+    note->has_own_header = request->has_own_header;
+    note->last = request->body ? note->taken : 0;
     snprintf(note->path, sizeof note->path, "%.*s", (int)request->path.length,
              (const char *)request->path.data);
     snprintf(note->query, sizeof note->query, "%.*s", (int)request->query_length,
@@ -48,6 +53,39 @@ static void answer(void *context, const struct tv_request *request, struct tv_an
     } else {
         tv_out_text(&answer->body, "made");
     }
+}
+
+static void take(void *context, struct tv_bytes piece)
+{
+    struct note *note = context;
+    for (size_t i = 0; i < piece.length; i++)
+        assert_int_equal(piece.data[i], 'a' + (note->taken + i) % 23);
+    note->taken += piece.length;
+}
+
+static void end(void *context)
+{
+    ((struct note *)context)->ended++;
+}
+
+/* Bodies are for "taken" alone, "refused" wants none of what a client sends. */
+static bool begin(void *context, const struct tv_request *request, struct tv_body *body,
+                  struct tv_answer *answer)
+{
+    struct note *note = context;
+    if (request->query_length > 0)
+        request->query[0] = '!'; /* as who decodes in place */
+    if (tv_bytes_equal(request->path, TV_BYTES("refused"))) {
+        answer->status = TV_HTTP_FORBIDDEN;
+        answer->type = "text/plain";
+        tv_out_text(&answer->body, "no");
+        return false;
+    }
+    if (!tv_bytes_equal(request->path, TV_BYTES("taken")))
+        return true;
+    note->begun++;
+    *body = (struct tv_body){take, end, note};
+    return true;
 }
 
 struct fixture {
@@ -78,7 +116,7 @@ static int set_up(void **state)
     struct fixture *f = calloc(1, sizeof *f);
     if (f == NULL)
         return 1;
-    struct tv_handler handler = {answer, &f->note};
+    struct tv_handler handler = {answer, begin, &f->note};
     struct tv_error err = {0};
     if (tv_http_new(0, &handler, &f->http, &err) != TV_OK) {
         fprintf(stderr, "%s\n", err.message);
@@ -189,7 +227,7 @@ static void carries_question_and_answer(void **state)
     assert_int_equal(ask(f, "GET", "api/x?a=%2C&b=+", ""), 200);
     assert_string_equal(f->note.path, "api/x");
     assert_string_equal(f->note.query, "a=%2C&b=+"); /* nothing decoded on the way */
-    assert_false(f->note.post);
+    assert_int_equal(f->note.method, TV_HTTP_GET);
     assert_true(replied(f, "\r\n\r\nmade"));
     assert_true(replied(f, "Content-Type: text/plain\r\n"));
     assert_int_equal(f->note.sent, 1);
@@ -265,7 +303,7 @@ static void refuses_foreign_origins(void **state)
     assert_int_equal(f->note.answered, 0);
     snprintf(lines, sizeof lines, "Origin: http://127.0.0.1:%u\r\nContent-Length: 0\r\n", f->port);
     assert_int_equal(ask(f, "POST", "x", lines), 200);
-    assert_true(f->note.post);
+    assert_int_equal(f->note.method, TV_HTTP_POST);
 }
 
 static void hides_everything_behind_the_token(void **state)
@@ -281,13 +319,13 @@ static void hides_everything_behind_the_token(void **state)
     assert_int_equal(f->note.answered, 0);
 }
 
-static void knows_three_methods(void **state)
+static void knows_four_methods(void **state)
 {
     struct fixture *f = *state;
-    static const char *const others[] = {"PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "get", "X"};
+    static const char *const others[] = {"DELETE", "OPTIONS", "TRACE", "PATCH", "get", "X"};
     for (size_t i = 0; i < TV_COUNT(others); i++) {
         assert_int_equal(ask(f, others[i], "x", ""), 405);
-        assert_true(replied(f, "Allow: GET, HEAD, POST\r\n"));
+        assert_true(replied(f, "Allow: GET, HEAD, POST, PUT\r\n"));
     }
     assert_int_equal(f->note.answered, 0);
 }
@@ -299,6 +337,92 @@ static void drops_bodies(void **state)
     assert_int_equal(ask(f, "POST", "x", "Content-Length: 5000000\r\n"), 413);
     assert_int_equal(ask(f, "POST", "x", "Content-Length: -1\r\n"), 400);
     assert_int_equal(f->note.answered, 1);
+}
+
+/* More than all buffers on the way hold. */
+#define LONG_BODY ((size_t)3 * 1024 * 1024)
+
+static char *make_body(size_t size)
+{
+    char *body = malloc(size);
+    assert_non_null(body);
+    for (size_t i = 0; i < size; i++)
+        body[i] = (char)('a' + i % 23);
+    return body;
+}
+
+/* The first lines of a request for "/TOKEN/taken", with these further lines. */
+static size_t write_head(const struct fixture *f, char *text, size_t size, const char *lines)
+{
+    int length = snprintf(text, size,
+                          "PUT /%s/taken?x=1 HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+                          "Connection: close\r\nX-Traceview: 1\r\n%s\r\n",
+                          f->token, f->port, lines);
+    return (size_t)length;
+}
+
+static void hands_a_body_on_in_pieces(void **state)
+{
+    struct fixture *f = *state;
+    char head[512], *body = make_body(LONG_BODY), *text = malloc(LONG_BODY + sizeof head);
+    assert_non_null(text);
+    snprintf(head, sizeof head, "Content-Length: %zu\r\n", LONG_BODY);
+    size_t length = write_head(f, text, sizeof head, head);
+    memcpy(text + length, body, LONG_BODY);
+    assert_int_equal(ask_raw(f, text, length + LONG_BODY), 200);
+    assert_int_equal(f->note.begun, 1);
+    assert_int_equal(f->note.last, LONG_BODY);
+    assert_int_equal(f->note.ended, 1);
+    assert_int_equal(f->note.method, TV_HTTP_PUT);
+    assert_true(f->note.has_own_header);
+    assert_string_equal(f->note.query, "x=1"); /* whatever who was asked first made of it */
+    /* In chunks, of which nobody says beforehand how many they are. */
+    length = write_head(f, text, sizeof head, "Transfer-Encoding: chunked\r\n");
+    f->note.taken = 0;
+    static const char before[] = "2710\r\n", after[] = "\r\n", last[] = "0\r\n\r\n";
+    for (size_t at = 0; at < 100000; at += 10000) {
+        memcpy(text + length, before, sizeof before - 1);
+        length += sizeof before - 1;
+        memcpy(text + length, body + at, 10000);
+        length += 10000;
+        memcpy(text + length, after, sizeof after - 1);
+        length += sizeof after - 1;
+    }
+    memcpy(text + length, last, sizeof last - 1);
+    length += sizeof last - 1;
+    assert_int_equal(ask_raw(f, text, length), 200);
+    assert_int_equal(f->note.last, 100000);
+    assert_int_equal(f->note.ended, 2);
+    free(body);
+    free(text);
+}
+
+static void tells_that_a_client_has_gone(void **state)
+{
+    struct fixture *f = *state;
+    char text[512], *body = make_body(1000);
+    size_t length = write_head(f, text, sizeof text, "Content-Length: 5000\r\n");
+    int fd = connect_to(f->port);
+    assert_int_equal(send(fd, text, length, MSG_NOSIGNAL), length);
+    assert_int_equal(send(fd, body, 1000, MSG_NOSIGNAL), 1000);
+    while (f->note.taken < 1000)
+        usleep(1000);
+    assert_int_equal(f->note.ended, 0);
+    close(fd);
+    while (f->note.ended < 1)
+        usleep(1000);
+    assert_int_equal(f->note.answered, 0);
+    free(body);
+}
+
+static void refuses_a_body_at_once(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(ask(f, "PUT", "refused", "Content-Length: 50000000\r\n"), 403);
+    assert_true(replied(f, "\r\n\r\nno"));
+    assert_int_equal(ask(f, "PUT", "x", "Content-Length: 5000000\r\n"), 413);
+    assert_int_equal(f->note.begun, 0);
+    assert_int_equal(f->note.answered, 0);
 }
 
 /* Its length is not said beforehand. */
@@ -373,7 +497,7 @@ static void listens_on_loopback_only(void **state)
 static void says_why_it_cannot_listen(void **state)
 {
     struct fixture *f = *state;
-    struct tv_handler handler = {answer, &f->note};
+    struct tv_handler handler = {answer, begin, &f->note};
     struct tv_http *second;
     struct tv_error err = {0};
     assert_int_equal(tv_http_new((uint16_t)f->port, &handler, &second, &err), TV_ERR_IO);
@@ -386,7 +510,8 @@ UNIT_TESTS(http, TEST(listens_at_home_where_there_is_room), TEST(carries_questio
            TEST(protects_every_answer), TEST(answers_head_without_the_body),
            TEST(lets_the_client_keep_what_has_a_tag), TEST(refuses_foreign_hosts),
            TEST(refuses_an_old_request_without_host), TEST(refuses_foreign_origins),
-           TEST(hides_everything_behind_the_token), TEST(knows_three_methods), TEST(drops_bodies),
-           TEST(ends_a_chunked_body_that_grows), TEST(bounds_headers_and_targets),
-           TEST(survives_what_is_no_http), TEST(listens_on_loopback_only),
-           TEST(says_why_it_cannot_listen));
+           TEST(hides_everything_behind_the_token), TEST(knows_four_methods), TEST(drops_bodies),
+           TEST(hands_a_body_on_in_pieces), TEST(tells_that_a_client_has_gone),
+           TEST(refuses_a_body_at_once), TEST(ends_a_chunked_body_that_grows),
+           TEST(bounds_headers_and_targets), TEST(survives_what_is_no_http),
+           TEST(listens_on_loopback_only), TEST(says_why_it_cannot_listen));

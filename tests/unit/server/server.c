@@ -16,10 +16,13 @@ struct source {
     struct fixture fixture;
 };
 
-static enum tv_status load(void *context, struct tv_progress *progress, struct tv_trace **trace,
+static enum tv_status load(void *context, const struct tv_session_input *inputs, size_t count,
+                           struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
     struct source *source = context;
+    (void)inputs;
+    assert_int_equal(count, 1);
     while (source->how == HANGS_UNTIL_CANCELLED) {
         if (atomic_load(&progress->cancel))
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
@@ -35,7 +38,8 @@ static enum tv_status load(void *context, struct tv_progress *progress, struct t
 static struct tv_server *serve(struct source *source)
 {
     static const struct fixture_thread drawing[] = {{"main", NULL, {"AAAA", " BB "}}};
-    struct tv_server_options options = {.name = "x", .loader = {load, source}};
+    struct tv_desk_file file = {"x", 0};
+    struct tv_server_options options = {.files = &file, .file_count = 1, .loader = {load, source}};
     struct tv_server *server;
     if (source->how == LOADS)
         source->fixture = fixture_draw(drawing, 1);
@@ -80,6 +84,21 @@ static void ends_by_itself_when_there_is_no_trace(void **state)
     assert_true(tv_server_free(server));
 }
 
-UNIT_TESTS(server, cmocka_unit_test(waits_for_the_trace),
+/* The page asks for a file, for as long as somebody wants it. */
+static void needs_no_file(void **state)
+{
+    (void)state;
+    struct source source = {.how = FAILS};
+    struct tv_server_options options = {.loader = {load, &source}};
+    struct tv_server *server;
+    assert_int_equal(tv_server_new(&options, &server, NULL), TV_OK);
+    assert_int_equal(tv_server_wait_loaded(server, TV_FOREVER), TV_SESSION_EMPTY);
+    assert_null(tv_server_error(server));
+    tv_server_end(server);
+    tv_server_wait_end(server, false);
+    assert_true(tv_server_free(server));
+}
+
+UNIT_TESTS(server, cmocka_unit_test(needs_no_file), cmocka_unit_test(waits_for_the_trace),
            cmocka_unit_test(stops_a_loading_that_is_not_wanted_any_more),
            cmocka_unit_test(ends_by_itself_when_there_is_no_trace));
