@@ -19,7 +19,8 @@
 #include "server/browser.h"
 #include "server/server.h"
 
-/* A trace that cannot be read mostly shows it sooner; then nobody is sent to a page. */
+/* A trace that cannot be read mostly shows it sooner; then nobody is sent to a page.  One that can
+ * be shows its first events sooner still, and nobody waits. */
 #define EARLY_MS 200
 
 static const struct tv_option options[] = {
@@ -233,7 +234,7 @@ static int serve(const struct tv_command *command, const struct tv_settings *set
 {
     int code = TV_EXIT_OK;
     bool opened = false;
-    if (tv_server_wait_loaded(server, EARLY_MS) != TV_SESSION_FAILED) {
+    if (tv_server_wait_sketched(server, EARLY_MS) != TV_SESSION_FAILED) {
         char *address = page_address(tv_server_address(server), settings->filter);
         puts(address);
         fflush(stdout);

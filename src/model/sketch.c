@@ -135,6 +135,14 @@ void tv_sketch_add(struct tv_sketch *sketch, const struct tv_sketch_mark *marks,
     tv_lock_leave(&sketch->lock);
 }
 
+bool tv_sketch_any(struct tv_sketch *sketch)
+{
+    tv_lock_enter(&sketch->lock);
+    bool any = sketch->any;
+    tv_lock_leave(&sketch->lock);
+    return any;
+}
+
 static uint32_t busiest(const struct tv_sketch *sketch)
 {
     uint32_t most = 0;

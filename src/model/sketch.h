@@ -32,6 +32,9 @@ struct tv_sketch_mark {
 /* Some marks at a time: each call waits for others. */
 void tv_sketch_add(struct tv_sketch *sketch, const struct tv_sketch_mark *marks, size_t count);
 
+/* Whether anything was marked. */
+bool tv_sketch_any(struct tv_sketch *sketch);
+
 /* A copy. Heights are shares of the busiest bucket of all, 1 to 255 where anything happened. */
 struct tv_sketch_shown {
     uint32_t track_count; /* 0: nothing yet */

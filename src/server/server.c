@@ -18,6 +18,9 @@
 /* How soon a reader must notice that it shall stop. */
 #define STOP_MS 3000u
 
+/* So often somebody looks whether there is a sketch. */
+#define LOOK_MS 5u
+
 struct tv_server {
     struct tv_http *http;
     struct tv_desk *desk;
@@ -189,6 +192,17 @@ enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned t
     wait_for(server, &server->loaded, &server->ending, timeout_ms);
     enum tv_session_state state = server->first;
     pthread_mutex_unlock(&server->lock);
+    return state;
+}
+
+enum tv_session_state tv_server_wait_sketched(struct tv_server *server, unsigned timeout_ms)
+{
+    enum tv_session_state state = tv_session_state(server->session);
+    for (unsigned waited = 0; waited < timeout_ms; waited += LOOK_MS) {
+        if (state != TV_SESSION_LOADING || tv_session_is_sketched(server->session))
+            break;
+        state = tv_server_wait_loaded(server, LOOK_MS);
+    }
     return state;
 }
 

@@ -97,6 +97,11 @@ enum tv_session_state tv_session_state(const struct tv_session *session)
     return (enum tv_session_state)atomic_load_explicit(&session->state, memory_order_acquire);
 }
 
+bool tv_session_is_sketched(const struct tv_session *session)
+{
+    return tv_sketch_any(session->progress.sketch);
+}
+
 const struct tv_view *tv_session_view(const struct tv_session *session)
 {
     return tv_session_state(session) == TV_SESSION_READY ? session->view : NULL;

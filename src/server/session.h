@@ -57,6 +57,9 @@ void tv_session_cancel(struct tv_session *session);
 
 enum tv_session_state tv_session_state(const struct tv_session *session); /* the present one */
 
+/* Whether there is a sketch to look at while it loads. */
+bool tv_session_is_sketched(const struct tv_session *session);
+
 /* NULL while the trace is not there. */
 const struct tv_view *tv_session_view(const struct tv_session *session);
 

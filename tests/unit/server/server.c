@@ -6,10 +6,12 @@
 
 #include <sched.h>
 
+#include "base/bytes.h"
 #include "fixture.h"
+#include "model/sketch.h"
 #include "server/server.h"
 
-enum how { LOADS, FAILS, HANGS_UNTIL_CANCELLED };
+enum how { LOADS, FAILS, HANGS_UNTIL_CANCELLED, HANGS_WITH_A_SKETCH };
 
 struct source {
     enum how how;
@@ -23,7 +25,11 @@ static enum tv_status load(void *context, const struct tv_session_input *inputs,
     struct source *source = context;
     (void)inputs;
     assert_int_equal(count, 1);
-    while (source->how == HANGS_UNTIL_CANCELLED) {
+    if (source->how == HANGS_WITH_A_SKETCH) {
+        struct tv_sketch_mark mark = {5, tv_sketch_track(progress->sketch, TV_BYTES("a"))};
+        tv_sketch_add(progress->sketch, &mark, 1);
+    }
+    while (source->how >= HANGS_UNTIL_CANCELLED) {
         if (atomic_load(&progress->cancel))
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
         sched_yield();
@@ -58,6 +64,30 @@ static void waits_for_the_trace(void **state)
     tv_server_wait_end(server, false);
     assert_true(tv_server_free(server));
     fixture_free(&source.fixture);
+}
+
+/* Who waits for a sketch has an hour; without one nobody waits longer than was said. */
+static void waits_for_a_sketch_alone(void **state)
+{
+    (void)state;
+    const struct {
+        enum how how;
+        unsigned wait_ms;
+        enum tv_session_state comes;
+    } cases[] = {
+        {HANGS_WITH_A_SKETCH, 3600 * 1000, TV_SESSION_LOADING},
+        {HANGS_UNTIL_CANCELLED, 20, TV_SESSION_LOADING},
+        {LOADS, 3600 * 1000, TV_SESSION_READY},
+        {FAILS, 3600 * 1000, TV_SESSION_FAILED},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct source source = {.how = cases[i].how};
+        struct tv_server *server = serve(&source);
+        assert_int_equal(tv_server_wait_sketched(server, cases[i].wait_ms), cases[i].comes);
+        tv_server_end(server);
+        assert_true(tv_server_free(server));
+        fixture_free(&source.fixture);
+    }
 }
 
 static void stops_a_loading_that_is_not_wanted_any_more(void **state)
@@ -100,5 +130,6 @@ static void needs_no_file(void **state)
 }
 
 UNIT_TESTS(server, cmocka_unit_test(needs_no_file), cmocka_unit_test(waits_for_the_trace),
+           cmocka_unit_test(waits_for_a_sketch_alone),
            cmocka_unit_test(stops_a_loading_that_is_not_wanted_any_more),
            cmocka_unit_test(ends_by_itself_when_there_is_no_trace));
