@@ -291,6 +291,14 @@ bool tv_desk_free(struct tv_desk *desk, unsigned timeout_ms)
     return true;
 }
 
+bool tv_desk_is_sketched(struct tv_desk *desk)
+{
+    pthread_mutex_lock(&desk->lock);
+    bool sketched = desk->next.session && tv_session_is_sketched(desk->next.session);
+    pthread_mutex_unlock(&desk->lock);
+    return sketched;
+}
+
 void tv_desk_write_status(struct tv_desk *desk, struct tv_out *out)
 {
     pthread_mutex_lock(&desk->lock);

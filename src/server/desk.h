@@ -64,6 +64,9 @@ void tv_desk_cancel(struct tv_desk *desk);
 struct tv_session *tv_desk_hold(struct tv_desk *desk, uint32_t *trace);
 void tv_desk_let_go(struct tv_desk *desk, struct tv_session *session);
 
+/* Whether there is a sketch of what is being loaded. */
+bool tv_desk_is_sketched(struct tv_desk *desk);
+
 /* The answer to api/status. */
 void tv_desk_write_status(struct tv_desk *desk, struct tv_out *out);
 

@@ -197,9 +197,9 @@ enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned t
 
 enum tv_session_state tv_server_wait_sketched(struct tv_server *server, unsigned timeout_ms)
 {
-    enum tv_session_state state = tv_session_state(server->session);
-    for (unsigned waited = 0; waited < timeout_ms; waited += LOOK_MS) {
-        if (state != TV_SESSION_LOADING || tv_session_is_sketched(server->session))
+    enum tv_session_state state = tv_server_wait_loaded(server, LOOK_MS);
+    for (unsigned waited = LOOK_MS; waited < timeout_ms; waited += LOOK_MS) {
+        if (state != TV_SESSION_LOADING || tv_desk_is_sketched(server->desk))
             break;
         state = tv_server_wait_loaded(server, LOOK_MS);
     }
