@@ -20,6 +20,7 @@ struct tv_te_fields {
     struct tv_bytes sf, stack, esf, estack;
     struct tv_bytes bind_id, flow_in, flow_out, use_async_tts;
     struct tv_bytes cpu, weight; /* of global samples */
+    struct tv_bytes end;         /* what te_rewrite.h keeps of the end of a slice */
     unsigned faults;             /* JSON leniencies that were needed: 0 none */
     bool rare;                   /* one from `id` on, or another key, is there */
     bool odd;                    /* another key is */

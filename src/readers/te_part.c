@@ -355,12 +355,29 @@ static bool is_overhead(struct tv_te_part *part, const struct event *event, uint
 /* One event of this many goes into the sketch. */
 #define MARKED 8
 
+/* What an end said whose slice was written as one event (te_rewrite.h): its colour, or that of its
+ * name, which is another one. */
+static TV_NOINLINE unsigned colour_of_end(struct tv_te_part *part, const struct event *event,
+                                          unsigned colour)
+{
+    const struct tv_te_fields *fields = event->fields;
+    struct tv_bytes name = tv_te_member(fields->end, "name");
+    unsigned told = tv_te_colour(tv_te_member(fields->end, "cname"));
+    if (told > 0)
+        return told;
+    if (!tv_te_is_string(name) || tv_bytes_equal(name, fields->name))
+        return colour;
+    return TV_COLOUR_HASHED + tv_te_hashed_colour(tv_te_text(name, &part->threads.scratch));
+}
+
 static void add_span(struct tv_te_part *part, const struct event *event, struct tv_span *span)
 {
     uint32_t thread = thread_of(part, event->fields);
     span->time = event->time;
     span->offset = event->offset & (((uint64_t)1 << 40) - 1);
     unsigned colour = colour_of(part, event);
+    if (TV_UNLIKELY(event->fields->end.data) && event->phase == 'X')
+        colour = colour_of_end(part, event, colour);
     if (TV_UNLIKELY(colour > 0))
         span->colour = (uint8_t)colour;
     tv_gather_span(part->gather, thread, span);

@@ -52,8 +52,9 @@ TV_NOINLINE static struct tv_bytes *rare_field(struct tv_te_fields *fields, cons
     FIELD("flow_in", flow_in);
     FIELD("flow_out", flow_out);
     FIELD("use_async_tts", use_async_tts);
-#undef FIELD
     fields->odd = true;
+    FIELD("end", end);
+#undef FIELD
     return NULL;
 }
 
