@@ -214,6 +214,7 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
     struct tv_trace_events events = {out, trace, choice, losses};
     *losses = (struct tv_trace_event_losses){.namesakes = count_namesakes(trace)};
     add_names(&events);
+    tv_trace_events_flows(&events, true);
     tv_trace_events_slices(&events);
     tv_trace_events_tables(&events);
 }
@@ -258,7 +259,12 @@ void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
 {
     struct whole whole = {.out = out, .head = trace->head};
     struct tv_trace_event_choice choice = {
-        .keep = keep, .pid = own_pid, .separate = separate, .context = &whole};
+        .keep = keep,
+        .base = trace->head->inputs[0].assembled ? -trace->offset[0] : 0,
+        .pid = own_pid,
+        .separate = separate,
+        .context = &whole,
+    };
     tv_out_text(out, "{\"traceEvents\":[");
     tv_trace_event_add(out, trace, &choice, losses);
     add_other_data(out, trace->head);

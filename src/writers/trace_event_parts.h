@@ -53,10 +53,14 @@ void tv_trace_events_processor(const struct tv_trace_events *events, uint32_t tr
 void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t input, uint64_t offset,
                               uint64_t end_offset);
 
+/* Flows whose ends are found by the order of events, which stand before those of slices; or the
+ * others. */
+void tv_trace_events_flows(const struct tv_trace_events *events, bool before_slices);
+
 /* Slices of all wanted tracks. */
 void tv_trace_events_slices(const struct tv_trace_events *events);
 
-/* Instants and counters; what else there is is counted. */
+/* Instants, counters, the other flows and samples; what else there is is counted. */
 void tv_trace_events_tables(const struct tv_trace_events *events);
 
 #endif

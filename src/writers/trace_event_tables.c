@@ -90,25 +90,38 @@ static bool wants_end(const struct tv_trace_events *events, const struct tv_flow
            tv_keep_frame(keep, tv_flow_end_frame(trace, end));
 }
 
-/* Whether what the end touches began later: then it was the next thing of its thread. */
-static bool is_ahead(const struct tv_trace *trace, uint32_t input, const struct tv_flow_end *end)
+/* How the reader finds again what an end touches. */
+enum binding {
+    BINDING_AROUND, /* it is around the end's time, and nothing is inside of it */
+    BINDING_AHEAD,  /* it is the next one that begins later */
+    BINDING_HERE, /* it begins at that time, as the first one whose event stands behind the end's */
+};
+
+/* Of two slices that touch, the earlier one is around the time at which the other begins. */
+static enum binding binding_of(const struct tv_trace *trace, uint32_t input,
+                               const struct tv_flow_end *end)
 {
     tv_ns time = tv_trace_time(trace, input, end->time);
     if (tv_flow_end_is_instant(end))
-        return trace->tables.instants.rows[end->index].time > end->time;
-    return tv_slice_start(trace, end->row, end->index) > time;
+        return trace->tables.instants.rows[end->index].time > end->time ? BINDING_AHEAD
+                                                                        : BINDING_AROUND;
+    tv_ns start = tv_slice_start(trace, end->row, end->index);
+    uint32_t parent = tv_slice_parent(trace, end->row, end->index);
+    if (start != time)
+        return start > time ? BINDING_AHEAD : BINDING_AROUND;
+    return parent == TV_NONE || tv_slice_start(trace, end->row - 1, parent) < time ? BINDING_HERE
+                                                                                   : BINDING_AROUND;
 }
 
 static void add_end(const struct tv_trace_events *events, size_t number, const char *phase,
-                    const struct tv_flow_end *end)
+                    const struct tv_flow_end *end, bool around)
 {
     const struct tv_trace *trace = events->trace;
     const struct tv_flow *flow = &trace->tables.flows.rows[number];
     const struct tv_frame *frame = &trace->head->frames[flow->frame];
     events->choice->separate(events->choice->context);
     tv_out_format(events->out, "{\"ph\":\"%s\",\"id\":\"arrow %llu\"%s", phase,
-                  (unsigned long long)number,
-                  is_ahead(trace, flow->input, end) ? "" : ",\"bp\":\"e\"");
+                  (unsigned long long)number, around ? ",\"bp\":\"e\"" : "");
     tv_trace_events_text(events, "name", frame->name);
     tv_trace_events_text(events, "cat", frame->category);
     tv_trace_events_thread(events, tv_flow_end_thread(trace, end));
@@ -116,15 +129,26 @@ static void add_end(const struct tv_trace_events *events, size_t number, const c
     tv_out_char(events->out, '}');
 }
 
-static void add_flow(const struct tv_trace_events *events, size_t number)
+static void add_flow(const struct tv_trace_events *events, size_t number, bool before_slices)
 {
     const struct tv_flow *flow = &events->trace->tables.flows.rows[number];
     bool from = wants_end(events, &flow->from), to = wants_end(events, &flow->to);
+    enum binding binding = binding_of(events->trace, flow->input, &flow->to);
+    if ((binding == BINDING_HERE) != before_slices)
+        return;
     if (from && to) {
-        add_end(events, number, "s", &flow->from);
-        add_end(events, number, "f", &flow->to);
+        add_end(events, number, "s", &flow->from, false);
+        add_end(events, number, "f", &flow->to, binding == BINDING_AROUND);
     }
     events->losses->flows += from != to;
+}
+
+void tv_trace_events_flows(const struct tv_trace_events *events, bool before_slices)
+{
+    const struct tv_tables *tables = &events->trace->tables;
+    for (size_t i = 0; i < tables->flows.count; i++)
+        if (tv_trace_events_of(events, tables->flows.rows[i].input))
+            add_flow(events, i, before_slices);
 }
 
 /* ---- Samples ---- */
@@ -198,9 +222,7 @@ void tv_trace_events_tables(const struct tv_trace_events *events)
     for (size_t i = 0; i < tables->counters.count; i++)
         if (wants_counter(events, &tables->counters.rows[i]))
             add_counter(events, &tables->counters.rows[i]);
-    for (size_t i = 0; i < tables->flows.count; i++)
-        if (tv_trace_events_of(events, tables->flows.rows[i].input))
-            add_flow(events, i);
+    tv_trace_events_flows(events, false);
     for (size_t i = 0; i < tables->samples.count; i++)
         if (tv_trace_events_of(events, tables->samples.rows[i].input))
             add_sample(events, &tables->samples.rows[i]);
