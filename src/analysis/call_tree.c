@@ -32,6 +32,11 @@ struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct t
     return tree;
 }
 
+void tv_call_tree_touch(struct tv_call_tree *tree)
+{
+    memset(tree->cost, 0, tree->count * FIGURES_SIZE);
+}
+
 void tv_call_tree_free(struct tv_call_tree *tree)
 {
     if (!tree)
@@ -357,6 +362,19 @@ static void run_job(struct job *job)
     tv_free(job->owner);
 }
 
+/* Writes only where there is something: most ranges reach few of the nodes, and memory that was
+ * never written to costs next to nothing. */
+static void clear(struct tv_call_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        struct tv_path_cost *cost = &tree->cost[i];
+        if (cost->calls != 0 || cost->wall != 0 || cost->cpu != 0)
+            *cost = (struct tv_path_cost){0};
+        if (tree->self_wall[i] != 0 || tree->self_cpu[i] != 0)
+            tree->self_wall[i] = tree->self_cpu[i] = 0;
+    }
+}
+
 void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
                         const struct tv_selection *selection, unsigned workers)
 {
@@ -364,7 +382,7 @@ void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
     struct job job = {.trace = trace, .selection = selection, .node_count = tree->count};
     struct tv_path_cost *first[1] = {tree->cost};
     if (tree->counted)
-        memset(tree->cost, 0, tree->count * FIGURES_SIZE);
+        clear(tree);
     tree->counted = true;
     tree->waits = (struct tv_path_cost){0};
     job.cost = first;

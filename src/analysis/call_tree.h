@@ -59,6 +59,10 @@ void tv_tree_shape_free(struct tv_tree_shape *shape);
 /* A tree with every figure 0. */
 struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape);
 
+/* Has the memory of a tree that nothing was counted in given by the system now, not when it is
+ * counted. */
+void tv_call_tree_touch(struct tv_call_tree *tree);
+
 /* Makes it the tree of a selection of its trace, whatever it was before: no new memory, which costs
  * more than counting. */
 void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,

@@ -7,7 +7,6 @@
  * within others.  To open a line they all move to their callers and are sorted by frame within that
  * stretch: the lines under it are parts of it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/tree_lines.h"
@@ -31,7 +30,6 @@ struct stretch {
 
 struct inversion {
     const struct tv_call_tree *tree;
-    const struct tv_tree_order *order;
     struct tv_tree_lines *lines;
     struct stretch *stretches; /* beside the lines */
     size_t capacity;
@@ -42,13 +40,15 @@ struct inversion {
     uint64_t moves;
 };
 
-/* The frames of the head, then those of threads. */
+/* Questions about the first level alone never need it. */
+static const struct tv_tree_order *order_of(const struct inversion *inversion)
+{
+    return tv_tree_shape_order(inversion->tree->shape);
+}
+
 static uint32_t key_of(const struct inversion *inversion, uint32_t node)
 {
-    uint32_t frame = inversion->tree->frame[node];
-    if (frame >= TV_THREAD_FRAME)
-        return inversion->tree->head->frame_count + (frame - TV_THREAD_FRAME);
-    return frame;
+    return tv_tree_shape_key(inversion->tree->shape, node);
 }
 
 static struct tv_tree_line *add_line(struct inversion *inversion, uint32_t first_line,
@@ -57,7 +57,7 @@ static struct tv_tree_line *add_line(struct inversion *inversion, uint32_t first
     uint32_t made = inversion->lines->count - first_line;
     struct tv_tree_line *line = tv_tree_lines_add(inversion->lines);
     line->frame = inversion->tree->frame[member->at];
-    line->node = inversion->order->node[member->place];
+    line->node = order_of(inversion)->node[member->place];
     line->parent = parent;
     inversion->stretches = tv_array_reserve(inversion->stretches, &inversion->capacity,
                                             inversion->lines->count, sizeof(struct stretch));
@@ -73,7 +73,7 @@ static void weigh(const struct inversion *inversion, struct tv_tree_line *line,
                   const struct member *member, uint32_t *outer_end)
 {
     const struct tv_call_tree *tree = inversion->tree;
-    uint32_t node = inversion->order->node[member->place];
+    uint32_t node = order_of(inversion)->node[member->place];
     const struct tv_path_cost *cost = &tree->cost[node];
     line->calls += cost->calls;
     line->self_wall += tree->self_wall[node];
@@ -81,7 +81,7 @@ static void weigh(const struct inversion *inversion, struct tv_tree_line *line,
     line->has_children |= tree->parent[member->at] != TV_ROOT_PATH;
     if (member->place < *outer_end)
         return;
-    *outer_end = inversion->order->end[member->place];
+    *outer_end = order_of(inversion)->end[member->place];
     line->outer_calls += cost->calls;
     line->incl_wall += cost->wall;
     line->incl_cpu += cost->cpu;
@@ -166,28 +166,20 @@ static bool is_name(const struct tv_call_tree *tree, struct tv_line_name name)
     return node != TV_ROOT_PATH || name.node == TV_ROOT_PATH;
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct member *a = left, *b = right;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
-/* The members of a name's line, each at the frame that the line is of.  Nodes are looked at as they
- * are numbered, for the others are many. */
+/* The members of a name's line, each at the frame that the line is of. */
 static struct stretch gather(struct inversion *inversion, struct tv_line_name name)
 {
     const struct tv_call_tree *tree = inversion->tree;
-    uint32_t count = 0;
-    for (uint32_t i = 1; i < tree->count; i++) {
-        uint32_t at = i;
-        if (tree->frame[i] != tree->frame[name.node] || tree->cost[i].calls == 0 ||
-            !fits(tree, i, name))
+    const struct tv_frame_places *of = tv_tree_shape_of_frame(tree->shape);
+    uint32_t key = key_of(inversion, name.node), count = 0;
+    for (uint32_t i = of->first[key]; i < of->first[key + 1]; i++) {
+        uint32_t place = of->place[i], at = order_of(inversion)->node[place];
+        if (tree->cost[at].calls == 0 || !fits(tree, at, name))
             continue;
         for (uint32_t left = name.level; left > 0; left--)
             at = tree->parent[at];
-        inversion->members[count++] = (struct member){inversion->order->place[i], at};
+        inversion->members[count++] = (struct member){place, at};
     }
-    qsort(inversion->members, count, sizeof(struct member), compare_places);
     return (struct stretch){0, count};
 }
 
@@ -196,39 +188,17 @@ static struct stretch gather_all(struct inversion *inversion)
     const struct tv_call_tree *tree = inversion->tree;
     uint32_t count = 0;
     for (uint32_t place = 1; place < tree->count; place++) {
-        uint32_t node = inversion->order->node[place];
+        uint32_t node = order_of(inversion)->node[place];
         if (tree->cost[node].calls > 0)
             inversion->members[count++] = (struct member){place, node};
     }
     return (struct stretch){0, count};
 }
 
-/* Lines of names that share members would need room of their own: each is told by itself. */
-static void open_name(struct inversion *inversion, const struct tv_tree_question *question,
-                      uint32_t number)
-{
-    const struct tv_line_name name = question->names[number];
-    uint32_t first_line = inversion->lines->count;
-    if (!is_name(inversion->tree, name))
-        return;
-    struct stretch stretch = name.node == TV_ROOT_PATH
-                                 ? gather_all(inversion)
-                                 : move_up(inversion, gather(inversion, name));
-    split(inversion, stretch, number);
-    for (uint32_t i = first_line;
-         question->below && i < inversion->lines->count &&
-         inversion->lines->count < question->limit && inversion->moves < MOVE_LIMIT;
-         i++) {
-        if (!inversion->lines->lines[i].has_children)
-            continue;
-        inversion->lines->lines[i].opened = true;
-        split(inversion, move_up(inversion, inversion->stretches[i]), question->name_count + i);
-    }
-}
-
 /* The lines of the first level by themselves: which calls lie within others of their frame is known
  * without the order. */
-static void add_first_level(struct tv_tree_lines *lines, const struct tv_call_tree *tree)
+static void add_first_level(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
+                            uint32_t parent)
 {
     const uint8_t *recursive = tv_call_tree_recursion(tree);
     uint32_t *place = tv_alloc(tree->head->frame_count, sizeof *place);
@@ -238,7 +208,8 @@ static void add_first_level(struct tv_tree_lines *lines, const struct tv_call_tr
             continue;
         uint32_t frame = tree->frame[i];
         if (place[frame] == 0) {
-            *tv_tree_lines_add(lines) = (struct tv_tree_line){.frame = frame, .node = i};
+            *tv_tree_lines_add(lines) =
+                (struct tv_tree_line){.frame = frame, .node = i, .parent = parent};
             place[frame] = lines->count;
         }
         struct tv_tree_line *line = &lines->lines[place[frame] - 1];
@@ -255,17 +226,42 @@ static void add_first_level(struct tv_tree_lines *lines, const struct tv_call_tr
     tv_free(place);
 }
 
-static void open_names(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
-                       const struct tv_tree_question *question)
+/* Lines of names that share members would need room of their own: each is told by itself. */
+static void open_name(struct inversion *inversion, const struct tv_tree_question *question,
+                      uint32_t number)
 {
-    uint32_t keys = tree->head->frame_count + tree->head->thread_count;
+    const struct tv_line_name name = question->names[number];
+    uint32_t first_line = inversion->lines->count;
+    if (!is_name(inversion->tree, name))
+        return;
+    if (name.node == TV_ROOT_PATH && !question->below) {
+        add_first_level(inversion->lines, inversion->tree, number);
+        return;
+    }
+    struct stretch stretch = name.node == TV_ROOT_PATH
+                                 ? gather_all(inversion)
+                                 : move_up(inversion, gather(inversion, name));
+    split(inversion, stretch, number);
+    for (uint32_t i = first_line;
+         question->below && i < inversion->lines->count &&
+         inversion->lines->count < question->limit && inversion->moves < MOVE_LIMIT;
+         i++) {
+        if (!inversion->lines->lines[i].has_children)
+            continue;
+        inversion->lines->lines[i].opened = true;
+        split(inversion, move_up(inversion, inversion->stretches[i]), question->name_count + i);
+    }
+}
+
+void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
+                          const struct tv_tree_question *question)
+{
     struct inversion inversion = {
         .tree = tree,
-        .order = tv_tree_shape_order(tree->shape),
         .lines = lines,
         .members = tv_alloc(tree->count, sizeof(struct member)),
         .moved = tv_alloc(tree->count, sizeof(struct member)),
-        .line = tv_alloc(keys, sizeof(uint32_t)),
+        .line = tv_alloc(tv_tree_shape_keys(tree->shape), sizeof(uint32_t)),
     };
     for (uint32_t i = 0; i < question->name_count; i++)
         open_name(&inversion, question, i);
@@ -274,15 +270,4 @@ static void open_names(struct tv_tree_lines *lines, const struct tv_call_tree *t
     tv_free(inversion.line);
     tv_free(inversion.outer_end);
     tv_free(inversion.stretches);
-}
-
-void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
-                          const struct tv_tree_question *question)
-{
-    bool first_level = question->name_count == 1 && !question->below &&
-                       question->names[0].node == TV_ROOT_PATH && question->names[0].level == 0;
-    if (first_level)
-        add_first_level(lines, tree);
-    else
-        open_names(lines, tree, question);
 }

@@ -9,6 +9,7 @@
  */
 #include "analysis/tree_shape.h"
 
+#include "analysis/tree_sink.h"
 #include "base/memory.h"
 
 struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct tv_paths *paths)
@@ -43,6 +44,10 @@ void tv_tree_shape_free(struct tv_tree_shape *shape)
     tv_free(shape->recursive);
     if (shape->order.node)
         order_free(&shape->order, shape->count);
+    if (shape->of_frame.first) {
+        tv_free(shape->of_frame.first);
+        tv_pages_free(shape->of_frame.place, tv_size_mul(shape->count, sizeof(uint32_t)));
+    }
     tv_free(shape);
 }
 
@@ -74,6 +79,41 @@ const struct tv_tree_order *tv_tree_shape_order(struct tv_tree_shape *shape)
     if (!shape->order.node)
         shape->order = order_of(shape);
     return &shape->order;
+}
+
+uint32_t tv_tree_shape_keys(const struct tv_tree_shape *shape)
+{
+    return shape->head->frame_count + shape->head->thread_count;
+}
+
+uint32_t tv_tree_shape_key(const struct tv_tree_shape *shape, uint32_t node)
+{
+    uint32_t frame = shape->frame[node];
+    return frame >= TV_THREAD_FRAME ? shape->head->frame_count + (frame - TV_THREAD_FRAME) : frame;
+}
+
+const struct tv_frame_places *tv_tree_shape_of_frame(struct tv_tree_shape *shape)
+{
+    struct tv_frame_places *of = &shape->of_frame;
+    if (of->first)
+        return of;
+    const struct tv_tree_order *order = tv_tree_shape_order(shape);
+    uint32_t keys = tv_tree_shape_keys(shape), before = 0;
+    uint32_t *next = tv_alloc(keys, sizeof *next); /* counts, then where the next place goes */
+    of->first = tv_alloc((size_t)keys + 1, sizeof *of->first);
+    of->place = tv_pages_alloc(tv_size_mul(shape->count, sizeof *of->place));
+    for (uint32_t i = 1; i < shape->count; i++)
+        next[tv_tree_shape_key(shape, i)]++;
+    for (uint32_t key = 0; key < keys; key++) {
+        uint32_t count = next[key];
+        of->first[key] = next[key] = before;
+        before += count;
+    }
+    of->first[keys] = before;
+    for (uint32_t place = 1; place < shape->count; place++)
+        of->place[next[tv_tree_shape_key(shape, order->node[place])]++] = place;
+    tv_free(next);
+    return of;
 }
 
 /* An open node of the walk. */

@@ -68,6 +68,9 @@ tv_view_function tv_view_health, tv_view_at, tv_view_bytes;            /* bytes.
  * tv_trees_leave. */
 struct tv_tree_cache *tv_trees_new(const struct tv_trace *trace);
 void tv_trees_free(struct tv_tree_cache *cache);
+
+/* Does now what the first questions would have to wait for. */
+void tv_trees_prepare(struct tv_tree_cache *cache);
 const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
                                           const struct tv_selection *selection);
 void tv_trees_leave(struct tv_tree_cache *cache);

@@ -8,8 +8,10 @@
  */
 #include <string.h>
 
+#include "analysis/tree_shape.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "view/state.h"
 
 struct kept {
@@ -47,6 +49,27 @@ struct tv_tree_cache *tv_trees_new(const struct tv_trace *trace)
     return cache;
 }
 
+/* The order of the nodes and which of them are recursive; beside that, memory, which the system
+ * takes its time to give. */
+static void prepare(void *context, unsigned index)
+{
+    struct tv_tree_cache *cache = context;
+    if (index == 0) {
+        tv_tree_shape_order(cache->shape);
+        tv_tree_shape_recursion(cache->shape);
+    } else if (!cache->last.tree) {
+        cache->last.tree = tv_call_tree_of_shape(cache->shape);
+        tv_call_tree_touch(cache->last.tree);
+    }
+}
+
+void tv_trees_prepare(struct tv_tree_cache *cache)
+{
+    tv_lock_enter(&cache->lock);
+    tv_workers_run(2, prepare, cache);
+    tv_lock_leave(&cache->lock);
+}
+
 static void release(struct kept *kept)
 {
     tv_call_tree_free(kept->tree);
@@ -67,7 +90,7 @@ void tv_trees_free(struct tv_tree_cache *cache)
 static bool is_of(const struct tv_tree_cache *cache, const struct kept *kept,
                   const struct tv_selection *selection)
 {
-    if (!kept->tree || kept->from != selection->from || kept->to != selection->to)
+    if (!kept->tree || !kept->tree->counted || kept->from != selection->from || kept->to != selection->to)
         return false;
     bool *wanted = tv_selection_wanted(cache->trace, selection);
     bool same = memcmp(kept->wanted, wanted, cache->trace->track_count * sizeof *wanted) == 0;

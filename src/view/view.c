@@ -87,6 +87,7 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     view->cpu = clocks & TV_CLOCK_CPU;
     view->pyramid = tv_pyramid_new(trace, 0);
     view->trees = tv_trees_new(trace);
+    tv_trees_prepare(view->trees);
     view->flows = tv_flow_index_new(trace);
     view->objects = tv_object_index_new(trace);
     view->rank = find_ranks(view);
