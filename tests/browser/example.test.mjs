@@ -428,7 +428,7 @@ test('a copied link shows the same again', async () => {
 
 test('the table is copied and exported', async () => {
   await reset();
-  const methods = json('profile', '--format', 'json', example());
+  const methods = json('profile', '--format', 'json', '--context-switch', example());
   await page.getByRole('button', { name: 'Export' }).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),

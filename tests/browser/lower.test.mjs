@@ -237,26 +237,6 @@ test('the order of the hits stands in the address', async () => {
   await until(async () => (await place(page)).hits, undefined, 'the usual order');
 });
 
-test('of very many hits the first are listed and all are counted', async () => {
-  const file = join(folder, 'many.json');
-  const events = Array.from({ length: 12345 }, (_, i) => ({
-    ph: 'X',
-    name: 'tick',
-    ts: 2 * i,
-    dur: 1,
-  }));
-  writeFileSync(file, JSON.stringify(events));
-  const viewer = await view(file);
-  const opened = await openPage(`${viewer.address}#search=tick&tab=search`);
-  closing.push(opened.close, viewer.stop);
-  await until(
-    () => opened.page.locator('#pane-search .about').innerText(),
-    'the first 10,000 of 12,345 hits',
-    'the count of all',
-  );
-  assert.deepEqual(opened.troubles, []);
-});
-
 test('Enter in the top bar opens the list where no name matches', async () => {
   await tab('Profile').click();
   await search('http://');

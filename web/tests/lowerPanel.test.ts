@@ -3,16 +3,17 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { exportStatistics } from '../src/model/exportStatistics';
 import type { SearchRow } from '../src/model/found';
 import { Frames, matchAt, matcher } from '../src/model/names';
 import { Hits } from '../src/model/searchList';
+import { sheetText } from '../src/model/sheet';
 import {
   statisticsColumns,
   statisticsRows,
   statisticsText,
   type StatisticsRow,
 } from '../src/model/statistics';
+import { statisticsSheet } from '../src/model/statisticsSheet';
 import { inWords, slicesOf, wordsFor } from '../src/model/words';
 import { bytesOfHex, lineStarts, looksLikeText } from '../src/views/bytesView';
 import { FRAMES } from './fixtures';
@@ -35,7 +36,7 @@ test('hits are ordered by a column, equals by time', () => {
   const hits = new Hits();
   [hit(30, 5, 2), hit(10, 7, 1), hit(20, 5, 0), hit(40, 7, 1)].forEach((row) => hits.add(row));
   const order = (column: 'time' | 'length' | 'name', descending: boolean): number[] =>
-    [0, 1, 2, 3].sort(hits.comparer({ column, descending }, (row) => frames.full(row[7])));
+    [0, 1, 2, 3].sort(hits.comparer({ column, descending }, frames));
   assert.deepEqual(order('time', false), [1, 2, 0, 3]);
   assert.deepEqual(order('time', true), [3, 0, 2, 1]);
   assert.deepEqual(order('length', true), [1, 3, 2, 0]);
@@ -70,7 +71,7 @@ test('a clock that the trace lacks has no column, a time that is missing no text
 test('the table by name as text', () => {
   const facts = { clocks: ['real'], axis: 'real' } as never;
   const text = (format: 'csv' | 'tsv' | 'json' | 'markdown'): string =>
-    exportStatistics(format, ROWS.slice(0, 1), facts, frames, 'us');
+    sheetText(statisticsSheet(ROWS.slice(0, 1), facts, frames, 'us'), format);
   assert.equal(
     text('csv'),
     'name,count,total_ns,self_ns,min_ns,average_ns,median_ns,p95_ns,max_ns\r\n' +

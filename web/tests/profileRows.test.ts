@@ -5,7 +5,8 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellText, columnsFor, figuresOf, longestText } from '../src/model/columns';
 import type { ProfileAnswer, Relations } from '../src/model/engine';
-import { toCsv, toJson, toMarkdown, toTsv } from '../src/model/exportTable';
+import { profileSheet } from '../src/model/profileSheet';
+import { sheetText } from '../src/model/sheet';
 import { Frames } from '../src/model/names';
 import {
   rankedMethods,
@@ -181,9 +182,10 @@ test('copied rows are tabs and lines, with a head and plain numbers', () => {
     { column: 'incl_cpu', descending: true },
     frames,
   );
-  const lines = toTsv(methods.slice(0, 2), columnsFor(['real', 'cpu']), ANSWER, frames, 'us').split(
-    '\n',
-  );
+  const lines = sheetText(
+    profileSheet(methods.slice(0, 2), columnsFor(['real', 'cpu']), ANSWER, frames, 'us'),
+    'tsv',
+  ).split('\n');
   assert.equal(lines[0]?.split('\t')[2], 'Incl CPU us');
   assert.equal(
     lines[1],
@@ -206,10 +208,11 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
     },
     odd,
   );
-  const [head, line] = toCsv(methods, odd).split('\r\n');
+  const sheet = profileSheet(methods, columnsFor(['real']), ANSWER, odd, 'ms');
+  const [head, line] = sheetText(sheet, 'csv').split('\r\n');
   assert.match(head ?? '', /^class,method,signature,source,calls,recursive_calls,incl_real_ns,/);
   assert.equal(line, '"a""b","x,y|z",()V,F.java:1,1,0,5,5,,');
-  assert.deepEqual(JSON.parse(toJson(methods, odd)), [
+  assert.deepEqual(JSON.parse(sheetText(sheet, 'json')), [
     {
       class: 'a"b',
       method: 'x,y|z',
@@ -223,8 +226,8 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
       excl_cpu_ns: null,
     },
   ]);
-  const table = toMarkdown(methods, columnsFor(['real']), ANSWER, odd, 'ms').split('\n');
-  assert.match(table[2] ?? '', /^\| `a"b\.x,y\\\|z` \|/);
+  const table = sheetText(sheet, 'markdown').split('\n');
+  assert.match(table[2] ?? '', /^\| `a"b\.x,y\\\|z \(\) void` \|/);
 });
 
 test('a column is as wide as its greatest number, calls as their longest pair', () => {

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import type { CounterFacts, CounterValues, FrameRow } from '../src/model/engine';
 import { Frames } from '../src/model/names';
 import { namedTracks, threadsOf, tracksOfSlices, type StatesAnswer } from '../src/model/states';
-import { exportStates, statesColumns, statesLines } from '../src/model/statesTable';
+import { statesColumns, statesLines, statesSheet } from '../src/model/statesTable';
+import { sheetText } from '../src/model/sheet';
 import { bandsOfBeats, vsyncBands, vsyncCounter, vsyncFrame } from '../src/model/vsync';
 import { track } from './fixtures';
 
@@ -55,10 +56,10 @@ test('lines are sorted, processors tell first how busy they were', () => {
 test('exports have nanoseconds, and for reading the unit', () => {
   const sort = { column: 'name', descending: false };
   const lines = statesLines(ANSWER, 'cpu', sort, all);
-  const csv = exportStates('csv', ANSWER, 'cpu', lines, 'ms').split('\r\n');
+  const csv = sheetText(statesSheet(ANSWER, 'cpu', lines, 'ms'), 'csv').split('\r\n');
   assert.equal(csv[0], 'thread,all_ns,cpu0_ns,cpu1_ns');
   assert.equal(csv[4], '[100] a,4000000,4000000,0');
-  const tsv = exportStates('tsv', ANSWER, 'cpu', lines, 'ms').split('\n');
+  const tsv = sheetText(statesSheet(ANSWER, 'cpu', lines, 'ms'), 'tsv').split('\n');
   assert.equal(tsv[0], 'Thread\tAll CPUs ms\tCPU 0 ms\tCPU 1 ms');
   assert.equal(tsv[5], '[200] b\t3.000\t0.000\t3.000');
 });

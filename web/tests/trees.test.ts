@@ -5,11 +5,12 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { flushEffects } from '../src/base/signal';
 import type { TraceFacts } from '../src/model/engine';
-import { exportTree, type ShownTree } from '../src/model/exportTree';
 import { Frames } from '../src/model/names';
 import { decodeTree, LINE, type TreeAnswer, type TreeQuestion } from '../src/model/treeAnswer';
 import { treeColumns } from '../src/model/treeColumns';
 import { TOP, TreeLines } from '../src/model/treeLines';
+import { treeSheet, type ShownTree } from '../src/model/treeSheet';
+import { sheetText } from '../src/model/sheet';
 import { TreeStore } from '../src/model/treeStore';
 import { Viewer } from '../src/model/viewer';
 import { FRAMES, settle, tileEngine, track } from './fixtures';
@@ -255,7 +256,7 @@ test('the exports tell levels, times in nanoseconds, and names as they are', () 
     frames,
     unit: 'ns',
   };
-  assert.deepEqual(JSON.parse(exportTree('json', shown)), [
+  assert.deepEqual(JSON.parse(sheetText(treeSheet(shown), 'json')), [
     {
       ...{ level: 0, class: 'com.acme.Main', method: 'main', calls: 1 },
       ...{ signature: '([Ljava/lang/String;)V', incl_real_ns: 60, self_real_ns: 5 },
@@ -266,12 +267,12 @@ test('the exports tell levels, times in nanoseconds, and names as they are', () 
     },
   ]);
   assert.equal(
-    exportTree('tsv', shown).split('\n')[2],
+    sheetText(treeSheet(shown), 'tsv').split('\n')[2],
     '1\tcom.acme.Work.run\t40.0\t40\t30.0\t30\t2',
   );
-  assert.equal(exportTree('csv', shown).split('\r\n').length, 4);
+  assert.equal(sheetText(treeSheet(shown), 'csv').split('\r\n').length, 4);
   assert.match(
-    exportTree('markdown', shown),
+    sheetText(treeSheet(shown), 'markdown'),
     /\n\| &emsp;`com\.acme\.Work\.run` \| 40\.0 \| 40 \|/,
   );
   const samples = treeColumns(FACTS, 'count', true).map((column) => column.text);

@@ -11,6 +11,7 @@ import type { Call, Clock } from './engine';
 import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './found';
 import { MARK_KINDS, type Mark } from './marks';
 import { readNotes, writeNote, type Note } from './notes';
+import { readOpen, writeOpen } from './openLines';
 import type { Sort } from './profileRows';
 import type { Span } from './span';
 import { readStates, writeStates, type StatesChoice } from './statesTable';
@@ -47,6 +48,12 @@ export interface Place {
   sort: Sort | null;
   unit: Unit | null;
   find: string;
+  onlyFound: boolean;
+  /** Methods that are opened in the profile; null: the selected one. */
+  openMethods: readonly number[] | null;
+  /** What is open in the tree tables, as openLines.ts writes it; null: what the selection leads to. */
+  openDown: string | null;
+  openUp: string | null;
   search: string;
   searchIn: readonly SearchField[];
   matchCase: boolean;
@@ -115,6 +122,13 @@ export function writePlace(place: Place): string {
   put('sort', place.sort && `${place.sort.column}.${place.sort.descending ? 'down' : 'up'}`);
   put('unit', place.unit);
   put('find', place.find);
+  put('found', place.onlyFound ? '1' : null);
+  put(
+    'opened',
+    place.openMethods && (place.openMethods.map((frame) => frame.toString(36)).join(',') || 'none'),
+  );
+  put('down', place.openDown === '' ? 'none' : place.openDown);
+  put('up', place.openUp === '' ? 'none' : place.openUp);
   put('search', place.search);
   put('in', place.searchIn.length === SEARCH_FIELDS.length ? null : place.searchIn.join(','));
   put('case', place.matchCase ? '1' : null);
@@ -158,6 +172,16 @@ function readNumbers(text: string | null): number[] {
 
 function oneOf<T extends string>(text: string | null, words: readonly T[], otherwise: T): T {
   return words.find((word) => word === text) ?? otherwise;
+}
+
+function readMethods(text: string | null): number[] | null {
+  if (text === null) return null;
+  const words = text.split(',').filter((word) => /^[0-9a-z]{1,7}$/.test(word));
+  return text === 'none' ? [] : words.map((word) => parseInt(word, 36)).sort((a, b) => a - b);
+}
+
+function readOpened(text: string | null): string | null {
+  return text === null ? null : text === 'none' ? '' : writeOpen(readOpen(text));
 }
 
 function readSort(text: string | null): Sort | null {
@@ -222,6 +246,10 @@ export function readPlace(text: string): Place {
     sort: readSort(q.get('sort')),
     unit: UNITS.find((unit) => unit === q.get('unit')) ?? null,
     find: q.get('find') ?? '',
+    onlyFound: q.get('found') === '1',
+    openMethods: readMethods(q.get('opened')),
+    openDown: readOpened(q.get('down')),
+    openUp: readOpened(q.get('up')),
     search: q.get('search') ?? '',
     searchIn: readFields(q.get('in')),
     matchCase: q.get('case') === '1',

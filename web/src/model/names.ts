@@ -53,6 +53,7 @@ export class Frames {
   private readonly texts: (string | undefined)[];
   private readonly shorts: (string | undefined)[];
 
+  private order: Uint32Array | null = null;
   private readonly hashes: (number | undefined)[];
 
   constructor(
@@ -140,6 +141,26 @@ export class Frames {
   full(frame: number): string {
     const name = this.className(frame);
     return name ? `${name}.${this.method(frame)}` : this.method(frame);
+  }
+
+  /** The place of each frame in the order of full names; those of one name share it. */
+  nameOrder(): Uint32Array {
+    if (this.order) return this.order;
+    const names = this.rows.map((_, frame) => this.full(frame));
+    const sorted = names
+      .map((_, frame) => frame)
+      .sort((a, b) => {
+        const [s, t] = [names[a] ?? '', names[b] ?? ''];
+        return s < t ? -1 : s > t ? 1 : 0;
+      });
+    const order = new Uint32Array(names.length);
+    sorted.forEach((frame, at) => {
+      const before = sorted[at - 1];
+      const same = before !== undefined && names[before] === names[frame];
+      order[frame] = same ? (order[before] ?? 0) : at;
+    });
+    this.order = order;
+    return order;
   }
 
   /** What searching looks at: the name and the signature, as shown and as written. */

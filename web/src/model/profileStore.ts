@@ -29,6 +29,8 @@ export class ProfileStore {
   private scope: Scope = {};
   /** Opened because it was selected elsewhere: closes again when another one is. */
   private openedBySelection: number | null = null;
+  /** What was last told to the address. */
+  private noted: readonly number[] | null = null;
 
   constructor(private readonly viewer: Viewer) {
     this.asking = new Latest((error) => {
@@ -40,10 +42,25 @@ export class ProfileStore {
       return answer ? rankedMethods(answer, viewer.frames) : [];
     });
     this.sorted = computed(() => sortMethods(methods.get(), viewer.sort.get(), viewer.frames));
-    this.lines = computed(() => tableLines(this.sorted.get(), this.opened.get()));
+    this.lines = computed(() => {
+      const find = viewer.onlyFound.get() ? viewer.find.get() : '';
+      const found = new Set(find === '' ? [] : this.findAll(find));
+      const sorted = this.sorted.get();
+      const wanted = find === '' ? sorted : sorted.filter((m) => found.has(m.frame));
+      return tableLines(wanted, this.opened.get());
+    });
     this.found = computed(() => this.findAll(viewer.find.get()));
     effect(() => this.ask(viewer.scope()));
     effect(() => this.openSelected(viewer.frame.get()));
+    effect(() => {
+      const named = viewer.openMethods.get();
+      untracked(() => this.openNamed(named));
+    });
+    effect(() => {
+      const frames = [...this.opened.get().keys()].sort((a, b) => a - b);
+      viewer.frame.get();
+      untracked(() => this.note(frames));
+    });
   }
 
   private ask(scope: Scope): void {
@@ -67,6 +84,34 @@ export class ProfileStore {
     for (const frame of frames) this.load(frame);
     const selected = this.viewer.frame.peek();
     if (selected !== null && called.has(selected)) this.openSelected(selected);
+  }
+
+  /** Without a word in the address what is selected is open, no more. */
+  private usual(): number[] {
+    const frame = this.viewer.frame.peek();
+    return frame !== null && (!this.answer.peek() || this.isCalled(frame)) ? [frame] : [];
+  }
+
+  private note(frames: readonly number[]): void {
+    // Before the first answer nothing is open yet that the address may name.
+    if (!this.answer.peek()) return;
+    const usual = this.usual();
+    const same = frames.length === usual.length && frames.every((f, i) => f === usual[i]);
+    this.noted = same ? null : frames;
+    this.viewer.openMethods.set(this.noted);
+  }
+
+  /** What the address says is opened, all else is closed. */
+  private openNamed(named: readonly number[] | null): void {
+    if (named === this.noted) return; // It is what is open.
+    const wanted = named ?? this.usual();
+    const old = this.opened.peek();
+    if (wanted.length === old.size && wanted.every((frame) => old.has(frame))) return;
+    if (!this.answer.peek() && named === null) return;
+    const frame = this.viewer.frame.peek();
+    if (named !== null) this.openedBySelection = frame;
+    this.opened.set(new Map(wanted.map((f) => [f, old.get(f) ?? null])));
+    if (this.answer.peek()) for (const f of wanted) if (!old.get(f)) this.load(f);
   }
 
   private load(frame: number): void {

@@ -5,15 +5,15 @@
 import { Latest, debounce } from '../base/latest';
 import { effect, signal, untracked } from '../base/signal';
 import type { EventRow, HitSort, SearchField, SearchRow, SearchStep } from './found';
-import { caseCounts } from './names';
+import { caseCounts, matcher, type Frames } from './names';
 import { EngineError } from './engine';
 import type { Viewer } from './viewer';
 
 /** The first step is small, so that something is there at once. */
 const FIRST = 500;
 const STEP = 20000;
-/** More than that nobody reads: the others are counted. */
-const MOST_HITS = 10_000;
+/** More than that are only counted: each takes some fifty bytes of the page's memory. */
+export const MOST_HITS = 1 << 20;
 
 const INTEGERS = ['kind', 'a', 'b', 'track', 'process', 'frame', 'fields'] as const;
 type IntegerColumn = (typeof INTEGERS)[number];
@@ -70,16 +70,13 @@ export class Hits {
   }
 
   /** Below, at or above 0: which of two stands first. */
-  comparer(sort: HitSort, nameOf: (row: SearchRow) => string): (x: number, y: number) => number {
+  comparer(sort: HitSort, frames: Frames): (x: number, y: number) => number {
     const sign = sort.descending ? -1 : 1;
     const { time } = this;
     const ties = (x: number, y: number): number => (time[x] ?? 0) - (time[y] ?? 0) || x - y;
     if (sort.column === 'name') {
-      const texts = Array.from({ length: this.count }, (_, at) => nameOf(this.get(at)));
-      return (x, y) => {
-        const [s, t] = [texts[x] ?? '', texts[y] ?? ''];
-        return sign * (s < t ? -1 : s > t ? 1 : 0) || ties(x, y);
-      };
+      const byName = this.byName(frames);
+      return (x, y) => sign * byName(x, y) || ties(x, y);
     }
     const column =
       sort.column === 'time'
@@ -89,13 +86,49 @@ export class Hits {
           : this.integers[sort.column];
     return (x, y) => sign * ((column[x] ?? 0) - (column[y] ?? 0)) || ties(x, y);
   }
+
+  /** Most hits have the name of a frame, and these have an order that is known. */
+  private byName(frames: Frames): (x: number, y: number) => number {
+    const { frame } = this.integers;
+    const orders = frames.nameOrder();
+    const text = (at: number): string =>
+      this.names.get(at) ?? ((frame[at] ?? -1) < 0 ? '' : frames.full(frame[at] ?? 0));
+    const order = (at: number): number =>
+      this.names.has(at) ? -1 : (orders[frame[at] ?? -1] ?? -1);
+    return (x, y) => {
+      const [a, b] = [order(x), order(y)];
+      if (a >= 0 && b >= 0) return a - b;
+      const [s, t] = [text(x), text(y)];
+      return s < t ? -1 : s > t ? 1 : 0;
+    };
+  }
+
+  /** Which hits hold a text in their name or where the search found it. */
+  holding(text: string, frames: Frames): (at: number) => boolean {
+    const matches = matcher(text);
+    const { frame } = this.integers;
+    const known = new Map<number, boolean>();
+    const inFrame = (number: number): boolean => {
+      let found = known.get(number);
+      if (found === undefined) known.set(number, (found = matches(frames.searchText(number))));
+      return found;
+    };
+    return (at) => {
+      const name = this.names.get(at);
+      const number = frame[at] ?? -1;
+      if (name !== undefined ? matches(name) : number >= 0 && inFrame(number)) return true;
+      const excerpt = this.excerpts.get(at);
+      return excerpt !== undefined && matches(excerpt);
+    };
+  }
 }
 
 export type SearchState = 'idle' | 'running' | 'stopped' | 'done';
 
 export class SearchList {
   hits = new Hits();
-  /** The hits as they stand, one below the other. */
+  /** All hits in their order, and those of them that the table shows, one below the other. */
+  private all: Uint32Array = new Uint32Array(0);
   order: Uint32Array = new Uint32Array(0);
   readonly count = signal(0);
   /** From 0 to 1. */
@@ -139,6 +172,11 @@ export class SearchList {
       viewer.hitSort.get();
       untracked(() => this.sortAll());
     });
+    effect(() => {
+      if (!shown()) return;
+      viewer.find.get();
+      untracked(() => this.show());
+    });
   }
 
   private question(): {
@@ -164,7 +202,7 @@ export class SearchList {
   private clear(): void {
     this.asking.cancel();
     this.hits = new Hits();
-    this.order = new Uint32Array(0);
+    this.all = this.order = new Uint32Array(0);
     this.after = null;
     this.count.set(0);
     this.total.set(0);
@@ -206,16 +244,20 @@ export class SearchList {
   }
 
   private compare(): (x: number, y: number) => number {
-    const { frames } = this.viewer;
-    return this.hits.comparer(
-      this.viewer.hitSort.peek(),
-      (row) => row[8] ?? (row[7] >= 0 ? frames.full(row[7]) : ''),
-    );
+    return this.hits.comparer(this.viewer.hitSort.peek(), this.viewer.frames);
+  }
+
+  /** Those that hold the text to find in the table. */
+  private show(): void {
+    const find = this.viewer.find.peek();
+    this.order =
+      find === '' ? this.all : this.all.filter(this.hits.holding(find, this.viewer.frames));
+    this.version.update((n) => n + 1);
   }
 
   /** New hits are sorted among themselves and merged into those that are there. */
   private take(rows: readonly SearchRow[]): void {
-    const before = this.order;
+    const before = this.all;
     const begin = this.hits.count;
     for (const row of rows) this.hits.add(row);
     if (rows.length === 0) return;
@@ -230,15 +272,15 @@ export class SearchList {
       if (first) i++;
       else k++;
     }
-    this.order = merged;
+    this.all = merged;
     this.count.set(this.hits.count);
-    this.version.update((n) => n + 1);
+    this.show();
   }
 
   private sortAll(): void {
-    if (this.order.length === 0) return;
-    this.order = this.order.slice().sort(this.compare());
-    this.version.update((n) => n + 1);
+    if (this.all.length === 0) return;
+    this.all = this.all.slice().sort(this.compare());
+    this.show();
   }
 
   /** The hit on a line. */

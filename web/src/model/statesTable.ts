@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of threads by state and of threads by processor: columns, order, texts, exports.
+// The tables of threads by state and of threads by processor: columns, order, texts, export.
 
-import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
-import { csvCell, tsvCell, type ExportFormat } from './exportTable';
+import { formatCount, formatPercent, formatTime, type FixedUnit, type Unit } from '../base/format';
+import type { Sheet } from './sheet';
 import { STATES, STATE_WORDS, type StatesAnswer, type StatesRow } from './states';
 
 /** What the columns are: states, or processors. */
@@ -185,35 +185,22 @@ function key(column: StatesColumn): string {
   return column.kind === 'time' ? `${column.id}_ns` : column.id === 'name' ? 'thread' : column.id;
 }
 
-export function exportStates(
-  format: ExportFormat,
+export function statesSheet(
   answer: StatesAnswer,
   by: StatesBy,
   lines: readonly StatesLine[],
-  unit: Unit,
-): string {
+  unit: FixedUnit,
+): Sheet {
   const columns = statesColumns(answer, by);
-  const value = (line: StatesLine, column: StatesColumn): string | number | null =>
-    column.kind === 'name' ? line.name : column.value(line);
-  if (format === 'json') {
-    const records = lines.map((line) =>
-      JSON.stringify(Object.fromEntries(columns.map((c) => [key(c), value(line, c)]))),
-    );
-    return `[\n${records.join(',\n')}\n]\n`;
-  }
-  if (format === 'csv') {
-    const cells = lines.map((line) => columns.map((c) => csvCell(value(line, c))));
-    return [columns.map(key), ...cells].map((row) => row.join(',')).join('\r\n') + '\r\n';
-  }
-  const heads = columns.map((c) => (c.kind === 'time' ? `${c.head} ${unit}` : c.head));
-  const texts = lines.map((line) => columns.map((c) => statesText(line, c, unit)));
-  if (format === 'tsv') {
-    const cells = texts.map((row) =>
-      row.map((text, i) => tsvCell(i > 0 ? text.replaceAll(',', '') : text)),
-    );
-    return [heads, ...cells].map((row) => row.join('\t')).join('\n') + '\n';
-  }
-  const rule = columns.map((c) => (c.kind === 'name' ? '---' : '---:'));
-  const safe = texts.map((row) => row.map((text) => text.replaceAll('|', '\\|')));
-  return [heads, rule, ...safe].map((row) => `| ${row.join(' | ')} |`).join('\n') + '\n';
+  const at = (k: number): StatesLine => lines[k] as StatesLine;
+  return {
+    heads: columns.map((c) => ({
+      text: c.kind === 'time' ? `${c.head} ${unit}` : c.head,
+      number: c.kind !== 'name',
+    })),
+    keys: columns.map(key),
+    count: lines.length,
+    shown: (k) => columns.map((c) => statesText(at(k), c, unit)),
+    exact: (k) => columns.map((c) => (c.kind === 'name' ? at(k).name : c.value(at(k)))),
+  };
 }

@@ -4,6 +4,7 @@
 
 import { figure, type ColumnId, type Figures } from './columns';
 import type { Frames } from './names';
+import { MOST_OPEN, type OpenLine } from './openLines';
 import type { Sort } from './profileRows';
 import { LINE, type TreeAnswer, type TreeTimes } from './treeAnswer';
 
@@ -135,6 +136,45 @@ export class TreeLines {
       .filter((line) => this.families.has(line))
       .sort((a, b) => (this.level[a] ?? 0) - (this.level[b] ?? 0) || a - b)
       .slice(0, most);
+  }
+
+  /** What is open, as far as it is shown and an address has room for it. */
+  openShown(): OpenLine[] {
+    const whole = this.openBelow();
+    let left = MOST_OPEN;
+    const under = (line: number): OpenLine[] => {
+      const found: OpenLine[] = [];
+      const family = this.families.get(line);
+      for (let k = 0; family && k < family.count; k++) {
+        const child = family.first + k;
+        if (!this.opened.has(child) || !this.families.has(child) || left === 0) continue;
+        left--;
+        const all = whole[child] === 2;
+        found.push({ frame: this.frame[child] ?? 0, all, under: all ? [] : under(child) });
+      }
+      return found;
+    };
+    return under(TOP);
+  }
+
+  /** Of each line: 0 something below it is closed, 1 nothing is there to be closed, 2 all is open. */
+  private openBelow(): Uint8Array {
+    const whole = new Uint8Array(this.count).fill(1);
+    // Children have greater numbers.
+    for (let line = this.count - 1; line >= 0; line--) {
+      const open = this.opened.has(line) && this.families.has(line);
+      const closed = (this.mayOpen[line] ?? false) && !open;
+      if (closed) whole[line] = 0;
+      const parent = this.parent[line] ?? TOP;
+      if (parent === TOP || whole[parent] === 0) continue;
+      if (closed || whole[line] === 0) whole[parent] = 0;
+      else if (open) whole[parent] = 2;
+    }
+    return whole;
+  }
+
+  closeAll(): void {
+    this.opened.clear();
   }
 
   /** The line of a frame under another one; null: there is none. */

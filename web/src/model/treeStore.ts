@@ -3,9 +3,10 @@
 // tracks.  What was open stays open in another range.
 
 import { Latest } from '../base/latest';
-import { computed, effect, signal, untracked, type ReadSignal } from '../base/signal';
+import { computed, effect, signal, untracked, type ReadSignal, type Signal } from '../base/signal';
 import type { Scope } from './engine';
 import { matcher } from './names';
+import { readOpen, writeOpen, type OpenLine } from './openLines';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import { TOP, TreeLines } from './treeLines';
 import type { Viewer } from './viewer';
@@ -26,6 +27,10 @@ export class TreeStore {
   private scope: Omit<TreeQuestion, keyof Asked> | null = null;
   private asked = '';
   private revealed: number | null = null;
+  /** What is open by a selection alone: it needs no address. */
+  private usual = '';
+  /** Lines that an address names are being opened. */
+  private opening = false;
 
   constructor(
     private readonly viewer: Viewer,
@@ -38,7 +43,9 @@ export class TreeStore {
     });
     this.shown = computed(() => {
       const tree = this.lines.get()?.tree;
-      return tree ? tree.shown(viewer.treeSort.get(), viewer.frames) : [];
+      const all = tree ? tree.shown(viewer.treeSort.get(), viewer.frames) : [];
+      const find = viewer.onlyFound.get() ? viewer.find.get() : '';
+      return tree && find !== '' ? this.leadingTo(tree, all, find) : all;
     });
     this.found = computed(() => (active() ? this.findAll(viewer.find.get()) : []));
     effect(() => {
@@ -50,6 +57,90 @@ export class TreeStore {
       if (frame === null) this.revealed = null;
       else if (active() && this.lines.get()) untracked(() => this.reveal(frame));
     });
+    effect(() => {
+      const tree = this.lines.get()?.tree;
+      if (tree) untracked(() => this.note(tree));
+    });
+    effect(() => {
+      const text = this.named.get();
+      untracked(() => this.goBackTo(text));
+    });
+  }
+
+  private get named(): Signal<string | null> {
+    return this.bottomUp ? this.viewer.openUp : this.viewer.openDown;
+  }
+
+  /** What is open goes to the address. */
+  private note(tree: TreeLines): void {
+    if (this.opening) return;
+    const text = writeOpen(tree.openShown());
+    this.named.set(text === this.usual ? null : text);
+  }
+
+  /** An address says what is open: it is not what is. */
+  private goBackTo(text: string | null): void {
+    const tree = this.lines.peek()?.tree;
+    if (!tree || this.opening || (text ?? this.usual) === writeOpen(tree.openShown())) return;
+    tree.closeAll();
+    this.lines.set({ tree });
+    if (text !== null) return this.openNamed(tree, text);
+    this.usual = '';
+    this.revealed = null;
+    const frame = this.viewer.frame.peek();
+    if (frame !== null) this.reveal(frame);
+  }
+
+  /** Level by level, for only what lies under an open line has a name to ask for. */
+  private openNamed(tree: TreeLines, text: string): void {
+    const wanted = readOpen(text);
+    this.revealed = this.viewer.frame.peek();
+    this.opening = true;
+    void this.openLevel(
+      tree,
+      wanted.map((open) => ({ under: TOP, open })),
+    )
+      .catch(this.viewer.failed)
+      .finally(() => {
+        if (this.lines.peek()?.tree !== tree) return;
+        this.opening = false;
+        this.lines.set({ tree });
+      });
+  }
+
+  private async openLevel(
+    tree: TreeLines,
+    wanted: readonly { under: number; open: OpenLine }[],
+  ): Promise<void> {
+    const found = wanted.flatMap(({ under, open }) => {
+      const line = tree.childOf(under, open.frame);
+      return line === null || tree.isOpen(line) === null ? [] : [{ line, open }];
+    });
+    for (const below of [false, true]) {
+      const lines = found.filter(({ open }) => open.all === below).map(({ line }) => line);
+      if (lines.length === 0) continue;
+      const nodes = lines.map((line) => tree.name(line));
+      const answer = await this.question({ nodes, below });
+      if (this.lines.peek()?.tree !== tree) return;
+      for (const line of lines) tree.open(line);
+      tree.add(answer, (k) => lines[k] ?? null);
+      this.lines.set({ tree });
+    }
+    const next = found.flatMap(({ line, open }) =>
+      open.under.map((o) => ({ under: line, open: o })),
+    );
+    if (next.length > 0) await this.openLevel(tree, next);
+  }
+
+  /** Lines that have the text to find, and those that they lie under. */
+  private leadingTo(tree: TreeLines, shown: readonly number[], find: string): number[] {
+    const matches = this.frameMatcher(find);
+    const kept = new Set<number>();
+    for (const line of shown) {
+      if (!matches(tree.frame[line] ?? 0)) continue;
+      for (let up = line; up !== TOP && !kept.has(up); up = tree.parent[up] ?? TOP) kept.add(up);
+    }
+    return shown.filter((line) => kept.has(line));
   }
 
   private question(asked: Asked, signal?: AbortSignal): Promise<TreeAnswer> {
@@ -81,7 +172,14 @@ export class TreeStore {
           return same;
         });
         this.pending.set(false);
-        this.lines.set({ tree });
+        this.opening = false;
+        const text = this.named.peek();
+        if (old || text === null) this.lines.set({ tree });
+        else {
+          this.opening = true;
+          this.lines.set({ tree });
+          this.openNamed(tree, text);
+        }
       },
     );
   }
@@ -128,6 +226,7 @@ export class TreeStore {
     const tree = this.lines.peek()?.tree;
     if (!tree || this.bottomUp || this.revealed === frame) return;
     this.revealed = frame; // Once: what is closed then stays closed.
+    const alone = this.named.peek() === null;
     if (this.shown.peek().some((line) => tree.frame[line] === frame)) return;
     this.addTo({ reveal: frame }, (answer, into) => {
       const way: number[] = [];
@@ -140,6 +239,7 @@ export class TreeStore {
         if (line !== TOP) into.open(line);
         return line;
       });
+      if (alone) this.usual = writeOpen(into.openShown());
     });
   }
 
@@ -149,21 +249,24 @@ export class TreeStore {
     return at < 0 ? null : (answer.frame[at] ?? null);
   }
 
-  private findAll(query: string): readonly number[] {
-    const tree = this.lines.get()?.tree;
-    if (query === '' || !tree) return [];
+  private frameMatcher(query: string): (frame: number) => boolean {
     const matches = matcher(query);
     const { frames } = this.viewer;
     const known = new Map<number, boolean>();
+    return (frame) => {
+      let found = known.get(frame);
+      if (found === undefined) known.set(frame, (found = matches(frames.searchText(frame))));
+      return found;
+    };
+  }
+
+  private findAll(query: string): readonly number[] {
+    const tree = this.lines.get()?.tree;
+    if (query === '' || !tree) return [];
+    const matches = this.frameMatcher(query);
     const places: number[] = [];
     this.shown.get().forEach((line, place) => {
-      const frame = tree.frame[line] ?? 0;
-      let found = known.get(frame);
-      if (found === undefined) {
-        found = matches(frames.searchText(frame));
-        known.set(frame, found);
-      }
-      if (found) places.push(place);
+      if (matches(tree.frame[line] ?? 0)) places.push(place);
     });
     return places;
   }

@@ -30,6 +30,10 @@ function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((n, i) => n === b[i]);
 }
 
+function sameOpened(a: readonly number[] | null, b: readonly number[] | null): boolean {
+  return a === b || (a !== null && b !== null && sameNumbers(a, b));
+}
+
 function sameFlows(a: FlowChoice, b: FlowChoice): boolean {
   return a.selection === b.selection && sameNumbers(a.categories, b.categories);
 }
@@ -60,6 +64,13 @@ export class Viewer {
   readonly sort: Signal<Sort>;
   readonly unit: Signal<Unit>;
   readonly find = signal('');
+  /** Tables that find show only what was found. */
+  readonly onlyFound = signal(false);
+  /** Methods that are opened in the profile; null: the selected one. */
+  readonly openMethods = signal<readonly number[] | null>(null, sameOpened);
+  /** What is open in the tree tables (openLines.ts); null: what the selection leads to. */
+  readonly openDown = signal<string | null>(null);
+  readonly openUp = signal<string | null>(null);
   readonly search = signal('');
   /** Where the list of hits searches, and whether case counts whatever the text. */
   readonly searchIn = signal<readonly SearchField[]>(SEARCH_FIELDS);
@@ -310,6 +321,10 @@ export class Viewer {
       sort: this.unusual(sort),
       unit: this.unit.get() === this.usualUnit ? null : this.unit.get(),
       find: this.find.get(),
+      onlyFound: this.onlyFound.get(),
+      openMethods: this.openMethods.get(),
+      openDown: this.openDown.get(),
+      openUp: this.openUp.get(),
       search: this.search.get(),
       searchIn: this.searchIn.get(),
       matchCase: this.matchCase.get(),
@@ -348,6 +363,10 @@ export class Viewer {
     this.sort.set(place.sort ?? this.usualSort());
     this.unit.set(place.unit ?? this.usualUnit);
     this.find.set(place.find);
+    this.onlyFound.set(place.onlyFound);
+    this.openMethods.set(place.openMethods);
+    this.openDown.set(place.openDown);
+    this.openUp.set(place.openUp);
     this.search.set(place.search);
     this.searchIn.set(place.searchIn);
     this.matchCase.set(place.matchCase);

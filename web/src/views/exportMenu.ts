@@ -2,9 +2,8 @@
 // The table as a file, or on the clipboard.
 
 import { download, h, listen } from '../base/dom';
-import { fileName, fixedUnit } from '../base/format';
-import { toCsv, toJson, toMarkdown, toTsv, type ExportFormat } from '../model/exportTable';
-import type { ProfileTable } from './profileTable';
+import { fileName } from '../base/format';
+import { sheetPieces, type ExportFormat, type Sheet } from '../model/sheet';
 import type { Views } from './context';
 
 const FORMATS: readonly [ExportFormat, string, string, string][] = [
@@ -14,28 +13,24 @@ const FORMATS: readonly [ExportFormat, string, string, string][] = [
   ['markdown', 'Markdown', 'md', 'text/markdown'],
 ];
 
-/** A table that can be saved: its text, and the word for it in the file's name. */
+/** A table that can be saved: its lines, and the word for it in the file's name. */
 export interface Exported {
   name: string;
-  text: (format: ExportFormat) => string | null;
+  /** null: there is nothing yet. */
+  sheet: () => Sheet | null;
 }
 
-export function profileExport(v: Views, table: ProfileTable): Exported {
-  const text = (format: ExportFormat): string | null => {
-    const answer = v.profile.answer.peek();
-    const methods = v.profile.sorted.peek();
-    const { frames } = v.viewer;
-    if (!answer) return null;
-    const unit = fixedUnit(v.viewer.unit.peek());
-    if (format === 'csv') return toCsv(methods, frames);
-    if (format === 'json') return toJson(methods, frames);
-    if (format === 'tsv') return toTsv(methods, table.shownColumns, answer, frames, unit);
-    return toMarkdown(methods, table.shownColumns, answer, frames, unit);
-  };
-  return { name: 'profile', text };
+/** The page goes on between the pieces of a long table. */
+async function textOf(sheet: Sheet, format: ExportFormat): Promise<string[]> {
+  const pieces: string[] = [];
+  for (const piece of sheetPieces(sheet, format)) {
+    pieces.push(piece);
+    if (pieces.length % 8 === 0) await new Promise((done) => setTimeout(done));
+  }
+  return pieces;
 }
 
-export function exportButton(v: Views, shown: () => Exported): HTMLElement {
+export function exportButton(v: Views, shown: () => Exported | null): HTMLElement {
   const button = h(
     'button',
     {
@@ -56,11 +51,14 @@ export function exportButton(v: Views, shown: () => Exported): HTMLElement {
           on: {
             click: () => {
               const table = shown();
-              const text = table.text(format);
-              const file = new Blob([text ?? ''], { type: `${type};charset=utf-8` });
-              if (text !== null)
-                download(`${fileName(v.viewer.facts.name)}.${table.name}.${ending}`, file);
+              const sheet = table?.sheet();
+              const to = `${fileName(v.viewer.facts.name)}.${table?.name}.${ending}`;
+              if (sheet)
+                void textOf(sheet, format).then((pieces) =>
+                  download(to, new Blob(pieces, { type: `${type};charset=utf-8` })),
+                );
               show(false);
+              button.focus();
             },
           },
         },
@@ -87,6 +85,9 @@ export function exportButton(v: Views, shown: () => Exported): HTMLElement {
       button.focus();
     } else if (e.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
     else if (e.key === 'ArrowUp') items[(at - 1 + items.length) % items.length]?.focus();
+    else if (e.key === 'Home') items[0]?.focus();
+    else if (e.key === 'End') items.at(-1)?.focus();
+    else if (e.key === 'Tab') show(false);
     e.stopPropagation();
   });
   listen<PointerEvent>(document, 'pointerdown', (e) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The box that finds in the table of the tab that is shown.
 
-import { h, icon, setText } from '../base/dom';
+import { h, icon, setAttribute, setText } from '../base/dom';
 import { effect, flushEffects } from '../base/signal';
 import type { Viewer } from '../model/viewer';
 
@@ -15,10 +15,14 @@ export interface Findable {
   /** Enter and the arrows: to the next, and select it. */
   step: (direction: 1 | -1) => void;
   focus: () => void;
+  /** It goes from match to match, and shows only these where that is wanted; others always do. */
+  jumps?: boolean;
 }
 
 export class FindBox {
   readonly element: HTMLElement;
+  /** The switch beside it. */
+  readonly only: HTMLElement;
   readonly input: HTMLInputElement;
 
   constructor(
@@ -36,6 +40,17 @@ export class FindBox {
     });
     const count = h('span', { class: 'count', attrs: { 'aria-live': 'polite' } });
     this.element = h('label', { class: 'find' }, icon('lens'), this.input, count);
+    this.only = h(
+      'button',
+      {
+        class: 'icon-button toggle',
+        title: 'Show only lines that have the text, and what they lie under',
+        attrs: { type: 'button', 'aria-label': 'Only matches' },
+        on: { click: () => viewer.onlyFound.update((on) => !on) },
+      },
+      icon('funnel'),
+    );
+    effect(() => setAttribute(this.only, 'aria-pressed', viewer.onlyFound.get()));
     this.input.addEventListener('input', () => {
       viewer.find.set(this.input.value);
       // What is found is worked out before the jump, not in the next microtask.
@@ -46,6 +61,7 @@ export class FindBox {
     effect(() => {
       const query = viewer.find.get();
       const table = this.shown();
+      this.only.hidden = table.jumps !== true;
       if (this.input.value !== query) this.input.value = query;
       this.element.classList.toggle('miss', query !== '' && table.miss());
       setText(count, query === '' ? '' : table.text());

@@ -3,14 +3,18 @@
 // to the places; and what was looked for without finding anything.
 
 import { fill, h, icon, setAttribute } from '../base/dom';
-import { formatCount, formatTimeUnit, plural } from '../base/format';
+import { fixedUnit, formatCount, formatTimeUnit, plural } from '../base/format';
 import { effect, flushEffects, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import type { Finding, FindingPlace, FindingsStore, Rule } from '../model/findings';
+import { findingsSheet, type FoundRule } from '../model/findingsSheet';
 import { EVENT } from '../model/found';
-import { trackName } from '../model/names';
+import { matcher, trackName } from '../model/names';
 import { inWords, wordsFor } from '../model/words';
 import { goToEvent } from './events';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
+import { linkKeys } from './linkKeys';
 import { swatch } from './swatch';
 import type { Views } from './context';
 
@@ -36,12 +40,11 @@ export class FindingsView {
     shown: () => boolean,
   ) {
     this.element.append(this.status, this.list);
-    this.element.addEventListener('keydown', (e) => this.key(e));
+    linkKeys(this.element);
     effect(() => {
       if (!shown()) return;
       store.answer.get();
-      v.viewer.unit.get();
-      v.settings.theme.get();
+      for (const read of [v.viewer.unit, v.viewer.find, v.settings.theme]) read.get();
       untracked(() => this.show());
     });
     effect(() => {
@@ -62,18 +65,20 @@ export class FindingsView {
       return fill(this.list);
     }
     const { rules } = answer.findings;
-    const found = rules.filter((rule) => rule.finding);
+    const all = rules.filter((rule) => rule.finding);
+    const found = this.found();
     const what = Object.keys(answer.scope).length > 0 ? 'what is selected' : 'the trace';
+    const some = found.length < all.length ? `${formatCount(found.length)} of ` : '';
     this.status.textContent =
-      found.length > 0
-        ? `${plural(found.length, 'finding')} in ${what}, the gravest first.`
+      all.length > 0
+        ? `${some}${plural(all.length, 'finding')} in ${what}, the gravest first.`
         : `Nothing found in ${what}.`;
     const rest = rules.filter((rule) => !rule.finding);
     fill(
       this.list,
-      ...found.map((rule) => this.rule(rule, rule.finding as Finding)),
+      ...found.map((one) => this.rule(one)),
       this.others(
-        found.length > 0 ? 'Looked for as well, and not found' : 'Looked for',
+        all.length > 0 ? 'Looked for as well, and not found' : 'Looked for',
         rest.filter((rule) => rule.missing === null),
         (rule) => `${this.said(rule.looks_at)}${limit(rule)}`,
       ),
@@ -86,9 +91,60 @@ export class FindingsView {
     this.mark();
   }
 
-  private rule(rule: Rule, finding: Finding): HTMLElement {
-    const all = this.whole.has(rule.name) || finding.places.length <= FEW + 1;
-    const places = all ? finding.places : finding.places.slice(0, FEW);
+  /** What has the text to find: a rule with all its places, or those of its places that have it. */
+  private found(): FoundRule[] {
+    const find = this.v.viewer.find.peek();
+    const matches = matcher(find);
+    const { frames } = this.v.viewer;
+    const rules = this.store.answer.peek()?.findings.rules ?? [];
+    return rules.flatMap((rule): FoundRule[] => {
+      const { finding } = rule;
+      if (!finding) return [];
+      const { places } = finding;
+      if (find === '' || matches(`${this.said(rule.title)} ${finding.text}`))
+        return [{ rule, finding, places }];
+      const some = places.filter(([, , , , frame, track]) =>
+        matches(`${frame < 0 ? '' : frames.full(frame)} ${this.trackOf(track)}`),
+      );
+      return some.length > 0 ? [{ rule, finding, places: some }] : [];
+    });
+  }
+
+  private trackOf(number: number): string {
+    const track = this.v.viewer.facts.tracks.find((t) => t.track === number);
+    return track ? trackName(track) : '';
+  }
+
+  exported(): Exported {
+    const { viewer } = this.v;
+    const name = (frame: number): string => (frame < 0 ? '' : viewer.frames.full(frame));
+    const unit = fixedUnit(viewer.unit.peek());
+    return {
+      name: 'findings',
+      sheet: () =>
+        this.store.answer.peek() &&
+        findingsSheet(this.found(), name, (track) => this.trackOf(track), unit),
+    };
+  }
+
+  copyText(): string | null {
+    return null;
+  }
+
+  readonly findable: Findable = {
+    text: () => {
+      const all = this.store.answer.get()?.findings.rules.filter((rule) => rule.finding) ?? [];
+      return `${formatCount(this.found().length)} of ${formatCount(all.length)}`;
+    },
+    miss: () => this.store.answer.get() !== null && this.found().length === 0,
+    typed: () => undefined,
+    step: () => this.element.querySelector('button')?.focus(),
+    focus: () => this.element.focus(),
+  };
+
+  private rule({ rule, finding, places: there }: FoundRule): HTMLElement {
+    const all = this.whole.has(rule.name) || there.length <= FEW + 1;
+    const places = all ? there : there.slice(0, FEW);
     const left = finding.count - finding.places.length;
     return h(
       'section',
@@ -102,7 +158,7 @@ export class FindingsView {
       ),
       h('p', null, finding.text),
       places.length > 0 && h('ul', null, ...places.map((place) => this.place(finding, place))),
-      !all && this.more(rule, finding.places.length - FEW),
+      !all && this.more(rule, there.length - FEW),
       all &&
         places.length > 0 &&
         left > 0 &&
@@ -126,7 +182,6 @@ export class FindingsView {
   private place(finding: Finding, place: FindingPlace): HTMLElement {
     const { viewer, settings } = this.v;
     const [row, index, time, , frame, number] = place;
-    const track = viewer.facts.tracks.find((t) => t.track === number);
     const name = brief(viewer.frames.full(frame), 300);
     const words = [h('span', { class: 'name' }, name)];
     if (row < 0)
@@ -147,7 +202,7 @@ export class FindingsView {
         ...words,
       ),
       h('span', { class: 'second' }, `at ${formatTimeUnit(time, viewer.unit.peek())}`),
-      h('span', { class: 'second track' }, track ? trackName(track) : ''),
+      h('span', { class: 'second track' }, this.trackOf(number)),
     );
   }
 
@@ -223,18 +278,6 @@ export class FindingsView {
     const name = call ? `${call.row}/${call.index}` : '';
     for (const link of this.element.querySelectorAll<HTMLElement>('[data-call]'))
       setAttribute(link, 'aria-current', link.dataset['call'] === name ? 'true' : null);
-  }
-
-  /** Up and Down go from link to link, as Tab does. */
-  private key(e: KeyboardEvent): void {
-    if (e.key !== 'ArrowDown' && e.key !== 'ArrowUp') return;
-    const links = [...this.element.querySelectorAll<HTMLElement>('button')];
-    const at = links.indexOf(document.activeElement as HTMLElement);
-    const next = links[e.key === 'ArrowDown' ? at + 1 : at - 1];
-    if (!next || (at < 0 && e.key === 'ArrowUp')) return;
-    next.focus();
-    e.preventDefault();
-    e.stopPropagation();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of which only the visible lines are elements: heads that sort, a cursor for the keyboard.
-// However many lines there are: beyond what a browser can lay out the scroll bar counts in parts.
+// A table of which only the visible lines are elements: heads that sort, a cursor for the keyboard,
+// lines that are marked to be copied.  However many lines there are: beyond what a browser can lay
+// out the scroll bar counts in parts, while the wheel and the keys go line by line all the same.
 
 import { append, fill, h, setAttribute, type Child } from '../base/dom';
 import type { Settings } from './settings';
@@ -30,15 +31,26 @@ export interface GridSort {
   descending: boolean;
 }
 
+/** The lines from `first` to `last` are marked. */
+export interface GridBlock {
+  first: number;
+  last: number;
+}
+
 export interface GridActions {
   /** `target` is what was clicked; a key activates without one. */
   activate: (line: number, target?: Element) => void;
+  /** Lines that are made in another way than by the columns; the grid adds what all have. */
+  row?: (line: number) => HTMLElement;
+  /** In the place of the grid's own. */
+  head?: HTMLElement;
   sort?: (column: string) => void;
   /** Whether a line is the selected thing. */
   selected?: (line: number) => boolean;
   /** Lines that open: then it is a tree. */
   tree?: GridTree;
   focused?: (on: boolean) => void;
+  resized?: () => void;
 }
 
 export interface GridTree {
@@ -63,26 +75,35 @@ let grids = 0;
 export class Grid {
   readonly element: HTMLElement;
   readonly scroller: HTMLElement;
-  private readonly head = h('div', { class: 'grid-head', attrs: { role: 'rowgroup' } });
-  private readonly rows = h('div', { class: 'grid-rows', attrs: { role: 'rowgroup' } });
-  private readonly empty = h('p', { class: 'nothing', hidden: true });
+  private readonly head: HTMLElement;
+  private readonly rows = h('div', { class: 'grid-rows rows', attrs: { role: 'rowgroup' } });
+  private readonly empty = h('p', { class: 'nothing empty', hidden: true });
   private readonly rendered = new Map<number, HTMLElement>();
   private readonly name = `grid${++grids}`;
   private columns: readonly GridColumn[] = [];
   private count = 0;
   private line = -1;
+  /** Where the marked lines begin; the cursor is their other end. */
+  private anchor = -1;
+  /** The line at the top, where the scroll bar is too coarse to say it, and what the bar says. */
+  private exact: { bar: number; line: number } | null = null;
 
   constructor(
     label: string,
     private readonly actions: GridActions,
     private readonly rowHeight: () => number,
   ) {
+    this.head = actions.head ?? h('div', { class: 'grid-head', attrs: { role: 'rowgroup' } });
     this.scroller = h(
       'div',
       {
         class: 'scroller',
         tabIndex: 0,
-        attrs: { role: actions.tree ? 'treegrid' : 'grid', 'aria-label': label },
+        attrs: {
+          role: actions.tree ? 'treegrid' : 'grid',
+          'aria-label': label,
+          'aria-multiselectable': true,
+        },
       },
       this.head,
       this.rows,
@@ -90,17 +111,18 @@ export class Grid {
     );
     this.element = h('div', { class: 'grid' }, this.scroller);
     this.scroller.addEventListener('scroll', () => this.scrolled());
+    this.scroller.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
     this.scroller.addEventListener('keydown', (e) => this.key(e));
-    this.rows.addEventListener('click', (e) => {
-      const row = (e.target as Element).closest<HTMLElement>('.grid-row');
-      if (!row) return;
-      this.scroller.focus({ preventScroll: true });
-      this.moveTo(Number(row.dataset['line']));
-      this.actions.activate(this.line, e.target as Element);
+    this.rows.addEventListener('click', (e) => this.click(e));
+    this.rows.addEventListener('mousedown', (e) => {
+      if (e.shiftKey) e.preventDefault();
     });
     this.scroller.addEventListener('focus', () => actions.focused?.(true));
     this.scroller.addEventListener('blur', () => actions.focused?.(false));
-    new ResizeObserver(() => this.render()).observe(this.scroller);
+    new ResizeObserver(() => {
+      this.render();
+      actions.resized?.();
+    }).observe(this.scroller);
   }
 
   get cursor(): number {
@@ -156,50 +178,84 @@ export class Grid {
     );
   }
 
-  /** So many lines, all of them new; the cursor stays on its line. */
-  show(count: number, whenEmpty: string): void {
+  /** What is marked: one line at least; null where there is no cursor. */
+  get block(): GridBlock | null {
+    if (this.line < 0) return null;
+    const from = this.anchor < 0 ? this.line : this.anchor;
+    return { first: Math.min(from, this.line), last: Math.max(from, this.line) };
+  }
+
+  /** So many lines, all of them new; the cursor stays on its line, or goes where that one went. */
+  show(count: number, whenEmpty: string | Child[], went?: (line: number) => number): void {
     this.count = count;
-    this.line = Math.min(this.line, count - 1);
+    const now = (line: number): number => {
+      const to = line >= 0 && went ? went(line) : line;
+      return Math.min(to, count - 1);
+    };
+    [this.line, this.anchor] = [now(this.line), now(this.anchor)];
     this.rows.style.height = `${Math.min(TALLEST, count * this.rowHeight())}px`;
     setAttribute(this.scroller, 'aria-rowcount', count + 1);
-    this.empty.hidden = count > 0;
-    this.empty.textContent = whenEmpty;
+    this.empty.hidden = count > 0 || whenEmpty === '';
+    if (typeof whenEmpty === 'string') this.empty.textContent = whenEmpty;
+    else fill(this.empty, ...whenEmpty);
     this.renderAll();
   }
 
   /** To the first line again, with no cursor. */
   reset(): void {
     this.line = -1;
+    this.anchor = -1;
+    this.exact = null;
     this.scroller.scrollTop = 0;
   }
 
-  private get room(): number {
+  get room(): number {
     return Math.max(0, this.scroller.clientHeight - this.head.offsetHeight);
+  }
+
+  /** Whether a pixel of the scroll bar is more than one of the lines. */
+  private get inParts(): boolean {
+    return this.count * this.rowHeight() > TALLEST;
   }
 
   /** The line at the top of what is visible, with its fraction. */
   private top(): number {
     const high = this.rowHeight();
-    const all = this.count * high;
-    if (all <= TALLEST) return this.scroller.scrollTop / high;
-    const share = this.scroller.scrollTop / Math.max(1, TALLEST - this.room);
+    const bar = this.scroller.scrollTop;
+    if (!this.inParts) return bar / high;
+    if (this.exact?.bar === bar) return this.exact.line;
+    const share = bar / Math.max(1, TALLEST - this.room);
     return Math.min(1, share) * (this.count - this.room / high);
   }
 
   private scrollToTop(line: number): void {
     const high = this.rowHeight();
-    if (this.count * high <= TALLEST) {
+    if (!this.inParts) {
       this.scroller.scrollTop = line * high;
       return;
     }
-    const share = line / Math.max(1, this.count - this.room / high);
-    this.scroller.scrollTop = share * (TALLEST - this.room);
+    const last = this.count - this.room / high;
+    const top = Math.max(0, Math.min(last, line));
+    this.scroller.scrollTop = (top / Math.max(1, last)) * (TALLEST - this.room);
+    this.exact = { bar: this.scroller.scrollTop, line: top };
   }
 
   private scrolled(): void {
     // Lines stand where the scroll bar says: in parts they move against each other.
-    if (this.count * this.rowHeight() > TALLEST) this.renderAll();
+    if (this.inParts) this.renderAll();
     else this.render();
+  }
+
+  /** In parts the browser would go several lines for each that the wheel asks for. */
+  private wheel(e: WheelEvent): void {
+    if (!this.inParts || e.ctrlKey || e.shiftKey || e.deltaY === 0) return;
+    const line = this.rowHeight();
+    const step = { 0: 1, 1: line, 2: this.room }[e.deltaMode] ?? 1;
+    const before = this.top();
+    this.scrollToTop(before + (e.deltaY * step) / line);
+    if (this.top() === before) return; // At an end the page may go on.
+    this.renderAll();
+    e.preventDefault();
   }
 
   private renderAll(): void {
@@ -222,10 +278,11 @@ export class Grid {
       element.remove();
       this.rendered.delete(line);
     }
-    const inParts = this.count * high > TALLEST;
+    const block = this.block;
+    const { inParts } = this;
     for (let line = first; line <= last; line++) {
       if (this.rendered.has(line)) continue;
-      const element = this.rowOf(line);
+      const element = this.rowOf(line, block);
       const y = inParts ? this.scroller.scrollTop + (line - top) * high : line * high;
       element.style.top = `${y}px`;
       this.rendered.set(line, element);
@@ -238,19 +295,22 @@ export class Grid {
     );
   }
 
-  private rowOf(line: number): HTMLElement {
+  private rowOf(line: number, block: GridBlock | null): HTMLElement {
+    const row = this.actions.row?.(line) ?? this.plainRow(line);
+    row.id = `${this.name}-${line}`;
+    row.dataset['line'] = String(line);
+    setAttribute(row, 'aria-rowindex', line + 2);
+    row.classList.toggle('cursor', line === this.line);
+    const several = block !== null && block.first < block.last;
+    row.classList.toggle('marked', several && line >= block.first && line <= block.last);
+    return row;
+  }
+
+  private plainRow(line: number): HTMLElement {
     const chosen = this.actions.selected?.(line) ?? false;
-    const classes = ['grid-row', chosen && 'selected', line === this.line && 'cursor'];
     const row = h('div', {
-      class: classes.filter(Boolean).join(' '),
-      id: `${this.name}-${line}`,
-      attrs: {
-        role: 'row',
-        'data-line': line,
-        'aria-rowindex': line + 2,
-        'aria-selected': chosen,
-        ...this.treeAttributes(line),
-      },
+      class: chosen ? 'grid-row selected' : 'grid-row',
+      attrs: { role: 'row', 'aria-selected': chosen, ...this.treeAttributes(line) },
     });
     for (const column of this.columns) row.append(this.cellOf(line, column));
     return row;
@@ -279,10 +339,12 @@ export class Grid {
     return cell;
   }
 
-  /** The cursor goes to a line, which comes into view. */
-  moveTo(line: number): void {
+  /** The cursor goes to a line, which comes into view; with `marking` the lines between are marked. */
+  moveTo(line: number, marking = false): void {
     if (this.count === 0) return;
+    if (marking && this.anchor < 0) this.anchor = Math.max(0, this.line);
     this.line = Math.max(0, Math.min(this.count - 1, line));
+    if (!marking) this.anchor = this.line;
     const top = this.top();
     const visible = this.room / this.rowHeight();
     if (this.line < top) this.scrollToTop(this.line);
@@ -290,8 +352,25 @@ export class Grid {
     this.renderAll();
   }
 
+  /** The same for a line that somebody led to: with some of what lies under it. */
+  leadTo(line: number): void {
+    const top = this.top();
+    const visible = this.room / this.rowHeight();
+    if (line + 3 > top + visible) this.scrollToTop(Math.max(0, line - visible / 3));
+    this.moveTo(line);
+  }
+
+  private click(e: MouseEvent): void {
+    const row = (e.target as Element).closest<HTMLElement>('[data-line]');
+    if (!row) return;
+    this.scroller.focus({ preventScroll: true });
+    const line = Number(row.dataset['line']);
+    this.moveTo(line, e.shiftKey);
+    if (!e.shiftKey) this.actions.activate(line, e.target as Element);
+  }
+
   private key(e: KeyboardEvent): void {
-    if (e.target !== this.scroller || e.altKey || e.ctrlKey || e.metaKey) return;
+    if (e.target !== this.scroller || e.altKey) return;
     const page = Math.max(1, Math.floor(this.room / this.rowHeight()) - 1);
     const steps: Record<string, number> = {
       ArrowDown: this.line + 1,
@@ -302,7 +381,12 @@ export class Grid {
       End: this.count - 1,
     };
     const to = steps[e.key];
-    if (to !== undefined) this.moveTo(to);
+    if (e.ctrlKey || e.metaKey) {
+      if (e.key !== 'a') return;
+      this.anchor = 0;
+      this.line = this.count - 1;
+      this.renderAll();
+    } else if (to !== undefined) this.moveTo(to, e.shiftKey);
     else if ((e.key === 'Enter' || e.key === ' ') && this.line >= 0)
       this.actions.activate(this.line);
     else if (!this.treeKey(e.key)) return;

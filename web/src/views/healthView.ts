@@ -4,21 +4,26 @@
 
 import { fill, h } from '../base/dom';
 import { fileName, formatCount, plural } from '../base/format';
-import { effect, untracked } from '../base/signal';
+import { effect, signal, untracked } from '../base/signal';
 import { brief, visible } from '../base/visible';
 import type { Diagnostic, TraceFacts } from '../model/engine';
 import type { EventRow, Health, HealthPlace } from '../model/found';
 import { EVENT_WORDS } from '../model/found';
+import { healthSheet, type HealthKind } from '../model/healthSheet';
+import { matcher } from '../model/names';
 import { inWords, wordsFor } from '../model/words';
 import { BytesView } from './bytesView';
 import { eventName, goToEvent } from './events';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
+import { linkKeys } from './linkKeys';
 import type { Views } from './context';
 
 /** So many places of a kind are shown at first. */
 const FEW = 8;
 
 type Place = HealthPlace;
-type Kind = Health['diagnostics'][number];
+type Kind = HealthKind;
 
 const OVERFLOW: Kind = {
   kind: 'overflow',
@@ -44,7 +49,7 @@ export class HealthView {
     attrs: { role: 'region', 'aria-label': 'What the reader found' },
   });
   private readonly whole = new Set<string>();
-  private answer: Health | null = null;
+  private readonly answer = signal<Health | null>(null);
   private asked = false;
 
   constructor(
@@ -53,7 +58,12 @@ export class HealthView {
   ) {
     this.bytes = new BytesView(v);
     this.element = h('div', { class: 'health-pane' }, this.list, this.bytes.element);
-    this.show();
+    linkKeys(this.list);
+    effect(() => {
+      v.viewer.find.get();
+      this.answer.get();
+      untracked(() => this.show());
+    });
     effect(() => {
       if (!shown() || this.asked) return;
       this.asked = true;
@@ -66,31 +76,68 @@ export class HealthView {
     viewer.engine
       .health()
       .then((answer) => {
-        this.answer = answer;
-        this.show();
+        this.answer.set(answer);
       })
       .catch(viewer.failed);
   }
 
   private kinds(facts: TraceFacts): Kind[] {
-    const kinds = this.answer?.diagnostics ?? facts.diagnostics.map(withoutPlaces);
+    const kinds = this.answer.peek()?.diagnostics ?? facts.diagnostics.map(withoutPlaces);
     const known = kinds.some((kind) => kind.kind === 'overflow');
     return facts.overflow && !known ? [OVERFLOW, ...kinds] : kinds;
   }
 
-  private show(): void {
-    // Warnings first: something is lost or guessed.
+  /** Warnings first: something is lost or guessed. */
+  private sorted(): Kind[] {
     const kinds = this.kinds(this.v.viewer.facts);
-    const sorted = [
+    return [
       ...kinds.filter((kind) => kind.severity === 'warning'),
       ...kinds.filter((kind) => kind.severity !== 'warning'),
     ];
-    if (sorted.length === 0) {
-      const good = 'The file was read without anything to repair or to skip.';
-      return fill(this.list, h('p', { class: 'nothing' }, good));
-    }
-    fill(this.list, ...sorted.map((kind) => this.kind(kind)));
   }
+
+  private said(text: string): string {
+    return inWords(wordsFor(this.v.viewer.facts), text);
+  }
+
+  /** What has the text to find: a kind with all its places, or those of its places that have it. */
+  private found(): Kind[] {
+    const find = this.v.viewer.find.peek();
+    const matches = matcher(find);
+    return this.sorted().flatMap((kind): Kind[] => {
+      if (find === '' || matches(`${kind.kind} ${this.said(kind.text)}`)) return [kind];
+      const places = kind.places.filter(({ file = '', excerpt }) => matches(`${file} ${excerpt}`));
+      return places.length > 0 ? [{ ...kind, places }] : [];
+    });
+  }
+
+  private show(): void {
+    const found = this.found();
+    if (found.length > 0) return fill(this.list, ...found.map((kind) => this.kind(kind)));
+    const good = 'The file was read without anything to repair or to skip.';
+    const text = this.sorted().length === 0 ? good : 'Nothing here holds the text to find.';
+    fill(this.list, h('p', { class: 'nothing' }, text));
+  }
+
+  exported(): Exported {
+    const told = (kind: Kind): Kind => ({ ...kind, text: this.said(kind.text) });
+    return { name: 'health', sheet: () => healthSheet(this.found().map(told)) };
+  }
+
+  copyText(): string | null {
+    return null;
+  }
+
+  readonly findable: Findable = {
+    text: () => {
+      this.answer.get();
+      return `${formatCount(this.found().length)} of ${formatCount(this.sorted().length)}`;
+    },
+    miss: () => this.answer.get() !== null && this.found().length === 0,
+    typed: () => undefined,
+    step: () => this.list.querySelector('button')?.focus(),
+    focus: () => this.list.focus(),
+  };
 
   private kind(kind: Kind): HTMLElement {
     const { places } = kind;
@@ -110,7 +157,7 @@ export class HealthView {
       },
       `${formatCount(places.length - shown.length)} more places`,
     );
-    const text = inWords(wordsFor(this.v.viewer.facts), kind.text);
+    const text = this.said(kind.text);
     const unkept = kind.count - places.length;
     return h(
       'section',
@@ -126,6 +173,7 @@ export class HealthView {
       all &&
         unkept > 0 &&
         places.length > 0 &&
+        this.v.viewer.find.peek() === '' &&
         h('p', { class: 'second' }, `and ${plural(unkept, 'more place', 'more places')} not kept`),
     );
   }
@@ -137,7 +185,7 @@ export class HealthView {
     const { input = 0, file = '' } = place;
     const which =
       file !== '' && h('span', { class: 'second', title: visible(file) }, visible(fileName(file)));
-    if (!this.answer?.readable[input]) return h('li', null, which, words);
+    if (!this.answer.peek()?.readable[input]) return h('li', null, which, words);
     const note = h('span', { class: 'note', attrs: { 'aria-live': 'polite' } });
     return h(
       'li',

@@ -2,11 +2,22 @@
 // Everything the file says about itself.
 
 import { fill, h } from '../base/dom';
-import { formatCount, formatTimeUnit, plural, versionWords, type Unit } from '../base/format';
+import {
+  fixedUnit,
+  formatCount,
+  formatTimeUnit,
+  plural,
+  versionWords,
+  type Unit,
+} from '../base/format';
+import { effect } from '../base/signal';
 import type { TraceFacts } from '../model/engine';
 import { idOf } from '../model/names';
+import type { Sheet } from '../model/sheet';
 import { activeThreads, allThreads } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
+import type { Views } from './context';
+import type { Exported } from './exportMenu';
 import { sampledWords } from './topBar';
 import { foldedText, valueTree } from './valueTree';
 
@@ -79,7 +90,7 @@ function propertyValue(value: string): HTMLElement | string {
   return foldedText(value);
 }
 
-export function infoView(element: HTMLElement, f: TraceFacts, called: number, unit: Unit): void {
+function show(element: HTMLElement, f: TraceFacts, called: number, unit: Unit): void {
   const idle = f.idle_threads.map((t): Pair => [idOf(t), t.name]);
   fill(
     element,
@@ -121,4 +132,46 @@ export function infoView(element: HTMLElement, f: TraceFacts, called: number, un
       ),
     ),
   );
+}
+
+/** For other programs: what stands in the tab, piece by piece. */
+function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
+  const lines = [
+    ...facts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
+    ...f.metadata.map(([key, value]) => ['Properties', key, value]),
+    ...f.idle_threads.map((t) => ['Threads without events', idOf(t), t.name]),
+  ];
+  const line = (at: number): string[] => lines[at] ?? [];
+  return {
+    heads: ['Part', 'What', 'Value'].map((text) => ({ text, number: false })),
+    keys: ['part', 'what', 'value'],
+    count: lines.length,
+    shown: line,
+    exact: line,
+  };
+}
+
+export class InfoView {
+  readonly element = h('div', {
+    class: 'info-pane scroller',
+    tabIndex: 0,
+    attrs: { role: 'region', 'aria-label': 'What the file says of itself' },
+  });
+  readonly findable = null;
+
+  constructor(private readonly v: Views) {
+    const { viewer } = v;
+    effect(() => show(this.element, viewer.facts, viewer.frames.called, viewer.unit.get()));
+  }
+
+  exported(): Exported {
+    const { viewer } = this.v;
+    const sheet = (): Sheet =>
+      infoSheet(viewer.facts, viewer.frames.called, fixedUnit(viewer.unit.peek()));
+    return { name: 'info', sheet };
+  }
+
+  copyText(): string | null {
+    return null;
+  }
 }

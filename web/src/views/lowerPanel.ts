@@ -2,10 +2,9 @@
 // The lower panel: tabs, what it is computed for, the splitter above it, the details beside it.
 
 import { h, setAttribute, setText } from '../base/dom';
-import { fixedUnit, formatCount } from '../base/format';
-import { computed, effect, type ReadSignal } from '../base/signal';
+import { formatCount } from '../base/format';
+import { computed, effect, untracked, type ReadSignal } from '../base/signal';
 import { TABS, type Tab } from '../model/address';
-import { exportStatistics } from '../model/exportStatistics';
 import { FindingsStore } from '../model/findings';
 import { SearchList } from '../model/searchList';
 import { hasStates } from '../model/states';
@@ -13,12 +12,12 @@ import { StatisticsStore } from '../model/statisticsStore';
 import { TreeStore } from '../model/treeStore';
 import { detailsHint } from './detailsHint';
 import { DetailsView } from './detailsView';
-import { exportButton, profileExport, type Exported } from './exportMenu';
-import { FindBox, type Findable } from './findBox';
+import { exportButton } from './exportMenu';
+import { FindBox } from './findBox';
 import { FindingsView } from './findingsView';
 import { FlameView } from './flameView';
 import { HealthView } from './healthView';
-import { infoView } from './infoView';
+import { InfoView } from './infoView';
 import { profileFind } from './profileFind';
 import { ProfileTable } from './profileTable';
 import { scopeWords, unitSelect } from './scopeWords';
@@ -26,6 +25,7 @@ import { searchCount, SearchView } from './searchView';
 import { makeSplitter } from './splitter';
 import { StatesView } from './statesView';
 import { StatisticsView } from './statisticsView';
+import type { TableTab } from './tableTab';
 import { TreeView } from './treeView';
 import type { Views } from './context';
 
@@ -48,7 +48,8 @@ export class LowerPanel {
   readonly table: ProfileTable;
   readonly flame: FlameView;
   private readonly find: FindBox;
-  private readonly inProfile: Findable;
+  /** What is told of the tab that is shown, where it has a table. */
+  private readonly tables: Partial<Record<Tab, TableTab>>;
   private readonly panes = h('div', { class: 'panes' });
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
   private page: HTMLElement | null = null;
@@ -56,9 +57,6 @@ export class LowerPanel {
   private readonly findings: FindingsStore;
   private readonly statistics: StatisticsStore;
   private readonly statisticsView: StatisticsView;
-  /** null: the trace does not tell of the scheduler. */
-  private readonly states: StatesView | null;
-  private readonly trees: Partial<Record<Tab, TreeView>>;
   private readonly tabs: readonly Tab[];
   /** The Selection tab shows the table by name: no single thing is selected. */
   private readonly byName: ReadSignal<boolean>;
@@ -66,7 +64,7 @@ export class LowerPanel {
   /** `focusSearch` goes to the search box of the top bar. */
   constructor(
     private readonly v: Views,
-    private readonly focusSearch: () => void,
+    focusSearch: () => void,
   ) {
     const { viewer } = v;
     this.searching = new SearchList(viewer, () => viewer.tab.get() === 'search');
@@ -79,24 +77,41 @@ export class LowerPanel {
     );
     this.statistics = new StatisticsStore(viewer, () => this.byName.get());
     this.statisticsView = new StatisticsView(v, this.statistics);
-    this.states = hasStates(viewer.facts)
-      ? new StatesView(v, () => viewer.tab.get() === 'states')
-      : null;
-    this.tabs = TABS.filter((tab) => tab !== 'states' || this.states);
-    this.trees = {
+    const shown = (tab: Tab) => (): boolean => viewer.tab.get() === tab;
+    // Not every trace tells of the scheduler.
+    const states = hasStates(viewer.facts) ? new StatesView(v, shown('states')) : null;
+    this.tabs = TABS.filter((tab) => tab !== 'states' || states);
+    const trees = {
       'top-down': this.makeTree('top-down', false),
       'bottom-up': this.makeTree('bottom-up', true),
     };
     this.table = new ProfileTable(v);
-    this.flame = new FlameView(v, () => viewer.tab.get() === 'flame');
-    this.inProfile = profileFind(v, this.table);
-    this.find = new FindBox(viewer, () => this.findable());
+    this.flame = new FlameView(v, shown('flame'));
+    const views = {
+      ...trees,
+      ...(states ? { states } : {}),
+      search: new SearchView(v, this.searching, focusSearch),
+      findings: new FindingsView(v, this.findings, shown('findings')),
+      health: new HealthView(v, shown('health')),
+      info: new InfoView(v),
+    };
+    const inProfile = profileFind(v, this.table);
+    this.tables = {
+      ...views,
+      profile: {
+        findable: inProfile,
+        exported: () => this.table.exported(),
+        copyText: () => this.table.copyText(),
+      },
+      selection: this.statisticsView,
+    };
+    this.find = new FindBox(viewer, () => this.shown()?.findable ?? inProfile);
     const beside = h('div', {
       class: 'details beside scroller',
       attrs: { role: 'region', 'aria-label': 'Details of the selection' },
     });
     new DetailsView(v, beside);
-    const panes = this.makePanes();
+    const panes = this.makePanes(views);
     this.panes.append(
       ...panes.values(),
       beside,
@@ -116,7 +131,7 @@ export class LowerPanel {
     effect(() => {
       const tab = v.viewer.tab.get();
       for (const [name, pane] of panes) pane.hidden = name !== tab;
-      const withTable = tab === 'profile' || tab === 'flame' || tab in this.trees;
+      const withTable = tab === 'profile' || tab === 'flame' || tab in trees;
       beside.hidden = !withTable;
       this.panes.classList.toggle('with-details', withTable);
     });
@@ -128,7 +143,7 @@ export class LowerPanel {
     return new TreeView(this.v, store, NAMES[tab]);
   }
 
-  private makePanes(): Map<Tab, HTMLElement> {
+  private makePanes(views: Partial<Record<Tab, { element: HTMLElement }>>): Map<Tab, HTMLElement> {
     const { viewer } = this.v;
     const pane = (tab: Tab, className: string, ...content: HTMLElement[]): HTMLElement =>
       h(
@@ -147,27 +162,14 @@ export class LowerPanel {
       selection.hidden = byName;
       this.statisticsView.element.hidden = !byName;
     });
-    const info = pane('info', 'scrolls scroller');
-    info.tabIndex = 0;
-    effect(() => infoView(info, viewer.facts, viewer.frames.called, viewer.unit.get()));
-    const search = new SearchView(this.v, this.searching, this.focusSearch);
-    const findings = new FindingsView(this.v, this.findings, () => viewer.tab.get() === 'findings');
-    const health = new HealthView(this.v, () => viewer.tab.get() === 'health');
     return new Map<Tab, HTMLElement>([
       ['profile', pane('profile', '', this.table.element)],
       ['flame', pane('flame', '', this.flame.element)],
-      ...Object.entries(this.trees).map(([tab, tree]): [Tab, HTMLElement] => [
-        tab as Tab,
-        pane(tab as Tab, '', tree.element),
-      ]),
       ['selection', pane('selection', 'scrolls scroller', selection, this.statisticsView.element)],
-      ...(this.states
-        ? [['states', pane('states', '', this.states.element)] as [Tab, HTMLElement]]
-        : []),
-      ['search', pane('search', '', search.element)],
-      ['findings', pane('findings', '', findings.element)],
-      ['health', pane('health', '', health.element)],
-      ['info', info],
+      ...Object.entries(views).map(([tab, view]): [Tab, HTMLElement] => [
+        tab as Tab,
+        pane(tab as Tab, '', view.element),
+      ]),
     ]);
   }
 
@@ -217,18 +219,11 @@ export class LowerPanel {
     return count;
   }
 
-  private exported(): Exported {
-    const { viewer } = this.v;
-    if (viewer.tab.peek() === 'states' && this.states) return this.states.exported();
-    const tree = this.trees[viewer.tab.peek()];
-    if (tree) return tree.exported();
-    if (viewer.tab.peek() !== 'selection') return profileExport(this.v, this.table);
-    const rows = this.statistics.rows.peek();
-    return {
-      name: 'statistics',
-      text: (format) =>
-        exportStatistics(format, rows, viewer.facts, viewer.frames, fixedUnit(viewer.unit.peek())),
-    };
+  /** The table of the tab that is shown; null: it has none. */
+  private shown(): TableTab | null {
+    const tab = this.v.viewer.tab.get();
+    if (tab === 'selection' && !this.byName.get()) return null;
+    return this.tables[tab] ?? null;
   }
 
   choose(tab: Tab): void {
@@ -254,30 +249,22 @@ export class LowerPanel {
       'div',
       { class: 'table-tools' },
       this.find.element,
-      exportButton(this.v, () => this.exported()),
+      this.find.only,
+      exportButton(this.v, () => untracked(() => this.shown()?.exported() ?? null)),
     );
     effect(() => {
-      const tab = viewer.tab.get();
-      tools.hidden =
-        tab !== 'profile' && tab !== 'states' && !(tab in this.trees) && !this.byName.get();
+      const table = this.shown();
+      tools.hidden = table === null;
+      this.find.element.hidden = table?.findable === null;
     });
     // What the file says of itself is computed for nothing.
     const applies = (): boolean => viewer.tab.get() !== 'info' && viewer.tab.get() !== 'health';
     return h('div', { class: 'scope' }, ...scopeWords(viewer, applies), unitSelect(viewer), tools);
   }
 
-  /** What the find box looks in: the table of the tab. */
-  private findable(): Findable {
-    if (this.states && this.v.viewer.tab.get() === 'states') return this.states.findable;
-    const tree = this.trees[this.v.viewer.tab.get()];
-    if (tree) return tree.findable;
-    return this.byName.get() ? this.statisticsView.findable : this.inProfile;
-  }
-
   /** The lines of the table that the keyboard is in. */
   copyText(): string | null {
-    const tab = this.v.viewer.tab.peek();
-    return tab === 'profile' ? this.table.copyText() : (this.trees[tab]?.copyText() ?? null);
+    return untracked(() => this.shown()?.copyText() ?? null);
   }
 
   get findInput(): HTMLInputElement {

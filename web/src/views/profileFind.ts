@@ -32,6 +32,7 @@ export function profileFind(v: Views, table: ProfileTable): Findable {
   };
 
   return {
+    jumps: true,
     text() {
       const found = profile.found.get();
       viewer.frame.get();
@@ -47,6 +48,6 @@ export function profileFind(v: Views, table: ProfileTable): Findable {
       const frame = here !== null && here === viewer.frame.peek() ? jump(direction) : here;
       if (frame !== null && frame >= 0) viewer.selectFrame(frame);
     },
-    focus: () => table.scroller.focus(),
+    focus: () => table.focus(),
   };
 }

@@ -2,7 +2,7 @@
 // The Search tab: all that matches, as a list.
 
 import { h, setAttribute, setText, type Child } from '../base/dom';
-import { formatCount, formatTime, plural, unitHead } from '../base/format';
+import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../base/format';
 import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import {
@@ -13,14 +13,19 @@ import {
   USUAL_HIT_SORT,
   type HitColumn,
   type SearchField,
+  type SearchRow,
 } from '../model/found';
 import { sameMark } from '../model/marks';
 import { caseCounts, matchAt } from '../model/names';
 import { patternAt } from '../model/patternMatch';
 import type { SearchList } from '../model/searchList';
+import { searchSheet } from '../model/searchSheet';
 import { eventName, eventPlace, goToEvent, markOf } from './events';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { swatch } from './swatch';
+import { markedText } from './tableTab';
 import type { Views } from './context';
 
 const FIELD_WORDS: Record<SearchField, string> = {
@@ -46,6 +51,7 @@ export class SearchView {
         activate: (line) => this.go(line),
         sort: (column) => this.sortBy(column as HitColumn),
         selected: (line) => this.isSelected(line),
+        focused: (on) => v.viewer.inTable.set(on),
       },
       () => lineHeight(v.settings),
     );
@@ -197,16 +203,48 @@ export class SearchView {
   private show(): void {
     this.list.version.get();
     this.v.settings.theme.get();
+    this.v.settings.density.get();
     const text = this.v.viewer.search.get();
     const state = this.list.state.get();
-    const empty =
-      text === ''
+    const left = this.list.count.get() > 0;
+    const empty = left
+      ? 'No hit holds the text to find in the table.'
+      : text === ''
         ? 'Type into the search box above: all that holds the text stands here.'
         : state === 'done'
           ? `Nothing ${this.v.viewer.regex.get() ? 'matches this pattern' : 'holds this text'}.`
           : '';
     untracked(() => this.grid.show(this.list.order.length, empty));
   }
+
+  exported(): Exported {
+    const { viewer } = this.v;
+    const unit = fixedUnit(viewer.unit.peek());
+    const place = (hit: SearchRow): string => eventPlace(this.v, hit);
+    return { name: 'search', sheet: () => searchSheet(this.list, viewer.frames, place, unit) };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
+  }
+
+  /** The table has only hits with the text to find. */
+  readonly findable: Findable = {
+    text: () => {
+      this.list.version.get();
+      return `${formatCount(this.list.order.length)} of ${formatCount(this.list.count.get())}`;
+    },
+    miss: () => {
+      this.list.version.get();
+      return this.list.order.length === 0 && this.list.count.get() > 0;
+    },
+    typed: () => this.grid.reset(),
+    step: (direction) => {
+      this.grid.moveTo(this.grid.cursor + direction);
+      this.go(this.grid.cursor);
+    },
+    focus: () => this.grid.scroller.focus(),
+  };
 
   /** Text with the match underlined. */
   private marked(text: string): Child[] {

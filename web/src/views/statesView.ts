@@ -9,7 +9,7 @@ import { matcher } from '../model/names';
 import { StatesStore } from '../model/stateStore';
 import type { StatesAnswer } from '../model/states';
 import {
-  exportStates,
+  statesSheet,
   statesColumns,
   statesLines,
   statesShare,
@@ -23,6 +23,7 @@ import { goToCall, type Views } from './context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
+import { markedText } from './tableTab';
 
 const PADDING = 18;
 const LEAST = 70;
@@ -50,6 +51,7 @@ export class StatesView {
       {
         activate: (line) => this.activate(line),
         sort: (column) => this.sortBy(column),
+        focused: (on) => viewer.inTable.set(on),
       },
       () => lineHeight(v.settings),
     );
@@ -164,12 +166,16 @@ export class StatesView {
     const { by } = this.v.viewer.states.peek();
     return {
       name: by === 'state' ? 'states' : 'cpus',
-      text: (format) => {
+      sheet: () => {
         const answer = this.store.answer.peek();
         const unit = fixedUnit(this.v.viewer.unit.peek());
-        return answer && exportStates(format, answer, by, this.lines.peek(), unit);
+        return answer && statesSheet(answer, by, this.lines.peek(), unit);
       },
     };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
   }
 
   readonly findable: Findable = {

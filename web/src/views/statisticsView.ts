@@ -3,7 +3,14 @@
 // selected, its histogram and its slowest slices.
 
 import { fill, h, type Child } from '../base/dom';
-import { formatCount, formatTime, formatTimeUnit, unitHead, unitLabel } from '../base/format';
+import {
+  fixedUnit,
+  formatCount,
+  formatTime,
+  formatTimeUnit,
+  unitHead,
+  unitLabel,
+} from '../base/format';
 import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
 import { matchAt, trackName } from '../model/names';
@@ -17,12 +24,15 @@ import {
   type StatisticsColumn,
   type StatisticsRow,
 } from '../model/statistics';
+import { statisticsSheet } from '../model/statisticsSheet';
 import type { StatisticsStore } from '../model/statisticsStore';
 import { slicesOf, wordsFor, type Words } from '../model/words';
 import { goToCall, type Views } from './context';
+import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { swatch } from './swatch';
+import { markedText } from './tableTab';
 
 /** Padding on both sides. */
 const PADDING = 18;
@@ -46,6 +56,7 @@ export class StatisticsView {
         activate: (line) => this.choose(line),
         sort: (column) => this.sortBy(column as StatisticsColumn),
         selected: (line) => this.row(line)?.[0] === viewer.frame.peek(),
+        focused: (on) => viewer.inTable.set(on),
       },
       () => lineHeight(v.settings),
     );
@@ -261,6 +272,19 @@ export class StatisticsView {
     this.grid.moveTo(this.grid.cursor + direction);
     const row = this.row(this.grid.cursor);
     if (row) this.v.viewer.selectFrame(row[0]);
+  }
+
+  exported(): Exported {
+    const { viewer } = this.v;
+    const unit = fixedUnit(viewer.unit.peek());
+    return {
+      name: 'statistics',
+      sheet: () => statisticsSheet(this.store.rows.peek(), viewer.facts, viewer.frames, unit),
+    };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
   }
 
   readonly findable: Findable = {

@@ -7,7 +7,6 @@ import { effect, signal, untracked } from '../base/signal';
 import type { FlameOf } from '../model/address';
 import type { ColumnId } from '../model/columns';
 import { elsewhere } from '../model/elsewhere';
-import { exportTree, type ShownTree } from '../model/exportTree';
 import { matchAt } from '../model/names';
 import {
   headText,
@@ -18,6 +17,7 @@ import {
   type TreeColumn,
 } from '../model/treeColumns';
 import type { TreeLines } from '../model/treeLines';
+import { treeSheet } from '../model/treeSheet';
 import type { TreeStore } from '../model/treeStore';
 import { inWords, wordsFor } from '../model/words';
 import type { Exported } from './exportMenu';
@@ -25,6 +25,7 @@ import type { Findable } from './findBox';
 import { ofSwitch } from './flameSwitches';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { swatch } from './swatch';
+import { markedText } from './tableTab';
 import type { Views } from './context';
 
 /** Padding on both sides and the line between groups. */
@@ -207,12 +208,13 @@ export class TreeView {
     for (const read of [viewer.unit, viewer.find, viewer.frame, settings.theme]) read.get();
     const text = this.emptyText(shown.length === 0);
     untracked(() => {
-      const same = this.before.tree === this.tree;
-      const cursor = same ? (this.before.shown[this.grid.cursor] ?? -1) : -1;
-      const place = shown === this.before.shown ? this.grid.cursor : this.placeOf(cursor);
+      const before = this.before;
+      const same = before.tree === this.tree;
       this.before = { tree: this.tree, shown };
-      this.grid.show(shown.length, text);
-      if (place >= 0 && place !== this.grid.cursor) this.grid.moveTo(place);
+      this.grid.show(shown.length, text, (place) => {
+        if (shown === before.shown || !same) return place;
+        return this.placeOf(before.shown[place] ?? -1);
+      });
     });
   }
 
@@ -220,6 +222,8 @@ export class TreeView {
     const { viewer } = this.v;
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
     if (!none || this.store.lines.get() === null) return '';
+    if (viewer.onlyFound.get() && viewer.find.get() !== '')
+      return 'No line that is open holds the text to find.';
     const { slice, track } = wordsFor(viewer.facts);
     const what = viewer.flameOf.get() === 'calls' ? slice : 'sample';
     return scoped
@@ -242,6 +246,7 @@ export class TreeView {
   }
 
   readonly findable: Findable = {
+    jumps: true,
     text: () => this.foundText(),
     miss: () => this.store.found.get().length === 0 && this.store.lines.get() !== null,
     typed: () => void this.jump(0),
@@ -278,30 +283,22 @@ export class TreeView {
     return `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}`;
   }
 
-  private told(lines: readonly number[]): ShownTree | null {
-    const { viewer } = this.v;
-    const of = viewer.flameOf.peek();
-    const columns = treeColumns(viewer.facts, of, this.store.bottomUp);
-    const { frames } = viewer;
-    const unit: Unit = fixedUnit(viewer.unit.peek());
-    return this.tree && { tree: this.tree, lines, columns, of, frames, unit };
-  }
-
   /** The lines that are shown. */
   exported(): Exported {
+    const { viewer } = this.v;
+    const { bottomUp, shown } = this.store;
+    const of = viewer.flameOf.peek();
+    const columns = treeColumns(viewer.facts, of, bottomUp);
+    const { frames } = viewer;
+    const unit = fixedUnit(viewer.unit.peek());
     return {
-      name: this.store.bottomUp ? 'bottom-up' : 'top-down',
-      text: (format) => {
-        const told = this.told(this.store.shown.peek());
-        return told && exportTree(format, told);
-      },
+      name: bottomUp ? 'bottom-up' : 'top-down',
+      sheet: () =>
+        this.tree && treeSheet({ tree: this.tree, lines: shown.peek(), columns, of, frames, unit }),
     };
   }
 
-  /** The line under the cursor, with the heads. */
   copyText(): string | null {
-    const line = this.line(this.grid.cursor);
-    const told = line < 0 ? null : this.told([line]);
-    return told && exportTree('tsv', told);
+    return markedText(this.grid, this.exported());
   }
 }

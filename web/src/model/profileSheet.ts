@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods of the profile table for other programs.
+
+import type { FixedUnit } from '../base/format';
+import { cellText, type Column } from './columns';
+import type { ProfileAnswer } from './engine';
+import type { Frames } from './names';
+import { methodName, type Method } from './profileRows';
+import type { Sheet, SheetValue } from './sheet';
+
+const KEYS = [
+  ...['class', 'method', 'signature', 'source', 'calls', 'recursive_calls'],
+  ...['incl_real_ns', 'excl_real_ns', 'incl_cpu_ns', 'excl_cpu_ns'],
+];
+
+function exact({ frame, figures: f }: Method, frames: Frames): SheetValue[] {
+  const names =
+    frame >= 0
+      ? [
+          ...[frames.className(frame), frames.method(frame)],
+          ...[frames.rawSignature(frame), frames.source(frame)],
+        ]
+      : ['', methodName(frame, frames), '', ''];
+  const times = [f.incl_real, f.excl_real, f.incl_cpu, f.excl_cpu];
+  return [...names, f.calls, f.recursive, ...times];
+}
+
+function headOf(column: Column, unit: FixedUnit): string {
+  const below = column.kind === 'time' ? column.head || unit : column.head;
+  return `${column.group} ${below}`.trim();
+}
+
+export function profileSheet(
+  methods: readonly Method[],
+  columns: readonly Column[],
+  answer: ProfileAnswer,
+  frames: Frames,
+  unit: FixedUnit,
+): Sheet {
+  const nameOf = ({ frame }: Method): string =>
+    `${methodName(frame, frames)} ${frame >= 0 ? frames.signature(frame) : ''}`.trim();
+  const method = (line: number): Method => methods[line] as Method;
+  return {
+    heads: columns.map((c) => ({ text: headOf(c, unit), number: c.kind !== 'name' })),
+    keys: KEYS,
+    count: methods.length,
+    shown: (line) =>
+      columns.map((c) =>
+        c.kind === 'name' ? nameOf(method(line)) : cellText(method(line).figures, c, answer, unit),
+      ),
+    exact: (line) => exact(method(line), frames),
+  };
+}

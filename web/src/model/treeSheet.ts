@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a tree table that are shown, for other programs: with their level.
+
+import type { FixedUnit } from '../base/format';
+import type { FlameOf } from './address';
+import type { Frames } from './names';
+import type { Sheet } from './sheet';
+import { headText, isTime, treeText, type TreeColumn } from './treeColumns';
+import type { TreeLines } from './treeLines';
+
+export interface ShownTree {
+  tree: TreeLines;
+  /** Those to be told, in order. */
+  lines: readonly number[];
+  columns: readonly TreeColumn[];
+  of: FlameOf;
+  frames: Frames;
+  unit: FixedUnit;
+}
+
+/** Times in whole nanoseconds; what is no time as it is. */
+function keyOf(column: TreeColumn, of: FlameOf): string {
+  const id = of === 'calls' ? column.id.replace('excl', 'self') : (column.id.split('_')[0] ?? '');
+  const name = id === 'excl' ? 'self' : id;
+  return isTime(column, of) ? `${name}_ns` : `${name}_${of}`;
+}
+
+export function treeSheet({ tree, lines, columns, of, frames, unit }: ShownTree): Sheet {
+  const at = (k: number): number => lines[k] ?? 0;
+  const frame = (k: number): number => tree.frame[at(k)] ?? 0;
+  const level = (k: number): number => tree.level[at(k)] ?? 0;
+  const times = columns.filter((column) => column.kind === 'time');
+  return {
+    heads: columns.map((c) => ({ text: headText(c, of, unit), number: c.kind !== 'name' })),
+    keys: [
+      ...['level', 'class', 'method', 'signature', 'calls'],
+      ...times.map((column) => keyOf(column, of)),
+    ],
+    count: lines.length,
+    level,
+    shown: (k) =>
+      columns.map((c) =>
+        c.kind === 'name' ? frames.full(frame(k)) : treeText(tree, at(k), c, of, unit),
+      ),
+    exact: (k) => [
+      ...[level(k), frames.className(frame(k)), frames.method(frame(k))],
+      ...[frames.rawSignature(frame(k)), tree.calls[at(k)] ?? 0],
+      ...times.map((column) => tree.figure(at(k), column.id)),
+    ],
+  };
+}
