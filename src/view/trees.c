@@ -90,7 +90,8 @@ void tv_trees_free(struct tv_tree_cache *cache)
 static bool is_of(const struct tv_tree_cache *cache, const struct kept *kept,
                   const struct tv_selection *selection)
 {
-    if (!kept->tree || !kept->tree->counted || kept->from != selection->from || kept->to != selection->to)
+    if (!kept->tree || !kept->tree->counted || kept->from != selection->from ||
+        kept->to != selection->to)
         return false;
     bool *wanted = tv_selection_wanted(cache->trace, selection);
     bool same = memcmp(kept->wanted, wanted, cache->trace->track_count * sizeof *wanted) == 0;

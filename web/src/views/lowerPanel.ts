@@ -144,7 +144,6 @@ export class LowerPanel {
   }
 
   private makePanes(views: Partial<Record<Tab, { element: HTMLElement }>>): Map<Tab, HTMLElement> {
-    const { viewer } = this.v;
     const pane = (tab: Tab, className: string, ...content: HTMLElement[]): HTMLElement =>
       h(
         'div',
