@@ -57,7 +57,12 @@ export class History {
   }
 
   private arrived(state: Entry | null): void {
-    this.at = state?.traceview ?? this.at;
+    if (state) this.at = state.traceview;
+    else {
+      // The address was changed by hand: that is a move as any other, behind which there is none.
+      this.last = ++this.at;
+      history.replaceState({ traceview: this.at } satisfies Entry, '');
+    }
     this.written = location.hash.slice(1);
     const place = readPlace(this.written);
     if (!this.viewer || place.filter !== this.viewer.filter) this.refilter(place);

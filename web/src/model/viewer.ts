@@ -355,7 +355,10 @@ export class Viewer {
     this.setRange(place.range);
     const known = new Set(this.facts.tracks.map((t) => t.track));
     this.tracks.set(place.tracks.filter((t) => known.has(t)));
-    this.frame.set(place.frame !== null && place.frame < this.frames.count ? place.frame : null);
+    const named = place.frame !== null && place.frame < this.frames.count ? place.frame : null;
+    // A link may tell of a call alone, whose name the page has when it is the same one.
+    const same = place.call !== null && sameCall(place.call, this.call.peek());
+    this.frame.set(named ?? (same ? this.frame.peek() : null));
     this.call.set(place.call);
     this.mark.set(place.mark);
     this.tab.set(place.tab);
