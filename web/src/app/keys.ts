@@ -11,6 +11,7 @@ import { sameCall } from '../model/viewer';
 import { goToCall, spanOf } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
 import { FlowSteps } from '../views/followFlow';
+import { RangeKeys } from '../views/rangeKeys';
 import type { Page } from '../views/page';
 import type { History } from './history';
 
@@ -20,6 +21,7 @@ const FASTER = 3;
 
 export class Keys {
   private readonly flows: FlowSteps;
+  private readonly range: RangeKeys;
 
   constructor(
     private readonly page: Page,
@@ -27,6 +29,7 @@ export class Keys {
     private readonly filter: FilterBox,
   ) {
     this.flows = new FlowSteps(page.views);
+    this.range = new RangeKeys(page.views);
     listen<KeyboardEvent>(window, 'keydown', (e) => {
       if (this.handle(e)) e.preventDefault();
     });
@@ -47,6 +50,10 @@ export class Keys {
       return true;
     if (e.ctrlKey || e.metaKey) return this.withControl(e);
     if (Keys.typing(e.target) || e.altKey) return false;
+    if (e.shiftKey && (e.key === 'ArrowRight' || e.key === 'ArrowLeft')) {
+      this.range.move(e.key === 'ArrowRight' ? 1 : -1);
+      return true;
+    }
     return this.move(e) || this.walk(e.key) || this.act(e) || this.typeToFind(e);
   }
 
@@ -169,6 +176,10 @@ export class Keys {
         return true;
       case 'M':
         this.keepRange();
+        return true;
+      case 'r':
+      case 'R':
+        this.page.range.open();
         return true;
       case 'q':
       case 'Q':

@@ -22,7 +22,7 @@ function wait(ms: number): Promise<void> {
 class App {
   private readonly engine: Engine = new HttpEngine();
   private readonly settings = new Settings();
-  private readonly help = new HelpDialog();
+  private readonly help = new HelpDialog(this.settings);
   private name = '';
   private ended = false;
 

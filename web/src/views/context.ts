@@ -36,6 +36,8 @@ export interface Views {
   meters: Meters;
   /** Scrolls a track into view and opens it. */
   showTrack: (track: Track) => void;
+  /** The range can be typed. */
+  askForRange: () => void;
   /** Words for a screen reader, spoken once. */
   announce: (text: string) => void;
 }

@@ -2,8 +2,10 @@
 // The keys and gestures, as a dialog.
 
 import { h, iconButton } from '../base/dom';
+import { effect } from '../base/signal';
 import type { TraceFacts } from '../model/engine';
 import { inWords, wordsFor, type Words } from '../model/words';
+import type { Settings } from './settings';
 
 type Section = [string, [string, string][]];
 
@@ -17,7 +19,7 @@ const SECTIONS: readonly Section[] = [
         'pan; Left and Right too when nothing is selected; Shift+wheel, Shift+drag, Space+drag, right drag',
       ],
       ['Shift', 'with W A S D: faster'],
-      ['wheel', 'scrolls; it never zooms'],
+      ['wheel', 'scrolls; it never zooms, unless that is switched on above'],
       ['drag on the ruler', 'zooms to that range; middle drag on the tracks too'],
       ['0', 'whole trace; double click on the ruler too'],
       ['F', 'zoom to the selected call or range; double click on a call too'],
@@ -33,6 +35,8 @@ const SECTIONS: readonly Section[] = [
       ],
       ['drag on the tracks', 'selects a range; its ends can be dragged'],
       ['M', 'range from the selection'],
+      ['R', 'types the range: 1.5 .. 20 ms, 1.5 + 3 ms, ..20'],
+      ['Shift+Left, Shift+Right', 'begins a range, moves its end'],
       ['Shift+M', 'keeps the range, or the selected call, as a note under the ruler'],
       ['Shift+click', 'range from the selected call, or the range, to this call: measures between'],
       ['Right Left, . ,', 'next, previous call or state in the row'],
@@ -40,7 +44,10 @@ const SECTIONS: readonly Section[] = [
       ['] [', 'along the flow, and back; again from the same call: its next one'],
       ['click on an arrow', 'goes to its other end'],
       ['Ctrl+P', 'find a thread'],
-      ['Tab from the time line', 'its visible calls as a list'],
+      [
+        'Tab from the time line',
+        'its visible calls as a list; Up, Down and Enter there, Left and Right to another track',
+      ],
       ['Esc', 'clears the range, then the selection'],
     ],
   ],
@@ -109,10 +116,19 @@ function sectionElement([title, rows]: Section, words: Words): HTMLElement {
   return h('section', null, h('h2', null, title), h('table', null, h('tbody', null, ...lines)));
 }
 
+function wheelSwitch(settings: Settings): HTMLElement {
+  const box = h('input', { attrs: { type: 'checkbox' } });
+  box.addEventListener('change', () => settings.setWheelZooms(box.checked));
+  effect(() => {
+    box.checked = settings.wheelZooms.get();
+  });
+  return h('label', { class: 'switch' }, box, 'The plain wheel zooms the time line');
+}
+
 export class HelpDialog {
   readonly element: HTMLDialogElement;
 
-  constructor(facts: Pick<TraceFacts, 'order'> = { order: 'busiest' }) {
+  constructor(settings: Settings, facts: Pick<TraceFacts, 'order'> = { order: 'busiest' }) {
     const words = wordsFor(facts);
     this.element = h('dialog', { attrs: { 'aria-label': 'Keys and help' } });
     const close = iconButton('close', 'Close (Esc)', () => this.element.close());
@@ -125,7 +141,14 @@ export class HelpDialog {
     const exception = words.events ? '' : ' A slanted end: the call was left by an exception.';
     const about = h('p', { class: 'second' }, inWords(words, ABOUT + exception));
     this.element.append(
-      h('div', { class: 'help' }, h('h1', null, 'Keys and gestures', close), sections, about),
+      h(
+        'div',
+        { class: 'help' },
+        h('h1', null, 'Keys and gestures', close),
+        wheelSwitch(settings),
+        sections,
+        about,
+      ),
     );
     this.element.addEventListener('click', (e) => {
       if (e.target === this.element) this.element.close();

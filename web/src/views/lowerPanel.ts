@@ -258,7 +258,13 @@ export class LowerPanel {
     });
     // What the file says of itself is computed for nothing.
     const applies = (): boolean => viewer.tab.get() !== 'info' && viewer.tab.get() !== 'health';
-    return h('div', { class: 'scope' }, ...scopeWords(viewer, applies), unitSelect(viewer), tools);
+    return h(
+      'div',
+      { class: 'scope' },
+      ...scopeWords(viewer, applies, this.v.askForRange),
+      unitSelect(viewer),
+      tools,
+    );
   }
 
   /** The lines of the table that the keyboard is in. */

@@ -23,9 +23,11 @@ import { Mover } from './mover';
 import { NotesStrip } from './notesStrip';
 import { OverviewView } from './overviewView';
 import { pictureEntries } from './pictures';
+import { RangeDialog } from './rangeDialog';
 import { Readout } from './readout';
 import { SaveMenu, traceEntries } from './saveMenu';
 import type { Settings } from './settings';
+import { liveSummary } from './summary';
 import { TimelineGestures } from './timelineGestures';
 import { TimelineView } from './timelineView';
 import { ThreadFinder } from './threadFinder';
@@ -60,6 +62,7 @@ export class Page {
   readonly line: TimelineView;
   readonly threads: ThreadFinder;
   readonly notes: NotesStrip;
+  readonly range: RangeDialog;
 
   constructor(
     readonly viewer: Viewer,
@@ -67,7 +70,7 @@ export class Page {
     quit: () => void,
   ) {
     const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
-    this.help = new HelpDialog(viewer.facts);
+    this.help = new HelpDialog(settings, viewer.facts);
     const mover = new Mover(viewer.view, viewer.bounds);
     const counters = new CounterStore(viewer);
     const views: Views = {
@@ -88,12 +91,14 @@ export class Page {
       }),
       meters: new Meters(),
       showTrack: (track) => this.showTrack(track),
+      askForRange: () => this.range.open(),
       announce: (text) => setText(spoken, text),
     };
     this.views = views;
     this.line = new TimelineView(views);
     this.notes = new NotesStrip(views, () => this.line.canvas.width);
     this.line.tracks.append(new CallList(views, this.line).element);
+    this.range = new RangeDialog(views);
     this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
     this.lower = new LowerPanel(views, () => this.top.searchInput.focus());
     this.save = new SaveMenu(views, [
@@ -124,8 +129,10 @@ export class Page {
       ),
       tip.element,
       spoken,
+      liveSummary(viewer),
       this.help.element,
       this.threads.element,
+      this.range.element,
     );
     effect(() => this.element.classList.toggle('with-notes', viewer.notes.get().length > 0));
     // Without anything that has a time there is none to draw.

@@ -44,8 +44,17 @@ function show(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
 }
 
 /** The words and the chips; hidden where nothing is computed for a selection. */
-export function scopeWords(viewer: Viewer, applies: () => boolean): HTMLElement[] {
-  const words = h('span', { class: 'wide' });
+export function scopeWords(
+  viewer: Viewer,
+  applies: () => boolean,
+  askForRange: () => void,
+): HTMLElement[] {
+  const words = h('button', {
+    class: 'wide scope-words',
+    title: 'Type the range (R)',
+    attrs: { type: 'button' },
+    on: { click: askForRange },
+  });
   const chips = h('span', { class: 'chips' });
   effect(() => {
     for (const element of [words, chips]) element.hidden = !applies();

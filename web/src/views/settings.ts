@@ -30,6 +30,8 @@ export class Settings {
   readonly density = signal<Density>(stored('density') === 'compact' ? 'compact' : 'regular');
   /** Bands behind the tracks for each beat of the display. */
   readonly vsync = signal<boolean>(stored('vsync') === 'on');
+  /** The plain wheel zooms the time line, as it does in some other programs. */
+  readonly wheelZooms = signal<boolean>(stored('wheel') === 'zooms');
   readonly theme: ReadSignal<Theme>;
   private readonly changes = signal(0);
 
@@ -77,6 +79,11 @@ export class Settings {
   toggleVsync(): void {
     this.vsync.update((on) => !on);
     store('vsync', this.vsync.peek() ? 'on' : 'off');
+  }
+
+  setWheelZooms(on: boolean): void {
+    this.wheelZooms.set(on);
+    store('wheel', on ? 'zooms' : 'scrolls');
   }
 
   toggleDensity(): void {

@@ -342,14 +342,16 @@ export class TimelineGestures {
         : e.deltaMode === WheelEvent.DOM_DELTA_PAGE
           ? 400
           : 1;
-    if (e.ctrlKey || e.metaKey || e.altKey) {
+    if (e.ctrlKey || e.metaKey || e.altKey || this.wheelZooms(e)) {
       e.preventDefault();
-      // A pinch on a touch pad comes as small wheel steps with Ctrl: it needs more of each.
-      const strength = Math.abs(e.deltaY) < 20 ? 4 : 1;
+      // A pinch on a touch pad comes as small wheel steps with Ctrl: it needs more of each, and
+      // follows the fingers.  The notches of a wheel are far apart: between them it glides.
+      const isFine = Math.abs(e.deltaY * unit) < 20;
+      const strength = isFine && e.ctrlKey ? 4 : 1;
       mover.zoom(
         ZOOM_PER_WHEEL ** (e.deltaY * unit * strength),
         this.line.scale.t(this.x(e)),
-        false,
+        !isFine,
       );
       return;
     }
@@ -360,6 +362,12 @@ export class TimelineGestures {
     }
     // A plain wheel scrolls, which the browser does.
   };
+
+  /** Where that is switched on, on the picture; over the names the wheel always scrolls. */
+  private wheelZooms(e: WheelEvent): boolean {
+    if (!this.v.settings.wheelZooms.peek() || e.shiftKey) return false;
+    return Math.abs(e.deltaY) > Math.abs(e.deltaX) && this.x(e) >= 0;
+  }
 
   private beginPinch(): void {
     this.drag = null;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range as it is typed: "1.5ms .. 20ms", "1.5 20 ms", "1.5 + 3 ms" (so long), "..20", "20..".
+
+import { fixedUnit, formatTime, formatTimeUnit, unitLabel, type Unit } from '../base/format';
+import type { Span } from './span';
+
+const NS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  μs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  min: 60e9,
+};
+
+/** Two ends with what stands between them. */
+const PARTS = /^(.*?)\s*(\.{2,}|…|–|:|\+|(?<=[\d\s\p{L}])-|\bto\b|(?<=\S)\s+(?=[-\d]))\s*(.*)$/u;
+const TIME = /^(-?)(\d[\d,_ ]*(?:\.\d+)?|\.\d+)\s*(\p{L}*)$/u;
+
+interface Time {
+  /** How many of the unit, or of the other end's. */
+  size: number;
+  unit: string;
+}
+
+function readTime(text: string): Time | null {
+  const found = TIME.exec(text.trim());
+  if (!found) return null;
+  const unit = (found[3] ?? '').toLowerCase();
+  if (unit !== '' && NS[unit] === undefined) return null;
+  const size = Number((found[2] ?? '').replace(/[,_ ]/g, ''));
+  return { size: found[1] ? -size : size, unit };
+}
+
+/** An end without a unit has that of the other one, or the page's. */
+function nsOf(time: Time, other: Time | null, unit: Unit): number {
+  return Math.round(time.size * (NS[time.unit || other?.unit || fixedUnit(unit)] ?? 1));
+}
+
+function unreadable(text: string): string {
+  return `not a time: "${text.trim()}" (as in 20, 1.5 ms, 300 µs, 2 s)`;
+}
+
+/** What is wrong is told in words. A missing end is that of the trace. */
+export function readRange(text: string, unit: Unit, bounds: Span): Span | string {
+  const parts = PARTS.exec(text.trim());
+  if (!parts) return 'two times, as in 1.5 .. 20 ms';
+  const [, first = '', between = '', second = ''] = parts;
+  const a = first === '' ? null : readTime(first);
+  const b = second === '' ? null : readTime(second);
+  if (first !== '' && !a) return unreadable(first);
+  if (second !== '' && !b) return unreadable(second);
+  const from = a ? nsOf(a, b, unit) : bounds.from;
+  const end = b ? nsOf(b, a, unit) : bounds.to;
+  const to = between === '+' && b ? from + end : end;
+  if (to <= from) return 'the end is not behind the start';
+  if (to <= bounds.from || from >= bounds.to) {
+    const whole = `${formatTime(bounds.from, unit)} to ${formatTimeUnit(bounds.to, unit)}`;
+    return `the trace is from ${whole}`;
+  }
+  return { from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) };
+}
+
+/** As it would be typed. */
+export function writeRange({ from, to }: Span, unit: Unit): string {
+  const fixed = fixedUnit(unit);
+  const plain = (ns: number): string => formatTime(ns, fixed).replaceAll(',', '');
+  return `${plain(from)} .. ${plain(to)} ${unitLabel(fixed)}`;
+}
