@@ -6,21 +6,36 @@ import { fill, h, setAttribute } from '../base/dom';
 import { formatTime, unitHead } from '../base/format';
 import { debounce } from '../base/latest';
 import { effect } from '../base/signal';
-import type { Track } from '../model/engine';
+import type { Instant, Track } from '../model/engine';
 import { trackName } from '../model/names';
+import { namedTracks } from '../model/states';
 import { inWords, wordsFor } from '../model/words';
 import { flagWords, visibleCalls, type VisibleCall } from '../model/visibleCalls';
 import { goToCall, type Views } from './context';
 import type { TimelineView } from './timelineView';
 
 const MOST = 200;
+const REST = 250;
+const PAGE = 10;
+
+/** What the list goes through: calls, and the instants between them. */
+type Entry = { call: VisibleCall } | { instant: Instant };
+
+function timeOf(entry: Entry): number {
+  return 'call' in entry ? entry.call.start : entry.instant.time;
+}
 
 export class CallList {
   readonly element: HTMLElement;
   private readonly title = h('h2', null);
   private readonly grid: HTMLElement;
-  private calls: VisibleCall[] = [];
+  private entries: Entry[] = [];
   private at = 0;
+  /** The track that arrows went to; null: that of the selected call. */
+  private chosen: number | null = null;
+  private readonly again = debounce(REST, () => {
+    if (document.activeElement === this.grid) this.show();
+  });
 
   constructor(
     private readonly v: Views,
@@ -40,13 +55,14 @@ export class CallList {
       const row = (e.target as Element).closest<HTMLElement>('[role=row]');
       if (row) this.choose(Number(row.dataset['at']));
     });
-    const again = debounce(250, () => {
-      if (document.activeElement === this.grid) this.show();
-    });
     effect(() => {
       v.viewer.view.get();
       v.viewer.expanded.get();
-      again();
+      v.instants.list.get();
+      this.again();
+    });
+    effect(() => {
+      if (v.selection.details.get()) this.chosen = null;
     });
   }
 
@@ -54,32 +70,65 @@ export class CallList {
     return inWords(wordsFor(this.v.viewer.facts), text);
   }
 
-  /** The thread of the selected call, else the first one that shows its levels. */
+  /** Where the arrows went, or the selected call is, else the first that shows its levels. */
   private track(): Track | undefined {
-    const { facts, expanded } = this.v.viewer;
-    const selected = this.v.selection.details.peek()?.track;
-    const open = facts.tracks.filter((t) => expanded.peek().has(t.track));
-    return open.find((t) => t.track === selected) ?? open[0];
+    const { expanded } = this.v.viewer;
+    const wanted = this.chosen ?? this.v.selection.details.peek()?.track;
+    const tracks = this.tracks();
+    const open = (t: Track): boolean => expanded.peek().has(t.track);
+    return tracks.find((t) => t.track === wanted) ?? tracks.find(open) ?? tracks[0];
+  }
+
+  /** Those in the time line, from the top down. */
+  private tracks(): Track[] {
+    return namedTracks(this.line.placed.peek().tracks.map((box) => box.track));
+  }
+
+  /** The next track comes into view and shows its levels. */
+  private step(direction: 1 | -1): void {
+    const { viewer } = this.v;
+    const tracks = this.tracks();
+    const now = this.track();
+    const next = tracks[tracks.findIndex((t) => t.track === now?.track) + direction];
+    if (!next) return;
+    this.chosen = next.track;
+    if (!viewer.expanded.peek().has(next.track)) viewer.toggleExpanded(next.track);
+    this.line.showRow(next.track, 0);
+    this.v.announce(trackName(next));
+    this.at = 0;
+    this.show();
+  }
+
+  private entriesOf(track: Track): Entry[] {
+    const { viewer, instants } = this.v;
+    const view = viewer.view.peek();
+    const calls = visibleCalls(this.line.cache, track, this.line.resolution, view, MOST);
+    const isOwn = (i: Instant): boolean =>
+      i.scope === 0 && i.of === track.thread && i.time >= view.from && i.time <= view.to;
+    const own = track.kind === 'thread' ? instants.list.peek().filter(isOwn) : [];
+    return [
+      ...calls.map((call): Entry => ({ call })),
+      ...own.slice(0, MOST).map((instant): Entry => ({ instant })),
+    ].sort((a, b) => timeOf(a) - timeOf(b));
   }
 
   private show(): void {
     const { viewer } = this.v;
+    // What is not there yet comes soon.
+    if (!this.line.cache.complete) this.again();
     // Over the tracks wherever they are scrolled to.
     this.element.style.top = `${this.line.tracks.getBoundingClientRect().top + 8}px`;
     const track = this.track();
     const unit = viewer.unit.peek();
-    const view = viewer.view.peek();
-    this.calls = track
-      ? visibleCalls(this.line.cache, track, this.line.resolution, view, MOST)
-      : [];
+    this.entries = track ? this.entriesOf(track) : [];
     const selected = viewer.call.peek();
-    const found = this.calls.findIndex(
-      (c) => c.row === selected?.row && c.index === selected.index,
+    const found = this.entries.findIndex(
+      (e) => 'call' in e && e.call.row === selected?.row && e.call.index === selected.index,
     );
-    this.at = Math.max(0, found);
+    this.at = found >= 0 ? found : Math.max(0, Math.min(this.at, this.entries.length - 1));
     this.title.textContent = track
       ? `${this.said('Visible calls')} of ${trackName(track)}`
-      : 'No thread shows its levels';
+      : 'No thread is shown';
     const heads = [
       this.said('Method'),
       'Depth',
@@ -94,21 +143,30 @@ export class CallList {
         { attrs: { role: 'row' } },
         ...heads.map((t) => h('span', { attrs: { role: 'columnheader' } }, t)),
       ),
-      ...this.calls.map((call, i) => this.row(call, i)),
+      ...this.entries.map((entry, i) => this.row(entry, i)),
     );
     this.mark();
   }
 
-  private row(call: VisibleCall, at: number): HTMLElement {
+  private row(entry: Entry, at: number): HTMLElement {
     const { viewer } = this.v;
     const unit = viewer.unit.peek();
-    const cells = [
-      viewer.frames.short(call.frame),
-      String(call.depth),
-      formatTime(call.start, unit),
-      formatTime(call.length, unit),
-      flagWords(call.flags, wordsFor(viewer.facts)),
-    ];
+    const cells =
+      'call' in entry
+        ? [
+            viewer.frames.short(entry.call.frame),
+            String(entry.call.depth),
+            formatTime(entry.call.start, unit),
+            formatTime(entry.call.length, unit),
+            flagWords(entry.call.flags, wordsFor(viewer.facts)),
+          ]
+        : [
+            viewer.frames.short(entry.instant.frame),
+            '',
+            formatTime(entry.instant.time, unit),
+            '',
+            entry.instant.count > 1 ? `${entry.instant.count} instants` : 'instant',
+          ];
     return h(
       'div',
       { id: `call-${at}`, attrs: { role: 'row', 'data-at': at } },
@@ -125,11 +183,15 @@ export class CallList {
   }
 
   private choose(at: number): void {
-    const call = this.calls[at];
-    if (!call) return;
+    const entry = this.entries[at];
+    if (!entry) return;
     this.at = at;
     this.mark();
-    void goToCall(this.v, call);
+    if ('call' in entry) void goToCall(this.v, entry.call);
+    else {
+      this.chosen = this.track()?.track ?? null;
+      this.v.viewer.selectMark({ kind: 'instant', number: entry.instant.instant });
+    }
   }
 
   private key(e: KeyboardEvent): void {
@@ -137,11 +199,16 @@ export class CallList {
       ArrowDown: this.at + 1,
       ArrowUp: this.at - 1,
       Home: 0,
-      End: this.calls.length - 1,
+      PageDown: this.at + PAGE,
+      PageUp: this.at - PAGE,
+      End: this.entries.length - 1,
     }[e.key];
+    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return;
     if (e.key === 'Enter' || e.key === ' ') this.choose(this.at);
+    else if (e.key === 'ArrowRight' || e.key === 'ArrowLeft')
+      this.step(e.key === 'ArrowRight' ? 1 : -1);
     else if (to !== undefined) {
-      this.at = Math.max(0, Math.min(this.calls.length - 1, to));
+      this.at = Math.max(0, Math.min(this.entries.length - 1, to));
       this.mark();
     } else return;
     e.preventDefault();
