@@ -72,7 +72,7 @@ test('tracks stand under their processes, in the order of the file', async () =>
   assert.deepEqual(await texts('.label .name'), ['paint', 'paint', 'memory', 'main', 'load']);
   assert.deepEqual(await texts('.label .kind'), ['overlap', 'async']);
   assert.match(await page.locator('.label .pick').nth(3).getAttribute('title'), /\[11\] main/);
-  assert.match(await page.locator('.ruler .key').innerText(), /2 processes, 2 of 2 threads/);
+  assert.match(await page.locator('.ruler .key').innerText(), /2 of 2 threads\s+2 processes/);
 });
 
 test('a process is closed and opened by its line, and the address keeps it', async () => {
@@ -260,7 +260,7 @@ test('threads that only have async slices are named, counted once and no empty t
     (await other.locator('.labels .pick').allInnerTexts()).map((t) => t.replace(/\s+/g, ' '));
   const order = '[1] Worker1,fetch,[2] Worker2,fetch';
   await until(() => labels().then((t) => t.join()), order, 'the labels');
-  assert.match(await other.locator('.ruler .key').innerText(), /1 process, 2 of 2 threads/);
+  assert.match(await other.locator('.ruler .key').innerText(), /2 of 2 threads\s+1 process/);
   assert.match(await other.locator('.overview .key').innerText(), /async slices/);
   // Five microseconds are not "0.0 ms".
   assert.equal((await other.locator('.label .side').first().innerText()).trim(), '5.0 µs');

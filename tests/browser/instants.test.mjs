@@ -21,7 +21,7 @@ test('a file of instants alone has a row for each thread', async () => {
     { waits: rows },
   );
   assert.deepEqual(await page.locator('.label .name').allInnerTexts(), ['logger']);
-  assert.match(await page.locator('.ruler .key').innerText(), /1 process, 1 of \d threads?/);
+  assert.match(await page.locator('.ruler .key').innerText(), /1 of \d threads?\s+1 process/);
   const canvas = await page.locator('.lanes canvas').boundingBox();
   const at = (share) => canvas.x + ((share + 0.015) / 1.03) * canvas.width;
   const details = page.locator('.details.beside');

@@ -144,7 +144,7 @@ test('a sampled trace is labelled, with its interval', async () => {
   await onPage(
     async (page) =>
       assert.equal(
-        await page.locator('.top .facts .note').innerText(),
+        await page.locator('.top .facts .sampled').innerText(),
         'sampled (inferred), ~1.000 ms',
       ),
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands beside the ruler: how many threads there are, and what folds, finds and filters them.
 
-import { fill, h, icon, setAttribute, setText } from '../base/dom';
+import { fill, h, icon, setAttribute } from '../base/dom';
 import { plural } from '../base/format';
 import { effect, type ReadSignal } from '../base/signal';
 import type { Placed } from '../model/layout';
@@ -15,18 +15,23 @@ export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
   const { tracks, order } = viewer.facts;
   const busy = threadsIn(tracks);
   const all = allThreads(viewer.facts);
-  const words = h('span', null);
+  const words = h('span', { class: 'about' });
   effect(() => {
     // Threads that have no slices, but something else to show, are not idle.
     const lone = v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
-    const threads = `${busy.size + lone} of ${plural(all, 'thread')}`;
+    const shown = busy.size + lone;
     const processes = plural(
       placed.get().groups.filter((group) => group.process !== CPUS).length,
       'process',
       'processes',
     );
-    words.title = order === 'owner' ? `${processes}, ${threads}` : threads;
-    setText(words, words.title);
+    // A filter leaves out threads that nobody counts here.
+    const left = viewer.facts.filtered !== undefined;
+    const threads = left ? plural(shown, 'thread') : `${shown} of ${plural(all, 'thread')}`;
+    const more = left ? 'filtered' : order === 'owner' ? processes : 'busiest first';
+    const where = order === 'owner' ? `in ${processes}` : 'busiest first';
+    words.title = `${threads} with events${left ? ' that the filter leaves' : ''}, ${where}`;
+    fill(words, h('span', null, threads), h('span', { class: 'dim' }, more));
   });
   const toggle = h('button', { class: 'icon-button', attrs: { type: 'button' } });
   toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
@@ -47,7 +52,6 @@ export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
     { class: 'key' },
     toggle,
     words,
-    order === 'busiest' && h('span', { class: 'dim push' }, 'busiest first'),
     hiddenButton(viewer, placed),
     ...trackFilter(viewer, words),
   );

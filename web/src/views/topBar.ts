@@ -118,7 +118,7 @@ export class TopBar {
       fill(
         facts,
         ...words.map((word) => h('span', null, word)),
-        sampled && h('span', { class: 'note' }, sampled),
+        sampled && h('span', { class: 'sampled' }, sampled),
       );
     });
     const tools = lookButtons(v.settings, actions.help);
