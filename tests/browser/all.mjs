@@ -16,6 +16,7 @@ import './flows.test.mjs';
 import './health.test.mjs';
 import './instants.test.mjs';
 import './objects.test.mjs';
+import './keys.test.mjs';
 import './lower.test.mjs';
 import './notes.test.mjs';
 import './order.test.mjs';

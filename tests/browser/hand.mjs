@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hand on the page over one of the three formats: goes to a place, finds calls on the screen,
+// moves the mouse, and waits for what the address says in the end.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openPage, place, ready, until } from './browser.mjs';
+import { view } from './program.mjs';
+import { FORMATS } from './three-formats.mjs';
+
+export class Hand {
+  static async over(format, options = {}) {
+    const hand = new Hand();
+    const [name, make] = FORMATS[format];
+    hand.folder = mkdtempSync(join(tmpdir(), 'hand-'));
+    writeFileSync(join(hand.folder, name), make());
+    hand.viewer = await view(join(hand.folder, name));
+    hand.opened = await openPage(hand.viewer.address, {
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+      ...options,
+    });
+    hand.page = hand.opened.page;
+    await ready(hand.page);
+    hand.facts = await hand.ask('api/trace');
+    hand.main = hand.facts.tracks.find((t) => t.kind === 'thread' && t.name === 'main');
+    return hand;
+  }
+
+  async end() {
+    await this.opened.close();
+    await this.viewer.stop();
+    rmSync(this.folder, { recursive: true });
+    assert.deepEqual(this.opened.troubles, []);
+  }
+
+  async ask(question) {
+    return (await fetch(this.viewer.address + question)).json();
+  }
+
+  /** The call of that depth and number on the thread main, as the engine tells it. */
+  call(depth, number) {
+    return this.ask(`api/slice?row=${this.main.first_row + depth}&index=${number}`);
+  }
+
+  /** As the address writes it. */
+  id(depth, number) {
+    return `${this.main.first_row + depth}.${number}`;
+  }
+
+  /** Nothing is selected but what `words` say; the keyboard is nowhere, nor is the mouse. */
+  async at(words = {}, view = null) {
+    const open = this.facts.tracks.filter((t) => t.kind === 'thread').map((t) => t.track);
+    const all = { open: open.join(','), ...words };
+    this.view0 = view ?? (await this.middle());
+    all.view = this.view0.map(Math.round).join('-');
+    await this.page.mouse.move(3, 3);
+    await this.page.evaluate((hash) => {
+      document.activeElement?.blur();
+      location.hash = hash;
+    }, new URLSearchParams(all).toString());
+    await this.now((p) => p.view === all.view && p.call === words.call, 'the place to begin at');
+    await this.drawn();
+  }
+
+  /** Three milliseconds around the tenth frame. */
+  async middle() {
+    this.tenth ??= await this.call(0, 10);
+    const { start_ns: start } = this.tenth;
+    return [start - 1e6, start + 2e6];
+  }
+
+  /** What stands in the address, once it is so. */
+  now(expected, what) {
+    return until(() => place(this.page), expected, what);
+  }
+
+  /** The visible range, once it is so; null is the whole trace. */
+  async sees(expected, what) {
+    const read = async () => {
+      const { view } = await place(this.page);
+      return view
+        ? view
+            .match(/^(-?\d+)-(-?\d+)$/)
+            .slice(1)
+            .map(Number)
+        : null;
+    };
+    return until(read, expected, what);
+  }
+
+  async fullSize() {
+    const { width, height } = this.page.viewportSize();
+    if (width !== 1600 || height !== 1000)
+      await this.page.setViewportSize({ width: 1600, height: 1000 });
+  }
+
+  async drawn() {
+    await this.page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+  }
+
+  async box(selector) {
+    return this.page.locator(selector).boundingBox();
+  }
+
+  /** Where a time of the place that was gone to is, on the tracks or the ruler. */
+  async x(time) {
+    const box = await this.box('.lanes canvas');
+    const [from, to] = this.view0;
+    return box.x + ((time - from) / (to - from)) * box.width;
+  }
+
+  /** The middle of a call on the screen. */
+  async spot(depth, number) {
+    const call = await this.call(depth, number);
+    const label = await this.page
+      .locator('.label', { has: this.page.locator('.pick .name', { hasText: /^main$/ }) })
+      .first()
+      .boundingBox();
+    const x = await this.x(call.start_ns + call.length_ns / 2);
+    return { x, y: label.y + 3 + depth * 18 + 9, call };
+  }
+
+  /** A place of the tracks where nothing is drawn: between two frames, a share across. */
+  async empty(share) {
+    const box = await this.box('.lanes canvas');
+    return { x: box.x + box.width * share, y: box.y + box.height - 12 };
+  }
+
+  async drag(from, to, button = 'left') {
+    const { mouse } = this.page;
+    await mouse.move(from.x, from.y);
+    await mouse.down({ button });
+    await mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2);
+    await mouse.move(to.x, to.y);
+    await mouse.up({ button });
+  }
+
+  press(...keys) {
+    return keys.reduce(
+      (before, key) => before.then(() => this.page.keyboard.press(key)),
+      Promise.resolve(),
+    );
+  }
+
+  async holding(key, work) {
+    await this.page.keyboard.down(key);
+    await work();
+    await this.page.keyboard.up(key);
+  }
+
+  /** A key of another layout: the place on the keyboard with another letter. */
+  async foreign(code, letter) {
+    this.cdp ??= await this.page.context().newCDPSession(this.page);
+    for (const type of ['keyDown', 'keyUp'])
+      await this.cdp.send('Input.dispatchKeyEvent', { type, code, key: letter });
+  }
+
+  focused() {
+    return this.page.evaluate(() => {
+      const e = document.activeElement;
+      return e.getAttribute('aria-label') ?? e.textContent;
+    });
+  }
+}
+
+/** Of a range of time. */
+export const size = ([from, to]) => to - from;
+export const near = (a, b, far) => Math.abs(a - b) <= far;
