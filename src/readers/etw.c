@@ -281,16 +281,17 @@ static void look_at_event(struct reading *reading, const struct raw_event *raw)
 static bool take_time(struct reading *reading, struct tv_bytes raw, tv_ns *time)
 {
     uint64_t stamp;
-    const uint64_t latest = (uint64_t)TV_TE_LATEST / NS_PER_US;
-    if (!take_hex(reading, raw, &stamp) || stamp > latest)
+    int64_t us;
+    if (!take_hex(reading, raw, &stamp) || stamp > INT64_MAX)
         return false;
-    int64_t us = (int64_t)stamp;
+    us = (int64_t)stamp;
     if (reading->etw->synced) {
-        if (reading->walltime > latest || reading->tick > latest)
+        /* The wall clock counts from 1601: its nanoseconds do not fit into 64 bits. */
+        if (reading->walltime > INT64_MAX || reading->tick > INT64_MAX ||
+            __builtin_add_overflow(us - (int64_t)reading->walltime, (int64_t)reading->tick, &us))
             return false;
-        us += (int64_t)reading->tick - (int64_t)reading->walltime;
     }
-    if (us > (int64_t)latest || us < TV_TE_EARLIEST / NS_PER_US)
+    if (us > TV_TE_LATEST / NS_PER_US || us < TV_TE_EARLIEST / NS_PER_US)
         return false;
     *time = us * NS_PER_US;
     return true;

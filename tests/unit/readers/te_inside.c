@@ -123,6 +123,28 @@ static uint32_t states_of(const struct tv_trace *trace, uint64_t tid)
     return TV_NONE;
 }
 
+/* Chrome wrote microseconds since 1601 (content/browser/tracing/etw_tracing_agent.cc): those of
+ * 2015, as nanoseconds, are more than 64 bits hold. */
+static void windows_counts_from_1601(void **context)
+{
+    (void)context;
+    struct te_made *made = te_made_new((const char *const[]){
+        "#'systemTraceEvents':{'name':'ETW','content':["
+        "{'guid':'ClockSync','walltime':'002E8B0000001000','tick':'00000000000003E8'}," EVENT(
+            THREAD, "36", "0", "002E8B0000001002", "NwAAAAAAAAAIAAEAFwAFAAEAAAAAAAAA")
+            EVENT(THREAD, "36", "0", "002E8B000000100A",
+                  "OAAAADcAAAAIAAEAFwAFAAEAAAAAAAAA") "{}]}\n"
+                                                      "'ph':'X','ts':1000,'dur':20,'name':'x','pid'"
+                                                      ":44,'tid':55\n",
+        NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    uint32_t row = states_of(trace, 55);
+    assert_int_not_equal(row, TV_NONE);
+    assert_ran(trace, row, 0, "Running", 2, 8);
+    assert_int_equal(tv_slice_get(trace, 0, 0).cpu_length, 8000);
+    te_made_free(made);
+}
+
 /* Threads of the input beside have their states there; who left waits (state 5). */
 static void windows_tells_states(void **context)
 {
@@ -199,5 +221,6 @@ static void windows_without_a_clock_is_left_out(void **context)
 
 UNIT_TESTS(te_inside, cmocka_unit_test(are_inputs_of_their_own),
            cmocka_unit_test(what_is_unknown_is_counted), cmocka_unit_test(windows_tells_what_ran),
-           cmocka_unit_test(windows_tells_states), cmocka_unit_test(windows_tells_who_woke),
+           cmocka_unit_test(windows_tells_states), cmocka_unit_test(windows_counts_from_1601),
+           cmocka_unit_test(windows_tells_who_woke),
            cmocka_unit_test(windows_without_a_clock_is_left_out));
