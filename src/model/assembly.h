@@ -88,8 +88,9 @@ struct tv_run_clock {
     size_t count;
 };
 
-/* CPU time of a thread at a time. */
-int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time);
+/* CPU time of a thread at a time.  Times come nearly in order: `near` is where the one before was
+ * found, 0 at first. */
+int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *near);
 
 struct tv_placing {
     int64_t tolerance; /* a nested slice may overhang by less than this: it is cut to fit */

@@ -48,16 +48,17 @@ struct timing {
     struct tv_run_clock clock;
     uint32_t first, end;      /* rows */
     int64_t tick, offset;     /* of their input */
+    size_t near;              /* where the clock was looked at last */
     struct tv_wide_time *was; /* of all slices */
 };
 
 /* The thread's CPU clock at a time of the input, in its ticks. */
-static int64_t cpu_at(const struct timing *t, int64_t time)
+static int64_t cpu_at(struct timing *t, int64_t time)
 {
-    return tv_run_clock_at(&t->clock, time * t->tick + t->offset) / t->tick;
+    return tv_run_clock_at(&t->clock, time * t->tick + t->offset, &t->near) / t->tick;
 }
 
-static void time_row(const struct timing *t, struct tv_columns *columns, const struct tv_row *row)
+static void time_row(struct timing *t, struct tv_columns *columns, const struct tv_row *row)
 {
     struct tv_place place = {row->first, row->first_block, 0, row->count};
     for (uint32_t i = 0; i < row->count; i++) {
@@ -69,7 +70,7 @@ static void time_row(const struct timing *t, struct tv_columns *columns, const s
     tv_columns_rank(columns, row);
 }
 
-static void time_track(const struct timing *t, struct tv_track *track)
+static void time_track(struct timing *t, struct tv_track *track)
 {
     struct tv_input *input = &t->trace->head->inputs[track->input];
     track->first_cpu = cpu_at(t, track->first_wall);

@@ -100,9 +100,20 @@ static void add_extra(struct thread_work *work, const struct tv_spans *spans,
         .row = row, .index = index, .end_offset = end_offset, .colour = (uint8_t)span->colour};
 }
 
-int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time)
+int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *near)
 {
-    size_t low = 0, high = clock->count; /* runs before `low` begin up to `time` */
+    size_t low = *near, high = clock->count; /* runs before `low` begin up to `time` */
+    if (low > 0 && clock->runs[low - 1].start > time) {
+        high = low - 1;
+        low = 0;
+    }
+    /* Steps double until they go too far. */
+    for (size_t step = 1; high - low > step; step *= 2) {
+        if (clock->runs[low + step].start > time)
+            high = low + step;
+        else
+            low += step + 1;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (clock->runs[middle].start <= time)
@@ -110,6 +121,7 @@ int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time)
         else
             high = middle;
     }
+    *near = low;
     if (low == 0)
         return 0;
     const struct tv_run *run = &clock->runs[low - 1];
@@ -119,6 +131,7 @@ int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time)
 /* Gives the spans without CPU time that of their thread's clock. */
 static void read_clock(struct tv_spans *spans, const struct tv_run_clock *clock)
 {
+    size_t near = 0;
     for (size_t i = 0; clock->count > 0 && i < spans->count; i++) {
         struct tv_span *span = &spans->spans[i];
         if (span->side == TV_NONE) {
@@ -127,8 +140,9 @@ static void read_clock(struct tv_spans *spans, const struct tv_run_clock *clock)
         }
         struct tv_side *side = &spans->sides[span->side];
         if (side->cpu_start == TV_NO_TIME) {
-            side->cpu_start = tv_run_clock_at(clock, span->time);
-            side->cpu_length = tv_run_clock_at(clock, tv_span_end(span)) - side->cpu_start;
+            side->cpu_start = tv_run_clock_at(clock, span->time, &near);
+            size_t end = near;
+            side->cpu_length = tv_run_clock_at(clock, tv_span_end(span), &end) - side->cpu_start;
         }
     }
 }

@@ -20,11 +20,18 @@ static uint32_t frame_of(struct tv_ft_part *part, const struct tv_ft_event *even
                        event->category ? event->category : "");
 }
 
-/* The line of the processor that event->series names. */
+/* The line of the processor that event->series names: a constant, so that with the processor it
+ * stands for the whole name. */
 static uint32_t line_of_cpu(struct tv_ft_part *part, const struct tv_ft_at *at,
                             const struct tv_ft_event *event)
 {
-    return tv_ft_kernel_line(part, tv_bytes_of(event->series), at->cpu);
+    uint64_t key = (uint64_t)(uintptr_t)event->series << 16 | at->cpu;
+    uint32_t line = tv_map_find(&part->cpu_lines, key);
+    if (line == TV_NONE) {
+        line = tv_ft_kernel_line(part, tv_bytes_of(event->series), at->cpu);
+        tv_map_set(&part->cpu_lines, key, line);
+    }
+    return line;
 }
 
 /* "irq=27 name=arch_timer", "vec=9 [action=RCU]", "(Rescheduling interrupts)" */

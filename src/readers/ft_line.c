@@ -12,7 +12,8 @@
 /* Seconds beyond this do not fit into nanoseconds of 64 bits. */
 #define MOST_SECONDS ((uint64_t)INT64_MAX / NS_PER_S - 1)
 
-#define MOST_CPUS 65536
+/* Rows keep processors in 16 bits. */
+#define MOST_CPUS 65535
 
 /* "(" and spaces, digits or dashes in front of ")". */
 #define WIDEST_TGID 32

@@ -40,7 +40,7 @@ struct tv_ft_line {
 };
 
 /* What stood in front of processors lately: the same few threads tell most events. */
-#define TV_FT_OWNERS 128u
+#define TV_FT_OWNERS 512u
 #define TV_FT_OWNER_BYTES 40u
 
 struct tv_ft_owner {

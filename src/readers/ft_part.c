@@ -69,6 +69,7 @@ void tv_ft_part_release(struct tv_ft_part *part)
     tv_free(part->marks.rows);
     tv_free(part->known);
     tv_map_release(&part->cpu_counters);
+    tv_map_release(&part->cpu_lines);
 }
 
 static uint32_t find_task(struct tv_ft_part *part, uint64_t key, const struct tv_ft_task *task)

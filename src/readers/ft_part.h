@@ -219,6 +219,7 @@ struct tv_ft_part {
     size_t known_capacity;
     struct tv_ft_recent recent[TV_FT_RECENT];
     struct tv_map cpu_counters; /* (title, processor) -> counter */
+    struct tv_map cpu_lines;    /* (name, processor) -> task of the kernel's line */
     /* Categories by the places of their texts, which are constants. */
     const char *categories[TV_FT_RECENT];
     uint32_t category_texts[TV_FT_RECENT];

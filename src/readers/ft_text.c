@@ -229,7 +229,8 @@ static void note_buffer(struct tv_ft_text *text, struct tv_bytes name)
 
 static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset)
 {
-    date_losses(text, line->time);
+    if (TV_UNLIKELY(text->losses.count > 0))
+        date_losses(text, line->time);
     text->any = true;
     if (line->clock == TV_FT_CLOCK_TICKS)
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_CLOCK_UNITLESS, offset);

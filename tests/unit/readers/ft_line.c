@@ -138,6 +138,9 @@ static void keeps_what_stands_behind_the_event(void **context)
 static void refuses_other_lines(void **context)
 {
     (void)context;
+    reads("foo-1 [65535] .... 1.5: ev: x", "foo|1|-1|65535|....|1500000000|ev|x");
+    reads("foo-1 [65536] .... 1.5: ev: x", "none"); /* rows keep 16 bits */
+    reads("foo-1 65536d..1 1.5: ev: x", "none");
     const char *const others[] = {
         "",
         "# tracer: nop",
