@@ -34,6 +34,9 @@ static void read_file(struct tv_te_context *context, struct tv_bytes object)
     processes = tv_te_member(object, "processes");
     if (processes.length == 0 || processes.data[0] != '[')
         return;
+    /* Lines behind the last event made none. */
+    if (!context->nothing && end > context->last)
+        tv_te_widen(context, end);
     const uint8_t *at = processes.data + 1;
     while (tv_te_element_next(&at, processes.data + processes.length, &pid))
         take_end(context, pid, end);

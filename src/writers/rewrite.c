@@ -321,7 +321,35 @@ static void write_model_pids(const struct rewriting *r, uint32_t input)
     tv_out_char(r->out, '}');
 }
 
-/* Where the file's events end and whose they are: what is open there is so until there. */
+static void write_pid(const struct rewriting *r, const struct model_pid *pid, bool *any)
+{
+    if (!pid->known)
+        return;
+    tv_out_format(r->out, "%s%llu", *any ? "," : "", (unsigned long long)pid->pid);
+    *any = true;
+}
+
+/* The pids of an input that was written from the model. */
+static void write_model_processes(const struct rewriting *r, uint32_t input)
+{
+    const struct tv_head *head = r->trace->head;
+    bool *own = tv_alloc(head->process_count, sizeof *own), any = false;
+    memset(own, 0, head->process_count * sizeof *own);
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        if (head->threads[i].input == input && head->threads[i].process < head->process_count)
+            own[head->threads[i].process] = true;
+    tv_out_char(r->out, '[');
+    for (uint32_t i = 0; i < head->process_count; i++)
+        if (own[i])
+            write_pid(r, &r->pids[i], &any);
+    write_pid(r, &r->none[input], &any);
+    write_pid(r, &r->none[head->input_count + input], &any);
+    tv_out_char(r->out, ']');
+    tv_free(own);
+}
+
+/* Where the input's events end and whose they are: what is open there is so until there.
+ * `file`: SIZE_MAX: it was written from the model. */
 static void write_end(const struct rewriting *r, uint32_t input, size_t file)
 {
     const struct tv_input *in = &r->trace->head->inputs[input];
@@ -332,7 +360,10 @@ static void write_end(const struct rewriting *r, uint32_t input, size_t file)
     tv_out_text(r->out, ",\"end\":");
     tv_out_time(r->out, end, 1000, 3);
     tv_out_text(r->out, ",\"processes\":");
-    tv_te_rewrite_processes(r->rewrite, file, r->out);
+    if (file == SIZE_MAX)
+        write_model_processes(r, input);
+    else
+        tv_te_rewrite_processes(r->rewrite, file, r->out);
 }
 
 static void write_origins(const struct rewriting *r)
@@ -351,6 +382,8 @@ static void write_origins(const struct rewriting *r)
             write_end(r, i, file++);
         } else {
             write_model_pids(r, i);
+            if (r->roles[i] == ROLE_MODEL && head->inputs[i].assembled)
+                write_end(r, i, SIZE_MAX);
         }
         tv_out_char(r->out, '}');
     }

@@ -156,7 +156,19 @@ static void add_run(const struct tv_trace_events *events, const struct tv_call_e
     events->losses->processors++;
 }
 
-/* One id a track: in its rows nothing overlaps. */
+/* Whether the slice is open as long as its input: the reader lets those of the older form be so. An
+ * open "b" is so until the last event of its id. */
+static bool is_endless(const struct tv_trace *trace, const struct tv_call_event *event)
+{
+    uint32_t number = trace->tracks[event->track].input;
+    const struct tv_input *input = &trace->head->inputs[number];
+    const struct tv_slice *slice = event->slice;
+    tv_ns end = tv_trace_time(trace, number, input->origin + input->last_wall);
+    return (slice->flags & TV_SLICE_OPEN) && trace->rows[event->row].depth == 0 &&
+           slice->start + slice->length >= end;
+}
+
+/* One id a track, as in its rows nothing overlaps; and one for what is endless in it. */
 static void add_async(const struct tv_trace_events *events, const struct tv_call_event *event)
 {
     const struct tv_trace *trace = events->trace;
@@ -168,7 +180,8 @@ static void add_async(const struct tv_trace_events *events, const struct tv_call
     if (extra)
         thread =
             event->exit && extra->end_thread != TV_NONE ? extra->end_thread : extra->start_thread;
-    begin(events, event, event->exit ? "e" : "b");
+    bool endless = is_endless(trace, event);
+    begin(events, event, endless ? "S" : event->exit ? "e" : "b");
     tv_out_format(events->out, ",\"id\":\"track %u\"", (unsigned)event->track);
     if (thread == TV_NONE)
         tv_trace_events_process(events, trace->tracks[event->track].process,
