@@ -79,12 +79,16 @@ static uint32_t add_key(struct joining *joining, const struct tv_te_id_parts *id
                   tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
 }
 
-/* The number of an id; that of the same id among objects is united with it. */
-static uint32_t add_both(struct joining *joining, const struct tv_te_id_parts *id)
+/* The number of an id; that of the same id among objects is united with it, or of `object`, which
+ * tells it where it differs (te_rename.c). */
+static uint32_t add_both(struct joining *joining, struct tv_te_id_parts id, struct tv_bytes object)
 {
-    uint32_t number = add_key(joining, id, TV_TE_ID_SHARED);
-    if (id->kind == TV_TE_ID_PLAIN)
-        unite(&joining->sets, number, add_key(joining, id, TV_TE_ID_OWNED));
+    uint32_t number = add_key(joining, &id, TV_TE_ID_SHARED);
+    if (id.kind != TV_TE_ID_PLAIN)
+        return number;
+    if (object.data != NULL)
+        id.raw = object;
+    unite(&joining->sets, number, add_key(joining, &id, TV_TE_ID_OWNED));
     return number;
 }
 
@@ -136,7 +140,8 @@ static void join_event(struct joining *joining, const struct tv_te_loose *event)
                    event->offset);
         return;
     }
-    uint32_t first = add_both(joining, &id), second = add_both(joining, &linked);
+    uint32_t first = add_both(joining, id, tv_te_member(fields.args, "object_id"));
+    uint32_t second = add_both(joining, linked, tv_te_member(fields.args, "linked_object_id"));
     if (first == second)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
     else if (!unite(&joining->sets, first, second))

@@ -386,6 +386,39 @@ struct writing {
     char phase;
 };
 
+/* An id that "=" joins is that of objects as well, which keep theirs when it is changed. */
+static void put_object_id(const struct writing *w, const char *key, struct tv_bytes id,
+                          struct tv_out *out)
+{
+    struct tv_te_renaming *renaming = w->renaming;
+    if (id.length == 0 || id.data[0] == '{' || !renaming->taken ||
+        tv_te_member(w->fields->args, key).data ||
+        is_own(renaming, "i", tv_te_text(id, &renaming->scratch)))
+        return;
+    tv_out_format(out, ",\"%s\":", key);
+    put_value(id, out);
+}
+
+static void put_joined(const struct writing *w, struct tv_bytes args, struct tv_out *out)
+{
+    static const struct change changes[MOST_CHANGES] = {{"linked_id", put_linked},
+                                                        {"linked id", put_linked}};
+    struct tv_bytes linked = tv_te_member(args, "linked_id");
+    linked = linked.data ? linked : tv_te_member(args, "linked id");
+    struct tv_out whole;
+    tv_out_init_memory(&whole);
+    put_object(w->renaming, args, changes, &whole);
+    if (!linked.data) {
+        tv_out_bytes(out, (struct tv_bytes){whole.buffer, whole.length});
+    } else {
+        tv_out_bytes(out, (struct tv_bytes){whole.buffer, whole.length - 1});
+        put_object_id(w, "object_id", w->fields->id, out);
+        put_object_id(w, "linked_object_id", linked, out);
+        tv_out_char(out, '}');
+    }
+    tv_out_release(&whole);
+}
+
 static void put_args(const struct writing *w, struct tv_bytes value, struct tv_out *out)
 {
     static const struct change none[MOST_CHANGES] = {{NULL, NULL}};
@@ -393,8 +426,6 @@ static void put_args(const struct writing *w, struct tv_bytes value, struct tv_o
     static const struct change clock[MOST_CHANGES] = {{"issue_ts", put_time},
                                                       {"sync_id", put_mark}};
     static const struct change profile[MOST_CHANGES] = {{"data", put_profile_data}};
-    static const struct change joined[MOST_CHANGES] = {{"linked_id", put_linked},
-                                                       {"linked id", put_linked}};
     const struct change *changes = none;
     struct tv_bytes name = w->fields->name;
     if (w->phase == 'M' && (is(name, "stackFrames") || is(name, "typeNames")))
@@ -403,9 +434,9 @@ static void put_args(const struct writing *w, struct tv_bytes value, struct tv_o
         changes = clock;
     else if (w->phase == 'P')
         changes = profile;
-    else if (w->phase == '=')
-        changes = joined;
-    if (changes == none)
+    if (w->phase == '=')
+        put_joined(w, value, out);
+    else if (changes == none)
         put_value(value, out);
     else
         put_object(w->renaming, value, changes, out);
