@@ -6,12 +6,10 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "readers/chains.h"
 #include "readers/text_lines.h"
 
 #define NS_PER_COUNT 1000
-
-/* The axis ends here. */
-#define LONGEST_AXIS ((int64_t)1 << 60)
 
 /* Among lines of one frame each, "word 12", so many are expected for one that is none: other text
  * may have such lines too. */
@@ -140,53 +138,15 @@ struct collapsed {
     uint32_t thread;
     bool delivers; /* else it looks for frames and fractions */
     bool fractions;
-    unsigned pass;
-    tv_ns now;
-    uint32_t *stack;
-    size_t depth, capacity;
+    tv_ns total;    /* of the lines so far */
     uint32_t *line; /* frames of the line at hand */
     size_t line_depth, line_capacity;
-    uint64_t events_done;
-    struct tv_event events[TV_BATCH_EVENTS];
-    uint32_t offsets[TV_BATCH_EVENTS];
-    struct tv_batch batch;
+    struct tv_chains chains;
 };
 
 static struct tv_input *input_of(struct collapsed *collapsed)
 {
     return &collapsed->head->inputs[collapsed->input];
-}
-
-static void flush(struct collapsed *collapsed)
-{
-    struct tv_batch *batch = &collapsed->batch;
-    if (batch->count > 0)
-        collapsed->sink->ops->take(collapsed->sink, collapsed->pass, 0, batch);
-    collapsed->events_done += batch->count;
-    batch->count = 0;
-}
-
-static void put(struct collapsed *collapsed, enum tv_action action, uint32_t frame, uint64_t offset)
-{
-    struct tv_batch *batch = &collapsed->batch;
-    if (batch->count == TV_BATCH_EVENTS ||
-        (batch->count > 0 && offset - batch->offset > UINT32_MAX))
-        flush(collapsed);
-    if (batch->count == 0)
-        batch->offset = offset;
-    collapsed->offsets[batch->count] = (uint32_t)(offset - batch->offset);
-    collapsed->events[batch->count++] = (struct tv_event){
-        .wall = collapsed->now / input_of(collapsed)->tick_ns,
-        .thread = collapsed->thread,
-        .action = (unsigned)action & 3,
-        .frame = frame & TV_ANY_FRAME,
-    };
-}
-
-static void exit_down_to(struct collapsed *collapsed, size_t depth, uint64_t offset)
-{
-    while (collapsed->depth > depth)
-        put(collapsed, TV_EXIT, collapsed->stack[--collapsed->depth], offset);
 }
 
 static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
@@ -204,39 +164,24 @@ static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
     }
 }
 
-/* From the line before to this one: what they share goes on. */
-static void deliver_chain(struct collapsed *collapsed, uint64_t offset)
-{
-    size_t common = 0;
-    while (common < collapsed->depth && common < collapsed->line_depth &&
-           collapsed->stack[common] == collapsed->line[common])
-        common++;
-    exit_down_to(collapsed, common, offset);
-    collapsed->stack = tv_array_reserve(collapsed->stack, &collapsed->capacity,
-                                        collapsed->line_depth, sizeof *collapsed->stack);
-    for (size_t i = common; i < collapsed->line_depth; i++) {
-        put(collapsed, TV_ENTER, collapsed->line[i], offset);
-        collapsed->stack[collapsed->depth++] = collapsed->line[i];
-    }
-}
-
 static void take_line(struct collapsed *collapsed, const struct tv_text_line *line)
 {
     struct chain chain;
     if (!line->too_long && (is_blank(line->text) || is_comment(line->text)))
         return;
     if (line->too_long || !parse_chain(line->text, &chain) ||
-        chain.weight > LONGEST_AXIS - collapsed->now) {
+        chain.weight > TV_CHAINS_LONGEST - collapsed->total) {
         if (!collapsed->delivers)
             tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
         return;
     }
     find_frames(collapsed, chain.frames);
     if (collapsed->delivers)
-        deliver_chain(collapsed, line->offset);
+        tv_chains_put(&collapsed->chains, collapsed->line, collapsed->line_depth, chain.weight,
+                      line->offset);
     else if (chain.weight % NS_PER_COUNT != 0)
         collapsed->fractions = true;
-    collapsed->now += chain.weight;
+    collapsed->total += chain.weight;
 }
 
 static enum tv_status pass_bytes(struct collapsed *collapsed, uint64_t bytes, struct tv_error *err)
@@ -256,8 +201,7 @@ static enum tv_status read_lines(struct collapsed *collapsed, struct tv_error *e
     struct tv_text_lines lines;
     struct tv_text_line line;
     enum tv_status status;
-    collapsed->now = 0;
-    collapsed->events_done = 0;
+    collapsed->total = 0;
     tv_text_lines_init(&lines, collapsed->source, collapsed->start, size);
     while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none) {
         take_line(collapsed, &line);
@@ -266,26 +210,21 @@ static enum tv_status read_lines(struct collapsed *collapsed, struct tv_error *e
             break;
     }
     tv_text_lines_release(&lines);
-    if (status == TV_OK && collapsed->delivers) {
-        exit_down_to(collapsed, 0, size);
-        flush(collapsed);
-    }
     return status;
 }
 
 static enum tv_status deliver(struct collapsed *collapsed, struct tv_error *err)
 {
     struct tv_sink *sink = collapsed->sink;
-    struct tv_input *input = input_of(collapsed);
+    uint64_t size = tv_source_size(collapsed->source);
     collapsed->delivers = true;
     sink->ops->begin(sink, collapsed->head, collapsed->input, 1);
     for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
-        collapsed->pass = pass;
+        tv_chains_begin(&collapsed->chains, pass, collapsed->thread);
         enum tv_status status = read_lines(collapsed, err);
         if (status != TV_OK)
             return status;
-        input->records = collapsed->events_done;
-        input->last_wall = collapsed->now / input->tick_ns;
+        tv_chains_end(&collapsed->chains, size);
         sink->ops->splice(sink, pass);
     }
     sink->ops->end(sink);
@@ -329,9 +268,8 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
     collapsed->head = head;
     collapsed->sink = sink;
     collapsed->progress = options->progress;
-    collapsed->batch.events = collapsed->events;
-    collapsed->batch.offsets = collapsed->offsets;
     fill_head(collapsed);
+    tv_chains_init(&collapsed->chains, head, sink, collapsed->input);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes,
                                   tv_source_size(source) * (1 + sink->ops->passes),
@@ -343,7 +281,7 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
         input_of(collapsed)->tick_ns = collapsed->fractions ? 1 : NS_PER_COUNT;
         status = deliver(collapsed, err);
     }
-    tv_free(collapsed->stack);
+    tv_chains_release(&collapsed->chains);
     tv_free(collapsed->line);
     tv_free(collapsed);
     return status;
