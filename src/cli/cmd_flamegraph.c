@@ -58,7 +58,8 @@ static const char *count_name(const struct tv_settings *settings, const struct t
         return "samples";
     if (settings->samples == TV_SAMPLES_WEIGHT)
         return "of weight";
-    return head->input_count > 0 && head->inputs[0].timeless ? "samples" : "us";
+    const struct tv_input *first = head->input_count > 0 ? &head->inputs[0] : NULL;
+    return first && first->timeless && !first->timed_weights ? "samples" : "us";
 }
 
 static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,

@@ -53,6 +53,9 @@
       "records longer than the header says (14 bytes, not 10)")                                    \
     X(COUNT_MISMATCH, "count-mismatch", N, "the header announces another number of records")       \
     X(TOO_DEEP, "too-deep", W, "calls nested deeper than 65536 levels, left out")                  \
+    X(SKIPPED_SECTION, "skipped-section", N,                                                       \
+      "parts of an hprof file that hold no CPU profile (heap, monitors), or an earlier one: "      \
+      "skipped")                                                                                   \
     X(TRAILING_BYTES, "trailing-bytes", W, "bytes behind the last packet, skipped")                \
     X(MANY_IDS, "many-ids", W,                                                                     \
       "records of more distinct unlisted threads or methods than are kept apart")                  \

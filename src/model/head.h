@@ -63,8 +63,9 @@ struct tv_input {
     bool overflow;
     tv_ns sampled_ns; /* interval, inferred, when the trace was sampled; 0: not sampled */
     bool timeless;    /* stacks with weights (collapsed stacks): the axis is an order, not a time */
-    uint64_t bytes;   /* unpacked */
-    uint64_t methods; /* that the file lists */
+    bool timed_weights; /* where it is timeless: weights are times, else counts of samples */
+    uint64_t bytes;     /* unpacked */
+    uint64_t methods;   /* that the file lists */
     /* Set while events pass: */
     uint64_t records;
     uint64_t unrolls;

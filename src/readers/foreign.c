@@ -14,7 +14,6 @@ static const struct {
     SIGNATURE("SIMPLEPERF", "a simpleperf report"),
     SIGNATURE("PERFILE2", "a perf.data file of Linux perf or simpleperf"),
     SIGNATURE("\x17\x08\x44tracing", "a trace-cmd file"),
-    SIGNATURE("JAVA PROFILE", "an hprof file"),
     SIGNATURE("v8-version,", "a V8 log"),
     SIGNATURE("v8-platform,", "a V8 log"),
     SIGNATURE("shared-library,", "a V8 log"),

@@ -11,6 +11,7 @@
 struct open {
     size_t start; /* of the block's bytes */
     unsigned width;
+    bool big_endian;
     bool base64;
 };
 
@@ -20,7 +21,8 @@ struct assembler {
     struct tv_out *out; /* the assembly's */
     struct tv_error *err;
     unsigned width; /* of the numbers that follow; 0: none may */
-    char kind;      /* 'n' number, 'u' uleb, 's' sleb, 'z' zeros, 'b' base64 */
+    bool big_endian;
+    char kind; /* 'n' number, 'u' uleb, 's' sleb, 'z' zeros, 'b' base64 */
     struct open open[MAX_OPEN];
     size_t depth;
 };
@@ -66,10 +68,16 @@ static bool take_string(struct assembler *assembler)
     return fail(assembler, "a string without end");
 }
 
-static void put_number(struct tv_out *out, uint64_t value, unsigned width)
+/* Which byte of a number of that width stands at place i. */
+static unsigned shift_of(unsigned i, unsigned width, bool big_endian)
+{
+    return 8 * (big_endian ? width - 1 - i : i);
+}
+
+static void put_number(struct tv_out *out, uint64_t value, unsigned width, bool big_endian)
 {
     for (unsigned i = 0; i < width; i++)
-        tv_out_char(out, (char)(value >> 8 * i));
+        tv_out_char(out, (char)(value >> shift_of(i, width, big_endian)));
 }
 
 static void put_uleb(struct tv_out *out, uint64_t value)
@@ -105,7 +113,7 @@ static bool take_number(struct assembler *assembler, struct tv_bytes word)
     if (assembler->kind == 0 || !parse_number(word, &value))
         return fail(assembler, "no such word");
     if (assembler->kind == 'n')
-        put_number(assembler->out, value, assembler->width);
+        put_number(assembler->out, value, assembler->width, assembler->big_endian);
     else if (assembler->kind == 'u')
         put_uleb(assembler->out, value);
     else if (assembler->kind == 's')
@@ -122,8 +130,9 @@ static bool open_block(struct assembler *assembler)
     if (assembler->depth == MAX_OPEN || (!base64 && assembler->kind != 'n'))
         return fail(assembler, "a block wants a width in front");
     unsigned width = base64 ? 0 : assembler->width;
-    put_number(assembler->out, 0, width);
-    assembler->open[assembler->depth++] = (struct open){assembler->out->length, width, base64};
+    put_number(assembler->out, 0, width, false);
+    assembler->open[assembler->depth++] =
+        (struct open){assembler->out->length, width, assembler->big_endian, base64};
     assembler->kind = 0;
     return true;
 }
@@ -154,7 +163,8 @@ static bool close_block(struct assembler *assembler)
     const struct open *block = &assembler->open[--assembler->depth];
     uint64_t length = assembler->out->length - block->start;
     for (unsigned i = 0; i < block->width; i++)
-        assembler->out->buffer[block->start - block->width + i] = (uint8_t)(length >> 8 * i);
+        assembler->out->buffer[block->start - block->width + i] =
+            (uint8_t)(length >> shift_of(i, block->width, block->big_endian));
     if (block->base64)
         encode_base64(assembler->out, block->start);
     assembler->kind = 0;
@@ -167,14 +177,15 @@ static bool take_word(struct assembler *assembler, struct tv_bytes word)
         const char *word;
         char kind;
         unsigned width;
-    } kinds[] = {{"u1", 'n', 1},   {"u2", 'n', 2},    {"u3", 'n', 3},
-                 {"u4", 'n', 4},   {"u8", 'n', 8},    {"uleb", 'u', 0},
-                 {"sleb", 's', 0}, {"zeros", 'z', 0}, {"base64", 'b', 0}};
+    } kinds[] = {{"u1", 'n', 1},   {"u2", 'n', 2},   {"u3", 'n', 3},    {"u4", 'n', 4},
+                 {"u8", 'n', 8},   {"b2", 'n', 2},   {"b4", 'n', 4},    {"b8", 'n', 8},
+                 {"uleb", 'u', 0}, {"sleb", 's', 0}, {"zeros", 'z', 0}, {"base64", 'b', 0}};
     for (size_t i = 0; i < TV_COUNT(kinds); i++) {
         if (!tv_bytes_equal(word, tv_bytes_of(kinds[i].word)))
             continue;
         assembler->kind = kinds[i].kind;
         assembler->width = kinds[i].width;
+        assembler->big_endian = kinds[i].word[0] == 'b';
         return true;
     }
     if (tv_bytes_equal(word, TV_BYTES("[")))

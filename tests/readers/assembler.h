@@ -4,8 +4,9 @@
  *
  *     "text\n\t\\\"\x00"    bytes
  *     u1 u2 u3 u4 u8 N...   little-endian numbers: decimal, 0x..., negative
+ *     b2 b4 b8 N...         the same big-endian
  *     uleb N...  sleb N...  LEB128
- *     u2 [ ... ]            what stands between, with its length in front (u1, u2, u4)
+ *     u2 [ ... ]            what stands between, with its length in front (u1, u2, u4, b2, b4)
  *     zeros N               N bytes of 0
  *     base64 [ ... ]        what stands between, encoded
  *     :name                 names this place

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hprof.c - recognition, the tables, and their delivery: chains sorted by thread and frames, so
+ * that neighbours share what they have in common.
+ */
+#include "readers/hprof/hprof.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "readers/chains.h"
+#include "readers/hprof/parts.h"
+
+#define MAGIC TV_BYTES("JAVA PROFILE ")
+
+/* ---- Recognition ---- */
+
+struct tv_bytes tv_hprof_version(struct tv_bytes head)
+{
+    size_t length = 0;
+    head.data += MAGIC.length;
+    head.length -= MAGIC.length;
+    while (length < head.length &&
+           (head.data[length] == '.' || (head.data[length] >= '0' && head.data[length] <= '9')))
+        length++;
+    return (struct tv_bytes){head.data, length};
+}
+
+/* The binary form has a NUL behind its version, the text form goes on with a comma. */
+static bool is_binary(struct tv_bytes head)
+{
+    if (!tv_bytes_starts_with(head, MAGIC))
+        return false;
+    size_t end = MAGIC.length + tv_hprof_version(head).length;
+    return end < head.length && head.data[end] == '\0';
+}
+
+/* Android wrote no header: a file begins with its threads, its stacks or its table. */
+static int sniff(struct tv_bytes head, uint64_t size)
+{
+    (void)size;
+    if (tv_bytes_starts_with(head, MAGIC))
+        return 100;
+    if (tv_bytes_starts_with(head, TV_BYTES("THREAD START (obj=")) ||
+        tv_bytes_starts_with(head, TV_BYTES("CPU SAMPLES BEGIN (total = ")))
+        return 95;
+    return tv_bytes_starts_with(head, TV_BYTES("TRACE 300")) ? 60 : 0;
+}
+
+/* ---- The tables ---- */
+
+uint32_t tv_hprof_thread(struct tv_hprof *hprof, uint64_t number, uint64_t offset)
+{
+    uint32_t thread = tv_map_find(&hprof->threads, number);
+    if (thread != TV_NONE)
+        return thread;
+    struct tv_thread added = {.id = number, .process = hprof->process, .input = hprof->input};
+    thread = tv_head_add_thread(hprof->head, &added);
+    tv_map_set(&hprof->threads, number, thread);
+    tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_UNLISTED_THREAD, offset);
+    return thread;
+}
+
+void tv_hprof_list_thread(struct tv_hprof *hprof, uint64_t number, struct tv_bytes name,
+                          struct tv_bytes group, uint64_t offset)
+{
+    struct tv_head *head = hprof->head;
+    uint32_t known = tv_map_find(&hprof->threads, number);
+    if (known != TV_NONE) {
+        tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_DUPLICATE_THREAD, offset);
+        head->threads[known].name = tv_head_string(head, name);
+        head->threads[known].listed = true;
+    } else {
+        struct tv_thread added = {.id = number,
+                                  .name = tv_head_string(head, name),
+                                  .process = hprof->process,
+                                  .input = hprof->input,
+                                  .listed = true};
+        tv_map_set(&hprof->threads, number, tv_head_add_thread(head, &added));
+    }
+    if (group.length > 0) {
+        struct tv_out key;
+        tv_out_init_memory(&key);
+        tv_out_text(&key, "thread ");
+        tv_out_u64(&key, number);
+        tv_out_text(&key, " group");
+        tv_head_add_metadata(head, hprof->input, (struct tv_bytes){key.buffer, key.length}, group);
+        tv_out_release(&key);
+    }
+}
+
+void tv_hprof_begin_stack(struct tv_hprof *hprof, uint64_t number, uint32_t thread, uint64_t offset)
+{
+    hprof->stacks = tv_array_reserve(hprof->stacks, &hprof->stack_capacity,
+                                     (size_t)hprof->stack_count + 1, sizeof *hprof->stacks);
+    hprof->stacks[hprof->stack_count] =
+        (struct tv_hprof_stack){.offset = offset, .thread = thread, .first = hprof->frame_count};
+    tv_map_set(&hprof->numbers, number, hprof->stack_count++);
+}
+
+void tv_hprof_add_frame(struct tv_hprof *hprof, uint32_t frame)
+{
+    hprof->frames = tv_array_reserve(hprof->frames, &hprof->frame_capacity, hprof->frame_count + 1,
+                                     sizeof *hprof->frames);
+    hprof->frames[hprof->frame_count++] = frame;
+    hprof->stacks[hprof->stack_count - 1].depth++;
+}
+
+void tv_hprof_begin_table(struct tv_hprof *hprof, bool times, uint64_t offset)
+{
+    if (hprof->has_table)
+        tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_SKIPPED_SECTION, offset);
+    hprof->has_table = true;
+    hprof->times = times;
+    hprof->row_count = 0;
+}
+
+void tv_hprof_add_row(struct tv_hprof *hprof, const struct tv_hprof_row *row)
+{
+    hprof->rows = tv_array_reserve(hprof->rows, &hprof->row_capacity, hprof->row_count + 1,
+                                   sizeof *hprof->rows);
+    hprof->rows[hprof->row_count++] = *row;
+}
+
+bool tv_hprof_pass(struct tv_hprof *hprof, uint64_t bytes, struct tv_error *err)
+{
+    struct tv_progress *progress = hprof->progress;
+    if (!progress)
+        return true;
+    atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
+    if (!atomic_load_explicit(&progress->cancel, memory_order_relaxed))
+        return true;
+    (void)!tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    return false;
+}
+
+/* ---- Delivery ---- */
+
+/* A row with its stack, frames from the root on. */
+struct chain {
+    uint32_t thread;
+    uint32_t depth;
+    const uint32_t *frames;
+    uint64_t offset;
+    tv_ns weight;
+};
+
+static int compare_chains(const void *a, const void *b)
+{
+    const struct chain *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    for (uint32_t i = 0; i < x->depth && i < y->depth; i++)
+        if (x->frames[i] != y->frames[i])
+            return x->frames[i] < y->frames[i] ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void reverse(uint32_t *frames, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        uint32_t frame = frames[i];
+        frames[i] = frames[count - 1 - i];
+        frames[count - 1 - i] = frame;
+    }
+}
+
+/* The thread of stacks that name none. */
+static uint32_t thread_of_all(struct tv_hprof *hprof)
+{
+    struct tv_thread all = {.name = tv_head_string(hprof->head, TV_BYTES("all")),
+                            .process = hprof->process,
+                            .input = hprof->input,
+                            .listed = true};
+    return tv_head_add_thread(hprof->head, &all);
+}
+
+/* A stack of one frame for rows whose stack has none, or is not in the file. */
+static void stand_in(struct tv_hprof *hprof, const struct tv_hprof_row *row, uint32_t thread)
+{
+    struct tv_bytes leaf = tv_head_text(hprof->head, row->leaf);
+    uint32_t frame = tv_hprof_frame_of(hprof, leaf.length > 0 ? leaf : TV_BYTES("(no stack)"));
+    tv_hprof_begin_stack(hprof, row->stack, thread, row->offset);
+    tv_hprof_add_frame(hprof, frame);
+}
+
+/* After this each row has a stack with frames and a thread. */
+static void complete_stacks(struct tv_hprof *hprof)
+{
+    uint32_t all = TV_NONE;
+    for (size_t i = 0; i < hprof->row_count; i++) {
+        const struct tv_hprof_row *row = &hprof->rows[i];
+        uint32_t index = tv_map_find(&hprof->numbers, row->stack);
+        if (index == TV_NONE) {
+            tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_STACK_UNKNOWN, row->offset);
+            stand_in(hprof, row, TV_NONE);
+        } else if (hprof->stacks[index].depth == 0) {
+            stand_in(hprof, row, hprof->stacks[index].thread);
+        }
+        struct tv_hprof_stack *stack = &hprof->stacks[tv_map_find(&hprof->numbers, row->stack)];
+        if (stack->thread == TV_NONE) {
+            if (all == TV_NONE)
+                all = thread_of_all(hprof);
+            stack->thread = all;
+        }
+    }
+}
+
+/* One chain a row; the caller frees them. */
+static struct chain *make_chains(struct tv_hprof *hprof)
+{
+    complete_stacks(hprof);
+    for (uint32_t i = 0; i < hprof->stack_count; i++) {
+        const struct tv_hprof_stack *stack = &hprof->stacks[i];
+        if (stack->depth > 0)
+            reverse(hprof->frames + stack->first, stack->depth);
+    }
+    struct chain *chains = tv_alloc(hprof->row_count, sizeof *chains);
+    for (size_t i = 0; i < hprof->row_count; i++) {
+        const struct tv_hprof_row *row = &hprof->rows[i];
+        const struct tv_hprof_stack *stack =
+            &hprof->stacks[tv_map_find(&hprof->numbers, row->stack)];
+        chains[i] = (struct chain){
+            .thread = stack->thread,
+            .depth = stack->depth,
+            .frames = hprof->frames + stack->first,
+            .offset = row->offset,
+            .weight = row->weight,
+        };
+    }
+    if (hprof->row_count > 0)
+        qsort(chains, hprof->row_count, sizeof *chains, compare_chains);
+    return chains;
+}
+
+/* What does not fit onto a thread's axis is left out, and said to be. */
+static void keep_to_axis(struct tv_hprof *hprof, struct chain *chains)
+{
+    size_t kept = 0;
+    tv_ns sum = 0;
+    for (size_t i = 0; i < hprof->row_count; i++) {
+        if (kept > 0 && chains[kept - 1].thread != chains[i].thread)
+            sum = 0;
+        if (chains[i].weight > TV_CHAINS_LONGEST - sum) {
+            tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_BAD_LINE, chains[i].offset);
+            continue;
+        }
+        sum += chains[i].weight;
+        chains[kept++] = chains[i];
+    }
+    hprof->row_count = kept;
+}
+
+static void deliver(struct tv_hprof *hprof, const struct chain *chains, struct tv_sink *sink)
+{
+    struct tv_chains out;
+    uint64_t size = tv_source_size(hprof->source);
+    uint32_t first = hprof->row_count > 0 ? chains[0].thread : 0;
+    tv_chains_init(&out, hprof->head, sink, hprof->input);
+    sink->ops->begin(sink, hprof->head, hprof->input, 1);
+    for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
+        tv_chains_begin(&out, pass, first);
+        for (size_t i = 0; i < hprof->row_count; i++) {
+            if (i > 0 && chains[i].thread != chains[i - 1].thread)
+                tv_chains_turn_to(&out, chains[i].thread, chains[i].offset);
+            tv_chains_put(&out, chains[i].frames, chains[i].depth, chains[i].weight,
+                          chains[i].offset);
+        }
+        tv_chains_end(&out, size);
+        sink->ops->splice(sink, pass);
+    }
+    sink->ops->end(sink);
+    tv_chains_release(&out);
+}
+
+/* ---- The whole ---- */
+
+static void fill_head(struct tv_hprof *hprof, struct tv_bytes start)
+{
+    struct tv_head *head = hprof->head;
+    hprof->input = tv_head_add_input(head, tv_source_name(hprof->source), "hprof CPU profile");
+    hprof->process = tv_head_add_process(head, 0, TV_BYTES(""));
+    struct tv_input *input = &head->inputs[hprof->input];
+    input->clocks = TV_CLOCK_WALL;
+    input->tick_ns = TV_HPROF_SAMPLE_NS;
+    input->timeless = true;
+    input->bytes = tv_source_size(hprof->source);
+    if (tv_bytes_starts_with(start, MAGIC))
+        input->version = tv_head_string(head, tv_hprof_version(start));
+}
+
+static void release(struct tv_hprof *hprof)
+{
+    tv_map_release(&hprof->threads);
+    tv_map_release(&hprof->numbers);
+    tv_free(hprof->stacks);
+    tv_free(hprof->frames);
+    tv_free(hprof->rows);
+}
+
+static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
+                                struct tv_sink *sink, const struct tv_read_options *options,
+                                struct tv_error *err)
+{
+    struct tv_hprof hprof = {.source = source, .head = head, .progress = options->progress};
+    uint8_t bytes[TV_SNIFF_SIZE];
+    struct tv_bytes start = {bytes, 0};
+    enum tv_status status = tv_source_read(source, 0, bytes, sizeof bytes, &start.length, err);
+    if (status != TV_OK)
+        return status;
+    tv_map_init(&hprof.threads);
+    tv_map_init(&hprof.numbers);
+    fill_head(&hprof, start);
+    if (options->progress)
+        atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
+                                  memory_order_relaxed);
+    status = is_binary(start) ? tv_hprof_read_binary(&hprof, err) : tv_hprof_read_text(&hprof, err);
+    if (status == TV_OK) {
+        struct chain *chains = make_chains(&hprof);
+        keep_to_axis(&hprof, chains);
+        head->inputs[hprof.input].timed_weights = hprof.times;
+        deliver(&hprof, chains, sink);
+        tv_free(chains);
+    }
+    release(&hprof);
+    return status;
+}
+
+const struct tv_reader tv_reader_hprof = {
+    .name = "hprof",
+    .summary = "CPU profiles of hprof, text and binary (JDK, Android's SamplingProfiler)",
+    .sniff = sniff,
+    .read = read_file,
+};
