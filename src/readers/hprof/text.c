@@ -102,21 +102,17 @@ static struct tv_bytes without_module(struct tv_bytes name)
     return (struct tv_bytes){name.data + start, name.length - start};
 }
 
-/* "Long.java:433", "Long.java", "Native Method", "Unknown Source", "Long.java:Native method" */
+/* "Long.java:433", "Long.java", "Native Method", "Unknown Source", "Long.java:Native method".  A
+ * line is a place in the method: kept, it would make as many methods as there are such places. */
 static void place_of(struct tv_hprof *hprof, struct tv_bytes place, struct tv_frame *frame)
 {
     struct tv_bytes file;
-    uint64_t line;
     if (tv_bytes_equal(place, TV_BYTES("Native Method"))) {
         frame->line = -2;
         return;
     }
-    if (tv_bytes_split(&place, ':', &file)) {
-        if (tv_bytes_equal(place, TV_BYTES("Native method")))
-            frame->line = -2;
-        else if (tv_parse_u64(place, &line) && line <= INT32_MAX)
-            frame->line = (int32_t)line;
-    }
+    if (tv_bytes_split(&place, ':', &file) && tv_bytes_equal(place, TV_BYTES("Native method")))
+        frame->line = -2;
     if (!tv_bytes_equal(file, TV_BYTES("Unknown Source")) &&
         !tv_bytes_equal(file, TV_BYTES("<Unknown Source>")))
         frame->file = tv_head_string(hprof->head, file);
