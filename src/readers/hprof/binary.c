@@ -27,7 +27,8 @@ enum tag {
 /* Magic, version and a NUL come first, then the size of numbers and a time. */
 #define NUMBERS_AND_TIME 12
 
-/* Lines in frames: 0 none, -1 unknown, -2 compiled, -3 native. */
+/* Lines in frames: 0 none, -1 unknown, -2 compiled, -3 native, else a place in the method, which is
+ * not kept (text.c). */
 #define LINE_NATIVE (-3)
 
 struct reading {
@@ -121,9 +122,7 @@ static bool take_frame(struct reading *reading, struct tv_cursor *cursor)
         .name = string_of(reading, name),
         .signature = string_of(reading, signature),
         .file = string_of(reading, file),
-        .line = line <= INT32_MAX               ? (int32_t)line
-                : line == (uint32_t)LINE_NATIVE ? -2
-                                                : 0,
+        .line = line == (uint32_t)LINE_NATIVE ? -2 : 0,
     };
     tv_map_set(&reading->frames, id, tv_head_add_frame(reading->hprof->head, &frame));
     return true;
