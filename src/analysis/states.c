@@ -198,8 +198,10 @@ static void count_wakeups(struct summing *s)
     for (size_t i = 0; i < tables->wakeups.count; i++) {
         const struct tv_wakeup *wakeup = &tables->wakeups.rows[i];
         tv_ns time = tv_trace_time(s->trace, wakeup->input, wakeup->time);
-        if (has_moment(s, time) && is_wanted(s->question->threads, wakeup->thread))
-            s->states->threads[row_for_thread(s, wakeup->thread)].wakeups++;
+        if (!has_moment(s, time) || !is_wanted(s->question->threads, wakeup->thread))
+            continue;
+        uint32_t row = row_for_thread(s, wakeup->thread); /* the table may move */
+        s->states->threads[row].wakeups++;
     }
 }
 
