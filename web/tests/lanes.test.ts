@@ -109,6 +109,22 @@ test('a coarser tile stands in for the missing one only', async () => {
   assert.deepEqual(seen, [0, 3, 5]);
 });
 
+test('a tile that is not ready yet waits while others cover its place without a gap', async () => {
+  const fine = tile(ROW, 1, 0, []);
+  const coarse = tile(ROW, 2, 0, []);
+  const halves = [tile(ROW, 0, 0, []), tile(ROW, 0, 1, [])];
+  const scale = new TimeScale({ from: 0, to: 1000 }, 500);
+  const shown = async (tiles: Tile[], ready: (t: Tile) => boolean): Promise<Tile[]> =>
+    piecesOf(await cacheWith(...tiles), ROW, 1, scale, ready).map((p) => p.tile);
+  const others = (t: Tile): boolean => t !== fine;
+  assert.deepEqual(await shown([fine, coarse], others), [coarse]);
+  assert.deepEqual(await shown([fine, coarse], () => true), [fine]);
+  assert.deepEqual(await shown([fine, ...halves], others), halves);
+  assert.deepEqual(await shown([fine, ...halves.slice(0, 1)], others), [fine], 'half of it');
+  assert.deepEqual(await shown([fine], others), [fine], 'nothing could stand in');
+  assert.deepEqual(await shown([fine, coarse], () => false), [fine], 'no less work');
+});
+
 test('strips of neighbouring tiles lie side by side, scaled by less than two', async () => {
   const cache = await cacheWith(
     tile(ROW, 0, 0, [], strip(500, 1, 200)),

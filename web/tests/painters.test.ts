@@ -9,6 +9,7 @@ import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';
 import { Backdrop } from '../src/render/backdrop';
 import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
+import { NarrowBars } from '../src/render/narrowBars';
 import { paintOverview, paintOverviewGround } from '../src/render/overviewPainter';
 import { paintRuler } from '../src/render/rulerPainter';
 import { StripImages, stripPixels } from '../src/render/strips';
@@ -65,6 +66,7 @@ async function paint(setup: Setup): Promise<string[]> {
     frames,
     meter,
     strips: new StripImages(),
+    narrow: new NarrowBars(),
     cache,
     scale: new TimeScale(setup.view ?? BOUNDS, 500),
     res: 1,

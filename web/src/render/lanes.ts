@@ -14,7 +14,22 @@ export interface Piece {
   to: number;
 }
 
-export function piecesOf(cache: TileCache, lane: TileLane, res: number, scale: TimeScale): Piece[] {
+/** Whether tiles cover one of resolution `res` without a gap. */
+function cover(tiles: readonly Tile[], res: number): boolean {
+  return tiles.length === 2 || (tiles[0] !== undefined && tiles[0].res > res);
+}
+
+/**
+ * `ready` says whether a tile can be drawn in this frame; one that cannot waits for another frame
+ * where what was there before can stand in for it that long.
+ */
+export function piecesOf(
+  cache: TileCache,
+  lane: TileLane,
+  res: number,
+  scale: TimeScale,
+  ready: (tile: Tile) => boolean = () => true,
+): Piece[] {
   const size = tileSpan(res);
   const { first, last } = tileRange(scale.view, res);
   const pieces: Piece[] = [];
@@ -22,11 +37,13 @@ export function piecesOf(cache: TileCache, lane: TileLane, res: number, scale: T
     const from = n * size;
     const to = from + size;
     const exact = cache.get(lane.kind, lane.row, res, n);
-    if (exact) {
+    const isReady = exact !== undefined && ready(exact);
+    const others = isReady ? [] : cache.standIns(lane.kind, lane.row, res, n);
+    if (exact && (isReady || !cover(others, res) || !others.every(ready))) {
       pieces.push({ tile: exact, from, to });
       continue;
     }
-    for (const tile of cache.standIns(lane.kind, lane.row, res, n)) {
+    for (const tile of others) {
       const own = tileSpan(tile.res);
       pieces.push({
         tile,

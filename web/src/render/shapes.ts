@@ -7,6 +7,8 @@ import type { Theme } from './theme';
 const TOOTH = 4;
 const TEETH = 4;
 const SLANT = 8;
+/** A bar must be wider to show that an end is open or broken. */
+export const LEAST_OPEN = 10;
 
 export interface BarEdges {
   openLeft: boolean;
@@ -107,7 +109,7 @@ function brokenBar(g: Surface, theme: Theme, b: Box, colour: string, edges: BarE
 export function bar(g: Surface, theme: Theme, b: Box, number: number, edges: BarEdges): void {
   const colour =
     number < 0 ? theme.colour['bar-dim'] : (theme.bars[number] ?? theme.colour['bar-dim']);
-  const wide = b.w > 10;
+  const wide = b.w > LEAST_OPEN;
   if (wide && (edges.openLeft || edges.openRight || edges.unrolled)) {
     brokenBar(g, theme, b, colour, edges);
   } else {

@@ -32,8 +32,8 @@ export function stripPixels(
   theme: Theme,
   frames: Frames,
   look: StripLook,
+  pixels: Uint32Array = new Uint32Array(TILE_PIXELS * rows),
 ): Uint32Array {
-  const pixels = new Uint32Array(TILE_PIXELS * rows);
   const strip = tile.strip;
   if (!strip) return pixels;
   const edge = Math.max(1, Math.round(look.ratio));
@@ -55,6 +55,7 @@ export function stripPixels(
 
 interface Kept {
   image: OffscreenCanvas;
+  context: OffscreenCanvasRenderingContext2D;
   generation: number;
   rows: number;
   only: Uint8Array | null;
@@ -67,8 +68,53 @@ export interface StripPart {
   count: number;
 }
 
+/**
+ * After a zoom the strips of a whole screen arrive at once; made in one frame they would be seen as
+ * a halt.
+ */
+export const MADE_A_FRAME = 24;
+
+/** Pixels on their way into an image: one block for all of a height. */
+class Scratch {
+  private readonly byRows = new Map<number, { pixels: Uint32Array; data: ImageData }>();
+
+  of(rows: number): { pixels: Uint32Array; data: ImageData } {
+    let block = this.byRows.get(rows);
+    if (!block) {
+      const data = new ImageData(TILE_PIXELS, rows);
+      block = { data, pixels: new Uint32Array(data.data.buffer) };
+      this.byRows.set(rows, block);
+    }
+    block.pixels.fill(0);
+    return block;
+  }
+}
+
 export class StripImages {
   private readonly kept = new Map<Tile, Kept>();
+  private readonly scratch = new Scratch();
+  private made = 0;
+  private isLate = false;
+
+  /** At most so many new ones a frame, as far as the painter can do without. */
+  constructor(private readonly most = Infinity) {}
+
+  /** Begin a frame. */
+  begin(): void {
+    this.made = 0;
+    this.isLate = false;
+  }
+
+  /** Something was left for another frame. */
+  get late(): boolean {
+    return this.isLate;
+  }
+
+  readonly ready = (tile: Tile): boolean => {
+    if (!tile.strip || this.made < this.most || this.kept.has(tile)) return true;
+    this.isLate = true;
+    return false;
+  };
 
   paint(
     g: Surface,
@@ -96,26 +142,36 @@ export class StripImages {
   ): CanvasImageSource | null {
     if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
     const old = this.kept.get(tile);
+    this.kept.delete(tile);
     if (old && old.generation === theme.generation && old.rows === rows && old.only === look.only) {
-      this.kept.delete(tile);
       this.kept.set(tile, old);
       return old.image;
     }
-    const image = old?.rows === rows ? old.image : new OffscreenCanvas(TILE_PIXELS, rows);
-    const g = image.getContext('2d');
-    if (!g) return null;
-    const pixels = stripPixels(tile, rows, theme, frames, look);
-    g.putImageData(
-      new ImageData(new Uint8ClampedArray(pixels.buffer as ArrayBuffer), TILE_PIXELS, rows),
-      0,
-      0,
-    );
-    this.kept.delete(tile);
-    this.kept.set(tile, { image, generation: theme.generation, rows, only: look.only });
-    for (const key of this.kept.keys()) {
-      if (this.kept.size <= KEEP) break;
-      this.kept.delete(key);
-    }
-    return image;
+    this.made++;
+    const image = old?.rows === rows ? old : (this.unused(rows) ?? newImage(rows));
+    if (!image) return null;
+    const { pixels, data } = this.scratch.of(rows);
+    stripPixels(tile, rows, theme, frames, look, pixels);
+    image.context.putImageData(data, 0, 0);
+    const { generation } = theme;
+    this.kept.set(tile, { ...image, generation, rows, only: look.only });
+    return image.image;
   }
+
+  /** The image that was not drawn for the longest time, where there are enough of them. */
+  private unused(rows: number): Pick<Kept, 'image' | 'context'> | null {
+    if (this.kept.size < KEEP) return null;
+    for (const [tile, kept] of this.kept) {
+      this.kept.delete(tile);
+      if (kept.rows === rows) return kept;
+      if (this.kept.size < KEEP) break;
+    }
+    return null;
+  }
+}
+
+function newImage(rows: number): Pick<Kept, 'image' | 'context'> | null {
+  const image = new OffscreenCanvas(TILE_PIXELS, rows);
+  const context = image.getContext('2d');
+  return context && { image, context };
 }

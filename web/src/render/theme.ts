@@ -55,6 +55,9 @@ export interface Theme {
   pixels: Uint32Array;
   edgePixels: Uint32Array;
   dimPixel: number;
+  dimEdgePixel: number;
+  waitPixel: number;
+  groundPixel: number;
   font: string;
   barFont: string;
   bodyFont: string;
@@ -126,6 +129,9 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
     pixels: Uint32Array.from(bars, plain),
     edgePixels: Uint32Array.from(bars, (bar) => over(bar, colour['bar-edge'])),
     dimPixel: plain(colour['bar-dim']),
+    waitPixel: plain(colour.wait),
+    groundPixel: plain(colour.bg),
+    dimEdgePixel: over(colour['bar-dim'], colour['bar-edge']),
     font: `11px ${family}`,
     bodyFont: `12px ${family}`,
     barFont: `${lookup('--t-bar')} ${family}`,

@@ -21,3 +21,11 @@ export class TimeScale {
     return this.view.from + x * this.nsPerPixel;
   }
 }
+
+/** Bars are drawn a little past the edges, so that no edge shows that is none. */
+export const PAST = 8;
+
+/** To the next whole pixel of the screen. */
+export function snap({ ratio }: { ratio: number }, x: number): number {
+  return Math.round(x * ratio) / ratio;
+}

@@ -4,33 +4,35 @@
 import type { Call, CallDetails, Tile } from '../model/engine';
 import { eventColour } from '../model/colours';
 import { cpuShare, FLAG, reservedColour } from '../model/engine';
-import {
-  isSingle,
-  isThin,
-  lanesOf,
-  TRACK_PADDING,
-  type GroupBox,
-  type LaneBox,
-  type TrackBox,
-} from '../model/layout';
+import { isThin, lanesOf, type GroupBox, type LaneBox, type TrackBox } from '../model/layout';
 import type { Frames } from '../model/names';
 import type { ExtentsOfFrame } from '../model/selectionStore';
 import { tickStep, type Span } from '../model/span';
 import type { TileCache } from '../model/tileCache';
-import { piecesOf, visitInnermost, visitRow, visitStrips, type Piece } from './lanes';
+import {
+  piecesOf,
+  visitInnermost,
+  visitRow,
+  visitStrips,
+  type Piece,
+  type VisitSlice,
+} from './lanes';
 import { paintState } from './statePainter';
-import { bar, bracket, CLOSED, ring, thinOutline, wait } from './shapes';
+import { isNarrow, LEAST_LABEL, type NarrowBars } from './narrowBars';
+import { paintExtents, paintSelectedCall } from './selectionPainter';
+import { bar, CLOSED, LEAST_OPEN, thinOutline, wait } from './shapes';
 import type { Box, Surface } from './surface';
 import type { StripImages } from './strips';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
-import type { TimeScale } from './timeScale';
+import { PAST, snap, type TimeScale } from './timeScale';
 
 export interface Scene {
   theme: Theme;
   frames: Frames;
   meter: TextMeter;
   strips: StripImages;
+  narrow: NarrowBars;
   cache: TileCache;
   scale: TimeScale;
   res: number;
@@ -52,9 +54,8 @@ export interface Scene {
   hit: Call | null;
 }
 
-/** Bars are drawn a little past the edges, so that no edge shows that is none. */
-const PAST = 8;
-const LEAST_LABEL = 22;
+/** From so wide on the CPU's share of a slice is seen. */
+const LEAST_SHARE = 4;
 const DIAMOND = 4;
 /** How much of its colour an asynchronous slice has. */
 const ASYNC = 0.5;
@@ -106,10 +107,6 @@ export function paintGroups(
     g.fillRect(0, y, s.scale.width, 1);
     g.fillRect(0, y + group.height - 1, s.scale.width, 1);
   }
-}
-
-function snap(s: Scene, x: number): number {
-  return Math.round(x * s.ratio) / s.ratio;
 }
 
 function paintGround(g: Surface, s: Scene, height: number): void {
@@ -193,22 +190,28 @@ function waitsOf(s: Scene, box: TrackBox): Waits {
 }
 
 function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
-  const pieces = piecesOf(s.cache, lane.lane, s.res, s.scale);
+  const pieces = piecesOf(s.cache, lane.lane, s.res, s.scale, s.strips.ready);
   g.font = lane.async ? `italic ${s.theme.barFont}` : s.theme.barFont;
   g.textBaseline = 'middle';
-  if (lane.depth < 0) {
-    const all = [...waits.values()].flat();
-    visitInnermost(pieces, s.scale, (tile, i, x0, x1) =>
-      paintSlice(g, s, lane, tile, i, x0, x1, all),
-    );
+  const own: LaneWork = {
+    lane,
+    waits:
+      lane.depth < 0
+        ? [...waits.values()].flat()
+        : (waits.get(box.track.first_row + lane.depth) ?? []),
+    narrow: !lane.states && !lane.async && s.narrow.begin(g, s.theme, s.scale.width, s.ratio),
+    marked: [],
+  };
+  const paint: VisitSlice = (tile, i, x0, x1) => paintSlice(g, s, own, tile, i, x0, x1);
+  if (lane.depth < 0) visitInnermost(pieces, s.scale, paint);
+  else {
     paintStrips(g, s, lane, pieces);
-    paintWaits(g, s, lane, all);
-    return;
+    visitRow(pieces, s.scale, paint);
   }
-  const inRow = waits.get(box.track.first_row + lane.depth) ?? [];
-  paintStrips(g, s, lane, pieces);
-  visitRow(pieces, s.scale, (tile, i, x0, x1) => paintSlice(g, s, lane, tile, i, x0, x1, inRow));
-  paintWaits(g, s, lane, inRow);
+  if (own.narrow) s.narrow.draw(g, lane.y, lane.height);
+  if (lane.depth < 0) paintStrips(g, s, lane, pieces);
+  for (const mark of own.marked) markSlice(g, s, lane, mark);
+  paintWaits(g, s, own);
 }
 
 function paintStrips(g: Surface, s: Scene, lane: Lane, pieces: readonly Piece[]): void {
@@ -255,12 +258,15 @@ function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart
   }
 }
 
-function paintWaits(g: Surface, s: Scene, lane: Lane, list: readonly [number, number][]): void {
-  for (const [x0, x1] of list) {
+function paintWaits(g: Surface, s: Scene, { lane, waits, narrow }: LaneWork): void {
+  for (const [x0, x1] of waits) {
     const x = snap(s, Math.max(-PAST, x0));
     const w = snap(s, Math.min(s.scale.width + PAST, x1)) - x;
-    wait(g, s.theme, { x, y: lane.y, w, h: lane.height });
+    const b = { x, y: lane.y, w, h: lane.height };
+    if (narrow) s.narrow.putWait(s.theme, b);
+    else wait(g, s.theme, b);
   }
+  if (narrow) s.narrow.drawWaits(g, lane.y + lane.height);
 }
 
 function edgesOf(flags: number): typeof CLOSED {
@@ -273,17 +279,34 @@ function edgesOf(flags: number): typeof CLOSED {
   };
 }
 
-/** `waits` of this row lift the label off the foot of the bar. */
+/** What is known while a lane is painted. */
+interface LaneWork {
+  lane: Lane;
+  /** They lift names off the foot of bars. */
+  waits: readonly [number, number][];
+  /** Narrow bars become pixels. */
+  narrow: boolean;
+  /** What is marked among those, once they are drawn. */
+  marked: Marked[];
+}
+
+interface Marked {
+  call: Call;
+  frame: number;
+  b: Box;
+  hit: boolean;
+}
+
 function paintSlice(
   g: Surface,
   s: Scene,
-  lane: Lane,
+  own: LaneWork,
   tile: Tile,
   i: number,
   x0: number,
   x1: number,
-  waits: readonly [number, number][],
 ): void {
+  const { lane } = own;
   const frame = tile.frame[i] ?? 0;
   const matches = s.matches !== null && s.matches[frame] === 1;
   const dim = s.dimmed && s.matches !== null && !matches;
@@ -294,16 +317,30 @@ function paintSlice(
   const edges = lane.depth < 0 ? CLOSED : edgesOf(tile.flags[i] ?? 0);
   const reserved = reservedColour(tile.flags[i] ?? 0);
   const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
+  const call = { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 };
+  const mark = { call, frame, b, hit: matches && s.dimmed };
+  const share = lane.states || dim ? null : cpuShare(tile.flags[i] ?? 0);
+  // Ends that are open or broken show from 10 px on, shares of the CPU from 4 px on.
+  const plain = edges === CLOSED || b.w <= LEAST_OPEN;
+  if (
+    own.narrow &&
+    plain &&
+    (share === null || b.w < LEAST_SHARE) &&
+    isNarrow(s.theme, b, number)
+  ) {
+    s.narrow.put(s.theme, b, number);
+    if (mark.hit || isMarked(s, call, frame)) own.marked.push(mark);
+    return;
+  }
   const faint = lane.async && !dim;
   if (faint) g.globalAlpha = ASYNC;
   if (lane.states) paintState(g, s.theme, b, number);
   else bar(g, s.theme, b, number, edges);
   g.globalAlpha = 1;
-  const share = lane.states || dim ? null : cpuShare(tile.flags[i] ?? 0);
   if (share !== null) paintOffCpu(g, s, b, x0 + (x1 - x0) * share);
   if (faint && b.w >= 3 && edges === CLOSED) thinOutline(g, s.theme.colour['line-strong'], b);
   if (b.w >= LEAST_LABEL && !lane.states) {
-    const waiting = waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
+    const waiting = own.waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
     paintLabel(g, s, frame, b, {
       left: edges.openLeft ? 4 : 0,
       right: edges.openRight || edges.unrolled ? 6 : 0,
@@ -312,15 +349,15 @@ function paintSlice(
       faint,
     });
   }
-  markSlice(
-    g,
-    s,
-    lane,
-    { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 },
-    frame,
-    b,
-    matches && s.dimmed,
-  );
+  markSlice(g, s, lane, mark);
+}
+
+function same(a: Call | null, b: Call): boolean {
+  return a !== null && a.row === b.row && a.index === b.index;
+}
+
+function isMarked(s: Scene, call: Call, frame: number): boolean {
+  return frame === s.frame || same(s.hit, call) || same(s.hovered, call);
 }
 
 /** So much of the ground lies over the part of a slice that had no CPU. */
@@ -329,7 +366,7 @@ const OFF_CPU = 0.45;
 /** Only the sum is known: the CPU's share is at the left in full colour, the rest is pale. */
 function paintOffCpu(g: Surface, s: Scene, b: Box, from: number): void {
   const x = Math.max(b.x + 1, snap(s, from));
-  if (b.w < 4 || x >= b.x + b.w) return;
+  if (b.w < LEAST_SHARE || x >= b.x + b.w) return;
   g.globalAlpha = OFF_CPU;
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(x, b.y, b.x + b.w - x, b.h);
@@ -371,102 +408,17 @@ export function paintLabel(
   g.fillText(text, left + 4, b.y + b.h / 2 + 0.5 - look.lift);
 }
 
-function markSlice(
-  g: Surface,
-  s: Scene,
-  lane: Lane,
-  call: Call,
-  frame: number,
-  b: Box,
-  hit: boolean,
-): void {
+function markSlice(g: Surface, s: Scene, lane: Lane, { call, frame, b, hit }: Marked): void {
   if (hit) {
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);
   }
-  const same = (other: Call | null): boolean =>
-    other !== null && other.row === call.row && other.index === call.index;
-  if (s.dimmed && same(s.hit)) {
+  if (s.dimmed && same(s.hit, call)) {
     g.strokeStyle = s.theme.colour.hit;
     g.lineWidth = 2;
     g.strokeRect(b.x, b.y, b.w, b.h);
   }
   if (frame === s.frame && b.w > 3 && lane.depth >= 0 && !lane.states)
     thinOutline(g, s.theme.colour.select, b);
-  else if (same(s.hovered)) thinOutline(g, s.theme.colour.text, b);
-}
-
-/** Every call of the selected method, in the lane under the track's rows. */
-function paintExtents(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
-  const times = s.extents?.tracks.get(box.track.track);
-  if (!times || s.frame === null || box.track.kind === 'states') return;
-  const y = footOf(s, box) - scroll;
-  let drawn = -10;
-  for (let i = 0; i + 1 < times.length; i += 2) {
-    const from = snap(s, s.scale.x(times[i] ?? 0));
-    const to = snap(s, s.scale.x(times[i + 1] ?? 0));
-    // Brackets that would stand within one pixel of each other are one.
-    if (to < drawn + 1 || to < 0 || from > s.scale.width) continue;
-    drawn = to;
-    if (box.expanded)
-      bracket(g, s.theme.colour['text-2'], from, Math.max(to, from + 2), y, s.scale.width, 1);
-    else {
-      g.fillStyle = s.theme.colour['text-2'];
-      g.fillRect(from, y, Math.max(2, to - from), 1);
-    }
-  }
-}
-
-function footOf(s: Scene, box: TrackBox): number {
-  const h = s.theme.heights;
-  return box.expanded ? box.top + TRACK_PADDING + box.shown * h.row + 1 : box.top + box.height - 2;
-}
-
-/** What a processor ran, and a state: as high as its lane, without a foot for brackets. */
-function ringSingle(
-  g: Surface,
-  s: Scene,
-  box: TrackBox,
-  scroll: number,
-  from: number,
-  to: number,
-): void {
-  const x = Math.max(-PAST, from);
-  // Around a state, which is low: it must stay to be seen.
-  const around = box.track.kind === 'states' ? 2 : 0;
-  for (const lane of lanesOf(box, s.theme.heights, 0, 0))
-    ring(g, s.theme, {
-      x,
-      y: lane.top - scroll - around,
-      w: Math.max(3, Math.min(s.scale.width + PAST, to) - x),
-      h: lane.height + 2 * around,
-    });
-}
-
-function paintSelectedCall(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
-  const call = s.call;
-  if (!call || call.track !== box.track.track) return;
-  const from = s.scale.x(call.start_ns);
-  const to = Math.max(s.scale.x(call.start_ns + call.length_ns), from + 2);
-  const foot = footOf(s, box) - scroll;
-  if (isSingle(box.track)) return ringSingle(g, s, box, scroll, from, to);
-  if (!box.expanded) return bracket(g, s.theme.colour.select, from, to, foot - 4, s.scale.width, 2);
-  const h = s.theme.heights;
-  const y = box.top + TRACK_PADDING + call.depth * h.row - scroll;
-  g.save();
-  g.strokeStyle = s.theme.colour.select;
-  g.globalAlpha = 0.55;
-  g.setLineDash([1, 2]);
-  g.lineWidth = 1;
-  g.beginPath();
-  for (const x of [Math.round(from) + 0.5, Math.round(to) - 0.5]) {
-    if (x < 0 || x > s.scale.width) continue;
-    g.moveTo(x, y + h.bar + 2);
-    g.lineTo(x, foot);
-  }
-  g.stroke();
-  g.restore();
-  bracket(g, s.theme.colour.select, snap(s, from), snap(s, to), foot - 1, s.scale.width, 2);
-  const x = Math.max(-PAST, from);
-  ring(g, s.theme, { x, y, w: Math.min(s.scale.width + PAST, to) - x, h: h.bar });
+  else if (same(s.hovered, call)) thinOutline(g, s.theme.colour.text, b);
 }

@@ -22,9 +22,10 @@ import type { Span } from '../model/span';
 import { resolutionFor, TileCache, tileRange } from '../model/tileCache';
 import { paintCounters, type CounterScene } from '../render/counterPainter';
 import { instantAt, paintInstants } from '../render/instantPainter';
+import { NarrowBars } from '../render/narrowBars';
 import { paintRuler } from '../render/rulerPainter';
 import type { Surface } from '../render/surface';
-import { StripImages } from '../render/strips';
+import { MADE_A_FRAME, StripImages } from '../render/strips';
 import { inWords, wordsFor } from '../model/words';
 import { TimeScale } from '../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../render/trackPainter';
@@ -68,7 +69,8 @@ export class TimelineView {
   readonly flows: FlowLayer;
   readonly canvas: Canvas;
   private readonly rulerCanvas: Canvas;
-  private readonly strips = new StripImages();
+  private readonly narrow = new NarrowBars();
+  private readonly strips = new StripImages(MADE_A_FRAME);
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
 
@@ -231,6 +233,7 @@ export class TimelineView {
       frames: viewer.frames,
       meter: meters.get(theme.barFont),
       strips: this.strips,
+      narrow: this.narrow,
       cache: this.cache,
       scale,
       res: resolutionFor(scale.nsPerPixel),
@@ -256,7 +259,9 @@ export class TimelineView {
     const scene = this.scene(this.scale);
     this.want(placed, scroll, scene);
     this.wantCounters(placed, scroll);
+    this.strips.begin();
     this.drawScene(g, scene);
+    if (this.strips.late) this.canvas.invalidate();
   }
 
   /** What is in view as a picture to keep: without what follows the pointer. */
