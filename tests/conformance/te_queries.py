@@ -5,6 +5,7 @@ Perfetto's text of the query is not run.  Its columns and the tables it names sa
 model has under other names (flattened arguments, say) nothing is compared.
 """
 import te_facts
+import te_tables
 
 # Columns of slices that we have, by Perfetto's names.
 SLICE = {"ts", "dur", "name", "depth", "thread_ts", "thread_dur", "thread_name", "tid", "process_name",
@@ -64,30 +65,40 @@ def processes(ours):
 def table_of(case, ours):
     """The rows that the case asks for, or None: it asks for what we do not have as a table."""
     query, columns = case["about"], case["expect"].get("columns", [])
+    for words, answer in te_tables.ANSWERS.items():
+        if words in query:
+            return answer(ours, query)
     if "slice_out" in columns:
         return flows(ours)
     if "FROM counter" in query:
         return counters(ours)
     if "FROM process WHERE" in query:
         return processes(ours)
-    if set(columns) & {"ts", "name", "depth"} and "lice" in query and "fin" not in columns \
-            and "track_name" not in columns:
+    if set(columns) & {"ts", "name", "depth"} and "lice" in query:
         return slices(ours)
     return None
+
+
+def rows_of(expected, found):
+    return ([("row", *row) for row in sorted(expected - found)],
+            [("row", *row) for row in sorted(found - expected)])
 
 
 def differences(case, lines):
     """(expected and lacking, found and not expected), or None when the case asks something else."""
     ours = te_facts.Ours(lines, False)
+    if "connected_flow" in case["about"]:
+        expected = {tuple(line.split(",")) for line in case["expect"]["text"].splitlines()[1:]}
+        return rows_of(expected, set(te_tables.connected(ours)))
     table = table_of(case, ours)
     if table is None:
         return None
     columns = case["expect"]["columns"]
-    known = SLICE | {"value", "slice_out", "slice_in"}
+    table = list(table)
+    known = SLICE | {"value", "slice_out", "slice_in"} | {key for row in table for key in row}
     # The last of two columns of one name counts.
     keys = [i for i, column in enumerate(columns)
             if column in known and column not in columns[i + 1:]]
     expected = {tuple(str(row[i]) for i in keys) for row in case["expect"]["rows"]}
     found = {tuple(str(row.get(columns[i])) for i in keys) for row in table}
-    return ([("row", *row) for row in sorted(expected - found)],
-            [("row", *row) for row in sorted(found - expected)])
+    return rows_of(expected, found)

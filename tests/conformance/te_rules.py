@@ -404,13 +404,3 @@ def zero_length_below(outcome):
     if "then_begin_end" not in outcome.case["name"]:
         return [], []
     return rows(outcome.missing), rows(outcome.extra)
-
-
-@rule("another question", "the query asks for what we do not have as a table (statistics, argument sets, tracks' types); "
-      "the same input is opened and its slices stand in other cases")
-def another_question(outcome):
-    asks = [fact for fact in outcome.missing if fact[0] == "query"]
-    stats = re.search("import_log|sort_index", outcome.case["name"])
-    if outcome.status != 0 or not (asks or stats):
-        return [], []
-    return outcome.missing, outcome.extra
