@@ -13,6 +13,22 @@ bool tv_tokens_of_arguments(struct tv_tokens *tokens, struct tv_bytes described)
     return true;
 }
 
+bool tv_tokens_of_hidden(struct tv_tokens *tokens)
+{
+    const struct tv_bytes prefixes[] = {
+        TV_BYTES(",\"overwritten\":"),
+        TV_BYTES(",\"overwritten_params\":"),
+    };
+    struct tv_bytes rest = {tokens->at, (size_t)(tokens->end - tokens->at)};
+    for (size_t i = 0; i < TV_COUNT(prefixes); i++) {
+        if (!tv_bytes_starts_with(rest, prefixes[i]))
+            continue;
+        *tokens = (struct tv_tokens){tokens->at + prefixes[i].length, tokens->end, 0, false};
+        return true;
+    }
+    return false;
+}
+
 static void take_string(struct tv_tokens *tokens, struct tv_token *token)
 {
     const uint8_t *start = ++tokens->at;
@@ -39,9 +55,11 @@ static void take_word(struct tv_tokens *tokens, struct tv_token *token)
 
 bool tv_tokens_next(struct tv_tokens *tokens, struct tv_token *token)
 {
+    if (tokens->over)
+        return false;
     while (tokens->at < tokens->end && (*tokens->at == ',' || *tokens->at == ':'))
         tokens->at++;
-    if (tokens->over || tokens->at == tokens->end)
+    if (tokens->at == tokens->end)
         return false;
     uint8_t c = *tokens->at;
     if (c == '"') {

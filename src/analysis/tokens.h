@@ -29,6 +29,10 @@ struct tv_tokens {
 /* The arguments in what tv_describe wrote; false: there are none. */
 bool tv_tokens_of_arguments(struct tv_tokens *tokens, struct tv_bytes described);
 
+/* Where these are over: those of a slice's beginning that its end hides, which stand behind them;
+ * false: there are none (left). */
+bool tv_tokens_of_hidden(struct tv_tokens *tokens);
+
 /* The next one; false: the value is over. */
 bool tv_tokens_next(struct tv_tokens *tokens, struct tv_token *token);
 

@@ -207,7 +207,7 @@ static void write_track(struct tv_out *out, const struct tv_view *view,
     tv_out_text(out, ",\"real_ns\":");
     tv_view_time(out, wall, shown->wall);
     tv_out_text(out, ",\"cpu_ns\":");
-    tv_view_time(out, cpu, shown->cpu);
+    tv_view_time(out, cpu && tv_track_has_cpu(trace, shown->track), shown->cpu);
     number(out, ",\"waits\":", track->wait_count);
     tv_out_char(out, '}');
 }

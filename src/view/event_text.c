@@ -98,7 +98,9 @@ static bool match_event(const struct tv_trace *trace, uint32_t input, const uint
     struct tv_bytes all = {text.buffer, text.length};
     struct tv_tokens tokens;
     if (status == TV_OK && tv_tokens_of_arguments(&tokens, all)) {
-        found = find_match(&tokens, needle, &match);
+        do
+            found = find_match(&tokens, needle, &match);
+        while (!found && tv_tokens_of_hidden(&tokens));
         if (found && out)
             put_excerpt(out, &tokens, &match);
     }

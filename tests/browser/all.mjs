@@ -6,6 +6,7 @@
 import './accessibility.test.mjs';
 import './arrange.test.mjs';
 import './corners.test.mjs';
+import './details.test.mjs';
 import './events.test.mjs';
 import './example.test.mjs';
 import './filter.test.mjs';

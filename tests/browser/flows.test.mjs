@@ -134,9 +134,9 @@ test('the details link the calls at the other ends', async () => {
       (await texts('.details.beside .flow-links li'))
         .map((t) => t.replace(/\s+/g, ' ').trim())
         .join('; '),
-    'to › handle 0.350 ms after [21] worker, flow message 7; ' +
-      'to › log 0.510 ms after [21] worker, flow message 7; ' +
-      'to › store 0.660 ms after [21] worker, flow message 7',
+    'to › handle 0.350 ms after [21] worker, Server, flow message 7; ' +
+      'to › log 0.510 ms after [21] worker, Server, flow message 7; ' +
+      'to › store 0.660 ms after [21] worker, Server, flow message 7',
     'the links',
   );
   await details().locator('.flow-links button', { hasText: 'log' }).click();
@@ -210,7 +210,10 @@ test('an arrow tells about itself, and a click on it goes to the other end', asy
   await page.mouse.move(box.x + x, box.y + y);
   await page.waitForSelector('.tip:not([hidden])');
   const tip = (await page.locator('.tip').innerText()).replace(/\s+/g, ' ').trim();
-  assert.equal(tip, 'message id 7: send on [11] main → handle on [21] worker, 0.350 ms between');
+  assert.equal(
+    tip,
+    'message id 7: send on [11] main, Client → handle on [21] worker, Server, 0.350 ms between',
+  );
   await until(
     () => inkAround(x, y, '--select'),
     (n) => n > 0,

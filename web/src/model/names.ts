@@ -191,6 +191,13 @@ export function trackName(track: Track): string {
   return ownName(track) ? track.name : `[${idOf(track)}] ${track.name}`;
 }
 
+/** The same, and its process where there are several: other processes may have such a thread, too. */
+export function trackPlace(track: Track, processes: readonly Process[]): string {
+  const known = processes.length > 1 && processes[track.process];
+  const own = trackName(track);
+  return known ? `${own}, ${processName(processes, track.process)}` : own;
+}
+
 /** Whether case counts: when it is to, or when the query holds a capital. */
 export function caseCounts(query: string, matchCase = false): boolean {
   return matchCase || query !== query.toLowerCase();

@@ -5,7 +5,7 @@ import { h } from '../base/dom';
 import { formatCount, formatPercent, formatTime } from '../base/format';
 import { brief } from '../base/visible';
 import type { CallDetails } from '../model/engine';
-import { trackName } from '../model/names';
+import { idOf, trackName } from '../model/names';
 import { inWords, slicesOf, wordsFor, type Words } from '../model/words';
 import { goToCall, spanOf, zoomToCall, type Views } from './context';
 import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
@@ -24,6 +24,8 @@ export function callDetails(
   const unit = viewer.unit.peek();
   const realAxis = viewer.facts.axis === 'real';
   const track = viewer.trackOfRow(call.row);
+  const { processes } = viewer.facts;
+  const process = track && processes[track.process];
   // Events tell how long they had the CPU, not when they waited.
   const off = call.cpu_length_ns === null ? null : Math.max(0, call.length_ns - call.cpu_length_ns);
   const waited = words.events ? (realAxis ? off : null) : call.wait_ns;
@@ -81,6 +83,9 @@ export function callDetails(
           link('next ›', () => void step(v, call.frame, call.start_ns, 1, call.track)),
         ),
       ),
+      processes.length > 1 && process
+        ? fact('Process', `${idOf(process)} ${process.name}`.trim())
+        : null,
       fact('Thread', `${track ? trackName(track) : '?'}, level ${formatCount(call.depth + 1)}`),
       call.recursion > 0
         ? fact('Recursion', `${slicesOf(words, call.recursion)} of this ${words.name} above it`)

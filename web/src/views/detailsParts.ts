@@ -13,17 +13,24 @@ import { valueTree } from './valueTree';
 /** A line of the table of times: what, real, CPU. */
 export type TimesRow = [string, number | null, number | null];
 
+/** A longer name is cut in the head; all of it stands below. */
+const LONGEST_HEAD = 120;
+
 /** The name of a frame with its colour, or that of the one slice, and all of its name. */
 export function head(v: Views, frame: number, colour = 0): HTMLElement[] {
   const { frames } = v.viewer;
   const mark = swatch(frames, frame, v.settings.theme.peek(), colour);
+  const short = frames.short(frame);
+  const more = [frames.packagePrefix(frame), frames.signature(frame), frames.source(frame)];
+  const name = h('h2', null, mark, h('span', null, ...breakable(short, LONGEST_HEAD)));
+  if (short.length <= LONGEST_HEAD && more.every((text) => text === '')) return [name];
   return [
-    h('h2', null, mark, h('span', null, ...breakable(frames.short(frame), 120))),
+    name,
     h(
       'p',
       { class: 'signature' },
       h('span', { class: 'dim' }, ...breakable(frames.packagePrefix(frame))),
-      ...breakable(`${frames.short(frame)} ${frames.signature(frame)} `),
+      ...breakable(`${short} ${frames.signature(frame)} `),
       h('span', { class: 'dim' }, frames.source(frame)),
     ),
   ];

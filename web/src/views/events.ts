@@ -3,7 +3,7 @@
 
 import { EVENT, type EventRow, type SearchRow } from '../model/found';
 import type { Mark, MarkKind } from '../model/marks';
-import { idOf, trackName } from '../model/names';
+import { idOf, trackPlace } from '../model/names';
 import { revealing } from '../model/span';
 import { goToCall, type Views } from './context';
 
@@ -19,7 +19,7 @@ export function eventPlace(v: Views, event: Found): string {
   const [, , , , , number, process] = event;
   const { facts } = v.viewer;
   const track = number >= 0 ? facts.tracks.find((t) => t.track === number) : undefined;
-  if (track) return trackName(track);
+  if (track) return trackPlace(track, facts.processes);
   const owner = facts.processes[process];
   return owner ? `process ${idOf(owner)} ${owner.name}`.trim() : '';
 }

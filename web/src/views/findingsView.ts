@@ -9,7 +9,7 @@ import { brief } from '../base/visible';
 import type { Finding, FindingPlace, FindingsStore, Rule } from '../model/findings';
 import { findingsSheet, type FoundRule } from '../model/findingsSheet';
 import { EVENT } from '../model/found';
-import { matcher, trackName } from '../model/names';
+import { matcher, trackPlace } from '../model/names';
 import { inWords, wordsFor } from '../model/words';
 import { goToEvent } from './events';
 import type { Exported } from './exportMenu';
@@ -112,7 +112,7 @@ export class FindingsView {
 
   private trackOf(number: number): string {
     const track = this.v.viewer.facts.tracks.find((t) => t.track === number);
-    return track ? trackName(track) : '';
+    return track ? trackPlace(track, this.v.viewer.facts.processes) : '';
   }
 
   exported(): Exported {

@@ -4,7 +4,7 @@
 import { brief } from '../base/visible';
 import type { Flow, FlowEnd, TraceFacts } from '../model/engine';
 import { Trail } from '../model/flows';
-import { trackName } from '../model/names';
+import { trackPlace } from '../model/names';
 import { revealing } from '../model/span';
 import { inWords, wordsFor } from '../model/words';
 import { goToCall, type Views } from './context';
@@ -12,7 +12,7 @@ import { goToCall, type Views } from './context';
 /** The name of the track or thread of an end. */
 export function ownerOfEnd(facts: TraceFacts, end: FlowEnd): string {
   const track = facts.tracks.find((t) => t.track === end.track);
-  if (track) return trackName(track);
+  if (track) return trackPlace(track, facts.processes);
   const threads = [...facts.tracks, ...facts.idle_threads];
   return threads.find((t) => t.thread === end.thread)?.name ?? '';
 }

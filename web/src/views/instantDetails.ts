@@ -3,7 +3,7 @@
 
 import { formatTimeUnit } from '../base/format';
 import type { InstantDetails } from '../model/engine';
-import { idOf, trackName } from '../model/names';
+import { idOf, trackPlace } from '../model/names';
 import type { Views } from './context';
 import { eventFacts, eventParts, fact, factTable, head } from './detailsParts';
 
@@ -16,7 +16,7 @@ function ownerOf(v: Views, { scope, of }: InstantDetails): string {
   }
   if (scope === 3) return facts.tracks.find((t) => t.track === of)?.name ?? 'a processor';
   const track = facts.tracks.find((t) => t.thread === of && t.kind === 'thread');
-  if (track) return `thread ${trackName(track)}`;
+  if (track) return `thread ${trackPlace(track, facts.processes)}`;
   const lone = v.beside.rows.get().threads.find((t) => t.thread === of);
   return lone ? `thread [${lone.key ?? lone.thread_id}] ${lone.name}` : 'a thread';
 }

@@ -5,6 +5,7 @@ import { h } from '../base/dom';
 import { brief, visible } from '../base/visible';
 import { revealing, type Span } from '../model/span';
 import type { Views } from './context';
+import { nestedId } from './valueTree';
 
 /** Select an object or a snapshot, and bring its time into view when that is known. */
 export function goToObject(
@@ -72,7 +73,7 @@ export async function followFrom(
   snapshot: number,
   holder: Record<string, unknown>,
 ): Promise<void> {
-  const id = String(holder['id_ref'] ?? holder['idRef']);
+  const id = String(holder['id_ref'] ?? holder['idRef'] ?? nestedId(holder['id']));
   const { scope } = holder;
   const pid = holder['pid_ref'] ?? holder['pidRef'];
   const named = {

@@ -5,7 +5,7 @@ import { h } from '../base/dom';
 import { formatCount, formatTimeUnit, plural } from '../base/format';
 import { brief } from '../base/visible';
 import type { SampleDetails } from '../model/beside';
-import { idOf, trackName } from '../model/names';
+import { idOf, trackPlace } from '../model/names';
 import { revealing } from '../model/span';
 import type { Views } from './context';
 import { fact, factTable, head, link, section } from './detailsParts';
@@ -13,9 +13,9 @@ import { fact, factTable, head, link, section } from './detailsParts';
 const FRAMES_SHOWN = 200;
 
 function threadOf(v: Views, thread: number): string {
-  const { tracks } = v.viewer.facts;
+  const { tracks, processes } = v.viewer.facts;
   const track = tracks.find((t) => t.thread === thread && t.kind === 'thread');
-  if (track) return trackName(track);
+  if (track) return trackPlace(track, processes);
   const lone = v.beside.rows.get().threads.find((t) => t.thread === thread);
   return lone ? `[${idOf({ id: lone.thread_id, ...lone })}] ${lone.name}` : 'of no thread';
 }

@@ -13,7 +13,7 @@ import {
 } from '../base/format';
 import { effect, untracked } from '../base/signal';
 import { brief } from '../base/visible';
-import { matchAt, trackName } from '../model/names';
+import { matchAt, trackPlace } from '../model/names';
 import {
   STATISTICS_HEADS,
   statisticsColumns,
@@ -255,7 +255,7 @@ export class StatisticsView {
         h(
           'span',
           { class: 'second text' },
-          ` at ${formatTime(start, unit)}${found ? `, ${trackName(found)}` : ''}`,
+          ` at ${formatTime(start, unit)}${found ? `, ${trackPlace(found, viewer.facts.processes)}` : ''}`,
         ),
       );
     };

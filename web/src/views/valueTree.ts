@@ -44,11 +44,23 @@ function summaryText(value: object): string {
 export type Follow = (holder: Record<string, unknown>) => void;
 
 const REFERENCES = ['id_ref', 'idRef'];
+/** "Tree/0x1" of an object inside a snapshot: it is one of its own. */
+const NESTED = /^.+\/([^/]+)$/;
+
+/** The id of an object inside a snapshot; null: it is none. */
+export function nestedId(id: unknown): string | null {
+  return (typeof id === 'string' && NESTED.exec(id)?.[1]) || null;
+}
+
+function isReference(key: string, member: unknown, depth: number): boolean {
+  if (REFERENCES.includes(key)) return !isContainer(member);
+  return key === 'id' && depth > 0 && nestedId(member) !== null;
+}
 
 function members(value: object, depth: number, follow: Follow | null): HTMLElement[] {
   const entries = Object.entries(value);
   const lines = entries.slice(0, MOST).map(([key, member]) => {
-    if (follow && REFERENCES.includes(key) && !isContainer(member))
+    if (follow && isReference(key, member, depth))
       return referenceLine(key, member, () => follow(value as Record<string, unknown>));
     return valueLine(key, member, depth, follow);
   });
