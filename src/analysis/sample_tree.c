@@ -15,7 +15,7 @@ struct counting {
     size_t *last;
     tv_ns *gap;
     int64_t total;
-    struct tv_call_tree *tree;
+    int64_t *measures; /* [samples] */
 };
 
 static bool *wanted_threads(const struct tv_trace *trace, const struct tv_selection *selection)
@@ -58,8 +58,7 @@ static void add(struct counting *counting, const struct tv_sample *sample, int64
     if (measure > MOST - counting->total)
         measure = MOST - counting->total;
     counting->total += measure;
-    counting->tree->cost[sample->path].calls++;
-    counting->tree->cost[sample->path].wall += measure;
+    counting->measures[sample - counting->trace->tables.samples.rows] = measure;
 }
 
 /* A sample is added when the next one of its thread tells how long it stood. */
@@ -98,18 +97,39 @@ static void add_all(struct counting *counting)
     }
 }
 
+int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_selection *selection,
+                            const bool *threads, enum tv_sample_measure measure)
+{
+    size_t samples = trace->tables.samples.count;
+    bool *of_tracks = threads ? NULL : wanted_threads(trace, selection);
+    struct counting counting = {.trace = trace,
+                                .selection = selection,
+                                .measure = measure,
+                                .wanted = threads ? threads : of_tracks,
+                                .measures = tv_alloc(samples, sizeof(int64_t))};
+    for (size_t i = 0; i < samples; i++)
+        counting.measures[i] = -1;
+    if (measure == TV_SAMPLES_TIME)
+        add_times(&counting);
+    else
+        add_all(&counting);
+    tv_free(of_tracks);
+    return counting.measures;
+}
+
 struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
                                              const struct tv_selection *selection,
                                              const bool *threads, enum tv_sample_measure measure)
 {
     struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
-    bool *of_tracks = threads ? NULL : wanted_threads(trace, selection);
-    struct counting counting = {trace, selection, measure, threads ? threads : of_tracks,
-                                NULL,  NULL,      0,       tree};
-    if (measure == TV_SAMPLES_TIME)
-        add_times(&counting);
-    else
-        add_all(&counting);
+    int64_t *measures = tv_sample_measures(trace, selection, threads, measure);
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        if (measures[i] < 0)
+            continue;
+        struct tv_path_cost *cost = &tree->cost[trace->tables.samples.rows[i].path];
+        cost->calls++;
+        cost->wall += measures[i];
+    }
     tree->clocks = TV_CLOCK_WALL;
     for (uint32_t i = tree->count; i-- > 1;) {
         tree->cost[tree->parent[i]].calls += tree->cost[i].calls;
@@ -117,6 +137,6 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
     }
     tree->cost[TV_ROOT_PATH] = (struct tv_path_cost){0};
     tv_call_tree_settle(tree);
-    tv_free(of_tracks);
+    tv_free(measures);
     return tree;
 }

@@ -22,4 +22,9 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
                                              const struct tv_selection *selection,
                                              const bool *threads, enum tv_sample_measure measure);
 
+/* The measures of all samples as that tree has them, each in its place; -1: it is not in the tree.
+ * To be freed. */
+int64_t *tv_sample_measures(const struct tv_trace *trace, const struct tv_selection *selection,
+                            const bool *threads, enum tv_sample_measure measure);
+
 #endif

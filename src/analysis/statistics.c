@@ -202,7 +202,7 @@ static struct rows rows_of(const struct tv_trace *trace, const struct tv_selecti
 {
     struct rows rows = {trace, selection, tv_selection_wanted(trace, selection)};
     for (uint32_t i = 0; !selection->tracks && i < trace->track_count; i++)
-        rows.wanted[i] = true; /* the async ones */
+        rows.wanted[i] |= trace->tracks[i].kind == TV_TRACK_ASYNC;
     return rows;
 }
 

@@ -2,6 +2,7 @@
 /*
  * Flame graphs of calls and of samples.
  */
+#include "analysis/flame_samples.h"
 #include "analysis/flame_time.h"
 #include "analysis/sample_tree.h"
 #include "analysis/thread_tree.h"
@@ -103,6 +104,10 @@ static enum tv_status read_layout(const struct tv_view *view,
     layout->root = (uint32_t)root;
     if (layout->min_share < MIN_SHARE)
         layout->min_share = MIN_SHARE;
+    if (status == TV_OK && question->order == IN_TIME &&
+        (layout->inverted || question->frame != TV_NONE))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "order: what is inverted, or a side of a frame, has no order of time");
     return status;
 }
 
@@ -122,9 +127,6 @@ static enum tv_status read_calls(const struct tv_view *view, const struct tv_par
     bool given = tv_parameter_text(parameters, "clock").data != NULL;
     if (given && !(clock ? view->cpu : view->wall))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "clock: the trace has no such clock");
-    if (question->order == IN_TIME && (question->layout.inverted || question->frame != TV_NONE))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "order: what is inverted, or a side of a frame, has no order of time");
     question->apart = apart;
     question->layout.clock = clock || !view->wall ? TV_CLOCK_CPU : TV_CLOCK_WALL;
     return TV_OK;
@@ -209,6 +211,30 @@ enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_paramet
     return TV_OK;
 }
 
+static struct tv_flame *samples_in_time(const struct tv_view *view,
+                                        const struct tv_selection *selection,
+                                        const struct question *question, unsigned measure)
+{
+    struct tv_flame_samples_options options = {
+        .measure = (enum tv_sample_measure)measure,
+        .fold = question->fold,
+        .min_share = question->layout.min_share,
+        .root = question->layout.root,
+    };
+    return tv_flame_of_samples(view->trace, selection, &options);
+}
+
+static struct tv_flame *flame_of_samples(const struct tv_view *view,
+                                         const struct tv_selection *selection,
+                                         const struct question *question, unsigned measure)
+{
+    struct tv_call_tree *tree =
+        tv_sample_tree_of_trace(view->trace, selection, NULL, (enum tv_sample_measure)measure);
+    struct tv_flame *flame = lay_out(tree, question);
+    tv_call_tree_free(tree);
+    return flame;
+}
+
 enum tv_status tv_view_sample_flame(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)
@@ -223,16 +249,11 @@ enum tv_status tv_view_sample_flame(const struct tv_view *view,
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
         return status;
-    if (question.order == IN_TIME) {
-        tv_parameter_release_selection(&selection);
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "order: that of time is of calls alone");
-    }
-    struct tv_call_tree *tree =
-        tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
-    struct tv_flame *flame = lay_out(tree, &question);
+    struct tv_flame *flame = question.order == IN_TIME
+                                 ? samples_in_time(view, &selection, &question, measure)
+                                 : flame_of_samples(view, &selection, &question, measure);
     write_flame(out, flame);
     tv_flame_free(flame);
-    tv_call_tree_free(tree);
     tv_parameter_release_selection(&selection);
     return TV_OK;
 }

@@ -98,6 +98,30 @@ test('the flame graph is of slices or of samples', async () => {
   await below(/^work inclusive 0\.300 ms, 75\.0 %/, 'work by time');
 });
 
+test('samples stand in the order of time as well', async () => {
+  const turns = [2, 3, 2, 2].map((sf, i) => sample(100 * (i + 1), sf, 1));
+  const content = { traceEvents: EVENTS, stackFrames: FRAMES, samples: turns };
+  const hash = '#tab=flame&samples=count';
+  const waits = (p) => p.waitForSelector('#pane-flame canvas');
+  const { page: shown, troubles: wrong } = await showFile('turns.json', content, { hash, waits });
+  await shown.locator('.flame .scroller').focus();
+  await shown.keyboard.press('1');
+  await until(async () => (await place(shown)).flame, 'time', 'the address');
+  const button = shown.getByRole('button', { name: /Time order/ });
+  assert.equal(await button.getAttribute('aria-pressed'), 'true');
+  const about = () => shown.locator('.flame .about').innerText();
+  const keys = ['ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowLeft'];
+  const told = [];
+  for (const key of keys) {
+    await shown.keyboard.press(key);
+    await shown.waitForTimeout(60);
+    told.push((await about()).match(/^(\w+) inclusive (\d) sample/)?.slice(1).join(' '));
+  }
+  // On main one sample of work, one of rest, and two of work that follow each other.
+  assert.deepEqual(told.slice(1), ['main 4', 'work 2', 'rest 1', 'work 1']);
+  assert.deepEqual(wrong, []);
+});
+
 test('a trace of samples alone shows them at once', async () => {
   const lone = await showFile(
     'lone.json',

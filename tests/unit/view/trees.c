@@ -232,7 +232,7 @@ static const char *const wrong_questions[] = {
     "flame?side=left",
     "flame?threads=both",
     "flame?fold=2",
-    "sample_flame?order=time",
+    "sample_flame?order=time&inverted=1",
 };
 
 static void assert_refused(struct asked *asked, const char *question)

@@ -190,7 +190,7 @@ export class Keys {
         this.page.views.settings.toggleVsync();
         return true;
       case '1':
-        if (viewer.flameOf.peek() === 'calls') this.flame('time');
+        this.flame('time');
         return true;
       case '2':
         this.flame('left-heavy');

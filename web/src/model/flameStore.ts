@@ -43,10 +43,9 @@ export class FlameStore {
     const { viewer } = this;
     const order = viewer.flameOrder.get();
     const root = viewer.flameWay().at(-1);
-    const inTime = order === 'time' && viewer.flameOf.get() === 'calls';
     return {
       ...viewer.scope(),
-      order: inTime || order === 'by-name' ? order : 'left-heavy',
+      order: order === 'time' || order === 'by-name' ? order : 'left-heavy',
       inverted: order === 'inverted',
       fold: viewer.flameFold.get(),
       min: LEAST,

@@ -56,11 +56,6 @@ export function ofSwitch(viewer: Viewer, label: string): HTMLElement | null {
   return select;
 }
 
-/** Samples have no order of time of their own here. */
-function applies(viewer: Viewer, order: FlameOrder): boolean {
-  return order !== 'time' || viewer.flameOf.get() === 'calls';
-}
-
 export function orderSwitch(viewer: Viewer): HTMLElement {
   return h(
     'div',
@@ -77,9 +72,6 @@ export function orderSwitch(viewer: Viewer): HTMLElement {
         text,
       );
       effect(() => setAttribute(button, 'aria-pressed', viewer.flameOrder.get() === order));
-      effect(() => {
-        button.hidden = !applies(viewer, order);
-      });
       return button;
     }),
   );
@@ -119,7 +111,7 @@ export function flameToggles(viewer: Viewer): HTMLElement[] {
     () => {
       const time = viewer.flameOrder.get() === 'time';
       const samples = viewer.flameOf.get() !== 'calls';
-      return { pressed: !samples && (time || flameApart.get()), disabled: time || samples };
+      return { pressed: time || (!samples && flameApart.get()), disabled: time || samples };
     },
   );
   const folded = toggle(
