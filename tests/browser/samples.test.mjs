@@ -115,7 +115,12 @@ test('samples stand in the order of time as well', async () => {
   for (const key of keys) {
     await shown.keyboard.press(key);
     await shown.waitForTimeout(60);
-    told.push((await about()).match(/^(\w+) inclusive (\d) sample/)?.slice(1).join(' '));
+    told.push(
+      (await about())
+        .match(/^(\w+) inclusive (\d) sample/)
+        ?.slice(1)
+        .join(' '),
+    );
   }
   // On main one sample of work, one of rest, and two of work that follow each other.
   assert.deepEqual(told.slice(1), ['main 4', 'work 2', 'rest 1', 'work 1']);

@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { openPage, place, ready, until } from './browser.mjs';
 import { example, view } from './program.mjs';
 
@@ -147,3 +147,192 @@ test(
     assert.deepEqual(troubles, []);
   },
 );
+
+const ODD = [
+  { ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name: 'CrRendererMain' } },
+  { ph: 'X', name: '=cmd()', cat: 'a', pid: 1, tid: 1, ts: 0, dur: 400000, args: { q: 'one' } },
+  { ph: 'X', name: 'a|b`c', cat: 'a', pid: 1, tid: 1, ts: 10, dur: 100, args: { q: 'tab\there' } },
+  { ph: 'X', name: 'late "x", y', cat: 'b', pid: 1, tid: 1, ts: 500, dur: 10 },
+  { ph: 'Q', name: 'odd', pid: 1, tid: 1, ts: 5 },
+];
+
+/** The lines of a table in a format. */
+async function saved(page, format) {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: format, exact: true }).click(),
+  ]);
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+}
+
+test('every table is saved in every format, and a spreadsheet works nothing out', async () => {
+  const file = join(folder, 'odd.json');
+  writeFileSync(file, JSON.stringify(ODD));
+  const { page, troubles } = await show(file, '#tab=search&search=a');
+  await ready(page).catch(() => undefined);
+  const tab = (name) => page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
+  for (const [name, waits] of [
+    ['Profile', '#pane-profile [data-line]'],
+    ['Top-down', '#pane-top-down [data-line]'],
+    ['Bottom-up', '#pane-bottom-up [data-line]'],
+    ['Selection', '#pane-selection [data-line]'],
+    ['Search', '#pane-search [data-line]'],
+    ['Findings', '#pane-findings .finding'],
+    ['Health', '#pane-health .diagnostic'],
+    ['Info', '#pane-info tr'],
+  ]) {
+    await tab(name);
+    await page.locator(waits).first().waitFor();
+    const json = await saved(page, 'JSON');
+    assert.match(json.name, /^odd\.json\.[a-z-]+\.json$/);
+    const rows = JSON.parse(json.text);
+    assert.ok(rows.length > 0, name);
+    const csv = (await saved(page, 'CSV')).text;
+    const markdown = (await saved(page, 'Markdown')).text.trimEnd().split('\n');
+    const tsv = (await saved(page, 'TSV')).text.trimEnd().split('\n');
+    assert.deepEqual([markdown.length, tsv.length], [rows.length + 2, rows.length + 1], name);
+    assert.equal(csv.split('\r\n')[0], Object.keys(rows[0]).join(','), name);
+    const columns = tsv[0].split('\t').length;
+    assert.ok(
+      tsv.every((line) => line.split('\t').length === columns),
+      name,
+    );
+    // Neither a cell of CSV nor one of TSV begins like a formula.
+    assert.doesNotMatch(csv, /(^|,)"?[=@]/m, name);
+    assert.ok(
+      tsv.every((line) => line.split('\t').every((cell) => !/^[=@]/.test(cell))),
+      name,
+    );
+    if (JSON.stringify(rows).includes('=cmd()')) assert.match(csv, /'=cmd\(\)/, name);
+  }
+  assert.deepEqual(troubles, []);
+});
+
+test('what is typed into the find box is all that findings and health show', async () => {
+  const [{ page }] = [await show(join(folder, 'odd.json'), '#tab=health')];
+  await page.locator('#health .diagnostic').first().waitFor();
+  const find = page.getByLabel('Find in table');
+  await find.fill('nothing of that kind');
+  await until(
+    () => page.locator('#health').innerText(),
+    'Nothing here holds the text to find.',
+    '',
+  );
+  assert.match(await page.locator('.find .count').innerText(), /^0 of \d+$/);
+  assert.ok((await page.locator('.find.miss').count()) === 1);
+  await find.fill('odd');
+  await until(() => page.locator('#health .diagnostic').count(), 1, 'the one with that text');
+  await page.getByRole('tab', { name: /^Findings/ }).click();
+  await find.fill('');
+  await page.locator('#pane-findings .finding').first().waitFor();
+  const all = await page.locator('.finding').count();
+  await find.fill('=cmd');
+  await until(
+    () => page.locator('.finding [data-call]').first().innerText(),
+    '=cmd()',
+    'the place',
+  );
+  await find.fill('no such call');
+  await until(() => page.locator('.finding').count(), 0, 'none');
+  assert.ok(all > 0);
+});
+
+const lines = (page, pane, column = 'name') =>
+  page.evaluate(
+    ([where, name]) =>
+      [...document.querySelectorAll(`${where} [data-line]`)]
+        .sort((a, b) => Number(a.dataset.line) - Number(b.dataset.line))
+        .map((row) =>
+          [
+            row.getAttribute('aria-level'),
+            row.querySelector(`[data-column=${name}], .cell.name`).textContent.trim(),
+          ].join(' '),
+        ),
+    [pane, column],
+  );
+
+test('opened lines, order and what is found come back with the address', async () => {
+  const { page, troubles } = await show(example(), '#tab=top-down');
+  await page.locator('#pane-top-down [data-line]').first().waitFor();
+  const tree = page.getByRole('treegrid', { name: 'Top-down' });
+  await tree.focus();
+  await page.keyboard.press('Home');
+  for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
+  await until(
+    () => lines(page, '#pane-top-down').then((l) => /^3 /.test(l[2])),
+    true,
+    'two levels',
+  );
+  await page.keyboard.press('Home');
+  const opened = await lines(page, '#pane-top-down');
+  await until(async () => /^\w+\(\w+\)$/.test((await place(page)).down), true, 'the address');
+  await page.reload();
+  await until(() => lines(page, '#pane-top-down').then(String), String(opened), 'after a reload');
+  // All below a line is one star.
+  await tree.focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('*');
+  await until(async () => /^\w+\*$/.test((await place(page)).down), true, 'a star');
+  const whole = await tree.getAttribute('aria-rowcount');
+  await page.reload();
+  await until(() => tree.getAttribute('aria-rowcount'), whole, 'all of it again');
+  await page.goBack();
+  await until(() => lines(page, '#pane-top-down').then(String), String(opened), 'Back');
+  await page.goForward();
+  await until(() => tree.getAttribute('aria-rowcount'), whole, 'forward');
+  // Only what is found, and what it lies under.
+  await page.getByLabel('Find in table').fill('park');
+  await page.getByRole('button', { name: 'Only matches' }).click();
+  const found = await until(
+    () => lines(page, '#pane-top-down'),
+    (l) => l.length > 0 && l.length < opened.length,
+    'fewer lines',
+  );
+  assert.ok(found.some((line) => /park/.test(line)));
+  await until(async () => (await place(page)).found, '1', 'the switch in the address');
+  await page.reload();
+  await until(() => lines(page, '#pane-top-down').then(String), String(found), 'found again');
+  await page.getByLabel('Find in table').fill('');
+  await page.getByRole('button', { name: 'Only matches' }).click();
+
+  // The profile: two methods opened by their marks, none selected.
+  await page.getByRole('tab', { name: 'Profile' }).click();
+  await ready(page);
+  for (const nth of [2, 0])
+    await page.locator('.profile .row.method[aria-expanded] .twist').nth(nth).click();
+  const groups = () => page.locator('.profile .row.group').count();
+  await until(groups, (n) => n >= 4, 'opened');
+  await until(async () => (await place(page)).opened?.split(',').length, 2, 'in the address');
+  const profile = await lines(page, '.profile');
+  await page.reload();
+  await ready(page);
+  await until(() => lines(page, '.profile').then(String), String(profile), 'opened again');
+  await page.locator('.profile [data-column=excl_real].column').click();
+  await until(async () => (await place(page)).sort, 'excl_real.down', 'the order');
+  await page.goBack();
+  await until(() => lines(page, '.profile').then(String), String(profile), 'the order before');
+  assert.deepEqual(troubles, []);
+});
+
+test('lines are marked with Shift and copied', async () => {
+  const { page } = await show(example(), '#tab=selection');
+  await page.locator('#pane-selection [data-line]').first().waitFor();
+  const grid = page.getByRole('grid', { name: 'Table by name' });
+  await grid.focus();
+  const steps = ['Home', 'Shift+ArrowDown', 'Shift+ArrowDown'];
+  for (const key of steps) await page.keyboard.press(key);
+  assert.equal(await grid.locator('.marked').count(), 3);
+  const copied = await page.evaluate(() => {
+    const data = new DataTransfer();
+    document.dispatchEvent(new ClipboardEvent('copy', { clipboardData: data, cancelable: true }));
+    return data.getData('text/plain');
+  });
+  const rows = copied.trimEnd().split('\n');
+  assert.equal(rows.length, 4);
+  assert.match(rows[0], /^Name\tCount\tWall ms\t/);
+  await page.keyboard.press('Control+a');
+  assert.ok((await grid.locator('.marked').count()) > 10);
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await grid.locator('.marked').count(), 0);
+});
