@@ -44,6 +44,7 @@ uint32_t tv_growth_enter(struct tv_flame_growth *growth, uint32_t parent, uint32
 /* Ends all that are open. */
 void tv_growth_end(struct tv_flame_growth *growth);
 
+/* Of what it stands for; what has no time of its own lasts as long as what lies on it. */
 int64_t tv_growth_width(const struct tv_growing_frame *frame);
 
 /* The frames that lie on one, itself included unless it is what all lie on, which is 0. */

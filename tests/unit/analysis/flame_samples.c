@@ -114,21 +114,17 @@ static void stacks_follow_each_other(void **state)
 struct plain {
     char stacks[64][8];
     int widths[64];
+    char text[TEXT_SIZE];
+    size_t at;
 };
 
-static size_t plain_level(const struct plain *plain, unsigned from, unsigned to, unsigned level,
-                          int start, char *text)
+static void plain_level(struct plain *plain, unsigned from, unsigned to, unsigned level, int start)
 {
-    size_t at = 0;
     for (unsigned i = from; i < to;) {
         char letter = plain->stacks[i][level];
-        if (letter == '\0') {
-            i++;
-            continue;
-        }
         unsigned end = i;
         int width = 0, calls = 0;
-        for (unsigned k = i; k < to; k++) {
+        for (unsigned k = i; k < to && letter != '\0'; k++) {
             if (plain->stacks[k][level] == '\0')
                 continue;
             if (plain->stacks[k][level] != letter)
@@ -137,36 +133,42 @@ static size_t plain_level(const struct plain *plain, unsigned from, unsigned to,
             calls++;
             end = k + 1;
         }
-        at += (size_t)sprintf(text + at, "%u%c %d+%d x%d\n", level, letter, start, width, calls);
-        at += plain_level(plain, i, end, level + 1, start, text + at);
+        if (letter == '\0') {
+            i++;
+            continue;
+        }
+        plain->at += (size_t)snprintf(plain->text + plain->at, TEXT_SIZE - plain->at,
+                                      "%u%c %d+%d x%d\n", level, letter, start, width, calls);
+        plain_level(plain, i, end, level + 1, start);
         start += width;
         i = end;
     }
-    return at;
 }
 
 static void random_samples_equal_the_plain_way(void **state)
 {
     (void)state;
-    static char expected[TEXT_SIZE], text[TEXT_SIZE];
+    static char text[TEXT_SIZE];
+    static struct plain plain;
     static const char *const stacks[] = {"A", "AB", "ABB", "ABBA", "ABBD", "ABC", "C", "CD"};
     uint32_t random = 7;
     for (unsigned round = 0; round < 200; round++) {
         struct fixture f = fixture_draw(drawing, 1);
-        struct plain plain = {0};
+        plain = (struct plain){0};
         struct tv_selection all = TV_SELECT_ALL;
         struct tv_flame_samples_options options = {TV_SAMPLES_WEIGHT, false, 0, TV_ROOT_PATH};
         unsigned count = 1 + round % 64;
         for (unsigned i = 0; i < count; i++) {
             random = random * 1664525u + 1013904223u;
-            strcpy(plain.stacks[i], stacks[(random >> 16) % TV_COUNT(stacks)]);
+            snprintf(plain.stacks[i], sizeof plain.stacks[i], "%s",
+                     stacks[(random >> 16) % TV_COUNT(stacks)]);
             plain.widths[i] = 1 + (int)((random >> 24) % 9);
             add(f.trace, 0, path_of(f.trace, plain.stacks[i]), plain.widths[i]);
         }
-        expected[plain_level(&plain, 0, count, 0, 0, expected)] = '\0';
+        plain_level(&plain, 0, count, 0, 0);
         struct tv_flame *flame = tv_flame_of_samples(f.trace, &all, &options);
         told(flame, text, false);
-        assert_string_equal(text, expected);
+        assert_string_equal(text, plain.text);
         tv_flame_free(flame);
         fixture_free(&f);
     }
