@@ -257,6 +257,8 @@ static void add_clipped(struct job *job, uint32_t row, uint32_t index, const str
     }
     slice.length = end - slice.start;
     slice.cpu_length = cpu_end > slice.cpu_start ? cpu_end - slice.cpu_start : 0;
+    if (slice.flags & TV_SLICE_NO_CPU) /* it has none, however much of it is asked for */
+        slice.cpu_length = 0;
     add_slice(job->cost[0], &slice, has_wall);
 }
 

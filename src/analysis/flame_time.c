@@ -57,6 +57,8 @@ static int64_t clipped(const struct walk *walk, const struct tv_slice *slice, bo
     }
     bool wall = walk->options->clock == TV_CLOCK_WALL || !has_wall;
     int64_t width = wall ? end - start : cpu_end - cpu_start;
+    if (!wall && (slice->flags & TV_SLICE_NO_CPU))
+        width = 0;
     return width > 0 ? width : 0;
 }
 

@@ -57,6 +57,7 @@ extern const struct tv_command tv_command_callgraph;
 extern const struct tv_command tv_command_collapse;
 extern const struct tv_command tv_command_flamegraph;
 extern const struct tv_command tv_command_convert;
+extern const struct tv_command tv_command_cut;
 extern const struct tv_command tv_command_diff;
 extern const struct tv_command tv_command_check;
 extern const struct tv_command tv_command_help;

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *name_of(const struct tv_output *output)
@@ -25,6 +27,30 @@ static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_
         bytes.length -= (size_t)written;
         atomic_fetch_add(&output->progress.bytes, (uint64_t)written);
     }
+    return TV_OK;
+}
+
+static bool is_same_file(const struct stat *output, const char *name, const char *ending)
+{
+    struct stat input;
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s%s", name, ending);
+    return length > 0 && (size_t)length < sizeof path && stat(path, &input) == 0 &&
+           input.st_dev == output->st_dev && input.st_ino == output->st_ino;
+}
+
+enum tv_status tv_output_check(const char *path, const struct tv_words *files, struct tv_error *err)
+{
+    /* As inputs are named (inputs.h). */
+    static const char *const endings[] = {"", ".trace", ".key", ".data"};
+    struct stat output;
+    if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
+        return TV_OK;
+    for (size_t i = 0; i < files->count; i++)
+        for (size_t j = 0; j < TV_COUNT(endings); j++)
+            if (is_same_file(&output, files->items[i], endings[j]))
+                return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                               "--output: '%s' is the input: name another file", path);
     return TV_OK;
 }
 

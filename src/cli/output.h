@@ -7,6 +7,7 @@
 
 #include "base/out.h"
 #include "cli/meter.h"
+#include "cli/options.h"
 
 struct tv_output {
     struct tv_out out;
@@ -20,6 +21,10 @@ struct tv_output {
  * terminal at standard error shows how much has been written once that takes more than a second. */
 enum tv_status tv_output_open(struct tv_output *output, const char *path, bool quiet,
                               struct tv_error *err) TV_MUST_CHECK;
+
+/* TV_ERR_USAGE: the output is one of the inputs, which would be gone before it is read again. */
+enum tv_status tv_output_check(const char *path, const struct tv_words *files,
+                               struct tv_error *err) TV_MUST_CHECK;
 
 /* As tv_output_open, but refuses to send bytes that are no text to a terminal. */
 enum tv_status tv_output_open_binary(struct tv_output *output, const char *path, bool quiet,

@@ -46,6 +46,12 @@ struct recent_path {
     uint32_t parent, path; /* path 0: none yet */
 };
 
+/* The ends of the range on the clocks of a track's input, ticks. */
+struct edges {
+    int64_t from, to; /* on the axis */
+    int64_t cpu_from, cpu_to;
+};
+
 struct sifting {
     const struct tv_trace *from;
     const struct tv_sieve *sieve;
@@ -56,6 +62,7 @@ struct sifting {
     struct tv_place *places; /* [new depth], of the track at hand */
     size_t place_capacity;
     struct recent_path *recent; /* [from->paths.count] */
+    struct edges edges;         /* of the track at hand, where the sieve has a range */
 };
 
 /* ---- Walking ---- */
@@ -137,8 +144,8 @@ static void add_row(struct sifting *s, const struct tv_track *track, uint32_t co
 /* A track without slices stays when its thread does. */
 static bool keeps_empty(const struct sifting *s, const struct tv_track *track)
 {
-    const bool *threads = s->sieve->threads;
-    return track->slice_count == 0 &&
+    const bool *threads = s->sieve->threads, *tracks = s->sieve->tracks;
+    return track->slice_count == 0 && (!tracks || tracks[track - s->from->tracks]) &&
            (track->thread == TV_NONE || !threads || threads[track->thread]);
 }
 
@@ -213,6 +220,56 @@ TV_INLINE uint32_t find_path(struct sifting *s, uint32_t parent, uint32_t old)
     return recent->path;
 }
 
+/* A time on the axis in ticks of the track's clock, rounded down or up. */
+static int64_t ticks_at(const struct tv_trace *trace, const struct tv_track *track, tv_ns time,
+                        bool up)
+{
+    int64_t tick = trace->head->inputs[track->input].tick_ns, ticks;
+    time -= trace->offset[track->input];
+    ticks = time / tick - (time % tick < 0);
+    return ticks + (up && ticks * tick < time);
+}
+
+/* The ends of the range for a track, and the CPU time that its thread had there. */
+static struct edges find_edges(const struct sifting *s, const struct tv_track *track)
+{
+    const struct tv_trace *trace = s->from;
+    const struct tv_sieve_range *range = s->sieve->range;
+    tv_ns tick = trace->head->inputs[track->input].tick_ns, offset = trace->offset[track->input];
+    uint32_t number = (uint32_t)(track - trace->tracks);
+    struct edges edges = {ticks_at(trace, track, range->from, false),
+                          ticks_at(trace, track, range->to, true), 0, 0};
+    if (tv_track_has_wall(trace, number) && tv_track_has_cpu(trace, number)) {
+        edges.cpu_from = tv_track_cpu_at(trace, number, edges.from * tick + offset) / tick;
+        edges.cpu_to = tv_track_cpu_at(trace, number, edges.to * tick + offset) / tick;
+    }
+    return edges;
+}
+
+/* Cuts a slice to the range.  What began or ended at its ends did so for all that follows. */
+static void cut_slice(const struct sifting *s, struct tv_slice_times *times, unsigned *flags)
+{
+    bool cpu_axis = s->from->cpu_axis, has_cpu = !cpu_axis && !(*flags & TV_SLICE_NO_CPU);
+    int64_t *start = cpu_axis ? &times->cpu_start : &times->start;
+    int64_t *length = cpu_axis ? &times->cpu_length : &times->length;
+    int64_t end = *start + *length, cpu_end = times->cpu_start + times->cpu_length;
+    if (*start < s->edges.from) {
+        *flags &= ~(unsigned)TV_SLICE_ENTERED_BEFORE;
+        *start = s->edges.from;
+        if (has_cpu)
+            times->cpu_start = s->edges.cpu_from;
+    }
+    if (end > s->edges.to) {
+        *flags &= ~(unsigned)(TV_SLICE_OPEN | TV_SLICE_MISSING_EXIT | TV_SLICE_UNROLLED |
+                              TV_SLICE_CLIPPED);
+        end = s->edges.to;
+        cpu_end = has_cpu ? s->edges.cpu_to : cpu_end;
+    }
+    *length = end - *start;
+    if (!cpu_axis)
+        times->cpu_length = cpu_end > times->cpu_start ? cpu_end - times->cpu_start : 0;
+}
+
 static void place_slice(struct sifting *s, const struct columns_pair *columns,
                         const struct level *l, uint32_t index)
 {
@@ -225,6 +282,8 @@ static void place_slice(struct sifting *s, const struct columns_pair *columns,
     struct tv_slice_times times = {ticks.start, ticks.length, ticks.cpu_start, ticks.cpu_length};
     unsigned flags = old->flags[from] & ~(unsigned)(TV_SLICE_HAS_CHILDREN | TV_SLICE_FIRST_CHILD);
     uint32_t parent = l->depth > 0 ? own[-1].path : TV_ROOT_PATH;
+    if (s->sieve->range)
+        cut_slice(s, &times, &flags);
     own->path = find_path(s, parent, old->path[from]);
     own->at = at;
     own->index = place->next;
@@ -249,6 +308,8 @@ static void place_track(struct sifting *s, const struct tv_track *track,
     const uint64_t *bits = s->sieve->slices.bits[number];
     struct columns_pair columns = {&s->from->columns[number], &to->columns[number]};
     open_track(s, track);
+    if (s->sieve->range)
+        s->edges = find_edges(s, track);
     s->places = tv_array_reserve(s->places, &s->place_capacity, made->row_count, sizeof *s->places);
     for (uint32_t i = 0; i < made->row_count; i++) {
         const struct tv_row *row = &to->rows[made->first_row + i];
@@ -295,7 +356,7 @@ static void find_facts(struct sifting *s)
 {
     struct tv_trace *to = s->to;
     const struct tv_trace *from = s->from;
-    if (to->slice_count == from->slice_count) {
+    if (to->slice_count == from->slice_count && !s->sieve->range) {
         to->recorded_calls = from->recorded_calls;
         to->unmatched_exits = from->unmatched_exits;
         to->open_calls = from->open_calls;
@@ -327,6 +388,42 @@ static struct tv_trace *new_trace(const struct tv_trace *from)
     return to;
 }
 
+/* Of its records those in the range, and the ends of what was cut. */
+static void cut_track(const struct sifting *s, const struct tv_track *track, struct tv_track *made)
+{
+    struct edges edges = find_edges(s, track);
+    bool cpu_axis = s->from->cpu_axis;
+    int64_t *first = cpu_axis ? &made->first_cpu : &made->first_wall;
+    int64_t *last = cpu_axis ? &made->last_cpu : &made->last_wall;
+    if (*first < edges.from) {
+        *first = edges.from;
+        made->first_cpu = cpu_axis ? edges.from : edges.cpu_from;
+    }
+    if (*last > edges.to) {
+        *last = edges.to;
+        made->last_cpu = cpu_axis ? edges.to : edges.cpu_to;
+    }
+}
+
+static void cut_ends(struct sifting *s, const uint32_t *made)
+{
+    const struct tv_sieve_range *range = s->sieve->range;
+    for (uint32_t i = 0; range && i < s->from->track_count; i++)
+        if (made[i] != TV_NONE)
+            cut_track(s, &s->from->tracks[i], &s->to->tracks[made[i]]);
+    if (range && s->to->start < range->from)
+        s->to->start = range->from;
+    if (range && s->to->end > range->to)
+        s->to->end = range->to;
+}
+
+bool tv_trace_is_empty(const struct tv_trace *trace)
+{
+    const struct tv_tables *t = &trace->tables;
+    return trace->slice_count == 0 && t->instants.count == 0 && t->counters.count == 0 &&
+           t->objects.count == 0 && t->samples.count == 0 && t->memory_dumps.count == 0;
+}
+
 struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sieve *sieve)
 {
     struct sifting s = {.from = trace, .sieve = sieve, .to = new_trace(trace)};
@@ -344,6 +441,7 @@ struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sie
             place_track(&s, &trace->tracks[i], &s.to->tracks[made[i]]);
     tv_sift_tables(s.to, trace, sieve, &s.spots, made);
     tv_paths_finish(&s.to->paths);
+    cut_ends(&s, made);
     find_facts(&s);
     tv_sift_spots_release(&s.spots);
     tv_free(made);

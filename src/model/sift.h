@@ -5,6 +5,8 @@
  * The parent of a slice is the nearest slice around it that is kept.  The new trace is finished and
  * immutable like any other, has the axis of the one it was made from, and uses its head and its
  * sources.  Arrows and waits of a slice that is not kept become those of its new parent.
+ *
+ * A sieve with a range cuts what it keeps to it, and leaves arrows out that lead beyond.
  */
 #ifndef TV_MODEL_SIFT_H
 #define TV_MODEL_SIFT_H
@@ -35,12 +37,24 @@ static inline void tv_slice_set_put(struct tv_slice_set *set, uint32_t columns, 
 /* What is kept.  Arrays are by the number of a row; NULL: all. */
 struct tv_sieve {
     struct tv_slice_set slices;
-    bool *threads; /* [head->thread_count]: of contexts, wake-ups and blockings, and of tracks
-                    * that have no slices anyway */
-    bool *frames;  /* [head->frame_count]: of the stacks of samples; a sample goes with the last
-                    * frame of its stack */
+    bool *threads;      /* [head->thread_count]: of contexts, wake-ups and blockings, and of tracks
+                         * that have no slices anyway */
+    const bool *tracks; /* [track_count]: that stay without slices */
+    bool *frames; /* [head->frame_count]: of the stacks of samples; a sample goes with the last
+                   * frame of its stack */
     bool *instants, *counters, *objects, *samples, *memory_dumps;
+    /* [from, to) of the trace's axis: what lasts is cut to it, in whole ticks; of the slices, and
+     * of what has one time, the arrays above say whether they are kept.  NULL: all. */
+    const struct tv_sieve_range *range;
+    bool own_ends; /* an arrow goes with a slice at one of its ends */
 };
+
+struct tv_sieve_range {
+    tv_ns from, to;
+};
+
+/* That it has nothing at all: no slices, and no rows in tables of what happened. */
+bool tv_trace_is_empty(const struct tv_trace *trace);
 
 /* The trace must live as long as what is made of it. */
 struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sieve *sieve);

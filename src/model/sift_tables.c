@@ -125,8 +125,25 @@ static const struct tv_sift_spot *get_spot(const struct tv_sift_spots *spots, ui
 
 /* ---- What is of slices ---- */
 
+/* False: it lies beyond the range. */
+static bool cut_wait(const struct tv_trace *from, const struct tv_track *track,
+                     const struct tv_sieve_range *range, struct tv_wait *wait)
+{
+    int64_t tick = from->head->inputs[track->input].tick_ns;
+    tv_ns offset = from->offset[track->input];
+    if (!range)
+        return true;
+    int64_t first = (range->from - offset) / tick, behind = (range->to - offset) / tick;
+    int64_t start = wait->start > first ? wait->start : first;
+    int64_t end = wait->start + wait->length < behind ? wait->start + wait->length : behind;
+    wait->start = start;
+    wait->length = end - start;
+    return end > start;
+}
+
 static void sift_waits(struct tv_trace *to, const struct tv_trace *from,
-                       const struct tv_sift_spots *spots, const uint32_t *made)
+                       const struct tv_sieve_range *range, const struct tv_sift_spots *spots,
+                       const uint32_t *made)
 {
     for (uint32_t i = 0; i < from->track_count; i++) {
         const struct tv_track *track = &from->tracks[i];
@@ -141,17 +158,21 @@ static void sift_waits(struct tv_trace *to, const struct tv_trace *from,
             const struct tv_sift_spot *spot = get_spot(spots, row, index);
             if (spot->new_row == TV_NONE)
                 continue;
-            struct tv_wait *wait = &own->waits[own->wait_count++];
+            struct tv_wait *wait = &own->waits[own->wait_count];
             *wait = track->waits[j];
+            if (!cut_wait(from, track, range, wait))
+                continue;
+            own->wait_count++;
             wait->depth = spot->new_row - own->first_row;
             wait->path = tv_slice_get(to, spot->new_row, spot->new_index).path;
         }
     }
 }
 
-/* An end is a slice, or without a row an instant, whose new number `instants` tells. */
+/* An end is a slice, or without a row an instant, whose new number `instants` tells.  `own`: a
+ * slice around it will not do. */
 static bool move_end(struct tv_flow_end *end, const struct tv_sift_spots *spots,
-                     const uint32_t *instants)
+                     const uint32_t *instants, bool own)
 {
     if (end->row == TV_NONE) {
         end->index = instants[end->index];
@@ -160,7 +181,14 @@ static bool move_end(struct tv_flow_end *end, const struct tv_sift_spots *spots,
     const struct tv_sift_spot *spot = get_spot(spots, end->row, end->index);
     end->row = spot->new_row;
     end->index = spot->new_index;
-    return spot->new_row != TV_NONE;
+    return spot->new_row != TV_NONE && (spot->kept || !own);
+}
+
+static bool is_within(const struct tv_trace *trace, const struct tv_sieve_range *range,
+                      uint32_t input, tv_ns time)
+{
+    time = tv_trace_time(trace, input, time);
+    return !range || (time >= range->from && time < range->to);
 }
 
 static bool same_end(const struct tv_flow_end *a, const struct tv_flow_end *b)
@@ -169,13 +197,17 @@ static bool same_end(const struct tv_flow_end *a, const struct tv_flow_end *b)
 }
 
 /* An arrow that would now lead from a slice to itself tells nothing, unless it did before. */
-static void sift_flows(struct tv_tables *to, const struct tv_tables *from,
-                       const struct tv_sift_spots *spots, const uint32_t *instants)
+static void sift_flows(struct tv_tables *to, const struct tv_trace *trace,
+                       const struct tv_sieve *sieve, const struct tv_sift_spots *spots,
+                       const uint32_t *instants)
 {
-    for (size_t i = 0; i < from->flows.count; i++) {
-        const struct tv_flow *old = &from->flows.rows[i];
+    for (size_t i = 0; i < trace->tables.flows.count; i++) {
+        const struct tv_flow *old = &trace->tables.flows.rows[i];
         struct tv_flow flow = *old;
-        bool there = move_end(&flow.from, spots, instants) && move_end(&flow.to, spots, instants);
+        bool there = move_end(&flow.from, spots, instants, sieve->own_ends) &&
+                     move_end(&flow.to, spots, instants, sieve->own_ends) &&
+                     is_within(trace, sieve->range, flow.input, flow.from.time) &&
+                     is_within(trace, sieve->range, flow.input, flow.to.time);
         if (there && (!same_end(&flow.from, &flow.to) || same_end(&old->from, &old->to)))
             *tv_table_add(&to->flows) = flow;
     }
@@ -232,41 +264,107 @@ static void sift_instants(struct tv_tables *to, const struct tv_tables *from, co
     }
 }
 
-static void sift_counters(struct tv_tables *to, const struct tv_tables *from, const bool *kept)
+/* The samples of a counter that count in a range: the first one may lie before it, and holds where
+ * it begins. */
+static void find_samples(const struct tv_trace *trace, const struct tv_counter *counter,
+                         const struct tv_sieve_range *range, uint32_t *first, uint32_t *end)
 {
-    for (size_t i = 0; i < from->counters.count; i++) {
-        const struct tv_counter *counter = &from->counters.rows[i];
-        if (!is_kept(kept, i))
+    const tv_ns *times = trace->tables.counter_times + counter->first_sample;
+    *first = 0;
+    *end = counter->sample_count;
+    if (!range)
+        return;
+    while (*end > 0 && tv_trace_time(trace, counter->input, times[*end - 1]) >= range->to)
+        --*end;
+    while (*first + 1 < *end &&
+           tv_trace_time(trace, counter->input, times[*first + 1]) <= range->from)
+        ++*first;
+}
+
+static void sift_counter(struct tv_tables *to, const struct tv_trace *trace,
+                         const struct tv_counter *counter, const struct tv_sieve_range *range)
+{
+    const struct tv_tables *from = &trace->tables;
+    struct tv_counter cut = *counter;
+    uint32_t first, end, *names;
+    find_samples(trace, counter, range, &first, &end);
+    if (first == end)
+        return;
+    cut.sample_count = end - first;
+    names = tv_alloc(counter->series_count, sizeof *names);
+    for (uint32_t j = 0; j < counter->series_count; j++)
+        names[j] = from->series.rows[counter->first_series + j].name;
+    tv_tables_add_counter(to, &cut, names, from->counter_times + counter->first_sample + first,
+                          from->counter_offsets + counter->first_sample + first,
+                          from->counter_values + counter->first_value +
+                              (size_t)first * counter->series_count);
+    tv_free(names);
+    tv_ns *time = &to->counter_times[to->counters.rows[to->counters.count - 1].first_sample];
+    if (range && tv_trace_time(trace, counter->input, *time) < range->from)
+        *time = range->from - trace->offset[counter->input];
+}
+
+static void sift_counters(struct tv_tables *to, const struct tv_trace *trace,
+                          const struct tv_sieve *sieve)
+{
+    for (size_t i = 0; i < trace->tables.counters.count; i++)
+        if (is_kept(sieve->counters, i))
+            sift_counter(to, trace, &trace->tables.counters.rows[i], sieve->range);
+}
+
+/* Only what lives in the range is kept: its life is cut to that. */
+static void cut_object(const struct tv_trace *trace, const struct tv_sieve_range *range,
+                       struct tv_object *object)
+{
+    tv_ns offset = trace->offset[object->input];
+    if (!range)
+        return;
+    if (object->created + offset < range->from)
+        object->created = range->from - offset;
+    if (object->deleted + offset < range->to)
+        return;
+    object->deleted = range->to - offset;
+    object->flags &= (uint8_t)~TV_OBJECT_DELETED;
+}
+
+/* Of its snapshots those in the range, and the one that holds where it begins. */
+static void sift_snapshots(struct tv_tables *to, const struct tv_trace *trace,
+                           const struct tv_object *old, const struct tv_sieve_range *range)
+{
+    const struct tv_snapshot *rows = trace->tables.snapshots.rows + old->first_snapshot;
+    struct tv_object *object = &to->objects.rows[to->objects.count - 1];
+    object->first_snapshot = (uint32_t)to->snapshots.count;
+    object->snapshot_count = 0;
+    for (uint32_t i = 0; i < old->snapshot_count; i++) {
+        bool held = i + 1 == old->snapshot_count ||
+                    tv_trace_time(trace, old->input, rows[i + 1].time) > (range ? range->from : 0);
+        tv_ns time = tv_trace_time(trace, old->input, rows[i].time);
+        if (range && (time >= range->to || (time < range->from && !held)))
             continue;
-        uint32_t *names = tv_alloc(counter->series_count, sizeof *names);
-        for (uint32_t j = 0; j < counter->series_count; j++)
-            names[j] = from->series.rows[counter->first_series + j].name;
-        tv_tables_add_counter(to, counter, names, from->counter_times + counter->first_sample,
-                              from->counter_offsets + counter->first_sample,
-                              from->counter_values + counter->first_value);
-        tv_free(names);
+        struct tv_snapshot *snapshot = tv_table_add(&to->snapshots);
+        *snapshot = rows[i];
+        snapshot->object = (uint32_t)(to->objects.count - 1);
+        if (range && time < range->from)
+            snapshot->time = range->from - trace->offset[old->input];
+        object->snapshot_count++;
     }
 }
 
 /* Snapshots stay in their order, those of one object together. */
-static void sift_objects(struct tv_tables *to, const struct tv_tables *from, const bool *kept)
+static void sift_objects(struct tv_tables *to, const struct tv_trace *trace,
+                         const struct tv_sieve *sieve)
 {
+    const struct tv_tables *from = &trace->tables;
     uint32_t *numbers = tv_alloc(from->objects.count, sizeof *numbers);
     size_t keys = 0;
     for (size_t i = 0; i < from->objects.count; i++) {
-        numbers[i] = is_kept(kept, i) ? (uint32_t)to->objects.count : TV_NONE;
-        if (numbers[i] != TV_NONE)
-            *tv_table_add(&to->objects) = from->objects.rows[i];
-    }
-    for (size_t i = 0; i < from->snapshots.count; i++) {
-        struct tv_snapshot snapshot = from->snapshots.rows[i];
-        uint32_t number = numbers[snapshot.object];
-        if (number == TV_NONE)
+        numbers[i] = is_kept(sieve->objects, i) ? (uint32_t)to->objects.count : TV_NONE;
+        if (numbers[i] == TV_NONE)
             continue;
-        if (from->objects.rows[snapshot.object].first_snapshot == i)
-            to->objects.rows[number].first_snapshot = (uint32_t)to->snapshots.count;
-        snapshot.object = number;
-        *tv_table_add(&to->snapshots) = snapshot;
+        struct tv_object *object = tv_table_add(&to->objects);
+        *object = from->objects.rows[i];
+        cut_object(trace, sieve->range, object);
+        sift_snapshots(to, trace, &from->objects.rows[i], sieve->range);
     }
     to->object_keys = tv_alloc(to->objects.count, sizeof *to->object_keys);
     for (size_t i = 0; i < from->objects.count; i++) {
@@ -359,24 +457,48 @@ static void copy_stack_frames(struct tv_trace *to, const struct tv_trace *from)
     tv_free(map);
 }
 
+static void sift_contexts(struct tv_tables *to, const struct tv_trace *trace,
+                          const struct tv_sieve *sieve)
+{
+    for (size_t i = 0; i < trace->tables.contexts.count; i++) {
+        struct tv_context context = trace->tables.contexts.rows[i];
+        tv_ns offset = trace->offset[context.input];
+        const struct tv_sieve_range *range = sieve->range;
+        if (!keeps_thread(sieve, context.thread) ||
+            (range && (context.start + offset >= range->to || context.end + offset <= range->from)))
+            continue;
+        if (range && context.start + offset < range->from)
+            context.start = range->from - offset;
+        if (range && context.end + offset > range->to)
+            context.end = range->to - offset;
+        *tv_table_add(&to->contexts) = context;
+    }
+}
+
 void tv_sift_tables(struct tv_trace *to, const struct tv_trace *from, const struct tv_sieve *sieve,
                     const struct tv_sift_spots *spots, const uint32_t *made)
 {
     struct tv_tables *t = &to->tables;
     const struct tv_tables *f = &from->tables;
     uint32_t *instants = tv_alloc(f->instants.count, sizeof *instants);
-    sift_waits(to, from, spots, made);
+    sift_waits(to, from, sieve->range, spots, made);
     sift_instants(t, f, sieve->instants, instants);
-    sift_flows(t, f, spots, instants);
+    sift_flows(t, from, sieve, spots, instants);
     sift_extras(t, f, spots);
-    sift_counters(t, f, sieve->counters);
-    sift_objects(t, f, sieve->objects);
+    sift_counters(t, from, sieve);
+    sift_objects(t, from, sieve);
     sift_dumps(t, f, sieve->memory_dumps);
     sift_samples(to, from, sieve);
     copy_stack_frames(to, from);
-    COPY_TABLE(t, f, contexts, keeps_thread(sieve, f->contexts.rows[i].thread));
-    COPY_TABLE(t, f, wakeups, keeps_thread(sieve, f->wakeups.rows[i].thread));
-    COPY_TABLE(t, f, blockings, keeps_thread(sieve, f->blockings.rows[i].thread));
+    sift_contexts(t, from, sieve);
+    COPY_TABLE(
+        t, f, wakeups,
+        keeps_thread(sieve, f->wakeups.rows[i].thread) &&
+            is_within(from, sieve->range, f->wakeups.rows[i].input, f->wakeups.rows[i].time));
+    COPY_TABLE(
+        t, f, blockings,
+        keeps_thread(sieve, f->blockings.rows[i].thread) &&
+            is_within(from, sieve->range, f->blockings.rows[i].input, f->blockings.rows[i].time));
     COPY_TABLE(t, f, joins, true);
     COPY_TABLE(t, f, clock_syncs, true);
     COPY_TABLE(t, f, known_names, true);

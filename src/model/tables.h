@@ -75,6 +75,7 @@ struct tv_object {
     uint32_t category, id, scope;
     uint32_t process, input;
     uint32_t first_snapshot, snapshot_count;
+    uint64_t created_at, deleted_at; /* offsets of the events that did so, where they did */
     uint32_t group; /* objects and async slices joined by "=" have the same; TV_NONE: not joined */
     uint8_t flags;
 };

@@ -10,53 +10,10 @@
 #include "base/bytes.h"
 #include "base/intern.h"
 #include "base/memory.h"
-#include "base/source.h"
 #include "readers/json.h"
+#include "readers/te_edit.h"
 #include "readers/te_fields.h"
 #include "readers/te_references.h"
-
-/* What most events fit into; longer ones than the largest were not read in the first place. */
-#define FIRST_WANT ((size_t)4096)
-#define MOST_WANT ((size_t)128 << 20)
-
-/* One event's text. */
-struct event {
-    uint8_t *bytes;
-    struct tv_te_fields fields;
-    struct tv_bytes object; /* from '{' to '}', which may be missing */
-};
-
-/* False: the event is longer than `want`, or there is none (*status says so). */
-static bool try_event(struct event *event, struct tv_source *source, uint64_t offset, size_t want,
-                      enum tv_status *status, struct tv_error *err)
-{
-    const uint8_t *end;
-    size_t got = 0;
-    event->bytes = tv_realloc(event->bytes, want + TV_WINDOW_SLACK, 1);
-    *status = tv_source_read(source, offset, event->bytes, want, &got, err);
-    if (*status != TV_OK)
-        return false;
-    memset(event->bytes + got, 0, TV_WINDOW_SLACK);
-    enum tv_te_read read =
-        tv_te_fields_read(event->bytes, event->bytes + got, &event->fields, &end);
-    if (read == TV_TE_CUT && got < want && got > 0)
-        read = tv_te_fields_close(event->bytes, event->bytes + got, &event->fields, &end);
-    if (read == TV_TE_READ)
-        event->object = (struct tv_bytes){event->bytes, (size_t)(end - event->bytes)};
-    else if (read != TV_TE_CUT || got < want)
-        *status = tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
-    return read == TV_TE_READ;
-}
-
-static enum tv_status read_event(struct event *event, struct tv_source *source, uint64_t offset,
-                                 struct tv_error *err)
-{
-    enum tv_status status = TV_OK;
-    for (size_t want = FIRST_WANT; want <= MOST_WANT && status == TV_OK; want *= 4)
-        if (try_event(event, source, offset, want, &status, err))
-            return TV_OK;
-    return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;
-}
 
 static bool is_object(struct tv_bytes raw)
 {
@@ -332,8 +289,8 @@ static bool is_news(struct tv_bytes key, struct tv_bytes value, const struct mem
 }
 
 /* What the end's own event says in words of its own. */
-static void put_end(struct tv_out *out, const struct event *start, const struct event *end,
-                    bool stack_shown)
+static void put_end(struct tv_out *out, const struct tv_te_event_text *start,
+                    const struct tv_te_event_text *end, bool stack_shown)
 {
     struct members said, own;
     struct tv_bytes key, value;
@@ -353,7 +310,7 @@ static void put_end(struct tv_out *out, const struct event *start, const struct 
 }
 
 static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
-                      const struct event *start, const struct event *end)
+                      const struct tv_te_event_text *start, const struct tv_te_event_text *end)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
@@ -386,7 +343,7 @@ static void put_inner(struct tv_out *out, struct tv_bytes object)
     tv_out_text(out, "}}");
 }
 
-static bool is_inner(const struct event *event)
+static bool is_inner(const struct tv_te_event_text *event)
 {
     return !event->fields.ph.data && !event->fields.ts.data;
 }
@@ -395,11 +352,11 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
                               uint64_t end_offset, struct tv_out *out, struct tv_error *err)
 {
     struct tv_source *source = trace->head->inputs[input].source;
-    struct event start = {.bytes = NULL}, end = {.bytes = NULL};
+    struct tv_te_event_text start = {.bytes = NULL}, end = {.bytes = NULL};
     bool ended = end_offset != TV_NO_OFFSET;
-    enum tv_status status = read_event(&start, source, offset, err);
+    enum tv_status status = tv_te_event_text_read(&start, source, offset, err);
     if (ended) {
-        enum tv_status second = read_event(&end, source, end_offset, err);
+        enum tv_status second = tv_te_event_text_read(&end, source, end_offset, err);
         status = status == TV_OK ? second : status;
     }
     if (status == TV_OK && is_inner(&start))
@@ -429,38 +386,53 @@ static void put_length(struct tv_out *out, const char *key, tv_ns length)
     tv_out_time(out, length, 1000, 3);
 }
 
+static bool is_moved(const struct tv_te_edit *moved, struct tv_bytes key)
+{
+    return (moved->has_ts && tv_bytes_equal(key, TV_BYTES("ts"))) ||
+           (moved->has_tts && tv_bytes_equal(key, TV_BYTES("tts")));
+}
+
 /* The members of the beginning that are written as they are; the colour is that of the end, where
  * this tells one. */
-static void put_kept(struct tv_out *out, const struct event *start, struct tv_bytes end_colour)
+static void put_kept(struct tv_out *out, const struct tv_te_event_text *start,
+                     struct tv_bytes end_colour, const struct tv_te_edit *moved)
 {
     struct tv_bytes key, value;
     bool any = true, recoloured = tv_te_colour(end_colour) > 0;
     const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
-    while (tv_te_member_next(&at, behind, &key, &value))
-        if (!is_remade(tv_te_key(key)) &&
-            !(recoloured && tv_bytes_equal(tv_te_key(key), TV_BYTES("cname"))))
+    while (tv_te_member_next(&at, behind, &key, &value)) {
+        struct tv_bytes text = tv_te_key(key);
+        if (!is_remade(text) && !is_moved(moved, text) &&
+            !(recoloured && tv_bytes_equal(text, TV_BYTES("cname"))))
             put_member(out, &any, key, value);
+    }
     if (recoloured)
         put_raw(out, "cname", end_colour);
+    if (moved->has_ts)
+        put_length(out, "ts", moved->ts);
+    if (moved->has_tts)
+        put_length(out, "tts", moved->tts);
 }
 
 /* What the end says of its own stands as it is shown: under "end", and arguments that it hides
  * under "overwritten". */
-static void put_slice(struct tv_out *out, const struct tv_slice *slice, const struct event *start,
-                      const struct event *end)
+static void put_slice(struct tv_out *out, const struct tv_slice *slice,
+                      const struct tv_te_event_text *start, const struct tv_te_event_text *end,
+                      const struct tv_te_edit *moved)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
     const struct tv_te_fields *b = end ? &end->fields : &none;
-    bool open = slice->flags & TV_SLICE_OPEN;
-    tv_out_text(out, open ? "{\"ph\":\"B\"" : "{\"ph\":\"X\"");
-    put_kept(out, start, b->cname);
+    char phase = tv_te_phase(a);
+    bool begun = phase == 'B', open = begun && (slice->flags & TV_SLICE_OPEN);
+    tv_out_format(out, "{\"ph\":\"%c\"", begun && !open ? 'X' : phase);
+    put_kept(out, start, b->cname, moved);
     if (!open)
         put_length(out, "dur", slice->length);
     if (!open && a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
         put_length(out, "tdur", slice->cpu_length);
-    put_raw(out, "esf", b->sf);
-    put_raw(out, "estack", b->stack);
+    put_raw(out, "esf", begun ? b->sf : a->esf);
+    put_raw(out, "estack", begun ? b->stack : a->estack);
     if (a->args.data || b->args.data) {
         tv_out_text(out, ",\"args\":");
         put_args(out, a->args, b->args);
@@ -471,21 +443,37 @@ static void put_slice(struct tv_out *out, const struct tv_slice *slice, const st
     tv_out_char(out, '}');
 }
 
+/* Where the model's times are not those of the event that began the slice, they are written. */
+static struct tv_te_edit moved_times(const struct tv_trace *trace, uint32_t input,
+                                     const struct tv_slice *slice,
+                                     const struct tv_te_fields *fields)
+{
+    struct tv_te_edit edit = {.ts = slice->start - trace->offset[input], .tts = slice->cpu_start};
+    int64_t ts, tts;
+    edit.has_ts = !tv_te_time(fields->ts, &ts) || ts != edit.ts;
+    edit.has_tts =
+        tv_te_time(fields->tts, &tts) && tts != edit.tts && !(slice->flags & TV_SLICE_NO_CPU);
+    return edit;
+}
+
 enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, uint32_t index,
                                     struct tv_out *out, struct tv_error *err)
 {
     struct tv_source *source = trace->head->inputs[trace->rows[row].input].source;
     const struct tv_slice_extra *extra = tv_tables_slice_extra(&trace->tables, row, index);
     struct tv_slice slice = tv_slice_get(trace, row, index);
-    struct event start = {.bytes = NULL}, end = {.bytes = NULL};
+    struct tv_te_event_text start = {.bytes = NULL}, end = {.bytes = NULL};
     bool ended = extra && extra->end_offset != TV_NO_OFFSET;
-    enum tv_status status = read_event(&start, source, tv_slice_offset(trace, row, index), err);
+    enum tv_status status =
+        tv_te_event_text_read(&start, source, tv_slice_offset(trace, row, index), err);
     if (ended) {
-        enum tv_status second = read_event(&end, source, extra->end_offset, err);
+        enum tv_status second = tv_te_event_text_read(&end, source, extra->end_offset, err);
         status = status == TV_OK ? second : status;
     }
-    if (status == TV_OK)
-        put_slice(out, &slice, &start, ended ? &end : NULL);
+    if (status == TV_OK) {
+        struct tv_te_edit moved = moved_times(trace, trace->rows[row].input, &slice, &start.fields);
+        put_slice(out, &slice, &start, ended ? &end : NULL, &moved);
+    }
     tv_free(start.bytes);
     tv_free(end.bytes);
     return status;

@@ -14,8 +14,9 @@
 enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                               uint64_t end_offset, struct tv_out *out, struct tv_error *err);
 
-/* Writes a slice that two events made ("B", "E") as one ("X") with the members of both, for
- * another Trace Event file; one that is open stays a beginning. */
+/* Writes a slice of a thread as an event for another Trace Event file, with the times that it has
+ * in the model: one that two events made ("B", "E") as one ("X") with the members of both; one that
+ * is open stays a beginning. */
 enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, uint32_t index,
                                     struct tv_out *out, struct tv_error *err);
 

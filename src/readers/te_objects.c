@@ -180,6 +180,8 @@ static uint32_t create(struct joining *joining, const struct tv_te_loose *event,
         .scope = told->scope,
         .process = event->process,
         .input = joining->context->input,
+        .created_at = flags & TV_OBJECT_CREATED ? event->offset : TV_NO_OFFSET,
+        .deleted_at = TV_NO_OFFSET,
         .group = told->group,
         .flags = (uint8_t)flags,
     };
@@ -263,6 +265,7 @@ static void take_deletion(struct joining *joining, const struct tv_te_loose *eve
     else
         check_fit(joining, number, told);
     object_at(joining, number)->deleted = event->time;
+    object_at(joining, number)->deleted_at = event->offset;
     object_at(joining, number)->flags |= TV_OBJECT_DELETED;
 }
 

@@ -487,10 +487,7 @@ static void put_process(const struct writing *w, bool *any, struct tv_out *out)
 /* Members that are left out, or written behind the others. */
 static bool is_left_out(const struct writing *w, struct tv_bytes key)
 {
-    if (is(key, "pid"))
-        return w->pid != 0;
-    return w->renaming->unbound &&
-           (is(key, "bind_id") || is(key, "flow_in") || is(key, "flow_out"));
+    return w->pid != 0 && is(key, "pid");
 }
 
 /* What is of everybody makes no process. */
@@ -503,7 +500,7 @@ static bool is_global(const struct writing *w)
 static bool is_same(const struct writing *w)
 {
     const struct tv_te_renaming *renaming = w->renaming;
-    return w->pid == 0 && renaming->shift == 0 && !renaming->unbound && !w->fields->rare &&
+    return w->pid == 0 && renaming->shift == 0 && !w->fields->rare &&
            !(w->phase != 0 && strchr("McP=", w->phase));
 }
 

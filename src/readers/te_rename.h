@@ -47,7 +47,6 @@ struct tv_te_renaming {
     tv_ns shift;                     /* added to times */
     bool keeps_pids;                 /* processes are those of earlier files with their pids */
     bool frames;                     /* ids of stack frames get the prefix */
-    bool unbound;                    /* the event at hand has no part in flows any more */
     char prefix[16];                 /* of what is changed: "2/" */
     struct tv_interner *pids;        /* of this file */
     struct tv_te_renamed *processes; /* by these */

@@ -27,6 +27,7 @@ struct tv_te_rewrite {
     struct file **files;
     size_t count, capacity;
     bool any;                 /* an event was written */
+    struct tv_out edited;     /* the event at hand */
     struct tv_interner *keys; /* of members */
 };
 
@@ -34,6 +35,7 @@ struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken
 {
     struct tv_te_rewrite *rewrite = tv_alloc(1, sizeof *rewrite);
     *rewrite = (struct tv_te_rewrite){.out = out, .taken = taken, .keys = tv_interner_new()};
+    tv_out_init_memory(&rewrite->edited);
     tv_out_text(out, "{\"traceEvents\":[\n");
     return rewrite;
 }
@@ -47,6 +49,7 @@ void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
     }
     tv_free(rewrite->files);
     tv_interner_free(rewrite->keys);
+    tv_out_release(&rewrite->edited);
     tv_free(rewrite);
 }
 
@@ -71,21 +74,35 @@ void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
 static void put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_event *event)
 {
     struct file *file = rewrite->files[rewrite->count - 1];
-    file->renaming.unbound = file->choice && file->choice->unbound(file->choice->context, event);
     tv_te_rewrite_separate(rewrite);
-    if (rewrite->taken || file->renaming.unbound)
+    if (rewrite->taken)
         tv_te_rename_event(&file->renaming, event, rewrite->out);
     else
         tv_json_normalise(event->text, rewrite->out, NULL);
 }
 
-void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text, uint64_t offset)
+static void put_text(struct tv_te_rewrite *rewrite, struct tv_bytes text)
 {
     struct tv_te_fields fields;
     const uint8_t *end;
-    struct tv_te_list_event event = {.fields = &fields, .text = text, .offset = offset};
+    struct tv_te_list_event event = {.fields = &fields, .text = text};
     if (tv_te_fields_read(text.data, text.data + text.length, &fields, &end) == TV_TE_READ)
         put_event(rewrite, &event);
+}
+
+void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
+                         const struct tv_te_edit *edit)
+{
+    struct tv_out *edited = &rewrite->edited;
+    if (!tv_te_edit_is_any(edit)) {
+        put_text(rewrite, text);
+        return;
+    }
+    edited->length = 0;
+    tv_te_edit_event(text, edit, edited);
+    size_t length = edited->length;
+    memset(tv_out_room(edited, TV_WINDOW_SLACK), 0, TV_WINDOW_SLACK);
+    put_text(rewrite, (struct tv_bytes){edited->buffer, length});
 }
 
 /* Writes the event itself: the list, which would write it as it is, is told that it goes nowhere.
@@ -94,7 +111,12 @@ static bool take_event(void *context, const struct tv_te_list_event *event)
 {
     struct tv_te_rewrite *rewrite = context;
     const struct tv_te_rewrite_choice *choice = rewrite->files[rewrite->count - 1]->choice;
-    if (!choice || choice->wanted(choice->context, event))
+    struct tv_te_edit edit = {0};
+    if (choice && !choice->wanted(choice->context, event, &edit))
+        return false;
+    if (tv_te_edit_is_any(&edit))
+        tv_te_rewrite_event(rewrite, event->text, &edit);
+    else
         put_event(rewrite, event);
     return false;
 }
@@ -111,12 +133,16 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
     rewrite->files = tv_array_reserve(rewrite->files, &rewrite->capacity, rewrite->count + 1,
                                       sizeof(struct file *));
     rewrite->files[rewrite->count++] = file;
-    enum tv_status status = tv_te_container_copy(&file->container, added->source, &copy, err);
+    enum tv_status status = TV_OK;
+    if (file->choice)
+        status = file->choice->begin(file->choice->context, rewrite, err);
+    if (status == TV_OK)
+        status = tv_te_container_copy(&file->container, added->source, &copy, err);
     /* What was read of the events is not needed beside that of the next file. */
     tv_te_lists_release(&file->container.lists);
     memset(&file->container.lists, 0, sizeof file->container.lists);
-    if (status == TV_OK && file->choice && file->choice->add)
-        status = file->choice->add(file->choice->context, rewrite, err);
+    if (status == TV_OK && file->choice)
+        status = file->choice->end(file->choice->context, rewrite, err);
     return status;
 }
 
@@ -274,7 +300,7 @@ static size_t whole_characters(const uint8_t *bytes, size_t length)
 }
 
 /* The source as one string. */
-static enum tv_status put_text(struct tv_out *out, struct tv_source *source, struct tv_error *err)
+static enum tv_status put_source(struct tv_out *out, struct tv_source *source, struct tv_error *err)
 {
     uint8_t *bytes = tv_alloc(CHUNK, 1);
     size_t held = 0, got = 0;
@@ -311,7 +337,7 @@ static enum tv_status put_texts(struct tv_te_rewrite *rewrite,
         if (!texts[i].source || !texts[i].key[0])
             continue;
         tv_out_format(rewrite->out, ",\n\"%s\":", texts[i].key);
-        status = put_text(rewrite->out, texts[i].source, err);
+        status = put_source(rewrite->out, texts[i].source, err);
     }
     return status;
 }

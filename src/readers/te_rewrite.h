@@ -16,6 +16,7 @@
 #include "base/out.h"
 #include "base/source.h"
 #include "model/head.h"
+#include "readers/te_edit.h"
 #include "readers/te_list.h"
 #include "readers/te_rename.h"
 
@@ -26,14 +27,14 @@ struct tv_te_rewrite;
 
 /* Which events are written. */
 struct tv_te_rewrite_choice {
-    bool (*wanted)(void *context, const struct tv_te_list_event *event);
-    /* Whether a wanted event loses its part in flows. */
-    bool (*unbound)(void *context, const struct tv_te_list_event *event);
+    /* Writes events that go before those of the file (tv_te_rewrite_event). */
+    enum tv_status (*begin)(void *context, struct tv_te_rewrite *rewrite, struct tv_error *err);
+    /* *edit, which is zeroed, is what becomes of a wanted event. */
+    bool (*wanted)(void *context, const struct tv_te_list_event *event, struct tv_te_edit *edit);
     /* Whether an element of "samples" is written, by its place in the file. */
     bool (*wanted_sample)(void *context, uint64_t offset);
-    /* Writes further events behind the last one of the file (tv_te_rewrite_event); NULL: there are
-     * no more. */
-    enum tv_status (*add)(void *context, struct tv_te_rewrite *rewrite, struct tv_error *err);
+    /* Writes further events behind the last one of the file. */
+    enum tv_status (*end)(void *context, struct tv_te_rewrite *rewrite, struct tv_error *err);
     void *context;
 };
 
@@ -64,9 +65,10 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
                                   const struct tv_te_rewrite_file *file,
                                   struct tv_error *err) TV_MUST_CHECK;
 
-/* Inside of `add`: writes one more event of the file, strict JSON with TV_WINDOW_SLACK bytes behind
- * it; `offset` is that of the event it was made of. */
-void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text, uint64_t offset);
+/* Inside of the functions of a choice: writes one more event of the file, with TV_WINDOW_SLACK
+ * bytes behind its text. */
+void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
+                         const struct tv_te_edit *edit);
 
 /* Before an event that somebody else writes. */
 void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite);

@@ -33,10 +33,9 @@ struct model_pid {
 
 struct rewriting {
     const struct tv_trace *trace;
-    const struct tv_keep *keep;
+    const struct tv_rewrite_part *part; /* NULL: all */
     struct tv_out *out;
     struct tv_rewrite_losses *losses;
-    bool filtered;
     enum role *roles; /* by input */
     size_t files, models;
     uint32_t last_file; /* the Trace Event file that inputs may stand inside of; TV_NONE */
@@ -138,7 +137,7 @@ static enum role find_role(struct rewriting *r, uint32_t number)
     struct tv_bytes member = key ? member_of(r, number, key) : (struct tv_bytes){NULL, 0};
     if (!key || (!input->source && member.length == 0))
         return ROLE_MODEL;
-    bool written = !r->filtered || names;
+    bool written = !r->part || names;
     if (written)
         make_key(r, number, key, text.key, sizeof text.key);
     if (member.length > 0) {
@@ -236,14 +235,13 @@ static void take_pids(struct rewriting *r, uint32_t file)
 static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t file,
                                  struct tv_te_rewrite_choice *choice, struct tv_error *err)
 {
-    if (r->filtered) {
-        r->choices[file] = tv_rewrite_choice_new(r->trace, r->keep, input, r->machines[input]);
+    if (r->part) {
+        r->choices[file] = tv_rewrite_choice_new(r->trace, r->part, input, r->machines[input]);
         *choice = tv_rewrite_choice_of(r->choices[file]);
-        r->losses->flows += tv_rewrite_choice_flows(r->choices[file]);
     }
     struct tv_te_rewrite_file added = {
         .source = r->trace->head->inputs[input].source,
-        .choice = r->filtered ? choice : NULL,
+        .choice = r->part ? choice : NULL,
         .shift = shift_of(r, input),
         .frames = renames_frames(r, input),
         .keeps_pids = r->machines[input] == r->machine,
@@ -288,8 +286,9 @@ static void write_models(struct rewriting *r)
 {
     const struct tv_head *head = r->trace->head;
     bool *inputs = tv_alloc(head->input_count, sizeof *inputs);
+    struct tv_keep all = {.processes = NULL};
     struct tv_trace_event_choice choice = {
-        .keep = r->keep,
+        .keep = r->part ? r->part->keep : &all,
         .inputs = inputs,
         .base = head->inputs[r->clock].assembled ? -r->trace->offset[r->clock] : 0,
         .pid = pid_of,
@@ -354,7 +353,8 @@ static void write_end(const struct rewriting *r, uint32_t input, size_t file)
 {
     const struct tv_input *in = &r->trace->head->inputs[input];
     tv_ns end;
-    if (in->eventless || __builtin_add_overflow(in->origin, in->last_wall, &end) ||
+    if (in->eventless || (r->part && r->part->ranged) ||
+        __builtin_add_overflow(in->origin, in->last_wall, &end) ||
         __builtin_add_overflow(end, shift_of(r, input), &end))
         return;
     tv_out_text(r->out, ",\"end\":");
@@ -510,18 +510,17 @@ static void end(struct rewriting *r)
     tv_free(r->texts);
 }
 
-enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_keep *keep,
+enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_rewrite_part *part,
                           struct tv_out *out, struct tv_rewrite_losses *losses,
                           struct tv_error *err)
 {
     struct rewriting r = {
         .trace = trace,
-        .keep = keep,
+        .part = part,
         .out = out,
         .losses = losses,
-        .filtered = keep->processes || keep->category,
     };
-    *losses = (struct tv_rewrite_losses){.flows = 0};
+    *losses = (struct tv_rewrite_losses){.samples = 0};
     begin(&r);
     struct tv_te_rewrite_choice *choices = tv_alloc(r.files, sizeof *choices);
     enum tv_status status = write_all(&r, choices, err);

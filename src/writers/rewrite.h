@@ -4,7 +4,8 @@
  *
  * Trace Event files are written event by event, as they are (te_rewrite.h).  Of other inputs the
  * text stands beside the events where the format has a place for it (ftrace, power samples, lists
- * of processes); what has none, and what is filtered, is written from the model (trace_event.h).
+ * of processes); what has none, and of which only a part is wanted, is written from the model
+ * (trace_event.h).
  */
 #ifndef TV_WRITERS_REWRITE_H
 #define TV_WRITERS_REWRITE_H
@@ -16,16 +17,22 @@
 
 struct tv_rewrite_losses {
     struct tv_trace_event_losses model; /* of what was written from the model */
-    uint64_t flows;                     /* with an end that is not wanted: left out */
     uint64_t samples;                   /* of threads whose ids several files have */
 };
 
 /* Whether any input has more than calls. */
 bool tv_rewrite_can(const struct tv_trace *trace);
 
-/* Every wanted event.  Where categories are chosen, beginnings with their ends become complete
- * events, since ends need not say what they end. */
-enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_keep *keep,
+/* What was left when the trace was made (analysis/cut.h), of a part of what its inputs hold. */
+struct tv_rewrite_part {
+    const struct tv_keep *keep; /* of the processes, threads and categories */
+    bool tracks_only;           /* as in struct tv_cut */
+    bool ranged;                /* it is cut to [from, to) of the axis */
+    tv_ns from, to;
+};
+
+/* Every event of the trace; `part` NULL: it is all that its inputs hold. */
+enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_rewrite_part *part,
                           struct tv_out *out, struct tv_rewrite_losses *losses,
                           struct tv_error *err) TV_MUST_CHECK;
 
@@ -35,11 +42,9 @@ struct tv_rewrite_choice;
 
 /* `machine`: that of the input's processes (model/machines.h), or TV_NONE: of any. */
 struct tv_rewrite_choice *tv_rewrite_choice_new(const struct tv_trace *trace,
-                                                const struct tv_keep *keep, uint32_t input,
+                                                const struct tv_rewrite_part *part, uint32_t input,
                                                 uint32_t machine);
 void tv_rewrite_choice_free(struct tv_rewrite_choice *choice);
 struct tv_te_rewrite_choice tv_rewrite_choice_of(struct tv_rewrite_choice *choice);
-/* Flows that are left out although one of their ends is wanted. */
-uint64_t tv_rewrite_choice_flows(const struct tv_rewrite_choice *choice);
 
 #endif

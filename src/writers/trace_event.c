@@ -134,8 +134,10 @@ static void speak_of_threads(const struct tv_trace_events *events, struct spoken
 {
     const struct tv_trace *trace = events->trace;
     const struct tv_head *head = trace->head;
+    const struct tv_keep *keep = events->choice->keep;
     for (uint32_t i = 0; i < head->thread_count; i++)
-        spoken->threads[i] = tv_trace_events_of(events, head->threads[i].input);
+        spoken->threads[i] = tv_trace_events_of(events, head->threads[i].input) &&
+                             (!keep->threads || keep->threads[i]);
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (trace->tracks[i].thread != TV_NONE &&
             tv_trace_events_of(events, trace->tracks[i].input))

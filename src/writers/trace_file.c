@@ -22,7 +22,8 @@
 struct progress {
     int64_t wall, cpu; /* of the last record, microseconds */
     bool begun;
-    bool ended; /* its first call that is open at the end has been reached */
+    bool ended;  /* its first call that is open at the end has been reached */
+    tv_ns first; /* of the records on the axis: what began before the trace lasts from there */
 };
 
 struct file {
@@ -31,6 +32,7 @@ struct file {
     enum tv_trace_target target;
     bool cpu; /* of a target with one clock */
     const struct tv_keep *keep;
+    const bool *used_threads, *used_frames; /* NULL: all are listed */
     struct tv_trace_losses *losses;
     uint32_t *id;         /* [thread_count] in the file */
     bool *thread_written; /* streaming: its packet stands in the file */
@@ -193,7 +195,7 @@ static void add_threads(struct file *f, struct tv_out *out)
     const struct tv_head *head = f->trace->head;
     tv_out_text(out, TV_MT_SECTION_THREADS "\n");
     for (uint32_t i = 0; i < head->thread_count; i++) {
-        if (!head->threads[i].listed)
+        if (!head->threads[i].listed || (f->used_threads && !f->used_threads[i]))
             continue;
         tv_out_format(out, "%u\t", f->id[i]);
         add_name(f, out, tv_head_text(head, head->threads[i].name), true);
@@ -207,6 +209,8 @@ static bool is_listed(const struct file *f, uint32_t frame)
 {
     const struct tv_head *head = f->trace->head;
     const struct tv_frame *m = &head->frames[frame];
+    if (f->used_frames && !f->used_frames[frame])
+        return false;
     bool made = m->class_name == TV_EMPTY_STRING && m->signature == TV_EMPTY_STRING &&
                 is_key(tv_head_text(head, m->name), "(unknown)");
     for (uint32_t i = 1; made && i < f->trace->paths.count; i++)
@@ -364,6 +368,19 @@ static bool is_recorded(const struct tv_call_event *event)
     return !(event->slice->flags & without);
 }
 
+/* When the first record of a track is, among what is written of it. */
+static void find_first(struct file *f, uint32_t track)
+{
+    struct tv_call_cursor *cursor = tv_call_cursor_new(f->trace, track);
+    struct tv_call_event event;
+    tv_call_cursor_keep(cursor, f->keep ? f->keep->frames : NULL);
+    f->tracks[track].first = INT64_MAX;
+    while (f->tracks[track].first == INT64_MAX && tv_call_cursor_next(cursor, &event))
+        if (is_recorded(&event))
+            f->tracks[track].first = event.time;
+    tv_call_cursor_free(cursor);
+}
+
 /* The event's own record, but for the word. */
 static struct record record_of(const struct file *f, const struct tv_call_event *event)
 {
@@ -389,7 +406,7 @@ static enum fate decide(struct file *f, const struct tv_call_event *event)
     struct progress *track = &f->tracks[event->track];
     if (f->trace->tracks[event->track].kind != TV_TRACK_THREAD)
         return LEFT_OUT;
-    if (is_recorded(event))
+    if (is_recorded(event) || (!event->exit && event->time < track->first))
         return RECORDED;
     if (!event->exit || !(event->slice->flags & TV_SLICE_OPEN) || track->ended)
         return LEFT_OUT;
@@ -412,7 +429,7 @@ static void count_records(struct file *f)
             f->records += fate != LEFT_OUT;
         }
         tv_call_cursor_free(cursor);
-        f->tracks[i] = (struct progress){0};
+        f->tracks[i] = (struct progress){.first = f->tracks[i].first};
     }
 }
 
@@ -484,6 +501,17 @@ static void note_clocks(struct file *f)
     }
 }
 
+/* What the calls that are written are of. */
+static void find_used(const struct file *f, bool *threads, bool *frames)
+{
+    const struct tv_trace *trace = f->trace;
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_THREAD && trace->tracks[i].slice_count > 0)
+            threads[trace->tracks[i].thread] = true;
+    for (uint32_t i = 1; i < trace->paths.count; i++)
+        frames[trace->paths.nodes[i].frame] = true;
+}
+
 enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *trace,
                                    const struct tv_trace_file_options *options,
                                    struct tv_trace_losses *losses, struct tv_error *err)
@@ -502,6 +530,13 @@ enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *tr
     f.thread_written = tv_alloc(head->thread_count, sizeof *f.thread_written);
     f.frame_written = tv_alloc(head->frame_count, sizeof *f.frame_written);
     f.tracks = tv_alloc(trace->track_count, sizeof *f.tracks);
+    bool *used_threads = tv_alloc(head->thread_count, sizeof *used_threads);
+    bool *used_frames = tv_alloc(head->frame_count, sizeof *used_frames);
+    find_used(&f, used_threads, used_frames);
+    f.used_threads = options->used ? used_threads : NULL;
+    f.used_frames = options->used ? used_frames : NULL;
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        find_first(&f, i);
     enum tv_status status = number_threads(&f, err);
     if (status == TV_OK) {
         note_clocks(&f);
@@ -518,5 +553,7 @@ enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *tr
     tv_free(f.thread_written);
     tv_free(f.frame_written);
     tv_free(f.tracks);
+    tv_free(used_threads);
+    tv_free(used_frames);
     return status;
 }

@@ -4,8 +4,9 @@
  * 0xF2 and 0xF3.
  *
  * Records are written in the order of time.  Calls that began before the trace get an exit only,
- * calls open at the end an entry only, so that reading back gives the same calls.  They last until
- * their thread's last record; where that was an exit that ended no call, such an exit is written
+ * calls open at the end an entry only, so that reading back gives the same calls.  They last from
+ * their thread's first record to its last; where an earlier one was hidden or cut off, such calls
+ * get an entry as well, and where the last was an exit that ended no call, such an exit is written
  * again.  What the target cannot hold is counted for the caller to say.
  */
 #ifndef TV_WRITERS_TRACE_FILE_H
@@ -38,6 +39,7 @@ struct tv_trace_file_options {
     enum tv_trace_target target;
     bool cpu;                   /* a target with one clock gets the CPU clock */
     const struct tv_keep *keep; /* only these calls; NULL: all */
+    bool used;                  /* of threads and methods only those of the calls */
 };
 
 /* Fills *losses. TV_ERR_LIMIT when the target cannot number all threads or methods; nothing is

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writers/piece.h"
+
+#include "base/bytes.h"
+#include "model/sift.h"
+
+void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut,
+                   bool filtered)
+{
+    *piece = (struct tv_piece){.trace = trace, .cut = cut, .filtered = filtered};
+    if (!tv_cut_is_all(trace, cut))
+        piece->made = tv_cut_trace(trace, cut);
+}
+
+void tv_piece_release(struct tv_piece *piece)
+{
+    if (piece->made)
+        tv_trace_free(piece->made);
+    piece->made = NULL;
+}
+
+static const struct tv_trace *trace_of(const struct tv_piece *piece)
+{
+    return piece->made ? piece->made : piece->trace;
+}
+
+bool tv_piece_can_be_file(const struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_THREAD && trace->tracks[i].slice_count > 0)
+            return true;
+    return false;
+}
+
+enum tv_status tv_piece_check(const struct tv_piece *piece, bool file, struct tv_error *err)
+{
+    bool all = !piece->made && !piece->filtered;
+    if (!all && tv_trace_is_empty(trace_of(piece)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
+    if (file && !tv_piece_can_be_file(trace_of(piece)) && (!all || tv_rewrite_can(piece->trace)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "no call of a thread is there, and a method trace holds nothing else");
+    return TV_OK;
+}
+
+enum tv_trace_target tv_piece_target(const struct tv_trace *trace, bool *cpu)
+{
+    static const struct {
+        const char *version;
+        enum tv_trace_target target;
+    } versions[] = {
+        {"1", TV_TRACE_V1},          {"2", TV_TRACE_V2},          {"3", TV_TRACE_V3},
+        {"0xF2", TV_TRACE_STREAM_1}, {"0xF3", TV_TRACE_STREAM_2},
+    };
+    const struct tv_head *head = trace->head;
+    unsigned clocks = tv_head_clocks(head);
+    *cpu = !(clocks & TV_CLOCK_WALL);
+    if (head->input_count == 1 && !head->inputs[0].assembled)
+        for (size_t i = 0; i < TV_COUNT(versions); i++)
+            if (tv_bytes_equal(tv_head_text(head, head->inputs[0].version),
+                               tv_bytes_of(versions[i].version)))
+                return versions[i].target;
+    return clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? TV_TRACE_V3 : TV_TRACE_V2;
+}
+
+enum tv_status tv_piece_write_file(const struct tv_piece *piece, struct tv_out *out,
+                                   struct tv_piece_losses *losses, struct tv_error *err)
+{
+    struct tv_trace_file_options options = {.used = piece->made || piece->filtered};
+    *losses = (struct tv_piece_losses){.flows = 0};
+    options.target = tv_piece_target(piece->trace, &options.cpu);
+    return tv_trace_file_write(out, trace_of(piece), &options, &losses->file, err);
+}
+
+enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out *out,
+                                     struct tv_piece_losses *losses, struct tv_error *err)
+{
+    /* Of the tracks those that are wanted are all that the part has, by other numbers. */
+    struct tv_keep keep = *piece->cut->keep;
+    struct tv_rewrite_part rewrite = {&keep, piece->cut->tracks_only, false, 0, 0};
+    bool whole = !piece->made && !piece->filtered;
+    keep.tracks = NULL;
+    *losses = (struct tv_piece_losses){.flows = tv_cut_lost_flows(piece->trace, piece->cut)};
+    rewrite.ranged = tv_cut_range(piece->trace, piece->cut, &rewrite.from, &rewrite.to);
+    if (tv_rewrite_can(piece->trace))
+        return tv_rewrite(trace_of(piece), whole ? NULL : &rewrite, out, &losses->events, err);
+    tv_trace_event_write(out, trace_of(piece), &keep, &losses->events.model);
+    return TV_OK;
+}
