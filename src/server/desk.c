@@ -299,6 +299,16 @@ bool tv_desk_is_sketched(struct tv_desk *desk)
     return sketched;
 }
 
+/* The files that the program was started with, as an address without any means them. */
+static void write_start(const struct tv_desk_choice *own, struct tv_out *out)
+{
+    tv_out_text(out, ",\"start\":[");
+    for (size_t i = 0; i < own->count; i++)
+        tv_out_format(out, "%s{\"input\":%" PRIu32 ",\"offset_ns\":\"%" PRId64 "\"}",
+                      i > 0 ? "," : "", own->numbers[i], own->offsets[i]);
+    tv_out_char(out, ']');
+}
+
 void tv_desk_write_status(struct tv_desk *desk, struct tv_out *out)
 {
     pthread_mutex_lock(&desk->lock);
@@ -318,6 +328,7 @@ void tv_desk_write_status(struct tv_desk *desk, struct tv_out *out)
     tv_out_format(out, ",\"trace\":%" PRIu32 ",\"behind\":%s,\"files\":",
                   place.session ? place.trace : 0, behind ? "true" : "false");
     tv_shelf_write(desk->shelf, out);
+    write_start(&desk->own, out);
     tv_out_char(out, '}');
     if (place.session)
         tv_desk_let_go(desk, place.session);

@@ -21,6 +21,7 @@ import './keys.test.mjs';
 import './lower.test.mjs';
 import './notes.test.mjs';
 import './numbers.test.mjs';
+import './open.test.mjs';
 import './order.test.mjs';
 import './page.test.mjs';
 import './picture.test.mjs';

@@ -48,7 +48,7 @@ test('while the file is read the page shows how far, then opens by itself', asyn
       trace.status.records = 31400000;
       await until(
         () => page.locator('.screen main').innerText(),
-        (t) => /[\d.]+ [kM]\s+records a second/.test(t),
+        (t) => /[\d.]+ [kM]\s+events a second/.test(t),
         'the rate',
       );
       trace.status = undefined;
@@ -63,16 +63,23 @@ test('while the file is read the page shows how far, then opens by itself', asyn
   );
 });
 
-test('Cancel ends the reading', async () => {
+test('Cancel ends the reading and says so', async () => {
   await onPage(
     async (page, { server }) => {
       await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
+      assert.equal(
+        await page.locator('.screen .said').innerText(),
+        'The reading of a.trace was cancelled.',
+      );
+      assert.equal(server.asked.cancel, 1);
+      await page.getByRole('button', { name: 'Quit' }).click();
       await page.getByRole('heading', { name: 'traceview has ended' }).waitFor();
       assert.equal(server.asked.quit, 1);
     },
     {
       change: (trace) => {
-        trace.status = { state: 'loading', name: 'a', bytes: 0, total_bytes: 0, records: 0 };
+        trace.status = { state: 'loading', name: 'a.trace', bytes: 0, total_bytes: 0, records: 0 };
       },
       waits: heading,
     },

@@ -13,6 +13,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 /** What the program would answer half way through a file that takes long. */
 const half = {
+  ...{ trace: 1, behind: false, inputs: [], files: [], start: [] },
   state: 'loading',
   name: 'long.json',
   bytes: 500,

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { readPlace, writePlace, type Place } from '../src/model/address';
 
 const USUAL: Place = {
+  files: null,
   filter: '',
   view: null,
   range: null,
@@ -53,6 +54,10 @@ test('what is usual is left out', () => {
 
 test('everything comes back as it was written', () => {
   const place: Place = {
+    files: [
+      { input: 0, offset: 0n },
+      { input: 3, offset: -(2n ** 60n) },
+    ],
     filter: 'thread:"a b" -name:%20 dur>2ms',
     view: { from: -120, to: 5e9 },
     range: { from: 10, to: 2 ** 52 },

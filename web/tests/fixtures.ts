@@ -102,6 +102,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
       memoryDumps: refuse,
       memoryDump: refuse,
     },
+    opening: { take: refuse, drop: refuse, open: refuse, cancel: refuse },
     search: refuse,
     save: refuse,
     searchFrames: refuse,

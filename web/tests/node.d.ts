@@ -11,7 +11,10 @@ declare module 'node:assert/strict' {
     equal(actual: unknown, expected: unknown, message?: string): void;
     deepEqual(actual: unknown, expected: unknown, message?: string): void;
     throws(body: () => unknown, expected?: RegExp): void;
-    rejects(promise: Promise<unknown>, expected?: RegExp): Promise<void>;
+    rejects(
+      promise: Promise<unknown>,
+      expected?: RegExp | ((error: unknown) => boolean),
+    ): Promise<void>;
     match(text: string, expected: RegExp): void;
   }
   const assert: Assert;

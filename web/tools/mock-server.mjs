@@ -25,10 +25,17 @@ function scopeOf(q) {
   return { from: n('from'), to: n('to'), tracks: q.get('tracks')?.split(',').map(Number) };
 }
 
+const STATUS = {
+  ...{ state: 'ready', name: 'made-up.trace', bytes: 1, total_bytes: 1, records: 2 },
+  ...{ trace: 1, behind: false },
+  inputs: [{ input: 0, name: 'made-up.trace', offset_ns: '0' }],
+  files: [{ input: 0, name: 'made-up.trace', bytes: null }],
+  start: [{ input: 0, offset_ns: '0' }],
+};
+
 /** Each answer: an object goes out as JSON, a Buffer as it is, null as null. */
 const ANSWERS = {
-  status: (t) =>
-    t.status ?? { state: 'ready', name: 'made-up.trace', bytes: 1, total_bytes: 1, records: 2 },
+  status: (t) => ({ ...STATUS, ...t.status }),
   trace: (t) => ({ ...mock.facts(t), ...t.facts }),
   frames: (t) => ({ frames: t.frames }),
   profile: (t, q) => mock.profile(t, scopeOf(q)),
@@ -81,6 +88,10 @@ const ANSWERS = {
   findings: () => ({ looked_at: 0, rules: [] }),
   search: () => ({ hits: [], next: null, count: 0, done: 1, of: 1 }),
   quit: () => ({}),
+  cancel: (t) => {
+    t.status = { ...t.status, state: 'empty', name: '', inputs: [], error: undefined };
+    return {};
+  },
 };
 
 /** `trace.status` and `trace.facts` replace what those questions answer; `asked` counts questions. */

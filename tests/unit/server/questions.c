@@ -153,7 +153,9 @@ static void wait_until(struct tv_desk *desk, const char *text)
         sched_yield();
 }
 
-#define FILES ",\"files\":[{\"input\":0,\"name\":\"a \\\"b\\\".trace\",\"bytes\":null}]}"
+#define FILES                                                                                      \
+    ",\"files\":[{\"input\":0,\"name\":\"a \\\"b\\\".trace\",\"bytes\":null}],"                    \
+    "\"start\":[{\"input\":0,\"offset_ns\":\"1500000\"}]}"
 #define INPUTS                                                                                     \
     ",\"inputs\":[{\"input\":0,\"name\":\"a \\\"b\\\".trace\",\"offset_ns\":\"1500000\"}]"
 

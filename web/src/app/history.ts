@@ -5,6 +5,7 @@
 import { debounce } from '../base/latest';
 import { effect } from '../base/signal';
 import { readPlace, writePlace, type Place } from '../model/address';
+import { sameFiles } from '../model/opening';
 import type { Viewer } from '../model/viewer';
 import type { Mover } from '../views/mover';
 
@@ -22,8 +23,8 @@ export class History {
   private mover: Mover | null = null;
   private readonly rest = debounce(REST, () => this.write());
 
-  /** `refilter` shows a place of another filter. */
-  constructor(private readonly refilter: (place: Place) => void) {
+  /** `elsewhere` shows a place of another filter, or of other files. */
+  constructor(private readonly elsewhere: (place: Place, text: string) => void) {
     history.replaceState({ traceview: 0 } satisfies Entry, '');
     addEventListener('popstate', (e) => this.arrived(e.state as Entry | null));
   }
@@ -42,18 +43,34 @@ export class History {
     });
   }
 
+  /** The page has ended; what it has not written is given up. */
+  detach(): void {
+    this.viewer = null;
+    this.mover = null;
+  }
+
+  /** A move to where no page has been. */
+  push(text: string): void {
+    this.at++;
+    this.last = this.at;
+    this.put('pushState', text);
+  }
+
+  /** The address is wrong: this is where the page is. */
+  replace(text: string): void {
+    this.put('replaceState', text);
+  }
+
+  private put(how: 'pushState' | 'replaceState', text: string): void {
+    this.written = text;
+    const address = text === '' ? location.pathname : `#${text}`;
+    history[how]({ traceview: this.at } satisfies Entry, '', address);
+  }
+
   private write(): void {
     if (!this.viewer) return;
     const text = writePlace(this.viewer.place());
-    if (text === this.written) return;
-    this.written = text;
-    this.at++;
-    this.last = this.at;
-    history.pushState(
-      { traceview: this.at } satisfies Entry,
-      '',
-      text === '' ? location.pathname : `#${text}`,
-    );
+    if (text !== this.written) this.push(text);
   }
 
   private arrived(state: Entry | null): void {
@@ -65,8 +82,10 @@ export class History {
     }
     this.written = location.hash.slice(1);
     const place = readPlace(this.written);
-    if (!this.viewer || place.filter !== this.viewer.filter) this.refilter(place);
-    else this.mover?.glide(this.viewer.goTo(place));
+    const { viewer } = this;
+    const here = viewer && sameFiles(place.files ?? [], viewer.files ?? []);
+    if (!here || place.filter !== viewer.filter) this.elsewhere(place, this.written);
+    else this.mover?.glide(viewer.goTo(place));
   }
 
   undo(): void {

@@ -2,90 +2,44 @@
 // The engine behind HTTP: the addresses of docs/view-protocol.md, relative to the page's own.
 
 import { named, visible, visibleTexts } from '../base/visible';
-import {
-  EngineError,
-  isAbort,
-  type Activity,
-  type Arrows,
-  type Call,
-  type CallDetails,
-  type CounterFacts,
-  type CounterValues,
-  type Engine,
-  type Extents,
-  type FlameGraph,
-  type FlameQuestion,
-  type Flow,
-  type FlowCategory,
-  type FlowDetails,
-  type FlowEnd,
-  type FlowsOfCall,
-  type FrameRow,
-  type InstantDetails,
-  type InstantsInView,
-  type ProfileAnswer,
-  type Relations,
-  type SavedKind,
-  type Scope,
-  type Status,
-  type Tile,
-  type TileLane,
-  type TraceFacts,
+import type {
+  Activity,
+  Arrows,
+  Call,
+  CallDetails,
+  CounterFacts,
+  CounterValues,
+  Engine,
+  Extents,
+  FlameGraph,
+  FlameQuestion,
+  Flow,
+  FlowCategory,
+  FlowDetails,
+  FlowEnd,
+  FlowsOfCall,
+  FrameRow,
+  InstantDetails,
+  InstantsInView,
+  ProfileAnswer,
+  Relations,
+  SavedKind,
+  Scope,
+  Tile,
+  TileLane,
+  TraceFacts,
 } from '../model/engine';
 import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
+import type { Status } from '../model/opening';
+import { ask, bytes, json, type Ask } from './http';
 import { HttpBeside } from './httpBeside';
+import { HttpOpening, readStatus, type StatusAnswer } from './httpOpening';
 import { flameQuery, scopeQuery, type Query } from './query';
 import { decodeTree, type TreeAnswer, type TreeQuestion } from '../model/treeAnswer';
 import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
-
-function address(path: string, query: Query): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(name, String(value));
-  }
-  const text = search.toString().replaceAll('%2C', ',');
-  return text ? `${path}?${text}` : path;
-}
-
-async function refusal(response: Response): Promise<EngineError> {
-  let message = `${response.status} ${response.statusText}`;
-  try {
-    const body = (await response.json()) as { error?: unknown; column?: unknown };
-    if (typeof body.error === 'string') message = body.error;
-    if (typeof body.column === 'number') return new EngineError(message, false, body.column);
-  } catch {
-    // No sentence of the engine's own: the status has to do.
-  }
-  return new EngineError(message, false);
-}
-
-async function ask(
-  path: string,
-  query: Query,
-  signal?: AbortSignal,
-  method = 'GET',
-): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(address(path, query), { method, ...(signal ? { signal } : {}) });
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    throw new EngineError('the program does not answer', true);
-  }
-  if (!response.ok) throw await refusal(response);
-  return response;
-}
-
-async function json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
-  return (await (await ask(path, query, signal)).json()) as T;
-}
-
-async function bytes(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
-  return await (await ask(path, query, signal)).arrayBuffer();
-}
 
 type EndRow = [number, number, number, number, number, number?];
 
@@ -113,23 +67,37 @@ export class HttpEngine implements Engine {
     bytes: (path, query, signal) => this.ask(path, query, signal),
   });
 
-  /** All it is asked is of what the filter leaves. */
-  constructor(private readonly filter = '') {}
+  readonly opening: HttpOpening = new HttpOpening();
 
-  private filtered(query: Query): Query {
-    return this.filter === '' ? query : { ...query, filter: this.filter };
+  /**
+   * All it is asked is of what the filter leaves of one trace, `of` its number (0: whichever lies
+   * open); `changed` hears that another lies open now.
+   */
+  constructor(
+    private readonly filter = '',
+    private readonly of = 0,
+    private readonly changed: () => void = () => undefined,
+  ) {}
+
+  private about(query: Query): Ask {
+    const asked = {
+      ...query,
+      filter: this.filter === '' ? undefined : this.filter,
+      trace: this.of === 0 ? undefined : this.of,
+    };
+    return { query: asked, changed: this.changed };
   }
 
   private json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
-    return json(path, this.filtered(query), signal);
+    return json(path, { ...this.about(query), signal });
   }
 
   private ask(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
-    return bytes(path, this.filtered(query), signal);
+    return bytes(path, { ...this.about(query), signal });
   }
 
-  status(signal?: AbortSignal): Promise<Status> {
-    return json('api/status', {}, signal);
+  async status(signal?: AbortSignal): Promise<Status> {
+    return readStatus(await json<StatusAnswer>('api/status', { signal }));
   }
 
   async same(call: Call, was: string): Promise<Call | null> {
@@ -339,12 +307,12 @@ export class HttpEngine implements Engine {
 
   /** The browser keeps large ones on the disk. */
   async save(kind: SavedKind, scope: Scope, signal?: AbortSignal): Promise<Blob> {
-    const query = this.filtered({ as: kind, ...scopeQuery(scope) });
-    return await (await ask('api/save', query, signal)).blob();
+    const asked = this.about({ as: kind, ...scopeQuery(scope) });
+    return await (await ask('api/save', { ...asked, signal })).blob();
   }
 
   async quit(): Promise<void> {
-    await ask('api/quit', {}, undefined, 'POST');
+    await ask('api/quit', { method: 'POST' });
   }
 }
 

@@ -1,99 +1,260 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page begins here: wait for the trace, then put the page together.
+// The page begins here: wait for the trace, then put the page together; and again when other files
+// are opened.
 
 import { h } from '../base/dom';
 import { fileName } from '../base/format';
-import { EngineError, type Engine, type Status } from '../model/engine';
+import { readPlace, writePlace, type Place } from '../model/address';
+import { EngineError, type Engine } from '../model/engine';
 import { Frames } from '../model/names';
+import { sameFiles, writeFiles, type Chosen, type Status } from '../model/opening';
 import { HelpDialog } from '../views/helpDialog';
-import { EndedScreen, ErrorScreen, LoadingScreen } from '../views/screens';
+import { EmptyScreen, EndedScreen, ErrorScreen, LoadingScreen } from '../views/screens';
 import { Settings } from '../views/settings';
 import { lookButtons } from '../views/topBar';
+import { History } from './history';
 import { HttpEngine } from './httpEngine';
+import { Opener, type Current } from './opener';
 import { Pages } from './pages';
 
+/** How often the reading is looked at: at first often, for what is small is read soon. */
 const POLL = 200;
-const NO_STATUS: Omit<Status, 'name'> = { state: 'error', bytes: 0, total_bytes: 0, records: 0 };
+const FIRST_POLL = 40;
+const FIRST = 1500;
+/** A page that is there stays for so long while what takes its place is read. */
+const PATIENCE = 300;
+
+const NO_STATUS: Status = {
+  ...{ state: 'error', name: '', trace: 0, behind: false, inputs: [], files: [], start: [] },
+  ...{ bytes: 0, total_bytes: 0, records: 0 },
+};
 
 function wait(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
+}
+
+/** Where to go when the trace is there. */
+interface Aim {
+  address: string;
+  /** It is a move from where the page is now: Back leads there. */
+  move: boolean;
 }
 
 class App {
   private readonly engine: Engine = new HttpEngine();
   private readonly settings = new Settings();
   private readonly help = new HelpDialog(this.settings);
-  private name = '';
-  private ended = false;
+  private readonly root = h('div', { class: 'root' });
+  private readonly history = new History((place, text) => void this.arrived(place, text));
+  private readonly opener = new Opener(this.engine.opening, {
+    current: () => this.current(),
+    open: (files) => this.open(files, this.plainAddress(files)),
+    gone: () => this.ended(false),
+  });
+  private status = NO_STATUS;
+  private pages: Pages | null = null;
+  private over = false;
+  /** Of several runs the last counts. */
+  private turn = 0;
+  private running = false;
+
+  private show(...elements: HTMLElement[]): void {
+    this.root.replaceChildren(...elements);
+  }
+
+  private ended(byHand: boolean): void {
+    if (this.over && !byHand) return;
+    this.over = true;
+    this.leave();
+    this.show(new EndedScreen(this.status.name, byHand).element);
+  }
 
   private readonly quit = async (): Promise<void> => {
-    this.ended = true;
+    this.over = true;
     try {
       await this.engine.quit();
     } catch {
       // It may end before it has answered; that is what was asked for.
     }
-    this.show(new EndedScreen(this.name, true).element);
+    this.ended(true);
   };
 
-  private show(...elements: HTMLElement[]): void {
-    document.body.replaceChildren(...elements);
+  private tools(): HTMLElement {
+    return lookButtons(this.settings, () => this.help.toggle());
+  }
+
+  private leave(): void {
+    this.pages?.end();
+    this.pages = null;
   }
 
   async start(): Promise<void> {
+    document.body.replaceChildren(this.root, ...this.opener.elements);
+    const address = location.hash.slice(1);
     try {
-      const status = await this.load();
-      if (!status || this.ended) return;
-      if (status.state === 'error') return this.showError(status);
-      await this.open();
+      const status = await this.engine.status();
+      const { files } = readPlace(address);
+      if (files && !sameFiles(files, status.inputs)) await this.engine.opening.open(files);
     } catch (error) {
-      if (this.ended) return;
-      if (error instanceof EngineError && error.gone)
-        return this.show(new EndedScreen(this.name, false).element);
-      this.showError({ ...NO_STATUS, name: this.name, error: { message: String(error) } });
+      // The files of an old address may be gone: what is open is shown then.
+      if (error instanceof EngineError && error.gone) return this.ended(false);
+    }
+    await this.run({ address, move: false });
+  }
+
+  /** Shows what is open, or is being read, from now on. */
+  private async run(aim: Aim, said = ''): Promise<void> {
+    const turn = ++this.turn;
+    this.running = true;
+    try {
+      const status = await this.read(turn);
+      if (!status || turn !== this.turn || this.over) return;
+      if (status.state === 'error') this.showError(status);
+      else if (status.state === 'empty') this.showEmpty(said);
+      else await this.openPages(status, aim, turn);
+    } catch (error) {
+      if (this.over || turn !== this.turn) return;
+      if (error instanceof EngineError && error.gone) return this.ended(false);
+      this.showError({ ...this.status, state: 'error', error: { message: String(error) } });
       throw error; // A fault of the page belongs on the console as well.
+    } finally {
+      if (turn === this.turn) this.running = false;
     }
   }
 
-  private showError(status: Status): void {
-    const tools = lookButtons(this.settings, () => this.help.toggle());
-    const screen = new ErrorScreen(status, tools, () => void this.quit());
-    this.show(screen.element, this.help.element);
-  }
-
-  /** Ask until it is read, or cannot be; the screen comes only when that takes a while. */
-  private async load(): Promise<Status | null> {
+  /** Asks until it is read, or cannot be; the screen comes only when that takes a while. */
+  private async read(turn: number): Promise<Status | null> {
+    const start = performance.now();
     let screen: LoadingScreen | null = null;
     for (;;) {
       const status = await this.engine.status();
-      this.name = status.name;
-      document.title = `${fileName(status.name)} – traceview`;
+      if (turn !== this.turn || this.over) return null;
+      this.status = status;
+      document.title = status.name ? `${fileName(status.name)} – traceview` : 'traceview';
       if (status.state !== 'loading') return status;
-      if (!screen) {
-        screen = new LoadingScreen(
-          status.name,
-          lookButtons(this.settings, () => this.help.toggle()),
-          () => void this.quit(),
-        );
+      const now = performance.now();
+      if (!screen && (!this.pages || now - start > PATIENCE)) {
+        screen = new LoadingScreen(status.name, this.tools(), () => void this.cancel());
+        this.leave();
         this.show(screen.element, this.help.element);
       }
-      screen.show(status, performance.now());
-      await wait(POLL);
-      if (this.ended) return null;
+      screen?.show(status, now);
+      await wait(now - start < FIRST ? FIRST_POLL : POLL);
     }
   }
 
-  private async open(): Promise<void> {
-    const frames = await this.engine.frames();
-    const facts = await this.engine.trace();
-    const pages = new Pages(this.settings, new Frames(frames, facts.colours), {
+  private readonly back = async (said: string): Promise<void> => {
+    try {
+      await this.engine.opening.cancel();
+    } catch {
+      // The next question tells that nobody answers.
+    }
+    await this.run({ address: location.hash.slice(1), move: false }, said);
+  };
+
+  private cancel(): Promise<void> {
+    return this.back(`The reading of ${fileName(this.status.name)} was cancelled.`);
+  }
+
+  private showError(status: Status): void {
+    this.leave();
+    const screen = new ErrorScreen(status, this.tools(), {
+      choose: this.opener.choose,
+      back: () => void this.back(''),
+      quit: () => void this.quit(),
+    });
+    this.show(screen.element, this.help.element);
+  }
+
+  private showEmpty(said: string): void {
+    this.leave();
+    const screen = new EmptyScreen(this.status.files, said, this.tools(), {
+      choose: this.opener.choose,
+      open: ({ input }) => {
+        const { offset = 0n } = this.status.start.find((own) => own.input === input) ?? {};
+        void this.open([{ input, offset }], this.plainAddress([{ input, offset }]));
+      },
+      quit: () => void this.quit(),
+    });
+    this.show(screen.element, this.help.element);
+  }
+
+  /** The files as an address has them; null: those that nobody asked for. */
+  private named(files: readonly Chosen[]): readonly Chosen[] | null {
+    return sameFiles(files, this.status.start) ? null : files;
+  }
+
+  private plainAddress(files: readonly Chosen[]): string {
+    const named = this.named(files);
+    return named ? `files=${writeFiles(named)}` : '';
+  }
+
+  private async openPages(status: Status, aim: Aim, turn: number): Promise<void> {
+    const engineFor = (filter: string): Engine =>
+      new HttpEngine(filter, status.trace, () => this.changed());
+    const engine = engineFor('');
+    const frames = await engine.frames();
+    const facts = await engine.trace();
+    if (turn !== this.turn) return;
+    // An address whose files are others is not about this trace.
+    const asked = readPlace(aim.address).files ?? status.start;
+    const fits = sameFiles(asked, status.inputs);
+    const address = fits ? aim.address : this.plainAddress(status.inputs);
+    const box = this.offsetBoxes().indexOf(document.activeElement);
+    this.leave();
+    if (aim.move) this.history.push(address);
+    else if (!fits) this.history.replace(address);
+    this.pages = new Pages(this.settings, new Frames(frames, facts.colours), this.history, {
       show: (element) => this.show(element),
       quit: () => void this.quit(),
-      gone: () => {
-        if (!this.ended) this.show(h('div', null), new EndedScreen(this.name, false).element);
-      },
+      gone: () => this.ended(false),
+      choose: this.opener.choose,
+      move: (place, files) =>
+        void this.open(files, writePlace({ ...place, files: this.named(files) })),
+      inputs: status.inputs,
+      files: this.named(status.inputs),
+      engineFor,
     });
-    await pages.open(this.engine, facts, location.hash.slice(1));
+    await this.pages.open(engine, facts, address);
+    if (box >= 0) (this.offsetBoxes()[box] as HTMLElement | undefined)?.focus();
+  }
+
+  /** Whoever moves one file against another stays in its box. */
+  private offsetBoxes(): (Element | null)[] {
+    return [...this.root.querySelectorAll('.files .offset')];
+  }
+
+  /** Another page has opened something else. */
+  private changed(): void {
+    if (!this.running && !this.over) void this.run({ address: '', move: false });
+  }
+
+  private async current(): Promise<Current | null> {
+    const { state, name, inputs } = await this.engine.status();
+    return state === 'ready' || state === 'loading' ? { name, files: inputs } : null;
+  }
+
+  private async open(files: readonly Chosen[], address: string): Promise<void> {
+    await this.engine.opening.open(files);
+    void this.run({ address, move: true });
+  }
+
+  /** Back and Forward, perhaps to other files. */
+  private async arrived(place: Place, address: string): Promise<void> {
+    const files = place.files ?? this.status.start;
+    if (files.length === 0 || sameFiles(files, this.status.inputs)) {
+      await this.pages?.arrive(place);
+      return;
+    }
+    try {
+      await this.engine.opening.open(files);
+    } catch (error) {
+      if (error instanceof EngineError && error.gone) return this.ended(false);
+      this.pages?.say('The files of that address are not there any more: open them again.');
+      this.history.replace(this.plainAddress(this.status.inputs));
+      return;
+    }
+    await this.run({ address, move: false });
   }
 }
 

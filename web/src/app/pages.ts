@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One page for each filter: what a filter leaves is another trace, with numbers of its own, so the
-// page is put together anew, and what can be kept is kept by its meaning.
+// The pages of one trace, one for each filter: what a filter leaves is another trace, with numbers
+// of its own, so the page is put together anew, and what can be kept is kept by its meaning.
 
 import { effect, ownEffects, untracked } from '../base/signal';
 import { readPlace, type Place } from '../model/address';
 import type { Engine, TraceFacts } from '../model/engine';
 import { EngineError } from '../model/engine';
 import type { Frames } from '../model/names';
+import type { Chosen, Input } from '../model/opening';
 import { refilter } from '../model/refilter';
 import type { Remembered } from '../model/remembered';
 import { Viewer } from '../model/viewer';
@@ -14,14 +15,21 @@ import { FilterBox } from '../views/filterBox';
 import { Page } from '../views/page';
 import { rememberTracks } from '../views/rememberTracks';
 import type { Settings } from '../views/settings';
-import { History } from './history';
-import { HttpEngine } from './httpEngine';
+import type { History } from './history';
 import { Keys } from './keys';
 
 interface Outside {
   show: (element: HTMLElement) => void;
   quit: () => void;
   gone: () => void;
+  /** The browser's dialog for files. */
+  choose: () => void;
+  /** From a place to the same with its files moved in time. */
+  move: (place: Place, files: readonly Chosen[]) => void;
+  inputs: readonly Input[];
+  /** The same as an address has them. */
+  files: readonly Chosen[] | null;
+  engineFor: (filter: string) => Engine;
 }
 
 /** The page that is shown. */
@@ -36,14 +44,27 @@ export class Pages {
   private shown: Shown | null = null;
   /** Of several filters the one asked for last counts. */
   private asked = 0;
-  private readonly history = new History((place) => void this.arrive(place));
   private readonly box = new FilterBox((text) => void this.change(text));
 
   constructor(
     private readonly settings: Settings,
     private readonly frames: Frames,
+    private readonly history: History,
     private readonly outside: Outside,
   ) {}
+
+  /** Another trace takes the place of this one. */
+  end(): void {
+    this.asked++;
+    this.history.detach();
+    this.shown?.end();
+    this.shown = null;
+  }
+
+  /** One line about something that went wrong. */
+  say(text: string): void {
+    this.shown?.viewer.notice.set(text);
+  }
 
   /** The first page; an address may name a filter, which may be wrong. */
   async open(engine: Engine, facts: TraceFacts, address: string): Promise<void> {
@@ -56,7 +77,7 @@ export class Pages {
   }
 
   /** To a place in the address, whose numbers are those of its filter. */
-  private async arrive(place: Place): Promise<void> {
+  async arrive(place: Place): Promise<void> {
     const answer = await this.ask(place.filter);
     if (!answer) return;
     this.put(answer.engine, answer.facts, place.filter, place, false);
@@ -86,7 +107,7 @@ export class Pages {
 
   private async ask(filter: string): Promise<{ engine: Engine; facts: TraceFacts } | null> {
     const asked = ++this.asked;
-    const engine = new HttpEngine(filter);
+    const engine = this.outside.engineFor(filter);
     this.box.wait(filter);
     try {
       const facts = await engine.trace();
@@ -119,8 +140,18 @@ export class Pages {
     const scrolled = old?.page.line.tracks.scrollTop ?? 0;
     old?.end();
     const end = ownEffects(() => {
-      const viewer = new Viewer(engine, facts, this.frames, filter);
-      const page = new Page(viewer, this.settings, this.outside.quit);
+      const { quit, choose, inputs, files } = this.outside;
+      const viewer = new Viewer(engine, facts, this.frames, filter, files);
+      const page = new Page(viewer, this.settings, {
+        quit,
+        choose,
+        inputs,
+        move: (moved) =>
+          this.outside.move(
+            untracked(() => viewer.place()),
+            moved,
+          ),
+      });
       if (lower) page.element.style.setProperty('--lower', lower);
       this.box.keepFocus(() => {
         page.top.searchInput.closest('label')?.after(this.box.element);

@@ -10,6 +10,7 @@ import { readViews, writeViews, type CounterView } from './counters';
 import type { Call, Clock } from './engine';
 import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './found';
 import { MARK_KINDS, type Mark } from './marks';
+import { readFiles, writeFiles, type Chosen } from './opening';
 import { readNotes, writeNote, type Note } from './notes';
 import { readOpen, writeOpen } from './openLines';
 import type { Sort } from './profileRows';
@@ -35,6 +36,8 @@ export type FlameOrder = 'time' | 'left-heavy' | 'by-name' | 'sandwich' | 'inver
 const ORDERS: readonly FlameOrder[] = ['time', 'left-heavy', 'by-name', 'sandwich', 'inverted'];
 
 export interface Place {
+  /** The files of the trace; null: those that are open without anybody having asked. */
+  files: readonly Chosen[] | null;
   /** What the trace is filtered by: all numbers are of what it leaves. */
   filter: string;
   view: Span | null;
@@ -110,6 +113,7 @@ export function writePlace(place: Place): string {
     if (value !== null && value !== '')
       words.push(`${name}=${encodeURIComponent(value).replaceAll('%2C', ',')}`);
   };
+  put('files', place.files && writeFiles(place.files));
   put('filter', place.filter);
   put('view', place.view && spanText(place.view));
   put('range', place.range && spanText(place.range));
@@ -234,6 +238,7 @@ export function readPlace(text: string): Place {
   const open = q.get('open');
   const method = q.get('method');
   return {
+    files: readFiles(q.get('files') ?? ''),
     filter: q.get('filter') ?? '',
     view: readSpan(q.get('view')),
     range: readSpan(q.get('range')),

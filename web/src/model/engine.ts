@@ -7,27 +7,11 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './f
 import type { Durations, StatisticsRow } from './statistics';
 
 import type { BesideEngine } from './beside';
+import type { ErrorKind, OpeningEngine, Status } from './opening';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 
 export type Clock = 'real' | 'cpu';
-
-export interface Status {
-  state: 'loading' | 'ready' | 'error';
-  name: string;
-  bytes: number;
-  total_bytes: number;
-  records: number;
-  /** While it is read: how much of what was read lies where. */
-  sketch?: Sketch;
-  error?: { message: string; offset?: number };
-}
-
-export interface Sketch {
-  length_ns: number;
-  /** Heights from 0 to 255, from the left to the right. */
-  tracks: { name: string; heights: number[] }[];
-}
 
 export interface Track {
   track: number;
@@ -478,6 +462,7 @@ export interface Engine {
   /** That part as a trace of its own. */
   save(kind: SavedKind, scope: Scope, signal?: AbortSignal): Promise<Blob>;
   readonly beside: BesideEngine;
+  readonly opening: OpeningEngine;
   quit(): Promise<void>;
 }
 
@@ -488,6 +473,7 @@ export class EngineError extends Error {
     readonly gone: boolean,
     /** Where in a filter that is wrong, from 1. */
     readonly column: number | null = null,
+    readonly kind: ErrorKind = 'other',
   ) {
     super(message);
     this.name = 'EngineError';

@@ -13,6 +13,7 @@ import { sameMark, type Mark } from './marks';
 import type { CounterView } from './counters';
 import type { Frames } from './names';
 import type { Note } from './notes';
+import type { Chosen } from './opening';
 import type { Sort } from './profileRows';
 import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './found';
 import { firstLane, foldOfTrack } from './rows';
@@ -120,6 +121,8 @@ export class Viewer {
     readonly facts: TraceFacts,
     readonly frames: Frames,
     readonly filter = '',
+    /** The files of the trace, as the address has them. */
+    readonly files: readonly Chosen[] | null = null,
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
@@ -309,6 +312,7 @@ export class Viewer {
     const sort = this.sort.get();
     const clock = this.clock.get();
     return {
+      files: this.files,
       filter: this.filter,
       view: sameSpan(view, whole) ? null : view,
       range: this.range.get(),

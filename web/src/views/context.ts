@@ -8,6 +8,7 @@ import type { CounterStore } from '../model/counters';
 import type { FlowStore } from '../model/flows';
 import type { InstantStore } from '../model/instants';
 import type { MarkStore } from '../model/marks';
+import type { Chosen, Input } from '../model/opening';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
@@ -19,6 +20,15 @@ import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
 import type { Mover } from './mover';
 import type { Settings } from './settings';
+
+/** The files that the trace is made of, and the ways to others. */
+export interface TraceFiles {
+  inputs: readonly Input[];
+  /** The browser's dialog for files. */
+  choose: () => void;
+  /** The same files, moved otherwise in time. */
+  move: (files: readonly Chosen[]) => void;
+}
 
 export interface Views {
   viewer: Viewer;
@@ -38,6 +48,7 @@ export interface Views {
   showTrack: (track: Track) => void;
   /** The range can be typed. */
   askForRange: () => void;
+  files: TraceFiles;
   /** Words for a screen reader, spoken once. */
   announce: (text: string) => void;
 }

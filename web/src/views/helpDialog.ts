@@ -97,6 +97,7 @@ const SECTIONS: readonly Section[] = [
         'in a tree',
         'Right opens, Left closes or goes to the parent, * opens all below, Enter selects',
       ],
+      ['Ctrl+O', 'opens files, or adds them to the trace; dropping them on the page does as well'],
       ['Ctrl+S', 'saves the selection, or all, as a trace; what is seen as a picture'],
       ['?', 'this help'],
     ],

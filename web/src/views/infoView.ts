@@ -18,6 +18,7 @@ import { activeThreads, allThreads } from '../model/states';
 import { inWords, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
 import type { Exported } from './exportMenu';
+import { filesPart } from './filesPart';
 import { sampledWords } from './topBar';
 import { foldedText, valueTree } from './valueTree';
 
@@ -90,7 +91,13 @@ function propertyValue(value: string): HTMLElement | string {
   return foldedText(value);
 }
 
-function show(element: HTMLElement, f: TraceFacts, called: number, unit: Unit): void {
+function show(
+  element: HTMLElement,
+  files: HTMLElement,
+  f: TraceFacts,
+  called: number,
+  unit: Unit,
+): void {
   const idle = f.idle_threads.map((t): Pair => [idOf(t), t.name]);
   fill(
     element,
@@ -123,6 +130,7 @@ function show(element: HTMLElement, f: TraceFacts, called: number, unit: Unit): 
       h(
         'section',
         null,
+        files,
         h('h2', null, 'Properties'),
         f.metadata.length > 0
           ? table(f.metadata.map(([key, value]) => [key, propertyValue(value)]))
@@ -161,7 +169,8 @@ export class InfoView {
 
   constructor(private readonly v: Views) {
     const { viewer } = v;
-    effect(() => show(this.element, viewer.facts, viewer.frames.called, viewer.unit.get()));
+    const files = filesPart(v.files);
+    effect(() => show(this.element, files, viewer.facts, viewer.frames.called, viewer.unit.get()));
   }
 
   exported(): Exported {

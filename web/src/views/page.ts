@@ -15,7 +15,7 @@ import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
 import type { Viewer } from '../model/viewer';
 import { VsyncStore } from '../model/vsync';
-import { Meters, reveal, type Views } from './context';
+import { Meters, reveal, type TraceFiles, type Views } from './context';
 import { CallList } from './callList';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
@@ -52,6 +52,11 @@ function hasTimes(facts: TraceFacts): boolean {
   return facts.tracks.length + beside + facts.samples + facts.memory_dumps > 0;
 }
 
+/** What leads out of the page. */
+export interface PageActions extends TraceFiles {
+  quit: () => void;
+}
+
 export class Page {
   readonly element: HTMLElement;
   readonly views: Views;
@@ -67,7 +72,7 @@ export class Page {
   constructor(
     readonly viewer: Viewer,
     settings: Settings,
-    quit: () => void,
+    outside: PageActions,
   ) {
     const spoken = h('div', { class: 'sr-only', attrs: { 'aria-live': 'polite' } });
     this.help = new HelpDialog(settings, viewer.facts);
@@ -92,6 +97,7 @@ export class Page {
       meters: new Meters(),
       showTrack: (track) => this.showTrack(track),
       askForRange: () => this.range.open(),
+      files: outside,
       announce: (text) => setText(spoken, text),
     };
     this.views = views;
@@ -107,7 +113,8 @@ export class Page {
     ]);
     this.top = new TopBar(views, this.save, {
       help: () => this.help.toggle(),
-      quit,
+      quit: outside.quit,
+      open: outside.choose,
       health: () => this.showHealth(),
     });
     const tip = new Tip(viewer.frames, settings);

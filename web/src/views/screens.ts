@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What covers the page: while the file is read, when it could not be, when the program has ended.
+// What covers the page: before there is a file, while it is read, when it could not be, when the
+// program has ended.
 
 import { fill, h, icon, setText } from '../base/dom';
 import { fileName, formatBig, formatBytes, formatCount } from '../base/format';
-import type { Status } from '../model/engine';
+import type { KnownFile, Status } from '../model/opening';
+import { remedyFor } from './remedy';
 import { SketchView } from './sketchView';
 
 /** Milliseconds over which the rate of reading is taken. */
@@ -22,7 +24,7 @@ export class Screen {
   }
 }
 
-function button(text: string, className: string, act: () => void): HTMLButtonElement {
+export function button(text: string, className: string, act: () => void): HTMLButtonElement {
   return h(
     'button',
     { class: `button ${className}`.trim(), attrs: { type: 'button' }, on: { click: act } },
@@ -30,27 +32,79 @@ function button(text: string, className: string, act: () => void): HTMLButtonEle
   );
 }
 
+export interface EmptyActions {
+  choose: () => void;
+  open: (file: KnownFile) => void;
+  quit: () => void;
+}
+
+/** Nothing is open: the whole page takes files. */
+export class EmptyScreen extends Screen {
+  /** `said`: why that is so, where somebody asked for something else. */
+  constructor(files: readonly KnownFile[], said: string, tools: HTMLElement, act: EmptyActions) {
+    super('traceview', tools);
+    this.element.classList.add('invites');
+    fill(
+      this.main,
+      said !== '' && h('p', { class: 'said', attrs: { role: 'status' } }, said),
+      h(
+        'div',
+        { class: 'invitation' },
+        icon('open'),
+        h('h1', null, 'Drop traces here'),
+        h(
+          'p',
+          null,
+          'One file, or several that belong together: Android method traces, Trace Event JSON, ftrace and ' +
+            'systrace, collapsed stacks; packed ones as well. Nothing leaves this machine.',
+        ),
+        h(
+          'div',
+          { class: 'actions' },
+          button('Open files…', 'primary', act.choose),
+          button('Quit', '', act.quit),
+        ),
+        h('p', { class: 'second' }, h('kbd', null, 'Ctrl+O'), ' opens files too. In a terminal: '),
+        h('p', { class: 'mono' }, 'traceview app.trace'),
+      ),
+      files.length > 0 &&
+        h(
+          'section',
+          { class: 'known' },
+          h('h2', null, 'Open again'),
+          ...files.map((file) =>
+            h(
+              'button',
+              { class: 'link', attrs: { type: 'button' }, on: { click: () => act.open(file) } },
+              fileName(file.name),
+            ),
+          ),
+        ),
+    );
+  }
+}
+
 /** A line, the figures, and Cancel at a fixed place: nothing moves while data come in. */
 export class LoadingScreen extends Screen {
   private readonly bar = h('i', null);
-  private readonly bytes = h('b', null, ' ');
-  private readonly total = h('span', null, ' ');
-  private readonly records = h('b', null, ' ');
-  private readonly rate = h('b', null, ' ');
+  private readonly progress = h(
+    'div',
+    { class: 'progress', attrs: { role: 'progressbar', 'aria-label': 'Reading the file' } },
+    this.bar,
+  );
+  private readonly bytes = h('b', null, '\u00a0');
+  private readonly total = h('span', null, '\u00a0');
+  private readonly records = h('b', null, '\u00a0');
+  private readonly rate = h('b', null, '\u00a0');
   private readonly heading = h('h1', null, 'Reading');
+  private readonly behind = h('p', { class: 'second' });
   private readonly sketch = new SketchView();
   /** Of the last few seconds: the rate is that of now. */
   private recent: { at: number; records: number }[] = [];
 
   constructor(name: string, tools: HTMLElement, cancel: () => void) {
     super(name, tools);
-    this.header.append(
-      h(
-        'div',
-        { class: 'progress', attrs: { role: 'progressbar', 'aria-label': 'Reading the file' } },
-        this.bar,
-      ),
-    );
+    this.header.append(this.progress);
     fill(
       this.main,
       this.heading,
@@ -58,10 +112,10 @@ export class LoadingScreen extends Screen {
         'div',
         { class: 'figures' },
         h('div', null, this.bytes, this.total),
-        h('div', null, this.records, 'records'),
-        h('div', null, this.rate, 'records a second'),
+        h('div', null, this.records, 'events'),
+        h('div', null, this.rate, 'events a second'),
       ),
-      h('div', { class: 'actions' }, button('Cancel', '', cancel)),
+      h('div', { class: 'actions' }, button('Cancel', '', cancel), this.behind),
       this.sketch.element,
     );
   }
@@ -73,11 +127,12 @@ export class LoadingScreen extends Screen {
     const first = this.recent[0] ?? { at: now, records: 0 };
     const seconds = (now - first.at) / 1000;
     const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
+    const percent = Math.floor(share * 100);
+    const doing = status.unpacking ? 'Unpacking' : 'Reading';
     this.bar.style.width = `${(share * 100).toFixed(1)}%`;
-    setText(
-      this.heading,
-      status.total_bytes > 0 ? `Reading, ${Math.floor(share * 100)} %` : 'Reading',
-    );
+    this.progress.setAttribute('aria-valuenow', String(percent));
+    setText(this.heading, status.total_bytes > 0 ? `${doing}, ${percent} %` : doing);
+    setText(this.behind, status.behind ? 'leads back to what was open' : '');
     setText(this.bytes, formatBytes(status.bytes));
     setText(this.total, status.total_bytes > 0 ? `of ${formatBytes(status.total_bytes)}` : 'read');
     setText(this.records, formatBig(status.records));
@@ -87,32 +142,51 @@ export class LoadingScreen extends Screen {
   }
 }
 
+/** The files as the words of a command, in quotes where a shell would take them apart. */
+function wordsOf({ inputs, name }: Status): string {
+  const names = inputs.length > 0 ? inputs.map((input) => input.name) : [name];
+  return names
+    .map((n) => (/^[\w./+-]+$/.test(n) ? n : `'${n.replaceAll("'", "'\\''")}'`))
+    .join(' ');
+}
+
+export interface ErrorActions {
+  choose: () => void;
+  /** To what was open before, or to the empty page. */
+  back: () => void;
+  quit: () => void;
+}
+
 export class ErrorScreen extends Screen {
-  constructor(status: Status, tools: HTMLElement, quit: () => void) {
+  constructor(status: Status, tools: HTMLElement, act: ErrorActions) {
     super(status.name, tools);
     const message = status.error?.message ?? 'The file could not be read.';
     const offset = status.error?.offset;
+    const name = fileName(status.name);
     fill(
       this.main,
-      h('h1', null, icon('error'), `${fileName(status.name)} could not be opened`),
+      h('h1', null, icon('error'), `${name} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
       offset !== undefined &&
         h('div', { class: 'bytes' }, `byte ${formatCount(offset)} (0x${offset.toString(16)})`),
+      h('p', null, remedyFor(status.error?.kind, message)),
       h(
         'div',
         { class: 'actions' },
-        button('Quit', 'primary', quit),
+        button('Open other files…', 'primary', act.choose),
+        button(status.behind ? 'Back to what was open' : 'Back', '', act.back),
         button(
           'Copy report',
           '',
           () => void navigator.clipboard.writeText(`${status.name}: ${message}`),
         ),
+        button('Quit', '', act.quit),
       ),
       h(
         'p',
         null,
         'The same message in a terminal: ',
-        h('span', { class: 'mono' }, `traceview info ${status.name}`),
+        h('span', { class: 'mono' }, `traceview info ${wordsOf(status)}`),
       ),
     );
   }

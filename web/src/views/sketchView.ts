@@ -2,7 +2,7 @@
 // What is known of a trace while it is read: a strip of activity for each track.
 
 import { h, setText } from '../base/dom';
-import type { Sketch } from '../model/engine';
+import type { Sketch } from '../model/opening';
 
 /** Pixels of a strip; the page stretches it. */
 const HEIGHT = 16;

@@ -95,7 +95,7 @@ export class TopBar {
   constructor(
     private readonly v: Views,
     save: SaveMenu,
-    actions: { help: () => void; quit: () => void; health: () => void },
+    actions: { help: () => void; quit: () => void; open: () => void; health: () => void },
   ) {
     const { viewer } = v;
     const words = wordsFor(viewer.facts).events
@@ -126,7 +126,7 @@ export class TopBar {
     this.element = h(
       'header',
       { class: 'top' },
-      h('h1', { class: 'file', title: viewer.facts.files.join(', ') }, fileName(viewer.facts.name)),
+      h('h1', { class: 'file', title: viewer.facts.files.join(', ') }, this.name()),
       facts,
       h('span', { class: 'grow' }),
       this.clockSwitch(),
@@ -135,9 +135,25 @@ export class TopBar {
       flowButton(v),
       this.vsync(),
       this.health(actions.health),
+      h(
+        'button',
+        {
+          class: 'text-button',
+          title: 'Open files instead of this trace, or add them to it (Ctrl+O, or drop them)',
+          attrs: { type: 'button' },
+          on: { click: actions.open },
+        },
+        'Open',
+      ),
       save.button,
       tools,
     );
+  }
+
+  private name(): string {
+    const more = this.v.files.inputs.length - 1;
+    const name = fileName(this.v.viewer.facts.name);
+    return more > 0 ? `${name} and ${more} more` : name;
   }
 
   private clockSwitch(): HTMLElement | null {

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files dropped on the page and chosen in the file dialog: opened, added, moved in time, cancelled,
+// and what is said when they cannot be.
+import { strict as assert } from 'node:assert';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { openPage, place, ready, until } from './browser.mjs';
+import { json, view } from './program.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'open-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name, data) {
+  const path = join(folder, name);
+  writeFileSync(path, data);
+  return path;
+}
+
+/** Two slices on one clock, 4 us apart, and a call of a thread of their own each. */
+const slice = (name, pid, ts, dur) => ({ ph: 'X', name, pid, tid: pid, ts, dur });
+const first = file('first.json', JSON.stringify([slice('alpha', 1, 1000, 10)]));
+const second = file('second.json', JSON.stringify([slice('beta', 2, 1004, 2)]));
+const packed = file('third.json.gz', gzipSync(JSON.stringify([slice('gamma', 3, 1020, 5)])));
+const broken = file('broken.trace', 'this is no trace\n');
+
+async function transfer(page, paths) {
+  const files = paths.map((path) => [basename(path), readFileSync(path).toString('base64')]);
+  return await page.evaluateHandle((list) => {
+    const data = new DataTransfer();
+    for (const [name, text] of list) {
+      const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+      data.items.add(new File([bytes], name));
+    }
+    return data;
+  }, files);
+}
+
+async function drop(page, ...paths) {
+  const dataTransfer = await transfer(page, paths);
+  for (const event of ['dragenter', 'dragover', 'drop'])
+    await page.dispatchEvent('body', event, { dataTransfer });
+}
+
+const button = (page, name) => page.getByRole('button', { name, exact: true });
+const dialog = (page) => page.locator('.open-dialog[open]');
+const title = (page, text) =>
+  until(
+    () => page.title(),
+    (t) => t.startsWith(text),
+    `the title ${text}`,
+  );
+
+/** What the page says of its trace, from its own engine. */
+const facts = (page) => page.evaluate(async () => (await fetch('api/trace')).json());
+
+/** Starts the program on files, opens its page and ends both; nothing may go wrong on the way. */
+async function onProgram(files, run, options = {}) {
+  const viewer = await view(...files);
+  const { page, troubles, close } = await openPage(viewer.address + (options.hash ?? ''));
+  try {
+    await run(page, viewer);
+    assert.deepEqual(
+      // What the page was just asking of a trace that is put away is answered by 410.
+      troubles.filter((t) => !/410/.test(t) && !options.expected?.test(t)),
+      [],
+    );
+  } finally {
+    await close();
+    await viewer.stop();
+  }
+}
+
+test('without a file the page takes files by drop', async () => {
+  await onProgram([], async (page) => {
+    await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
+    assert.equal(await page.locator('.drop-target').isVisible(), false);
+    const dataTransfer = await transfer(page, [first]);
+    await page.dispatchEvent('body', 'dragenter', { dataTransfer });
+    assert.equal(await page.locator('.drop-target').innerText(), 'Drop to open');
+    await page.dispatchEvent('body', 'dragleave', { dataTransfer });
+    assert.equal(await page.locator('.drop-target').isVisible(), false);
+    await drop(page, first, packed);
+    await ready(page);
+    await title(page, 'first.json and 1 more');
+    assert.equal(await page.locator('.top h1').innerText(), 'first.json and 1 more');
+    const told = json('info', first, packed, '--format', 'json');
+    const trace = await facts(page);
+    assert.equal(trace.end_ns - trace.start_ns, told.span_ns);
+    assert.equal(trace.calls, 2);
+    assert.equal((await place(page)).files, '0,1');
+    await page.reload();
+    await ready(page);
+    await title(page, 'first.json and 1 more');
+  });
+});
+
+test('the file dialog opens by key, by the bar and on the empty page', async () => {
+  await onProgram([], async (page) => {
+    const choose = async (act, ...paths) => {
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), act()]);
+      assert.equal(chooser.isMultiple(), true);
+      await chooser.setFiles(paths);
+    };
+    await choose(() => button(page, 'Open files…').click(), first);
+    await ready(page);
+    await choose(() => page.keyboard.press('Control+o'), second);
+    await dialog(page).waitFor();
+    await page.keyboard.press('Enter'); // the usual: instead
+    await title(page, 'second.json');
+    await ready(page);
+    await choose(() => button(page, 'Open').click(), first);
+    await dialog(page).waitFor();
+    await page.keyboard.press('Escape');
+    await until(() => dialog(page).count(), 0, 'the dialog');
+    assert.match(await page.title(), /^second\.json/);
+  });
+});
+
+test('opened instead, and back again', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    await drop(page, second);
+    assert.match(
+      (await dialog(page).innerText()).replace(/\s+/g, ' '),
+      /Open second\.json first\.json is open\. Open instead.*Add to this trace/,
+    );
+    await button(page, 'Open instead').click();
+    await title(page, 'second.json');
+    await ready(page);
+    assert.equal((await place(page)).files, '1');
+    await page.goBack();
+    await title(page, 'first.json');
+    await ready(page);
+    assert.equal((await place(page)).files, undefined);
+    await page.goForward();
+    await title(page, 'second.json');
+  });
+});
+
+test('added to the trace and moved against it, as the command line does', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    await drop(page, second);
+    await button(page, 'Add to this trace').click();
+    await title(page, 'first.json and 1 more');
+    await ready(page);
+    await page.getByRole('tab', { name: 'Info' }).click();
+    const box = page.getByLabel('Offset of second.json');
+    assert.equal(await box.inputValue(), '0 ms');
+
+    await box.fill('2 weeks');
+    await box.press('Enter');
+    assert.match(await page.locator('.files [role=alert]').nth(1).innerText(), /^Expected a time/);
+    await box.press('Escape');
+    assert.equal(await box.inputValue(), '0 ms');
+
+    await box.fill('-4.5us');
+    await box.press('Enter');
+    await until(() => place(page).then((p) => p.files), '0,1:-4500', 'files in the address');
+    const told = json('info', '--offset', 'second.json=-4.5us', first, second, '--format', 'json');
+    const trace = await facts(page);
+    assert.equal(trace.end_ns - trace.start_ns, told.span_ns);
+    assert.equal(told.span_ns, 10_500); // by hand: -0.5 us to 10 us
+    const starts = Object.fromEntries(trace.tracks.map((t) => [t.thread_id, t.start_ns]));
+    assert.deepEqual(starts, { 1: 500, 2: 0 });
+    assert.equal(await box.evaluate((e) => e === document.activeElement), true);
+    assert.equal((await place(page)).tab, 'info');
+
+    await page.reload();
+    await until(() => page.getByLabel('Offset of second.json').inputValue(), '-4.5 µs', 'the box');
+    await page.goBack();
+    await until(() => page.getByLabel('Offset of second.json').inputValue(), '0 ms', 'the box');
+  });
+});
+
+test('the offsets of the command line are where the page begins', async () => {
+  await onProgram(['--offset', 'second.json=1.5ms', first, second], async (page) => {
+    await ready(page);
+    await page.getByRole('tab', { name: 'Info' }).click();
+    assert.equal(await page.getByLabel('Offset of second.json').inputValue(), '1.5 ms');
+    assert.equal((await place(page)).files, undefined);
+  });
+});
+
+test('an error names file, place and remedy, and leads back', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    await drop(page, broken);
+    await button(page, 'Open instead').click();
+    await page.getByRole('heading', { name: 'broken.trace could not be opened' }).waitFor();
+    const text = await page.locator('.screen').innerText();
+    assert.match(text, /broken\.trace: byte 0: expected a trace/);
+    assert.match(text, /byte 0 \(0x0\)/);
+    assert.match(text, /reads Android method traces/);
+    await button(page, 'Back to what was open').click();
+    await ready(page);
+    await title(page, 'first.json');
+    // A folder is no file.
+    const dataTransfer = await transfer(page, [first]);
+    await page.evaluate((data) => {
+      Object.defineProperty(DataTransferItem.prototype, 'webkitGetAsEntry', {
+        value: () => ({ isDirectory: true, name: 'traces' }),
+      });
+      document.body.dispatchEvent(
+        new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }),
+      );
+    }, dataTransfer);
+    await page.getByRole('heading', { name: 'traces could not be opened' }).waitFor();
+    assert.match(await dialog(page).innerText(), /found a folder/);
+    await button(page, 'Close').click();
+  });
+});
+
+test('no room on the disk is said, and what was open stays', async () => {
+  const full = {
+    status: 507,
+    json: {
+      error: 'no room for 9.0 GB where temporary files go, there is 1.0 MB (TMPDIR says where)',
+    },
+  };
+  const expected = /507/;
+  const run = async (page) => {
+    await ready(page);
+    await page.route('**/api/upload*', (route) => route.fulfill(full));
+    await drop(page, second);
+    await button(page, 'Open instead').click();
+    await page.getByRole('heading', { name: 'second.json could not be opened' }).waitFor();
+    assert.match(await dialog(page).innerText(), /no room for 9\.0 GB[^]*Make room on that disk/);
+    await button(page, 'Close').click();
+    assert.match(await page.title(), /^first\.json/);
+  };
+  await onProgram([first], run, { expected });
+});
+
+test('Cancel ends the taking in', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    let dropped = 0;
+    let go = null;
+    await page.route('**/api/upload?input*', (route) => (go = route)); // never answered
+    await page.route('**/api/drop*', (route) => {
+      dropped++;
+      return route.continue();
+    });
+    await drop(page, second);
+    await button(page, 'Open instead').click();
+    await until(() => go !== null, true, 'the piece');
+    assert.match(await dialog(page).innerText(), /Taking in second\.json[^]*0 bytes of \d+ bytes/);
+    await button(page, 'Cancel').click();
+    await until(() => dialog(page).count(), 0, 'the dialog');
+    await until(() => dropped, 1, 'the drop');
+    assert.match(await page.title(), /^first\.json/);
+  });
+});
+
+test('Cancel of a reading leads to the empty page, which reads it again', async () => {
+  const pipe = join(folder, 'slow.json');
+  execFileSync('mkfifo', [pipe]);
+  await onProgram([pipe, first], async (page) => {
+    await page.getByRole('heading', { name: 'Reading' }).waitFor();
+    await button(page, 'Cancel').click();
+    assert.equal(
+      await page.locator('.said').innerText(),
+      'The reading of slow.json and 1 more was cancelled.',
+    );
+    await button(page, 'first.json').click();
+    await ready(page);
+    await title(page, 'first.json');
+    assert.equal((await place(page)).files, '1');
+    writeFileSync(pipe, readFileSync(second)); // so that whoever waits for it ends
+  });
+});
+
+test('Cancel of a reading leads back to what was open', async () => {
+  const pipe = join(folder, 'silent.json');
+  execFileSync('mkfifo', [pipe]);
+  await onProgram([pipe, first], async (page) => {
+    await button(page, 'Cancel').click();
+    await button(page, 'first.json').click();
+    await ready(page);
+    // As a link does that somebody kept.
+    await page.evaluate(() => (location.hash = '#files=0,1'));
+    await page.getByText('leads back to what was open').waitFor();
+    await button(page, 'Cancel').click();
+    await ready(page);
+    await title(page, 'first.json');
+    assert.equal((await place(page)).files, '1');
+    writeFileSync(pipe, readFileSync(second));
+  });
+});
+
+test('a page notices that another one opened something', async () => {
+  await onProgram([first], async (page, viewer) => {
+    await ready(page);
+    const other = await openPage(viewer.address);
+    await ready(other.page);
+    await drop(other.page, second);
+    await button(other.page, 'Open instead').click();
+    await title(other.page, 'second.json');
+    await ready(other.page);
+    await page.getByRole('tab', { name: 'Flame' }).click();
+    await title(page, 'second.json');
+    await ready(page);
+    await until(() => place(page).then((p) => p.files), '1', 'files in the address');
+    await other.close();
+  });
+});
+
+test('an address of files that are gone shows what is open', async () => {
+  await onProgram(
+    [first],
+    async (page) => {
+      await ready(page);
+      await title(page, 'first.json');
+      assert.equal((await place(page)).files, undefined);
+    },
+    { hash: '#files=7,8:100&tab=flame', expected: /400/ },
+  );
+});
+
+test('names are text, whatever they look like', async () => {
+  const evil = file('<img src=x onerror=alert(1)>.json', readFileSync(first));
+  await onProgram([second], async (page) => {
+    await ready(page);
+    await drop(page, evil);
+    assert.match(await dialog(page).innerText(), /Open <img src=x onerror=alert\(1\)>\.json/);
+    await button(page, 'Add to this trace').click();
+    await title(page, 'second.json and 1 more');
+    await ready(page);
+    await page.getByRole('tab', { name: 'Info' }).click();
+    await page.getByLabel('Offset of <img src=x onerror=alert(1)>.json').waitFor();
+    assert.equal(await page.locator('img').count(), 0);
+  });
+});
+
+const data = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
+
+test('real traces together, cut off and packed, and what is none', async (t) => {
+  if (!existsSync(data)) return t.skip('skipped: ../shared not there');
+  const calls = join(data, 'method-trace/real/studio-streaming.trace');
+  const events = join(data, 'trace-event/lighthouse/cutoff-load-m83.trace.json');
+  await onProgram([], async (page) => {
+    await drop(page, calls, events);
+    await ready(page);
+    const told = json('info', calls, events, '--format', 'json');
+    const shown = await facts(page);
+    assert.equal(shown.calls, told.calls);
+    assert.equal(shown.end_ns - shown.start_ns, told.span_ns);
+    const others = {
+      'method-trace/other-formats/perfetto-empty_sched_table.trace': /byte 0: .*a Perfetto trace/,
+      'trace-event/catapult/v8.log.gz':
+        /v8\.log\.gz: a container without a trace in it: found a V8 log/,
+    };
+    for (const [path, words] of Object.entries(others)) {
+      await drop(page, join(data, path));
+      await button(page, 'Open instead').click();
+      await page.getByRole('alert').waitFor();
+      assert.match(await page.getByRole('alert').innerText(), words);
+      await button(page, 'Back to what was open').click();
+      await ready(page);
+    }
+  });
+});

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One question over HTTP and its answer; what goes wrong becomes an EngineError.
+
+import { EngineError, isAbort } from '../model/engine';
+import type { Query } from './query';
+
+export interface Ask {
+  query?: Query;
+  signal?: AbortSignal | undefined;
+  method?: 'GET' | 'POST' | 'PUT';
+  /** It changes something: says that it comes from this page and no other. */
+  changing?: boolean;
+  body?: ArrayBuffer;
+  /** The question was about a trace that does not lie open any more. */
+  changed?: () => void;
+}
+
+const GONE = 410;
+const TOO_LARGE = 413;
+const NO_ROOM = 507;
+
+function address(path: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  const text = search.toString().replaceAll('%2C', ',');
+  return text ? `${path}?${text}` : path;
+}
+
+async function refusal(response: Response): Promise<EngineError> {
+  const { status } = response;
+  const kind = status === NO_ROOM ? 'room' : status === TOO_LARGE ? 'limit' : 'other';
+  let message = `${status} ${response.statusText}`;
+  try {
+    const body = (await response.json()) as { error?: unknown; column?: unknown };
+    if (typeof body.error === 'string') message = body.error;
+    if (typeof body.column === 'number') return new EngineError(message, false, body.column);
+  } catch {
+    // No sentence of the engine's own: the status has to do.
+  }
+  return new EngineError(message, false, null, kind);
+}
+
+export async function ask(path: string, asked: Ask): Promise<Response> {
+  const { query = {}, signal, method = 'GET', changing, body, changed } = asked;
+  let response: Response;
+  try {
+    response = await fetch(address(path, query), {
+      method,
+      ...(changing ? { headers: { 'X-Traceview': '1' } } : {}),
+      ...(body ? { body } : {}),
+      ...(signal ? { signal } : {}),
+    });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new EngineError('the program does not answer', true);
+  }
+  if (response.status === GONE && changed) {
+    changed();
+    throw new DOMException('another trace lies open now', 'AbortError');
+  }
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+export async function json<T>(path: string, asked: Ask): Promise<T> {
+  return (await (await ask(path, asked)).json()) as T;
+}
+
+export async function bytes(path: string, asked: Ask): Promise<ArrayBuffer> {
+  return await (await ask(path, asked)).arrayBuffer();
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are dropped on the page or chosen in the file dialog: they are taken in, and opened
+// instead of what is open or together with it.
+
+import { h } from '../base/dom';
+import { EngineError, isAbort } from '../model/engine';
+import type { Chosen, OpeningEngine } from '../model/opening';
+import { DropTarget, type Dropped } from '../views/dropTarget';
+import { OpenDialog } from '../views/openDialog';
+
+/** The files of what is open, or being read, and its name; null: nothing is. */
+export interface Current {
+  name: string;
+  files: readonly Chosen[];
+}
+
+interface Outside {
+  current: () => Promise<Current | null>;
+  open: (files: readonly Chosen[]) => Promise<void>;
+  gone: () => void;
+}
+
+export class Opener {
+  private readonly dialog = new OpenDialog();
+  private readonly target = new DropTarget((dropped) => void this.dropped(dropped));
+  private readonly input = h('input', {
+    class: 'file-input',
+    hidden: true,
+    attrs: { type: 'file', multiple: true, 'aria-label': 'Open files' },
+  });
+  /** What stands beside whatever is shown. */
+  readonly elements = [this.input, this.target.element, this.dialog.element];
+
+  constructor(
+    private readonly engine: OpeningEngine,
+    private readonly outside: Outside,
+  ) {
+    this.input.addEventListener('change', () => {
+      const files = [...(this.input.files ?? [])];
+      this.input.value = ''; // so that the same file can be chosen again
+      void this.take(files);
+    });
+    addEventListener('keydown', (e) => {
+      if (!(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey || e.key.toLowerCase() !== 'o')
+        return;
+      e.preventDefault();
+      this.choose();
+    });
+  }
+
+  /** The browser's dialog for files. */
+  readonly choose = (): void => {
+    if (!this.dialog.open) this.input.click();
+  };
+
+  private async dropped({ files, folders }: Dropped): Promise<void> {
+    const [folder] = folders;
+    if (this.dialog.open) return;
+    if (folder === undefined) return this.take(files);
+    const why = 'expected files, found a folder: drop the traces that lie in it';
+    this.dialog.failed(folder, why, 'unsupported');
+  }
+
+  private async take(files: readonly File[]): Promise<void> {
+    if (files.length === 0 || this.dialog.open) return;
+    const names = files.map((file) => file.name);
+    let at = names[0] ?? '';
+    try {
+      const current = await this.outside.current();
+      const how = current ? await this.dialog.ask(names, current.name) : 'instead';
+      if (!how) return;
+      const taken = await this.takeIn(files, (name) => (at = name));
+      if (!taken) return;
+      at = names.length === 1 ? at : `${names.length} files`;
+      await this.outside.open(how === 'beside' && current ? [...current.files, ...taken] : taken);
+      this.dialog.close();
+    } catch (error) {
+      this.dialog.close();
+      if (error instanceof EngineError && error.gone) return this.outside.gone();
+      const kind = error instanceof EngineError ? error.kind : 'other';
+      this.dialog.failed(at, error instanceof Error ? error.message : String(error), kind);
+    }
+  }
+
+  /** One after the other; null when somebody cancelled. */
+  private async takeIn(
+    files: readonly File[],
+    at: (name: string) => void,
+  ): Promise<readonly Chosen[] | null> {
+    const abort = new AbortController();
+    const total = files.reduce((sum, file) => sum + file.size, 0);
+    const names = files.map((file) => file.name);
+    const tell = this.dialog.taking(names, total, () => abort.abort());
+    const taken: Chosen[] = [];
+    let before = 0;
+    try {
+      for (const file of files) {
+        at(file.name);
+        tell(before);
+        const input = await this.engine.take(file, (held) => tell(before + held), abort.signal);
+        taken.push({ input, offset: 0n });
+        before += file.size;
+      }
+      return taken;
+    } catch (error) {
+      await Promise.all(taken.map(({ input }) => this.engine.drop(input).catch(() => undefined)));
+      if (!isAbort(error)) throw error;
+      this.dialog.close();
+      return null;
+    }
+  }
+}
