@@ -3,124 +3,21 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { FLAG, type CallDetails, type Tile, type TileLane } from '../src/model/engine';
-import { layoutTracks } from '../src/model/layout';
-import { Frames } from '../src/model/names';
-import { TileCache } from '../src/model/tileCache';
+import { FLAG } from '../src/model/engine';
 import { Backdrop } from '../src/render/backdrop';
 import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
-import { NarrowBars } from '../src/render/narrowBars';
 import { paintOverview, paintOverviewGround } from '../src/render/overviewPainter';
 import { paintRuler } from '../src/render/rulerPainter';
-import { StripImages, stripPixels } from '../src/render/strips';
+import { stripPixels } from '../src/render/strips';
 import type { Surface } from '../src/render/surface';
-import { TextMeter } from '../src/render/text';
 import { parseColour } from '../src/render/theme';
 import { TimeScale } from '../src/render/timeScale';
-import { paintTracks, type Scene } from '../src/render/trackPainter';
 import { DrawLog } from './drawLog';
-import {
-  FRAMES,
-  settle,
-  theme,
-  tile,
-  tileEngine,
-  track,
-  type SliceRow,
-  type TileQuestion,
-} from './fixtures';
+import { tile, type SliceRow } from './fixtures';
+import { BOUNDS, call, frames, meter, paintTrack, THEME, type Setup } from './paintTrack';
 
-const THEME = theme();
-const frames = new Frames(FRAMES);
-/** Every letter is 6 px wide. */
-const meter = new TextMeter((text) => text.length * 6);
-const BOUNDS = { from: 0, to: 1000 };
 const setTransform = (): void => undefined;
-const TRACK = track(0, { first_row: 0, rows: 2, waits: 1 });
-
-interface Setup {
-  rows?: SliceRow[][];
-  waits?: SliceRow[];
-  view?: { from: number; to: number };
-  expanded?: boolean;
-  change?: Partial<Scene>;
-}
-
-/** Draw one track, 500 px wide; 1000 ns fill it unless the view says otherwise. */
-async function paint(setup: Setup): Promise<string[]> {
-  const tiles: Tile[] = (setup.rows ?? []).map((rows, row) => tile({ kind: 'r', row }, 1, 0, rows));
-  tiles.push(tile({ kind: 'w', row: 0 }, 1, 0, setup.waits ?? []));
-  const questions: TileQuestion[] = [];
-  const cache = new TileCache(
-    tileEngine(questions),
-    BOUNDS,
-    () => undefined,
-    () => undefined,
-  );
-  const lanes: TileLane[] = tiles.map((t) => ({ kind: t.kind, row: t.row }));
-  cache.show({ lanes, res: 1, first: 0, last: 0 });
-  questions[0]?.answer(tiles);
-  await settle();
-  const scene: Scene = {
-    theme: THEME,
-    frames,
-    meter,
-    strips: new StripImages(),
-    narrow: new NarrowBars(),
-    cache,
-    scale: new TimeScale(setup.view ?? BOUNDS, 500),
-    res: 1,
-    ratio: 1,
-    bounds: BOUNDS,
-    range: null,
-    notes: [],
-    bands: [],
-    pointer: null,
-    frame: null,
-    call: null,
-    extents: null,
-    hovered: null,
-    matches: null,
-    dimmed: false,
-    hit: null,
-    ...setup.change,
-  };
-  const context = new DrawLog();
-  const { log } = context;
-  const expanded = new Set(setup.expanded === false ? [] : [0]);
-  paintTracks(context, scene, layoutTracks([TRACK], expanded, THEME.heights), 0, 80);
-  return log;
-}
-
-function call(changes: Partial<CallDetails>): CallDetails {
-  return {
-    row: 0,
-    index: 0,
-    track: 0,
-    depth: 0,
-    frame: 0,
-    start_ns: 0,
-    length_ns: 0,
-    cpu_start_ns: 0,
-    cpu_length_ns: 0,
-    excl_real_ns: 0,
-    excl_cpu_ns: 0,
-    wait_ns: 0,
-    children: 0,
-    unrolled: false,
-    entered_before: false,
-    open_at_end: false,
-    missing_exit: false,
-    recursion: 0,
-    path: [],
-    first_child: null,
-    previous: null,
-    next: null,
-    nth: 1,
-    of: 1,
-    ...changes,
-  };
-}
+const paint = async (setup: Setup): Promise<string[]> => (await paintTrack(setup)).log;
 
 test("a call is a bar in its row, in its method's colour, with an edge and its name", async () => {
   const log = await paint({ rows: [[[200, 400, 0, 0]], [[300, 100, 0, 2]]] });
