@@ -5,8 +5,8 @@
  *
  * All may read up to 64 bytes behind the end.  SSE2 and NEON are part of what every x86-64 and
  * AArch64 processor has (tests/readers/test-neon runs NEON on any machine); elsewhere plain C does
- * the same.  A file that is compiled for AVX2 defines TV_SCAN_AVX2 before it includes this, one that
- * wants plain C TV_SCAN_PLAIN.
+ * the same.  A file that is compiled for AVX2 defines TV_SCAN_AVX2 before it includes this, one
+ * that wants plain C TV_SCAN_PLAIN.
  */
 #ifndef TV_READERS_TE_SCAN_H
 #define TV_READERS_TE_SCAN_H
