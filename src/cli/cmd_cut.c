@@ -19,6 +19,7 @@ static const struct tv_option options[] = {
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
+    TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };

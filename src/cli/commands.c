@@ -59,7 +59,7 @@ int tv_command_failed(const struct tv_command *command, const struct tv_error *e
 
 static void print_overview(struct tv_out *out)
 {
-    tv_out_text(out, "usage: traceview [OPTION]... FILE...        open the viewer\n"
+    tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n"
                      "       traceview -r [OPTION]... FILE        print everything as text\n"
                      "       traceview COMMAND [OPTION]... FILE   one of:\n\n");
     for (const struct tv_command *const *command = tv_commands; *command; command++)

@@ -48,9 +48,10 @@ async function drop(page, ...paths) {
 
 const button = (page, name) => page.getByRole('button', { name, exact: true });
 const dialog = (page) => page.locator('.open-dialog[open]');
+/** The page shows that trace, and not the one before any more. */
 const title = (page, text) =>
   until(
-    () => page.title(),
+    () => page.evaluate(() => document.querySelector('.page .top h1')?.textContent ?? ''),
     (t) => t.startsWith(text),
     `the title ${text}`,
   );

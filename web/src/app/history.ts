@@ -19,6 +19,8 @@ export class History {
   private at = 0;
   private last = 0;
   private written = '';
+  /** Other files are on their way: the address is theirs, whatever the page does until then. */
+  private leaving = false;
   private viewer: Viewer | null = null;
   private mover: Mover | null = null;
   private readonly rest = debounce(REST, () => this.write());
@@ -33,6 +35,7 @@ export class History {
   attach(viewer: Viewer, mover: Mover, move: boolean): void {
     this.viewer = viewer;
     this.mover = mover;
+    this.leaving = false;
     // The first state belongs to the entry that is there.
     let begun = move;
     effect(() => {
@@ -63,12 +66,13 @@ export class History {
 
   private put(how: 'pushState' | 'replaceState', text: string): void {
     this.written = text;
+    this.leaving = false;
     const address = text === '' ? location.pathname : `#${text}`;
     history[how]({ traceview: this.at } satisfies Entry, '', address);
   }
 
   private write(): void {
-    if (!this.viewer) return;
+    if (!this.viewer || this.leaving) return;
     const text = writePlace(this.viewer.place());
     if (text !== this.written) this.push(text);
   }
@@ -84,6 +88,7 @@ export class History {
     const place = readPlace(this.written);
     const { viewer } = this;
     const here = viewer && sameFiles(place.files ?? [], viewer.files ?? []);
+    this.leaving = !here;
     if (!here || place.filter !== viewer.filter) this.elsewhere(place, this.written);
     else this.mover?.glide(viewer.goTo(place));
   }
