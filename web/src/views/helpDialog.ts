@@ -54,6 +54,7 @@ const SECTIONS: readonly Section[] = [
   [
     'Arranging tracks',
     [
+      ['Up Down', 'on a name that Tab led to: the one above, below; Home and End the first, last'],
       ['P', 'on a name: pins the track to the top, or takes it back'],
       ['H', 'on a name: hides the track or process; "n hidden" over the names shows all again'],
       ['Alt+Up Alt+Down', 'on a name: moves it; dragging the name does as well'],

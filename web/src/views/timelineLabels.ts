@@ -23,6 +23,7 @@ import type { Label } from '../render/labelPainter';
 import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from './context';
+import { Roving } from './roving';
 import { busyTime, kindOf, processWords } from './trackWords';
 
 /** So far above and below the view labels are there already, CSS pixels. */
@@ -54,6 +55,7 @@ export class TimelineLabels {
   private readonly pinned = h('div', { class: 'pinned-labels' });
   private readonly scrolled = h('div', { class: 'scrolled-labels' });
   private readonly arrange: ArrangeTracks;
+  private readonly roving: Roving;
   private placed: Placed | null = null;
   private lines: Line[] = [];
   /** Those that are elements. */
@@ -66,6 +68,7 @@ export class TimelineLabels {
     placed: () => Placed,
   ) {
     this.element = h('div', { class: 'labels' }, this.pinned, this.scrolled);
+    this.roving = new Roving(this.element);
     this.arrange = new ArrangeTracks(v, this.element, scroller, placed);
   }
 
@@ -138,6 +141,7 @@ export class TimelineLabels {
     const isPinned = ({ top }: Line): boolean => top < pinned;
     fill(this.pinned, ...this.lines.filter(isPinned).map((line) => this.make(line)));
     fill(this.scrolled, ...seen.map((line) => this.make(line)));
+    this.roving.refresh();
     // The labels are new elements: the keyboard's place must not be lost with the old ones.
     if (focused) this.focus(focused);
   }
