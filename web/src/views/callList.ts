@@ -134,7 +134,7 @@ export class CallList {
       'Depth',
       unitHead('Start', unit),
       unitHead('Length', unit),
-      '',
+      'Remarks',
     ];
     fill(
       this.grid,

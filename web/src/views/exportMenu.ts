@@ -70,7 +70,7 @@ export function exportButton(v: Views, shown: () => Exported | null): HTMLElemen
     menu.hidden = !open;
     button.setAttribute('aria-expanded', String(open));
     if (!open) return;
-    document.body.append(menu);
+    (document.querySelector('main') ?? document.body).append(menu);
     const box = button.getBoundingClientRect();
     menu.style.right = `${innerWidth - box.right}px`;
     menu.style.top = `${box.bottom + 4}px`;

@@ -169,7 +169,7 @@ export class Grid {
             {
               class: 'column',
               title: `${c.title}: sort`,
-              attrs: { type: 'button', 'data-column': c.id, 'aria-label': c.title },
+              attrs: { type: 'button', 'data-column': c.id, 'aria-label': `${c.head}: ${c.title}` },
               on: { click: () => this.actions.sort?.(c.id) },
             },
             ...words,
