@@ -4,6 +4,7 @@
 //     TRACEVIEW=build/dev/src/traceview TRACEVIEW_EXAMPLE=build/dev/tools/example/example.trace \
 //         npm --prefix tests/browser test
 import './accessibility.test.mjs';
+import './accessible-all.test.mjs';
 import './arrange.test.mjs';
 import './corners.test.mjs';
 import './details.test.mjs';
@@ -17,8 +18,10 @@ import './flows.test.mjs';
 import './health.test.mjs';
 import './instants.test.mjs';
 import './objects.test.mjs';
+import './keyboard.test.mjs';
 import './keys.test.mjs';
 import './lower.test.mjs';
+import './motion.test.mjs';
 import './notes.test.mjs';
 import './numbers.test.mjs';
 import './open.test.mjs';

@@ -9,6 +9,8 @@ import { openPage, place, ready, until } from './browser.mjs';
 import { view } from './program.mjs';
 import { FORMATS } from './three-formats.mjs';
 
+const ORDER = ['view', 'range', 'method', 'call', 'tab', 'flame', 'open', 'note'];
+
 export class Hand {
   static async over(format, options = {}) {
     const hand = new Hand();
@@ -28,11 +30,17 @@ export class Hand {
     return hand;
   }
 
-  async end() {
-    await this.opened.close();
-    await this.viewer.stop();
-    rmSync(this.folder, { recursive: true });
-    assert.deepEqual(this.opened.troubles, []);
+  /** A hand for some work, which ends however that goes. */
+  static async holds(format, options, work) {
+    const hand = await Hand.over(format, options);
+    try {
+      await work(hand);
+      assert.deepEqual(hand.opened.troubles, []);
+    } finally {
+      await hand.opened.close();
+      await hand.viewer.stop();
+      rmSync(hand.folder, { recursive: true });
+    }
   }
 
   async ask(question) {
@@ -52,14 +60,20 @@ export class Hand {
   /** Nothing is selected but what `words` say; the keyboard is nowhere, nor is the mouse. */
   async at(words = {}, view = null) {
     const open = this.facts.tracks.filter((t) => t.kind === 'thread').map((t) => t.track);
-    const all = { open: open.join(','), ...words };
     this.view0 = view ?? (await this.middle());
-    all.view = this.view0.map(Math.round).join('-');
+    const all = { ...words, view: this.view0.map(Math.round).join('-'), open: open.join(',') };
+    // As the page itself writes it, so that this is one entry of the history.
+    const hash = ORDER.filter((name) => all[name] !== undefined).map(
+      (name) => `${name}=${all[name]}`,
+    );
     await this.page.mouse.move(3, 3);
-    await this.page.evaluate((hash) => {
+    // A move that is not written yet would hide that the address is another one.
+    if ((await this.page.evaluate(() => location.hash)) === `#${hash.join('&')}`)
+      await this.page.waitForTimeout(500);
+    await this.page.evaluate((text) => {
       document.activeElement?.blur();
-      location.hash = hash;
-    }, new URLSearchParams(all).toString());
+      location.hash = text;
+    }, hash.join('&'));
     await this.now((p) => p.view === all.view && p.call === words.call, 'the place to begin at');
     await this.drawn();
   }

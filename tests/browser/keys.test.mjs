@@ -625,8 +625,7 @@ test('every row of the table is here', (t) => {
 
 /** The formats side by side: most of the time goes by in waiting for moves to come to rest. */
 test('keys and gestures', { concurrency: ALL.length }, async (all) => {
-  const onFormat = async (t, format) => {
-    const hand = await Hand.over(format);
+  const onFormat = async (t, format, hand) => {
     for (const [action, bindings] of Object.entries(TABLE))
       for (const [binding, [formats, work]] of Object.entries(bindings)) {
         if (!formats.includes(format)) continue;
@@ -635,7 +634,9 @@ test('keys and gestures', { concurrency: ALL.length }, async (all) => {
           await work(hand);
         });
       }
-    await hand.end();
   };
-  await Promise.all(ALL.map((format) => all.test(format, (t) => onFormat(t, format))));
+  const onAll = ALL.map((format) =>
+    all.test(format, (t) => Hand.holds(format, {}, (hand) => onFormat(t, format, hand))),
+  );
+  await Promise.all(onAll);
 });

@@ -29,16 +29,16 @@ function edges() {
 /** Version 3 with both clocks; the CPU clock of a thread runs like the one on the wall. */
 export function methodTrace() {
   const names = [...new Set(calls().map(([name]) => name))];
+  const all = edges();
   const key = [
     ...['*version', '3', 'data-file-overflow=false', 'clock=dual', 'elapsed-time-usec=21000'],
-    ...['num-method-calls=100', 'clock-call-overhead-nsec=100', 'vm=art', 'pid=100'],
+    ...[`num-method-calls=${all.length}`, 'clock-call-overhead-nsec=100', 'vm=art', 'pid=100'],
     ...['*threads', '100\tmain', '200\traster', '*methods'],
     ...names.map(
       (name, i) => `0x${(16 * (i + 1)).toString(16)}\tapp.Main\t${name}\t()V\tMain.java`,
     ),
     ...['*end', ''],
   ].join('\n');
-  const all = edges();
   const data = Buffer.alloc(32 + 14 * all.length);
   data.write('SLOW', 0, 'latin1');
   data.writeUInt16LE(3, 4);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What axe-core finds fault with on the real page: in every tab, in both themes, on the three
+// formats; with every dialog and menu open on that format which has all of them.  Nothing.
+import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { computed, until } from './browser.mjs';
+import { Hand } from './hand.mjs';
+import { FORMATS } from './three-formats.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe says of the page as it stands, one line a fault. */
+async function faults(page) {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  return violations.map(
+    (v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(' ')}`,
+  );
+}
+
+/** What can be open over the page: how it is opened; Escape closes it. */
+const OPEN = {
+  help: (hand) => hand.press('?'),
+  'the finder of threads': (hand) => hand.press('Control+p'),
+  'the range': (hand) => hand.press('r'),
+  'a wrong range': async (hand) => {
+    await hand.press('r');
+    await hand.page.keyboard.type('soon');
+  },
+  'a wrong filter': async (hand) => {
+    await hand.press('Shift+Control+f');
+    await hand.page.keyboard.type('dur>');
+    await hand.press('Enter');
+    await hand.page.locator('#filter-fault:not([hidden])').waitFor();
+  },
+  'a search without a hit': async (hand) => {
+    await hand.press('/');
+    await hand.page.keyboard.type('no such name');
+    await hand.page.locator('.search.miss, .search .count').first().waitFor();
+  },
+  'the box of tracks': (hand) => hand.page.getByRole('button', { name: 'Show only some' }).click(),
+  'the list of calls': (hand) => hand.page.locator('.call-list [role=grid]').focus(),
+  'a note that is written': async (hand) => {
+    await hand.at({ range: '5000000-6000000' });
+    await hand.press('Shift+M');
+  },
+};
+
+for (const format of Object.keys(FORMATS))
+  for (const colorScheme of ['light', 'dark'])
+    test(`accessible: every tab of ${format}, ${colorScheme}`, () =>
+      // The test's own script is not in the page's content policy.
+      Hand.holds(format, { colorScheme, bypassCSP: true }, async (hand) => {
+        const { page } = hand;
+        const found = [];
+        const look = async (what) => {
+          for (const fault of await faults(page)) found.push(`${what}: ${fault}`);
+        };
+        await hand.at({ call: hand.id(1, 21), range: '5000000-15000000' });
+        const tabs = await page.getByRole('tab').count();
+        assert.ok(tabs >= 9, `${tabs} tabs`);
+        for (let i = 0; i < tabs; i++) {
+          const tab = page.getByRole('tab').nth(i);
+          await tab.click();
+          await until(() => tab.getAttribute('aria-selected'), 'true', 'the tab');
+          await computed(page);
+          await look(await tab.innerText());
+        }
+        if (format !== 'JSON') return assert.deepEqual(found, []);
+        await page.getByRole('tab', { name: 'Profile' }).click();
+        for (const [what, open] of Object.entries(OPEN)) {
+          await open(hand);
+          await hand.drawn();
+          await look(what);
+          await hand.press('Escape', 'Escape');
+        }
+        // The server refuses the wrong filter.
+        const { troubles } = hand.opened;
+        troubles.splice(
+          0,
+          troubles.length,
+          ...troubles.filter((text) => !/status of 400/.test(text)),
+        );
+        // Menus stand open until their button is pressed again.
+        const menus = page.locator('button[aria-haspopup]:visible');
+        for (let i = 0; i < (await menus.count()); i++) {
+          await menus.nth(i).click();
+          await hand.drawn();
+          await look(`menu ${await menus.nth(i).innerText()}`);
+          await hand.press('Escape');
+        }
+        assert.deepEqual(found, []);
+      }));
