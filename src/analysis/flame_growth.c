@@ -85,6 +85,16 @@ uint32_t tv_growth_enter(struct tv_flame_growth *growth, uint32_t parent, uint32
     return made;
 }
 
+void tv_growth_skip(struct tv_flame_growth *growth, uint32_t parent, int64_t width)
+{
+    if (growth->frames[parent].last != TV_NONE)
+        end_last(growth, parent);
+    if (growth->done)
+        return;
+    growth->frames[parent].on_it += width;
+    growth->frames[parent].too_narrow += width;
+}
+
 void tv_growth_end(struct tv_flame_growth *growth)
 {
     end_last(growth, 0);

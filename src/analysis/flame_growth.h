@@ -41,6 +41,10 @@ void tv_growth_begin(struct tv_flame_growth *growth);
 uint32_t tv_growth_enter(struct tv_flame_growth *growth, uint32_t parent, uint32_t frame,
                          uint32_t name);
 
+/* What would be a frame of that width on the parent, and another than the open one, is not made:
+ * its place stays free. */
+void tv_growth_skip(struct tv_flame_growth *growth, uint32_t parent, int64_t width);
+
 /* Ends all that are open. */
 void tv_growth_end(struct tv_flame_growth *growth);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls are gone through depth first, but before a frame is made the calls that will be one frame
+ * are looked through: where they are too narrow together, they are passed over with all inside of
+ * them.  So only rows of frames that are drawn are read.
+ */
 #include "analysis/flame_time.h"
 
 #include "analysis/flame_growth.h"
@@ -8,11 +13,20 @@
 /* So many calls of a row are decoded at once. */
 #define CALLS_READ 32u
 
+/* Calls of one depth that lie on one frame, one after the other and of one method. */
+struct run {
+    uint32_t end; /* behind the last one */
+    tv_ns until;  /* the last one ends */
+    bool whole;   /* none that follows can belong to them */
+};
+
 /* The calls of one depth that are still to come. */
 struct level {
     uint32_t next, end;
     tv_ns until;          /* the call below ends */
     uint32_t frame;       /* of the call below */
+    struct run below;     /* the calls that the frame below is made of, as far as they are known */
+    struct run run;       /* those of this depth that were looked through last */
     uint32_t first, read; /* the calls in `calls`: first to first + read - 1 */
     struct tv_slice calls[CALLS_READ];
 };
@@ -26,6 +40,9 @@ struct walk {
     struct level *levels; /* of the track whose turn it is */
     size_t level_capacity;
     tv_ns cpu_from, cpu_to; /* of the track at the ends of the range */
+    /* What is inside a call is no wider than the call. CPU time beside a wall clock may be: a call
+     * without length in wall time may stand where another begins. */
+    bool looks_ahead;
 };
 
 static uint32_t enter_call(struct walk *walk, uint32_t parent, const struct tv_slice *slice,
@@ -89,6 +106,72 @@ static void descend(struct walk *walk, uint32_t row, struct level *level,
     level->until = below->start + below->length;
 }
 
+static bool is_nothing(const struct tv_slice *slice, int64_t width)
+{
+    return width == 0 && !(slice->flags & TV_SLICE_NO_CPU);
+}
+
+/* Whether a call begins a frame, not one that lies on the frame below by itself. */
+static bool begins_frame(const struct walk *walk, const struct level *level, uint32_t frame)
+{
+    const struct tv_growing_frame *below = &walk->growth.frames[level->frame];
+    if (walk->options->fold && below->frame == frame)
+        return false;
+    return below->last == TV_NONE || walk->growth.frames[below->last].frame != frame;
+}
+
+/* Looks through the run that begins with the next call, which is behind it then; its width. */
+static int64_t look_through(struct walk *walk, uint32_t row, struct level *level, uint32_t frame)
+{
+    const bool has_wall = tv_row_columns(walk->trace, row)->start != NULL;
+    struct run run = {.until = level->until, .whole = level->below.whole};
+    int64_t width = 0;
+    for (; level->next < level->end; level->next++) {
+        const struct tv_slice *slice = next_call(walk, row, level);
+        if (slice->start >= level->below.until)
+            break;
+        int64_t own = clipped(walk, slice, has_wall);
+        if (is_nothing(slice, own))
+            continue;
+        uint32_t its = walk->trace->paths.nodes[slice->path].frame;
+        if (its != frame || slice->length == 0) {
+            /* What lies in a folded call may go on with the run; what has no length may stand where
+             * one call ends, and be of none. */
+            run.whole = slice->length > 0 &&
+                        !(walk->options->fold && its == walk->growth.frames[level->frame].frame);
+            break;
+        }
+        width += own;
+        run.until = slice->start + slice->length;
+    }
+    run.end = level->next;
+    level->run = run;
+    return width;
+}
+
+/* Whether the run that begins with the next call is to be drawn; else it is passed over. */
+static bool is_wide(struct walk *walk, uint32_t row, struct level *level, uint32_t frame)
+{
+    uint32_t first = level->next;
+    int64_t width = look_through(walk, row, level, frame);
+    bool root_is_there = walk->options->root == TV_ROOT_PATH || walk->growth.root != TV_NONE;
+    if (width < walk->growth.threshold && level->run.whole && root_is_there) {
+        tv_growth_skip(&walk->growth, level->frame, width);
+        return false;
+    }
+    level->next = first;
+    return true;
+}
+
+/* Goes from a call that was entered to those on it. */
+static void descend_from(struct walk *walk, uint32_t row, struct level *level, uint32_t index,
+                         const struct tv_slice *slice)
+{
+    bool known = walk->looks_ahead && index < level->run.end;
+    descend(walk, row + 1, &level[1], slice);
+    level[1].below = known ? level->run : (struct run){.until = level[1].until, .whole = false};
+}
+
 /* Enters the next call of a level; false: there is none on the call below. */
 static bool take_call(struct walk *walk, uint32_t row, uint32_t depth, bool *has_calls_on_it)
 {
@@ -100,17 +183,22 @@ static bool take_call(struct walk *walk, uint32_t row, uint32_t depth, bool *has
     struct tv_slice slice = *next_call(walk, row, level);
     if (slice.start >= level->until)
         return false;
-    uint32_t name = name_of(walk, row, level->next++);
+    uint32_t index = level->next, method = walk->trace->paths.nodes[slice.path].frame;
     int64_t width = clipped(walk, &slice, has_wall);
-    if (width == 0 && !(slice.flags & TV_SLICE_NO_CPU))
+    bool nothing = is_nothing(&slice, width);
+    if (!nothing && walk->looks_ahead && begins_frame(walk, level, method) &&
+        !is_wide(walk, row, level, method))
         return true;
-    uint32_t frame = enter_call(walk, level->frame, &slice, name, width);
+    level->next++;
+    if (nothing)
+        return true;
+    uint32_t frame = enter_call(walk, level->frame, &slice, name_of(walk, row, index), width);
     if (frame == TV_NONE)
         return false;
     if (!(slice.flags & TV_SLICE_HAS_CHILDREN))
         return true;
     level[1].frame = frame;
-    descend(walk, row + 1, &level[1], &slice);
+    descend_from(walk, row, level, index, &slice);
     *has_calls_on_it = true;
     return true;
 }
@@ -123,6 +211,8 @@ static void prepare_levels(struct walk *walk, const struct tv_track *track, uint
         struct level *level = &walk->levels[i];
         level->until = INT64_MAX;
         level->frame = frame;
+        level->run = (struct run){0};
+        level->below = (struct run){.until = INT64_MAX, .whole = false};
         level->first = level->read = 0;
         tv_row_overlap(walk->trace, track->first_row + i, walk->from, walk->to, &level->next,
                        &level->end);
@@ -141,6 +231,8 @@ static void walk_track(struct walk *walk, uint32_t number, uint32_t frame)
         walk->cpu_from = tv_track_cpu_at(walk->trace, number, walk->from);
         walk->cpu_to = tv_track_cpu_at(walk->trace, number, walk->to);
     }
+    walk->looks_ahead =
+        walk->options->clock == TV_CLOCK_WALL || !tv_track_has_wall(walk->trace, number);
     if (track->row_count == 0)
         return;
     prepare_levels(walk, track, frame);
