@@ -184,6 +184,8 @@ static void write_owner(struct tv_out *out, const struct tv_head *head,
         write_key(out, head, head->threads[track->thread].key);
         write_line(out, &head->threads[track->thread]);
     }
+    if (track->kind == TV_TRACK_OVERFLOW && head->threads[track->thread].input != track->input)
+        tv_out_text(out, ",\"beside\":true");
     number(out, ",\"process\":", of_process ? (int64_t)track->process : -1);
     number(out, ",\"thread\":", of_thread ? (int64_t)track->thread : -1);
 }

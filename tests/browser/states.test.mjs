@@ -254,4 +254,25 @@ test('V draws a band where the beat is on', async () => {
   await until(async () => String(await colourAt(2.6, y)) === String(plain), true, 'the page');
 });
 
+/** Of one thread the kernel's text tells one slice, JSON in the same page another, and none overlap. */
+test('what another trace tells of a thread stands beside', async () => {
+  const json = '[{"ph":"X","pid":100,"tid":100,"name":"drawn","ts":1007000,"dur":500}]';
+  const mark = (ms, text) => `app-100 ( 100) [000] ...1 1.00${ms}000: tracing_mark_write: ${text}`;
+  const text = `${readFileSync(SCHED, 'utf8')}${mark(1, 'B|100|marked')}\n${mark(2, 'E|100')}\n`;
+  const block = (body) => `<script class="trace-data" type="application/text">\n${body}\n</script>`;
+  const file = join(folder, 'page.html');
+  writeFileSync(file, `<!DOCTYPE html><html><body>${block(text)}${block(json)}</body></html>`);
+  const other = await view(file);
+  const both = await openPage(other.address);
+  try {
+    await ready(both.page);
+    const labels = both.page.locator('.label', { hasText: '[100]' });
+    const kinds = () => labels.locator('.kind').allInnerTexts();
+    await until(async () => (await kinds()).join(), 'beside', 'kinds of rows');
+  } finally {
+    await both.close();
+    await other.stop();
+  }
+});
+
 test('nothing goes wrong on the way', () => assert.deepEqual(opened.troubles, []));

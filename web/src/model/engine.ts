@@ -21,8 +21,9 @@ export interface Track {
   key?: string;
   /** Index of the thread; -1: the track belongs to the whole process. */
   thread: number;
-  /** It is no thread but a line of the kernel's own. */
+  /** It is no thread but a line of the kernel's own; another trace of the file tells it. */
   line?: true;
+  beside?: true;
   name: string;
   process: number;
   first_row: number;

@@ -23,6 +23,8 @@ export function kindOf(
   );
   const mark = (text: string): HTMLElement =>
     h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, text);
+  if (track.beside)
+    return { title: 'what another trace of the file tells of this thread', mark: mark('beside') };
   if (track.kind === 'overflow')
     return {
       title: 'slices of this thread that overlap its others without nesting',
