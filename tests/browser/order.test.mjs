@@ -50,6 +50,29 @@ test('processes stand in the order of the format, with slices or without', async
   assert.deepEqual(troubles, []);
 });
 
+test('labels of a process give way to its name', async () => {
+  const { page } = await showFile('labels.json', [
+    ...named(12345, 'Renderer of a page'),
+    { ph: 'M', name: 'process_labels', pid: 12345, args: { labels: 'Encyclopedia, all of it' } },
+    ...named(6, `a name that is ${'very '.repeat(20)}long`),
+    slice(12345, 1),
+    slice(6, 1),
+  ]);
+  // A part of a pixel is enough to cost a text its end.
+  const cut = await page.locator('.labels .group').evaluateAll((lines) => {
+    const range = document.createRange();
+    const isCut = (element) => {
+      range.selectNodeContents(element);
+      return range.getBoundingClientRect().width > element.getBoundingClientRect().width;
+    };
+    return lines.map((line) => [...line.children].slice(1).map(isCut));
+  });
+  assert.deepEqual(cut, [
+    [true, true],
+    [false, false, true],
+  ]);
+});
+
 test('threads without slices stand among those that have some', async () => {
   const { page } = await showFile('threads.json', {
     stackFrames: { 1: { name: 'main' } },
