@@ -20,6 +20,7 @@ import './instants.test.mjs';
 import './objects.test.mjs';
 import './keyboard.test.mjs';
 import './keys.test.mjs';
+import './kept.test.mjs';
 import './lower.test.mjs';
 import './motion.test.mjs';
 import './notes.test.mjs';
