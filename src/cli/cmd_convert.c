@@ -71,7 +71,7 @@ static enum tv_status write_events(const struct converting *c, struct tv_output 
     struct tv_cut cut = {&c->keep, INT64_MIN, INT64_MAX, false};
     struct tv_piece piece;
     struct tv_piece_losses losses;
-    tv_piece_make(&piece, c->trace, &cut, settings->filter != NULL);
+    tv_piece_make(&piece, c->trace, &cut);
     enum tv_status status = tv_piece_write_events(&piece, &output->out, &losses, err);
     tv_piece_release(&piece);
     if (status == TV_OK && !settings->quiet)

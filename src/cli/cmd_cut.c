@@ -96,7 +96,7 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
         status = tv_range_parse(settings->range, &cut.from, &cut.to, err);
     if (status != TV_OK)
         return status;
-    tv_piece_make(&piece, trace, &cut, settings->filter != NULL);
+    tv_piece_make(&piece, trace, &cut);
     /* Before the output is opened: whatever is there stays when there is nothing to write. */
     status = tv_piece_check(&piece, file, err);
     if (status == TV_OK)

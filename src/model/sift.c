@@ -373,6 +373,7 @@ static struct tv_trace *new_trace(const struct tv_trace *from)
     struct tv_trace *to = tv_alloc(1, sizeof *to);
     to->head = from->head;
     to->base = from;
+    to->sifted = true;
     to->columns_count = from->columns_count;
     to->columns = tv_alloc(from->columns_count, sizeof *to->columns);
     to->tracks = tv_alloc(from->track_count, sizeof *to->tracks);

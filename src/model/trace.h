@@ -107,6 +107,7 @@ struct tv_track {
 struct tv_trace {
     struct tv_head *head;
     const struct tv_trace *base; /* NULL, or whose head and sources it uses (sift.h) */
+    bool sifted;                 /* it is not all that its inputs hold */
     struct tv_paths paths;
     struct tv_columns *columns;
     uint32_t columns_count;

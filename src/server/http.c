@@ -82,8 +82,31 @@ static enum MHD_Result read_header(void *context, enum MHD_ValueKind kind, const
 
 /* Answers. */
 
+static ssize_t read_source(void *context, uint64_t position, char *buffer, size_t most)
+{
+    size_t got = 0;
+    struct tv_error err = {0};
+    enum tv_status status = tv_source_read(context, position, buffer, most, &got, &err);
+    if (status != TV_OK)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    return got == 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)got;
+}
+
+static void free_source(void *context)
+{
+    tv_source_free(context);
+}
+
+/* Pieces of a large answer. */
+#define SOURCE_BLOCK ((size_t)256 * 1024)
+
 static struct MHD_Response *make_response(struct tv_answer *answer)
 {
+    if (answer->source != NULL) {
+        tv_out_release(&answer->body);
+        return MHD_create_response_from_callback(tv_source_size(answer->source), SOURCE_BLOCK,
+                                                 read_source, answer->source, free_source);
+    }
     if (answer->constant.data == NULL)
         return MHD_create_response_from_buffer_with_free_callback(answer->body.length,
                                                                   answer->body.buffer, tv_free);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/out.h"
+#include "base/source.h"
 #include "base/types.h"
 
 /* The statuses that handlers use. */
@@ -67,6 +68,7 @@ struct tv_answer {
     struct tv_out body; /* handed on without copying */
     struct tv_bytes
         constant; /* instead of body when data is not NULL: lives as long as the server */
+    struct tv_source *source;    /* instead of body; given back when it was sent.  NULL: none */
     void (*sent)(void *context); /* called once the client has all of the answer; or NULL */
 };
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "server/opening.h"
 #include "server/query.h"
@@ -66,6 +67,33 @@ static void ask_view(const struct tv_session *session, struct tv_bytes name,
         answer_wrong(answer, &err);
 }
 
+static enum tv_status add_to_spool(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    return tv_spool_add(context, bytes, err);
+}
+
+/* An answer that may be larger than memory: nothing is sent before all of it is there, so that what
+ * goes wrong can be said. */
+static void ask_view_for_much(const struct tv_session *session, struct tv_bytes name,
+                              const struct tv_query *query, struct tv_answer *answer)
+{
+    struct tv_error err = {0};
+    struct tv_out out;
+    struct tv_view_question question = {name, query->items, query->count};
+    struct tv_spool *spool = tv_spool_new("the answer");
+    tv_out_init(&out, add_to_spool, spool);
+    enum tv_status status = tv_view_answer(tv_session_view(session), &question, &out, &err);
+    if (status == TV_OK)
+        status = tv_out_finish(&out, &err);
+    tv_out_release(&out);
+    if (status == TV_OK) {
+        answer->source = tv_spool_finish(spool);
+        return;
+    }
+    tv_spool_free(spool);
+    answer_wrong(answer, &err);
+}
+
 static void ask_open_trace(struct tv_desk *desk, struct tv_bytes name,
                            const struct tv_request *request, struct tv_answer *answer)
 {
@@ -79,6 +107,8 @@ static void ask_open_trace(struct tv_desk *desk, struct tv_bytes name,
         tv_questions_refuse(answer, TV_HTTP_NOT_READY, "the trace is not there yet");
     else if (!is_about(&query, trace))
         tv_questions_refuse(answer, TV_HTTP_GONE, "another trace lies open now");
+    else if (tv_view_is_large(name))
+        ask_view_for_much(session, name, &query, answer);
     else
         ask_view(session, name, &query, answer);
     if (session != NULL)

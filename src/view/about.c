@@ -11,6 +11,7 @@
 #include "view/state.h"
 #include "writers/counts.h"
 #include "writers/info.h"
+#include "writers/piece.h"
 
 static void text(struct tv_out *out, const struct tv_head *head, uint32_t string)
 {
@@ -351,6 +352,13 @@ static void write_share(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, '}');
 }
 
+static void write_saves(struct tv_out *out, const struct tv_trace *trace)
+{
+    tv_out_text(out, ",\"saves\":[");
+    tv_out_text(out, tv_piece_can_be_file(trace) ? "\"trace\"," : "");
+    tv_out_text(out, "\"json\"]");
+}
+
 enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
@@ -375,6 +383,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
         write_share(out, trace, view->whole->trace);
     write_counts(out, trace);
     write_facts(out, trace);
+    write_saves(out, trace);
     number(out, ",\"frames\":", trace->head->frame_count);
     tv_out_char(out, '}');
     return TV_OK;

@@ -61,6 +61,7 @@ tv_view_function tv_view_search, tv_view_search_frames;                /* search
 tv_view_function tv_view_states, tv_view_state;                        /* states.c */
 tv_view_function tv_view_statistics;                                   /* statistics.c */
 tv_view_function tv_view_findings;                                     /* findings.c */
+tv_view_function tv_view_save;                                         /* save.c */
 tv_view_function tv_view_same;                                         /* filtered.c */
 tv_view_function tv_view_health, tv_view_at, tv_view_bytes;            /* bytes.c */
 

@@ -51,6 +51,7 @@ static const struct {
     {"statistics", tv_view_statistics, false},
     {"findings", tv_view_findings, false},
     {"same", tv_view_same, false},
+    {"save", tv_view_save, true},
     {"health", tv_view_health, false},
     {"at", tv_view_at, false},
     {"bytes", tv_view_bytes, false},
@@ -126,6 +127,12 @@ bool tv_view_knows(struct tv_bytes name, bool *binary)
     size_t i = find_question(name);
     *binary = i < TV_COUNT(questions) && questions[i].binary;
     return i < TV_COUNT(questions);
+}
+
+bool tv_view_is_large(struct tv_bytes name)
+{
+    size_t i = find_question(name);
+    return i < TV_COUNT(questions) && questions[i].answer == tv_view_save;
 }
 
 enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_question *question,

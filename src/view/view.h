@@ -32,6 +32,9 @@ struct tv_view_question {
 /* Whether there is such a question; *binary: its answer is bytes, not JSON. */
 bool tv_view_knows(struct tv_bytes name, bool *binary);
 
+/* Whether its answer is as large as the trace: better for an `out` that hands on what it gets. */
+bool tv_view_is_large(struct tv_bytes name);
+
 /* Adds the answer to `out`, which is empty.  TV_ERR_USAGE: the question is wrong, and why; nothing
  * was added then.  Any question may have a parameter "filter" (docs/filter.md): where that is wrong
  * err->offset tells the character of it, from 1.  Any number of threads may ask at once. */

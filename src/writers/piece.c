@@ -4,10 +4,9 @@
 #include "base/bytes.h"
 #include "model/sift.h"
 
-void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut,
-                   bool filtered)
+void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut)
 {
-    *piece = (struct tv_piece){.trace = trace, .cut = cut, .filtered = filtered};
+    *piece = (struct tv_piece){.trace = trace, .cut = cut};
     if (!tv_cut_is_all(trace, cut))
         piece->made = tv_cut_trace(trace, cut);
 }
@@ -34,7 +33,7 @@ bool tv_piece_can_be_file(const struct tv_trace *trace)
 
 enum tv_status tv_piece_check(const struct tv_piece *piece, bool file, struct tv_error *err)
 {
-    bool all = !piece->made && !piece->filtered;
+    bool all = !piece->made && !piece->trace->sifted;
     if (!all && tv_trace_is_empty(trace_of(piece)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
     if (file && !tv_piece_can_be_file(trace_of(piece)) && (!all || tv_rewrite_can(piece->trace)))
@@ -66,7 +65,7 @@ enum tv_trace_target tv_piece_target(const struct tv_trace *trace, bool *cpu)
 enum tv_status tv_piece_write_file(const struct tv_piece *piece, struct tv_out *out,
                                    struct tv_piece_losses *losses, struct tv_error *err)
 {
-    struct tv_trace_file_options options = {.used = piece->made || piece->filtered};
+    struct tv_trace_file_options options = {.used = piece->made || piece->trace->sifted};
     *losses = (struct tv_piece_losses){.flows = 0};
     options.target = tv_piece_target(piece->trace, &options.cpu);
     return tv_trace_file_write(out, trace_of(piece), &options, &losses->file, err);
@@ -78,7 +77,7 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
     /* Of the tracks those that are wanted are all that the part has, by other numbers. */
     struct tv_keep keep = *piece->cut->keep;
     struct tv_rewrite_part rewrite = {&keep, piece->cut->tracks_only, false, 0, 0};
-    bool whole = !piece->made && !piece->filtered;
+    bool whole = !piece->made && !piece->trace->sifted;
     keep.tracks = NULL;
     *losses = (struct tv_piece_losses){.flows = tv_cut_lost_flows(piece->trace, piece->cut)};
     rewrite.ranged = tv_cut_range(piece->trace, piece->cut, &rewrite.from, &rewrite.to);

@@ -22,13 +22,11 @@ struct tv_piece_losses {
 struct tv_piece {
     const struct tv_trace *trace;
     const struct tv_cut *cut;
-    bool filtered;         /* the trace is not all that its inputs hold */
     struct tv_trace *made; /* NULL: it is the whole trace */
 };
 
 /* Makes it, to be released.  The trace and the cut must live as long. */
-void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut,
-                   bool filtered);
+void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut);
 void tv_piece_release(struct tv_piece *piece);
 
 /* TV_ERR_USAGE: something was selected, and nothing of the trace is in it, or no call, which is all

@@ -30,6 +30,7 @@ import './order.test.mjs';
 import './page.test.mjs';
 import './picture.test.mjs';
 import './samples.test.mjs';
+import './save.test.mjs';
 import './sketch.test.mjs';
 import './states.test.mjs';
 import './tables.test.mjs';

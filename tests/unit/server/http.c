@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "server/http.h"
 
@@ -50,6 +51,11 @@ static void answer(void *context, const struct tv_request *request, struct tv_an
         answer->tag = "\"7\"";
         if (request->known_tag != NULL && strcmp(request->known_tag, "\"7\"") == 0)
             answer->status = TV_HTTP_NOT_MODIFIED;
+    } else if (tv_bytes_equal(request->path, TV_BYTES("large"))) {
+        struct tv_spool *spool = tv_spool_new("large");
+        struct tv_error err;
+        assert_int_equal(tv_spool_add(spool, TV_BYTES("from a file"), &err), TV_OK);
+        answer->source = tv_spool_finish(spool);
     } else {
         tv_out_text(&answer->body, "made");
     }
@@ -264,6 +270,14 @@ static void lets_the_client_keep_what_has_a_tag(void **state)
     assert_int_equal(ask(f, "GET", "constant", "If-None-Match: \"7\"\r\n"), 304);
     assert_false(replied(f, "rodata"));
     assert_int_equal(ask(f, "GET", "constant", "If-None-Match: \"8\"\r\n"), 200);
+}
+
+static void sends_what_lies_in_a_source(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(ask(f, "GET", "large", ""), 200);
+    assert_true(replied(f, "Content-Length: 11\r\n"));
+    assert_true(replied(f, "\r\n\r\nfrom a file"));
 }
 
 static void refuses_foreign_hosts(void **state)
@@ -508,10 +522,11 @@ static void says_why_it_cannot_listen(void **state)
 
 UNIT_TESTS(http, TEST(listens_at_home_where_there_is_room), TEST(carries_question_and_answer),
            TEST(protects_every_answer), TEST(answers_head_without_the_body),
-           TEST(lets_the_client_keep_what_has_a_tag), TEST(refuses_foreign_hosts),
-           TEST(refuses_an_old_request_without_host), TEST(refuses_foreign_origins),
-           TEST(hides_everything_behind_the_token), TEST(knows_four_methods), TEST(drops_bodies),
-           TEST(hands_a_body_on_in_pieces), TEST(tells_that_a_client_has_gone),
-           TEST(refuses_a_body_at_once), TEST(ends_a_chunked_body_that_grows),
-           TEST(bounds_headers_and_targets), TEST(survives_what_is_no_http),
-           TEST(listens_on_loopback_only), TEST(says_why_it_cannot_listen));
+           TEST(lets_the_client_keep_what_has_a_tag), TEST(sends_what_lies_in_a_source),
+           TEST(refuses_foreign_hosts), TEST(refuses_an_old_request_without_host),
+           TEST(refuses_foreign_origins), TEST(hides_everything_behind_the_token),
+           TEST(knows_four_methods), TEST(drops_bodies), TEST(hands_a_body_on_in_pieces),
+           TEST(tells_that_a_client_has_gone), TEST(refuses_a_body_at_once),
+           TEST(ends_a_chunked_body_that_grows), TEST(bounds_headers_and_targets),
+           TEST(survives_what_is_no_http), TEST(listens_on_loopback_only),
+           TEST(says_why_it_cannot_listen));

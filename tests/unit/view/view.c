@@ -54,7 +54,8 @@ static void tells_what_the_trace_is(void **state)
         "["
         "{\"kind\":\"open-call\",\"text\":\"calls still open at the end\",\"severity\":\"note\""
         ",\"count\":2,\"offsets\":[]}],\"counters\":0,\"instants\":0,\"flows\":0,\"objects\":0,"
-        "\"samples\":0,\"memory_dumps\":0,\"facts\":[[\"Unfinished slices\",2]],\"frames\":%u}",
+        "\"samples\":0,\"memory_dumps\":0,\"facts\":[[\"Unfinished slices\",2]],"
+        "\"saves\":[\"trace\",\"json\"],\"frames\":%u}",
         asked->fixture.trace->head->frame_count);
     assert_answer(asked, "trace", expected);
 }
@@ -158,6 +159,9 @@ static void knows_its_questions(void **state)
     assert_true(binary);
     assert_false(tv_view_knows(TV_BYTES("quit"), &binary));
     assert_false(binary);
+    assert_true(tv_view_is_large(TV_BYTES("save")));
+    assert_false(tv_view_is_large(TV_BYTES("trace")));
+    assert_false(tv_view_is_large(TV_BYTES("quit")));
 }
 
 static void ranks_the_frames(void **state)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cut.c - the profile of a piece is that of the selection in the whole.
+ */
+#include "unit.h"
+
+#include "analysis/cut.h"
+#include "analysis/profile.h"
+#include "base/memory.h"
+#include "fixture.h"
+#include "model/sift.h"
+
+static struct tv_profile *profile_of(const struct tv_trace *trace,
+                                     const struct tv_selection *selection)
+{
+    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, selection, 1);
+    struct tv_profile *profile = tv_profile_of_tree(tree);
+    tv_call_tree_free(tree);
+    return profile;
+}
+
+static void assert_equal(const struct tv_profile *a, const struct tv_profile *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->total_wall, b->total_wall);
+    assert_int_equal(a->total_cpu, b->total_cpu);
+    for (uint32_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->methods[i].frame, b->methods[i].frame);
+        for (int order = TV_ORDER_CALLS; order <= TV_ORDER_EXCL_CPU; order++)
+            assert_int_equal(tv_method_figure(&a->methods[i], (enum tv_profile_order)order),
+                             tv_method_figure(&b->methods[i], (enum tv_profile_order)order));
+    }
+}
+
+/* Some tracks, in both ways of saying which. */
+static uint32_t choose_tracks(const struct tv_trace *trace, uint32_t *dice, uint32_t *tracks,
+                              bool *kept)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        kept[i] = fixture_roll(dice, 2) == 0;
+        if (kept[i])
+            tracks[count++] = i;
+    }
+    return count;
+}
+
+static void cut_one(const struct tv_trace *trace, uint32_t *dice)
+{
+    tv_ns span = trace->end - trace->start + 40;
+    struct tv_selection selection = TV_SELECT_ALL, all = TV_SELECT_ALL;
+    uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
+    struct tv_keep keep = {.tracks = tv_alloc(trace->track_count, sizeof *keep.tracks)};
+    selection.from = trace->start - 20 + fixture_roll(dice, (uint32_t)span);
+    selection.to = selection.from + fixture_roll(dice, (uint32_t)span);
+    selection.tracks = tracks;
+    selection.track_count = choose_tracks(trace, dice, tracks, keep.tracks);
+    struct tv_cut cut = {&keep, selection.from, selection.to, true};
+    struct tv_trace *piece = tv_cut_trace(trace, &cut);
+    struct tv_profile *whole = profile_of(trace, &selection), *part = profile_of(piece, &all);
+    assert_equal(whole, part);
+    struct tv_trace *again =
+        tv_cut_trace(piece, &(struct tv_cut){&(struct tv_keep){.tracks = NULL}, selection.from,
+                                             selection.to, false});
+    assert_int_equal(again->slice_count, piece->slice_count);
+    tv_profile_free(part);
+    part = profile_of(again, &all);
+    assert_equal(whole, part);
+    tv_profile_free(whole);
+    tv_profile_free(part);
+    tv_trace_free(again);
+    tv_trace_free(piece);
+    tv_keep_release(&keep);
+    tv_free(tracks);
+}
+
+static void pieces_have_the_profile_of_the_selection(void **state)
+{
+    (void)state;
+    static const unsigned clocks[] = {TV_CLOCK_WALL | TV_CLOCK_CPU, TV_CLOCK_WALL, TV_CLOCK_CPU};
+    for (uint32_t seed = 1; seed <= 60; seed++) {
+        struct fixture_dice dice = {seed, 3, 5, 6, 300, clocks[seed % 3], 1, 100, 1, false};
+        struct fixture fixture = fixture_random(&dice);
+        uint32_t roll = seed;
+        for (int i = 0; i < 12; i++)
+            cut_one(fixture.trace, &roll);
+        fixture_free(&fixture);
+    }
+}
+
+/* Nobody may add beyond what times hold. */
+static void ranges_may_be_anything(void **state)
+{
+    (void)state;
+    static const tv_ns ends[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
+    struct fixture_dice dice = {7, 2, 4, 5, 100, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 50, 1, false};
+    struct fixture fixture = fixture_random(&dice);
+    struct tv_keep keep = {.tracks = NULL};
+    for (size_t i = 0; i < TV_COUNT(ends); i++) {
+        for (size_t j = 0; j < TV_COUNT(ends); j++) {
+            struct tv_cut cut = {&keep, ends[i], ends[j], false};
+            bool whole = ends[i] <= fixture.trace->start && ends[j] > fixture.trace->end;
+            struct tv_trace *piece = tv_cut_trace(fixture.trace, &cut);
+            assert_int_equal(tv_cut_is_all(fixture.trace, &cut), whole);
+            if (whole)
+                assert_int_equal(piece->slice_count, fixture.trace->slice_count);
+            else if (ends[j] <= fixture.trace->start || ends[i] > fixture.trace->end)
+                assert_true(tv_trace_is_empty(piece));
+            tv_trace_free(piece);
+        }
+    }
+    fixture_free(&fixture);
+}
+
+/* What is cut begins and ends at the range; what is not stays open. */
+static void open_calls_are_closed_where_they_are_cut(void **state)
+{
+    (void)state;
+    static const struct fixture_thread drawing[] = {{"main", NULL, {"<AAA  BBB>", " C     D "}}};
+    const unsigned ends = TV_SLICE_OPEN | TV_SLICE_ENTERED_BEFORE;
+    struct fixture fixture = fixture_draw(drawing, 1);
+    struct tv_keep keep = {.tracks = NULL};
+    struct tv_cut middle = {&keep, 1500000, 7500000, false};
+    struct tv_trace *piece = tv_cut_trace(fixture.trace, &middle);
+    struct tv_slice a = tv_slice_get(piece, 0, 0), b = tv_slice_get(piece, 0, 1);
+    assert_int_equal(piece->slice_count, 4);
+    assert_int_equal(a.start, 1500000);
+    assert_int_equal(a.start + a.length, 4000000);
+    assert_int_equal(b.start, 6000000);
+    assert_int_equal(b.start + b.length, 7500000);
+    assert_int_equal((a.flags | b.flags) & ends, 0);
+    tv_trace_free(piece);
+    struct tv_cut back = {&keep, 1500000, INT64_MAX, false};
+    piece = tv_cut_trace(fixture.trace, &back);
+    assert_int_equal(tv_slice_get(piece, 0, 0).flags & ends, 0);
+    assert_int_equal(tv_slice_get(piece, 0, 1).flags & ends, TV_SLICE_OPEN);
+    tv_trace_free(piece);
+    struct tv_cut front = {&keep, INT64_MIN, 7500000, false};
+    piece = tv_cut_trace(fixture.trace, &front);
+    assert_int_equal(tv_slice_get(piece, 0, 0).flags & ends, TV_SLICE_ENTERED_BEFORE);
+    assert_int_equal(tv_slice_get(piece, 0, 1).flags & ends, 0);
+    tv_trace_free(piece);
+    fixture_free(&fixture);
+}
+
+UNIT_TESTS(cut, cmocka_unit_test(pieces_have_the_profile_of_the_selection),
+           cmocka_unit_test(ranges_may_be_anything),
+           cmocka_unit_test(open_calls_are_closed_where_they_are_cut));
