@@ -116,10 +116,17 @@ static bool skip_nested(struct walk *walk)
     return false;
 }
 
+/* Of a whole text, words are what json_walk.c takes for one. */
+static bool is_word_here(const struct walk *walk)
+{
+    uint8_t c = *walk->at;
+    return is_word(c) || (walk->whole && c != 0 && !EXTRA_SPACE(c) && !strchr(",:\"{}[]", c));
+}
+
 static bool skip_word(struct walk *walk)
 {
     const uint8_t *start = walk->at;
-    while (walk->at < walk->end && is_word(*walk->at))
+    while (walk->at < walk->end && is_word_here(walk))
         walk->at++;
     if (walk->at == start)
         return broken(walk);
@@ -201,9 +208,17 @@ static bool next_member(struct walk *walk, bool first, struct tv_bytes *key, str
     walk->between = true;
     if (!next_item(walk, '}', first) || !take_key(walk, key))
         return false;
-    if (look(walk) != ':')
+    uint8_t c = look(walk);
+    if (c == ':')
+        walk->at++;
+    else if (!walk->whole)
         return broken(walk);
-    walk->at++;
+    /* No colon, or no value: as json_walk.c has it. */
+    c = look(walk);
+    if (walk->whole && c != 0 && strchr(",:}]", c)) {
+        *value = TV_BYTES("null");
+        return true;
+    }
     return skip_value(walk, value);
 }
 
