@@ -268,6 +268,7 @@ static void keeps_the_trace_until_the_next_is_there(void **state)
     assert_json(post(desk, "api/cancel", ""), TV_HTTP_OK, "{}");
     assert_non_null(strstr(get(desk, "api/status", "").body, "\"state\":\"ready\""));
     /* Another drawing takes its place. */
+    fixture_free(&source.fixture);
     source.fixture = fixture_draw(drawing, 1);
     source.broken = false;
     assert_json(post(desk, "api/open", "inputs=0"), TV_HTTP_OK, "{\"trace\":3}");
