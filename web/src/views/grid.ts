@@ -187,6 +187,7 @@ export class Grid {
 
   /** So many lines, all of them new; the cursor stays on its line, or goes where that one went. */
   show(count: number, whenEmpty: string | Child[], went?: (line: number) => number): void {
+    if (count !== this.count) this.exact = null;
     this.count = count;
     const now = (line: number): number => {
       const to = line >= 0 && went ? went(line) : line;
@@ -302,7 +303,9 @@ export class Grid {
     setAttribute(row, 'aria-rowindex', line + 2);
     row.classList.toggle('cursor', line === this.line);
     const several = block !== null && block.first < block.last;
-    row.classList.toggle('marked', several && line >= block.first && line <= block.last);
+    const marked = several && line >= block.first && line <= block.last;
+    row.classList.toggle('marked', marked);
+    if (marked) setAttribute(row, 'aria-selected', true);
     return row;
   }
 
@@ -394,6 +397,11 @@ export class Grid {
     e.stopPropagation();
   }
 
+  /** Those of a line that has just been opened may not be there yet. */
+  private hasChild(tree: GridTree, line: number): boolean {
+    return line + 1 < this.count && tree.level(line + 1) > tree.level(line);
+  }
+
   /** Right opens, then goes to the first child; left closes, then goes to the parent. */
   private treeKey(key: string): boolean {
     const { tree } = this.actions;
@@ -403,7 +411,7 @@ export class Grid {
     if (key === '*') tree.openBelow(line);
     else if (key === 'ArrowRight') {
       if (open === false) tree.setOpen(line, true);
-      else if (open) this.moveTo(line + 1);
+      else if (open && this.hasChild(tree, line)) this.moveTo(line + 1);
     } else if (key === 'ArrowLeft') {
       if (open) tree.setOpen(line, false);
       else if (tree.parent(line) >= 0) this.moveTo(tree.parent(line));
