@@ -10,7 +10,7 @@ export interface Ask {
   method?: 'GET' | 'POST' | 'PUT';
   /** It changes something: says that it comes from this page and no other. */
   changing?: boolean;
-  body?: ArrayBuffer;
+  body?: Blob;
   /** The question was about a trace that does not lie open any more. */
   changed?: () => void;
 }

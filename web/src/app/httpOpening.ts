@@ -3,12 +3,15 @@
 // nobody holds a file whole.
 
 import { named, visibleTexts } from '../base/visible';
-import { EngineError, isAbort } from '../model/engine';
+import { EngineError } from '../model/engine';
 import type { Chosen, OpeningEngine, Status } from '../model/opening';
 import { json } from './http';
 import type { Query } from './query';
 
-const PIECE = 8 * 1024 * 1024;
+/** Pieces grow while they go over soon: each has a cost of its own, and none shall take long. */
+const FIRST_PIECE = 4 * 1024 * 1024;
+const LARGEST_PIECE = 64 * 1024 * 1024;
+const SOON = 250;
 const LONGEST_NAME = 200;
 
 /** As it comes: numbers of 19 digits are texts. */
@@ -32,11 +35,11 @@ function post<T>(question: string, query: Query): Promise<T> {
   return json(`api/${question}`, { query, method: 'POST', changing: true });
 }
 
-async function read(file: File, from: number): Promise<ArrayBuffer> {
+/** A file that the browser cannot read would look as if nobody answered. */
+async function checkReadable(file: File, at: number): Promise<void> {
   try {
-    return await file.slice(from, from + PIECE).arrayBuffer();
-  } catch (error) {
-    if (isAbort(error)) throw error;
+    await file.slice(at, at + 1).arrayBuffer();
+  } catch {
     const why = 'the browser cannot read it: it may have changed, be a folder, or not be allowed';
     throw new EngineError(why, false, null, 'io');
   }
@@ -47,14 +50,15 @@ export class HttpOpening implements OpeningEngine {
     // What no name has elsewhere would be refused.
     const name = [...file.name].slice(0, LONGEST_NAME).join('');
     const query = { name: visibleTexts(name) || '(no name)', bytes: file.size };
-    // A folder has a size as well, but nothing to read.
-    const first = await read(file, 0);
+    await checkReadable(file, 0);
     const { input } = await post<{ input: number }>('upload', query);
+    let size = FIRST_PIECE;
     try {
       for (let held = 0; held < file.size; told(held)) {
-        const body = held === 0 ? first : await read(file, held);
         signal.throwIfAborted();
-        held = await this.put(input, held, body, signal);
+        const start = performance.now();
+        held = await this.put(input, held, file, size, signal);
+        if (performance.now() - start < SOON) size = Math.min(LARGEST_PIECE, 2 * size);
       }
     } catch (error) {
       await this.drop(input).catch(() => undefined);
@@ -63,12 +67,15 @@ export class HttpOpening implements OpeningEngine {
     return input;
   }
 
+  /** The piece itself is read on its way: as bytes of the page it would take ten times as long. */
   private async put(
     input: number,
     offset: number,
-    body: ArrayBuffer,
+    file: File,
+    size: number,
     signal: AbortSignal,
   ): Promise<number> {
+    const body = file.slice(offset, offset + size);
     const asked = {
       query: { input, offset },
       method: 'PUT',
@@ -76,9 +83,14 @@ export class HttpOpening implements OpeningEngine {
       body,
       signal,
     } as const;
-    const { held } = await json<{ held: number }>('api/upload', asked);
-    if (held <= offset) throw new EngineError('the file got shorter while it was read', false);
-    return held;
+    try {
+      const { held } = await json<{ held: number }>('api/upload', asked);
+      if (held > offset) return held;
+    } catch (error) {
+      await checkReadable(file, offset);
+      throw error;
+    }
+    throw new EngineError('the file got shorter while it was read', false, null, 'io');
   }
 
   async drop(input: number): Promise<void> {
