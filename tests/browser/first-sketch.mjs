@@ -47,11 +47,10 @@ async function round(browser) {
   await page.goto(viewer.address, { waitUntil: 'commit' });
   const shown = await page.waitForFunction(() => window.firstSketch);
   const when = await shown.jsonValue();
-  if (when < 0) throw new Error('the trace was there before any sketch: take a larger file');
-  const sketch = when - start;
   await page.close();
   await viewer.stop();
-  return { told, sketch };
+  if (when < 0) throw new Error('the trace was there before any sketch: take a larger file');
+  return { told, sketch: when - start };
 }
 
 /** So that all rounds find the file in the page cache. */
