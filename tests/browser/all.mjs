@@ -36,4 +36,5 @@ import './states.test.mjs';
 import './tables.test.mjs';
 import './traces.test.mjs';
 import './trees.test.mjs';
+import './windows.test.mjs';
 import './words.test.mjs';

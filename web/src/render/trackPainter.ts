@@ -23,6 +23,7 @@ import { paintExtents, paintSelectedCall } from './selectionPainter';
 import { bar, CLOSED, LEAST_OPEN, thinOutline, wait } from './shapes';
 import type { Box, Surface } from './surface';
 import type { StripImages } from './strips';
+import { takenByStrips, takenFrom } from './taken';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import { PAST, snap, type TimeScale } from './timeScale';
@@ -201,6 +202,8 @@ function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits
         : (waits.get(box.track.first_row + lane.depth) ?? []),
     narrow: !lane.states && !lane.async && s.narrow.begin(g, s.theme, s.scale.width, s.ratio),
     marked: [],
+    // In the rows of an open track strips stand beside the bars.
+    taken: lane.depth < 0 || lane.async ? takenByStrips(pieces, s.scale, lane.async) : [],
   };
   const paint: VisitSlice = (tile, i, x0, x1) => paintSlice(g, s, own, tile, i, x0, x1);
   if (lane.depth < 0) visitInnermost(pieces, s.scale, paint);
@@ -288,6 +291,8 @@ interface LaneWork {
   narrow: boolean;
   /** What is marked among those, once they are drawn. */
   marked: Marked[];
+  /** Columns of strips that names must not run into. */
+  taken: readonly number[];
 }
 
 interface Marked {
@@ -341,9 +346,11 @@ function paintSlice(
   if (faint && b.w >= 3 && edges === CLOSED) thinOutline(g, s.theme.colour['line-strong'], b);
   if (b.w >= LEAST_LABEL && !lane.states) {
     const waiting = own.waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
+    const left = edges.openLeft ? 4 : 0;
+    const free = takenFrom(own.taken, Math.max(b.x, 0) + left) - (lane.async ? DIAMOND : 0);
     paintLabel(g, s, frame, b, {
-      left: edges.openLeft ? 4 : 0,
-      right: edges.openRight || edges.unrolled ? 6 : 0,
+      left,
+      right: Math.max(edges.openRight || edges.unrolled ? 6 : 0, b.x + b.w - free),
       lift: waiting ? 2 : 0,
       number,
       faint,

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where strips stand in the way of names.
+
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { takenFrom } from '../src/render/taken';
+
+test('the first column at or behind a place is found', () => {
+  const taken = [10, 20, 20.5, 40];
+  assert.equal(takenFrom(taken, 0), 10);
+  assert.equal(takenFrom(taken, 10), 10);
+  assert.equal(takenFrom(taken, 10.1), 20);
+  assert.equal(takenFrom(taken, 21), 40);
+  assert.equal(takenFrom(taken, 41), Infinity);
+  assert.equal(takenFrom([], 0), Infinity);
+});
