@@ -97,6 +97,12 @@ static void write_input(struct tv_out *out, const struct tv_head *head)
     tv_info_write_recorded(out, input);
 }
 
+static void number(struct tv_out *out, const char *key, int64_t value)
+{
+    tv_out_text(out, key);
+    tv_out_i64(out, value);
+}
+
 /* Ids that are no plain numbers. */
 static void write_key(struct tv_out *out, const struct tv_head *head, uint32_t key)
 {
@@ -147,6 +153,8 @@ static void write_lists(struct tv_out *out, const struct tv_head *head)
             tv_out_text(out, ",\"labels\":");
             text(out, head, head->processes[i].labels);
         }
+        if (head->processes[i].uptime > 0)
+            number(out, ",\"uptime_ns\":", head->processes[i].uptime);
         tv_out_char(out, '}');
     }
     tv_out_char(out, ']');
@@ -154,12 +162,6 @@ static void write_lists(struct tv_out *out, const struct tv_head *head)
 
 /* --- Tracks
  * ------------------------------------------------------------------------------------------ */
-
-static void number(struct tv_out *out, const char *key, int64_t value)
-{
-    tv_out_text(out, key);
-    tv_out_i64(out, value);
-}
 
 /* A line of the kernel's own is no thread. */
 static void write_line(struct tv_out *out, const struct tv_thread *thread)

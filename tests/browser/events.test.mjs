@@ -12,6 +12,7 @@ const EVENTS = [
   { ph: 'M', name: 'process_sort_index', pid: 1, args: { sort_index: 5 } },
   { ph: 'M', name: 'process_name', pid: 2, args: { name: 'Renderer' } },
   { ph: 'M', name: 'process_labels', pid: 2, args: { labels: 'a tab' } },
+  { ph: 'M', name: 'process_uptime_seconds', pid: 2, args: { uptime: 90 } },
   { ph: 'M', name: 'thread_name', pid: 1, tid: 11, args: { name: 'main' } },
   { ph: 'M', name: 'thread_name', pid: 2, tid: 21, args: { name: 'paint' } },
   { ph: 'X', name: 'task', cat: 'top', pid: 1, tid: 11, ts: 0, dur: 1000, args: { url: 'x:y' } },
@@ -68,6 +69,10 @@ test('tracks stand under their processes, in the order of the file', async () =>
   assert.deepEqual(
     (await texts('.labels .group')).map((text) => text.replace(/\s+/g, ' ').trim()),
     ['Renderer pid 2 a tab', 'Browser pid 1'],
+  );
+  assert.match(
+    await page.locator('.labels .group').first().getAttribute('title'),
+    /^Renderer, process 2, a tab, up for 90\.0 s, 1 thread\./,
   );
   assert.deepEqual(await texts('.label .name'), ['paint', 'paint', 'memory', 'main', 'load']);
   assert.deepEqual(await texts('.label .kind'), ['overlap', 'async']);

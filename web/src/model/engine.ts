@@ -41,6 +41,8 @@ export interface Process {
   name: string;
   key?: string;
   labels?: string;
+  /** As it says itself. */
+  uptime_ns?: number;
 }
 
 export interface Diagnostic {

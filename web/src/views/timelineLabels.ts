@@ -3,7 +3,7 @@
 // have thousands of threads.
 
 import { fill, h, icon } from '../base/dom';
-import { formatCount, formatRough, plural } from '../base/format';
+import { formatCount, formatRough, formatShort, plural } from '../base/format';
 import { processKey } from '../model/arrangement';
 import { numericSeries } from '../model/counters';
 import type { CounterFacts } from '../model/engine';
@@ -177,7 +177,9 @@ export class TimelineLabels {
     const id = process ? idOf(process) : '';
     const name = processName(viewer.facts.processes, group.process);
     const labels = process?.labels ?? '';
-    const title = [name, id && `process ${id}`, labels, threads].filter((word) => word).join(', ');
+    const up = process?.uptime_ns ? `up for ${formatShort(process.uptime_ns)}` : '';
+    const words = [name, id && `process ${id}`, labels, up, threads];
+    const title = words.filter((word) => word).join(', ');
     const button = h(
       'button',
       {
