@@ -331,10 +331,12 @@ static void cut_object(const struct tv_trace *trace, const struct tv_sieve_range
 static void sift_snapshots(struct tv_tables *to, const struct tv_trace *trace,
                            const struct tv_object *old, const struct tv_sieve_range *range)
 {
-    const struct tv_snapshot *rows = trace->tables.snapshots.rows + old->first_snapshot;
     struct tv_object *object = &to->objects.rows[to->objects.count - 1];
     object->first_snapshot = (uint32_t)to->snapshots.count;
     object->snapshot_count = 0;
+    if (old->snapshot_count == 0) /* there may be no table */
+        return;
+    const struct tv_snapshot *rows = &trace->tables.snapshots.rows[old->first_snapshot];
     for (uint32_t i = 0; i < old->snapshot_count; i++) {
         bool held = i + 1 == old->snapshot_count ||
                     tv_trace_time(trace, old->input, rows[i + 1].time) > (range ? range->from : 0);
