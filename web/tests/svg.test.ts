@@ -100,7 +100,7 @@ test('texts keep their font and the width that was found for them', () => {
     g.fillText('a & b', 50, 20);
   });
   assert.deepEqual(lines, [
-    '<text x="50" y="24" font-size="11" font-weight="600" font-style="italic" text-anchor="middle" ' +
+    '<text x="50" y="23" font-size="11" font-weight="600" font-style="italic" text-anchor="middle" ' +
       'textLength="30" lengthAdjust="spacingAndGlyphs" fill="#000000">a &amp; b</text>',
   ]);
 });

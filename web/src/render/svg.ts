@@ -49,7 +49,7 @@ function fontParts(font: string): { size: number; weight: string | null; style: 
 }
 
 /** The middle of a line of text is so far over its foot, in sizes of the font. */
-const MIDDLE = 0.35;
+const MIDDLE = 0.3;
 const HATCH = 7;
 const HATCH_ALPHA = 0.45;
 
@@ -129,7 +129,7 @@ export class SvgSurface extends State implements Surface {
     const all = {
       x,
       // On a whole pixel, as a canvas does: letters are sharp, and stay over what is under them.
-      y: this.textBaseline === 'middle' ? Math.round(y + MIDDLE * size) : y,
+      y: this.textBaseline === 'middle' ? Math.floor(y + MIDDLE * size) : y,
       'font-size': size,
       'font-weight': weight,
       'font-style': style,
