@@ -9,8 +9,8 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "readers/te_check.h"
-#include "readers/te_rewrite.h"
+#include "readers/trace_event/check.h"
+#include "readers/trace_event/rewrite.h"
 #include "writers/check_report.h"
 
 static const struct tv_option options[] = {

@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "readers/json.h"
-#include "readers/te_values.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/values.h"
 
 #define NS_PER_US 1000
 

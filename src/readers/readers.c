@@ -8,11 +8,11 @@
 #include "readers/cgroup_dump.h"
 #include "readers/collapsed.h"
 #include "readers/foreign.h"
-#include "readers/ftrace.h"
+#include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
-#include "readers/method_trace.h"
+#include "readers/method_trace/method_trace.h"
 #include "readers/process_dump.h"
-#include "readers/trace_event.h"
+#include "readers/trace_event/trace_event.h"
 
 const struct tv_reader *const tv_readers[] = {
     &tv_reader_method_trace, &tv_reader_trace_event, &tv_reader_ftrace,

@@ -2,17 +2,17 @@
 /*
  * rewrite.h - a trace of any inputs as one Trace Event file.
  *
- * Trace Event files are written event by event, as they are (te_rewrite.h).  Of other inputs the
- * text stands beside the events where the format has a place for it (ftrace, power samples, lists
- * of processes); what has none, and of which only a part is wanted, is written from the model
- * (trace_event.h).
+ * Trace Event files are written event by event, as they are (trace_event/rewrite.h).  Of other
+ * inputs the text stands beside the events where the format has a place for it (ftrace, power
+ * samples, lists of processes); what has none, and of which only a part is wanted, is written from
+ * the model (trace_event.h).
  */
 #ifndef TV_WRITERS_REWRITE_H
 #define TV_WRITERS_REWRITE_H
 
 #include "analysis/keep.h"
 #include "base/out.h"
-#include "readers/te_rewrite.h"
+#include "readers/trace_event/rewrite.h"
 #include "writers/trace_event.h"
 
 struct tv_rewrite_losses {

@@ -19,8 +19,8 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "base/source.h"
-#include "readers/te_describe.h"
-#include "readers/te_values.h"
+#include "readers/trace_event/describe.h"
+#include "readers/trace_event/values.h"
 #include "writers/calls.h"
 #include "writers/rewrite.h"
 

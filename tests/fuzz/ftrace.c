@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of ftrace text: any bytes. */
-#include "readers/ftrace.h"
+#include "readers/ftrace/ftrace.h"
 
 #include "two_readings.h"
 

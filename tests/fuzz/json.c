@@ -10,8 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "readers/json.h"
-#include "readers/te_fields.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of Trace Event files: any bytes. */
-#include "readers/trace_event.h"
+#include "readers/trace_event/trace_event.h"
 
 #include "two_readings.h"
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/source.h"
 #include "model/builder.h"
-#include "readers/trace_event.h"
+#include "readers/trace_event/trace_event.h"
 #include "writers/model_jsonl.h"
 
 struct tv_trace *te_model_read(struct tv_bytes bytes, unsigned parts, const uint64_t *starts,

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "cases.h"
 #include "json_plain.h"
-#include "readers/json.h"
+#include "readers/json/json.h"
 
 /* Trees deeper are written, but not gone over, as that takes a function call a level. */
 #define TREE_DEPTH 1000

@@ -12,9 +12,9 @@
 
 #include "base/bytes.h"
 #include "json_plain.h"
-#include "readers/json.h"
-#include "readers/te_fields.h"
-#include "readers/te_scan.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/fields.h"
+#include "readers/trace_event/scan.h"
 
 #define ALIGNMENTS 64
 #define SLACK 64

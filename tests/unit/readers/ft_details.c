@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ft_details.h"
+#include "readers/ftrace/details.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "ft_made.h"
-#include "readers/ft_text.h"
+#include "readers/ftrace/text.h"
 #include "unit.h"
 
 /* Without times of their own calls lie one behind the other on each processor. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ft_line.h"
+#include "readers/ftrace/line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

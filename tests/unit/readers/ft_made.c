@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "readers/ftrace.h"
+#include "readers/ftrace/ftrace.h"
 #include "unit.h"
 
 static const char *text_of(const struct tv_trace *trace, uint32_t string)

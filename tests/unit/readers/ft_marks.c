@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ft_marks.h"
+#include "readers/ftrace/marks.h"
 
 #include <stdio.h>
 

@@ -3,10 +3,10 @@
  * Sampled or not: traces of ten samples, each a number of records of one time, with one thing
  * changed.
  */
-#include "readers/mt_survey.h"
+#include "readers/method_trace/survey.h"
 
 #include "base/out.h"
-#include "readers/mt_text.h"
+#include "readers/method_trace/text.h"
 #include "unit.h"
 
 struct shape {

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "readers/battor.h"
 #include "readers/process_dump.h"
-#include "readers/trace_event.h"
+#include "readers/trace_event/trace_event.h"
 
 /* The texts as one trace, each by the reader that knows it. NULL ends the list. */
 static struct tv_trace *read_all(const char *const *texts)

@@ -9,7 +9,7 @@
 #include "base/source.h"
 #include "model/builder.h"
 #include "model/flow_end.h"
-#include "readers/trace_event.h"
+#include "readers/trace_event/trace_event.h"
 #include "unit.h"
 
 #define FILES_MAX 8

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/ftrace/args.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/number.h"
+
+#define NS_PER_S 1000000000
+
+/* Numbers of more digits are none that anybody wrote. */
+#define MOST_DIGITS 300
+
+static bool is_gap(uint8_t c)
+{
+    return c == ' ' || c == ',' || c == '(' || c == '\t';
+}
+
+/* Where `mark` begins, at or behind `from`; text.length: nowhere. */
+static size_t find(struct tv_bytes text, size_t from, const char *mark, size_t length)
+{
+    while (text.length - from >= length) {
+        const uint8_t *at = memchr(text.data + from, mark[0], text.length - from - length + 1);
+        if (!at)
+            break;
+        if (memcmp(at, mark, length) == 0)
+            return (size_t)(at - text.data);
+        from = (size_t)(at - text.data) + 1;
+    }
+    return text.length;
+}
+
+struct tv_bytes tv_ft_behind(struct tv_bytes text, const char *mark)
+{
+    size_t length = strlen(mark);
+    size_t at = find(text, 0, mark, length);
+    if (at == text.length)
+        return (struct tv_bytes){NULL, 0};
+    return (struct tv_bytes){text.data + at + length, text.length - at - length};
+}
+
+struct tv_bytes tv_ft_word(struct tv_bytes text)
+{
+    while (text.length > 0 && is_gap(text.data[0])) {
+        text.data++;
+        text.length--;
+    }
+    size_t length = 0;
+    while (length < text.length && text.data[length] != ' ' && text.data[length] != ',')
+        length++;
+    text.length = length;
+    return text;
+}
+
+struct tv_bytes tv_ft_arg(struct tv_bytes details, const char *key)
+{
+    size_t length = strlen(key);
+    for (size_t at = 0; (at = find(details, at, key, length)) < details.length; at++) {
+        size_t behind = at + length;
+        if ((at > 0 && !is_gap(details.data[at - 1])) || behind == details.length)
+            continue;
+        /* f2fs writes "ino = 12". */
+        while (behind < details.length && details.data[behind] == ' ')
+            behind++;
+        if (behind < details.length && details.data[behind] == '=')
+            return tv_ft_word(
+                (struct tv_bytes){details.data + behind + 1, details.length - behind - 1});
+    }
+    return (struct tv_bytes){NULL, 0};
+}
+
+bool tv_ft_number(struct tv_bytes text, int64_t *number)
+{
+    uint64_t bits;
+    if (text.length > 2 && text.data[0] == '0' && text.data[1] == 'x') {
+        bool is = tv_parse_hex(text, &bits);
+        *number = is ? (int64_t)bits : 0;
+        return is;
+    }
+    return text.data != NULL && tv_parse_i64(text, number);
+}
+
+bool tv_ft_arg_number(struct tv_bytes details, const char *key, int64_t *number)
+{
+    return tv_ft_number(tv_ft_arg(details, key), number);
+}
+
+/* Digits alone. */
+static bool parse_whole(struct tv_bytes text, double *number)
+{
+    uint64_t exact;
+    if (tv_parse_u64(text, &exact)) {
+        *number = (double)exact;
+        return true;
+    }
+    *number = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+        *number = *number * 10 + (text.data[i] - '0');
+    }
+    return text.length > 0 && text.length < MOST_DIGITS;
+}
+
+bool tv_ft_quantity(struct tv_bytes text, double *number)
+{
+    if (text.length == 0)
+        return false;
+    bool negative = text.data[0] == '-';
+    struct tv_bytes digits = {text.data + negative, text.length - negative};
+    tv_ns fine;
+    if (parse_whole(digits, number)) {
+        *number = negative ? 0 - *number : *number;
+        return true;
+    }
+    /* It would take a unit behind the number. */
+    uint8_t last = text.data[text.length - 1];
+    if (last < '0' || last > '9' || !tv_parse_time(text, NS_PER_S, &fine))
+        return false;
+    *number = (double)fine / NS_PER_S;
+    return true;
+}
+
+bool tv_ft_arg_quantity(struct tv_bytes details, const char *key, double *number)
+{
+    struct tv_bytes text = tv_ft_arg(details, key);
+    uint64_t bits;
+    if (text.length == 0)
+        return false;
+    if (text.length > 2 && text.data[0] == '0' && text.data[1] == 'x' &&
+        tv_parse_hex(text, &bits)) {
+        *number = (double)bits;
+        return true;
+    }
+    return tv_ft_quantity(text, number);
+}
+
+/* "name:12" */
+static bool parse_end(struct tv_bytes text, struct tv_ft_end *end)
+{
+    size_t colon = text.length;
+    int64_t tid;
+    while (colon > 0 && text.data[colon - 1] != ':')
+        colon--;
+    if (colon == 0)
+        return false;
+    end->name = (struct tv_bytes){text.data, colon - 1};
+    end->tid = (struct tv_bytes){text.data + colon, text.length - colon};
+    return tv_ft_number(end->tid, &tid);
+}
+
+bool tv_ft_take_end(struct tv_bytes *text, struct tv_ft_end *end)
+{
+    struct tv_bytes rest = *text;
+    /* A name may have brackets, too. */
+    while ((rest = tv_ft_behind(rest, " [")).data) {
+        struct tv_bytes head = {text->data, (size_t)(rest.data - text->data) - 2}, tail = rest;
+        if (!parse_end(head, end) || !tv_bytes_split(&tail, ']', &end->priority))
+            continue;
+        *text = tail;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/method_trace/fast.h"
+
+#include "base/memory.h"
+#include "readers/method_trace/times.h"
+
+/* ---- Frames by method id ---- */
+
+/* Ids that are numbers from 0 on get a table of them all; pointers do not. */
+static bool ids_are_dense(const struct tv_mt_file *file)
+{
+    return file->greatest_method >> 2 < 4 * (uint64_t)file->methods.count + 1024;
+}
+
+static void set_place(struct tv_mt_frames *frames, uint32_t id, uint32_t frame)
+{
+    uint32_t place = id * 0x9e3779b1u >> frames->shift;
+    while (frames->places[place].frame != TV_NONE)
+        place = (place + 1) & frames->mask;
+    frames->places[place] = (struct tv_mt_place){id, frame};
+}
+
+static void set_frame(struct tv_mt_frames *frames, uint64_t id, uint32_t frame)
+{
+    /* No record has such ids. */
+    if (id > UINT32_MAX || (id & TV_MT_ACTION_MASK) != 0)
+        return;
+    if (frames->dense)
+        frames->dense[id >> 2] = frame;
+    else
+        set_place(frames, (uint32_t)id, frame);
+}
+
+static void alloc_places(struct tv_mt_frames *frames, size_t count)
+{
+    unsigned bits = 4;
+    while (bits < 31 && (size_t)1 << bits < 2 * count + 1)
+        bits++;
+    size_t places = (size_t)1 << bits;
+    frames->places = tv_alloc(places, sizeof *frames->places);
+    frames->mask = (uint32_t)(places - 1);
+    frames->shift = 32 - bits;
+    for (size_t i = 0; i < places; i++)
+        frames->places[i].frame = TV_NONE;
+}
+
+void tv_mt_frames_init(struct tv_mt_frames *frames, const struct tv_mt_file *file)
+{
+    const struct tv_map *methods = &file->methods;
+    *frames = (struct tv_mt_frames){0};
+    if (ids_are_dense(file)) {
+        frames->dense_limit = (uint32_t)(file->greatest_method >> 2) + 1;
+        frames->dense = tv_alloc((size_t)frames->dense_limit + 1, sizeof *frames->dense);
+        for (size_t i = 0; i <= frames->dense_limit; i++)
+            frames->dense[i] = TV_NONE;
+    } else {
+        alloc_places(frames, methods->count);
+    }
+    for (size_t i = 0; methods->count > 0 && i <= methods->mask; i++)
+        if (methods->values[i] != TV_NONE)
+            set_frame(frames, methods->keys[i], methods->values[i]);
+}
+
+void tv_mt_frames_release(struct tv_mt_frames *frames)
+{
+    tv_free(frames->dense);
+    tv_free(frames->places);
+}
+
+TV_INLINE uint32_t find_dense(const struct tv_mt_frames *frames, uint32_t word)
+{
+    uint32_t index = word >> 2;
+    return frames->dense[index < frames->dense_limit ? index : frames->dense_limit];
+}
+
+TV_INLINE uint32_t find_place(const struct tv_mt_frames *frames, uint32_t word)
+{
+    uint32_t id = tv_mt_word_method(word);
+    uint32_t place = id * 0x9e3779b1u >> frames->shift;
+    while (frames->places[place].id != id && frames->places[place].frame != TV_NONE)
+        place = (place + 1) & frames->mask;
+    return frames->places[place].frame;
+}
+
+/* ---- Records ---- */
+
+void tv_mt_fast_init(struct tv_mt_fast *fast, const struct tv_mt_file *file,
+                     const struct tv_mt_frames *frames, struct tv_mt_span *spans,
+                     struct tv_diagnostics *diagnostics)
+{
+    *fast = (struct tv_mt_fast){
+        .file = file,
+        .frames = frames,
+        .diagnostics = diagnostics,
+        .spans = spans,
+    };
+    /* Greater ids than these are not listed. */
+    uint64_t greatest = file->greatest_tid < UINT16_MAX ? file->greatest_tid : UINT16_MAX;
+    fast->slot_count = (uint32_t)greatest + 1;
+    fast->slots = tv_alloc(fast->slot_count, sizeof *fast->slots);
+}
+
+void tv_mt_fast_release(struct tv_mt_fast *fast)
+{
+    const struct tv_mt_file *file = fast->file;
+    const struct tv_head *head = file->head;
+    bool cpu_alone = file->clocks == TV_CLOCK_CPU;
+    for (uint32_t thread = file->first_thread; thread < head->thread_count; thread++) {
+        uint64_t tid = head->threads[thread].id;
+        const struct tv_mt_slot *slot = tid < fast->slot_count ? &fast->slots[tid] : NULL;
+        if (!slot || slot->met != thread + 1)
+            continue;
+        struct tv_mt_span *span = &fast->spans[thread - file->first_thread];
+        span->last_wall = cpu_alone ? 0 : slot->last_wall;
+        span->last_cpu = cpu_alone ? slot->last_wall : slot->last_cpu;
+    }
+    tv_free(fast->slots);
+}
+
+/* A record as the loop has it; `wall` is the time of a single clock whichever it is. */
+struct taken {
+    uint32_t tid, word, frame, wall, cpu;
+};
+
+/* The first record of a thread in this part. */
+static bool meet(struct tv_mt_fast *fast, struct tv_mt_slot *slot, const struct taken *taken)
+{
+    const struct tv_mt_file *file = fast->file;
+    uint32_t thread = tv_map_find(&file->threads, taken->tid);
+    if (thread == TV_NONE)
+        return false;
+    bool cpu_alone = file->clocks == TV_CLOCK_CPU;
+    slot->met = thread + 1;
+    fast->spans[thread - file->first_thread] = (struct tv_mt_span){
+        .seen = true,
+        .has_before = fast->has_before,
+        .before = fast->before,
+        .first_wall = cpu_alone ? 0 : taken->wall,
+        .first_cpu = cpu_alone ? taken->wall : taken->cpu,
+    };
+    return true;
+}
+
+/* True: the step back was put right. */
+static bool step_back(struct tv_mt_fast *fast, const struct tv_mt_slot *slot, struct taken *taken,
+                      uint64_t offset)
+{
+    bool may_wrap =
+        (slot->last_wall > taken->wall && slot->last_wall - taken->wall > TV_MT_WRAP_SLACK) ||
+        (slot->last_cpu > taken->cpu && slot->last_cpu - taken->cpu > TV_MT_WRAP_SLACK);
+    if (may_wrap && fast->file->wraps == TV_MT_WRAPS_UNKNOWN)
+        return false;
+    tv_diagnostics_add(fast->diagnostics, TV_DIAGNOSTIC_TIME_BACKWARDS, offset);
+    if (taken->wall < slot->last_wall)
+        taken->wall = slot->last_wall;
+    if (taken->cpu < slot->last_cpu)
+        taken->cpu = slot->last_cpu;
+    return true;
+}
+
+/* A record that is not like most. `previous` is the event before it in this call, or NULL. */
+static enum tv_mt_stop take_rare(struct tv_mt_fast *fast, struct taken *taken,
+                                 const struct tv_event *previous, uint64_t offset)
+{
+    if (tv_mt_word_action(taken->word) == TV_MT_ACTION_UNDEFINED)
+        return TV_MT_SKIP;
+    if (taken->tid >= fast->slot_count || taken->frame == TV_NONE)
+        return TV_MT_STOP_UNLISTED;
+    if (previous) {
+        fast->has_before = true;
+        fast->before = previous->wall;
+    }
+    struct tv_mt_slot *slot = &fast->slots[taken->tid];
+    if (slot->met == 0 && !meet(fast, slot, taken))
+        return TV_MT_STOP_UNLISTED;
+    if ((taken->wall < slot->last_wall || taken->cpu < slot->last_cpu) &&
+        !step_back(fast, slot, taken, offset))
+        return TV_MT_STOP_WRAPS;
+    return TV_MT_GO_ON;
+}
+
+/* What the loop needs, constant in a call. */
+struct loop {
+    struct tv_mt_fast *fast;
+    uint64_t wall_mask; /* all ones when the only clock is the wall clock */
+    uint64_t offset;
+};
+
+TV_INLINE void put_event(struct tv_event *event, struct tv_mt_slot *slot, const struct taken *taken,
+                         uint64_t wall_mask, unsigned version)
+{
+    slot->last_wall = taken->wall;
+    slot->last_cpu = taken->cpu;
+    *event = (struct tv_event){
+        .wall = version == TV_MT_V3 ? taken->wall : (int64_t)(taken->wall & wall_mask),
+        .cpu = version == TV_MT_V3 ? taken->cpu : (int64_t)(taken->wall & ~wall_mask),
+        .thread = slot->met - 1,
+        .action = taken->word & TV_MT_ACTION_MASK,
+        .frame = taken->frame & TV_ANY_FRAME,
+    };
+}
+
+TV_INLINE struct taken take_one(const struct tv_mt_frames *frames, const uint8_t *at,
+                                unsigned version, bool dense)
+{
+    struct taken taken = {.tid = version == TV_MT_V1 ? at[0] : tv_le_get_u16(at)};
+    at += version == TV_MT_V1 ? 1 : 2;
+    taken.word = tv_le_get_u32(at);
+    taken.frame = dense ? find_dense(frames, taken.word) : find_place(frames, taken.word);
+    taken.wall = tv_le_get_u32(at + (version == TV_MT_V3 ? 8 : 4));
+    taken.cpu = version == TV_MT_V3 ? tv_le_get_u32(at + 4) : 0;
+    return taken;
+}
+
+TV_INLINE bool is_rare(const struct tv_mt_slot *slot, const struct taken *taken)
+{
+    return slot->met == 0 || taken->frame == TV_NONE ||
+           tv_mt_word_action(taken->word) == TV_MT_ACTION_UNDEFINED ||
+           taken->wall < slot->last_wall || taken->cpu < slot->last_cpu;
+}
+
+/* Takes a record by way of take_rare.  It looks at the record again, for a copy of the loop's would
+ * keep that one out of registers. */
+TV_NOINLINE static bool take_slowly(const struct loop *loop, const uint8_t *at,
+                                    struct tv_event *event, size_t i)
+{
+    struct tv_mt_fast *fast = loop->fast;
+    uint64_t offset = loop->offset + i * fast->file->record_size;
+    unsigned version = fast->file->version;
+    struct taken taken = take_one(fast->frames, at, version, fast->frames->dense != NULL);
+    fast->stop = take_rare(fast, &taken, i > 0 ? event - 1 : NULL, offset);
+    if (fast->stop != TV_MT_GO_ON)
+        return false;
+    put_event(event, &fast->slots[taken.tid], &taken, loop->wall_mask, version);
+    return true;
+}
+
+/* `version` and `dense` are constants where this is called. */
+TV_INLINE size_t take(const struct loop *loop, const uint8_t *at, size_t count,
+                      struct tv_event *events, unsigned version, bool dense)
+{
+    const struct tv_mt_frames frames = *loop->fast->frames;
+    const uint32_t size = loop->fast->file->record_size, slot_count = loop->fast->slot_count;
+    const uint64_t wall_mask = loop->wall_mask;
+    struct tv_mt_slot *const slots = loop->fast->slots;
+    uint64_t unrolls = 0;
+    size_t i = 0;
+    for (; i < count; i++, at += size) {
+        const struct taken taken = take_one(&frames, at, version, dense);
+        if (TV_LIKELY(taken.tid < slot_count && !is_rare(&slots[taken.tid], &taken)))
+            put_event(&events[i], &slots[taken.tid], &taken, wall_mask, version);
+        else if (!take_slowly(loop, at, &events[i], i))
+            break;
+        unrolls += taken.word >> 1 & 1;
+    }
+    loop->fast->unrolls += unrolls;
+    return i;
+}
+
+#define TAKE(version, dense)                                                                       \
+    static size_t take_##version##_##dense(const struct loop *loop, const uint8_t *at,             \
+                                           size_t count, struct tv_event *events)                  \
+    {                                                                                              \
+        return take(loop, at, count, events, version, dense);                                      \
+    }
+TAKE(1, 0)
+TAKE(1, 1)
+TAKE(2, 0)
+TAKE(2, 1)
+TAKE(3, 0)
+TAKE(3, 1)
+
+size_t tv_mt_fast_take(struct tv_mt_fast *fast, const uint8_t *at, uint64_t offset, size_t count,
+                       struct tv_event *events)
+{
+    static size_t (*const takes[4][2])(const struct loop *, const uint8_t *, size_t,
+                                       struct tv_event *) = {
+        [TV_MT_V1] = {take_1_0, take_1_1},
+        [TV_MT_V2] = {take_2_0, take_2_1},
+        [TV_MT_V3] = {take_3_0, take_3_1},
+    };
+    const struct loop loop = {
+        .fast = fast,
+        .wall_mask = fast->file->clocks & TV_CLOCK_WALL ? UINT64_MAX : 0,
+        .offset = offset,
+    };
+    fast->stop = TV_MT_GO_ON;
+    size_t got = takes[fast->file->version][fast->frames->dense != NULL](&loop, at, count, events);
+    if (got > 0) {
+        fast->has_before = true;
+        fast->before = events[got - 1].wall;
+    }
+    return got;
+}

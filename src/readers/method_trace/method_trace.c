@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/method_trace/method_trace.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/method_trace/deliver.h"
+#include "readers/method_trace/packets.h"
+#include "readers/method_trace/stream.h"
+#include "readers/method_trace/text.h"
+
+enum family {
+    FAMILY_NONE,
+    FAMILY_TEXT,
+    FAMILY_STREAM,
+    FAMILY_PACKETS,
+    FAMILY_DATA_HALF,   /* x.data without its x.key */
+    FAMILY_NEW_VERSION, /* the magic number with a version that we do not know */
+    FAMILY_DUMP,
+    FAMILY_DUMP_TEXT, /* in base64 */
+};
+
+static bool is_text_header(struct tv_bytes head)
+{
+    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_bytes line;
+    if (!tv_cursor_take_line(&cursor, &line))
+        return false;
+    if (line.length > 0 && line.data[line.length - 1] == '\r')
+        line.length--;
+    return tv_bytes_equal(line, TV_BYTES(TV_MT_SECTION_VERSION));
+}
+
+static enum family family_of_version(uint16_t version)
+{
+    switch (tv_mt_plain_version(version)) {
+    case TV_MT_V1:
+        return tv_mt_is_streaming(version) ? FAMILY_NEW_VERSION : FAMILY_DATA_HALF;
+    case TV_MT_V2:
+    case TV_MT_V3:
+        return tv_mt_is_streaming(version) ? FAMILY_STREAM : FAMILY_DATA_HALF;
+    case TV_MT_PACKETS_1:
+    case TV_MT_PACKETS_2:
+        return FAMILY_PACKETS;
+    default:
+        return FAMILY_NEW_VERSION;
+    }
+}
+
+#define DUMP_TEXT_HEAD 2048
+
+/* How sure are we that this is a dump in base64? */
+static int sniff_dump_text(struct tv_bytes head, uint64_t size)
+{
+    uint8_t bytes[DUMP_TEXT_HEAD * 3 / 4 + 3];
+    struct tv_base64 state = {0};
+    size_t used;
+    if (head.length < 2 || head.data[0] != 'A' || (head.data[1] != 'g' && head.data[1] != 'Q'))
+        return 0;
+    if (head.length > DUMP_TEXT_HEAD)
+        head.length = DUMP_TEXT_HEAD;
+    size_t count = tv_base64_decode(&state, head, bytes, &used);
+    uint64_t decoded = used == size ? count : size / 4 * 3;
+    return used < head.length ? 0
+                              : tv_mt_packets_sniff_dump((struct tv_bytes){bytes, count}, decoded);
+}
+
+static enum family find_family(struct tv_bytes head, uint64_t size, int *sure)
+{
+    *sure = 100;
+    if (is_text_header(head))
+        return FAMILY_TEXT;
+    if (tv_bytes_starts_with(head, TV_BYTES(TV_MT_MAGIC_TEXT)) && head.length >= 6)
+        return family_of_version(tv_le_get_u16(head.data + TV_MT_HEADER_VERSION));
+    *sure = tv_mt_packets_sniff_dump(head, size);
+    if (*sure > 0)
+        return FAMILY_DUMP;
+    *sure = sniff_dump_text(head, size);
+    return *sure > 0 ? FAMILY_DUMP_TEXT : FAMILY_NONE;
+}
+
+static int sniff(struct tv_bytes head, uint64_t size)
+{
+    int sure;
+    find_family(head, size, &sure);
+    return sure;
+}
+
+/* ---- Reading ---- */
+
+/* A dump in base64 is text inside a bug report: some kilobytes. */
+#define LARGEST_DUMP_TEXT ((uint64_t)256 << 20)
+
+/* Bytes decoded from text, as a source of their own. */
+struct decoded {
+    uint8_t *bytes;
+    struct tv_source *source;
+};
+
+static enum tv_status decode_dump(struct tv_source *text, struct decoded *decoded,
+                                  struct tv_error *err)
+{
+    uint64_t size = tv_source_size(text), offset = 0;
+    struct tv_base64 state = {0};
+    struct tv_window window;
+    size_t count = 0, used = 0;
+    enum tv_status status = TV_OK;
+    if (size > LARGEST_DUMP_TEXT)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "expected a dump in base64 of at most %" PRIu64 " bytes, found %" PRIu64,
+                       LARGEST_DUMP_TEXT, size);
+    decoded->bytes = tv_alloc((size_t)size / 4 * 3 + 6, 1);
+    tv_window_init(&window, text);
+    while (offset < size && status == TV_OK) {
+        struct tv_bytes bytes;
+        status = tv_window_at(&window, offset, 1, &bytes, err);
+        if (status != TV_OK)
+            break;
+        count += tv_base64_decode(&state, bytes, decoded->bytes + count, &used);
+        if (used < bytes.length)
+            status = tv_fail(err, TV_ERR_SYNTAX, offset + used,
+                             "expected base64, found byte 0x%02X", bytes.data[used]);
+        offset += used;
+    }
+    tv_window_release(&window);
+    decoded->source =
+        tv_source_from_memory((struct tv_bytes){decoded->bytes, count}, tv_source_name(text));
+    return status;
+}
+
+static enum tv_status walk_dump_text(struct tv_mt_file *file, struct decoded *decoded,
+                                     struct tv_error *err)
+{
+    enum tv_status status = decode_dump(file->source, decoded, err);
+    if (status != TV_OK)
+        return status;
+    file->source = decoded->source;
+    file->head->inputs[file->input].bytes = tv_source_size(decoded->source);
+    return tv_mt_packets_walk_dump(file, err);
+}
+
+static enum tv_status refuse(enum family family, struct tv_bytes head, struct tv_error *err)
+{
+    unsigned version = head.length >= 6 ? tv_le_get_u16(head.data + TV_MT_HEADER_VERSION) : 0;
+    if (family == FAMILY_DATA_HALF)
+        return tv_fail(
+            err, TV_ERR_UNSUPPORTED, 0,
+            "expected a whole trace, found its data half (version %u): the text half, .key where "
+            "this is .data, is not there to stand in front of it",
+            version);
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_MT_HEADER_VERSION,
+                   "expected version 2 to 5 of a method trace, found 0x%X", version);
+}
+
+static enum tv_status walk(struct tv_mt_file *file, struct tv_bytes head, struct decoded *decoded,
+                           struct tv_error *err)
+{
+    int sure;
+    enum family family = find_family(head, tv_source_size(file->source), &sure);
+    switch (family) {
+    case FAMILY_TEXT:
+        return tv_mt_text_walk(file, err);
+    case FAMILY_STREAM:
+        return tv_mt_stream_walk(file, err);
+    case FAMILY_PACKETS:
+        return tv_mt_packets_walk(file, err);
+    case FAMILY_DUMP:
+        return tv_mt_packets_walk_dump(file, err);
+    case FAMILY_DUMP_TEXT:
+        return walk_dump_text(file, decoded, err);
+    default:
+        return refuse(family, head, err);
+    }
+}
+
+static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
+                                struct tv_sink *sink, const struct tv_read_options *options,
+                                struct tv_error *err)
+{
+    uint8_t start[TV_SNIFF_SIZE];
+    size_t got;
+    struct tv_progress unseen = {0};
+    struct tv_mt_file file;
+    struct decoded decoded = {0};
+    enum tv_status status = tv_source_read(source, 0, start, sizeof start, &got, err);
+    if (status != TV_OK)
+        return status;
+    tv_mt_file_init(&file, source, head);
+    file.progress = options->progress ? options->progress : &unseen;
+    status = walk(&file, (struct tv_bytes){start, got}, &decoded, err);
+    if (status == TV_OK)
+        status = tv_mt_deliver(&file, sink, options, err);
+    tv_mt_file_release(&file);
+    tv_source_free(decoded.source);
+    tv_free(decoded.bytes);
+    return status;
+}
+
+const struct tv_reader tv_reader_method_trace = {
+    .name = "android-trace",
+    .summary = "Android method trace (.trace), versions 1 to 5, and dumps of long-running methods",
+    .sniff = sniff,
+    .read = read_file,
+};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/method_trace/stream.h"
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/method_trace/header.h"
+#include "readers/method_trace/survey.h"
+#include "readers/method_trace/text.h"
+
+/* Packets' heads and the start of a record, up to its method word, fit into this. */
+#define HEAD_SIZE 8
+
+struct stream {
+    struct tv_mt_file *file;
+    struct tv_window window;
+    uint64_t offset;
+    uint64_t end;
+    uint64_t run; /* where the records since the last packet begin */
+    uint32_t record_size;
+    uint32_t
+        last_method; /* frame of the last method packet, when no record came since; or TV_NONE */
+    bool summary;
+    bool done;
+};
+
+/* A packet as its head has it. */
+struct packet {
+    uint8_t op;
+    uint16_t tid;
+    uint64_t text; /* offset */
+    uint64_t length;
+};
+
+/* Of a packet's first HEAD_SIZE bytes (zeros behind the end of the file). False: there is no such
+ * packet. */
+static bool read_packet_head(const uint8_t *at, uint64_t offset, struct packet *packet)
+{
+    *packet = (struct packet){.op = at[2]};
+    switch (at[2]) {
+    case TV_MT_STREAM_METHOD:
+        packet->length = tv_le_get_u16(at + 3);
+        packet->text = offset + TV_MT_STREAM_METHOD_HEAD;
+        return true;
+    case TV_MT_STREAM_THREAD:
+        packet->tid = tv_le_get_u16(at + 3);
+        packet->length = tv_le_get_u16(at + 5);
+        packet->text = offset + TV_MT_STREAM_THREAD_HEAD;
+        return true;
+    case TV_MT_STREAM_SUMMARY:
+        packet->length = tv_le_get_u32(at + 3);
+        packet->text = offset + TV_MT_STREAM_SUMMARY_HEAD;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- How long are the records of an 0xF2 file? ---- */
+
+/* Of a file of single-clock records, so much is walked with each length. */
+#define STRIDE_PREFIX ((uint64_t)4 << 20)
+
+/* Nothing is as bad as a stream that derails; a last packet that is cut off may be in order. */
+#define FAULT_DERAILED 1000000
+#define FAULT_RECORD 4 /* a thread that was not announced, an undefined action */
+#define FAULT_CUT 1
+
+struct stride_test {
+    uint8_t announced[65536 / 8];
+    uint64_t faults;
+};
+
+static void count_record_faults(struct stride_test *test, const uint8_t *at)
+{
+    uint16_t tid = tv_le_get_u16(at);
+    uint32_t word = tv_le_get_u32(at + 2);
+    if (!(test->announced[tid / 8] >> tid % 8 & 1))
+        test->faults += FAULT_RECORD;
+    if (tv_mt_word_action(word) == TV_MT_ACTION_UNDEFINED)
+        test->faults += FAULT_RECORD;
+}
+
+/* Goes over the item at `at`: its length; 0 at the end. */
+static uint64_t count_faults(struct stride_test *test, const uint8_t *at, uint64_t offset,
+                             uint64_t end, uint32_t record_size)
+{
+    struct packet packet;
+    if (tv_le_get_u16(at) != TV_MT_STREAM_ESCAPE) {
+        count_record_faults(test, at);
+        return record_size;
+    }
+    if (!read_packet_head(at, offset, &packet)) {
+        test->faults += FAULT_DERAILED;
+        return 0;
+    }
+    if (packet.text + packet.length > end)
+        test->faults += FAULT_CUT;
+    if (packet.op == TV_MT_STREAM_SUMMARY)
+        return 0;
+    if (packet.op == TV_MT_STREAM_THREAD)
+        test->announced[packet.tid / 8] |= (uint8_t)(1u << packet.tid % 8);
+    return packet.text + packet.length - offset;
+}
+
+static enum tv_status test_stride(struct tv_mt_file *file, uint64_t offset, uint32_t record_size,
+                                  uint64_t *faults, struct tv_error *err)
+{
+    uint64_t end = tv_source_size(file->source);
+    uint64_t stop = end - offset > STRIDE_PREFIX ? offset + STRIDE_PREFIX : end;
+    struct stride_test *test = tv_alloc(1, sizeof *test);
+    struct tv_window window;
+    enum tv_status status = TV_OK;
+    tv_window_init(&window, file->source);
+    while (offset < stop) {
+        struct tv_bytes bytes;
+        status = tv_window_at(&window, offset, HEAD_SIZE, &bytes, err);
+        if (status != TV_OK || bytes.length < HEAD_SIZE)
+            break;
+        uint64_t length = count_faults(test, bytes.data, offset, end, record_size);
+        if (length == 0)
+            break;
+        offset += length;
+    }
+    *faults = test->faults;
+    tv_window_release(&window);
+    tv_free(test);
+    return status;
+}
+
+/* Writers from 2015 to 2022 put 14 bytes for a record of one clock, though their header says 10. */
+static enum tv_status choose_stride(struct tv_mt_file *file, uint64_t offset, uint32_t *record_size,
+                                    struct tv_error *err)
+{
+    uint64_t as_said, padded;
+    enum tv_status status = test_stride(file, offset, *record_size, &as_said, err);
+    if (status != TV_OK || as_said == 0)
+        return status;
+    status = test_stride(file, offset, TV_MT_RECORD_SIZE_V3, &padded, err);
+    if (status == TV_OK && padded < as_said) {
+        *record_size = TV_MT_RECORD_SIZE_V3;
+        tv_mt_warn(file, TV_DIAGNOSTIC_PADDED_RECORDS, offset);
+    }
+    return status;
+}
+
+/* ---- The walk ---- */
+
+static void warn(struct stream *stream, enum tv_diagnostic_kind kind)
+{
+    tv_mt_warn(stream->file, kind, stream->offset);
+}
+
+static void end_run(struct stream *stream)
+{
+    if (stream->offset > stream->run)
+        tv_mt_add_unit(stream->file, stream->run, stream->offset - stream->run);
+    stream->run = stream->offset;
+}
+
+/* The first record behind a method packet: if its id is not listed by now, the packet names it. */
+static void look_at_first(struct stream *stream, const uint8_t *at)
+{
+    uint32_t id = tv_mt_word_method(tv_le_get_u32(at + 2));
+    if (stream->last_method != TV_NONE && tv_map_find(&stream->file->methods, id) == TV_NONE)
+        tv_map_add(&stream->file->proxies, id, stream->last_method);
+    stream->last_method = TV_NONE;
+}
+
+/* Goes over whole records of one size, up to the next packet. */
+static void skip_records(struct stream *stream, struct tv_bytes bytes)
+{
+    const uint8_t *at = bytes.data;
+    size_t size = stream->record_size, left = bytes.length;
+    look_at_first(stream, at);
+    while (left >= size && tv_le_get_u16(at) != TV_MT_STREAM_ESCAPE) {
+        at += size;
+        left -= size;
+    }
+    stream->offset += bytes.length - left;
+}
+
+static void take_method(struct stream *stream, struct tv_bytes text)
+{
+    struct tv_mt_file *file = stream->file;
+    struct tv_frame frame;
+    uint64_t id;
+    if (text.length > 0 && text.data[text.length - 1] == '\n')
+        text.length--;
+    stream->last_method = TV_NONE;
+    if (tv_mt_text_method(file, text, &id, &frame))
+        stream->last_method = tv_mt_add_method(file, id, &frame, TV_MT_RECYCLED, stream->offset);
+    else
+        warn(stream, TV_DIAGNOSTIC_BAD_LINE);
+}
+
+static enum tv_status take_summary(struct stream *stream, const struct packet *packet,
+                                   struct tv_error *err)
+{
+    uint64_t after, end = packet->text + packet->length;
+    stream->summary = true;
+    stream->done = true;
+    enum tv_status status =
+        tv_mt_text_read(stream->file, packet->text, end, TV_MT_FINAL, &after, err);
+    if (status != TV_OK)
+        return status;
+    if (end > stream->end)
+        warn(stream, TV_DIAGNOSTIC_TRUNCATED);
+    else if (end < stream->end)
+        tv_mt_warn(stream->file, TV_DIAGNOSTIC_TRAILING_BYTES, end);
+    return TV_OK;
+}
+
+static enum tv_status take_packet(struct stream *stream, struct tv_bytes head, struct tv_error *err)
+{
+    struct packet packet;
+    struct tv_bytes text;
+    end_run(stream);
+    /* Behind the window's end there are zeros: a head that is cut off never has its text. */
+    bool whole = head.length >= TV_MT_STREAM_METHOD_HEAD;
+    bool known = read_packet_head(head.data, stream->offset, &packet);
+    stream->done = !whole || !known;
+    if (stream->done) {
+        warn(stream, whole ? TV_DIAGNOSTIC_BAD_PACKET : TV_DIAGNOSTIC_TRUNCATED);
+        return TV_OK;
+    }
+    if (packet.op == TV_MT_STREAM_SUMMARY)
+        return take_summary(stream, &packet, err);
+    if (packet.text + packet.length > stream->end) {
+        stream->done = true;
+        warn(stream, TV_DIAGNOSTIC_TRUNCATED);
+        return TV_OK;
+    }
+    enum tv_status status =
+        tv_window_at(&stream->window, packet.text, (size_t)packet.length, &text, err);
+    if (status != TV_OK)
+        return status;
+    text.length = (size_t)packet.length;
+    if (packet.op == TV_MT_STREAM_METHOD)
+        take_method(stream, text);
+    else
+        tv_mt_add_thread(stream->file, packet.tid, text, TV_MT_RECYCLED, stream->offset);
+    stream->offset = stream->run = packet.text + packet.length;
+    return TV_OK;
+}
+
+static enum tv_status take_item(struct stream *stream, struct tv_error *err)
+{
+    struct tv_bytes bytes;
+    enum tv_status status =
+        tv_window_at(&stream->window, stream->offset, stream->record_size, &bytes, err);
+    if (status != TV_OK)
+        return status;
+    if (bytes.length >= 2 && tv_le_get_u16(bytes.data) == TV_MT_STREAM_ESCAPE)
+        return take_packet(stream, bytes, err);
+    if (bytes.length >= stream->record_size) {
+        skip_records(stream, bytes);
+        return TV_OK;
+    }
+    end_run(stream);
+    warn(stream, TV_DIAGNOSTIC_TRUNCATED);
+    stream->done = true;
+    return TV_OK;
+}
+
+static enum tv_status take_items(struct stream *stream, struct tv_error *err)
+{
+    struct tv_progress *progress = stream->file->progress;
+    enum tv_status status = TV_OK;
+    atomic_fetch_add_explicit(&progress->total_bytes, stream->end, memory_order_relaxed);
+    while (!stream->done && stream->offset < stream->end && status == TV_OK) {
+        uint64_t before = stream->offset;
+        status = take_item(stream, err);
+        atomic_fetch_add_explicit(&progress->bytes, stream->offset - before, memory_order_relaxed);
+        if (status == TV_OK && atomic_load_explicit(&progress->cancel, memory_order_relaxed))
+            status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    }
+    end_run(stream);
+    return status;
+}
+
+static enum tv_status settle(struct stream *stream, struct tv_error *err)
+{
+    struct tv_mt_file *file = stream->file;
+    unsigned inferred = 0;
+    if (!stream->summary)
+        tv_mt_warn(file, TV_DIAGNOSTIC_NO_SUMMARY, TV_NO_OFFSET);
+    if (!stream->summary && file->version == TV_MT_V2) {
+        enum tv_status status = tv_mt_survey_clock(file, &inferred, err);
+        if (status != TV_OK)
+            return status;
+    }
+    tv_mt_header_settle(file, inferred);
+    return TV_OK;
+}
+
+enum tv_status tv_mt_stream_walk(struct tv_mt_file *file, struct tv_error *err)
+{
+    uint8_t bytes[TV_MT_HEADER_SIZE];
+    struct tv_mt_header header;
+    size_t got;
+    file->streaming = true;
+    enum tv_status status = tv_source_read(file->source, 0, bytes, sizeof bytes, &got, err);
+    if (status != TV_OK)
+        return status;
+    if (got < sizeof bytes) {
+        file->version = tv_mt_plain_version(tv_le_get_u16(bytes + TV_MT_HEADER_VERSION));
+        tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, got);
+        tv_mt_header_settle(file, 0);
+        return TV_OK;
+    }
+    status = tv_mt_header_check(file, bytes, 0, &header, err);
+    if (status != TV_OK)
+        return status;
+    uint16_t nominal = tv_mt_record_size(header.version);
+    struct stream stream = {
+        .file = file,
+        .offset = header.data_offset,
+        .run = header.data_offset,
+        .end = tv_source_size(file->source),
+        .record_size = header.record_size > nominal ? header.record_size : nominal,
+        .last_method = TV_NONE,
+    };
+    file->version = header.version;
+    file->layout = TV_MT_FIXED;
+    if (header.version == TV_MT_V2 && header.record_size < TV_MT_RECORD_SIZE_V3 &&
+        stream.offset < stream.end)
+        status = choose_stride(file, stream.offset, &stream.record_size, err);
+    if (status != TV_OK)
+        return status;
+    file->record_size = stream.record_size;
+    tv_mt_header_start(file, header.start);
+    tv_window_init(&stream.window, file->source);
+    status = take_items(&stream, err);
+    tv_window_release(&stream.window);
+    return status == TV_OK ? settle(&stream, err) : status;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/trace_event/binding.h"
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/workers.h"
+
+/* Overflow tracks that are looked at besides a thread's own. */
+#define OVERFLOWS_MAX 7
+
+/* Slices starting at one time that are told apart by their place in the file. */
+#define TIES_MAX 64
+
+/* A way from the top to a slice of a track: its index in each row. */
+struct way {
+    uint32_t *indices;
+    size_t depth, capacity;
+};
+
+struct place {
+    uint32_t row, index;
+    uint64_t offset;
+};
+
+/* How far the questions about a track have come. */
+struct progress {
+    uint32_t first_row, row_count;
+    struct way around; /* the slices around the last time */
+    uint32_t *found;   /* [row_count] how far `around` has come in each row */
+    struct way next; /* in preorder the first slice that starts after the last time; empty: none */
+    bool begun;      /* `next` means something */
+    tv_ns tie_time;
+    struct place ties[TIES_MAX]; /* slices that start at tie_time */
+    unsigned tie_count;
+};
+
+struct thread {
+    struct progress *tracks; /* its own and overflow tracks */
+    uint32_t count;
+};
+
+static uint32_t count_tracks(const struct tv_trace *trace, uint32_t track)
+{
+    uint32_t count = 1;
+    if (track == TV_NONE)
+        return 0;
+    while (count <= OVERFLOWS_MAX && track + count < trace->track_count &&
+           trace->tracks[track + count].kind == TV_TRACK_OVERFLOW)
+        count++;
+    return count;
+}
+
+static struct thread begin_thread(const struct tv_trace *trace, uint32_t track)
+{
+    uint32_t count = count_tracks(trace, track);
+    struct thread thread = {tv_alloc(count, sizeof *thread.tracks), count};
+    for (uint32_t i = 0; i < count; i++) {
+        thread.tracks[i].first_row = trace->tracks[track + i].first_row;
+        thread.tracks[i].row_count = trace->tracks[track + i].row_count;
+        thread.tracks[i].found = tv_alloc(thread.tracks[i].row_count, sizeof(uint32_t));
+    }
+    return thread;
+}
+
+static void end_thread(struct thread *thread)
+{
+    for (uint32_t i = 0; i < thread->count; i++) {
+        tv_free(thread->tracks[i].found);
+        tv_free(thread->tracks[i].around.indices);
+        tv_free(thread->tracks[i].next.indices);
+    }
+    tv_free(thread->tracks);
+}
+
+static void push(struct way *way, uint32_t index)
+{
+    way->indices =
+        tv_array_reserve(way->indices, &way->capacity, way->depth + 1, sizeof *way->indices);
+    way->indices[way->depth++] = index;
+}
+
+/* Whether the slice of the row below the way's end belongs under it. */
+static bool is_below(const struct tv_trace *trace, const struct progress *track,
+                     const struct way *way, uint32_t index)
+{
+    return way->depth == 0 || tv_slice_parent(trace, track->first_row + (uint32_t)way->depth,
+                                              index) == way->indices[way->depth - 1];
+}
+
+static bool go_down(const struct tv_trace *trace, struct progress *track, tv_ns time)
+{
+    uint32_t row = track->first_row + (uint32_t)track->around.depth;
+    if (track->around.depth == track->row_count)
+        return false;
+    uint32_t *found = &track->found[track->around.depth];
+    uint32_t index = *found = tv_row_find_from(trace, row, *found, time - 1);
+    if (index == trace->rows[row].count || tv_slice_start(trace, row, index) > time ||
+        !is_below(trace, track, &track->around, index))
+        return false;
+    push(&track->around, index);
+    return true;
+}
+
+static bool find_around(const struct tv_trace *trace, struct progress *track, tv_ns time,
+                        uint32_t *row, uint32_t *index)
+{
+    struct way *way = &track->around;
+    while (way->depth > 0 && tv_slice_end(trace, track->first_row + (uint32_t)way->depth - 1,
+                                          way->indices[way->depth - 1]) < time)
+        way->depth--;
+    while (go_down(trace, track, time))
+        continue;
+    if (way->depth == 0)
+        return false;
+    *row = track->first_row + (uint32_t)way->depth - 1;
+    *index = way->indices[way->depth - 1];
+    return true;
+}
+
+static void answer_around(const struct tv_trace *trace, struct thread *thread,
+                          struct tv_te_question *question)
+{
+    for (uint32_t i = 0; i < thread->count; i++)
+        if (find_around(trace, &thread->tracks[i], question->time, &question->row,
+                        &question->index))
+            return;
+}
+
+/* To the next slice in preorder: parents before children, siblings in order, which is the order of
+ * starts. */
+static void step(const struct tv_trace *trace, struct progress *track)
+{
+    struct way *way = &track->next;
+    uint32_t first, count;
+    uint32_t row = track->first_row + (uint32_t)way->depth - 1;
+    tv_slice_children(trace, row, way->indices[way->depth - 1], &first, &count);
+    if (count > 0) {
+        push(way, first);
+        return;
+    }
+    while (way->depth > 0) {
+        uint32_t next = way->indices[--way->depth] + 1;
+        if (next < trace->rows[track->first_row + (uint32_t)way->depth].count &&
+            is_below(trace, track, way, next)) {
+            push(way, next);
+            return;
+        }
+    }
+}
+
+static struct place way_end(const struct progress *track)
+{
+    const struct way *way = &track->next;
+    return (struct place){track->first_row + (uint32_t)way->depth - 1, way->indices[way->depth - 1],
+                          0};
+}
+
+/* Goes behind all slices that start at the time, and keeps these. */
+static void go_on(const struct tv_trace *trace, struct progress *track, tv_ns time)
+{
+    if (!track->begun && track->row_count > 0)
+        push(&track->next, 0);
+    else if (track->tie_time == time)
+        return;
+    track->begun = true;
+    track->tie_time = time;
+    track->tie_count = 0;
+    for (; track->next.depth > 0; step(trace, track)) {
+        struct place place = way_end(track);
+        tv_ns start = tv_slice_start(trace, place.row, place.index);
+        if (start > time)
+            return;
+        if (start < time || track->tie_count == TIES_MAX)
+            continue;
+        place.offset = tv_slice_offset(trace, place.row, place.index);
+        track->ties[track->tie_count++] = place;
+    }
+}
+
+/* Of the slices that start at the time the first behind the offset; else the next that starts. */
+static bool find_next(const struct tv_trace *trace, struct progress *track, tv_ns time,
+                      uint64_t offset, struct place *found)
+{
+    const struct place *best = NULL;
+    go_on(trace, track, time);
+    for (unsigned i = 0; i < track->tie_count; i++)
+        if (track->ties[i].offset > offset && track->ties[i].offset != TV_NO_OFFSET &&
+            (best == NULL || track->ties[i].offset < best->offset))
+            best = &track->ties[i];
+    if (best == NULL && track->next.depth == 0)
+        return false;
+    *found = best != NULL ? *best : way_end(track);
+    return true;
+}
+
+static void answer_next(const struct tv_trace *trace, struct thread *thread,
+                        struct tv_te_question *question)
+{
+    tv_ns earliest = INT64_MAX;
+    for (uint32_t i = 0; i < thread->count; i++) {
+        struct place place;
+        if (!find_next(trace, &thread->tracks[i], question->time, question->offset, &place))
+            continue;
+        tv_ns start = tv_slice_start(trace, place.row, place.index);
+        if (start >= earliest)
+            continue;
+        earliest = start;
+        question->row = place.row;
+        question->index = place.index;
+    }
+}
+
+/* ---- Thread beside thread ---- */
+
+struct answering {
+    const struct tv_assembly *assembly;
+    const struct tv_trace *trace;
+    struct tv_te_question *questions;
+    size_t *order; /* the questions of a thread one behind the other, in the order of time */
+    size_t *first; /* [threads + 1] in `order` */
+    uint32_t thread_count;
+    _Atomic uint32_t next;
+};
+
+static void answer_thread(const struct answering *answering, uint32_t number)
+{
+    const struct tv_trace *trace = answering->trace;
+    struct thread thread = begin_thread(trace, tv_assembly_track(answering->assembly, number));
+    for (size_t i = answering->first[number]; i < answering->first[number + 1]; i++) {
+        struct tv_te_question *question = &answering->questions[answering->order[i]];
+        if (question->next)
+            answer_next(trace, &thread, question);
+        else
+            answer_around(trace, &thread, question);
+    }
+    end_thread(&thread);
+}
+
+static void answer(void *context, unsigned worker)
+{
+    struct answering *answering = context;
+    (void)worker;
+    for (uint32_t i; (i = atomic_fetch_add(&answering->next, 1)) < answering->thread_count;)
+        if (answering->first[i] < answering->first[i + 1])
+            answer_thread(answering, i);
+}
+
+static void sort_by_thread(struct answering *answering, size_t count)
+{
+    size_t *at = tv_alloc((size_t)answering->thread_count + 1, sizeof *at);
+    for (size_t i = 0; i < count; i++)
+        if (answering->questions[i].thread != TV_NONE)
+            answering->first[answering->questions[i].thread + 1]++;
+    for (uint32_t i = 0; i < answering->thread_count; i++)
+        at[i + 1] = answering->first[i + 1] += answering->first[i];
+    for (size_t i = 0; i < count; i++)
+        if (answering->questions[i].thread != TV_NONE)
+            answering->order[at[answering->questions[i].thread]++] = i;
+    tv_free(at);
+}
+
+void tv_te_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
+                struct tv_te_question *questions, size_t count, unsigned workers)
+{
+    struct answering answering = {
+        .assembly = assembly,
+        .trace = trace,
+        .questions = questions,
+        .order = tv_alloc(count, sizeof *answering.order),
+        .first = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *answering.first),
+        .thread_count = trace->head->thread_count,
+    };
+    for (size_t i = 0; i < count; i++)
+        questions[i].row = questions[i].index = TV_NONE;
+    sort_by_thread(&answering, count);
+    tv_workers_run(workers ? workers : tv_workers_available(), answer, &answering);
+    tv_free(answering.order);
+    tv_free(answering.first);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/trace_event/container.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/trace_event/scan.h"
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/* Keys of the outermost object are shorter; longer ones are skipped with their values. */
+#define LONGEST_KEY ((size_t)64 << 10)
+
+/* The first object of JSON lines is looked at as far as this. */
+#define FIRST_OBJECT ((size_t)1 << 20)
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static bool is_word(uint8_t c)
+{
+    return c > ' ' && !strchr(",:]}[{\"'", c);
+}
+
+/* ---- Sniffing ---- */
+
+static struct tv_bytes skip_space(struct tv_bytes text)
+{
+    while (text.length > 0 && is_space(text.data[0])) {
+        text.data++;
+        text.length--;
+    }
+    return text;
+}
+
+/* Whether a key without quotes begins here, or the dots of what was left out. */
+static bool is_bare_key(struct tv_bytes text)
+{
+    size_t i = 0;
+    if (tv_bytes_starts_with(text, TV_BYTES("...")))
+        return true;
+    while (i < text.length && ((text.data[i] | 0x20) >= 'a' && (text.data[i] | 0x20) <= 'z'))
+        i++;
+    text = skip_space((struct tv_bytes){text.data + i, text.length - i});
+    return i > 0 && text.length > 0 && text.data[0] == ':';
+}
+
+/* Behind the opening bracket, as other things begin with one as well ("[unknown];main 12"). */
+static int sniff_array(struct tv_bytes text)
+{
+    uint8_t c = text.data[0];
+    if (c == '{')
+        return 70;
+    struct tv_bytes rest = skip_space((struct tv_bytes){text.data + 1, text.length - 1});
+    if (c == ']')
+        return rest.length == 0 ? 50 : 0;
+    return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
+}
+
+static int sniff_object(struct tv_bytes text)
+{
+    uint8_t c = text.data[0];
+    /* Whatever stands in strings behind it: lines of ftrace, for one. */
+    if (tv_bytes_starts_with(text, TV_BYTES("\"traceEvents\"")))
+        return 97;
+    if (c == '"')
+        return 60;
+    return c == '}' || c == '\'' || c == '/' || is_bare_key(text) ? 20 : 0;
+}
+
+/* The members of the object without its brace, as the format's document prints them. */
+static bool begins_bare(struct tv_bytes text)
+{
+    return tv_bytes_starts_with(text, TV_BYTES("traceEvents:"));
+}
+
+int tv_te_container_sniff(struct tv_bytes head)
+{
+    if (tv_bytes_starts_with(head, TV_BYTES(BYTE_ORDER_MARK))) {
+        head.data += 3;
+        head.length -= 3;
+    }
+    head = skip_space(head);
+    if (begins_bare(head))
+        return 97;
+    if (head.length == 0 || (head.data[0] != '{' && head.data[0] != '['))
+        return 0;
+    struct tv_bytes inside = skip_space((struct tv_bytes){head.data + 1, head.length - 1});
+    if (inside.length == 0)
+        return 20;
+    return head.data[0] == '[' ? sniff_array(inside) : sniff_object(inside);
+}
+
+/* ---- Moving through the source ---- */
+
+struct walker {
+    struct tv_te_container *container;
+    struct tv_source *source;
+    const struct tv_read_options *options;
+    struct tv_window window;
+    uint64_t at;
+    bool has_events;
+    bool has_others; /* keys that make sense without events */
+    struct tv_error *err;
+};
+
+static enum tv_status look(struct walker *walker, size_t want, struct tv_bytes *bytes)
+{
+    return tv_window_at(&walker->window, walker->at, want, bytes, walker->err);
+}
+
+/* Moves to the next byte that is no space, nor a comma if those are to be skipped; 0 at the end. */
+static enum tv_status next_byte(struct walker *walker, bool commas, uint8_t *byte)
+{
+    struct tv_bytes bytes;
+    enum tv_status status;
+    *byte = 0;
+    while ((status = look(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+        size_t i = 0;
+        while (i < bytes.length && (is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
+            i++;
+        walker->at += i;
+        if (i < bytes.length) {
+            *byte = bytes.data[i];
+            return TV_OK;
+        }
+    }
+    return status;
+}
+
+/* A value on its way past. */
+struct passing {
+    struct tv_nested_scan nested;
+    uint8_t first;
+    bool escaped;
+};
+
+/* Bytes of the value among these; less than all of them when it ends. */
+static size_t pass_bytes(struct passing *passing, struct tv_bytes bytes, bool begins)
+{
+    size_t i = 0;
+    if (passing->first == '{' || passing->first == '[') {
+        const uint8_t *end =
+            tv_nested_next(&passing->nested, bytes.data, bytes.data + bytes.length);
+        return end ? (size_t)(end - bytes.data) : SIZE_MAX;
+    }
+    if (passing->first != '"' && passing->first != '\'') {
+        while (i < bytes.length && is_word(bytes.data[i]))
+            i++;
+        return i < bytes.length ? i : SIZE_MAX;
+    }
+    for (i = begins; i < bytes.length; i++)
+        if (passing->escaped)
+            passing->escaped = false;
+        else if (bytes.data[i] == '\\')
+            passing->escaped = true;
+        else if (bytes.data[i] == passing->first)
+            return i + 1;
+    return SIZE_MAX;
+}
+
+/* Past a value of any size; *whole: its end is there. */
+static enum tv_status pass_value(struct walker *walker, uint8_t first, bool *whole)
+{
+    struct passing passing = {.first = first};
+    struct tv_bytes bytes;
+    enum tv_status status;
+    bool begins = true;
+    *whole = true;
+    while ((status = look(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+        size_t passed = pass_bytes(&passing, bytes, begins);
+        begins = false;
+        if (passed != SIZE_MAX) {
+            walker->at += passed;
+            return TV_OK;
+        }
+        walker->at += bytes.length;
+    }
+    *whole = false;
+    return status;
+}
+
+static void warn(struct walker *walker, enum tv_diagnostic_kind kind, uint64_t offset)
+{
+    tv_diagnostics_add(&walker->container->diagnostics, kind, offset);
+}
+
+/* ---- Lists ---- */
+
+/* The list whose elements begin at walker->at. */
+static enum tv_status read_list(struct walker *walker, bool lines, const struct tv_te_list **last)
+{
+    walker->container->lists.lines = lines;
+    enum tv_status status = tv_te_lists_read(&walker->container->lists, walker->source, walker->at,
+                                             walker->options, last, walker->err);
+    if (status != TV_OK)
+        return status;
+    walker->has_events = true;
+    walker->at = (*last)->at;
+    return TV_OK;
+}
+
+/* Nothing but space should follow. */
+static enum tv_status check_rest(struct walker *walker)
+{
+    uint8_t byte;
+    enum tv_status status = next_byte(walker, true, &byte);
+    if (status == TV_OK && walker->at < tv_source_size(walker->source))
+        warn(walker, TV_DIAGNOSTIC_TRAILING_BYTES, walker->at);
+    return status;
+}
+
+static enum tv_status read_array(struct walker *walker)
+{
+    const struct tv_te_list *last;
+    walker->at++;
+    enum tv_status status = read_list(walker, false, &last);
+    if (status == TV_OK && last->ended == TV_TE_LIST_CLOSED)
+        status = check_rest(walker);
+    return status;
+}
+
+/* ---- The object ---- */
+
+static void add_member(struct walker *walker, struct tv_bytes key, struct tv_te_stretch value)
+{
+    struct tv_te_container *container = walker->container;
+    container->members = tv_array_reserve(container->members, &container->member_capacity,
+                                          container->member_count + 1, sizeof *container->members);
+    container->members[container->member_count++] = (struct tv_te_top_member){
+        tv_arena_text(&container->keys, key),
+        key.length,
+        value,
+    };
+}
+
+/* Keys of things that are read without any events. */
+static bool stands_alone(struct tv_bytes key)
+{
+    static const char *const keys[] = {"samples", "systemTraceEvents", "powerTraceAsString"};
+    for (size_t i = 0; i < TV_COUNT(keys); i++)
+        if (tv_te_key_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+/* The list of events in the object; *more: it has an end. */
+static enum tv_status read_events(struct walker *walker, bool *more)
+{
+    const struct tv_te_list *last;
+    walker->at++;
+    enum tv_status status = read_list(walker, false, &last);
+    if (status != TV_OK)
+        return status;
+    *more = last->ended == TV_TE_LIST_CLOSED;
+    /* An event that is cut counts already. */
+    if (last->ended == TV_TE_LIST_RAN_OUT &&
+        last->part.diagnostics.kinds[TV_DIAGNOSTIC_TRUNCATED].count == 0)
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+    return TV_OK;
+}
+
+/* The value of a key; *more: the object goes on behind it. */
+static enum tv_status read_value(struct walker *walker, struct tv_bytes key, bool *more)
+{
+    uint8_t first;
+    bool whole;
+    enum tv_status status = next_byte(walker, false, &first);
+    if (status != TV_OK)
+        return status;
+    if (first == '[' && tv_te_key_is(key, "traceEvents"))
+        return read_events(walker, more);
+    uint64_t start = walker->at;
+    status = pass_value(walker, first, &whole);
+    if (status != TV_OK)
+        return status;
+    if (!whole)
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, start);
+    if (walker->at > start)
+        add_member(walker, key, (struct tv_te_stretch){start, walker->at - start});
+    walker->has_others = walker->has_others || stands_alone(key);
+    *more = whole && walker->at > start;
+    return TV_OK;
+}
+
+/* A key and its value. */
+static enum tv_status read_member(struct walker *walker, bool *more)
+{
+    struct tv_bytes bytes, key;
+    uint8_t byte;
+    enum tv_status status = look(walker, LONGEST_KEY, &bytes);
+    if (status != TV_OK)
+        return status;
+    const uint8_t *at = bytes.data;
+    *more = false;
+    if (!tv_te_element_next(&at, bytes.data + bytes.length, &key)) {
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        return TV_OK;
+    }
+    walker->at += (uint64_t)(at - bytes.data);
+    key.data = (const uint8_t *)tv_arena_text(&walker->container->keys, key);
+    status = next_byte(walker, false, &byte);
+    if (status != TV_OK)
+        return status;
+    if (byte != ':') {
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        return TV_OK;
+    }
+    walker->at++;
+    return read_value(walker, key, more);
+}
+
+/* From behind the brace. */
+static enum tv_status read_object(struct walker *walker)
+{
+    uint8_t byte = 0;
+    bool more = true;
+    uint64_t start = walker->at;
+    while (more) {
+        enum tv_status status = next_byte(walker, true, &byte);
+        if (status != TV_OK)
+            return status;
+        if (byte == '}' || walker->at >= tv_source_size(walker->source))
+            break;
+        status = read_member(walker, &more);
+        if (status != TV_OK)
+            return status;
+    }
+    if (!walker->has_events && !walker->has_others)
+        return tv_fail(walker->err, TV_ERR_SYNTAX, start - 1,
+                       "expected the key \"traceEvents\" with an array, found none");
+    if (more && byte != '}')
+        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+    if (byte != '}')
+        return TV_OK;
+    walker->at++;
+    return check_rest(walker);
+}
+
+/* Whether a list of events is among the members of an object, which need not be whole.  Most of
+ * them begin with it, and so there is no need to look at all that is to be had of it. */
+static bool has_list(struct tv_bytes object)
+{
+    const uint8_t *at = object.data + 1, *end = object.data + object.length;
+    struct tv_bytes key, value;
+    while (at < end && tv_te_element_next(&at, end, &key)) {
+        struct tv_bytes rest = skip_space((struct tv_bytes){at, (size_t)(end - at)});
+        if (rest.length == 0 || rest.data[0] != ':')
+            return false;
+        rest = skip_space((struct tv_bytes){rest.data + 1, rest.length - 1});
+        if (rest.length > 0 && rest.data[0] == '[' && tv_te_key_is(key, "traceEvents"))
+            return true;
+        at = rest.data;
+        if (!tv_te_element_next(&at, end, &value))
+            return false;
+    }
+    return false;
+}
+
+/* Whether the object at walker->at is an event itself: then each line is one. */
+static enum tv_status is_lines(struct walker *walker, bool *lines)
+{
+    struct tv_bytes bytes;
+    struct tv_te_fields fields;
+    const uint8_t *end;
+    enum tv_status status = look(walker, FIRST_OBJECT, &bytes);
+    *lines = false;
+    if (status != TV_OK || has_list(bytes))
+        return status;
+    /* It may be cut or broken behind its phase: it is the list that says so. */
+    (void)tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
+    *lines = fields.ph.data != NULL;
+    return TV_OK;
+}
+
+static enum tv_status read_bare(struct walker *walker)
+{
+    struct tv_bytes bytes;
+    enum tv_status status = look(walker, LONGEST_KEY, &bytes);
+    if (status != TV_OK)
+        return status;
+    if (!begins_bare(bytes))
+        return tv_fail(walker->err, TV_ERR_SYNTAX, walker->at, "expected '[' or '{'");
+    warn(walker, TV_DIAGNOSTIC_BAD_JSON, walker->at);
+    return read_object(walker);
+}
+
+static enum tv_status read_all(struct walker *walker)
+{
+    uint8_t first;
+    bool lines;
+    const struct tv_te_list *last;
+    struct tv_bytes bytes;
+    enum tv_status status = look(walker, 3, &bytes);
+    if (status == TV_OK && tv_bytes_starts_with(bytes, TV_BYTES(BYTE_ORDER_MARK)))
+        walker->at += 3;
+    if (status == TV_OK)
+        status = next_byte(walker, false, &first);
+    if (status != TV_OK)
+        return status;
+    if (first == '[')
+        return read_array(walker);
+    if (first != '{')
+        return read_bare(walker);
+    status = is_lines(walker, &lines);
+    if (status != TV_OK)
+        return status;
+    if (lines)
+        return read_list(walker, true, &last);
+    walker->at++;
+    return read_object(walker);
+}
+
+static enum tv_status read_container(struct walker *walker, struct tv_te_copy *copy)
+{
+    memset(walker->container, 0, sizeof *walker->container);
+    tv_arena_init(&walker->container->keys);
+    walker->container->lists.copy = copy;
+    tv_window_init(&walker->window, walker->source);
+    enum tv_status status = read_all(walker);
+    tv_window_release(&walker->window);
+    return status;
+}
+
+enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv_source *source,
+                                    const struct tv_read_options *options, struct tv_error *err)
+{
+    struct walker walker = {
+        .container = container, .source = source, .options = options, .err = err};
+    return read_container(&walker, NULL);
+}
+
+enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
+                                    struct tv_te_copy *copy, struct tv_error *err)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct walker walker = {
+        .container = container, .source = source, .options = &options, .err = err};
+    return read_container(&walker, copy);
+}
+
+void tv_te_container_release(struct tv_te_container *container)
+{
+    tv_te_lists_release(&container->lists);
+    tv_free(container->members);
+    tv_arena_release(&container->keys);
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/trace_event/counters.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "model/head.h"
+#include "readers/trace_event/fields.h"
+
+/* The series that an event names, as it names them: most events of a counter have the same. */
+struct shape {
+    uint32_t counter;
+    uint32_t count;
+    size_t first; /* in `names` */
+};
+
+/* A series as an event names it. */
+struct series_name {
+    struct tv_bytes raw;
+    uint32_t text; /* in `texts` */
+};
+
+struct counter {
+    uint32_t process, name;
+    uint32_t id; /* in `texts`; TV_NONE: none */
+    uint32_t last_shape;
+    unsigned colour;
+};
+
+/* Its values follow those of the sample before. */
+struct sample {
+    int64_t time;
+    uint64_t offset;
+    uint32_t shape;
+};
+
+struct tv_te_counters {
+    struct tv_interner *texts;        /* names of series, ids */
+    struct tv_interner *counter_keys; /* number - 1 is that of the counter */
+    struct tv_interner *shape_keys;   /* the same of shapes */
+    struct tv_arena raws;
+    TV_TABLE(counter) counters;
+    TV_TABLE(shape) shapes;
+    TV_TABLE(series_name) names;
+    TV_TABLE(sample) samples;
+    double *values;
+    size_t value_count, value_capacity;
+    /* Of the event at hand. */
+    TV_TABLE(series_name) found;
+    double *found_values;
+    size_t found_capacity;
+    struct tv_te_scratch scratch;
+};
+
+struct tv_te_counters *tv_te_counters_new(void)
+{
+    struct tv_te_counters *counters = tv_alloc(1, sizeof *counters);
+    counters->texts = tv_interner_new();
+    counters->counter_keys = tv_interner_new();
+    counters->shape_keys = tv_interner_new();
+    tv_arena_init(&counters->raws);
+    return counters;
+}
+
+void tv_te_counters_free(struct tv_te_counters *counters)
+{
+    if (!counters)
+        return;
+    tv_interner_free(counters->texts);
+    tv_interner_free(counters->counter_keys);
+    tv_interner_free(counters->shape_keys);
+    tv_arena_release(&counters->raws);
+    tv_free(counters->counters.rows);
+    tv_free(counters->shapes.rows);
+    tv_free(counters->names.rows);
+    tv_free(counters->samples.rows);
+    tv_free(counters->values);
+    tv_free(counters->found.rows);
+    tv_free(counters->found_values);
+    tv_te_scratch_release(&counters->scratch);
+    tv_free(counters);
+}
+
+/* ---- One event ---- */
+
+static uint32_t find_counter(struct tv_te_counters *counters,
+                             const struct tv_te_counter_event *event)
+{
+    uint32_t key[3] = {event->process, event->name, TV_NONE};
+    if (event->id.data)
+        key[2] = tv_interner_add(counters->texts, tv_te_text(event->id, &counters->scratch));
+    struct tv_bytes bytes = {(const uint8_t *)key, sizeof key};
+    uint32_t number = tv_interner_add(counters->counter_keys, bytes) - 1;
+    if (number == counters->counters.count)
+        *tv_table_add(&counters->counters) = (struct counter){
+            .process = event->process,
+            .name = event->name,
+            .id = key[2],
+            .last_shape = TV_NONE,
+        };
+    if (counters->counters.rows[number].colour == 0)
+        counters->counters.rows[number].colour = event->colour;
+    return number;
+}
+
+/* "NaN", "Infinity" and "-Infinity", as they stand in strict JSON. */
+static bool quoted_name(struct tv_bytes raw, double *value)
+{
+    return tv_te_is_string(raw) && raw.length > 2 &&
+           tv_te_number((struct tv_bytes){raw.data + 1, raw.length - 2}, value) &&
+           !isfinite(*value);
+}
+
+/* A value that is no number is one that the event does not tell; NaN says just that. */
+static double value_of(struct tv_bytes raw, bool *bad)
+{
+    double value;
+    if (tv_te_number(raw, &value) || quoted_name(raw, &value))
+        return value;
+    if (tv_bytes_equal(raw, TV_BYTES("true")))
+        return 1;
+    if (tv_bytes_equal(raw, TV_BYTES("false")))
+        return 0;
+    *bad = *bad || !tv_bytes_equal(raw, TV_BYTES("null"));
+    return (double)NAN;
+}
+
+/* Fills `found` from the arguments; whether anything in them was no number. */
+static bool find_values(struct tv_te_counters *counters, struct tv_bytes args)
+{
+    bool bad = false;
+    counters->found.count = 0;
+    if (args.length == 0 || args.data[0] != '{')
+        return true;
+    const uint8_t *at = args.data + 1, *end = args.data + args.length;
+    struct tv_bytes key, raw;
+    while (tv_te_member_next(&at, end, &key, &raw)) {
+        size_t number = counters->found.count;
+        *tv_table_add(&counters->found) = (struct series_name){key, TV_NONE};
+        counters->found_values = tv_array_reserve(counters->found_values, &counters->found_capacity,
+                                                  number + 1, sizeof *counters->found_values);
+        counters->found_values[number] = value_of(raw, &bad);
+    }
+    return bad;
+}
+
+static bool is_shape(const struct tv_te_counters *counters, uint32_t number)
+{
+    if (number == TV_NONE)
+        return false;
+    const struct shape *shape = &counters->shapes.rows[number];
+    if (shape->count != counters->found.count)
+        return false;
+    for (uint32_t i = 0; i < shape->count; i++)
+        if (!tv_bytes_equal(counters->names.rows[shape->first + i].raw,
+                            counters->found.rows[i].raw))
+            return false;
+    return true;
+}
+
+/* Numbers the names that were found; of those that are there twice the last value stands. */
+static void name_found(struct tv_te_counters *counters)
+{
+    struct tv_map places;
+    size_t kept = 0;
+    tv_map_init(&places);
+    for (size_t i = 0; i < counters->found.count; i++) {
+        struct series_name *name = &counters->found.rows[i];
+        name->text = tv_interner_add(counters->texts, tv_te_text(name->raw, &counters->scratch));
+        size_t place = tv_map_add(&places, name->text, (uint32_t)kept);
+        counters->found.rows[place] = *name;
+        counters->found_values[place] = counters->found_values[i];
+        kept += place == kept;
+    }
+    counters->found.count = kept;
+    tv_map_release(&places);
+}
+
+static void add_shape(struct tv_te_counters *counters, uint32_t counter)
+{
+    *tv_table_add(&counters->shapes) = (struct shape){
+        .counter = counter,
+        .count = (uint32_t)counters->found.count,
+        .first = counters->names.count,
+    };
+    for (size_t i = 0; i < counters->found.count; i++) {
+        struct series_name name = counters->found.rows[i];
+        name.raw.data = (const uint8_t *)tv_arena_text(&counters->raws, name.raw);
+        *tv_table_add(&counters->names) = name;
+    }
+}
+
+static uint32_t find_shape(struct tv_te_counters *counters, uint32_t counter)
+{
+    name_found(counters);
+    size_t count = counters->found.count;
+    uint32_t *key = tv_alloc(count + 1, sizeof *key);
+    key[0] = counter;
+    for (size_t i = 0; i < count; i++)
+        key[i + 1] = counters->found.rows[i].text;
+    struct tv_bytes bytes = {(const uint8_t *)key, (count + 1) * sizeof *key};
+    uint32_t number = tv_interner_add(counters->shape_keys, bytes) - 1;
+    tv_free(key);
+    if (number == counters->shapes.count)
+        add_shape(counters, counter);
+    return number;
+}
+
+void tv_te_counters_add(struct tv_te_counters *counters, const struct tv_te_counter_event *event,
+                        struct tv_diagnostics *diagnostics)
+{
+    bool bad = find_values(counters, event->args);
+    if (bad || counters->found.count == 0)
+        tv_diagnostics_add(diagnostics, TV_DIAGNOSTIC_BAD_COUNTER, event->offset);
+    if (counters->found.count == 0)
+        return;
+    uint32_t number = find_counter(counters, event);
+    uint32_t shape = counters->counters.rows[number].last_shape;
+    if (!is_shape(counters, shape))
+        shape = find_shape(counters, number);
+    counters->counters.rows[number].last_shape = shape;
+    *tv_table_add(&counters->samples) = (struct sample){event->time, event->offset, shape};
+    size_t count = counters->found.count;
+    counters->values = tv_array_reserve(counters->values, &counters->value_capacity,
+                                        counters->value_count + count, sizeof *counters->values);
+    memcpy(counters->values + counters->value_count, counters->found_values,
+           count * sizeof *counters->values);
+    counters->value_count += count;
+}
+
+/* ---- All parts ---- */
+
+/* A counter of all parts. */
+struct joined {
+    struct tv_counter counter;
+    uint32_t *series; /* strings of the head */
+    size_t series_count, series_capacity;
+    size_t first, count; /* samples */
+    size_t told;         /* values */
+};
+
+/* A sample on its way to its place. */
+struct moved {
+    int64_t time;
+    uint64_t offset;
+    size_t order;
+    const double *values;
+    const uint32_t *columns; /* of the values */
+    uint32_t count;
+};
+
+struct merge {
+    struct tv_head *head;
+    uint32_t input;
+    struct tv_interner *keys;
+    struct tv_map series; /* (joined, string) -> column */
+    TV_TABLE(joined) joined;
+    uint32_t **numbers; /* of each part's counters */
+    uint32_t **columns; /* of each part's names */
+    struct moved *moved;
+};
+
+/* "name[id]" */
+static uint32_t shown_name(struct merge *merge, uint32_t name, struct tv_bytes id)
+{
+    struct tv_bytes text = tv_head_text(merge->head, name);
+    uint8_t *shown = tv_alloc(text.length + id.length + 3, 1);
+    memcpy(shown, text.data, text.length);
+    shown[text.length] = '[';
+    if (id.length > 0)
+        memcpy(shown + text.length + 1, id.data, id.length);
+    shown[text.length + id.length + 1] = ']';
+    uint32_t string =
+        tv_head_string(merge->head, (struct tv_bytes){shown, text.length + id.length + 2});
+    tv_free(shown);
+    return string;
+}
+
+static uint32_t join_counter(struct merge *merge, const struct tv_te_counters_part *part,
+                             const struct counter *counter)
+{
+    const struct tv_frame *frame = &merge->head->frames[part->frames[counter->name]];
+    uint32_t category = frame->category, name = frame->name;
+    if (counter->id != TV_NONE)
+        name = shown_name(merge, name, tv_interner_get(part->counters->texts, counter->id));
+    uint32_t key[3] = {part->processes[counter->process], category, name};
+    struct tv_bytes bytes = {(const uint8_t *)key, sizeof key};
+    uint32_t number = tv_interner_add(merge->keys, bytes) - 1;
+    if (number == merge->joined.count)
+        tv_table_add(&merge->joined)->counter = (struct tv_counter){
+            .name = name,
+            .category = category,
+            .process = key[0],
+            .input = merge->input,
+        };
+    struct joined *joined = &merge->joined.rows[number];
+    if (joined->counter.colour == 0)
+        joined->counter.colour = (uint8_t)counter->colour;
+    return number;
+}
+
+static uint32_t join_series(struct merge *merge, uint32_t number, struct tv_bytes text)
+{
+    struct joined *joined = &merge->joined.rows[number];
+    uint32_t string = tv_head_string(merge->head, text);
+    uint32_t count = (uint32_t)joined->series_count;
+    uint32_t column = tv_map_add(&merge->series, (uint64_t)number << 32 | string, count);
+    if (column != count)
+        return column;
+    joined->series = tv_array_reserve(joined->series, &joined->series_capacity,
+                                      joined->series_count + 1, sizeof *joined->series);
+    joined->series[joined->series_count++] = string;
+    return column;
+}
+
+static void join_counters(struct merge *merge, size_t index, const struct tv_te_counters_part *part)
+{
+    const struct tv_te_counters *own = part->counters;
+    merge->numbers[index] = tv_alloc(own->counters.count, sizeof **merge->numbers);
+    for (size_t i = 0; i < own->counters.count; i++)
+        merge->numbers[index][i] = join_counter(merge, part, &own->counters.rows[i]);
+}
+
+static void join_shapes(struct merge *merge, size_t index, const struct tv_te_counters *own)
+{
+    const uint32_t *numbers = merge->numbers[index];
+    uint32_t *columns = tv_alloc(own->names.count, sizeof *columns);
+    for (size_t i = 0; i < own->shapes.count; i++) {
+        const struct shape *shape = &own->shapes.rows[i];
+        for (size_t j = shape->first; j < shape->first + shape->count; j++)
+            columns[j] = join_series(merge, numbers[shape->counter],
+                                     tv_interner_get(own->texts, own->names.rows[j].text));
+    }
+    for (size_t i = 0; i < own->samples.count; i++) {
+        const struct shape *shape = &own->shapes.rows[own->samples.rows[i].shape];
+        struct joined *joined = &merge->joined.rows[numbers[shape->counter]];
+        joined->count++;
+        joined->told += shape->count;
+    }
+    merge->columns[index] = columns;
+}
+
+/* Puts the samples of each counter together, in the order of the file. */
+static void move_part(struct merge *merge, size_t index, const struct tv_te_counters *own)
+{
+    const double *values = own->values;
+    for (size_t i = 0; i < own->samples.count; i++) {
+        const struct sample *sample = &own->samples.rows[i];
+        const struct shape *shape = &own->shapes.rows[sample->shape];
+        struct joined *joined = &merge->joined.rows[merge->numbers[index][shape->counter]];
+        size_t place = joined->first + joined->count++;
+        merge->moved[place] = (struct moved){
+            sample->time, sample->offset, place, values, merge->columns[index] + shape->first,
+            shape->count,
+        };
+        values += shape->count;
+    }
+}
+
+static int compare_moved(const void *left, const void *right)
+{
+    const struct moved *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static bool is_sorted(const struct moved *moved, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (moved[i].time < moved[i - 1].time)
+            return false;
+    return true;
+}
+
+/* A file that names other series in each event must not need memory of the square of its size. */
+#define LEAST_VALUES ((size_t)1 << 20)
+#define VALUES_A_TOLD 16
+
+static size_t kept_series(const struct joined *joined)
+{
+    size_t most = LEAST_VALUES + joined->told * VALUES_A_TOLD;
+    size_t kept = joined->count > 0 ? most / joined->count : joined->series_count;
+    return kept < joined->series_count ? kept : joined->series_count;
+}
+
+static void write_values(double *to, size_t width, const struct moved *moved)
+{
+    for (size_t i = 0; i < width; i++)
+        to[i] = (double)NAN;
+    for (size_t i = 0; i < moved->count; i++)
+        if (moved->columns[i] < width)
+            to[moved->columns[i]] = moved->values[i];
+}
+
+static void write_counter(struct merge *merge, struct joined *joined, struct tv_tables *tables)
+{
+    struct moved *moved = merge->moved + joined->first;
+    size_t width = kept_series(joined);
+    if (width < joined->series_count)
+        tv_diagnostics_add(&merge->head->diagnostics, TV_DIAGNOSTIC_MANY_SERIES, moved->offset);
+    if (!is_sorted(moved, joined->count))
+        qsort(moved, joined->count, sizeof *moved, compare_moved);
+    tv_ns *times = tv_alloc(joined->count, sizeof *times);
+    uint64_t *offsets = tv_alloc(joined->count, sizeof *offsets);
+    double *values = tv_alloc(tv_size_mul(joined->count, width), sizeof *values);
+    for (size_t i = 0; i < joined->count; i++) {
+        times[i] = moved[i].time;
+        offsets[i] = moved[i].offset;
+        write_values(values + i * width, width, &moved[i]);
+    }
+    joined->counter.series_count = (uint32_t)width;
+    joined->counter.sample_count = (uint32_t)joined->count;
+    tv_tables_add_counter(tables, &joined->counter, joined->series, times, offsets, values);
+    tv_free(times);
+    tv_free(offsets);
+    tv_free(values);
+}
+
+void tv_te_counters_merge(const struct tv_te_counters_part *parts, size_t count,
+                          struct tv_head *head, uint32_t input, struct tv_tables *tables)
+{
+    struct merge merge = {.head = head, .input = input, .keys = tv_interner_new()};
+    size_t total = 0;
+    tv_map_init(&merge.series);
+    merge.numbers = tv_alloc(count, sizeof *merge.numbers);
+    merge.columns = tv_alloc(count, sizeof *merge.columns);
+    for (size_t i = 0; i < count; i++)
+        join_counters(&merge, i, &parts[i]);
+    for (size_t i = 0; i < count; i++)
+        join_shapes(&merge, i, parts[i].counters);
+    for (size_t i = 0; i < merge.joined.count; i++) {
+        merge.joined.rows[i].first = total;
+        total += merge.joined.rows[i].count;
+        merge.joined.rows[i].count = 0;
+    }
+    merge.moved = tv_alloc(total, sizeof *merge.moved);
+    for (size_t i = 0; i < count; i++)
+        move_part(&merge, i, parts[i].counters);
+    for (size_t i = 0; i < merge.joined.count; i++) {
+        write_counter(&merge, &merge.joined.rows[i], tables);
+        tv_free(merge.joined.rows[i].series);
+    }
+    for (size_t i = 0; i < count; i++) {
+        tv_free(merge.numbers[i]);
+        tv_free(merge.columns[i]);
+    }
+    tv_free(merge.numbers);
+    tv_free(merge.columns);
+    tv_free(merge.moved);
+    tv_free(merge.joined.rows);
+    tv_map_release(&merge.series);
+    tv_interner_free(merge.keys);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an event says that the model does not hold, read again from its text (model/head.h,
+ * tv_describe): arguments, ids, stacks, and whatever else its writer put there.
+ */
+#include "readers/trace_event/describe.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/intern.h"
+#include "base/memory.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/edit.h"
+#include "readers/trace_event/fields.h"
+#include "readers/trace_event/references.h"
+
+static bool is_object(struct tv_bytes raw)
+{
+    return raw.length > 0 && raw.data[0] == '{';
+}
+
+/* One without quotes is a string all the same. */
+static void put_key(struct tv_out *out, struct tv_bytes key)
+{
+    if (tv_te_is_string(key))
+        tv_json_normalise(key, out, NULL);
+    else
+        tv_out_json(out, key);
+}
+
+static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes value)
+{
+    tv_out_text(out, *any ? "," : "");
+    *any = true;
+    put_key(out, key);
+    tv_out_char(out, ':');
+    tv_json_normalise(value, out, NULL);
+}
+
+/* ---- Arguments ---- */
+
+/* The keys of an object, and the value of each; of duplicates the last. */
+struct members {
+    struct tv_interner *keys;
+    struct tv_bytes *values;
+    size_t capacity;
+};
+
+static void members_init(struct members *members, struct tv_bytes object)
+{
+    struct tv_bytes key, value;
+    *members = (struct members){.keys = tv_interner_new()};
+    members->values = tv_array_reserve(NULL, &members->capacity, 1, sizeof *members->values);
+    members->values[TV_EMPTY_STRING] = (struct tv_bytes){NULL, 0};
+    const uint8_t *at = object.data + 1, *end = object.data + object.length;
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        size_t number = tv_interner_add(members->keys, tv_te_key(key));
+        members->values = tv_array_reserve(members->values, &members->capacity, number + 1,
+                                           sizeof *members->values);
+        members->values[number] = value;
+    }
+}
+
+static void members_release(struct members *members)
+{
+    tv_interner_free(members->keys);
+    tv_free(members->values);
+}
+
+/* The value of a key; data NULL: there is no such key. */
+static struct tv_bytes members_find(const struct members *members, struct tv_bytes key)
+{
+    uint32_t number = tv_interner_find(members->keys, tv_te_key(key));
+    return number == TV_NONE ? (struct tv_bytes){NULL, 0} : members->values[number];
+}
+
+/* The members of the first object that the second does not have. */
+static void put_rest(struct tv_out *out, bool *any, struct tv_bytes first,
+                     const struct members *second)
+{
+    struct members own;
+    struct tv_bytes key, value;
+    const uint8_t *at = first.data + 1, *end = first.data + first.length;
+    members_init(&own, first);
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (members_find(&own, key).data == value.data && !members_find(second, key).data)
+            put_member(out, any, key, value);
+    members_release(&own);
+}
+
+/* Two objects as one: what both have is that of the second. */
+static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    struct members own;
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = second.data + 1, *end = second.data + second.length;
+    members_init(&own, second);
+    tv_out_char(out, '{');
+    put_rest(out, &any, first, &own);
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (members_find(&own, key).data == value.data)
+            put_member(out, &any, key, value);
+    tv_out_char(out, '}');
+    members_release(&own);
+}
+
+/* The same of arguments: asynchronous events have theirs a level deeper (section 3.5). */
+static void merge_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    struct members own;
+    struct tv_bytes key, value, before = tv_te_member(first, "params");
+    bool any = false;
+    const uint8_t *at = second.data + 1, *end = second.data + second.length;
+    members_init(&own, second);
+    tv_out_char(out, '{');
+    put_rest(out, &any, first, &own);
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
+        if (members_find(&own, key).data != value.data)
+            continue;
+        if (params && is_object(before) && is_object(value)) {
+            tv_out_text(out, any ? ",\"params\":" : "\"params\":");
+            merge(out, before, value);
+            any = true;
+        } else {
+            put_member(out, &any, key, value);
+        }
+    }
+    tv_out_char(out, '}');
+    members_release(&own);
+}
+
+static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    if (is_object(first) && is_object(second))
+        merge_args(out, first, second);
+    else if (second.data || first.data)
+        tv_json_normalise(second.data ? second : first, out, NULL);
+    else
+        tv_out_text(out, "{}");
+}
+
+/* The members of the first object that the second has with another value. */
+static void put_hidden(struct tv_out *out, struct tv_bytes first, struct tv_bytes second,
+                       const char *opening)
+{
+    struct members own, others;
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = first.data + 1, *end = first.data + first.length;
+    members_init(&own, first);
+    members_init(&others, second);
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        struct tv_bytes other = members_find(&others, key);
+        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
+        if (members_find(&own, key).data != value.data || !other.data ||
+            tv_json_same(value, other) || (params && is_object(value) && is_object(other)))
+            continue;
+        tv_out_text(out, any ? "" : opening);
+        put_member(out, &any, key, value);
+    }
+    tv_out_text(out, any ? "}" : "");
+    members_release(&own);
+    members_release(&others);
+}
+
+/* The arguments of the beginning that those of the end hide, so that both can be seen. */
+static void put_overwritten(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+{
+    if (!is_object(first) || !is_object(second))
+        return;
+    struct tv_bytes params = tv_te_member(first, "params"), later = tv_te_member(second, "params");
+    put_hidden(out, first, second, ",\"overwritten\":{");
+    if (is_object(params) && is_object(later))
+        put_hidden(out, params, later, ",\"overwritten_params\":{");
+}
+
+/* ---- Stacks ---- */
+
+static void put_names(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
+{
+    size_t depth;
+    uint32_t *frames = tv_path_frames(trace, path, &depth);
+    tv_out_char(out, '[');
+    for (size_t i = 0; i < depth; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        tv_out_json(out, tv_head_text(trace->head, trace->head->frames[frames[i]].name));
+    }
+    tv_out_char(out, ']');
+    tv_free(frames);
+}
+
+/* A list as it is, but that addresses have the names of what stands there. */
+static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv_bytes list,
+                     struct tv_te_scratch *scratch)
+{
+    struct tv_address_place place;
+    struct tv_bytes value;
+    const uint8_t *at = list.data + 1, *end = list.data + list.length;
+    tv_out_char(out, '[');
+    bool more = tv_te_element_next(&at, end, &value);
+    while (more) {
+        struct tv_bytes own = value;
+        more = tv_te_element_next(&at, end, &value);
+        if (tv_head_find_address(trace->head, tv_te_text(own, scratch),
+                                 more ? TV_STACK_CALLER : TV_STACK_LEAF, &place) &&
+            place.function.length > 0)
+            tv_out_json(out, place.function);
+        else
+            tv_json_normalise(own, out, NULL);
+        tv_out_text(out, more ? "," : "");
+    }
+    tv_out_char(out, ']');
+}
+
+/* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names.
+ * False: what is there leads to no stack. */
+static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                      const char *key, struct tv_bytes frame, struct tv_bytes stack)
+{
+    struct tv_te_scratch scratch = {NULL, 0};
+    if (frame.data && stack.data) /* section 2: neither counts */
+        return false;
+    uint32_t string = TV_NONE;
+    if (frame.data)
+        string = tv_interner_find(trace->head->strings, tv_te_text(frame, &scratch));
+    const struct tv_stack_frame *found =
+        string == TV_NONE ? NULL : tv_tables_stack_frame(&trace->tables, input, string);
+    if (found || stack.data)
+        tv_out_format(out, ",\"%s\":", key);
+    if (found)
+        put_names(out, trace, found->path);
+    else if (stack.data && stack.data[0] == '[')
+        put_list(out, trace, stack, &scratch);
+    else if (stack.data)
+        tv_json_normalise(stack, out, NULL);
+    tv_te_scratch_release(&scratch);
+    return found || stack.data || !frame.data;
+}
+
+/* ---- Everything else ---- */
+
+static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
+{
+    if (!value.data)
+        return;
+    tv_out_format(out, ",\"%s\":", key);
+    tv_json_normalise(value, out, NULL);
+}
+
+/* What the model holds, or what is written in another form. */
+static bool is_held(struct tv_bytes key)
+{
+    static const char *const held[] = {"name", "cat", "ph",   "ts", "dur",   "tts", "tdur",
+                                       "pid",  "tid", "args", "sf", "stack", "esf", "estack"};
+    for (size_t i = 0; i < TV_COUNT(held); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(held[i])))
+            return true;
+    return false;
+}
+
+static void put_others(struct tv_out *out, struct tv_bytes object)
+{
+    struct tv_bytes key, value;
+    bool any = true;
+    const uint8_t *at = object.data + 1, *end = object.data + object.length;
+    while (tv_te_member_next(&at, end, &key, &value))
+        if (!is_held(tv_te_key(key)))
+            put_member(out, &any, key, value);
+}
+
+static bool is_either(struct tv_bytes key, const char *one, const char *other)
+{
+    return tv_bytes_equal(key, tv_bytes_of(one)) || tv_bytes_equal(key, tv_bytes_of(other));
+}
+
+/* Whether a member of the end's event is neither held by the model nor what the beginning says. */
+static bool is_news(struct tv_bytes key, struct tv_bytes value, const struct members *said,
+                    bool stack_shown)
+{
+    struct tv_bytes text = tv_te_key(key), before = members_find(said, key);
+    if (is_either(text, "sf", "stack"))
+        return !stack_shown;
+    if (is_held(text) && !is_either(text, "name", "cat"))
+        return false;
+    return !before.data || !tv_json_same(before, value);
+}
+
+/* What the end's own event says in words of its own. */
+static void put_end(struct tv_out *out, const struct tv_te_event_text *start,
+                    const struct tv_te_event_text *end, bool stack_shown)
+{
+    struct members said, own;
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = end->object.data + 1, *behind = end->object.data + end->object.length;
+    members_init(&said, start->object);
+    members_init(&own, end->object);
+    while (tv_te_member_next(&at, behind, &key, &value)) {
+        if (members_find(&own, key).data != value.data || !is_news(key, value, &said, stack_shown))
+            continue;
+        tv_out_text(out, any ? "" : ",\"end\":{");
+        put_member(out, &any, key, value);
+    }
+    tv_out_text(out, any ? "}" : "");
+    members_release(&said);
+    members_release(&own);
+}
+
+static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                      const struct tv_te_event_text *start, const struct tv_te_event_text *end)
+{
+    const struct tv_te_fields *a = &start->fields;
+    struct tv_te_fields none = {0};
+    const struct tv_te_fields *b = end ? &end->fields : &none;
+    tv_out_text(out, "{\"args\":");
+    put_args(out, a->args, b->args);
+    put_overwritten(out, a->args, b->args);
+    if (!put_stack(out, trace, input, "start_stack", a->sf, a->stack)) {
+        put_raw(out, "sf", a->sf);
+        put_raw(out, "stack", a->stack);
+    }
+    bool shown =
+        put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
+    if (!end && !shown) {
+        put_raw(out, "esf", a->esf);
+        put_raw(out, "estack", a->estack);
+    }
+    put_others(out, start->object);
+    if (end)
+        put_end(out, start, end, shown);
+    tv_te_references_write(out, trace, input, a, b->args);
+    tv_out_char(out, '}');
+}
+
+/* A snapshot that lies inside of another is the object itself: it looks like one of an event. */
+static void put_inner(struct tv_out *out, struct tv_bytes object)
+{
+    tv_out_text(out, "{\"args\":{\"snapshot\":");
+    tv_json_normalise(object, out, NULL);
+    tv_out_text(out, "}}");
+}
+
+static bool is_inner(const struct tv_te_event_text *event)
+{
+    return !event->fields.ph.data && !event->fields.ts.data;
+}
+
+enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                              uint64_t end_offset, struct tv_out *out, struct tv_error *err)
+{
+    struct tv_source *source = trace->head->inputs[input].source;
+    struct tv_te_event_text start = {.bytes = NULL}, end = {.bytes = NULL};
+    bool ended = end_offset != TV_NO_OFFSET;
+    enum tv_status status = tv_te_event_text_read(&start, source, offset, err);
+    if (ended) {
+        enum tv_status second = tv_te_event_text_read(&end, source, end_offset, err);
+        status = status == TV_OK ? second : status;
+    }
+    if (status == TV_OK && is_inner(&start))
+        put_inner(out, start.object);
+    else if (status == TV_OK)
+        put_event(out, trace, input, &start, ended ? &end : NULL);
+    tv_free(start.bytes);
+    tv_free(end.bytes);
+    return status;
+}
+
+/* ---- As an event again ---- */
+
+/* What is written in another form; the end's stacks have other names in one event of its own. */
+static bool is_remade(struct tv_bytes key)
+{
+    static const char *const remade[] = {"ph", "dur", "tdur", "args", "esf", "estack"};
+    for (size_t i = 0; i < TV_COUNT(remade); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(remade[i])))
+            return true;
+    return false;
+}
+
+static void put_length(struct tv_out *out, const char *key, tv_ns length)
+{
+    tv_out_format(out, ",\"%s\":", key);
+    tv_out_time(out, length, 1000, 3);
+}
+
+static bool is_moved(const struct tv_te_edit *moved, struct tv_bytes key)
+{
+    return (moved->has_ts && tv_bytes_equal(key, TV_BYTES("ts"))) ||
+           (moved->has_tts && tv_bytes_equal(key, TV_BYTES("tts")));
+}
+
+/* The members of the beginning that are written as they are; the colour is that of the end, where
+ * this tells one. */
+static void put_kept(struct tv_out *out, const struct tv_te_event_text *start,
+                     struct tv_bytes end_colour, const struct tv_te_edit *moved)
+{
+    struct tv_bytes key, value;
+    bool any = true, recoloured = tv_te_colour(end_colour) > 0;
+    const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
+    while (tv_te_member_next(&at, behind, &key, &value)) {
+        struct tv_bytes text = tv_te_key(key);
+        if (!is_remade(text) && !is_moved(moved, text) &&
+            !(recoloured && tv_bytes_equal(text, TV_BYTES("cname"))))
+            put_member(out, &any, key, value);
+    }
+    if (recoloured)
+        put_raw(out, "cname", end_colour);
+    if (moved->has_ts)
+        put_length(out, "ts", moved->ts);
+    if (moved->has_tts)
+        put_length(out, "tts", moved->tts);
+}
+
+/* What the end says of its own stands as it is shown: under "end", and arguments that it hides
+ * under "overwritten". */
+static void put_slice(struct tv_out *out, const struct tv_slice *slice,
+                      const struct tv_te_event_text *start, const struct tv_te_event_text *end,
+                      const struct tv_te_edit *moved)
+{
+    const struct tv_te_fields *a = &start->fields;
+    struct tv_te_fields none = {0};
+    const struct tv_te_fields *b = end ? &end->fields : &none;
+    char phase = tv_te_phase(a);
+    bool begun = phase == 'B', open = begun && (slice->flags & TV_SLICE_OPEN);
+    tv_out_format(out, "{\"ph\":\"%c\"", begun && !open ? 'X' : phase);
+    put_kept(out, start, b->cname, moved);
+    if (!open)
+        put_length(out, "dur", slice->length);
+    if (!open && a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
+        put_length(out, "tdur", slice->cpu_length);
+    put_raw(out, "esf", begun ? b->sf : a->esf);
+    put_raw(out, "estack", begun ? b->stack : a->estack);
+    if (a->args.data || b->args.data) {
+        tv_out_text(out, ",\"args\":");
+        put_args(out, a->args, b->args);
+    }
+    put_overwritten(out, a->args, b->args);
+    if (end)
+        put_end(out, start, end, true);
+    tv_out_char(out, '}');
+}
+
+/* Where the model's times are not those of the event that began the slice, they are written. */
+static struct tv_te_edit moved_times(const struct tv_trace *trace, uint32_t input,
+                                     const struct tv_slice *slice,
+                                     const struct tv_te_fields *fields)
+{
+    struct tv_te_edit edit = {.ts = slice->start - trace->offset[input], .tts = slice->cpu_start};
+    int64_t ts, tts;
+    edit.has_ts = !tv_te_time(fields->ts, &ts) || ts != edit.ts;
+    edit.has_tts =
+        tv_te_time(fields->tts, &tts) && tts != edit.tts && !(slice->flags & TV_SLICE_NO_CPU);
+    return edit;
+}
+
+enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, uint32_t index,
+                                    struct tv_out *out, struct tv_error *err)
+{
+    struct tv_source *source = trace->head->inputs[trace->rows[row].input].source;
+    const struct tv_slice_extra *extra = tv_tables_slice_extra(&trace->tables, row, index);
+    struct tv_slice slice = tv_slice_get(trace, row, index);
+    struct tv_te_event_text start = {.bytes = NULL}, end = {.bytes = NULL};
+    bool ended = extra && extra->end_offset != TV_NO_OFFSET;
+    enum tv_status status =
+        tv_te_event_text_read(&start, source, tv_slice_offset(trace, row, index), err);
+    if (ended) {
+        enum tv_status second = tv_te_event_text_read(&end, source, extra->end_offset, err);
+        status = status == TV_OK ? second : status;
+    }
+    if (status == TV_OK) {
+        struct tv_te_edit moved = moved_times(trace, trace->rows[row].input, &slice, &start.fields);
+        put_slice(out, &slice, &start, ended ? &end : NULL, &moved);
+    }
+    tv_free(start.bytes);
+    tv_free(end.bytes);
+    return status;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * joined.c - "=" events: two ids are the same thing.
+ *
+ * Ids are joined in any order and through others, so that groups are found with a forest of sets.
+ * A plain id joins both what it is among async events (of all processes) and among objects (of the
+ * event's process).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/trace_event/ids.h"
+
+struct sets {
+    struct tv_map numbers; /* string of the key -> number */
+    uint32_t *parents;
+    uint32_t *strings;
+    size_t parent_capacity, string_capacity;
+    uint32_t count;
+};
+
+static uint32_t add_id(struct sets *sets, uint32_t string)
+{
+    uint32_t number = tv_map_add(&sets->numbers, string, sets->count);
+    if (number != sets->count)
+        return number;
+    sets->parents = tv_array_reserve(sets->parents, &sets->parent_capacity, (size_t)number + 1,
+                                     sizeof *sets->parents);
+    sets->strings = tv_array_reserve(sets->strings, &sets->string_capacity, (size_t)number + 1,
+                                     sizeof *sets->strings);
+    sets->parents[number] = number;
+    sets->strings[number] = string;
+    sets->count++;
+    return number;
+}
+
+static uint32_t find_root(struct sets *sets, uint32_t number)
+{
+    while (sets->parents[number] != number) {
+        sets->parents[number] = sets->parents[sets->parents[number]];
+        number = sets->parents[number];
+    }
+    return number;
+}
+
+/* False: they were one already. The smaller number stays the root. */
+static bool unite(struct sets *sets, uint32_t a, uint32_t b)
+{
+    a = find_root(sets, a);
+    b = find_root(sets, b);
+    if (a == b)
+        return false;
+    sets->parents[a < b ? b : a] = a < b ? a : b;
+    return true;
+}
+
+/* A row of the table of joins, before groups are known. */
+struct row {
+    uint32_t number; /* of the first id */
+    bool itself;
+};
+
+struct joining {
+    struct tv_te_context *context;
+    struct sets sets;
+    struct tv_te_key key;
+    struct row *rows; /* of those that this input adds to the table */
+    size_t row_count, row_capacity;
+};
+
+static uint32_t add_key(struct joining *joining, const struct tv_te_id_parts *id,
+                        enum tv_te_id_owner owner)
+{
+    joining->key.length = 0;
+    tv_te_key_add_id(&joining->key, joining->context, id, owner);
+    return add_id(&joining->sets,
+                  tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
+}
+
+/* The number of an id; that of the same id among objects is united with it, or of `object`, which
+ * tells it where it differs (rename.c). */
+static uint32_t add_both(struct joining *joining, struct tv_te_id_parts id, struct tv_bytes object)
+{
+    uint32_t number = add_key(joining, &id, TV_TE_ID_SHARED);
+    if (id.kind != TV_TE_ID_PLAIN)
+        return number;
+    if (object.data != NULL)
+        id.raw = object;
+    unite(&joining->sets, number, add_key(joining, &id, TV_TE_ID_OWNED));
+    return number;
+}
+
+/* The second id: a value as that of "id", or an object as that of "id2". */
+static enum tv_te_id_kind linked_id(const struct tv_te_fields *fields, struct tv_bytes *raw)
+{
+    struct tv_bytes linked = tv_te_member(fields->args, "linked_id");
+    struct tv_te_fields other = {.ph = {NULL, 0}};
+    if (linked.data == NULL) /* as the format's document spells it */
+        linked = tv_te_member(fields->args, "linked id");
+    if (linked.length > 0 && linked.data[0] == '{')
+        other.id2 = linked;
+    else
+        other.id = linked;
+    return tv_te_id(&other, raw);
+}
+
+static bool is_id(enum tv_te_id_kind kind)
+{
+    return kind != TV_TE_ID_NONE && kind != TV_TE_ID_BAD;
+}
+
+/* The id as it stands in the event: that of "id2" without what is around it. */
+static uint32_t id_string(struct joining *joining, struct tv_bytes raw)
+{
+    struct tv_te_context *context = joining->context;
+    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+}
+
+static void note_join(struct joining *joining, const struct tv_join *join, struct row row)
+{
+    *tv_table_add(&joining->context->trace->tables.joins) = *join;
+    joining->rows = tv_array_reserve(joining->rows, &joining->row_capacity, joining->row_count + 1,
+                                     sizeof *joining->rows);
+    joining->rows[joining->row_count++] = row;
+}
+
+static void join_event(struct joining *joining, const struct tv_te_loose *event)
+{
+    struct tv_te_fields fields;
+    if (!tv_te_event_read(joining->context, event->offset, &fields))
+        return;
+    struct tv_te_id_parts id = {.scope = fields.scope, .process = event->process}, linked = id;
+    id.kind = tv_te_id(&fields, &id.raw);
+    linked.kind = linked_id(&fields, &linked.raw);
+    if (!is_id(id.kind) || !is_id(linked.kind)) {
+        bool none = id.kind == TV_TE_ID_NONE || linked.kind == TV_TE_ID_NONE;
+        tv_te_warn(joining->context, none ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
+                   event->offset);
+        return;
+    }
+    uint32_t first = add_both(joining, id, tv_te_member(fields.args, "object_id"));
+    uint32_t second = add_both(joining, linked, tv_te_member(fields.args, "linked_object_id"));
+    if (first == second)
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
+    else if (!unite(&joining->sets, first, second))
+        tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_AGAIN, event->offset);
+    struct tv_join join = {
+        .offset = event->offset,
+        .id = id_string(joining, id.raw),
+        .linked = id_string(joining, linked.raw),
+        .input = joining->context->input,
+    };
+    note_join(joining, &join, (struct row){first, first == second});
+}
+
+/* A group's number is that of a string which no other input's group has. */
+static uint32_t name_group(struct joining *joining, uint32_t root)
+{
+    struct tv_head *head = joining->context->trace->head;
+    char digits[16];
+    snprintf(digits, sizeof digits, "%u=", (unsigned)joining->context->input);
+    joining->key.length = 0;
+    tv_te_key_add(&joining->key, tv_bytes_of(digits));
+    tv_te_key_add(&joining->key, tv_head_text(head, joining->sets.strings[root]));
+    return tv_head_string(head, tv_te_key_text(&joining->key));
+}
+
+/* Whose number is a root that an event joined to another id, not only to itself. */
+static bool *find_joined(struct joining *joining)
+{
+    bool *joined = tv_alloc(joining->sets.count, sizeof *joined);
+    memset(joined, 0, joining->sets.count * sizeof *joined);
+    for (size_t i = 0; i < joining->row_count; i++)
+        if (!joining->rows[i].itself)
+            joined[find_root(&joining->sets, joining->rows[i].number)] = true;
+    return joined;
+}
+
+static void fill_groups(struct joining *joining)
+{
+    struct sets *sets = &joining->sets;
+    struct tv_tables *tables = &joining->context->trace->tables;
+    if (joining->row_count == 0)
+        return;
+    struct tv_join *joins = &tables->joins.rows[tables->joins.count - joining->row_count];
+    bool *joined = find_joined(joining);
+    for (size_t i = 0; i < joining->row_count; i++)
+        joins[i].group = joining->rows[i].itself
+                             ? TV_NONE
+                             : name_group(joining, find_root(sets, joining->rows[i].number));
+    for (uint32_t i = 0; i < sets->count; i++) {
+        uint32_t root = find_root(sets, i);
+        if (joined[root])
+            tv_map_set(&joining->context->joined, sets->strings[i], name_group(joining, root));
+    }
+    tv_free(joined);
+}
+
+void tv_te_joined(struct tv_te_context *context)
+{
+    struct joining joining = {.context = context};
+    tv_map_init(&joining.sets.numbers);
+    for (size_t i = 0; i < context->loose_count; i++)
+        if (context->loose[i].phase == '=')
+            join_event(&joining, &context->loose[i]);
+    fill_groups(&joining);
+    tv_map_release(&joining.sets.numbers);
+    tv_free(joining.sets.parents);
+    tv_free(joining.sets.strings);
+    tv_free(joining.rows);
+    tv_te_key_release(&joining.key);
+}
+
+uint32_t tv_te_group(const struct tv_te_context *context, struct tv_bytes id)
+{
+    if (context->joined.count == 0)
+        return TV_NONE;
+    uint32_t string = tv_interner_find(context->trace->head->strings, id);
+    return string == TV_NONE ? TV_NONE : tv_map_find(&context->joined, string);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link.c - what joins an event to others: kept when it is read, or read again.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "readers/trace_event/events.h"
+#include "readers/trace_event/ids.h"
+
+/* Whether a row has room for all that counts. */
+static bool can_keep(const struct tv_te_fields *fields, enum tv_te_id_kind kind, struct tv_bytes id)
+{
+    if (kind == TV_TE_ID_BAD || id.length > TV_TE_KEPT_ID)
+        return false;
+    if (fields->bp.data != NULL && !tv_bytes_equal(fields->bp, TV_BYTES("\"e\"")))
+        return false;
+    return fields->scope.data == NULL && fields->cname.data == NULL && fields->tts.data == NULL &&
+           fields->bind_id.data == NULL;
+}
+
+void tv_te_link_keep(struct tv_te_loose *event, const struct tv_te_fields *fields)
+{
+    struct tv_bytes id;
+    enum tv_te_id_kind kind = tv_te_id(fields, &id);
+    event->kept = 0;
+    if (!can_keep(fields, kind, id))
+        return;
+    event->kept = (uint8_t)(TV_TE_KEPT | (fields->name.data ? TV_TE_KEPT_NAME : 0) |
+                            (fields->cat.data ? TV_TE_KEPT_CATEGORY : 0) |
+                            (tv_te_tells(fields) ? TV_TE_KEPT_TELLS : 0) |
+                            (fields->bp.data ? TV_TE_KEPT_AROUND : 0));
+    event->id_kind = (uint8_t)kind;
+    event->id_length = (uint8_t)id.length;
+    if (id.length > 0)
+        memcpy(event->id, id.data, id.length);
+}
+
+static void take_kept(const struct tv_te_loose *event, struct tv_te_link *link)
+{
+    *link = (struct tv_te_link){
+        .kind = (enum tv_te_id_kind)event->id_kind,
+        .id = {event->id_kind == TV_TE_ID_NONE ? NULL : event->id, event->id_length},
+        .cpu = TV_NO_TIME,
+        .has_name = event->kept & TV_TE_KEPT_NAME,
+        .has_category = event->kept & TV_TE_KEPT_CATEGORY,
+        .tells = event->kept & TV_TE_KEPT_TELLS,
+    };
+    if (link->kind == TV_TE_ID_PLAIN)
+        link->plain = link->id;
+    if (event->kept & TV_TE_KEPT_AROUND)
+        link->bp = TV_BYTES("\"e\"");
+}
+
+struct tv_te_link tv_te_link_of(const struct tv_te_loose *event, const struct tv_te_fields *fields)
+{
+    struct tv_te_link link = {
+        .plain = fields->id,
+        .scope = fields->scope,
+        .bp = fields->bp,
+        .colour = (uint8_t)tv_te_colour(fields->cname),
+        .has_name = fields->name.data != NULL,
+        .has_category = fields->cat.data != NULL,
+        .tells = tv_te_tells(fields),
+    };
+    link.kind = tv_te_id(fields, &link.id);
+    /* Only the beginning must ask for it; that of the end is used when the beginning has one. */
+    if ((event->phase != 'e' && !tv_te_truth(fields->use_async_tts)) ||
+        !tv_te_time(fields->tts, &link.cpu))
+        link.cpu = TV_NO_TIME;
+    return link;
+}
+
+bool tv_te_link_read(struct tv_te_context *context, const struct tv_te_loose *event,
+                     struct tv_te_link *link)
+{
+    struct tv_te_fields fields;
+    if (event->kept & TV_TE_KEPT) {
+        take_kept(event, link);
+        return true;
+    }
+    if (!tv_te_event_read(context, event->offset, &fields))
+        return false;
+    *link = tv_te_link_of(event, &fields);
+    return true;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/trace_event/list.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "readers/json/json.h"
+
+/* An event that is longer is taken for one without an end. */
+#define LONGEST_EVENT ((uint64_t)64 << 20)
+
+/* After so much was looked at in vain, only shorter events are believed in; then none. */
+#define WASTE_ALLOWED ((uint64_t)256 << 20)
+#define LONGEST_AFTER_WASTE ((uint64_t)1 << 20)
+#define WASTE_MOST ((uint64_t)4 << 30)
+
+/* What a guess may look at. */
+#define GUESSED_EVENT ((size_t)64 << 10)
+#define GUESS_MOST ((uint64_t)16 << 20)
+
+void tv_te_list_init(struct tv_te_list *list, struct tv_source *source, uint64_t start,
+                     uint64_t end)
+{
+    memset(list, 0, sizeof *list);
+    list->source = source;
+    list->start = list->at = start;
+    list->end = end;
+    list->clean = list->fresh = true;
+    tv_window_init(&list->window, source);
+    tv_te_part_init(&list->part);
+}
+
+void tv_te_list_release(struct tv_te_list *list)
+{
+    tv_window_release(&list->window);
+    tv_te_part_release(&list->part);
+}
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* ---- Guessing ---- */
+
+/* Whether an event begins with these bytes; *cost: how many it took to know. */
+static bool looks_like_event(struct tv_bytes bytes, uint64_t *cost)
+{
+    struct tv_te_fields fields;
+    const uint8_t *end;
+    if (bytes.length > GUESSED_EVENT)
+        bytes.length = GUESSED_EVENT;
+    enum tv_te_read read = tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
+    *cost += (uint64_t)(end - bytes.data) + 1;
+    return read == TV_TE_READ && tv_te_phase(&fields) != '\0';
+}
+
+/* What stands before the place that the search has reached. */
+struct guess {
+    uint8_t before; /* the last byte that is no space */
+    bool line;      /* a line began since */
+    uint64_t cost;
+};
+
+/* The next '{' at which an event may begin; its index, or bytes.length. */
+static size_t next_candidate(struct guess *guess, struct tv_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.length; i++) {
+        uint8_t c = bytes.data[i];
+        if (is_space(c)) {
+            guess->line = guess->line || c == '\n';
+            continue;
+        }
+        if (c == '{' && (guess->line || guess->before == ',' || guess->before == '}'))
+            return i;
+        guess->before = c;
+        guess->line = false;
+    }
+    return bytes.length;
+}
+
+enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_t *start,
+                                struct tv_error *err)
+{
+    struct guess guess = {0, false, 0};
+    struct tv_bytes bytes;
+    *start = TV_NO_OFFSET;
+    for (; guess.cost < GUESS_MOST; guess.cost++) {
+        enum tv_status status = tv_window_at(window, from, GUESSED_EVENT, &bytes, err);
+        if (status != TV_OK || bytes.length == 0)
+            return status;
+        size_t place = next_candidate(&guess, bytes);
+        from += place;
+        guess.cost += place;
+        if (place == bytes.length)
+            continue;
+        status = tv_window_at(window, from, GUESSED_EVENT, &bytes, err);
+        if (status != TV_OK)
+            return status;
+        if (looks_like_event(bytes, &guess.cost)) {
+            *start = from;
+            return TV_OK;
+        }
+        guess.before = '{';
+        guess.line = false;
+        from++;
+    }
+    return TV_OK;
+}
+
+/* ---- Walking ---- */
+
+enum step {
+    STEP_DONE,   /* list->ended says how */
+    STEP_MORE,   /* the element at list->at goes on behind the bytes */
+    STEP_BROKEN, /* the element at list->at is */
+};
+
+/* The bytes at hand. */
+struct stretch {
+    const uint8_t *at, *end;
+    const uint8_t *data;
+    uint64_t offset; /* of data */
+};
+
+static uint64_t offset_of(const struct stretch *bytes)
+{
+    return bytes->offset + (uint64_t)(bytes->at - bytes->data);
+}
+
+static void warn(struct tv_te_list *list, enum tv_diagnostic_kind kind, uint64_t offset)
+{
+    tv_diagnostics_add(&list->part.diagnostics, kind, offset);
+}
+
+static void skip_separators(struct tv_te_list *list, struct stretch *bytes)
+{
+    const uint8_t *at = bytes->at, *end = bytes->end;
+    for (; at < end; at++)
+        if (*at == ',')
+            list->commas++;
+        else if (!is_space(*at))
+            break;
+    bytes->at = at;
+}
+
+static bool is_empty_object(const uint8_t *at)
+{
+    for (at++; is_space(*at); at++)
+        ;
+    return *at == '}';
+}
+
+/* Whether the commas before an element are not what JSON wants; from here on they count anew. */
+static bool odd_commas(struct tv_te_list *list)
+{
+    bool odd = list->lines ? list->commas > 1 : list->commas != (list->fresh ? 0u : 1u);
+    odd = odd || list->comment;
+    list->commas = 0;
+    list->fresh = list->comment = false;
+    return odd;
+}
+
+static TV_NOINLINE void copy_event(struct tv_te_list *list, struct tv_bytes text, uint64_t offset)
+{
+    struct tv_te_copy *copy = list->copy;
+    struct tv_te_list_event event = {&list->fields, text, offset};
+    if (copy->wanted && !copy->wanted(copy->context, &event))
+        return;
+    if (copy->count++ > 0)
+        tv_out_text(copy->out, ",\n");
+    tv_json_normalise(text, copy->out, NULL);
+}
+
+/* The object whose fields were read ends at `end`. */
+TV_INLINE void keep_object(struct tv_te_list *list, struct stretch *bytes, const uint8_t *end)
+{
+    struct tv_te_fields *fields = &list->fields;
+    if (TV_UNLIKELY(odd_commas(list)))
+        fields->faults |= 1;
+    if (TV_LIKELY(fields->ph.data || !is_empty_object(bytes->at)))
+        tv_te_part_take(&list->part, fields, offset_of(bytes));
+    if (TV_UNLIKELY(list->copy))
+        copy_event(list, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)}, offset_of(bytes));
+    bytes->at = end;
+}
+
+static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
+{
+    const uint8_t *end;
+    enum tv_te_read read = tv_te_fields_read_over(bytes->at, bytes->end, &list->fields, &end);
+    if (TV_UNLIKELY(read == TV_TE_CUT))
+        return STEP_MORE;
+    if (TV_UNLIKELY(read != TV_TE_READ))
+        return STEP_BROKEN;
+    keep_object(list, bytes, end);
+    return STEP_DONE;
+}
+
+/* A comment between elements. */
+static enum step take_comment(struct tv_te_list *list, struct stretch *bytes)
+{
+    size_t left = (size_t)(bytes->end - bytes->at);
+    if (left < 2)
+        return STEP_MORE;
+    bool line = bytes->at[1] == '/';
+    if (!line && bytes->at[1] != '*')
+        return STEP_BROKEN;
+    for (const uint8_t *at = bytes->at + 2; at < bytes->end; at++)
+        if (line ? *at == '\n' : *at == '/' && at[-1] == '*' && at > bytes->at + 2) {
+            list->comment = true;
+            bytes->at = at + 1;
+            return STEP_DONE;
+        }
+    return STEP_MORE;
+}
+
+/* What is no object. */
+static enum step take_other(struct tv_te_list *list, struct stretch *bytes)
+{
+    const uint8_t *at = bytes->at;
+    struct tv_bytes value;
+    if (!tv_te_element_next(&at, bytes->end, &value))
+        return at >= bytes->end ? STEP_MORE : STEP_BROKEN;
+    odd_commas(list);
+    warn(list, TV_DIAGNOSTIC_BAD_EVENT, offset_of(bytes));
+    bytes->at = at;
+    return STEP_DONE;
+}
+
+/* Elements while the bytes last. */
+static enum step walk(struct tv_te_list *list, struct stretch *bytes)
+{
+    for (;;) {
+        skip_separators(list, bytes);
+        if (bytes->at >= bytes->end)
+            return STEP_MORE;
+        if (TV_UNLIKELY(offset_of(bytes) >= list->end)) {
+            list->ended = TV_TE_LIST_REACHED;
+            return STEP_DONE;
+        }
+        enum step step = STEP_DONE;
+        if (TV_LIKELY(*bytes->at == '{')) {
+            step = take_object(list, bytes);
+        } else if (*bytes->at == ']' && !list->lines) {
+            list->ended = TV_TE_LIST_CLOSED;
+            bytes->at++;
+            return STEP_DONE;
+        } else {
+            step = *bytes->at == '/' ? take_comment(list, bytes) : take_other(list, bytes);
+        }
+        if (TV_UNLIKELY(step != STEP_DONE))
+            return step;
+    }
+}
+
+static enum tv_status count_progress(struct tv_te_list *list, uint64_t bytes, uint64_t events)
+{
+    struct tv_progress *progress = list->progress;
+    if (!progress)
+        return TV_OK;
+    atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&progress->records, events, memory_order_relaxed);
+    if (atomic_load_explicit(&progress->cancel, memory_order_relaxed))
+        return tv_fail(&list->error, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    return TV_OK;
+}
+
+static void stray(struct tv_te_list *list, enum tv_diagnostic_kind kind)
+{
+    warn(list, kind, list->at);
+    list->at = tv_source_size(list->source);
+    list->ended = kind == TV_DIAGNOSTIC_TRUNCATED ? TV_TE_LIST_RAN_OUT : TV_TE_LIST_STRAYED;
+}
+
+/* The element at list->at goes to the end of the file; it may lack nothing but its brace. */
+static enum tv_status take_unclosed(struct tv_te_list *list)
+{
+    struct tv_bytes view;
+    const uint8_t *end;
+    uint64_t left = tv_source_size(list->source) - list->at;
+    if (left > LONGEST_EVENT)
+        return TV_OK;
+    enum tv_status status =
+        tv_window_at(&list->window, list->at, (size_t)left, &view, &list->error);
+    if (status != TV_OK || view.length == 0 || view.data[0] != '{')
+        return status;
+    struct stretch bytes = {view.data, view.data + view.length, view.data, list->at};
+    if (tv_te_fields_close(bytes.at, bytes.end, &list->fields, &end) == TV_TE_READ)
+        keep_object(list, &bytes, end);
+    return TV_OK;
+}
+
+/* The element at list->at cannot be read: goes on behind it, if there is anything. `cut`: it lacks
+ * its end. */
+static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
+{
+    uint64_t next = TV_NO_OFFSET;
+    list->clean = false;
+    if (list->wasted <= WASTE_MOST) {
+        enum tv_status status = tv_te_list_guess(&list->window, list->at + 1, &next, &list->error);
+        if (status != TV_OK)
+            return status;
+    }
+    *found = next != TV_NO_OFFSET;
+    if (!*found) {
+        enum tv_status status = cut ? take_unclosed(list) : TV_OK;
+        stray(list, cut ? TV_DIAGNOSTIC_TRUNCATED : TV_DIAGNOSTIC_BAD_EVENT);
+        return status;
+    }
+    warn(list, TV_DIAGNOSTIC_BAD_EVENT, list->at);
+    list->at = next;
+    list->commas = 0;
+    list->fresh = true;
+    return TV_OK;
+}
+
+/* One window: from list->at on. *want is how many bytes the next needs; *more: there is a next. */
+static enum tv_status read_window(struct tv_te_list *list, size_t *want, bool *more)
+{
+    struct tv_bytes view;
+    uint64_t size = tv_source_size(list->source), events = list->part.events, before = list->at;
+    enum tv_status status = tv_window_at(&list->window, list->at, *want, &view, &list->error);
+    if (status != TV_OK)
+        return status;
+    struct stretch bytes = {view.data, view.data + view.length, view.data, list->at};
+    enum step step = walk(list, &bytes);
+    list->at = offset_of(&bytes);
+    *more = step != STEP_DONE;
+    bool last = before + view.length >= size;
+    size_t left = view.length - (size_t)(bytes.at - bytes.data);
+    uint64_t longest = list->wasted > WASTE_ALLOWED ? LONGEST_AFTER_WASTE : LONGEST_EVENT;
+    if (step == STEP_MORE && left == 0 && last) {
+        list->ended = TV_TE_LIST_RAN_OUT;
+        *more = false;
+    } else if (step == STEP_MORE && !last && left < longest) {
+        /* The more of an element is known, the more is asked for: twice as much. */
+        *want = left == 0 ? 1 : left * 2 < TV_WINDOW_SIZE ? left + 1 : left * 2;
+    } else if (step != STEP_DONE) {
+        list->wasted += step == STEP_MORE && !last ? longest : 0;
+        *want = 1;
+        status = find_next(list, last, more);
+    }
+    return status == TV_OK ? count_progress(list, list->at - before, list->part.events - events)
+                           : status;
+}
+
+enum tv_status tv_te_list_read(struct tv_te_list *list)
+{
+    size_t want = 1;
+    bool more = true;
+    list->status = TV_OK;
+    while (more && list->status == TV_OK)
+        list->status = read_window(list, &want, &more);
+    bool odd = list->comment || list->commas > 1 || (list->commas == 0 && !list->lines);
+    if (list->ended != TV_TE_LIST_REACHED || odd)
+        list->clean = false;
+    return list->status;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/trace_event/metadata.h"
+
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/code.h"
+#include "readers/trace_event/inside.h"
+
+/* A longer value is told by its length: it can be looked at in the file. */
+#define LONGEST_VALUE ((uint64_t)1 << 20)
+
+struct applying {
+    struct tv_te_context *context;
+    struct tv_head *head;
+    double cpus; /* the largest number told; 0: none */
+};
+
+/* ---- Values as text ---- */
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* As strict JSON without white space, in one way of several: a value means the same however it is
+ * written.  '<' stays readable, as this is no text inside of HTML. */
+static void put_compact(struct tv_out *out, struct tv_bytes json)
+{
+    static const char less[] = "\\u003c";
+    struct tv_out strict;
+    tv_out_init_memory(&strict);
+    tv_json_normalise(json, &strict, NULL);
+    for (size_t i = 0; i < strict.length; i++) {
+        struct tv_bytes rest = {strict.buffer + i, strict.length - i};
+        if (tv_bytes_starts_with(rest, tv_bytes_of(less))) {
+            tv_out_char(out, '<');
+            i += sizeof less - 2;
+            continue;
+        }
+        if (strict.buffer[i] == '\\')
+            tv_out_char(out, (char)strict.buffer[i++]);
+        tv_out_char(out, (char)strict.buffer[i]);
+    }
+    tv_out_release(&strict);
+}
+
+static void add_metadata(struct tv_te_context *context, struct tv_bytes key, struct tv_bytes value)
+{
+    struct tv_te_scratch scratch = {NULL, 0};
+    struct tv_head *head = context->trace->head;
+    uint32_t key_string = tv_head_string(head, tv_te_text(key, &scratch));
+    key = tv_head_text(head, key_string);
+    if (tv_te_is_string(value)) {
+        tv_head_add_metadata(head, context->input, key, tv_te_text(value, &scratch));
+    } else {
+        struct tv_out out;
+        tv_out_init_memory(&out);
+        put_compact(&out, value);
+        tv_head_add_metadata(head, context->input, key, (struct tv_bytes){out.buffer, out.length});
+        tv_out_release(&out);
+    }
+    tv_te_scratch_release(&scratch);
+}
+
+static void add_long(struct tv_te_context *context, struct tv_bytes key,
+                     struct tv_te_stretch stretch)
+{
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_format(&out, "(%llu bytes at byte %llu)", (unsigned long long)stretch.length,
+                  (unsigned long long)stretch.offset);
+    struct tv_te_scratch scratch = {NULL, 0};
+    tv_head_add_metadata(context->trace->head, context->input, tv_te_text(key, &scratch),
+                         (struct tv_bytes){out.buffer, out.length});
+    tv_te_scratch_release(&scratch);
+    tv_out_release(&out);
+}
+
+/* ---- Metadata events ---- */
+
+static uint32_t string_of(struct applying *applying, struct tv_bytes raw)
+{
+    return tv_head_string(applying->head, tv_te_text(raw, &applying->context->scratch));
+}
+
+static bool name_process(struct applying *applying, const struct tv_te_loose *event,
+                         struct tv_bytes args)
+{
+    struct tv_bytes name = tv_te_member(args, "name");
+    if (name.data)
+        applying->head->processes[event->process].name = string_of(applying, name);
+    return name.data;
+}
+
+static bool name_thread(struct applying *applying, const struct tv_te_loose *event,
+                        struct tv_bytes args)
+{
+    struct tv_bytes name = tv_te_member(args, "name");
+    if (name.data)
+        applying->head->threads[event->thread].name = string_of(applying, name);
+    return name.data;
+}
+
+static struct tv_bytes trim(struct tv_bytes text)
+{
+    while (text.length > 0 && is_space(text.data[0])) {
+        text.data++;
+        text.length--;
+    }
+    while (text.length > 0 && is_space(text.data[text.length - 1]))
+        text.length--;
+    return text;
+}
+
+/* Adds a label to those that are there, joined by ", ", unless it is among them. */
+static void add_label(struct tv_out *labels, struct tv_bytes label)
+{
+    struct tv_bytes rest = {labels->buffer, labels->length}, known;
+    bool more = labels->length > 0;
+    while (more) {
+        more = tv_bytes_split(&rest, ',', &known);
+        if (tv_bytes_equal(trim(known), label))
+            return;
+    }
+    if (labels->length > 0)
+        tv_out_text(labels, ", ");
+    tv_out_bytes(labels, label);
+}
+
+/* Each is compared with all before it. */
+#define MOST_LABELS 1000u
+
+static bool label_process(struct applying *applying, const struct tv_te_loose *event,
+                          struct tv_bytes args)
+{
+    struct tv_bytes raw = tv_te_member(args, "labels"), label;
+    struct tv_process *process = &applying->head->processes[event->process];
+    struct tv_out labels;
+    if (!raw.data)
+        return false;
+    tv_out_init_memory(&labels);
+    tv_out_bytes(&labels, tv_head_text(applying->head, process->labels));
+    struct tv_bytes text = tv_te_text(raw, &applying->context->scratch);
+    bool more = true;
+    for (unsigned i = 0; more && i < MOST_LABELS && labels.length < LONGEST_VALUE; i++) {
+        more = tv_bytes_split(&text, ',', &label);
+        label = trim(label);
+        if (label.length > 0)
+            add_label(&labels, label);
+    }
+    process->labels =
+        tv_head_string(applying->head, (struct tv_bytes){labels.buffer, labels.length});
+    tv_out_release(&labels);
+    return true;
+}
+
+/* Of any size, as an index. */
+static bool sort_index(struct tv_bytes args, int64_t *index)
+{
+    double number;
+    struct tv_bytes raw = tv_te_member(args, "sort_index");
+    if (tv_te_integer(raw, index))
+        return true;
+    if (!tv_te_number(raw, &number) || !(fabs(number) < 1e15))
+        return false;
+    *index = (int64_t)number;
+    return true;
+}
+
+static bool place_process(struct applying *applying, const struct tv_te_loose *event,
+                          struct tv_bytes args)
+{
+    return sort_index(args, &applying->head->processes[event->process].sort_index);
+}
+
+static bool place_thread(struct applying *applying, const struct tv_te_loose *event,
+                         struct tv_bytes args)
+{
+    return sort_index(args, &applying->head->threads[event->thread].sort_index);
+}
+
+#define NS_PER_S 1e9
+
+static bool set_uptime(struct applying *applying, const struct tv_te_loose *event,
+                       struct tv_bytes args)
+{
+    double seconds;
+    if (!tv_te_number(tv_te_member(args, "uptime"), &seconds) || !(seconds >= 0) || seconds > 1e9)
+        return false;
+    applying->head->processes[event->process].uptime = (tv_ns)(seconds * NS_PER_S);
+    return true;
+}
+
+static bool count_cpus(struct applying *applying, const struct tv_te_loose *event,
+                       struct tv_bytes args)
+{
+    double number;
+    (void)event;
+    if (!tv_te_number(tv_te_member(args, "number"), &number) || !isfinite(number))
+        return false;
+    if (number > applying->cpus)
+        applying->cpus = number;
+    return true;
+}
+
+static bool add_config(struct applying *applying, const struct tv_te_loose *event,
+                       struct tv_bytes args)
+{
+    struct tv_bytes value = tv_te_member(args, "value");
+    (void)event;
+    if (value.data)
+        add_metadata(applying->context, TV_BYTES("\"TraceConfig\""), value);
+    return value.data;
+}
+
+static const struct {
+    struct tv_bytes name;
+    bool (*apply)(struct applying *applying, const struct tv_te_loose *event, struct tv_bytes args);
+} kinds[] = {
+#define KIND(name, apply)                                                                          \
+    {                                                                                              \
+        {(const uint8_t *)("\"" name "\""), sizeof(name) + 1}, apply                               \
+    }
+    KIND("process_name", name_process),
+    KIND("thread_name", name_thread),
+    KIND("process_labels", label_process),
+    KIND("process_sort_index", place_process),
+    KIND("thread_sort_index", place_thread),
+    KIND("process_uptime_seconds", set_uptime),
+    KIND("num_cpus", count_cpus),
+    KIND("TraceConfig", add_config),
+#undef KIND
+};
+
+static void apply(struct applying *applying, const struct tv_te_loose *event,
+                  const struct tv_te_fields *fields)
+{
+    struct tv_te_context *context = applying->context;
+    for (size_t i = 0; i < TV_COUNT(kinds); i++)
+        if (tv_bytes_equal(fields->name, kinds[i].name)) {
+            if (!kinds[i].apply(applying, event, fields->args))
+                tv_te_warn(context, TV_DIAGNOSTIC_METADATA_BAD, event->offset);
+            return;
+        }
+    if (!tv_te_code_is_name(fields->name))
+        tv_te_warn(context, TV_DIAGNOSTIC_METADATA_UNKNOWN, event->offset);
+    struct tv_bytes name = fields->name.data ? fields->name : TV_BYTES("[No name]");
+    if (fields->args.length > LONGEST_VALUE)
+        add_long(context, name, (struct tv_te_stretch){event->offset, fields->args.length});
+    else
+        add_metadata(context, name, fields->args);
+}
+
+static bool is_frame_table(const struct tv_te_fields *fields)
+{
+    return tv_bytes_equal(fields->name, TV_BYTES("\"stackFrames\"")) ||
+           tv_bytes_equal(fields->name, TV_BYTES("\"typeNames\""));
+}
+
+size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *rows, size_t count)
+{
+    struct applying applying = {context, context->trace->head, 0};
+    struct tv_te_fields fields;
+    size_t tables = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!tv_te_event_read(context, rows[i].offset, &fields))
+            continue;
+        const struct tv_te_loose row = rows[i];
+        bool table = is_frame_table(&fields);
+        if (table || tv_te_code_is_name(fields.name))
+            rows[tables++] = row;
+        if (!table)
+            apply(&applying, &row, &fields);
+    }
+    if (applying.cpus > 0) {
+        struct tv_out out;
+        tv_out_init_memory(&out);
+        tv_out_format(&out, "%.15g", applying.cpus);
+        tv_head_add_metadata(applying.head, context->input, TV_BYTES("num_cpus"),
+                             (struct tv_bytes){out.buffer, out.length});
+        tv_out_release(&out);
+    }
+    return tables;
+}
+
+/* ---- Keys beside the events ---- */
+
+static void set_unit(struct tv_te_context *context, struct tv_te_stretch stretch)
+{
+    static const char *const units[] = {"ms", "ns", "us"};
+    struct tv_bytes raw = tv_te_stretch_read(context, stretch);
+    struct tv_bytes text = tv_te_text(raw, &context->scratch);
+    for (size_t i = 0; i < TV_COUNT(units); i++)
+        if (tv_te_is_string(raw) && tv_bytes_equal(text, tv_bytes_of(units[i]))) {
+            context->trace->head->inputs[context->input].unit = units[i];
+            if (units[i][0] == 'u') /* VizTracer writes it; Trace Viewer refuses the file */
+                tv_te_warn(context, TV_DIAGNOSTIC_ODD_UNIT, stretch.offset);
+            return;
+        }
+    if (text.length > 0)
+        tv_te_warn(context, TV_DIAGNOSTIC_BAD_UNIT, stretch.offset);
+}
+
+static bool is_key(const struct tv_te_top_member *member, const char *key)
+{
+    return tv_te_key_is((struct tv_bytes){(const uint8_t *)member->key, member->key_length}, key);
+}
+
+static void add_member(struct tv_te_context *context, const struct tv_te_top_member *member)
+{
+    struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
+    struct tv_te_stretch value = member->value;
+    if (is_key(member, "convertedFrom"))
+        tv_te_ends_read(context, tv_te_stretch_read(context, value));
+    if (tv_te_inside_is(member) || value.length > LONGEST_VALUE) {
+        add_long(context, key, value);
+    } else {
+        struct tv_bytes text = tv_te_stretch_read(context, value);
+        if (tv_json_is_deeper(text))
+            tv_te_warn(context, TV_DIAGNOSTIC_TOO_NESTED, value.offset);
+        add_metadata(context, key, text);
+    }
+}
+
+void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_container *container)
+{
+    for (size_t i = 0; i < container->member_count; i++) {
+        const struct tv_te_top_member *member = &container->members[i];
+        if (is_key(member, "displayTimeUnit"))
+            set_unit(context, member->value);
+        else if (is_key(member, "stackFrames"))
+            context->stack_frames = member->value;
+        else if (is_key(member, "samples"))
+            context->samples = member->value;
+        else
+            add_member(context, member);
+    }
+}

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/trace_event/rename.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/fields.h"
+#include "readers/trace_event/list.h"
+
+/* Where new pids begin: beyond those that systems give. */
+#define FIRST_NEW_PID UINT64_C(10000000)
+
+/* ---- What is taken ---- */
+
+void tv_te_taken_init(struct tv_te_taken *taken)
+{
+    *taken = (struct tv_te_taken){
+        .pids = tv_interner_new(), .ids = tv_interner_new(), .next = FIRST_NEW_PID};
+    tv_map_init(&taken->avoid);
+}
+
+void tv_te_taken_release(struct tv_te_taken *taken)
+{
+    tv_interner_free(taken->pids);
+    tv_interner_free(taken->ids);
+    tv_free(taken->id_files);
+    tv_map_release(&taken->avoid);
+}
+
+/* False: it was there. */
+static bool take(struct tv_interner *texts, struct tv_bytes text)
+{
+    uint32_t count = tv_interner_count(texts);
+    return tv_interner_add(texts, text) == count;
+}
+
+bool tv_te_taken_add_pid(struct tv_te_taken *taken, uint64_t pid)
+{
+    uint8_t text[24] = "n";
+    size_t length = 1 + tv_digits_u64(text + 1, pid);
+    return take(taken->pids, (struct tv_bytes){text, length});
+}
+
+uint64_t tv_te_taken_new_pid(struct tv_te_taken *taken)
+{
+    while (tv_map_find(&taken->avoid, taken->next) != TV_NONE ||
+           !tv_te_taken_add_pid(taken, taken->next))
+        taken->next++;
+    return taken->next++;
+}
+
+/* ---- */
+
+void tv_te_renaming_init(struct tv_te_renaming *renaming, struct tv_te_taken *taken, uint32_t file,
+                         tv_ns shift)
+{
+    *renaming = (struct tv_te_renaming){
+        .taken = taken, .file = file, .shift = shift, .pids = tv_interner_new()};
+    snprintf(renaming->prefix, sizeof renaming->prefix, "%u/", (unsigned)file + 1);
+}
+
+void tv_te_renaming_release(struct tv_te_renaming *renaming)
+{
+    tv_interner_free(renaming->pids);
+    tv_free(renaming->processes);
+    tv_te_scratch_release(&renaming->scratch);
+}
+
+static bool is(struct tv_bytes raw, const char *text)
+{
+    if (tv_te_is_string(raw) && raw.length >= 2)
+        raw = (struct tv_bytes){raw.data + 1, raw.length - 2};
+    return tv_bytes_equal(raw, tv_bytes_of(text));
+}
+
+/* Whether a text is strict JSON already: a short string of plain letters, or digits.  Most keys and
+ * values are. */
+static bool is_strict(struct tv_bytes raw)
+{
+    if (raw.length < 2 || raw.data[0] != '"' || raw.data[raw.length - 1] != '"')
+        return false;
+    for (size_t i = 1; i < raw.length - 1; i++)
+        if (raw.data[i] < 0x20 || raw.data[i] > 0x7e || strchr("\"\\<", raw.data[i]))
+            return false;
+    return true;
+}
+
+static void put_value(struct tv_bytes value, struct tv_out *out)
+{
+    if (is_strict(value))
+        tv_out_bytes(out, value);
+    else
+        tv_json_normalise(value, out, NULL);
+}
+
+static void put_key(struct tv_out *out, bool *any, struct tv_bytes key)
+{
+    tv_out_text(out, *any ? "," : "");
+    *any = true;
+    if (tv_te_is_string(key))
+        put_value(key, out);
+    else
+        tv_out_json(out, key);
+    tv_out_char(out, ':');
+}
+
+/* How the values of a key are written. */
+struct change {
+    const char *name;
+    void (*put)(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out);
+};
+
+#define MOST_CHANGES 2
+
+/* An object in which the values of some keys are changed. */
+static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object,
+                       const struct change changes[MOST_CHANGES], struct tv_out *out)
+{
+    struct tv_bytes key, value;
+    bool any = false;
+    if (object.length == 0 || object.data[0] != '{') {
+        tv_json_normalise(object, out, NULL);
+        return;
+    }
+    const uint8_t *at = object.data + 1;
+    tv_out_char(out, '{');
+    while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
+        size_t i = 0;
+        put_key(out, &any, key);
+        while (i < MOST_CHANGES && !(changes[i].name && is(key, changes[i].name)))
+            i++;
+        if (i < MOST_CHANGES)
+            changes[i].put(renaming, value, out);
+        else
+            put_value(value, out);
+    }
+    tv_out_char(out, '}');
+}
+
+/* ---- Values ---- */
+
+static void put_time(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    int64_t time;
+    if (renaming->shift == 0 || !tv_te_time(value, &time) ||
+        __builtin_add_overflow(time, renaming->shift, &time))
+        put_value(value, out);
+    else
+        tv_out_time(out, time, 1000, 3);
+}
+
+static void put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    struct tv_bytes text = tv_te_text(value, &renaming->scratch);
+    struct tv_out whole;
+    tv_out_init_memory(&whole);
+    tv_out_text(&whole, renaming->prefix);
+    tv_out_bytes(&whole, text);
+    tv_out_json(out, (struct tv_bytes){whole.buffer, whole.length});
+    tv_out_release(&whole);
+}
+
+/* Whether no earlier file has the id; from then on this one has it.  Ids of a kind are apart from
+ * those of others. */
+static bool is_own(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes id)
+{
+    struct tv_te_taken *taken = renaming->taken;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_text(&text, kind);
+    tv_out_bytes(&text, id);
+    uint32_t count = tv_interner_count(taken->ids);
+    uint32_t number = tv_interner_add(taken->ids, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+    taken->id_files = tv_array_reserve(taken->id_files, &taken->id_capacity, (size_t)number + 1,
+                                       sizeof *taken->id_files);
+    if (number == count)
+        taken->id_files[number] = renaming->file;
+    return taken->id_files[number] == renaming->file;
+}
+
+static void put_id_of(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes value,
+                      struct tv_out *out)
+{
+    struct tv_bytes text = tv_te_text(value, &renaming->scratch);
+    if (!renaming->taken || text.length == 0 || is_own(renaming, kind, text))
+        put_value(value, out);
+    else
+        put_prefixed(renaming, value, out);
+}
+
+/* An id that all processes share. */
+static void put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    put_id_of(renaming, "i", value, out);
+}
+
+/* A mark of clocks: of files on one clock the later one's says nothing. */
+static void put_mark(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    put_id_of(renaming, "c", value, out);
+}
+
+static void put_id2(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    static const struct change changes[MOST_CHANGES] = {{"global", put_id}};
+    put_object(renaming, value, changes, out);
+}
+
+static void put_linked(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    if (value.length > 0 && value.data[0] == '{')
+        put_id2(renaming, value, out);
+    else
+        put_id(renaming, value, out);
+}
+
+static void put_frame(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    if (renaming->frames)
+        put_prefixed(renaming, value, out);
+    else
+        put_value(value, out);
+}
+
+void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object, bool *any,
+                         struct tv_out *out)
+{
+    static const struct change changes[MOST_CHANGES] = {{"parent", put_frame}};
+    struct tv_bytes key, value;
+    if (object.length == 0 || object.data[0] != '{')
+        return;
+    const uint8_t *at = object.data + 1;
+    while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
+        tv_out_text(out, *any ? ",\n" : "");
+        *any = true;
+        if (tv_te_is_string(key))
+            put_frame(renaming, key, out);
+        else
+            put_prefixed(renaming, key, out);
+        tv_out_char(out, ':');
+        put_object(renaming, value, changes, out);
+    }
+}
+
+static void put_frames(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+{
+    bool any = false;
+    tv_out_char(out, '{');
+    tv_te_rename_frames(renaming, value, &any, out);
+    tv_out_char(out, '}');
+}
+
+static void put_profile_data(struct tv_te_renaming *renaming, struct tv_bytes value,
+                             struct tv_out *out)
+{
+    static const struct change changes[MOST_CHANGES] = {{"startTime", put_time}};
+    put_object(renaming, value, changes, out);
+}
+
+/* ---- Processes ---- */
+
+static char kind_of(struct tv_bytes raw)
+{
+    if (tv_te_is_string(raw))
+        return 's';
+    return raw.length > 0 && strchr("+-.0123456789", raw.data[0]) ? 'n' : 'o';
+}
+
+/* A pid that is a string is the name of its process as well. */
+static void put_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
+{
+    tv_out_format(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%llu,\"args\":{\"name\":",
+                  (unsigned long long)pid);
+    tv_out_json(out, name);
+    tv_out_text(out, "}},\n");
+}
+
+/* The new pid of a process; 0: it keeps its own. */
+static uint64_t pid_for(const struct tv_te_renaming *renaming, struct tv_bytes text)
+{
+    struct tv_te_taken *taken = renaming->taken;
+    if (!taken || take(taken->pids, text) || renaming->keeps_pids)
+        return 0;
+    return tv_te_taken_new_pid(taken);
+}
+
+/* The number of a process among those of the file. */
+static uint32_t find_process(struct tv_te_renaming *renaming, struct tv_bytes pid)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    tv_out_char(&name, pid.data ? kind_of(pid) : 'n');
+    tv_out_bytes(&name, pid.data ? tv_te_text(pid, &renaming->scratch) : TV_BYTES("0"));
+    struct tv_bytes text = {name.buffer, name.length};
+    uint32_t count = tv_interner_count(renaming->pids);
+    uint32_t number = tv_interner_add(renaming->pids, text);
+    renaming->processes = tv_array_reserve(renaming->processes, &renaming->process_capacity,
+                                           (size_t)number + 1, sizeof *renaming->processes);
+    if (number == count)
+        renaming->processes[number] = (struct tv_te_renamed){
+            .pid = pid_for(renaming, text),
+            .named = text.data[0] != 's',
+        };
+    tv_out_release(&name);
+    return number;
+}
+
+/* The same; most events have the pid of the one before. */
+static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
+{
+    if (pid.length > 0 && pid.length == renaming->last_length &&
+        memcmp(pid.data, renaming->last_pid, pid.length) == 0)
+        return renaming->last_process;
+    uint32_t number = find_process(renaming, pid);
+    renaming->last_length = pid.length <= sizeof renaming->last_pid ? pid.length : 0;
+    renaming->last_process = number;
+    if (renaming->last_length > 0)
+        memcpy(renaming->last_pid, pid.data, renaming->last_length);
+    return number;
+}
+
+void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out)
+{
+    bool any = false;
+    tv_out_char(out, '{');
+    for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
+        struct tv_bytes text = tv_interner_get(renaming->pids, i);
+        if (renaming->processes[i].pid == 0)
+            continue;
+        tv_out_format(out, "%s\"%llu\":", any ? "," : "",
+                      (unsigned long long)renaming->processes[i].pid);
+        any = true;
+        tv_out_json(out, (struct tv_bytes){text.data + 1, text.length - 1});
+    }
+    tv_out_char(out, '}');
+}
+
+/* A pid as the events of the new file have it; false: it is one that cannot be. */
+static bool put_pid(const struct tv_te_renaming *renaming, uint32_t number, struct tv_out *out)
+{
+    struct tv_bytes text = tv_interner_get(renaming->pids, number);
+    struct tv_bytes pid = {text.data + 1, text.length - 1}, digits = pid;
+    uint64_t plain = renaming->processes[number].pid;
+    if (plain == 0 && text.data[0] == 's') {
+        tv_out_json(out, pid);
+        return true;
+    }
+    bool minus = plain == 0 && tv_bytes_starts_with(pid, TV_BYTES("-"));
+    digits.data += minus;
+    digits.length -= minus;
+    if (plain == 0 && !tv_parse_u64(digits, &plain))
+        return false;
+    tv_out_format(out, "%s%llu", minus ? "-" : "", (unsigned long long)plain);
+    return true;
+}
+
+void tv_te_rename_processes(const struct tv_te_renaming *renaming, struct tv_out *out)
+{
+    struct tv_out pid;
+    bool any = false;
+    tv_out_init_memory(&pid);
+    tv_out_char(out, '[');
+    for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
+        pid.length = 0;
+        if (!put_pid(renaming, i, &pid))
+            continue;
+        tv_out_text(out, any ? "," : "");
+        any = true;
+        tv_out_bytes(out, (struct tv_bytes){pid.buffer, pid.length});
+    }
+    tv_out_char(out, ']');
+    tv_out_release(&pid);
+}
+
+/* ---- Events ---- */
+
+struct writing {
+    struct tv_te_renaming *renaming;
+    const struct tv_te_fields *fields;
+    uint64_t pid; /* new; 0: as it is */
+    char phase;
+};
+
+/* An id that "=" joins is that of objects as well, which keep theirs when it is changed. */
+static void put_object_id(const struct writing *w, const char *key, struct tv_bytes id,
+                          struct tv_out *out)
+{
+    struct tv_te_renaming *renaming = w->renaming;
+    if (id.length == 0 || id.data[0] == '{' || !renaming->taken ||
+        tv_te_member(w->fields->args, key).data ||
+        is_own(renaming, "i", tv_te_text(id, &renaming->scratch)))
+        return;
+    tv_out_format(out, ",\"%s\":", key);
+    put_value(id, out);
+}
+
+static void put_joined(const struct writing *w, struct tv_bytes args, struct tv_out *out)
+{
+    static const struct change changes[MOST_CHANGES] = {{"linked_id", put_linked},
+                                                        {"linked id", put_linked}};
+    struct tv_bytes linked = tv_te_member(args, "linked_id");
+    linked = linked.data ? linked : tv_te_member(args, "linked id");
+    struct tv_out whole;
+    tv_out_init_memory(&whole);
+    put_object(w->renaming, args, changes, &whole);
+    if (!linked.data) {
+        tv_out_bytes(out, (struct tv_bytes){whole.buffer, whole.length});
+    } else {
+        tv_out_bytes(out, (struct tv_bytes){whole.buffer, whole.length - 1});
+        put_object_id(w, "object_id", w->fields->id, out);
+        put_object_id(w, "linked_object_id", linked, out);
+        tv_out_char(out, '}');
+    }
+    tv_out_release(&whole);
+}
+
+static void put_args(const struct writing *w, struct tv_bytes value, struct tv_out *out)
+{
+    static const struct change none[MOST_CHANGES] = {{NULL, NULL}};
+    static const struct change frames[MOST_CHANGES] = {{"stackFrames", put_frames}};
+    static const struct change clock[MOST_CHANGES] = {{"issue_ts", put_time},
+                                                      {"sync_id", put_mark}};
+    static const struct change profile[MOST_CHANGES] = {{"data", put_profile_data}};
+    const struct change *changes = none;
+    struct tv_bytes name = w->fields->name;
+    if (w->phase == 'M' && (is(name, "stackFrames") || is(name, "typeNames")))
+        changes = frames;
+    else if (w->phase == 'c')
+        changes = clock;
+    else if (w->phase == 'P')
+        changes = profile;
+    if (w->phase == '=')
+        put_joined(w, value, out);
+    else if (changes == none)
+        put_value(value, out);
+    else
+        put_object(w->renaming, value, changes, out);
+}
+
+/* Whether the plain id of the event is that of all processes. */
+static bool shares_id(char phase)
+{
+    return phase != 0 && strchr("bneSTpFstfvV=", phase) != NULL;
+}
+
+/* False: it is nothing that changes. */
+static bool put_changed(const struct writing *w, struct tv_bytes key, struct tv_bytes value,
+                        struct tv_out *out)
+{
+    struct tv_te_renaming *renaming = w->renaming;
+    if (is(key, "ts"))
+        put_time(renaming, value, out);
+    else if (is(key, "id") && shares_id(w->phase))
+        put_id(renaming, value, out);
+    else if (is(key, "id2") && shares_id(w->phase))
+        put_id2(renaming, value, out);
+    else if (is(key, "bind_id"))
+        put_id(renaming, value, out);
+    else if (is(key, "sf") || is(key, "esf"))
+        put_frame(renaming, value, out);
+    else if (is(key, "args"))
+        put_args(w, value, out);
+    else
+        return false;
+    return true;
+}
+
+/* A pid that is changed; a tid that was left out was that of the pid. */
+static void put_process(const struct writing *w, bool *any, struct tv_out *out)
+{
+    tv_out_format(out, "%s\"pid\":%llu", *any ? "," : "", (unsigned long long)w->pid);
+    *any = true;
+    if (w->fields->tid.data)
+        return;
+    tv_out_text(out, ",\"tid\":");
+    if (w->fields->pid.data)
+        tv_json_normalise(w->fields->pid, out, NULL);
+    else
+        tv_out_char(out, '0');
+}
+
+/* Members that are left out, or written behind the others. */
+static bool is_left_out(const struct writing *w, struct tv_bytes key)
+{
+    return w->pid != 0 && is(key, "pid");
+}
+
+/* What is of everybody makes no process. */
+static bool is_global(const struct writing *w)
+{
+    return w->phase != 0 && strchr("iIR", w->phase) && is(w->fields->s, "g");
+}
+
+/* Whether nothing of the event changes, whatever it says. */
+static bool is_same(const struct writing *w)
+{
+    const struct tv_te_renaming *renaming = w->renaming;
+    return w->pid == 0 && renaming->shift == 0 && !w->fields->rare &&
+           !(w->phase != 0 && strchr("McP=", w->phase));
+}
+
+void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list_event *event,
+                        struct tv_out *out)
+{
+    uint32_t number = process_of(renaming, event->fields->pid);
+    struct tv_te_renamed *process = &renaming->processes[number];
+    struct writing w = {.renaming = renaming,
+                        .fields = event->fields,
+                        .pid = process->pid,
+                        .phase = tv_te_phase(event->fields)};
+    if (w.pid != 0 && !process->named && !is_global(&w)) {
+        struct tv_bytes text = tv_interner_get(renaming->pids, number);
+        put_name(w.pid, (struct tv_bytes){text.data + 1, text.length - 1}, out);
+        process->named = true;
+    }
+    if (is_same(&w)) {
+        tv_json_normalise(event->text, out, NULL);
+        return;
+    }
+    struct tv_bytes key, value;
+    bool any = false;
+    const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;
+    tv_out_char(out, '{');
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        if (is_left_out(&w, key))
+            continue;
+        put_key(out, &any, key);
+        if (!put_changed(&w, key, value, out))
+            put_value(value, out);
+    }
+    if (w.pid != 0)
+        put_process(&w, &any, out);
+    tv_out_char(out, '}');
+}
+
+void tv_te_rename_sample(struct tv_te_renaming *renaming, struct tv_bytes object,
+                         struct tv_out *out)
+{
+    static const struct change changes[MOST_CHANGES] = {{"ts", put_time}, {"sf", put_frame}};
+    put_object(renaming, object, changes, out);
+}

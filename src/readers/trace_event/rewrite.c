@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "readers/trace_event/rewrite.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/container.h"
+#include "readers/trace_event/describe.h"
+
+bool tv_te_is_input(const struct tv_input *input)
+{
+    return input->describe == tv_te_describe;
+}
+
+struct file {
+    struct tv_source *source;
+    const struct tv_te_rewrite_choice *choice;
+    struct tv_te_container container;
+    struct tv_te_renaming renaming;
+};
+
+struct tv_te_rewrite {
+    struct tv_out *out;
+    struct tv_te_taken *taken;
+    struct file **files;
+    size_t count, capacity;
+    bool any;                 /* an event was written */
+    struct tv_out edited;     /* the event at hand */
+    struct tv_interner *keys; /* of members */
+};
+
+struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken *taken)
+{
+    struct tv_te_rewrite *rewrite = tv_alloc(1, sizeof *rewrite);
+    *rewrite = (struct tv_te_rewrite){.out = out, .taken = taken, .keys = tv_interner_new()};
+    tv_out_init_memory(&rewrite->edited);
+    tv_out_text(out, "{\"traceEvents\":[\n");
+    return rewrite;
+}
+
+void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
+{
+    for (size_t i = 0; i < rewrite->count; i++) {
+        tv_te_container_release(&rewrite->files[i]->container);
+        tv_te_renaming_release(&rewrite->files[i]->renaming);
+        tv_free(rewrite->files[i]);
+    }
+    tv_free(rewrite->files);
+    tv_interner_free(rewrite->keys);
+    tv_out_release(&rewrite->edited);
+    tv_free(rewrite);
+}
+
+void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
+{
+    tv_te_rename_list(&rewrite->files[file]->renaming, out);
+}
+
+void tv_te_rewrite_processes(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
+{
+    tv_te_rename_processes(&rewrite->files[file]->renaming, out);
+}
+
+/* ---- Events ---- */
+
+void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
+{
+    tv_out_text(rewrite->out, rewrite->any ? ",\n" : "");
+    rewrite->any = true;
+}
+
+static void put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_event *event)
+{
+    struct file *file = rewrite->files[rewrite->count - 1];
+    tv_te_rewrite_separate(rewrite);
+    if (rewrite->taken)
+        tv_te_rename_event(&file->renaming, event, rewrite->out);
+    else
+        tv_json_normalise(event->text, rewrite->out, NULL);
+}
+
+static void put_text(struct tv_te_rewrite *rewrite, struct tv_bytes text)
+{
+    struct tv_te_fields fields;
+    const uint8_t *end;
+    struct tv_te_list_event event = {.fields = &fields, .text = text};
+    if (tv_te_fields_read(text.data, text.data + text.length, &fields, &end) == TV_TE_READ)
+        put_event(rewrite, &event);
+}
+
+void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
+                         const struct tv_te_edit *edit)
+{
+    struct tv_out *edited = &rewrite->edited;
+    if (!tv_te_edit_is_any(edit)) {
+        put_text(rewrite, text);
+        return;
+    }
+    edited->length = 0;
+    tv_te_edit_event(text, edit, edited);
+    size_t length = edited->length;
+    memset(tv_out_room(edited, TV_WINDOW_SLACK), 0, TV_WINDOW_SLACK);
+    put_text(rewrite, (struct tv_bytes){edited->buffer, length});
+}
+
+/* Writes the event itself: the list, which would write it as it is, is told that it goes nowhere.
+ */
+static bool take_event(void *context, const struct tv_te_list_event *event)
+{
+    struct tv_te_rewrite *rewrite = context;
+    const struct tv_te_rewrite_choice *choice = rewrite->files[rewrite->count - 1]->choice;
+    struct tv_te_edit edit = {0};
+    if (choice && !choice->wanted(choice->context, event, &edit))
+        return false;
+    if (tv_te_edit_is_any(&edit))
+        tv_te_rewrite_event(rewrite, event->text, &edit);
+    else
+        put_event(rewrite, event);
+    return false;
+}
+
+enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
+                                  const struct tv_te_rewrite_file *added, struct tv_error *err)
+{
+    struct file *file = tv_alloc(1, sizeof *file);
+    struct tv_te_copy copy = {.out = rewrite->out, .wanted = take_event, .context = rewrite};
+    *file = (struct file){.source = added->source, .choice = added->choice};
+    tv_te_renaming_init(&file->renaming, rewrite->taken, (uint32_t)rewrite->count, added->shift);
+    file->renaming.frames = added->frames;
+    file->renaming.keeps_pids = added->keeps_pids;
+    rewrite->files = tv_array_reserve(rewrite->files, &rewrite->capacity, rewrite->count + 1,
+                                      sizeof(struct file *));
+    rewrite->files[rewrite->count++] = file;
+    enum tv_status status = TV_OK;
+    if (file->choice)
+        status = file->choice->begin(file->choice->context, rewrite, err);
+    if (status == TV_OK)
+        status = tv_te_container_copy(&file->container, added->source, &copy, err);
+    /* What was read of the events is not needed beside that of the next file. */
+    tv_te_lists_release(&file->container.lists);
+    memset(&file->container.lists, 0, sizeof file->container.lists);
+    if (status == TV_OK && file->choice)
+        status = file->choice->end(file->choice->context, rewrite, err);
+    return status;
+}
+
+/* ---- Members ---- */
+
+static struct tv_bytes key_of(const struct tv_te_top_member *member)
+{
+    return (struct tv_bytes){(const uint8_t *)member->key, member->key_length};
+}
+
+static bool is_key(const struct tv_te_top_member *member, const char *key)
+{
+    return tv_te_key_is(key_of(member), key);
+}
+
+/* The text of a value with slack behind it, to be freed. */
+static enum tv_status read_value(const struct file *file, const struct tv_te_top_member *member,
+                                 struct tv_bytes *text, struct tv_error *err)
+{
+    size_t length = (size_t)member->value.length, got = 0;
+    uint8_t *bytes = tv_alloc(length + TV_WINDOW_SLACK, 1);
+    enum tv_status status =
+        tv_source_read(file->source, member->value.offset, bytes, length, &got, err);
+    *text = (struct tv_bytes){bytes, got};
+    if (status != TV_OK)
+        tv_free(bytes);
+    return status;
+}
+
+/* The key of a member that an earlier file has too is named after the file. */
+static void put_member_key(struct tv_te_rewrite *rewrite, const struct file *file,
+                           struct tv_bytes key)
+{
+    struct tv_te_scratch scratch = {NULL, 0};
+    struct tv_bytes text = tv_te_text(key, &scratch);
+    uint32_t count = tv_interner_count(rewrite->keys);
+    bool known = rewrite->count > 1 && tv_interner_add(rewrite->keys, text) < count;
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    if (known) {
+        tv_out_text(&name, tv_source_name(file->source));
+        tv_out_text(&name, ": ");
+        tv_out_bytes(&name, text);
+        tv_interner_add(rewrite->keys, (struct tv_bytes){name.buffer, name.length});
+        tv_out_json(rewrite->out, (struct tv_bytes){name.buffer, name.length});
+    } else {
+        tv_json_normalise(key, rewrite->out, NULL);
+    }
+    tv_out_release(&name);
+    tv_te_scratch_release(&scratch);
+}
+
+/* `name`: its key, when that is chosen. */
+static enum tv_status put_member(struct tv_te_rewrite *rewrite, const struct file *file,
+                                 const struct tv_te_top_member *member, const char *name,
+                                 struct tv_error *err)
+{
+    struct tv_bytes text;
+    enum tv_status status = read_value(file, member, &text, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_text(rewrite->out, ",\n");
+    if (name)
+        tv_out_json(rewrite->out, tv_bytes_of(name));
+    else
+        put_member_key(rewrite, file, key_of(member));
+    tv_out_char(rewrite->out, ':');
+    tv_json_normalise(text, rewrite->out, NULL);
+    tv_free((void *)(uintptr_t)text.data);
+    return TV_OK;
+}
+
+static void put_samples(struct tv_te_rewrite *rewrite, struct file *file, struct tv_bytes text,
+                        uint64_t offset, bool *any)
+{
+    const struct tv_te_rewrite_choice *choice = file->choice;
+    struct tv_bytes value;
+    if (text.length == 0 || text.data[0] != '[')
+        return;
+    const uint8_t *at = text.data + 1;
+    while (tv_te_element_next(&at, text.data + text.length, &value)) {
+        uint64_t place = offset + (uint64_t)(value.data - text.data);
+        if (choice && !choice->wanted_sample(choice->context, place))
+            continue;
+        tv_out_text(rewrite->out, *any ? ",\n" : "");
+        *any = true;
+        tv_te_rename_sample(&file->renaming, value, rewrite->out);
+    }
+}
+
+/* The members of all files that are one table, "stackFrames" or "samples". */
+static enum tv_status put_table(struct tv_te_rewrite *rewrite, const char *key, char open,
+                                struct tv_error *err)
+{
+    bool any = false, begun = false;
+    for (size_t i = 0; i < rewrite->count; i++) {
+        struct file *file = rewrite->files[i];
+        for (size_t k = 0; k < file->container.member_count; k++) {
+            const struct tv_te_top_member *member = &file->container.members[k];
+            struct tv_bytes text;
+            if (!is_key(member, key))
+                continue;
+            enum tv_status status = read_value(file, member, &text, err);
+            if (status != TV_OK)
+                return status;
+            if (!begun)
+                tv_out_format(rewrite->out, ",\n\"%s\":%c", key, open);
+            begun = true;
+            if (open == '{')
+                tv_te_rename_frames(&file->renaming, text, &any, rewrite->out);
+            else
+                put_samples(rewrite, file, text, member->value.offset, &any);
+            tv_free((void *)(uintptr_t)text.data);
+        }
+    }
+    if (begun)
+        tv_out_char(rewrite->out, open == '{' ? '}' : ']');
+    return TV_OK;
+}
+
+/* Whether the member is one of those that are written together, or only once. */
+static bool is_table(const struct tv_te_rewrite *rewrite, size_t file,
+                     const struct tv_te_top_member *member)
+{
+    if (!rewrite->taken && !rewrite->files[file]->choice)
+        return false;
+    if (is_key(member, "displayTimeUnit"))
+        return file > 0;
+    return is_key(member, "stackFrames") || is_key(member, "samples");
+}
+
+static const struct tv_te_rewrite_text *find_text(const struct tv_te_rewrite_text *texts,
+                                                  size_t count, size_t file,
+                                                  const struct tv_te_top_member *member)
+{
+    for (size_t i = 0; i < count; i++)
+        if (texts[i].file == file && is_key(member, texts[i].member))
+            return &texts[i];
+    return NULL;
+}
+
+/* ---- Texts ---- */
+
+#define CHUNK ((size_t)1 << 16)
+
+/* How many of the bytes end with a whole character: the rest waits for what follows. */
+static size_t whole_characters(const uint8_t *bytes, size_t length)
+{
+    size_t back = 0;
+    while (back < 3 && back < length && (bytes[length - 1 - back] & 0xc0) == 0x80)
+        back++;
+    if (back == length || bytes[length - 1 - back] < 0xc0)
+        return length;
+    return length - 1 - back;
+}
+
+/* The source as one string. */
+static enum tv_status put_source(struct tv_out *out, struct tv_source *source, struct tv_error *err)
+{
+    uint8_t *bytes = tv_alloc(CHUNK, 1);
+    size_t held = 0, got = 0;
+    uint64_t at = 0;
+    enum tv_status status = TV_OK;
+    struct tv_out piece;
+    tv_out_init_memory(&piece);
+    tv_out_char(out, '"');
+    do {
+        status = tv_source_read(source, at, bytes + held, CHUNK - held, &got, err);
+        if (status != TV_OK)
+            break;
+        at += got;
+        held += got;
+        size_t ready = got == 0 ? held : whole_characters(bytes, held);
+        piece.length = 0;
+        tv_out_json(&piece, (struct tv_bytes){bytes, ready});
+        tv_out_bytes(out, (struct tv_bytes){piece.buffer + 1, piece.length - 2});
+        memmove(bytes, bytes + ready, held - ready);
+        held -= ready;
+    } while (got > 0);
+    tv_out_char(out, '"');
+    tv_out_release(&piece);
+    tv_free(bytes);
+    return status;
+}
+
+static enum tv_status put_texts(struct tv_te_rewrite *rewrite,
+                                const struct tv_te_rewrite_text *texts, size_t count,
+                                struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < count && status == TV_OK; i++) {
+        if (!texts[i].source || !texts[i].key[0])
+            continue;
+        tv_out_format(rewrite->out, ",\n\"%s\":", texts[i].key);
+        status = put_source(rewrite->out, texts[i].source, err);
+    }
+    return status;
+}
+
+static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
+                                  const struct tv_te_rewrite_text *texts, size_t count,
+                                  struct tv_error *err)
+{
+    const struct tv_te_container *container = &rewrite->files[file]->container;
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < container->member_count && status == TV_OK; i++) {
+        const struct tv_te_top_member *member = &container->members[i];
+        const struct tv_te_rewrite_text *text = find_text(texts, count, file, member);
+        if (is_table(rewrite, file, member) || (text && (text->source || !text->key[0])))
+            continue;
+        status = put_member(rewrite, rewrite->files[file], member, text ? text->key : NULL, err);
+    }
+    return status;
+}
+
+enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
+                                     const struct tv_te_rewrite_text *texts, size_t text_count,
+                                     struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    bool tables = rewrite->taken || (rewrite->count > 0 && rewrite->files[0]->choice);
+    tv_out_text(rewrite->out, "\n]");
+    for (size_t i = 0; i < text_count; i++)
+        tv_interner_add(rewrite->keys, tv_bytes_of(texts[i].key));
+    for (size_t i = 0; i < rewrite->count && status == TV_OK; i++)
+        status = put_members(rewrite, i, texts, text_count, err);
+    if (status == TV_OK && tables)
+        status = put_table(rewrite, "stackFrames", '{', err);
+    if (status == TV_OK && tables)
+        status = put_table(rewrite, "samples", '[', err);
+    return status == TV_OK ? put_texts(rewrite, texts, text_count, err) : status;
+}
