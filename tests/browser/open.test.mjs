@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { openPage, place, ready, until } from './browser.mjs';
@@ -338,6 +339,39 @@ test('names are text, whatever they look like', async () => {
     assert.equal(await page.locator('img').count(), 0);
   });
 });
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+async function assertAccessible(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  const found = violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`);
+  assert.deepEqual(found, []);
+}
+
+for (const colorScheme of ['light', 'dark'])
+  test(`accessible: without a file, the dialog, an error, files in Info, ${colorScheme}`, async () => {
+    const viewer = await view();
+    // The test's own script is not in the page's content policy.
+    const options = { colorScheme, bypassCSP: true };
+    const { page, close } = await openPage(viewer.address, options);
+    await page.getByRole('heading', { name: 'Drop traces here' }).waitFor();
+    await assertAccessible(page);
+    await drop(page, first, second);
+    await ready(page);
+    await page.getByRole('tab', { name: 'Info' }).click();
+    await page.getByLabel('Offset of second.json').fill('x');
+    await page.getByLabel('Offset of second.json').press('Enter');
+    await assertAccessible(page);
+    await drop(page, broken);
+    await dialog(page).waitFor();
+    await assertAccessible(page);
+    await button(page, 'Open instead').click();
+    await page.getByRole('heading', { name: 'broken.trace could not be opened' }).waitFor();
+    await assertAccessible(page);
+    await close();
+    await viewer.stop();
+  });
 
 const data = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 

@@ -73,7 +73,7 @@ export function filesPart({ inputs, choose, move }: TraceFiles): HTMLElement {
         h(
           'thead',
           null,
-          h('tr', null, h('th', null, 'File'), h('th', null, 'Moved by'), h('th', null)),
+          h('tr', null, h('th', null, 'File'), h('th', null, 'Moved by'), h('td', null)),
         ),
         h('tbody', null, ...inputs.map((input, at) => row(input, moved(at)))),
       ),
