@@ -269,11 +269,11 @@ static void sift_instants(struct tv_tables *to, const struct tv_tables *from, co
 static void find_samples(const struct tv_trace *trace, const struct tv_counter *counter,
                          const struct tv_sieve_range *range, uint32_t *first, uint32_t *end)
 {
-    const tv_ns *times = trace->tables.counter_times + counter->first_sample;
     *first = 0;
     *end = counter->sample_count;
-    if (!range)
+    if (!range || counter->sample_count == 0)
         return;
+    const tv_ns *times = trace->tables.counter_times + counter->first_sample;
     while (*end > 0 && tv_trace_time(trace, counter->input, times[*end - 1]) >= range->to)
         --*end;
     while (*first + 1 < *end &&
