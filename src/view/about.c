@@ -354,11 +354,14 @@ static void write_share(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, '}');
 }
 
+/* What holds all of it first. */
 static void write_saves(struct tv_out *out, const struct tv_trace *trace)
 {
+    bool file = tv_piece_can_be_file(trace), events = tv_rewrite_can(trace);
     tv_out_text(out, ",\"saves\":[");
-    tv_out_text(out, tv_piece_can_be_file(trace) ? "\"trace\"," : "");
-    tv_out_text(out, "\"json\"]");
+    tv_out_text(out, file && !events ? "\"trace\"," : "");
+    tv_out_text(out, "\"json\"");
+    tv_out_text(out, file && events ? ",\"trace\"]" : "]");
 }
 
 enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_parameters *parameters,
