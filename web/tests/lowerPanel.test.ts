@@ -15,7 +15,7 @@ import {
 } from '../src/model/statistics';
 import { statisticsSheet } from '../src/model/statisticsSheet';
 import { inWords, slicesOf, wordsFor } from '../src/model/words';
-import { bytesOfHex, lineStarts, looksLikeText } from '../src/views/bytesView';
+import { bytesOfHex, lineStarts, looksLikeText } from '../src/views/details/bytesView';
 import { FRAMES } from './fixtures';
 
 const frames = new Frames(FRAMES);

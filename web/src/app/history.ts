@@ -7,7 +7,7 @@ import { effect } from '../base/signal';
 import { readPlace, writePlace, type Place } from '../model/address';
 import { sameFiles } from '../model/opening';
 import type { Viewer } from '../model/viewer';
-import type { Mover } from '../views/mover';
+import type { Mover } from '../views/timeline/mover';
 
 const REST = 350;
 

@@ -10,8 +10,8 @@ import { framing, length, sameSpan, wholeView } from '../model/span';
 import { sameCall } from '../model/viewer';
 import { goToCall, spanOf } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
-import { FlowSteps } from '../views/followFlow';
-import { RangeKeys } from '../views/rangeKeys';
+import { FlowSteps } from '../views/timeline/followFlow';
+import { RangeKeys } from '../views/timeline/rangeKeys';
 import type { Page } from '../views/page';
 import type { History } from './history';
 

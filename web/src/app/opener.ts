@@ -5,8 +5,8 @@
 import { h } from '../base/dom';
 import { EngineError, isAbort } from '../model/engine';
 import type { Chosen, OpeningEngine } from '../model/opening';
-import { DropTarget, type Dropped } from '../views/dropTarget';
-import { OpenDialog } from '../views/openDialog';
+import { DropTarget, type Dropped } from '../views/files/dropTarget';
+import { OpenDialog } from '../views/files/openDialog';
 
 /** The files of what is open, or being read, and its name; null: nothing is. */
 export interface Current {

@@ -13,7 +13,7 @@ import type { Remembered } from '../model/remembered';
 import { Viewer } from '../model/viewer';
 import { FilterBox } from '../views/filterBox';
 import { Page } from '../views/page';
-import { rememberTracks } from '../views/rememberTracks';
+import { rememberTracks } from '../views/timeline/rememberTracks';
 import type { Settings } from '../views/settings';
 import type { History } from './history';
 import { Keys } from './keys';

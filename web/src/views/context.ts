@@ -18,7 +18,7 @@ import type { Viewer } from '../model/viewer';
 import type { VsyncStore } from '../model/vsync';
 import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
-import type { Mover } from './mover';
+import type { Mover } from './timeline/mover';
 import type { Settings } from './settings';
 
 /** The files that the trace is made of, and the ways to others. */

@@ -5,8 +5,8 @@
 import { fill, h, icon, setText } from '../base/dom';
 import { fileName, formatBig, formatBytes, formatCount } from '../base/format';
 import type { KnownFile, Status } from '../model/opening';
-import { remedyFor } from './remedy';
-import { SketchView } from './sketchView';
+import { remedyFor } from './files/remedy';
+import { SketchView } from './timeline/sketchView';
 
 /** Milliseconds over which the rate of reading is taken. */
 const WINDOW = 2000;

@@ -15,8 +15,8 @@ import type { Clock, TraceFacts } from '../model/engine';
 import { allThreads } from '../model/states';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
-import { flowButton } from './flowMenu';
-import type { SaveMenu } from './saveMenu';
+import { flowButton } from './timeline/flowMenu';
+import type { SaveMenu } from './files/saveMenu';
 import type { Settings } from './settings';
 
 /** Facts in a few words; the Info tab has them all. */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of the file around a place: as text where they are text, else as numbers.
+
+import { fill, h, iconButton } from '../../base/dom';
+import { formatCount } from '../../base/format';
+import { Latest } from '../../base/latest';
+import { brief, visible } from '../../base/visible';
+import type { FileBytes } from '../../model/found';
+import type { Views } from '../context';
+
+const BEFORE = 1024;
+const LENGTH = 4096;
+/** A line of text that is longer goes on below. */
+const WIDEST = 120;
+const HEX_WIDTH = 16;
+
+export function bytesOfHex(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length >> 1 }, (_, i) =>
+    parseInt(hex.slice(2 * i, 2 * i + 2), 16),
+  );
+}
+
+/** Few control characters, and some line or quote: text. */
+export function looksLikeText(bytes: Uint8Array): boolean {
+  const odd = bytes.reduce((n, b) => n + (b < 32 && b !== 9 && b !== 10 && b !== 13 ? 1 : 0), 0);
+  return odd * 50 <= bytes.length;
+}
+
+/** Where lines begin: behind line feeds, and where a line becomes too long. */
+export function lineStarts(bytes: Uint8Array, text: boolean): number[] {
+  const starts = [0];
+  let start = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const full = i + 1 - start >= (text ? WIDEST : HEX_WIDTH);
+    // A character of several bytes is not taken apart.
+    const inside = text && ((bytes[i + 1] ?? 0) & 0xc0) === 0x80;
+    if (!(text && bytes[i] === 10) && (!full || inside)) continue;
+    start = i + 1;
+    if (start < bytes.length) starts.push(start);
+  }
+  return starts;
+}
+
+function decode(bytes: Uint8Array): string {
+  return visible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
+}
+
+function numbers(bytes: Uint8Array): string {
+  const hex = [...bytes].map((b) => b.toString(16).padStart(2, '0')).join(' ');
+  const signs = [...bytes].map((b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : '·')).join('');
+  return `${hex.padEnd(HEX_WIDTH * 3)} ${signs}`;
+}
+
+export class BytesView {
+  readonly element = h('div', {
+    class: 'bytes-view',
+    hidden: true,
+    tabIndex: -1,
+    attrs: { role: 'region', 'aria-label': 'Bytes of the file' },
+  });
+  private readonly asking: Latest;
+
+  constructor(private readonly v: Views) {
+    this.asking = new Latest(v.viewer.failed);
+  }
+
+  /** `file` is named where there are several. */
+  show(place: number, input = 0, file = ''): void {
+    const { engine } = this.v.viewer;
+    const from = Math.max(0, place - BEFORE);
+    this.asking.run(
+      () => engine.bytes(from, LENGTH, input),
+      (answer) => this.fill(answer, place, file),
+    );
+  }
+
+  close(): void {
+    this.asking.cancel();
+    this.element.hidden = true;
+  }
+
+  private fill(answer: FileBytes, place: number, file: string): void {
+    const bytes = bytesOfHex(answer.hex);
+    const text = looksLikeText(bytes);
+    const starts = lineStarts(bytes, text);
+    const lines = starts.map((start, i) => {
+      const end = starts[i + 1] ?? bytes.length;
+      const at = place - answer.offset;
+      return this.line(bytes.subarray(start, end), answer.offset + start, at - start, text);
+    });
+    const title =
+      `Byte ${formatCount(place)} of ${formatCount(answer.size)}` +
+      (file === '' ? '' : ` in ${brief(visible(file), 200)}`);
+    const close = iconButton('close', 'Close the bytes', () => this.close());
+    fill(
+      this.element,
+      h('div', { class: 'pane-bar' }, h('b', null, title), h('span', { class: 'grow' }), close),
+      h('pre', { class: 'scroller', tabIndex: 0, attrs: { 'aria-label': title } }, ...lines),
+    );
+    this.element.hidden = false;
+    this.element.querySelector('mark')?.scrollIntoView({ block: 'center' });
+    this.v.announce(title);
+  }
+
+  /** `at` is where the place lies in the line, if it does. */
+  private line(bytes: Uint8Array, offset: number, at: number, text: boolean): HTMLElement {
+    const here = at >= 0 && at < bytes.length;
+    const gutter = h('span', { class: 'gutter' }, formatCount(offset));
+    if (!text) {
+      const content = numbers(bytes);
+      return h(
+        'div',
+        { class: here ? 'here' : '' },
+        gutter,
+        here ? h('mark', null, content) : content,
+      );
+    }
+    if (!here) return h('div', null, gutter, decode(bytes));
+    const marked = decode(bytes.subarray(at, at + 1));
+    // A character of several bytes is marked as one.
+    let end = at + 1;
+    while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end++;
+    return h(
+      'div',
+      { class: 'here' },
+      gutter,
+      decode(bytes.subarray(0, at)),
+      h('mark', null, end > at + 1 ? decode(bytes.subarray(at, end)) : marked || ' '),
+      decode(bytes.subarray(end)),
+    );
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The details of one call.
+
+import { h } from '../../base/dom';
+import { formatCount, formatPercent, formatTime } from '../../base/format';
+import { brief } from '../../base/visible';
+import type { CallDetails } from '../../model/engine';
+import { idOf, trackName } from '../../model/names';
+import { inWords, slicesOf, wordsFor, type Words } from '../../model/words';
+import { goToCall, spanOf, zoomToCall, type Views } from '../context';
+import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
+import { joinParts } from './joinDetails';
+
+const CALLERS_SHOWN = 12;
+
+/** `beside` stands before its arguments: flows, contexts. */
+export function callDetails(
+  v: Views,
+  call: CallDetails,
+  beside: readonly HTMLElement[],
+): HTMLElement[] {
+  const { viewer } = v;
+  const words = wordsFor(viewer.facts);
+  const unit = viewer.unit.peek();
+  const realAxis = viewer.facts.axis === 'real';
+  const track = viewer.trackOfRow(call.row);
+  const { processes } = viewer.facts;
+  const process = track && processes[track.process];
+  // Events tell how long they had the CPU, not when they waited.
+  const off = call.cpu_length_ns === null ? null : Math.max(0, call.length_ns - call.cpu_length_ns);
+  const waited = words.events ? (realAxis ? off : null) : call.wait_ns;
+  const share =
+    waited !== null && call.length_ns > 0 ? `${formatPercent(waited, call.length_ns)} %` : '';
+  const single = (what: string, ns: number, className = ''): HTMLElement =>
+    h(
+      'tr',
+      { class: className },
+      h('th', null, what),
+      h('td', { class: 'number' }, formatTime(ns, unit)),
+    );
+  const waiting =
+    waited === null
+      ? []
+      : [
+          h(
+            'tr',
+            null,
+            h('th', null, words.events ? 'Not on the CPU' : 'Waiting'),
+            h('td', { class: 'number' }, formatTime(waited, unit)),
+            h('td', { class: 'number dim' }, share),
+          ),
+        ];
+  return [
+    ...head(v, call.frame, call.colour),
+    ...notes(call, words),
+    times(
+      v,
+      [
+        [
+          'Inclusive',
+          realAxis ? call.length_ns : null,
+          call.cpu_length_ns ?? (realAxis ? null : call.length_ns),
+        ],
+        ['Exclusive', call.excl_real_ns, call.excl_cpu_ns],
+      ],
+      [
+        ...waiting,
+        single('Start', call.start_ns, 'ruled'),
+        single('End', call.start_ns + call.length_ns),
+      ],
+    ),
+    factTable(
+      fact(
+        inWords(words, 'Call'),
+        `${formatCount(call.nth)} of ${formatCount(call.of)} in this ${words.track}`,
+      ),
+      fact(
+        '',
+        h(
+          'div',
+          { class: 'actions' },
+          link('‹ previous', () => void step(v, call.frame, call.start_ns, -1, call.track)),
+          link('next ›', () => void step(v, call.frame, call.start_ns, 1, call.track)),
+        ),
+      ),
+      processes.length > 1 && process
+        ? fact('Process', `${idOf(process)} ${process.name}`.trim())
+        : null,
+      fact('Thread', `${track ? trackName(track) : '?'}, level ${formatCount(call.depth + 1)}`),
+      call.recursion > 0
+        ? fact('Recursion', `${slicesOf(words, call.recursion)} of this ${words.name} above it`)
+        : null,
+      fact(
+        inWords(words, 'Calls inside'),
+        call.children === 0 ? 'none' : formatCount(call.children),
+      ),
+      ...eventFacts(call),
+    ),
+    h(
+      'div',
+      { class: 'actions' },
+      link('Zoom to it', () => zoomToCall(v, call)),
+      link('Use as range', () => viewer.setRange(spanOf(call))),
+      call.first_child &&
+        link(inWords(words, 'First call inside'), () => void goTo(v, call.first_child)),
+    ),
+    ...beside,
+    ...eventParts(v, call),
+    ...joinParts(v, call.joins),
+    ...callers(v, call),
+  ];
+}
+
+function notes(call: CallDetails, { events }: Words): HTMLElement[] {
+  const notes: string[] = [];
+  if (call.entered_before)
+    notes.push(`${events ? 'Begun' : 'Entered'} before the trace began: its start is not known.`);
+  if (call.open_at_end) notes.push('Still running when the trace ended.');
+  if (call.missing_exit)
+    notes.push(
+      events
+        ? 'Its end is missing; it is as long as what it lies in allows.'
+        : 'Its exit is missing; it ends where its caller goes on.',
+    );
+  if (call.unrolled) notes.push('Left by an exception (unrolled).');
+  return notes.map((text) => h('p', { class: 'state-note' }, text));
+}
+
+async function goTo(v: Views, call: [number, number] | null): Promise<void> {
+  if (call) await goToCall(v, { row: call[0], index: call[1] });
+}
+
+function callers(v: Views, call: CallDetails): HTMLElement[] {
+  const { frames } = v.viewer;
+  const { events } = wordsFor(v.viewer.facts);
+  if (call.path.length === 0)
+    return events ? [] : [h('h3', null, 'Called from nowhere in the trace')];
+  const nearest = [...call.path].reverse();
+  const rest = nearest.length - CALLERS_SHOWN;
+  return [
+    h('h3', null, events ? 'Inside of' : 'Called from'),
+    h(
+      'ul',
+      null,
+      ...nearest.slice(0, CALLERS_SHOWN).map(([row, index, frame]) =>
+        h(
+          'li',
+          null,
+          link(brief(frames.short(frame)), () => void goTo(v, [row, index])),
+        ),
+      ),
+      rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),
+    ),
+  ];
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the details of several kinds of things are put together from.
+
+import { breakable, h } from '../../base/dom';
+import { formatCount, formatTime, unitHead } from '../../base/format';
+import { visible } from '../../base/visible';
+import type { EventAnswer } from '../../model/engine';
+import { goToCall, type Views } from '../context';
+import { referenceLinks } from './references';
+import { swatch } from '../swatch';
+import { valueTree } from './valueTree';
+
+/** A line of the table of times: what, real, CPU. */
+export type TimesRow = [string, number | null, number | null];
+
+/** A longer name is cut in the head; all of it stands below. */
+const LONGEST_HEAD = 120;
+
+/** The name of a frame with its colour, or that of the one slice, and all of its name. */
+export function head(v: Views, frame: number, colour = 0): HTMLElement[] {
+  const { frames } = v.viewer;
+  const mark = swatch(frames, frame, v.settings.theme.peek(), colour);
+  const short = frames.short(frame);
+  const more = [frames.packagePrefix(frame), frames.signature(frame), frames.source(frame)];
+  const name = h('h2', null, mark, h('span', null, ...breakable(short, LONGEST_HEAD)));
+  if (short.length <= LONGEST_HEAD && more.every((text) => text === '')) return [name];
+  return [
+    name,
+    h(
+      'p',
+      { class: 'signature' },
+      h('span', { class: 'dim' }, ...breakable(frames.packagePrefix(frame))),
+      ...breakable(`${short} ${frames.signature(frame)} `),
+      h('span', { class: 'dim' }, frames.source(frame)),
+    ),
+  ];
+}
+
+/** Two columns of times; a clock the trace lacks has none. */
+export function times(v: Views, rows: readonly TimesRow[], more: HTMLElement[]): HTMLElement {
+  const { viewer } = v;
+  const unit = viewer.unit.peek();
+  const clocks = (['real', 'cpu'] as const).filter((clock) => viewer.has(clock));
+  const cell = (ns: number | null): HTMLElement =>
+    h('td', { class: 'number' }, ns === null ? '' : formatTime(ns, unit));
+  return h(
+    'table',
+    null,
+    h(
+      'thead',
+      null,
+      h(
+        'tr',
+        null,
+        h('td', null),
+        ...clocks.map((clock) =>
+          h('th', { class: 'number' }, unitHead(clock === 'cpu' ? 'CPU' : 'Real', unit)),
+        ),
+      ),
+    ),
+    h(
+      'tbody',
+      null,
+      ...rows.map(([what, real, cpu]) =>
+        h(
+          'tr',
+          null,
+          h('th', null, what),
+          ...clocks.map((clock) => cell(clock === 'cpu' ? cpu : real)),
+        ),
+      ),
+      ...more,
+    ),
+  );
+}
+
+export function section(title: string, ...contents: (HTMLElement | null)[]): HTMLElement {
+  return h('section', null, h('h3', null, title), ...contents);
+}
+
+/** Arguments, stacks, links to objects and whatever else an event says. */
+export function eventParts(v: Views, answer: EventAnswer): HTMLElement[] {
+  if (answer.event === undefined) return [];
+  if (!answer.event)
+    return [
+      h('p', { class: 'state-note' }, `Arguments cannot be read: ${answer.event_error ?? ''}`),
+    ];
+  const { args, start_stack, end_stack, references, ...others } = answer.event;
+  const parts: [string, unknown][] = [
+    ['Arguments', args],
+    ['Stack at its start', start_stack],
+    ['Stack at its end', end_stack],
+    ['More', others],
+  ];
+  const sections = parts
+    .filter(([, value]) => typeof value !== 'object' || Object.keys(value ?? {}).length > 0)
+    .filter(([, value]) => value !== undefined)
+    .map(([title, value]) => section(title, valueTree(value)));
+  return [...referenceLinks(v, references), ...sections];
+}
+
+export function fact(what: string, value: string | HTMLElement): HTMLElement {
+  return h('tr', null, h(what === '' ? 'td' : 'th', null, what), h('td', null, value));
+}
+
+/** Category and place of an event, where it has these. */
+export function eventFacts(answer: EventAnswer): HTMLElement[] {
+  const facts: HTMLElement[] = [];
+  if (answer.category) facts.push(fact('Category', visible(answer.category)));
+  if (answer.offset !== undefined)
+    facts.push(fact('In the file', `byte ${formatCount(answer.offset)}`));
+  return facts;
+}
+
+export function factTable(...facts: (HTMLElement | null)[]): HTMLElement {
+  return h('table', null, h('tbody', null, ...facts));
+}
+
+export function link(text: string, act: () => void): HTMLElement {
+  return h('button', { class: 'link', attrs: { type: 'button' }, on: { click: act } }, text);
+}
+
+/** To the next call of a method after a time, or the one before it. */
+export async function step(
+  v: Views,
+  frame: number,
+  time: number,
+  direction: 1 | -1,
+  track?: number,
+): Promise<void> {
+  const tracks = track === undefined ? undefined : [track];
+  try {
+    const found = await v.viewer.engine.step(frame, time, direction, tracks);
+    if (found) await goToCall(v, found);
+  } catch (error) {
+    v.viewer.failed(error);
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything about what is selected: a mark, a call or, where only a method is, that.  Each kind of
+// thing has a file of its own.
+
+import { fill, h } from '../../base/dom';
+import { effect } from '../../base/signal';
+import { figuresOf } from '../../model/columns';
+import type { MarkDetails } from '../../model/marks';
+import { StateOfCall } from '../../model/stateStore';
+import { inWords, wordsFor } from '../../model/words';
+import { callDetails } from './callDetails';
+import type { Views } from '../context';
+import { head } from './detailsParts';
+import { contextLines, FlowLinks } from './flowLinks';
+import { instantDetails } from './instantDetails';
+import { memoryDetails } from './memoryDetails';
+import { methodDetails } from './methodDetails';
+import { objectDetails, snapshotDetails } from './objectDetails';
+import { sampleDetails } from './sampleDetails';
+import { scheduleDetails, statesInside } from './stateDetails';
+
+function markDetails(v: Views, mark: MarkDetails, flows: HTMLElement): HTMLElement[] {
+  switch (mark.kind) {
+    case 'instant':
+      return instantDetails(v, mark.instant, flows);
+    case 'object':
+      return objectDetails(v, mark.object);
+    case 'snapshot':
+      return snapshotDetails(v, mark.snapshot);
+    case 'sample':
+      return sampleDetails(v, mark.sample);
+    case 'memory':
+      return memoryDetails(v, mark.dump);
+  }
+}
+
+export class DetailsView {
+  private readonly flows: FlowLinks;
+  private readonly state: StateOfCall;
+
+  constructor(
+    private readonly v: Views,
+    readonly element: HTMLElement,
+  ) {
+    this.flows = new FlowLinks(v);
+    this.state = new StateOfCall(v.viewer);
+    effect(() => fill(this.element, ...this.contents()));
+  }
+
+  private contents(): HTMLElement[] {
+    const { viewer, selection, profile } = this.v;
+    const frame = viewer.frame.get();
+    const call = selection.details.get();
+    this.v.settings.theme.get();
+    viewer.unit.get();
+    const mark = this.v.marks.details.get();
+    if (mark) return markDetails(this.v, mark, this.flows.element);
+    if (frame === null) {
+      const hint =
+        'Nothing is selected. Click on a call in the time line, or on a ' +
+        'method in the table: its details stand here.';
+      return [h('p', { class: 'nothing' }, inWords(wordsFor(viewer.facts), hint))];
+    }
+    const answer = profile.answer.get();
+    const row = answer?.rows.find((r) => r[0] === frame);
+    if (call && call.frame === frame && viewer.call.get()) {
+      const state = this.state.get(call);
+      const beside = [
+        ...statesInside(this.v, state),
+        this.flows.element,
+        ...contextLines(this.v, call),
+      ];
+      return scheduleDetails(this.v, call, state) ?? callDetails(this.v, call, beside);
+    }
+    // Whether there are slices of it is not known before the answers are there.
+    if (!row && (!answer || viewer.call.get())) return head(this.v, frame);
+    return methodDetails(this.v, frame, row ? figuresOf(row) : null);
+  }
+}

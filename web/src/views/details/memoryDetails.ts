@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The details of a memory dump: a table of the processes dumped together, and one of everything
+// that this process tells, nested as the allocators are.
+
+import { h } from '../../base/dom';
+import { formatBytes, formatCount, formatTimeUnit, formatValue } from '../../base/format';
+import { brief } from '../../base/visible';
+import type { MemoryDumpDetails, MemoryFigure } from '../../model/beside';
+import { columnsOf, memoryTree, type MemoryNode } from '../../model/memoryTree';
+import { idOf } from '../../model/names';
+import type { Views } from '../context';
+import { fact, factTable, link, section } from './detailsParts';
+
+/** Tables of more have the others in the lines' titles. */
+const COLUMNS_SHOWN = 4;
+const LINES_SHOWN = 600;
+
+function processName(v: Views, process: number): string {
+  const found = v.viewer.facts.processes[process];
+  return found ? `${idOf(found)} ${found.name}`.trim() : 'all processes (global)';
+}
+
+function valueText(units: string, value: number | null): string {
+  if (value === null) return '';
+  if (units === 'bytes') return formatBytes(value);
+  return Number.isInteger(value) ? formatCount(value) : formatValue(value);
+}
+
+/** "resident_set_bytes" says its unit twice. */
+function columnName(name: string): string {
+  return name.replace(/_bytes$/, '').replaceAll('_', ' ');
+}
+
+function numbers(columns: readonly string[], node: MemoryNode): HTMLElement[] {
+  return columns.map((column) => {
+    const figure = node.figures.get(column);
+    const text = figure ? valueText(figure.units, figure.value) : '';
+    const exact =
+      figure?.value === undefined || figure.value === null ? '' : formatCount(figure.value);
+    return h('td', { class: 'number', title: exact && `${exact} ${figure?.units ?? ''}` }, text);
+  });
+}
+
+function otherFigures(columns: readonly string[], node: MemoryNode): string {
+  const others = [...node.figures].filter(([name]) => !columns.includes(name));
+  return others
+    .map(([name, { units, value }]) => `${columnName(name)}: ${valueText(units, value)}`)
+    .join('\n');
+}
+
+function header(first: string, columns: readonly string[]): HTMLElement {
+  return h(
+    'thead',
+    null,
+    h(
+      'tr',
+      null,
+      h('th', null, first),
+      ...columns.map((column) => h('th', { class: 'number' }, columnName(column))),
+    ),
+  );
+}
+
+/** It may be wider than the details: then it scrolls by itself, for the keyboard as well. */
+function wideTable(columns: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
+  return h(
+    'div',
+    { class: 'wide', tabIndex: 0, attrs: { role: 'region', 'aria-label': 'Figures' } },
+    h('table', { class: 'memory' }, header('', columns), h('tbody', null, ...rows)),
+  );
+}
+
+/** The lines of a tree, each before what stands in it. */
+function linesOf(roots: readonly MemoryNode[]): [MemoryNode, number][] {
+  const lines: [MemoryNode, number][] = [];
+  const rest: [MemoryNode, number][] = [...roots].reverse().map((node) => [node, 0]);
+  for (let next = rest.pop(); next; next = rest.pop()) {
+    const [node, depth] = next;
+    lines.push(next);
+    for (const child of [...node.children].reverse()) rest.push([child, depth + 1]);
+  }
+  return lines;
+}
+
+function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement[] {
+  if (figures.length === 0) return [];
+  const columns = columnsOf(figures).slice(0, COLUMNS_SHOWN);
+  const lines = linesOf(memoryTree(figures));
+  const rows = lines
+    .slice(0, LINES_SHOWN)
+    .map(([node, depth]) =>
+      h(
+        'tr',
+        { title: [node.path, otherFigures(columns, node)].filter((text) => text).join('\n') },
+        h(
+          'td',
+          { style: { 'padding-left': `${Math.min(depth, 12) * 12}px` } },
+          brief(node.name || '(no name)', 80),
+        ),
+        ...numbers(columns, node),
+      ),
+    );
+  const more = lines.length - LINES_SHOWN;
+  return [
+    section(
+      title,
+      wideTable(columns, rows),
+      more > 0 ? h('p', { class: 'dim' }, `${formatCount(more)} more lines`) : null,
+    ),
+  ];
+}
+
+/** A process a line: its totals, else what its allocators have. */
+function processTable(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
+  if (dump.together.length < 2) return [];
+  const totals = (figures: readonly MemoryFigure[]): MemoryFigure[] =>
+    figures.filter(([of]) => of === 'totals');
+  const all = dump.together.flatMap(({ figures }) => totals(figures));
+  const columns = columnsOf(all).slice(0, COLUMNS_SHOWN);
+  const rows = dump.together.map((other) => {
+    const node: MemoryNode = { name: '', path: '', figures: new Map(), children: [] };
+    for (const [, name, units, value] of totals(other.figures))
+      node.figures.set(name, { units, value });
+    const name = brief(processName(v, other.process), 60);
+    const chosen = other.dump === dump.dump;
+    const select = (): void => v.viewer.selectMark({ kind: 'memory', number: other.dump });
+    return h(
+      'tr',
+      { attrs: { 'aria-current': chosen ? 'true' : null } },
+      h('td', null, chosen ? h('b', null, name) : link(name, select)),
+      ...numbers(columns, node),
+    );
+  });
+  return [section('Processes of this dump', wideTable(columns, rows))];
+}
+
+export function memoryDetails(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
+  const unit = v.viewer.unit.peek();
+  const totals = dump.figures.filter(([of]) => of === 'totals');
+  const others = dump.figures.filter(([of]) => of !== 'totals');
+  return [
+    h('h2', null, 'Memory dump'),
+    factTable(
+      fact('Process', processName(v, dump.process)),
+      fact('Time', formatTimeUnit(dump.time_ns, unit)),
+      dump.level ? fact('Level of detail', dump.level) : null,
+      fact('Dump', brief(dump.id, 80)),
+      dump.offset === undefined ? null : fact('In the file', `byte ${formatCount(dump.offset)}`),
+      ...totals.map(([, name, units, value]) => fact(columnName(name), valueText(units, value))),
+    ),
+    ...processTable(v, dump),
+    ...treeTable(others, 'Allocators'),
+  ];
+}

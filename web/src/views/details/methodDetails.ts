@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The details of a method: its figures in what is selected.
+
+import { h } from '../../base/dom';
+import { formatCount } from '../../base/format';
+import type { Figures } from '../../model/columns';
+import { inWords, slicesOf, wordsFor } from '../../model/words';
+import type { Views } from '../context';
+import { head, link, step, times } from './detailsParts';
+
+export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLElement[] {
+  const { viewer } = v;
+  const words = wordsFor(viewer.facts);
+  const scoped =
+    viewer.range.get() || viewer.tracks.get().length > 0
+      ? 'in what is selected'
+      : 'in the whole trace';
+  if (!f)
+    return [
+      ...head(v, frame),
+      h(
+        'p',
+        { class: 'second' },
+        words.events ? `No slice of it ${scoped}.` : `Not called ${scoped}.`,
+      ),
+    ];
+  const n = f.calls + f.recursive;
+  const per = (ns: number | null): number | null => (ns === null || n === 0 ? null : ns / n);
+  return [
+    ...head(v, frame),
+    times(
+      v,
+      [
+        ['Inclusive', f.incl_real, f.incl_cpu],
+        ['Exclusive', f.excl_real, f.excl_cpu],
+        [inWords(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)],
+      ],
+      [],
+    ),
+    h(
+      'p',
+      { class: 'second' },
+      `${slicesOf(words, f.calls)}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`,
+    ),
+    h(
+      'div',
+      { class: 'actions' },
+      link(inWords(words, 'First call'), () => void step(v, frame, viewer.bounds.from - 1, 1)),
+      link(inWords(words, 'Last call'), () => void step(v, frame, viewer.bounds.to + 1, -1)),
+    ),
+  ];
+}

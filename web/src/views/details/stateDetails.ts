@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The details of a state of a thread, of what a processor ran, and of how long a thread was in which
+// state inside a slice: with links to who woke it and who ran instead.
+
+import { h } from '../../base/dom';
+import { formatCount, formatPercent, formatTimeUnit } from '../../base/format';
+import { brief } from '../../base/visible';
+import { eventColour } from '../../model/colours';
+import type { CallDetails } from '../../model/engine';
+import { trackName } from '../../model/names';
+import {
+  STATES,
+  STATE_COLOUR,
+  STATE_WORDS,
+  type CpuSlice,
+  type State,
+  type StateAnswer,
+  type StatePart,
+  type StatesInside,
+  type ThreadState,
+} from '../../model/states';
+import { goToCall, spanOf, zoomToCall, type Views } from '../context';
+import { eventFacts, eventParts, fact, factTable, head, link, section } from './detailsParts';
+
+const SHOWN = 12;
+
+type Place = [number, number];
+
+function jump(v: Views, text: string, place: Place): HTMLElement {
+  return link(brief(text), () => void goToCall(v, { row: place[0], index: place[1] }));
+}
+
+function time(v: Views, ns: number): string {
+  return formatTimeUnit(ns, v.viewer.unit.peek());
+}
+
+/** "[655] launcher" of a thread's index. */
+function threadName(v: Views, thread: number): string {
+  const { tracks } = v.viewer.facts;
+  const track = tracks.find((t) => t.thread === thread && t.kind !== 'async');
+  return track ? trackName(track) : '';
+}
+
+/** Times and the way along the row. */
+function basics(v: Views, call: CallDetails): (HTMLElement | null)[] {
+  return [
+    fact('Duration', time(v, call.length_ns)),
+    fact('Start', time(v, call.start_ns)),
+    fact('End', time(v, call.start_ns + call.length_ns)),
+    fact(
+      '',
+      h(
+        'div',
+        { class: 'actions' },
+        call.previous && jump(v, '‹ previous', call.previous),
+        call.next && jump(v, 'next ›', call.next),
+      ),
+    ),
+  ];
+}
+
+function notes(call: CallDetails): HTMLElement[] {
+  return call.open_at_end
+    ? [h('p', { class: 'state-note' }, 'It went on when the trace ended.')]
+    : [];
+}
+
+function actions(v: Views, call: CallDetails): HTMLElement {
+  return h(
+    'div',
+    { class: 'actions' },
+    link('Zoom to it', () => zoomToCall(v, call)),
+    link('Use as range', () => v.viewer.setRange(spanOf(call))),
+  );
+}
+
+function wakeup(v: Views, { wakeup }: ThreadState): (HTMLElement | null)[] {
+  if (!wakeup) return [];
+  const name = wakeup.by < 0 ? '' : threadName(v, wakeup.by) || wakeup.name;
+  const cpu = wakeup.cpu < 0 ? '' : ` on CPU ${wakeup.cpu}`;
+  const words = `${name || 'an interrupt, or the idle task'}${cpu}`;
+  const after = wakeup.latency_ns < 0 ? 'it never ran again' : time(v, wakeup.latency_ns);
+  return [
+    fact('Woken by', wakeup.slice ? jump(v, words, wakeup.slice) : words),
+    fact('Woken at', time(v, wakeup.time_ns)),
+    fact('Until it ran', wakeup.run ? jump(v, after, wakeup.run) : after),
+  ];
+}
+
+function partLine(v: Views, part: StatePart): HTMLElement {
+  const [row, index, frame, ns] = part;
+  return h(
+    'li',
+    null,
+    jump(v, v.viewer.frames.short(frame), [row, index]),
+    h('span', { class: 'dim' }, ` ${time(v, ns)}`),
+  );
+}
+
+function insteadParts(v: Views, state: ThreadState): HTMLElement[] {
+  if (state.instead_cpu < 0) return [];
+  const title = `Who ran instead on CPU ${state.instead_cpu}`;
+  const none = 'Nobody: the processor was idle.';
+  if (state.instead.length === 0) return [section(title, h('p', { class: 'second' }, none))];
+  const rest = state.instead.length - SHOWN + state.instead_left_out;
+  return [
+    section(
+      title,
+      h(
+        'ul',
+        null,
+        ...state.instead.slice(0, SHOWN).map((part) => partLine(v, part)),
+        rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),
+      ),
+    ),
+  ];
+}
+
+function stateDetails(v: Views, call: CallDetails, state: ThreadState): HTMLElement[] {
+  const { frames } = v.viewer;
+  const { blocked, then } = state;
+  return [
+    ...head(v, call.frame),
+    ...notes(call),
+    factTable(
+      fact('State', STATE_WORDS[state.state][1]),
+      fact('Thread', threadName(v, state.thread)),
+      state.cpu_slice && fact('CPU', jump(v, `CPU ${state.cpu}`, state.cpu_slice)),
+      ...basics(v, call),
+      ...wakeup(v, state),
+      blocked && fact('Blocked in', brief(blocked.caller) || 'not told'),
+      blocked && fact('Waited for I/O', blocked.io ? 'yes' : 'no'),
+      then &&
+        fact(
+          'Then',
+          h(
+            'span',
+            null,
+            jump(v, frames.short(then[2]), [then[0], then[1]]),
+            h('span', { class: 'dim' }, ` ${time(v, then[3])}`),
+          ),
+        ),
+      ...eventFacts(call),
+    ),
+    actions(v, call),
+    ...insteadParts(v, state),
+    legend(v),
+    ...eventParts(v, call),
+  ];
+}
+
+/** Arguments of the switch that began it: what runs next has that priority. */
+function priority(call: CallDetails): string | null {
+  const event = call.event as { details?: unknown } | null | undefined;
+  const details = typeof event?.details === 'string' ? event.details : '';
+  const found = /next_prio=(-?\d+)/.exec(details) ?? /==> .*\[(-?\d+)\]/.exec(details);
+  return found?.[1] ?? null;
+}
+
+/** Why it gave up the processor, by the state in which it did. */
+const REASONS: Partial<Record<string, string>> = {
+  'Runnable (preempted)': 'preempted by another task',
+  Runnable: 'gave way to another task',
+  Sleeping: 'went to sleep',
+  'Sleeping (idle)': 'had nothing to do',
+  'Uninterruptible Sleep': 'blocked in the kernel',
+  'Uninterruptible Sleep (I/O)': 'blocked on input or output',
+};
+
+function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
+  const { frames } = v.viewer;
+  const { then } = cpu;
+  const name = cpu.thread < 0 ? '' : threadName(v, cpu.thread);
+  const prio = priority(call);
+  // Who came and left at one time has no state of running.
+  const way: Place | null = cpu.running ?? (then && [then[0], then[1]]);
+  const ended = then ? frames.method(then[2]) : '';
+  return [
+    ...head(v, call.frame),
+    ...notes(call),
+    factTable(
+      fact('Ran on', `CPU ${cpu.cpu}`),
+      name !== '' ? fact('Thread', way ? jump(v, name, way) : name) : null,
+      prio === null ? null : fact('Priority', prio),
+      ...basics(v, call),
+      then && fact('Switched out', REASONS[ended] ?? ended),
+      then && fact('State behind it', jump(v, ended, [then[0], then[1]])),
+      ...eventFacts(call),
+    ),
+    actions(v, call),
+    ...eventParts(v, call),
+  ];
+}
+
+/** The square in a state's colour. */
+export function stateSwatch(v: Views, state: State): HTMLElement {
+  const theme = v.settings.theme.peek();
+  const square = h('i', { class: 'swatch', attrs: { 'aria-hidden': 'true' } });
+  square.style.backgroundColor = theme.bars[eventColour(STATE_COLOUR[state], 0)] ?? '';
+  return square;
+}
+
+function legend(v: Views): HTMLElement {
+  return section(
+    'States',
+    h(
+      'ul',
+      { class: 'state-legend' },
+      ...STATES.filter((state) => state !== 'preempted' && state !== 'other').map((state) =>
+        h('li', null, stateSwatch(v, state), ` ${STATE_WORDS[state][0]}`),
+      ),
+    ),
+  );
+}
+
+/** How long the thread was in which state inside of one of its slices. */
+export function statesInside(v: Views, answer: StateAnswer | null): HTMLElement[] {
+  if (answer?.kind !== 'slice') return [];
+  const { times }: StatesInside = answer;
+  const all = times.reduce((sum, ns) => sum + ns, 0);
+  const lines = STATES.flatMap((state, i) => {
+    const ns = times[i] ?? 0;
+    if (ns === 0) return [];
+    return h(
+      'tr',
+      null,
+      h('th', null, stateSwatch(v, state), ` ${STATE_WORDS[state][0]}`),
+      h('td', { class: 'number' }, time(v, ns)),
+      h('td', { class: 'number dim' }, `${formatPercent(ns, all)} %`),
+    );
+  });
+  if (lines.length === 0) return [];
+  return [
+    section(
+      'States of the thread meanwhile',
+      h('table', { class: 'states-inside' }, h('tbody', null, ...lines)),
+    ),
+  ];
+}
+
+/** A slice of a processor or of a thread's states; null: it is none, or its answer not there. */
+export function scheduleDetails(
+  v: Views,
+  call: CallDetails,
+  answer: StateAnswer | null,
+): HTMLElement[] | null {
+  const kind = v.viewer.trackOfRow(call.row)?.kind;
+  if (kind !== 'cpu' && kind !== 'states') return null;
+  if (answer?.kind === 'state') return stateDetails(v, call, answer);
+  if (answer?.kind === 'cpu') return cpuDetails(v, call, answer);
+  return head(v, call.frame);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A JSON value as a tree: objects and lists open and close, all else is one line.
+
+import { h } from '../../base/dom';
+import { formatCount } from '../../base/format';
+import { brief, visible } from '../../base/visible';
+
+/** Longer texts ask before they are shown, and are cut; longer lists are cut. */
+const FOLDED = 300;
+const LONGEST = 100_000;
+const MOST = 100;
+/** So many levels are open at first. */
+const OPEN = 2;
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A longer text is shown whole when it is asked for. */
+export function foldedText(text: string): HTMLElement | string {
+  if (text.length <= FOLDED) return visible(text);
+  const words = h('span', null);
+  const button = h('button', { class: 'link', attrs: { type: 'button' } });
+  const show = (open: boolean): void => {
+    words.textContent = visible(brief(text, open ? LONGEST : FOLDED));
+    button.textContent = open ? 'less' : `all ${formatCount(text.length)} characters`;
+    button.setAttribute('aria-expanded', String(open));
+  };
+  button.addEventListener('click', () => show(button.getAttribute('aria-expanded') === 'false'));
+  show(false);
+  return h('span', null, words, ' ', button);
+}
+
+function leaf(value: unknown): HTMLElement | string {
+  return foldedText(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function summaryText(value: object): string {
+  const count = Array.isArray(value) ? value.length : Object.keys(value).length;
+  return Array.isArray(value) ? `[${formatCount(count)}]` : `{${formatCount(count)}}`;
+}
+
+/** Follows a reference to an object: given the members that stand beside the id. */
+export type Follow = (holder: Record<string, unknown>) => void;
+
+const REFERENCES = ['id_ref', 'idRef'];
+/** "Tree/0x1" of an object inside a snapshot: it is one of its own. */
+const NESTED = /^.+\/([^/]+)$/;
+
+/** The id of an object inside a snapshot; null: it is none. */
+export function nestedId(id: unknown): string | null {
+  return (typeof id === 'string' && NESTED.exec(id)?.[1]) || null;
+}
+
+function isReference(key: string, member: unknown, depth: number): boolean {
+  if (REFERENCES.includes(key)) return !isContainer(member);
+  return key === 'id' && depth > 0 && nestedId(member) !== null;
+}
+
+function members(value: object, depth: number, follow: Follow | null): HTMLElement[] {
+  const entries = Object.entries(value);
+  const lines = entries.slice(0, MOST).map(([key, member]) => {
+    if (follow && isReference(key, member, depth))
+      return referenceLine(key, member, () => follow(value as Record<string, unknown>));
+    return valueLine(key, member, depth, follow);
+  });
+  if (entries.length > MOST)
+    lines.push(h('li', { class: 'dim' }, `and ${formatCount(entries.length - MOST)} more`));
+  return lines;
+}
+
+function referenceLine(key: string, id: unknown, act: () => void): HTMLElement {
+  const text = visible(brief(String(id), FOLDED));
+  const button = h(
+    'button',
+    { class: 'link', attrs: { type: 'button' }, on: { click: act } },
+    text,
+  );
+  return h('li', null, h('b', null, visible(key)), ' ', button);
+}
+
+/** Members appear when the line is first opened: a snapshot may have a million. */
+function container(key: string, value: object, depth: number, follow: Follow | null): HTMLElement {
+  const list = h('ul', { class: 'value-tree' });
+  const details = h(
+    'details',
+    null,
+    h('summary', null, h('b', null, visible(key)), ' ', summaryText(value)),
+    list,
+  ) as HTMLDetailsElement;
+  const show = (): void => {
+    if (details.open && list.childElementCount === 0)
+      list.append(...members(value, depth + 1, follow));
+  };
+  details.addEventListener('toggle', show);
+  if (depth < OPEN) {
+    details.open = true;
+    show();
+  }
+  return h('li', null, details);
+}
+
+function valueLine(key: string, value: unknown, depth: number, follow: Follow | null): HTMLElement {
+  if (isContainer(value)) return container(key, value, depth, follow);
+  return h('li', null, h('b', null, visible(key)), ' ', leaf(value));
+}
+
+/** The members of an object or list; of anything else the one value. */
+export function valueTree(value: unknown, follow: Follow | null = null): HTMLElement {
+  const lines = isContainer(value) ? members(value, 0, follow) : [h('li', null, leaf(value))];
+  return h('ul', { class: 'value-tree' }, ...lines);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files dragged over the page: all of it takes them, and says so.
+
+import { h, icon } from '../../base/dom';
+
+/** What was dropped: files, and the names of folders, which cannot be read as one. */
+export interface Dropped {
+  files: File[];
+  folders: string[];
+}
+
+function bringsFiles(e: DragEvent): boolean {
+  return e.dataTransfer?.types.includes('Files') ?? false;
+}
+
+function sort(data: DataTransfer): Dropped {
+  const dropped: Dropped = { files: [], folders: [] };
+  for (const item of data.items) {
+    const file = item.kind === 'file' ? item.getAsFile() : null;
+    const entry = item.kind === 'file' ? item.webkitGetAsEntry() : null;
+    if (entry?.isDirectory) dropped.folders.push(entry.name);
+    else if (file) dropped.files.push(file);
+  }
+  return dropped;
+}
+
+export class DropTarget {
+  readonly element = h(
+    'div',
+    { class: 'drop-target', hidden: true, attrs: { 'aria-hidden': true } },
+    h('div', null, icon('open'), h('b', null, 'Drop to open')),
+  );
+  /** Elements entered and not left: the events come for each. */
+  private depth = 0;
+
+  constructor(dropped: (what: Dropped) => void) {
+    addEventListener('dragenter', (e) => {
+      if (!bringsFiles(e)) return;
+      e.preventDefault();
+      this.depth++;
+      this.element.hidden = false;
+    });
+    addEventListener('dragover', (e) => {
+      if (!bringsFiles(e)) return;
+      e.preventDefault();
+      if (e.dataTransfer) e.dataTransfer.dropEffect = 'copy';
+    });
+    addEventListener('dragleave', (e) => {
+      if (!bringsFiles(e)) return;
+      this.depth = Math.max(0, this.depth - 1);
+      this.element.hidden = this.depth === 0;
+    });
+    addEventListener('drop', (e) => {
+      if (!bringsFiles(e)) return;
+      e.preventDefault();
+      this.depth = 0;
+      this.element.hidden = true;
+      if (e.dataTransfer) dropped(sort(e.dataTransfer));
+    });
+  }
+}

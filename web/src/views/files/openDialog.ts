@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialog between choosing files and reading them: what is to become of what is open, how far
+// the taking in is, and what went wrong with it.
+
+import { fill, h, icon, setText } from '../../base/dom';
+import { formatBytes, plural } from '../../base/format';
+import { brief, visible } from '../../base/visible';
+import type { ErrorKind, How } from '../../model/opening';
+import { remedyFor } from './remedy';
+import { button } from '../screens';
+
+/** Milliseconds over which the rate is taken. */
+const WINDOW = 2000;
+
+/** "app.trace", "app.trace and 2 more files". */
+export function filesWords(names: readonly string[]): string {
+  const [first = ''] = names;
+  const more = names.length - 1;
+  const shown = brief(visible(first), 120);
+  return more > 0 ? `${shown} and ${plural(more, 'more file', 'more files')}` : shown;
+}
+
+export class OpenDialog {
+  readonly element = h('dialog', { class: 'open-dialog' });
+  private readonly body = h('div', { class: 'open-body' });
+  /** What Esc, and the end of the dialog by anything but its buttons, means. */
+  private closed: () => void = () => undefined;
+  private recent: { at: number; bytes: number }[] = [];
+
+  constructor() {
+    this.element.append(this.body);
+    this.element.addEventListener('cancel', (e) => {
+      e.preventDefault();
+      this.closed();
+    });
+    // Keys of the page are not for whoever answers here; nor is the browser's own Ctrl+O.
+    this.element.addEventListener('keydown', (e) => {
+      if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'o') e.preventDefault();
+      e.stopPropagation();
+    });
+  }
+
+  get open(): boolean {
+    return this.element.open;
+  }
+
+  close(): void {
+    this.element.close();
+  }
+
+  private show(label: string, closed: () => void, ...content: (Node | false)[]): void {
+    this.closed = closed;
+    fill(this.body, ...content);
+    this.element.setAttribute('aria-label', label);
+    if (!this.element.open) this.element.showModal();
+    this.body.querySelector<HTMLElement>('.primary, .button')?.focus();
+  }
+
+  /** What becomes of what is open; null: nothing is to be opened after all. */
+  ask(names: readonly string[], open: string): Promise<How | null> {
+    return new Promise((answered) => {
+      const answer = (how: How | null) => () => {
+        this.close();
+        answered(how);
+      };
+      this.show(
+        'Open files',
+        answer(null),
+        h('h1', null, `Open ${filesWords(names)}`),
+        h('p', null, `${brief(open, 120)} is open.`),
+        h(
+          'div',
+          { class: 'choices' },
+          button('Open instead', 'primary', answer('instead')),
+          h('span', null, 'what is open now is put away; Back leads to it'),
+          button('Add to this trace', '', answer('beside')),
+          h('span', null, 'together on one time line; Info moves one against the other'),
+        ),
+        h('div', { class: 'actions' }, button('Cancel', '', answer(null))),
+      );
+    });
+  }
+
+  /** Files are taken in: what comes back is told of how far that is. */
+  taking(names: readonly string[], total: number, cancel: () => void): (bytes: number) => void {
+    const bar = h('i', null);
+    const progress = h(
+      'div',
+      { class: 'bar', attrs: { role: 'progressbar', 'aria-label': 'Taking in' } },
+      bar,
+    );
+    const figures = h('p', { class: 'second' }, '\u00a0');
+    this.recent = [];
+    this.show(
+      'Taking in files',
+      cancel,
+      h('h1', null, `Taking in ${filesWords(names)}`),
+      progress,
+      figures,
+      h('div', { class: 'actions' }, button('Cancel', '', cancel)),
+    );
+    return (bytes) => {
+      const share = total > 0 ? bytes / total : 1;
+      bar.style.width = `${(share * 100).toFixed(1)}%`;
+      progress.setAttribute('aria-valuenow', String(Math.floor(share * 100)));
+      const rate = this.rate(bytes, performance.now());
+      const speed = rate > 0 ? `, ${formatBytes(rate)} a second` : '';
+      setText(figures, `${formatBytes(bytes)} of ${formatBytes(total)}${speed}`);
+    };
+  }
+
+  private rate(bytes: number, now: number): number {
+    this.recent = this.recent.filter((past) => past.at > now - WINDOW);
+    this.recent.push({ at: now, bytes });
+    const [first = { at: now, bytes }] = this.recent;
+    const seconds = (now - first.at) / 1000;
+    return seconds > 0.2 ? Math.round((bytes - first.bytes) / seconds) : 0;
+  }
+
+  failed(name: string, message: string, kind: ErrorKind): void {
+    const close = (): void => this.close();
+    this.show(
+      'Files could not be opened',
+      close,
+      h('h1', null, icon('error'), `${brief(visible(name), 120)} could not be opened`),
+      h('p', { attrs: { role: 'alert' } }, message),
+      h('p', null, remedyFor(kind, message)),
+      h('div', { class: 'actions' }, button('Close', 'primary', close)),
+    );
+  }
+}

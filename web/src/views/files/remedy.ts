@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody can do about a file that could not be opened.
+
+import type { ErrorKind } from '../../model/opening';
+
+const REMEDIES: Record<ErrorKind, string> = {
+  unsupported:
+    'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
+    'systrace pages and collapsed stacks, also packed with gzip, zstd, zip or tar. Is it the file you meant, ' +
+    'and is it the whole of it?',
+  syntax:
+    'The file is damaged there, or was cut off while it was written or copied. Compare its size with the ' +
+    'original, copy it again, or record it again.',
+  io: 'See that the file is still there, that you may read it, and that nobody writes to it; then try again.',
+  limit:
+    'The file is larger than it may be here. Unpack it, or record for a shorter time, and open what comes of it.',
+  room:
+    'Make room on that disk, or start traceview with TMPDIR set to a folder that has some. What is named on the ' +
+    'command line is read where it lies and needs none.',
+  usage: 'Open the files again.',
+  other: 'Try again; if that does not help, open the file from a terminal, which tells the same.',
+};
+
+export function remedyFor(kind: ErrorKind | undefined, message: string): string {
+  return REMEDIES[message.includes('TMPDIR') ? 'room' : (kind ?? 'other')];
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be saved as a file, in one menu: each entry makes the file's bytes, some take a while.
+
+import { download, fill, h, icon, listen, setAttribute, setText } from '../../base/dom';
+import { fileName, formatTimeUnit, plural } from '../../base/format';
+import { brief } from '../../base/visible';
+import { isAbort, type SavedKind } from '../../model/engine';
+import { wordsFor } from '../../model/words';
+import type { Views } from '../context';
+
+export interface SaveEntry {
+  /** As the menu calls it. */
+  name: string;
+  /** What becomes of it, as a tip. */
+  title: string;
+  /** Of the file's name, without the point. */
+  ending: string;
+  /** Absent: always. */
+  shown?: () => boolean;
+  make: (signal: AbortSignal) => Promise<Blob>;
+}
+
+const KINDS: Record<SavedKind, Omit<SaveEntry, 'make'>> = {
+  trace: { name: 'Method trace', title: 'Calls and their times, as .trace', ending: 'trace' },
+  json: { name: 'Trace Event JSON', title: 'All events, for any viewer', ending: 'json' },
+};
+
+/** The selection as a trace: as what this one can be written. */
+export function traceEntries(v: Views): SaveEntry[] {
+  const { engine, facts } = v.viewer;
+  return (facts.saves ?? []).map((kind) => ({
+    ...KINDS[kind],
+    make: (signal) => engine.save(kind, v.viewer.scope(), signal),
+  }));
+}
+
+/** "app.trace" as JSON: "app.json", or "app-part.json" where something is selected. */
+export function savedName(v: Views, ending: string): string {
+  const name = fileName(v.viewer.facts.name).replace(/(\.(trace|json|html|txt|gz|zip|zst))+$/i, '');
+  const { from, tracks } = v.viewer.scope();
+  const part = from !== undefined || tracks || v.viewer.filter !== '' ? '-part' : '';
+  return `${name || 'trace'}${part}.${ending}`;
+}
+
+/** What is saved, in words. */
+function scopeOf(v: Views): string {
+  const { viewer } = v;
+  const { from, to, tracks } = viewer.scope();
+  const whole = viewer.filter === '' ? 'Whole trace' : 'All that is filtered';
+  const time =
+    from === undefined || to === undefined
+      ? whole
+      : `Selection of ${formatTimeUnit(to - from, viewer.unit.peek())}`;
+  return tracks ? `${time}, ${plural(tracks.length, wordsFor(viewer.facts).track)}` : time;
+}
+
+export class SaveMenu {
+  readonly button: HTMLButtonElement;
+  private readonly label = h('span', null, 'Save');
+  private readonly menu = h('div', {
+    class: 'menu save-menu',
+    attrs: { role: 'menu', 'aria-label': 'Save' },
+    hidden: true,
+  });
+  /** While a file is being made. */
+  private making: { name: string; abort: AbortController } | null = null;
+  private returnTo: Element | null = null;
+
+  constructor(
+    private readonly v: Views,
+    private readonly entries: readonly SaveEntry[],
+  ) {
+    this.button = h(
+      'button',
+      {
+        class: 'text-button',
+        title: 'Save the selection, or all, as a file (Ctrl+S)',
+        attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
+        hidden: entries.length === 0,
+        on: { click: () => this.toggle() },
+      },
+      icon('save'),
+      this.label,
+    );
+    this.menu.addEventListener('keydown', (e) => this.key(e));
+    listen<PointerEvent>(document, 'pointerdown', (e) => {
+      const at = e.target as Node;
+      if (!this.menu.contains(at) && !this.button.contains(at)) this.show(false);
+    });
+  }
+
+  toggle(): void {
+    if (!this.isOpen) this.returnTo = document.activeElement;
+    this.show(!this.isOpen);
+  }
+
+  private get isOpen(): boolean {
+    return this.menu.hidden === false;
+  }
+
+  private show(open: boolean): void {
+    if (this.isOpen === open || this.entries.length === 0) return;
+    this.menu.hidden = !open;
+    setAttribute(this.button, 'aria-expanded', open);
+    if (!open) return;
+    this.list();
+    this.button.after(this.menu);
+    const box = this.button.getBoundingClientRect();
+    this.menu.style.right = `${Math.max(4, innerWidth - box.right)}px`;
+    this.menu.style.top = `${box.bottom + 4}px`;
+    this.menu.querySelector('button')?.focus();
+  }
+
+  /** Closes it, and the keyboard is where it was. */
+  private leave(): void {
+    this.show(false);
+    const { returnTo } = this;
+    if (returnTo instanceof HTMLElement && returnTo.isConnected && returnTo !== document.body)
+      returnTo.focus();
+    else this.button.focus();
+  }
+
+  private list(): void {
+    const { making } = this;
+    const head = h('div', { class: 'head', attrs: { role: 'presentation' } });
+    if (making) {
+      setText(head, `Making ${brief(making.name, 60)}`);
+      fill(
+        this.menu,
+        head,
+        this.item('Cancel', '', '', () => making.abort.abort()),
+      );
+      return;
+    }
+    setText(head, scopeOf(this.v));
+    fill(
+      this.menu,
+      head,
+      ...this.entries
+        .filter(({ shown }) => shown?.() ?? true)
+        .map((entry) =>
+          this.item(entry.name, entry.title, `.${entry.ending}`, () => void this.save(entry)),
+        ),
+    );
+  }
+
+  private item(name: string, title: string, ending: string, act: () => void): HTMLElement {
+    return h(
+      'button',
+      {
+        title,
+        attrs: { type: 'button', role: 'menuitem' },
+        on: {
+          click: () => {
+            this.leave();
+            act();
+          },
+        },
+      },
+      h('span', null, name),
+      ending !== '' && h('span', { class: 'number dim' }, ending),
+    );
+  }
+
+  private async save(entry: SaveEntry): Promise<void> {
+    const { v } = this;
+    const making = { name: savedName(v, entry.ending), abort: new AbortController() };
+    this.making = making;
+    this.busy(true);
+    try {
+      const file = await entry.make(making.abort.signal);
+      download(making.name, file);
+      v.announce(`Saved ${making.name}`);
+    } catch (error) {
+      if (!isAbort(error)) v.viewer.failed(error);
+    } finally {
+      this.making = null;
+      this.busy(false);
+    }
+  }
+
+  private busy(busy: boolean): void {
+    setText(this.label, busy ? 'Saving…' : 'Save');
+    setAttribute(this.button, 'aria-busy', busy);
+    if (this.isOpen) this.list();
+  }
+
+  private key(e: KeyboardEvent): void {
+    const items = [...this.menu.querySelectorAll('button')];
+    const at = items.indexOf(document.activeElement as HTMLButtonElement);
+    const steps: Record<string, number> = {
+      ArrowDown: (at + 1) % items.length,
+      ArrowUp: (at - 1 + items.length) % items.length,
+      Home: 0,
+      End: items.length - 1,
+    };
+    e.stopPropagation();
+    const to = steps[e.key];
+    if (to !== undefined) items[to]?.focus();
+    else if (e.key === 'Escape') this.leave();
+    else if (e.key === 'Tab') return this.show(false);
+    else return;
+    e.preventDefault();
+  }
+}

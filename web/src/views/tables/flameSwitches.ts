@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a flame graph is of, and its order: the switches above it.
+
+import { h, setAttribute } from '../../base/dom';
+import { effect, type Signal } from '../../base/signal';
+import type { FlameOf, FlameOrder } from '../../model/address';
+import type { Viewer } from '../../model/viewer';
+import { inWords, wordsFor } from '../../model/words';
+
+const ORDERS: readonly [FlameOrder, string, string, string][] = [
+  [
+    'time',
+    '1',
+    'Time order',
+    'Calls as they followed each other, equal ones merged; threads apart',
+  ],
+  ['left-heavy', '2', 'Left heavy', 'Equal chains of calls merged, the longest at the left'],
+  ['by-name', '', 'By name', 'Equal chains of calls merged, in the order of their names'],
+  [
+    'sandwich',
+    '3',
+    'Sandwich',
+    'The selected method: what is around its calls above, what is inside them below',
+  ],
+  ['inverted', '4', 'Inverted', 'From where the time was spent up to who called it'],
+];
+
+export function orderName(order: FlameOrder): string {
+  return ORDERS.find(([name]) => name === order)?.[2] ?? '';
+}
+
+const FLAMES: readonly [FlameOf, string][] = [
+  ['calls', 'Calls'],
+  ['count', 'Samples, by count'],
+  ['weight', 'Samples, by weight'],
+  ['time', 'Samples, by time'],
+];
+
+/** Calls or samples, where the trace has both; by what samples are measured. */
+export function ofSwitch(viewer: Viewer, label: string): HTMLElement | null {
+  if (viewer.facts.samples === 0) return null;
+  const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
+  const select = h(
+    'select',
+    { class: 'of', attrs: { 'aria-label': label } },
+    ...choices.map(([of, text]) =>
+      h('option', { attrs: { value: of } }, inWords(wordsFor(viewer.facts), text)),
+    ),
+  );
+  select.addEventListener('change', () => {
+    viewer.flameOf.set(FLAMES.find(([of]) => of === select.value)?.[0] ?? 'calls');
+  });
+  effect(() => {
+    select.value = viewer.flameOf.get();
+  });
+  return select;
+}
+
+export function orderSwitch(viewer: Viewer): HTMLElement {
+  return h(
+    'div',
+    { class: 'segments', attrs: { role: 'group', 'aria-label': 'Order' } },
+    ...ORDERS.map(([order, key, text, title]) => {
+      const button = h(
+        'button',
+        {
+          title: inWords(wordsFor(viewer.facts), title),
+          attrs: { type: 'button' },
+          on: { click: () => viewer.flameOrder.set(order) },
+        },
+        key !== '' && h('kbd', null, key),
+        text,
+      );
+      effect(() => setAttribute(button, 'aria-pressed', viewer.flameOrder.get() === order));
+      return button;
+    }),
+  );
+}
+
+function toggle(
+  text: string,
+  title: string,
+  on: Signal<boolean>,
+  state: () => { pressed: boolean; disabled: boolean },
+): HTMLElement {
+  const button = h(
+    'button',
+    {
+      class: 'toggle',
+      title,
+      attrs: { type: 'button' },
+      on: { click: () => on.update((old) => !old) },
+    },
+    text,
+  );
+  effect(() => {
+    const { pressed, disabled } = state();
+    setAttribute(button, 'aria-pressed', pressed);
+    button.disabled = disabled;
+  });
+  return button;
+}
+
+/** Whether threads are merged, and whether a method that calls itself is one frame. */
+export function flameToggles(viewer: Viewer): HTMLElement[] {
+  const { flameApart, flameFold } = viewer;
+  const threads = toggle(
+    'Threads apart',
+    'Threads side by side, not merged; a click on one shows it alone',
+    flameApart,
+    () => {
+      const time = viewer.flameOrder.get() === 'time';
+      const samples = viewer.flameOf.get() !== 'calls';
+      return { pressed: time || (!samples && flameApart.get()), disabled: time || samples };
+    },
+  );
+  const folded = toggle(
+    'Fold recursion',
+    inWords(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
+    flameFold,
+    () => ({ pressed: flameFold.get(), disabled: false }),
+  );
+  return viewer.facts.calls > 0 ? [threads, folded] : [folded];
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flame graph of the selected range and threads, in the chosen clock.
+
+import { fill, h } from '../../base/dom';
+import { formatCount, formatPercent, formatTimeUnit, plural } from '../../base/format';
+import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
+import { brief } from '../../base/visible';
+import type { FlameGraph, ProfileRow } from '../../model/engine';
+import { FlameNames } from '../../model/flameNames';
+import { NO_SELF } from '../../model/flameSides';
+import { FlameStore } from '../../model/flameStore';
+import { neighbour, widestOf } from '../../model/flameWalk';
+import { inWords, slicesOf, wordsFor } from '../../model/words';
+import { flameAt, flameDepth, flameHeights, paintFlame } from '../../render/flamePainter';
+import type { Surface } from '../../render/surface';
+import { Canvas } from '../canvas';
+import type { Views } from '../context';
+import { showCrumbs } from './flameCrumbs';
+import { flameToggles, ofSwitch, orderName, orderSwitch } from './flameSwitches';
+
+const MEASURES = {
+  count: 'the number of samples',
+  weight: 'the weight that samples have in the file',
+  time: 'the time until the next sample',
+} as const;
+
+export class FlameView {
+  readonly element: HTMLElement;
+  private readonly place = h('div', { class: 'canvas scroller', tabIndex: 0 });
+  private readonly inner = h('div', null);
+  private readonly crumbs = h('div', { class: 'crumbs' });
+  private readonly about = h('span', { class: 'about' });
+  private readonly none = h('div', { class: 'nothing', hidden: true });
+  private readonly canvas: Canvas;
+  private readonly hovered = signal(-1);
+  private readonly store: FlameStore;
+  private readonly names: FlameNames;
+
+  constructor(
+    private readonly v: Views,
+    active: () => boolean,
+  ) {
+    const { viewer } = v;
+    this.store = new FlameStore(viewer, v.profile, active);
+    this.names = new FlameNames(viewer.frames, viewer.facts);
+    this.canvas = new Canvas(this.inner, this.place, 'Flame graph', (g) => this.draw(g));
+    this.inner.append(this.canvas.element);
+    this.canvas.element.style.top = '0';
+    this.place.append(this.none, this.inner);
+    const switches = [
+      ofSwitch(viewer, 'What the flame graph is of'),
+      orderSwitch(viewer),
+      ...flameToggles(viewer),
+    ];
+    this.element = h(
+      'div',
+      { class: 'flame' },
+      h('div', { class: 'bar' }, ...switches, this.crumbs, this.about),
+      this.place,
+    );
+    this.listen();
+    effect(() => this.showText());
+    effect(() => this.showNone());
+    effect(() => {
+      this.graph.get();
+      untracked(() => this.hovered.set(-1));
+    });
+    effect(() => {
+      const graph = this.graph.get();
+      viewer.frame.get();
+      v.search.hits.get();
+      v.search.focused.get();
+      this.hovered.get();
+      const theme = v.settings.theme.get();
+      viewer.unit.get();
+      this.inner.style.height = graph
+        ? `${(flameDepth(graph) + 2) * flameHeights(theme).row}px`
+        : '100%';
+      this.canvas.invalidate();
+    });
+  }
+
+  private get graph(): ReadSignal<FlameGraph | null> {
+    return this.store.graph;
+  }
+
+  private scene(graph: FlameGraph): Parameters<typeof paintFlame>[1] {
+    const { viewer, settings, search, meters } = this.v;
+    const theme = settings.theme.peek();
+    return {
+      theme,
+      names: this.names,
+      meter: meters.get(theme.barFont),
+      graph,
+      width: this.canvas.width,
+      height: this.canvas.height,
+      scroll: this.place.scrollTop,
+      frame: viewer.frame.peek(),
+      hovered: this.hovered.peek(),
+      matches: search.hits.peek()?.matches ?? null,
+      dimmed: search.focused.peek() && search.hits.peek() !== null,
+      title: this.title(graph),
+    };
+  }
+
+  private title(graph: FlameGraph): string {
+    const { viewer } = this.v;
+    const frame = viewer.frame.peek();
+    const whole = this.store.whole(graph);
+    const what =
+      viewer.flameOrder.peek() === 'sandwich' && frame !== null
+        ? inWords(
+            wordsFor(viewer.facts),
+            `Callers above ${this.names.short(frame)}, below what it calls`,
+          )
+        : this.store.isPart
+          ? 'Zoomed in'
+          : 'All threads';
+    const of = this.store.isPart ? ' of all' : '';
+    return [what, this.amount(graph.total), `${formatPercent(graph.total, whole)} %${of}`].join(
+      '   ',
+    );
+  }
+
+  /** A width in words: a time, or samples. */
+  private amount(width: number): string {
+    const of = this.v.viewer.flameOf.peek();
+    if (of === 'count') return plural(width, 'sample');
+    if (of === 'weight') return `${formatCount(width)} of weight`;
+    const unit = this.v.viewer.unit.peek();
+    return formatTimeUnit(width, unit);
+  }
+
+  /** Of all of it, as a picture; no height while there is none. */
+  get size(): { width: number; height: number } {
+    const graph = this.graph.peek();
+    const { row } = flameHeights(this.v.settings.theme.peek());
+    const height = graph && this.none.hidden ? (flameDepth(graph) + 1) * row + 1 : 0;
+    return { width: this.canvas.width, height };
+  }
+
+  get orderWords(): string {
+    return orderName(this.v.viewer.flameOrder.peek()).toLowerCase();
+  }
+
+  drawPicture(g: Surface): void {
+    const graph = this.graph.peek();
+    const { height } = this.size;
+    if (graph) paintFlame(g, { ...this.scene(graph), height, scroll: 0, hovered: -1 });
+  }
+
+  private draw(g: Surface): void {
+    const graph = this.graph.peek();
+    const theme = this.v.settings.theme.peek();
+    if (graph) return paintFlame(g, this.scene(graph));
+    g.fillStyle = theme.colour.bg;
+    g.fillRect(0, 0, this.canvas.width, this.canvas.height);
+  }
+
+  private at(e: MouseEvent): number {
+    const graph = this.graph.peek();
+    const box = this.canvas.element.getBoundingClientRect();
+    return graph ? flameAt(this.scene(graph), e.clientX - box.left, e.clientY - box.top) : -1;
+  }
+
+  private listen(): void {
+    const canvas = this.canvas.element;
+    this.place.addEventListener('scroll', this.canvas.invalidate);
+    canvas.addEventListener('pointermove', (e) => this.hovered.set(this.at(e)));
+    canvas.addEventListener('pointerleave', () => this.hovered.set(-1));
+    canvas.addEventListener('click', (e) => {
+      // The second of a double click would be on another graph.
+      if (e.detail <= 1) this.click(this.at(e), e.ctrlKey || e.metaKey);
+    });
+    this.place.addEventListener('keydown', (e) => this.key(e));
+  }
+
+  /** Selects the method everywhere, and zooms; beside the frames it goes back. */
+  private click(i: number, selectOnly: boolean): void {
+    const frame = this.graph.peek()?.frame[i];
+    if (frame === undefined) {
+      if (this.v.viewer.flameWay().length > 0) this.zoomOut();
+      else this.v.viewer.selectFrame(null);
+      return;
+    }
+    if (!FlameNames.isThread(frame)) this.v.viewer.selectFrame(frame);
+    if (!selectOnly) this.zoomTo(i);
+  }
+
+  private zoomTo(i: number): void {
+    const graph = this.graph.peek();
+    const { viewer } = this.v;
+    if (!graph || i < 0 || this.store.isSandwich) return;
+    const way = this.store.wayTo(graph, i);
+    if (way && way.at(-1)?.path !== viewer.flameWay().at(-1)?.path) viewer.zoomFlame(way);
+  }
+
+  private zoomOut(): void {
+    const { viewer } = this.v;
+    const way = viewer.flameWay();
+    if (way.length > 0) viewer.zoomFlame(way.slice(0, -1));
+  }
+
+  private selected(): number {
+    const graph = this.graph.peek();
+    return graph ? widestOf(graph, this.v.viewer.frame.peek()) : -1;
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const page = this.place.clientHeight / 3;
+    if (e.key === '+' || e.key === '=' || e.key === 'Enter') this.zoomTo(this.selected());
+    else if (e.key === '-' || e.key === 'Backspace') this.zoomOut();
+    else if (e.key === '0') this.v.viewer.zoomFlame([]);
+    else if (e.code === 'KeyW' || e.key === 'PageUp') this.place.scrollTop -= page;
+    else if (e.code === 'KeyS' || e.key === 'PageDown') this.place.scrollTop += page;
+    else if (!this.walk(e.key)) return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  /** Arrows go from frame to frame: down to the widest callee, up to the caller, along the row. */
+  private walk(key: string): boolean {
+    const graph = this.graph.peek();
+    if (!graph || !key.startsWith('Arrow')) return false;
+    const shown = this.hovered.peek() >= 0;
+    const from = shown ? this.hovered.peek() : this.selected();
+    const beside = from < 0 ? 0 : neighbour(graph, from, key);
+    // At the edge there is nowhere to go, but what is selected is told when it was not yet.
+    const next = beside < 0 && !shown ? from : beside;
+    if (next >= 0 && next < graph.frame.length) {
+      this.hovered.set(next);
+      const frame = graph.frame[next] ?? null;
+      if (frame !== null && !FlameNames.isThread(frame)) this.v.viewer.selectFrame(frame);
+      this.v.announce(this.words(graph, next));
+    }
+    return true;
+  }
+
+  private words(graph: FlameGraph, i: number): string {
+    const { viewer } = this.v;
+    const width = graph.width[i] ?? 0;
+    const self = graph.self[i] ?? 0;
+    const words = [
+      `${brief(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
+      `${formatPercent(width, this.store.whole(graph))} %${this.store.isPart ? ' of all' : ''}`,
+    ];
+    if (self !== NO_SELF) words.push(`exclusive ${this.amount(self)}`);
+    const calls = graph.calls[i] ?? 0;
+    if (viewer.flameOf.peek() !== 'calls') words.push(plural(calls, 'sample'));
+    else if (calls > 0) words.push(slicesOf(wordsFor(viewer.facts), calls));
+    return words.join(', ');
+  }
+
+  /** A sandwich is of a method: which one? */
+  private showNone(): void {
+    const { viewer, profile } = this.v;
+    const frame = viewer.frame.get();
+    const graph = this.graph.get();
+    const asksFor = this.store.isSandwich && frame === null;
+    const empty = this.store.isSandwich && graph !== null && graph.frame.length === 0;
+    this.none.hidden = !asksFor && !empty;
+    this.inner.hidden = !this.none.hidden;
+    if (this.none.hidden) return;
+    const words = wordsFor(viewer.facts);
+    if (!asksFor) {
+      const name = brief(this.names.short(frame ?? 0));
+      return fill(
+        this.none,
+        `${name} has no ${words.slice} in the selected range and ${words.track}s.`,
+      );
+    }
+    const text =
+      'Select a method to see what is around its calls above it, what is inside them below. Longest by themselves:';
+    const clock = viewer.clock.get();
+    const rows = [...(profile.answer.get()?.rows ?? [])];
+    const self = (row: ProfileRow): number => row[clock === 'cpu' ? 6 : 4] ?? 0;
+    rows.sort((a, b) => self(b) - self(a));
+    const link = (row: ProfileRow): HTMLElement =>
+      h(
+        'button',
+        {
+          class: 'link',
+          attrs: { type: 'button' },
+          on: { click: () => viewer.selectFrame(row[0]) },
+        },
+        brief(this.names.short(row[0]), 80),
+      );
+    fill(
+      this.none,
+      h('p', null, inWords(words, text)),
+      ...rows.slice(0, 8).map((row) => h('div', null, link(row))),
+    );
+  }
+
+  private hint(): string {
+    const { viewer } = this.v;
+    const clock = viewer.clock.get() === 'cpu' ? 'CPU' : 'real';
+    const order = viewer.flameOrder.get();
+    const of = viewer.flameOf.get();
+    const which = order === 'inverted' ? 'exclusive' : 'inclusive';
+    const measure = of === 'calls' ? `${which} ${clock} time` : MEASURES[of];
+    return `width is ${measure}; a click ${order === 'sandwich' ? 'selects' : 'zooms'}`;
+  }
+
+  private showText(): void {
+    const { viewer } = this.v;
+    const graph = this.graph.get();
+    const i = this.hovered.get();
+    viewer.unit.get();
+    showCrumbs(this.crumbs, viewer.flameWay(), this.names, this.hint(), (way) =>
+      viewer.zoomFlame(way),
+    );
+    if (!graph || i < 0 || i >= graph.frame.length) {
+      return fill(
+        this.about,
+        graph && graph.leftOut >= graph.total * 0.0005
+          ? `${formatPercent(graph.leftOut, graph.total)} % in frames too narrow to draw`
+          : '',
+      );
+    }
+    const text = this.words(graph, i);
+    const name = brief(this.names.short(graph.frame[i] ?? 0));
+    fill(this.about, h('b', null, name), text.slice(name.length));
+  }
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of which only the visible lines are elements: heads that sort, a cursor for the keyboard,
+// lines that are marked to be copied.  However many lines there are: beyond what a browser can lay
+// out the scroll bar counts in parts, while the wheel and the keys go line by line all the same.
+
+import { append, fill, h, setAttribute, type Child } from '../../base/dom';
+import type { Settings } from '../settings';
+
+/** Browsers lay out some 16 million pixels; beyond this one pixel of the bar is several. */
+const TALLEST = 8_000_000;
+const AHEAD = 8;
+
+export interface GridColumn {
+  id: string;
+  head: string;
+  title: string;
+  /** In pixels; 0: shares what is left. */
+  width: number;
+  least?: number;
+  number: boolean;
+  sorts: boolean;
+  /** A line at its left begins a new group. */
+  begins?: boolean;
+  cell: (line: number) => Child | Child[];
+  /** Of a hundred: a bar behind the number shows it. */
+  share?: (line: number) => number;
+}
+
+export interface GridSort {
+  column: string;
+  descending: boolean;
+}
+
+/** The lines from `first` to `last` are marked. */
+export interface GridBlock {
+  first: number;
+  last: number;
+}
+
+export interface GridActions {
+  /** `target` is what was clicked; a key activates without one. */
+  activate: (line: number, target?: Element) => void;
+  /** Lines that are made in another way than by the columns; the grid adds what all have. */
+  row?: (line: number) => HTMLElement;
+  /** In the place of the grid's own. */
+  head?: HTMLElement;
+  sort?: (column: string) => void;
+  /** Whether a line is the selected thing. */
+  selected?: (line: number) => boolean;
+  /** Lines that open: then it is a tree. */
+  tree?: GridTree;
+  focused?: (on: boolean) => void;
+  resized?: () => void;
+}
+
+export interface GridTree {
+  /** From 0. */
+  level: (line: number) => number;
+  /** null: there is nothing to open. */
+  isOpen: (line: number) => boolean | null;
+  setOpen: (line: number, open: boolean) => void;
+  openBelow: (line: number) => void;
+  /** -1: none. */
+  parent: (line: number) => number;
+}
+
+/** As --h-table of the style sheet. */
+export function lineHeight(settings: Settings): number {
+  if (matchMedia('(pointer: coarse)').matches) return 28;
+  return settings.density.peek() === 'compact' ? 18 : 20;
+}
+
+let grids = 0;
+
+export class Grid {
+  readonly element: HTMLElement;
+  readonly scroller: HTMLElement;
+  private readonly head: HTMLElement;
+  private readonly rows = h('div', { class: 'grid-rows rows', attrs: { role: 'rowgroup' } });
+  private readonly empty = h('p', { class: 'nothing empty', hidden: true });
+  private readonly rendered = new Map<number, HTMLElement>();
+  private readonly name = `grid${++grids}`;
+  private columns: readonly GridColumn[] = [];
+  private count = 0;
+  private line = -1;
+  /** Where the marked lines begin; the cursor is their other end. */
+  private anchor = -1;
+  /** The line at the top, where the scroll bar is too coarse to say it, and what the bar says. */
+  private exact: { bar: number; line: number } | null = null;
+
+  constructor(
+    label: string,
+    private readonly actions: GridActions,
+    private readonly rowHeight: () => number,
+  ) {
+    this.head = actions.head ?? h('div', { class: 'grid-head', attrs: { role: 'rowgroup' } });
+    this.scroller = h(
+      'div',
+      {
+        class: 'scroller',
+        tabIndex: 0,
+        attrs: {
+          role: actions.tree ? 'treegrid' : 'grid',
+          'aria-label': label,
+          'aria-multiselectable': true,
+        },
+      },
+      this.head,
+      this.rows,
+      this.empty,
+    );
+    this.element = h('div', { class: 'grid' }, this.scroller);
+    this.scroller.addEventListener('scroll', () => this.scrolled());
+    this.scroller.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
+    this.scroller.addEventListener('keydown', (e) => this.key(e));
+    this.rows.addEventListener('click', (e) => this.click(e));
+    this.rows.addEventListener('mousedown', (e) => {
+      if (e.shiftKey) e.preventDefault();
+    });
+    this.scroller.addEventListener('focus', () => actions.focused?.(true));
+    this.scroller.addEventListener('blur', () => actions.focused?.(false));
+    new ResizeObserver(() => {
+      this.render();
+      actions.resized?.();
+    }).observe(this.scroller);
+  }
+
+  get cursor(): number {
+    return this.line;
+  }
+
+  setColumns(columns: readonly GridColumn[], sort: GridSort | null): void {
+    this.columns = columns;
+    const width = (c: GridColumn): string =>
+      c.width > 0 ? `${c.width}px` : `minmax(${c.least ?? 160}px, 1fr)`;
+    this.element.style.setProperty('--columns', columns.map(width).join(' '));
+    const least = columns.reduce((sum, c) => sum + (c.width || (c.least ?? 160)), 0);
+    this.element.style.setProperty('--table-width', `${least}px`);
+    const { activeElement } = document;
+    const focused = activeElement instanceof HTMLElement ? activeElement.dataset['column'] : null;
+    const had = focused && this.head.contains(activeElement) ? focused : null;
+    fill(
+      this.head,
+      h(
+        'div',
+        { class: 'grid-line', attrs: { role: 'row' } },
+        ...columns.map((c) => this.headOf(c, sort)),
+      ),
+    );
+    // The buttons are new ones: the keyboard's place must not be lost with the old.
+    if (had) this.head.querySelector<HTMLElement>(`[data-column="${had}"]`)?.focus();
+    setAttribute(this.scroller, 'aria-colcount', columns.length);
+  }
+
+  private headOf(c: GridColumn, sort: GridSort | null): HTMLElement {
+    const on = sort?.column === c.id;
+    const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
+    const direction = on ? (sort.descending ? 'descending' : 'ascending') : 'none';
+    const words = [h('span', { attrs: { 'aria-hidden': true } }, mark), c.head];
+    return h(
+      'div',
+      {
+        class: [c.number && 'number', c.begins && 'begins'].filter(Boolean).join(' '),
+        attrs: { role: 'columnheader', 'aria-sort': c.sorts ? direction : null },
+      },
+      c.sorts
+        ? h(
+            'button',
+            {
+              class: 'column',
+              title: `${c.title}: sort`,
+              attrs: { type: 'button', 'data-column': c.id, 'aria-label': `${c.head}: ${c.title}` },
+              on: { click: () => this.actions.sort?.(c.id) },
+            },
+            ...words,
+          )
+        : h('span', { title: c.title }, c.head),
+    );
+  }
+
+  /** What is marked: one line at least; null where there is no cursor. */
+  get block(): GridBlock | null {
+    if (this.line < 0) return null;
+    const from = this.anchor < 0 ? this.line : this.anchor;
+    return { first: Math.min(from, this.line), last: Math.max(from, this.line) };
+  }
+
+  /** So many lines, all of them new; the cursor stays on its line, or goes where that one went. */
+  show(count: number, whenEmpty: string | Child[], went?: (line: number) => number): void {
+    if (count !== this.count) this.exact = null;
+    this.count = count;
+    const now = (line: number): number => {
+      const to = line >= 0 && went ? went(line) : line;
+      return Math.min(to, count - 1);
+    };
+    [this.line, this.anchor] = [now(this.line), now(this.anchor)];
+    this.rows.style.height = `${Math.min(TALLEST, count * this.rowHeight())}px`;
+    setAttribute(this.scroller, 'aria-rowcount', count + 1);
+    this.empty.hidden = count > 0 || whenEmpty === '';
+    if (typeof whenEmpty === 'string') this.empty.textContent = whenEmpty;
+    else fill(this.empty, ...whenEmpty);
+    this.renderAll();
+  }
+
+  /** To the first line again, with no cursor. */
+  reset(): void {
+    this.line = -1;
+    this.anchor = -1;
+    this.exact = null;
+    this.scroller.scrollTop = 0;
+  }
+
+  get room(): number {
+    return Math.max(0, this.scroller.clientHeight - this.head.offsetHeight);
+  }
+
+  /** Whether a pixel of the scroll bar is more than one of the lines. */
+  private get inParts(): boolean {
+    return this.count * this.rowHeight() > TALLEST;
+  }
+
+  /** The line at the top of what is visible, with its fraction. */
+  private top(): number {
+    const high = this.rowHeight();
+    const bar = this.scroller.scrollTop;
+    if (!this.inParts) return bar / high;
+    if (this.exact?.bar === bar) return this.exact.line;
+    const share = bar / Math.max(1, TALLEST - this.room);
+    return Math.min(1, share) * (this.count - this.room / high);
+  }
+
+  private scrollToTop(line: number): void {
+    const high = this.rowHeight();
+    if (!this.inParts) {
+      this.scroller.scrollTop = line * high;
+      return;
+    }
+    const last = this.count - this.room / high;
+    const top = Math.max(0, Math.min(last, line));
+    this.scroller.scrollTop = (top / Math.max(1, last)) * (TALLEST - this.room);
+    this.exact = { bar: this.scroller.scrollTop, line: top };
+  }
+
+  private scrolled(): void {
+    // Lines stand where the scroll bar says: in parts they move against each other.
+    if (this.inParts) this.renderAll();
+    else this.render();
+  }
+
+  /** In parts the browser would go several lines for each that the wheel asks for. */
+  private wheel(e: WheelEvent): void {
+    if (!this.inParts || e.ctrlKey || e.shiftKey || e.deltaY === 0) return;
+    const line = this.rowHeight();
+    const step = { 0: 1, 1: line, 2: this.room }[e.deltaMode] ?? 1;
+    const before = this.top();
+    this.scrollToTop(before + (e.deltaY * step) / line);
+    if (this.top() === before) return; // At an end the page may go on.
+    this.renderAll();
+    e.preventDefault();
+  }
+
+  private renderAll(): void {
+    for (const element of this.rendered.values()) element.remove();
+    this.rendered.clear();
+    this.render();
+  }
+
+  refresh(): void {
+    this.renderAll();
+  }
+
+  private render(): void {
+    const high = this.rowHeight();
+    const top = this.top();
+    const first = Math.max(0, Math.floor(top) - AHEAD);
+    const last = Math.min(this.count - 1, Math.ceil(top + this.room / high) + AHEAD);
+    for (const [line, element] of this.rendered) {
+      if (line >= first && line <= last) continue;
+      element.remove();
+      this.rendered.delete(line);
+    }
+    const block = this.block;
+    const { inParts } = this;
+    for (let line = first; line <= last; line++) {
+      if (this.rendered.has(line)) continue;
+      const element = this.rowOf(line, block);
+      const y = inParts ? this.scroller.scrollTop + (line - top) * high : line * high;
+      element.style.top = `${y}px`;
+      this.rendered.set(line, element);
+      this.rows.append(element);
+    }
+    setAttribute(
+      this.scroller,
+      'aria-activedescendant',
+      this.rendered.has(this.line) ? `${this.name}-${this.line}` : null,
+    );
+  }
+
+  private rowOf(line: number, block: GridBlock | null): HTMLElement {
+    const row = this.actions.row?.(line) ?? this.plainRow(line);
+    row.id = `${this.name}-${line}`;
+    row.dataset['line'] = String(line);
+    setAttribute(row, 'aria-rowindex', line + 2);
+    row.classList.toggle('cursor', line === this.line);
+    const several = block !== null && block.first < block.last;
+    const marked = several && line >= block.first && line <= block.last;
+    row.classList.toggle('marked', marked);
+    if (marked) setAttribute(row, 'aria-selected', true);
+    return row;
+  }
+
+  private plainRow(line: number): HTMLElement {
+    const chosen = this.actions.selected?.(line) ?? false;
+    const row = h('div', {
+      class: chosen ? 'grid-row selected' : 'grid-row',
+      attrs: { role: 'row', 'aria-selected': chosen, ...this.treeAttributes(line) },
+    });
+    for (const column of this.columns) row.append(this.cellOf(line, column));
+    return row;
+  }
+
+  private treeAttributes(line: number): Record<string, number | boolean | null> {
+    const { tree } = this.actions;
+    return tree ? { 'aria-level': tree.level(line) + 1, 'aria-expanded': tree.isOpen(line) } : {};
+  }
+
+  private cellOf(line: number, column: GridColumn): HTMLElement {
+    const share = column.share?.(line);
+    const classes = [
+      'grid-cell',
+      column.number && 'number',
+      column.begins && 'begins',
+      share !== undefined && 'percent',
+    ];
+    const cell = h('div', {
+      class: classes.filter(Boolean).join(' '),
+      attrs: { role: 'gridcell', 'data-column': column.id },
+    });
+    const content = column.cell(line);
+    append(cell, Array.isArray(content) ? content : [content]);
+    if (share !== undefined) cell.style.setProperty('--share', `${Math.min(100, share)}%`);
+    return cell;
+  }
+
+  /** The cursor goes to a line, which comes into view; with `marking` the lines between are marked. */
+  moveTo(line: number, marking = false): void {
+    if (this.count === 0) return;
+    if (marking && this.anchor < 0) this.anchor = Math.max(0, this.line);
+    this.line = Math.max(0, Math.min(this.count - 1, line));
+    if (!marking) this.anchor = this.line;
+    const top = this.top();
+    const visible = this.room / this.rowHeight();
+    if (this.line < top) this.scrollToTop(this.line);
+    else if (this.line + 1 > top + visible) this.scrollToTop(this.line + 1 - visible);
+    this.renderAll();
+  }
+
+  /** The same for a line that somebody led to: with some of what lies under it. */
+  leadTo(line: number): void {
+    const top = this.top();
+    const visible = this.room / this.rowHeight();
+    if (line + 3 > top + visible) this.scrollToTop(Math.max(0, line - visible / 3));
+    this.moveTo(line);
+  }
+
+  private click(e: MouseEvent): void {
+    const row = (e.target as Element).closest<HTMLElement>('[data-line]');
+    if (!row) return;
+    this.scroller.focus({ preventScroll: true });
+    const line = Number(row.dataset['line']);
+    this.moveTo(line, e.shiftKey);
+    if (!e.shiftKey) this.actions.activate(line, e.target as Element);
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.target !== this.scroller || e.altKey) return;
+    const page = Math.max(1, Math.floor(this.room / this.rowHeight()) - 1);
+    const steps: Record<string, number> = {
+      ArrowDown: this.line + 1,
+      ArrowUp: this.line - 1,
+      PageDown: this.line + page,
+      PageUp: this.line - page,
+      Home: 0,
+      End: this.count - 1,
+    };
+    const to = steps[e.key];
+    if (e.ctrlKey || e.metaKey) {
+      if (e.key !== 'a') return;
+      this.anchor = 0;
+      this.line = this.count - 1;
+      this.renderAll();
+    } else if (to !== undefined) this.moveTo(to, e.shiftKey);
+    else if ((e.key === 'Enter' || e.key === ' ') && this.line >= 0)
+      this.actions.activate(this.line);
+    else if (!this.treeKey(e.key)) return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  /** Those of a line that has just been opened may not be there yet. */
+  private hasChild(tree: GridTree, line: number): boolean {
+    return line + 1 < this.count && tree.level(line + 1) > tree.level(line);
+  }
+
+  /** Right opens, then goes to the first child; left closes, then goes to the parent. */
+  private treeKey(key: string): boolean {
+    const { tree } = this.actions;
+    const { line } = this;
+    if (!tree || line < 0) return false;
+    const open = tree.isOpen(line);
+    if (key === '*') tree.openBelow(line);
+    else if (key === 'ArrowRight') {
+      if (open === false) tree.setOpen(line, true);
+      else if (open && this.hasChild(tree, line)) this.moveTo(line + 1);
+    } else if (key === 'ArrowLeft') {
+      if (open) tree.setOpen(line, false);
+      else if (tree.parent(line) >= 0) this.moveTo(tree.parent(line));
+    } else return false;
+    return true;
+  }
+}

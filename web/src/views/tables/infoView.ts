@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything the file says about itself.
+
+import { fill, h } from '../../base/dom';
+import {
+  fixedUnit,
+  formatCount,
+  formatTimeUnit,
+  plural,
+  versionWords,
+  type Unit,
+} from '../../base/format';
+import { effect } from '../../base/signal';
+import type { TraceFacts } from '../../model/engine';
+import { idOf } from '../../model/names';
+import type { Sheet } from '../../model/sheet';
+import { activeThreads, allThreads } from '../../model/states';
+import { inWords, slicesOf, wordsFor } from '../../model/words';
+import type { Views } from '../context';
+import type { Exported } from './exportMenu';
+import { filesPart } from './filesPart';
+import { sampledWords } from '../topBar';
+import { foldedText, valueTree } from '../details/valueTree';
+
+type Pair = [string, string];
+
+function table(pairs: readonly [string, string | HTMLElement][]): HTMLElement {
+  return h(
+    'table',
+    null,
+    h(
+      'tbody',
+      null,
+      ...pairs.map(([what, value]) => h('tr', null, h('th', null, what), h('td', null, value))),
+    ),
+  );
+}
+
+function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
+  const busy = activeThreads(f.tracks);
+  const all = plural(allThreads(f), 'thread');
+  const words = wordsFor(f);
+  const threads = `${all}, ${formatCount(busy)} with ${words.slices}`;
+  const pairs: Pair[] = [
+    ['Format', [f.format, versionWords(f.version)].filter((words) => words).join(', ')],
+    ['Clocks', f.clocks.map((c) => (c === 'cpu' ? 'CPU of each thread' : 'real')).join(', ')],
+    [
+      'Time axis',
+      f.axis === 'real'
+        ? 'real'
+        : "each thread's own CPU clock: threads cannot be compared in time",
+    ],
+    ['Length', formatTimeUnit(f.end_ns - f.start_ns, unit)],
+    [words.events ? 'Events' : 'Records', formatCount(f.records)],
+    [
+      words.events ? 'Slices' : 'Calls',
+      `${slicesOf(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
+    ],
+    words.events
+      ? ['Names', formatCount(f.frames)]
+      : ['Methods', `${formatCount(called)} called, ${formatCount(f.frames)} in the file`],
+    ['Threads', threads],
+  ];
+  if (f.recorded) pairs.push(['Recorded', f.recorded.replace('T', ' ').replace('Z', ' UTC')]);
+  const sampled = sampledWords(f, unit);
+  if (sampled) pairs.push(['Recording', sampled]);
+  pairs.push(...f.facts.map(([what, count]): Pair => [what, formatCount(count)]));
+  for (const p of f.processes)
+    pairs.push([
+      'Process',
+      `${idOf(p)}${p.name ? ` ${p.name}` : ''}${p.labels ? ` (${p.labels})` : ''}`,
+    ]);
+  f.files.forEach((file) => pairs.push(['File', file]));
+  return pairs;
+}
+
+/** What a value is where it is written as JSON: an object or a list. */
+function nested(value: string): object | null {
+  if (!/^\s*[{[]/.test(value)) return null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+function propertyValue(value: string): HTMLElement | string {
+  const tree = nested(value);
+  if (tree) return valueTree(tree);
+  return foldedText(value);
+}
+
+function show(
+  element: HTMLElement,
+  files: HTMLElement,
+  f: TraceFacts,
+  called: number,
+  unit: Unit,
+): void {
+  const idle = f.idle_threads.map((t): Pair => [idOf(t), t.name]);
+  fill(
+    element,
+    h(
+      'div',
+      { class: 'info' },
+      h(
+        'section',
+        null,
+        h('h2', null, 'Trace'),
+        table(facts(f, called, unit)),
+        !wordsFor(f).events &&
+          h(
+            'p',
+            null,
+            'Tracing slows the program, small methods most of all: absolute times are too long. ' +
+              'Compare methods with each other, or two recordings made in the same way.',
+          ),
+        f.sampled &&
+          h(
+            'p',
+            null,
+            inWords(
+              wordsFor(f),
+              'The recording seems to be sampled: calls shorter than the interval may be missing, and ' +
+                'times are multiples of it.',
+            ),
+          ),
+      ),
+      h(
+        'section',
+        null,
+        files,
+        h('h2', null, 'Properties'),
+        f.metadata.length > 0
+          ? table(f.metadata.map(([key, value]) => [key, propertyValue(value)]))
+          : h('p', null, 'The file has none.'),
+        idle.length > 0 && h('h2', null, `Threads without ${wordsFor(f).slices}`),
+        idle.length > 0 && table(idle),
+      ),
+    ),
+  );
+}
+
+/** For other programs: what stands in the tab, piece by piece. */
+function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
+  const lines = [
+    ...facts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
+    ...f.metadata.map(([key, value]) => ['Properties', key, value]),
+    ...f.idle_threads.map((t) => ['Threads without events', idOf(t), t.name]),
+  ];
+  const line = (at: number): string[] => lines[at] ?? [];
+  return {
+    heads: ['Part', 'What', 'Value'].map((text) => ({ text, number: false })),
+    keys: ['part', 'what', 'value'],
+    count: lines.length,
+    shown: line,
+    exact: line,
+  };
+}
+
+export class InfoView {
+  readonly element = h('div', {
+    class: 'info-pane scroller',
+    tabIndex: 0,
+    attrs: { role: 'region', 'aria-label': 'What the file says of itself' },
+  });
+  readonly findable = null;
+
+  constructor(private readonly v: Views) {
+    const { viewer } = v;
+    const files = filesPart(v.files);
+    effect(() => show(this.element, files, viewer.facts, viewer.frames.called, viewer.unit.get()));
+  }
+
+  exported(): Exported {
+    const { viewer } = this.v;
+    const sheet = (): Sheet =>
+      infoSheet(viewer.facts, viewer.frames.called, fixedUnit(viewer.unit.peek()));
+    return { name: 'info', sheet };
+  }
+
+  copyText(): string | null {
+    return null;
+  }
+}

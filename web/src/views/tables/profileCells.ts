@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of the profile table as an element.
+
+import { append, h, icon, type Child } from '../../base/dom';
+import { formatCount, formatPercent, formatTime, type Unit } from '../../base/format';
+import { cellText, figure, totalOf, type Column } from '../../model/columns';
+import type { ProfileAnswer } from '../../model/engine';
+import { matchAt, type Frames } from '../../model/names';
+import {
+  TOP_LEVEL_NAME,
+  WAITS,
+  WAITS_NAME,
+  type GroupId,
+  type Line,
+  type MethodLine,
+  type RelationLine,
+} from '../../model/profileRows';
+import { inWords, type Words } from '../../model/words';
+import type { Theme } from '../../render/theme';
+import { swatch } from '../swatch';
+
+export interface CellContext {
+  frames: Frames;
+  theme: Theme;
+  columns: readonly Column[];
+  answer: ProfileAnswer;
+  unit: Unit;
+  find: string;
+  words: Words;
+  selected: number | null;
+}
+
+const GROUP_WORDS: Record<GroupId, [string, string]> = {
+  parents: ['▴ Parents', 'callers of the outermost calls'],
+  children: ['▾ Children', 'called by the outermost calls'],
+  recursive_parents: [
+    '↻▴ Parents while recursive',
+    'callers of the calls inside a call of this method',
+  ],
+  recursive_children: [
+    '↻▾ Children while recursive',
+    'called by the calls inside a call of this method',
+  ],
+};
+
+export function lineKey(line: Line): string {
+  switch (line.kind) {
+    case 'method':
+      return `m${line.frame}`;
+    case 'group':
+      return `g${line.owner}.${line.group}`;
+    case 'pending':
+      return `p${line.owner}`;
+    default:
+      return `${line.kind}${line.owner}.${line.group}.${line.frame}`;
+  }
+}
+
+export function rowElement(line: Line, c: CellContext): HTMLElement {
+  switch (line.kind) {
+    case 'method':
+      return methodRow(line, c);
+    case 'group':
+      return groupRow(line.group, line.exceeds, c.words);
+    case 'pending':
+      return h(
+        'div',
+        { class: 'row pending', attrs: { role: 'row', 'aria-level': 2 } },
+        h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, 'Parents and children …'),
+      );
+    default:
+      return relationRow(line, c);
+  }
+}
+
+function groupRow(group: GroupId, exceeds: boolean, words: Words): HTMLElement {
+  const [title, text] = GROUP_WORDS[group];
+  const how = inWords(words, text);
+  const about = exceeds ? `${how}; one may lie within another: together over 100 %` : how;
+  return h(
+    'div',
+    { class: `row group tinted ${group}`, attrs: { role: 'row', 'aria-level': 2 } },
+    h('div', { class: 'cell name', attrs: { role: 'gridcell' } }, title, h('em', null, about)),
+  );
+}
+
+/** The part [from, to) of a name, with what the find box matches underlined. */
+function marked(name: string, from: number, to: number, found: readonly [number, number]): Child[] {
+  const a = Math.min(to, Math.max(from, found[0]));
+  const b = Math.max(a, Math.min(to, found[1]));
+  const match = name.slice(a, b);
+  return [
+    name.slice(from, a),
+    match !== '' && h('span', { class: 'found' }, match),
+    name.slice(b, to),
+  ];
+}
+
+/**
+ * Package in grey, Class.method in ink, signature in grey.  Where room is short the signature gives
+ * way first, then the package: the eye looks for the name.
+ */
+function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
+  const { frames } = c;
+  const prefix = frames.packagePrefix(frame);
+  const name = prefix + frames.short(frame);
+  const at = withSignature ? matchAt(name, c.find) : -1;
+  const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
+  const own = h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found));
+  const before =
+    prefix !== '' && h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found));
+  const parts = [h('span', { class: 'path' }, before, own)];
+  if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
+  return parts;
+}
+
+function methodRow(line: MethodLine, c: CellContext): HTMLElement {
+  const isWaits = line.frame === WAITS;
+  const chosen = c.selected === line.frame;
+  const row = h('div', {
+    class: `row method${chosen ? ' selected' : ''}`,
+    attrs: {
+      role: 'row',
+      'aria-level': 1,
+      'aria-selected': chosen,
+      'aria-expanded': isWaits ? null : line.opened,
+      'data-frame': line.frame,
+    },
+  });
+  const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
+  append(name, [
+    h('span', { class: 'rank' }, isWaits ? '' : formatCount(line.rank)),
+    h('span', { class: 'twist' }, isWaits ? null : icon(line.opened ? 'down' : 'right')),
+  ]);
+  if (isWaits) {
+    name.title = 'Threads entered a call but did not run: real time minus CPU time';
+    append(name, [swatch(c.frames, -1, c.theme), WAITS_NAME]);
+  } else {
+    name.title =
+      `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)} ${c.frames.source(line.frame)}`.trim();
+    append(name, [swatch(c.frames, line.frame, c.theme), ...nameParts(line.frame, c, true)]);
+  }
+  append(row, [name, ...c.columns.slice(1).map((column) => figureCell(line, column, c))]);
+  return row;
+}
+
+function emptyCell(column: Column): HTMLElement {
+  return h('div', { class: `cell${column.begins ? ' begins' : ''}`, attrs: { role: 'gridcell' } });
+}
+
+function percentCell(column: Column, part: number, whole: number): HTMLElement {
+  const text = formatPercent(part, whole);
+  const cell = emptyCell(column);
+  cell.classList.add('percent');
+  cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
+  append(cell, [h('span', null, text)]);
+  // Recursive calls of a group count each level: inclusive shares of such lines add up.
+  if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
+  return cell;
+}
+
+function figureCell(line: MethodLine, column: Column, c: CellContext): HTMLElement {
+  let cell: HTMLElement;
+  if (column.kind === 'percent') {
+    cell = percentCell(
+      column,
+      figure(line.figures, column.id) ?? 0,
+      totalOf(c.answer, column.clock),
+    );
+  } else {
+    cell = emptyCell(column);
+    cell.textContent = cellText(line.figures, column, c.answer, c.unit);
+  }
+  cell.dataset['column'] = column.id;
+  return cell;
+}
+
+function relationRow(line: RelationLine, c: CellContext): HTMLElement {
+  const row = h('div', {
+    class: `row relation tinted ${line.group}`,
+    attrs: {
+      role: 'row',
+      'aria-level': 3,
+      'data-frame': line.kind === 'self' ? 'self' : line.frame,
+      'data-group': line.group,
+    },
+  });
+  const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
+  if (line.kind === 'self') append(name, [swatch(c.frames, -1, c.theme), 'self']);
+  else if (line.frame < 0) append(name, [swatch(c.frames, -1, c.theme), TOP_LEVEL_NAME]);
+  else {
+    name.title = `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)}`;
+    append(name, [swatch(c.frames, line.frame, c.theme), ...nameParts(line.frame, c, false)]);
+  }
+  append(row, [name, ...c.columns.slice(1).map((column) => relationCell(line, column, c.unit))]);
+  return row;
+}
+
+/** Its inclusive columns show its share of the opened method's; the others do not apply. */
+function relationCell(line: RelationLine, column: Column, unit: Unit): HTMLElement {
+  const time = column.clock === 'cpu' ? line.cpu : line.real;
+  let cell = emptyCell(column);
+  if (column.id === 'calls' && line.kind === 'relation') {
+    cell.textContent = `${formatCount(line.calls)}/${formatCount(line.total)}`;
+  } else if (column.id.startsWith('incl_') && time !== null) {
+    const whole = figure(line.ownerFigures, column.id) ?? 0;
+    if (column.kind === 'percent') cell = percentCell(column, time, whole);
+    else cell.textContent = formatTime(time, unit);
+  }
+  cell.dataset['column'] = column.id;
+  return cell;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of the profile table: two lines, buttons that sort, and the width of every column.
+
+import { fill, h } from '../../base/dom';
+import { unitLabel, type Unit } from '../../base/format';
+import { effect } from '../../base/signal';
+import { longestText, type Column } from '../../model/columns';
+import type { ProfileAnswer } from '../../model/engine';
+import type { Sort } from '../../model/profileRows';
+import { namesOf, wordsFor } from '../../model/words';
+import type { Views } from '../context';
+
+const NAME_LEAST = 200;
+/** Padding on both sides and the line between groups. */
+const PADDING = 18;
+const HINT =
+  'Tracing slows every call, small ones most: compare these times with each other, ' +
+  'do not take them as absolute.';
+
+export class ProfileHead {
+  readonly element = h('div', { class: 'head', attrs: { role: 'rowgroup' } });
+
+  constructor(
+    private readonly v: Views,
+    private readonly columns: readonly Column[],
+    private readonly table: HTMLElement,
+    private readonly sorted: () => void,
+  ) {
+    effect(() => this.show());
+    effect(() => this.setWidths(v.profile.answer.get(), v.viewer.unit.get()));
+  }
+
+  /** Digits are never cut off: each column is as wide as the longest number in it. */
+  private setWidths(answer: ProfileAnswer | null, unit: Unit): void {
+    const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
+    const widths = this.columns.slice(1).map((column) => {
+      const text = answer ? longestText(answer, column, unit) : '';
+      return Math.max(column.width, Math.ceil(meter.width(text)) + PADDING);
+    });
+    const total = NAME_LEAST + widths.reduce((a, b) => a + b, 0);
+    const tracks = widths.map((w) => `${w}px`).join(' ');
+    this.table.style.setProperty('--columns', `minmax(${NAME_LEAST}px, 1fr) ${tracks}`);
+    this.table.style.setProperty('--table-width', `${total}px`);
+  }
+
+  private show(): void {
+    const { viewer, profile } = this.v;
+    const sort = viewer.sort.get();
+    const unit = viewer.unit.get();
+    const methods = profile.answer.get()?.rows.length ?? 0;
+    const { activeElement } = document;
+    const focused = activeElement instanceof HTMLElement ? activeElement.dataset['column'] : null;
+    const heads = this.columns.map((column) => this.columnHead(column, sort, unit));
+    fill(
+      this.element,
+      h('div', { class: 'line', attrs: { 'aria-hidden': true } }, ...this.groupHeads(methods)),
+      h('div', { class: 'line', attrs: { role: 'row' } }, ...heads),
+    );
+    // The buttons are new ones: the keyboard's place must not be lost with the old.
+    if (focused) this.element.querySelector<HTMLElement>(`[data-column="${focused}"]`)?.focus();
+  }
+
+  private groupHeads(methods: number): HTMLElement[] {
+    const words = wordsFor(this.v.viewer.facts);
+    const hint = h('span', null, ' · times are distorted by tracing: compare them');
+    const heads = [
+      h(
+        'span',
+        { class: 'name dim', title: words.events ? '' : HINT },
+        namesOf(words, methods),
+        !words.events && hint,
+      ),
+    ];
+    for (const column of this.columns.slice(1)) {
+      const begins = column.begins ? ' begins' : '';
+      const clock = column.clock ? ` ${column.clock}` : '';
+      const attributes = { class: `group${begins}${clock}`, title: column.title };
+      if (column.kind === 'percent') attributes.class += ' wide';
+      // A share and its time stand under one head.
+      else if (column.head === '') continue;
+      heads.push(h('span', attributes, column.group));
+    }
+    return heads;
+  }
+
+  private columnHead(column: Column, sort: Sort, unit: Unit): HTMLElement {
+    const on = column.id === sort.column;
+    const text = column.kind === 'name' ? 'Name' : column.head || unitLabel(unit) || 'time';
+    const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
+    const label = column.title === text ? text : `${column.title}, ${text}`;
+    const button = h(
+      'button',
+      {
+        class: `column${column.kind === 'name' ? ' name' : ''}`,
+        title: `${column.title}: sort`,
+        attrs: { type: 'button', 'aria-label': label, 'data-column': column.id },
+        on: { click: () => this.sortBy(column) },
+      },
+      h('span', { attrs: { 'aria-hidden': true } }, mark),
+      text,
+    );
+    const direction = on ? (sort.descending ? 'descending' : 'ascending') : 'none';
+    const place = column.begins ? 'begins' : column.kind === 'name' ? 'name-head' : '';
+    return h(
+      'div',
+      { class: place, attrs: { role: 'columnheader', 'aria-sort': direction } },
+      button,
+    );
+  }
+
+  /** Numbers begin with the greatest, names with the first; again reverses. */
+  private sortBy(column: Column): void {
+    const { sort } = this.v.viewer;
+    const old = sort.peek();
+    const descending = old.column === column.id ? !old.descending : column.kind !== 'name';
+    sort.set({ column: column.id, descending });
+    this.sorted();
+  }
+}

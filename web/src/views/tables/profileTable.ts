@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile table: methods, and under an opened one its callers and what it called.
+
+import { h, setAttribute, type Child } from '../../base/dom';
+import { effect, untracked } from '../../base/signal';
+import { fixedUnit } from '../../base/format';
+import { elsewhere } from '../../model/elsewhere';
+import { columnsFor, type Column } from '../../model/columns';
+import type { Line, Method } from '../../model/profileRows';
+import { profileSheet } from '../../model/profileSheet';
+import { sheetText, type Sheet } from '../../model/sheet';
+import { wordsFor } from '../../model/words';
+import { Grid, lineHeight } from './grid';
+import { ProfileHead } from './profileHead';
+import { lineKey, rowElement, type CellContext } from './profileCells';
+import type { Exported } from './exportMenu';
+import type { Views } from '../context';
+
+export class ProfileTable {
+  readonly element: HTMLElement;
+  private readonly grid: Grid;
+  private readonly columns: readonly Column[];
+  private lines: readonly Line[] = [];
+  private shown: number | null = null;
+  private pendingScroll = false;
+
+  constructor(private readonly v: Views) {
+    this.columns = columnsFor(v.viewer.facts.clocks, wordsFor(v.viewer.facts));
+    this.element = h('div', { class: 'profile' });
+    const head = new ProfileHead(v, this.columns, this.element, () => this.grid.reset());
+    this.grid = new Grid(
+      'Profile',
+      {
+        head: head.element,
+        row: (at) => this.row(at),
+        activate: (at, target) => this.activate(at, target),
+        focused: (on) => v.viewer.inTable.set(on),
+        resized: () => untracked(() => this.follow()),
+        tree: {
+          level: (at) => ({ method: 0, group: 1, pending: 1 })[this.kind(at)] ?? 2,
+          isOpen: (at) => this.isOpen(at),
+          setOpen: (at, open) => this.setOpen(at, open),
+          openBelow: (at) => this.setOpen(at, true),
+          parent: (at) => this.ownerOf(at),
+        },
+      },
+      () => lineHeight(v.settings),
+    );
+    this.element.append(this.grid.element);
+    effect(() => this.showLines());
+    effect(() => {
+      this.element.classList.toggle('pending', v.profile.pending.get());
+    });
+    if (v.viewer.facts.clocks.length > 1)
+      effect(() => setAttribute(this.element, 'data-clock', v.viewer.clock.get()));
+    effect(() => this.follow());
+  }
+
+  private kind(at: number): string {
+    return this.lines[at]?.kind ?? '';
+  }
+
+  private isOpen(at: number): boolean | null {
+    const line = this.lines[at];
+    return line?.kind === 'method' && line.frame >= 0 ? line.opened : null;
+  }
+
+  private setOpen(at: number, open: boolean): void {
+    const line = this.lines[at];
+    if (line?.kind !== 'method') return;
+    if (open) this.v.profile.open(line.frame);
+    else this.v.profile.close(line.frame);
+  }
+
+  private ownerOf(at: number): number {
+    const line = this.lines[at];
+    return !line || line.kind === 'method' ? -1 : this.indexOf(`m${line.owner}`);
+  }
+
+  private row(at: number): HTMLElement {
+    const { viewer, settings, profile } = this.v;
+    const line = this.lines[at];
+    const answer = profile.answer.peek();
+    if (!line || !answer) return h('div', null);
+    const context: CellContext = {
+      frames: viewer.frames,
+      theme: settings.theme.peek(),
+      columns: this.columns,
+      answer,
+      unit: viewer.unit.peek(),
+      find: viewer.find.peek(),
+      words: wordsFor(viewer.facts),
+      selected: viewer.frame.peek(),
+    };
+    return rowElement(line, context);
+  }
+
+  private showLines(): void {
+    const { viewer, profile, settings } = this.v;
+    const before = this.lines;
+    this.lines = profile.lines.get();
+    for (const read of [viewer.unit, viewer.find, viewer.frame]) read.get();
+    for (const read of [settings.theme, settings.density]) read.get();
+    const empty = this.whyEmpty();
+    untracked(() => this.grid.show(this.lines.length, empty, (at) => this.wentTo(before[at], at)));
+  }
+
+  /** Where the cursor's line is gone it goes to what came in its place, else to the method. */
+  private wentTo(line: Line | undefined, at: number): number {
+    if (!line || this.lines[at] === line) return at;
+    const same = this.indexOf(lineKey(line));
+    if (same >= 0 || line.kind === 'method') return same;
+    const owner = this.indexOf(`m${line.owner}`);
+    return owner >= 0 && line.kind === 'pending' ? owner + 1 : owner;
+  }
+
+  private whyEmpty(): string | Child[] {
+    const { viewer, profile } = this.v;
+    const answer = profile.answer.get();
+    if (answer === null) return '';
+    if (answer.rows.length > 0) return 'No name holds the text to find.';
+    const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
+    const { slice: what, track } = wordsFor(viewer.facts);
+    const other = elsewhere(viewer.facts);
+    const text = scoped ? `No ${what} runs in the selected range and ${track}s.` : other.text;
+    const way = scoped ? 'Compute for the whole trace' : other.way;
+    const go = (): void => {
+      viewer.setRange(null);
+      viewer.tracks.set([]);
+      if (!scoped) viewer.tab.set(other.tab);
+    };
+    return [
+      text,
+      h('button', { class: 'button', attrs: { type: 'button' }, on: { click: go } }, way),
+    ];
+  }
+
+  private indexOf(key: string): number {
+    return this.lines.findIndex((line) => lineKey(line) === key);
+  }
+
+  /** When a method is selected elsewhere its line comes into view. */
+  private follow(): void {
+    const frame = this.v.viewer.frame.get();
+    this.v.profile.lines.get();
+    untracked(() => {
+      if (frame !== this.shown) this.pendingScroll = frame !== null;
+      this.shown = frame;
+      // Without a height nothing can be scrolled: the size of the grid changes when it has one.
+      if (!this.pendingScroll || frame === null || this.grid.room === 0) return;
+      const at = this.indexOf(`m${frame}`);
+      if (at < 0) return;
+      this.pendingScroll = false;
+      this.grid.leadTo(at);
+    });
+  }
+
+  /** A click selects a method everywhere and opens it; another one closes it again. */
+  private activate(at: number, target?: Element): void {
+    const { viewer } = this.v;
+    const line = this.lines[at];
+    if (!line || line.kind === 'group' || line.kind === 'pending' || line.frame < 0) return;
+    if (line.kind !== 'method') {
+      viewer.selectFrame(line.kind === 'self' ? line.owner : line.frame);
+      return;
+    }
+    if (target?.closest('.twist') || viewer.frame.peek() === line.frame)
+      return this.setOpen(at, !line.opened);
+    this.shown = line.frame; // It is where it was clicked: nothing needs to scroll.
+    viewer.selectFrame(line.frame);
+  }
+
+  /** Put the cursor on a method without selecting it: what the find box does while one types. */
+  showMethod(frame: number): void {
+    const at = this.indexOf(`m${frame}`);
+    if (at >= 0) this.grid.leadTo(at);
+  }
+
+  /** The method the cursor is on or under. */
+  get cursorMethod(): number | null {
+    const line = this.lines[this.grid.cursor];
+    return line ? (line.kind === 'method' ? line.frame : line.owner) : null;
+  }
+
+  focus(): void {
+    this.grid.scroller.focus();
+  }
+
+  private sheetOf(methods: readonly Method[]): Sheet | null {
+    const { viewer, profile } = this.v;
+    const answer = profile.answer.peek();
+    const unit = fixedUnit(viewer.unit.peek());
+    return answer && profileSheet(methods, this.columns, answer, viewer.frames, unit);
+  }
+
+  exported(): Exported {
+    return { name: 'profile', sheet: () => this.sheetOf(this.v.profile.sorted.peek()) };
+  }
+
+  /** The marked methods, or the one under the cursor, as lines of text. */
+  copyText(): string | null {
+    const { block } = this.grid;
+    if (!block) return null;
+    const wanted = new Set<number>();
+    for (const line of this.lines.slice(block.first, block.last + 1)) {
+      if (line.kind === 'method') wanted.add(line.frame);
+      else if (block.first === block.last) wanted.add(line.owner);
+    }
+    const sheet = this.sheetOf(this.v.profile.sorted.peek().filter((m) => wanted.has(m.frame)));
+    return sheet && sheetText(sheet, 'tsv');
+  }
+}

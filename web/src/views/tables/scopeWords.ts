@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lower panel is computed for, in words, with chips that lead back to the whole trace.
+
+import { fill, h, iconButton, setText } from '../../base/dom';
+import { formatTime, formatTimeUnit, plural, unitLabel, UNITS, type Unit } from '../../base/format';
+import { effect } from '../../base/signal';
+import { tracksOfSlices } from '../../model/states';
+import type { Viewer } from '../../model/viewer';
+import { wordsFor } from '../../model/words';
+
+function chip(text: string, label: string, clear: () => void): HTMLElement {
+  return h('span', { class: 'chip' }, h('span', null, text), iconButton('close', label, clear));
+}
+
+function show(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
+  const range = viewer.range.get();
+  const tracks = viewer.tracks.get();
+  const unit = viewer.unit.get();
+  const { track } = wordsFor(viewer.facts);
+  const time = (ns: number): string => formatTime(ns, unit);
+  const threads = plural(tracks.length || tracksOfSlices(viewer.facts.tracks), track);
+  if (!range && tracks.length === 0) {
+    setText(words, `Computed for the whole trace, ${threads}`);
+    return fill(chips);
+  }
+  const what = range
+    ? `${time(range.from)} to ${formatTimeUnit(range.to, unit)}`
+    : 'the whole trace';
+  setText(words, `Computed for ${what}, ${threads}`);
+  const names = tracks
+    .map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '')
+    .join(', ');
+  fill(
+    chips,
+    range &&
+      chip(formatTimeUnit(range.to - range.from, unit), 'Clear the range (Esc)', () =>
+        viewer.setRange(null),
+      ),
+    tracks.length > 0 &&
+      chip(tracks.length > 2 ? plural(tracks.length, track) : names, `All ${track}s again`, () =>
+        viewer.tracks.set([]),
+      ),
+  );
+}
+
+/** The words and the chips; hidden where nothing is computed for a selection. */
+export function scopeWords(
+  viewer: Viewer,
+  applies: () => boolean,
+  askForRange: () => void,
+): HTMLElement[] {
+  const words = h('button', {
+    class: 'wide scope-words',
+    title: 'Type the range (R)',
+    attrs: { type: 'button' },
+    on: { click: askForRange },
+  });
+  const chips = h('span', { class: 'chips' });
+  effect(() => {
+    for (const element of [words, chips]) element.hidden = !applies();
+  });
+  effect(() => show(viewer, words, chips));
+  return [words, chips];
+}
+
+export function unitSelect(viewer: Viewer): HTMLElement {
+  const unit = h(
+    'select',
+    { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
+    ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name) || name)),
+  );
+  unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
+  effect(() => {
+    unit.value = viewer.unit.get();
+  });
+  return unit;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Search tab: all that matches, as a list.
+
+import { h, setAttribute, setText, type Child } from '../../base/dom';
+import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../../base/format';
+import { effect, untracked } from '../../base/signal';
+import { brief } from '../../base/visible';
+import {
+  EVENT,
+  EVENT_WORDS,
+  FIELD,
+  SEARCH_FIELDS,
+  USUAL_HIT_SORT,
+  type HitColumn,
+  type SearchField,
+  type SearchRow,
+} from '../../model/found';
+import { sameMark } from '../../model/marks';
+import { caseCounts, matchAt } from '../../model/names';
+import { patternAt } from '../../model/patternMatch';
+import type { SearchList } from '../../model/searchList';
+import { searchSheet } from '../../model/searchSheet';
+import { eventName, eventPlace, goToEvent, markOf } from './events';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
+import { Grid, lineHeight, type GridColumn } from './grid';
+import { swatch } from '../swatch';
+import { markedText } from './tableTab';
+import type { Views } from '../context';
+
+const FIELD_WORDS: Record<SearchField, string> = {
+  names: 'Names',
+  categories: 'Categories',
+  args: 'Arguments',
+};
+/** A name that is longer is cut around its match. */
+const LONGEST_NAME = 300;
+
+export class SearchView {
+  readonly element: HTMLElement;
+  private readonly grid: Grid;
+
+  constructor(
+    private readonly v: Views,
+    private readonly list: SearchList,
+    focusSearch: () => void,
+  ) {
+    this.grid = new Grid(
+      'Search hits',
+      {
+        activate: (line) => this.go(line),
+        sort: (column) => this.sortBy(column as HitColumn),
+        selected: (line) => this.isSelected(line),
+        focused: (on) => v.viewer.inTable.set(on),
+      },
+      () => lineHeight(v.settings),
+    );
+    this.element = h('div', { class: 'with-bar' }, this.bar(focusSearch), this.grid.element);
+    effect(() => this.showColumns());
+    effect(() => this.show());
+    // Another search begins at the top.
+    effect(() => {
+      v.viewer.search.get();
+      untracked(() => this.grid.reset());
+    });
+    effect(() => {
+      v.viewer.call.get();
+      v.viewer.mark.get();
+      untracked(() => this.grid.refresh());
+    });
+  }
+
+  private bar(focusSearch: () => void): HTMLElement {
+    const { viewer } = this.v;
+    const status = h('span', { class: 'about', attrs: { 'aria-live': 'polite' } });
+    const stop = h('button', { class: 'link', attrs: { type: 'button' } });
+    stop.addEventListener('click', () => {
+      if (this.list.state.peek() === 'running') this.list.stop();
+      else this.list.goOn();
+    });
+    effect(() => {
+      const state = this.list.state.get();
+      setText(status, this.statusText());
+      stop.hidden = (state !== 'running' && state !== 'stopped') || this.list.fault.get() !== '';
+      setText(stop, state === 'running' ? 'Stop' : 'Go on');
+    });
+    const search = h(
+      'button',
+      { class: 'link', attrs: { type: 'button' }, on: { click: focusSearch } },
+      'Change the text (/)',
+    );
+    return h(
+      'div',
+      { class: 'pane-bar' },
+      h(
+        'div',
+        { class: 'segments', attrs: { role: 'group', 'aria-label': 'Search in' } },
+        ...SEARCH_FIELDS.map((field) => this.fieldButton(field)),
+      ),
+      this.toggle(
+        'Match case',
+        'Capitals and small letters differ. Without it they do only when the text holds a capital',
+        () => viewer.matchCase.get(),
+        () => viewer.matchCase.update((on) => !on),
+      ),
+      this.toggle(
+        'Regular expression',
+        'The text is a pattern: . [a-z] \\d \\w \\s \\b ^ $ ( ) | * + ? {2,3}',
+        () => viewer.regex.get(),
+        () => viewer.regex.update((on) => !on),
+      ),
+      search,
+      h('span', { class: 'grow' }),
+      status,
+      stop,
+    );
+  }
+
+  private toggle(text: string, title: string, on: () => boolean, click: () => void): HTMLElement {
+    const button = h(
+      'button',
+      { class: 'toggle', title, attrs: { type: 'button' }, on: { click } },
+      text,
+    );
+    effect(() => setAttribute(button, 'aria-pressed', on()));
+    return button;
+  }
+
+  /** At least one stays on. */
+  private fieldButton(field: SearchField): HTMLElement {
+    const { searchIn } = this.v.viewer;
+    const flip = (): void => {
+      const on = searchIn.peek();
+      const next = SEARCH_FIELDS.filter((f) => on.includes(f) !== (f === field));
+      searchIn.set(
+        next.length === SEARCH_FIELDS.length ? SEARCH_FIELDS : next.length > 0 ? next : on,
+      );
+    };
+    return this.toggle(
+      FIELD_WORDS[field],
+      `Search in ${FIELD_WORDS[field].toLowerCase()}`,
+      () => searchIn.get().includes(field),
+      flip,
+    );
+  }
+
+  private statusText(): string {
+    const [listed, total] = [this.list.count.get(), this.list.total.get()];
+    const found =
+      total > listed
+        ? `the first ${formatCount(listed)} of ${plural(total, 'hit')}`
+        : plural(listed, 'hit');
+    const percent = `${Math.floor(this.list.progress.get() * 100)} %`;
+    switch (this.list.state.get()) {
+      case 'idle':
+        return '';
+      case 'running':
+        return `${found}, ${percent} searched`;
+      case 'stopped':
+        return this.list.fault.get() || `${found}, stopped at ${percent}`;
+      case 'done':
+        return found;
+    }
+  }
+
+  private showColumns(): void {
+    const { viewer } = this.v;
+    const unit = viewer.unit.get();
+    const sort = viewer.hitSort.get();
+    const time = (ns: number): string => formatTime(ns, viewer.unit.peek());
+    const column = (
+      id: string,
+      head: string,
+      width: number,
+      cell: GridColumn['cell'],
+      more: Partial<GridColumn> = {},
+    ): GridColumn => ({ id, head, title: head, width, number: false, sorts: true, cell, ...more });
+    const number = { number: true };
+    this.grid.setColumns(
+      [
+        column('at', '#', 78, (line) => formatCount(line + 1), { ...number, sorts: false }),
+        column('name', 'Name', 0, (line) => this.nameCell(line), { least: 200 }),
+        column('where', 'Found in', 0, (line) => this.whereCell(line), {
+          sorts: false,
+          least: 200,
+        }),
+        column('kind', 'Kind', 92, (line) => EVENT_WORDS[this.list.at(line)?.[0] ?? 0] ?? ''),
+        column(
+          'time',
+          unitHead('Start', unit),
+          112,
+          (line) => time(this.list.at(line)?.[3] ?? 0),
+          number,
+        ),
+        column('length', unitHead('Length', unit), 96, (line) => this.lengthCell(line), number),
+        column('track', 'Track', 170, (line) => this.placeCell(line)),
+      ],
+      sort,
+    );
+    untracked(() => this.grid.refresh());
+  }
+
+  private show(): void {
+    this.list.version.get();
+    this.v.settings.theme.get();
+    this.v.settings.density.get();
+    const text = this.v.viewer.search.get();
+    const state = this.list.state.get();
+    const left = this.list.count.get() > 0;
+    const empty = left
+      ? 'No hit holds the text to find in the table.'
+      : text === ''
+        ? 'Type into the search box above: all that holds the text stands here.'
+        : state === 'done'
+          ? `Nothing ${this.v.viewer.regex.get() ? 'matches this pattern' : 'holds this text'}.`
+          : '';
+    untracked(() => this.grid.show(this.list.order.length, empty));
+  }
+
+  exported(): Exported {
+    const { viewer } = this.v;
+    const unit = fixedUnit(viewer.unit.peek());
+    const place = (hit: SearchRow): string => eventPlace(this.v, hit);
+    return { name: 'search', sheet: () => searchSheet(this.list, viewer.frames, place, unit) };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
+  }
+
+  /** The table has only hits with the text to find. */
+  readonly findable: Findable = {
+    text: () => {
+      this.list.version.get();
+      return `${formatCount(this.list.order.length)} of ${formatCount(this.list.count.get())}`;
+    },
+    miss: () => {
+      this.list.version.get();
+      return this.list.order.length === 0 && this.list.count.get() > 0;
+    },
+    typed: () => this.grid.reset(),
+    step: (direction) => {
+      this.grid.moveTo(this.grid.cursor + direction);
+      this.go(this.grid.cursor);
+    },
+    focus: () => this.grid.scroller.focus(),
+  };
+
+  /** Text with the match underlined. */
+  private marked(text: string): Child[] {
+    const { viewer } = this.v;
+    const query = viewer.search.peek();
+    const matchCase = viewer.matchCase.peek();
+    const start = viewer.regex.peek() ? -1 : matchAt(text, query, matchCase);
+    const [at, end] = viewer.regex.peek()
+      ? (patternAt(text, query, caseCounts(query, matchCase)) ?? [-1, -1])
+      : [start, start + query.length];
+    if (at < 0) return [brief(text, LONGEST_NAME)];
+    const found = h('span', { class: 'found' }, text.slice(at, end));
+    return [
+      text.slice(Math.max(0, at - LONGEST_NAME), at),
+      found,
+      brief(text.slice(end), LONGEST_NAME),
+    ];
+  }
+
+  private nameCell(line: number): Child[] {
+    const hit = this.list.at(line);
+    if (!hit) return [];
+    const name = eventName(this.v, hit);
+    const inName = (hit[9] & FIELD.names) !== 0;
+    const { viewer, settings } = this.v;
+    return [
+      swatch(viewer.frames, hit[7], settings.theme.peek()),
+      h(
+        'span',
+        { class: 'text', title: brief(name) },
+        ...(inName ? this.marked(name) : [brief(name)]),
+      ),
+    ];
+  }
+
+  private whereCell(line: number): Child {
+    const hit = this.list.at(line);
+    if (!hit) return null;
+    const [, , , , , , , , , fields, excerpt] = hit;
+    const word = fields & FIELD.names ? 'name' : fields & FIELD.categories ? 'category' : '';
+    if (excerpt === null) return h('span', { class: 'second' }, word);
+    return h(
+      'span',
+      { class: 'text', title: excerpt },
+      word !== '' && h('span', { class: 'second' }, `${word} `),
+      ...this.marked(excerpt),
+    );
+  }
+
+  private lengthCell(line: number): string {
+    const hit = this.list.at(line);
+    const lasting = hit && (hit[0] === EVENT.slice || hit[0] === EVENT.object);
+    return lasting ? formatTime(hit[4], this.v.viewer.unit.peek()) : '';
+  }
+
+  private placeCell(line: number): Child {
+    const hit = this.list.at(line);
+    const place = hit ? eventPlace(this.v, hit) : '';
+    return h('span', { class: 'text', title: place }, place);
+  }
+
+  private isSelected(line: number): boolean {
+    const hit = this.list.at(line);
+    const call = this.v.viewer.call.peek();
+    const mark = this.v.viewer.mark.peek();
+    if (hit?.[0] === EVENT.slice) return call?.row === hit[1] && call.index === hit[2];
+    return hit !== null && mark !== null && sameMark(markOf(hit), mark);
+  }
+
+  private sortBy(column: HitColumn): void {
+    const { hitSort } = this.v.viewer;
+    const old = hitSort.peek();
+    const descending = old.column === column ? !old.descending : column === 'length';
+    const usual = column === USUAL_HIT_SORT.column && !descending;
+    hitSort.set(usual ? USUAL_HIT_SORT : { column, descending });
+  }
+
+  private go(line: number): void {
+    const hit = this.list.at(line);
+    if (hit) void goToEvent(this.v, hit);
+  }
+}
+
+/** "Search 41" on the tab. */
+export function searchCount(list: SearchList): string {
+  const count = list.total.get();
+  return list.state.get() === 'idle' ? '' : formatCount(count);
+}

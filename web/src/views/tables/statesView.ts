@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tab "States": threads by state or by processor, for the selected range and tracks.
+
+import { h, setAttribute, type Child } from '../../base/dom';
+import { fixedUnit, formatCount, unitHead } from '../../base/format';
+import { computed, effect, untracked, type ReadSignal } from '../../base/signal';
+import { brief } from '../../base/visible';
+import { matcher } from '../../model/names';
+import { StatesStore } from '../../model/stateStore';
+import type { StatesAnswer } from '../../model/states';
+import {
+  statesSheet,
+  statesColumns,
+  statesLines,
+  statesShare,
+  statesText,
+  type StatesBy,
+  type StatesColumn,
+  type StatesLine,
+  usualStates,
+} from '../../model/statesTable';
+import { goToCall, type Views } from '../context';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
+import { Grid, lineHeight, type GridColumn } from './grid';
+import { markedText } from './tableTab';
+
+const PADDING = 18;
+const LEAST = 70;
+
+export class StatesView {
+  readonly element: HTMLElement;
+  private readonly store: StatesStore;
+  private readonly lines: ReadSignal<readonly StatesLine[]>;
+  private readonly grid: Grid;
+
+  constructor(
+    private readonly v: Views,
+    shown: () => boolean,
+  ) {
+    const { viewer } = v;
+    this.store = new StatesStore(viewer, shown);
+    this.lines = computed(() => {
+      const answer = this.store.answer.get();
+      const find = shown() ? viewer.find.get() : '';
+      const choice = viewer.states.get();
+      return answer ? statesLines(answer, choice.by, choice, matcher(find)) : [];
+    });
+    this.grid = new Grid(
+      'States of threads',
+      {
+        activate: (line) => this.activate(line),
+        sort: (column) => this.sortBy(column),
+        focused: (on) => viewer.inTable.set(on),
+      },
+      () => lineHeight(v.settings),
+    );
+    this.element = h('div', { class: 'with-bar states' }, this.bar(), this.grid.element);
+    effect(() => this.showColumns());
+    effect(() => this.show());
+    effect(() => {
+      this.element.classList.toggle('pending', this.store.pending.get());
+    });
+  }
+
+  private bar(): HTMLElement {
+    const button = (by: StatesBy, text: string, title: string): HTMLButtonElement => {
+      const made = h(
+        'button',
+        { title, attrs: { type: 'button' }, on: { click: () => this.choose(by) } },
+        text,
+      );
+      effect(() => setAttribute(made, 'aria-pressed', this.v.viewer.states.get().by === by));
+      return made;
+    };
+    return h(
+      'div',
+      { class: 'states-bar' },
+      h(
+        'div',
+        { class: 'segments', attrs: { role: 'group', 'aria-label': 'Columns' } },
+        button('state', 'By state', 'How long each thread ran, waited, slept and was blocked'),
+        button('cpu', 'By CPU', 'How long each thread ran on which processor'),
+      ),
+      h('span', { class: 'second' }, 'A click goes to where the thread waited longest for a CPU'),
+    );
+  }
+
+  private choose(by: StatesBy): void {
+    this.v.viewer.states.set(usualStates(by));
+    this.grid.reset();
+  }
+
+  private activate(line: number): void {
+    const thread = this.lines.peek()[line]?.thread;
+    if (thread && thread[7] >= 0) void goToCall(this.v, { row: thread[7], index: thread[8] });
+  }
+
+  private sortBy(column: string): void {
+    const { states } = this.v.viewer;
+    const old = states.peek();
+    const descending = old.column === column ? !old.descending : column !== 'name';
+    states.set({ by: old.by, column, descending });
+    this.grid.reset();
+  }
+
+  private showColumns(): void {
+    const answer = this.store.answer.get();
+    const unit = this.v.viewer.unit.get();
+    const choice = this.v.viewer.states.get();
+    const lines = this.lines.get();
+    const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
+    if (!answer) return;
+    const columns = statesColumns(answer, choice.by).map((column): GridColumn => {
+      const head = column.kind === 'time' ? unitHead(column.head, unit) : column.head;
+      const text = (line: StatesLine): string =>
+        `${statesText(line, column, unit)}  ${statesShare(line, column)}`;
+      const widest = lines.reduce((most, line) => Math.max(most, text(line).length), 0);
+      const width = Math.max(LEAST, widest * meter.width('0'), meter.width(`▾ ${head}`)) + PADDING;
+      return {
+        id: column.id,
+        head,
+        title: column.title,
+        width: column.kind === 'name' ? 0 : Math.ceil(width),
+        least: 170,
+        number: column.kind !== 'name',
+        sorts: true,
+        cell: (line) => this.cell(line, column),
+      };
+    });
+    this.grid.setColumns(columns, choice);
+  }
+
+  private cell(at: number, column: StatesColumn): Child | Child[] {
+    const line = this.lines.peek()[at];
+    if (!line) return null;
+    const text = statesText(line, column, this.v.viewer.unit.peek());
+    if (column.kind === 'name')
+      return h(
+        'span',
+        { class: line.thread ? 'text' : 'text second', title: brief(text) },
+        brief(text),
+      );
+    const share = statesShare(line, column);
+    return [text, share !== '' && h('span', { class: 'second' }, `  ${share}`)];
+  }
+
+  private show(): void {
+    const lines = this.lines.get();
+    const answer = this.store.answer.get();
+    const { viewer, settings } = this.v;
+    viewer.unit.get();
+    settings.theme.get();
+    settings.density.get();
+    const empty = answer === null ? '' : this.whyEmpty(answer);
+    untracked(() => this.grid.show(lines.length, empty));
+  }
+
+  private whyEmpty({ threads }: StatesAnswer): string {
+    return threads.length === 0
+      ? 'No thread has a state in what is selected.'
+      : 'No thread holds the text to find.';
+  }
+
+  exported(): Exported {
+    const { by } = this.v.viewer.states.peek();
+    return {
+      name: by === 'state' ? 'states' : 'cpus',
+      sheet: () => {
+        const answer = this.store.answer.peek();
+        const unit = fixedUnit(this.v.viewer.unit.peek());
+        return answer && statesSheet(answer, by, this.lines.peek(), unit);
+      },
+    };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
+  }
+
+  readonly findable: Findable = {
+    text: () => this.foundText(),
+    miss: () => this.foundText().startsWith('0 '),
+    typed: () => undefined,
+    step: () => undefined,
+    focus: () => this.grid.scroller.focus(),
+  };
+
+  private foundText(): string {
+    const answer = this.store.answer.get();
+    if (this.v.viewer.find.get() === '' || answer === null) return '';
+    const found = this.lines.get().filter((line) => line.thread).length;
+    return `${formatCount(found)} of ${formatCount(answer.threads.length)}`;
+  }
+}

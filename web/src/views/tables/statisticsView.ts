@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long slices take in what is selected: the table by name, and above it, where a name is
+// selected, its histogram and its slowest slices.
+
+import { fill, h, type Child } from '../../base/dom';
+import {
+  fixedUnit,
+  formatCount,
+  formatTime,
+  formatTimeUnit,
+  unitHead,
+  unitLabel,
+} from '../../base/format';
+import { effect, untracked } from '../../base/signal';
+import { brief } from '../../base/visible';
+import { matchAt, trackPlace } from '../../model/names';
+import {
+  STATISTICS_HEADS,
+  statisticsColumns,
+  statisticsHead,
+  statisticsText,
+  USUAL_STATISTICS_SORT,
+  type Durations,
+  type StatisticsColumn,
+  type StatisticsRow,
+} from '../../model/statistics';
+import { statisticsSheet } from '../../model/statisticsSheet';
+import type { StatisticsStore } from '../../model/statisticsStore';
+import { slicesOf, wordsFor, type Words } from '../../model/words';
+import { goToCall, type Views } from '../context';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
+import { Grid, lineHeight, type GridColumn } from './grid';
+import { swatch } from '../swatch';
+import { markedText } from './tableTab';
+
+/** Padding on both sides. */
+const PADDING = 18;
+const LEAST = 62;
+
+export class StatisticsView {
+  readonly element: HTMLElement;
+  private readonly grid: Grid;
+  private readonly one = h('section', { class: 'durations', hidden: true });
+  private readonly words: Words;
+
+  constructor(
+    private readonly v: Views,
+    private readonly store: StatisticsStore,
+  ) {
+    const { viewer } = v;
+    this.words = wordsFor(viewer.facts);
+    this.grid = new Grid(
+      'Table by name',
+      {
+        activate: (line) => this.choose(line),
+        sort: (column) => this.sortBy(column as StatisticsColumn),
+        selected: (line) => this.row(line)?.[0] === viewer.frame.peek(),
+        focused: (on) => viewer.inTable.set(on),
+      },
+      () => lineHeight(v.settings),
+    );
+    this.element = h('div', { class: 'with-bar' }, this.one, this.grid.element);
+    effect(() => this.showColumns());
+    effect(() => this.show());
+    effect(() => this.showOne());
+    effect(() => {
+      viewer.frame.get();
+      untracked(() => this.grid.refresh());
+    });
+    effect(() => {
+      this.element.classList.toggle('pending', store.pending.get());
+    });
+  }
+
+  private row(line: number): StatisticsRow | undefined {
+    return this.store.rows.peek()[line];
+  }
+
+  private choose(line: number): void {
+    const frame = this.row(line)?.[0];
+    if (frame === undefined) return;
+    const { viewer } = this.v;
+    viewer.selectFrame(viewer.frame.peek() === frame ? null : frame);
+  }
+
+  private sortBy(column: StatisticsColumn): void {
+    const { by } = this.v.viewer;
+    const old = by.peek();
+    const descending = old.column === column ? !old.descending : column !== 'name';
+    const usual =
+      column === USUAL_STATISTICS_SORT.column && descending === USUAL_STATISTICS_SORT.descending;
+    by.set(usual ? USUAL_STATISTICS_SORT : { column, descending });
+    this.grid.reset();
+  }
+
+  /** Digits are never cut off: each column is as wide as its longest number. */
+  private showColumns(): void {
+    const { viewer } = this.v;
+    const unit = viewer.unit.get();
+    const rows = this.store.rows.get();
+    const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
+    const widest = (column: StatisticsColumn): number =>
+      rows.reduce((most, row) => Math.max(most, statisticsText(row, column, unit).length), 0);
+    const digit = meter.width('0');
+    const columns = statisticsColumns(viewer.facts).map((id): GridColumn => {
+      const time = id !== 'name' && id !== 'count';
+      const head = statisticsHead(id, viewer.facts);
+      const text = time ? unitHead(head, unit) : head;
+      const width = Math.max(LEAST, widest(id) * digit, meter.width(`▾ ${text}`)) + PADDING;
+      return {
+        id,
+        head: text,
+        title: STATISTICS_HEADS[id][1],
+        width: id === 'name' ? 0 : Math.ceil(width),
+        least: 200,
+        number: id !== 'name',
+        sorts: true,
+        cell: (line) => this.cell(line, id),
+      };
+    });
+    this.grid.setColumns(columns, viewer.by.get());
+  }
+
+  private cell(line: number, id: StatisticsColumn): Child | Child[] {
+    const row = this.row(line);
+    if (!row) return null;
+    const { viewer, settings } = this.v;
+    if (id !== 'name') return statisticsText(row, id, viewer.unit.peek());
+    const name = viewer.frames.full(row[0]);
+    const category = viewer.frames.category(row[0]);
+    return [
+      swatch(viewer.frames, row[0], settings.theme.peek()),
+      h('span', { class: 'text', title: brief(name) }, ...this.marked(name)),
+      category !== '' && h('span', { class: 'text second category' }, ` ${brief(category)}`),
+    ];
+  }
+
+  private marked(name: string): Child[] {
+    const find = this.v.viewer.find.peek();
+    const at = matchAt(name, find);
+    if (at < 0) return [brief(name)];
+    const end = at + find.length;
+    return [
+      name.slice(0, at),
+      h('span', { class: 'found' }, name.slice(at, end)),
+      brief(name.slice(end)),
+    ];
+  }
+
+  private show(): void {
+    const rows = this.store.rows.get();
+    const answer = this.store.answer.get();
+    const { viewer, settings } = this.v;
+    viewer.unit.get();
+    settings.theme.get();
+    settings.density.get();
+    const what = this.words.slice;
+    const empty =
+      answer === null
+        ? ''
+        : answer.length === 0
+          ? `No ${what} touches what is selected.`
+          : 'No name holds the text to find.';
+    untracked(() => this.grid.show(rows.length, empty));
+  }
+
+  private showOne(): void {
+    const { viewer, settings } = this.v;
+    const durations = this.store.durations.get();
+    const frame = viewer.frame.get();
+    viewer.unit.get();
+    settings.theme.get();
+    this.one.hidden = frame === null || durations?.row[0] !== frame;
+    if (durations && !this.one.hidden) fill(this.one, ...this.oneName(durations));
+  }
+
+  private oneName(d: Durations): HTMLElement[] {
+    const { viewer, settings } = this.v;
+    const [frame, count] = d.row;
+    const name = viewer.frames.full(frame);
+    const time = (at: 'median' | 'p95' | 'max'): string =>
+      `${statisticsHead(at, viewer.facts).toLowerCase()} ${statisticsText(d.row, at, viewer.unit.peek())}`;
+    const figures =
+      count === 0
+        ? `No ${this.words.slice} of it touches what is selected.`
+        : `${slicesOf(this.words, count)}, ${time('median')}, ${time('p95')}, ${time('max')} ` +
+          unitLabel(viewer.unit.peek());
+    const head = h(
+      'h2',
+      { title: brief(name) },
+      swatch(viewer.frames, frame, settings.theme.peek()),
+      h('span', { class: 'text' }, brief(name)),
+    );
+    const left = h('div', { class: 'histogram-side' }, head, h('p', { class: 'second' }, figures));
+    if (count > 0) left.append(this.histogram(d));
+    return count > 0 ? [left, this.slowest(d)] : [left];
+  }
+
+  /** Ten bars a power of ten; each says its bounds. */
+  private histogram(d: Durations): HTMLElement {
+    const most = Math.max(...d.counts);
+    const unit = this.v.viewer.unit.peek();
+    const time = (ns = 0): string => formatTimeUnit(ns, unit);
+    const bar = (count: number, i: number): HTMLElement => {
+      const range = `${time(d.bounds[i])} to ${time(d.bounds[i + 1])}`;
+      const share = count === 0 ? 0 : Math.max(3, (100 * count) / most);
+      return h(
+        'i',
+        { title: `${range}: ${slicesOf(this.words, count)}` },
+        h('b', { style: { height: `${share}%` } }),
+      );
+    };
+    const ends = [d.bounds[0], d.bounds[d.bounds.length - 1]].map(time);
+    const top = d.counts.indexOf(most);
+    const words =
+      `Histogram of lengths from ${ends[0]} to ${ends[1]}, most of them, ${formatCount(most)}, ` +
+      `between ${time(d.bounds[top])} and ${time(d.bounds[top + 1])}`;
+    return h(
+      'div',
+      { class: 'histogram', attrs: { role: 'img', 'aria-label': words } },
+      h('div', { class: 'bars' }, ...d.counts.map(bar)),
+      h(
+        'div',
+        { class: 'ends second' },
+        h('span', null, ends[0] ?? ''),
+        h('span', null, ends[1] ?? ''),
+      ),
+    );
+  }
+
+  private slowest(d: Durations): HTMLElement {
+    const { viewer } = this.v;
+    const unit = viewer.unit.peek();
+    const line = ([
+      row,
+      index,
+      start,
+      length,
+      track,
+    ]: Durations['slowest'][number]): HTMLElement => {
+      const found = viewer.facts.tracks.find((t) => t.track === track);
+      return h(
+        'li',
+        null,
+        h(
+          'button',
+          {
+            class: 'link',
+            attrs: { type: 'button' },
+            on: { click: () => void goToCall(this.v, { row, index }) },
+          },
+          formatTimeUnit(length, unit),
+        ),
+        h(
+          'span',
+          { class: 'second text' },
+          ` at ${formatTime(start, unit)}${found ? `, ${trackPlace(found, viewer.facts.processes)}` : ''}`,
+        ),
+      );
+    };
+    return h(
+      'div',
+      { class: 'slowest' },
+      h('h3', null, `Slowest ${this.words.slices}`),
+      h('ol', null, ...d.slowest.map(line)),
+    );
+  }
+
+  /** Moves the cursor to the next name that has the text to find; there is only such in the table. */
+  private step(direction: 1 | -1): void {
+    this.grid.moveTo(this.grid.cursor + direction);
+    const row = this.row(this.grid.cursor);
+    if (row) this.v.viewer.selectFrame(row[0]);
+  }
+
+  exported(): Exported {
+    const { viewer } = this.v;
+    const unit = fixedUnit(viewer.unit.peek());
+    return {
+      name: 'statistics',
+      sheet: () => statisticsSheet(this.store.rows.peek(), viewer.facts, viewer.frames, unit),
+    };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
+  }
+
+  readonly findable: Findable = {
+    text: () => this.foundText(),
+    miss: () => this.store.rows.get().length === 0 && this.store.answer.get() !== null,
+    typed: () => undefined,
+    step: (direction) => this.step(direction),
+    focus: () => this.grid.scroller.focus(),
+  };
+
+  private foundText(): string {
+    const answer = this.store.answer.get();
+    if (this.v.viewer.find.get() === '' || answer === null) return '';
+    return `${formatCount(this.store.rows.get().length)} of ${formatCount(answer.length)}`;
+  }
+}

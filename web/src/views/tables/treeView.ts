@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tree table: from the top down to what was called, or from the bottom up to who called it.
+
+import { h, icon, setAttribute, type Child } from '../../base/dom';
+import { fixedUnit, formatCount, type Unit } from '../../base/format';
+import { effect, signal, untracked } from '../../base/signal';
+import type { FlameOf } from '../../model/address';
+import type { ColumnId } from '../../model/columns';
+import { elsewhere } from '../../model/elsewhere';
+import { matchAt } from '../../model/names';
+import {
+  headText,
+  totalOf,
+  treeColumns,
+  treeText,
+  widestText,
+  type TreeColumn,
+} from '../../model/treeColumns';
+import type { TreeLines } from '../../model/treeLines';
+import { treeSheet } from '../../model/treeSheet';
+import type { TreeStore } from '../../model/treeStore';
+import { inWords, wordsFor } from '../../model/words';
+import type { Exported } from './exportMenu';
+import type { Findable } from './findBox';
+import { ofSwitch } from './flameSwitches';
+import { Grid, lineHeight, type GridColumn } from './grid';
+import { swatch } from '../swatch';
+import { markedText } from './tableTab';
+import type { Views } from '../context';
+
+/** Padding on both sides and the line between groups. */
+const PADDING = 18;
+const NAME_LEAST = 240;
+const INDENT = 12;
+/** Deeper lines are not indented further. */
+const DEEPEST = 40;
+
+export class TreeView {
+  readonly element: HTMLElement;
+  private readonly grid: Grid;
+  /** The match of the find box the cursor went to. */
+  private readonly match = signal(-1);
+  private shownFrame: number | null = null;
+  /** What the cursor of the grid counts in. */
+  private before: { tree: TreeLines | null; shown: readonly number[] } = { tree: null, shown: [] };
+
+  constructor(
+    private readonly v: Views,
+    private readonly store: TreeStore,
+    label: string,
+  ) {
+    const { viewer } = v;
+    const frameAt = (place: number): number => this.tree?.frame[this.line(place)] ?? -1;
+    this.grid = new Grid(
+      label,
+      {
+        activate: (place, target) => this.activate(place, target),
+        sort: (column) => this.sortBy(column as ColumnId),
+        selected: (place) => frameAt(place) === viewer.frame.peek(),
+        focused: (on) => viewer.inTable.set(on),
+        tree: {
+          level: (place) => this.tree?.level[this.line(place)] ?? 0,
+          isOpen: (place) => this.tree?.isOpen(this.line(place)) ?? null,
+          setOpen: (place, open) => this.setOpen(place, open),
+          openBelow: (place) => store.openBelow(this.line(place)),
+          parent: (place) => this.placeOf(this.tree?.parent[this.line(place)] ?? -1),
+        },
+      },
+      () => lineHeight(v.settings),
+    );
+    const of = ofSwitch(viewer, `What the tree ${label} is of`);
+    const bar = of && h('div', { class: 'pane-bar' }, of);
+    const about = store.bottomUp
+      ? 'from where the time was spent up to who called it'
+      : 'from the first calls down to what they call';
+    this.grid.scroller.title = inWords(wordsFor(viewer.facts), `${label}: ${about}`);
+    this.element = h('div', { class: bar ? 'tree with-bar' : 'tree' }, bar, this.grid.element);
+    effect(() => this.showColumns());
+    effect(() => this.showLines());
+    effect(() => this.follow());
+    effect(() => {
+      this.element.classList.toggle('pending', store.pending.get());
+    });
+    effect(() => setAttribute(this.element, 'data-clock', viewer.clock.get()));
+  }
+
+  private get tree(): TreeLines | null {
+    return this.store.lines.peek()?.tree ?? null;
+  }
+
+  private line(place: number): number {
+    return this.store.shown.peek()[place] ?? -1;
+  }
+
+  private placeOf(line: number): number {
+    return line < 0 ? -1 : this.store.shown.peek().indexOf(line);
+  }
+
+  private setOpen(place: number, open: boolean): void {
+    if (open) this.store.open(this.line(place));
+    else this.store.close(this.line(place));
+  }
+
+  /** A click on a name selects it everywhere, on the mark before it opens and closes. */
+  private activate(place: number, target?: Element): void {
+    const line = this.line(place);
+    const frame = this.tree?.frame[line];
+    if (frame === undefined) return;
+    const open = this.tree?.isOpen(line) ?? null;
+    const again = this.v.viewer.frame.peek() === frame;
+    if (target?.closest('.twist') || (!target && again)) {
+      if (open !== null) this.setOpen(place, !open);
+      return;
+    }
+    this.shownFrame = frame; // It is where it was clicked: nothing needs to scroll.
+    this.v.viewer.selectFrame(frame);
+  }
+
+  private sortBy(column: ColumnId): void {
+    const { treeSort } = this.v.viewer;
+    const old = treeSort.peek();
+    const descending = old.column === column ? !old.descending : column !== 'name';
+    treeSort.set({ column, descending });
+  }
+
+  private showColumns(): void {
+    const { viewer } = this.v;
+    const tree = this.store.lines.get()?.tree ?? null;
+    const of = viewer.flameOf.get();
+    const unit = viewer.unit.get();
+    const columns = treeColumns(viewer.facts, of, this.store.bottomUp);
+    const made = columns.map((column) => this.gridColumn(column, tree, of, unit));
+    this.grid.setColumns(made, viewer.treeSort.get());
+  }
+
+  /** Digits are never cut off: each column is as wide as its longest number. */
+  private gridColumn(
+    column: TreeColumn,
+    tree: TreeLines | null,
+    of: FlameOf,
+    unit: Unit,
+  ): GridColumn {
+    const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
+    const head = headText(column, of, unit);
+    const widest = tree ? widestText(tree, column, of, unit) : '';
+    const number = column.kind !== 'name';
+    const text = (place: number): string =>
+      this.tree ? treeText(this.tree, this.line(place), column, of, unit) : '';
+    return {
+      ...{ id: column.id, head, title: column.title, number, sorts: true },
+      begins: column.begins,
+      width: number
+        ? Math.ceil(Math.max(meter.width(widest), meter.width(`▾ ${head}`))) + PADDING
+        : 0,
+      least: NAME_LEAST,
+      cell: number ? (place) => [h('span', null, text(place))] : (place) => this.nameCell(place),
+      ...(column.kind === 'percent' ? { share: (place) => this.share(place, column) } : {}),
+    };
+  }
+
+  private share(place: number, column: TreeColumn): number {
+    if (!this.tree) return 0;
+    const value = this.tree.figure(this.line(place), column.id) ?? 0;
+    return (100 * value) / Math.max(1, totalOf(this.tree, column));
+  }
+
+  private nameCell(place: number): Child[] {
+    const line = this.line(place);
+    if (!this.tree || line < 0) return [];
+    const { viewer, settings } = this.v;
+    const { frames } = viewer;
+    const frame = this.tree.frame[line] ?? 0;
+    const open = this.tree.isOpen(line);
+    const prefix = frames.packagePrefix(frame);
+    const name = prefix + frames.short(frame);
+    const at = matchAt(name, viewer.find.peek());
+    const end = at + viewer.find.peek().length;
+    const part = (from: number, to: number, style: string): Child =>
+      from < to && h('span', { class: style }, name.slice(from, to));
+    const pieces = (from: number, to: number, style: string): Child[] => {
+      const a = Math.min(to, Math.max(from, at < 0 ? to : at));
+      const b = Math.min(to, Math.max(a, at < 0 ? to : end));
+      return [part(from, a, style), part(a, b, `${style} found`), part(b, to, style)];
+    };
+    const twist = h(
+      'span',
+      { class: 'twist' },
+      open === null ? null : icon(open ? 'down' : 'right'),
+    );
+    twist.style.marginLeft = `${Math.min(DEEPEST, this.tree.level[line] ?? 0) * INDENT}px`;
+    const title = `${frames.full(frame)} ${frames.signature(frame)} ${frames.source(frame)}`.trim();
+    return [
+      twist,
+      swatch(frames, frame, settings.theme.peek()),
+      h(
+        'span',
+        { class: 'text', title },
+        prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
+        h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
+      ),
+    ];
+  }
+
+  /** The cursor stays on its line when others open above it. */
+  private showLines(): void {
+    const { viewer, settings } = this.v;
+    const shown = this.store.shown.get();
+    for (const read of [viewer.unit, viewer.find, viewer.frame, settings.theme]) read.get();
+    const text = this.emptyText(shown.length === 0);
+    untracked(() => {
+      const before = this.before;
+      const same = before.tree === this.tree;
+      this.before = { tree: this.tree, shown };
+      this.grid.show(shown.length, text, (place) => {
+        if (shown === before.shown || !same) return place;
+        return this.placeOf(before.shown[place] ?? -1);
+      });
+    });
+  }
+
+  private emptyText(none: boolean): string {
+    const { viewer } = this.v;
+    const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
+    if (!none || this.store.lines.get() === null) return '';
+    if (viewer.onlyFound.get() && viewer.find.get() !== '')
+      return 'No line that is open holds the text to find.';
+    const { slice, track } = wordsFor(viewer.facts);
+    const what = viewer.flameOf.get() === 'calls' ? slice : 'sample';
+    return scoped
+      ? `No ${what} lies in the selected range and ${track}s. Esc selects all of the trace again.`
+      : elsewhere(viewer.facts).text;
+  }
+
+  /** What is selected elsewhere comes into view. */
+  private follow(): void {
+    const frame = this.v.viewer.frame.get();
+    const shown = this.store.shown.get();
+    untracked(() => {
+      const { tree } = this;
+      if (frame === this.shownFrame || !tree) return;
+      const at = shown.findIndex((line) => tree.frame[line] === frame);
+      if (frame !== null && at < 0) return;
+      this.shownFrame = frame;
+      if (at >= 0) this.grid.moveTo(at);
+    });
+  }
+
+  readonly findable: Findable = {
+    jumps: true,
+    text: () => this.foundText(),
+    miss: () => this.store.found.get().length === 0 && this.store.lines.get() !== null,
+    typed: () => void this.jump(0),
+    step: (direction) => {
+      const here = this.jump(0);
+      const frame = here === this.v.viewer.frame.peek() ? this.jump(direction) : here;
+      if (frame === null) return;
+      this.shownFrame = frame;
+      this.v.viewer.selectFrame(frame);
+    },
+    focus: () => this.grid.scroller.focus(),
+  };
+
+  /** To the match under the cursor or the first after it (0), the next (1), the one before (-1). */
+  private jump(direction: 0 | 1 | -1): number | null {
+    const found = this.store.found.peek();
+    if (found.length === 0) return null;
+    const { cursor } = this.grid;
+    const on = found.includes(cursor);
+    const after = found.findIndex((place) => place >= cursor + (on && direction === 1 ? 1 : 0));
+    const next = direction === -1 ? (after < 0 ? found.length : after) - 1 : Math.max(0, after);
+    const place = found.at(next % found.length) ?? 0;
+    this.grid.moveTo(place);
+    this.match.update((n) => n + 1);
+    return this.tree?.frame[this.line(place)] ?? null;
+  }
+
+  private foundText(): string {
+    const found = this.store.found.get();
+    this.match.get();
+    this.v.viewer.frame.get();
+    if (found.length === 0) return '0 of 0';
+    const at = found.indexOf(this.grid.cursor);
+    return `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}`;
+  }
+
+  /** The lines that are shown. */
+  exported(): Exported {
+    const { viewer } = this.v;
+    const { bottomUp, shown } = this.store;
+    const of = viewer.flameOf.peek();
+    const columns = treeColumns(viewer.facts, of, bottomUp);
+    const { frames } = viewer;
+    const unit = fixedUnit(viewer.unit.peek());
+    return {
+      name: bottomUp ? 'bottom-up' : 'top-down',
+      sheet: () =>
+        this.tree && treeSheet({ tree: this.tree, lines: shown.peek(), columns, of, frames, unit }),
+    };
+  }
+
+  copyText(): string | null {
+    return markedText(this.grid, this.exported());
+  }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pinning, hiding and moving what stands in the time line: buttons on its labels, keys on a focused
+// label, and dragging a label up and down.
+
+import { h, icon } from '../../base/dom';
+import { hide, move, processKey, togglePin } from '../../model/arrangement';
+import { boxAt, type Placed } from '../../model/layout';
+import type { Views } from '../context';
+
+/** A press becomes a drag when it has gone so far, CSS pixels. */
+const DRAG_FROM = 5;
+/** So near an edge the list scrolls while one drags, and so far each time. */
+const EDGE = 24;
+const EDGE_STEP = 12;
+
+/** What can be moved, and where it stands in the list. */
+interface Place {
+  key: string;
+  top: number;
+  height: number;
+}
+
+interface Drag extends Place {
+  pointer: number;
+  from: number;
+  /** It would come before this one of its neighbours, or behind the last. */
+  target: { before: string; line: number } | null;
+}
+
+export class ArrangeTracks {
+  private drag: Drag | null = null;
+  private readonly line = h('div', { class: 'drop-line', hidden: true });
+  private dragged = false;
+
+  constructor(
+    private readonly v: Views,
+    private readonly labels: HTMLElement,
+    private readonly scroller: () => HTMLElement,
+    private readonly placed: () => Placed,
+  ) {
+    labels.append(this.line);
+    labels.addEventListener('keydown', (e) => this.key(e));
+    labels.addEventListener('pointerdown', (e) => this.down(e));
+    labels.addEventListener('pointermove', (e) => this.moveTo(e));
+    labels.addEventListener('pointerup', () => this.drop(true));
+    labels.addEventListener('pointercancel', () => this.drop(false));
+    // The click at the end of a drag is none.
+    labels.addEventListener(
+      'click',
+      (e) => {
+        if (this.dragged) e.stopPropagation();
+        this.dragged = false;
+      },
+      true,
+    );
+  }
+
+  private get arrangement(): Views['viewer']['arrangement'] {
+    return this.v.viewer.arrangement;
+  }
+
+  /** For the label of a unit; without a pin for a process. The keys on the label do the same. */
+  buttons(key: string, name: string, pins: boolean): HTMLElement {
+    const pinned = this.arrangement.peek().pinned.includes(key);
+    const button = (
+      what: 'pin' | 'hide',
+      label: string,
+      on: boolean | null,
+      click: () => void,
+    ): HTMLElement =>
+      h(
+        'button',
+        {
+          class: 'icon-button',
+          title: label,
+          tabIndex: -1,
+          attrs: { type: 'button', 'aria-label': `${label}: ${name}`, 'aria-pressed': on },
+          on: { click },
+        },
+        icon(what),
+      );
+    return h(
+      'span',
+      { class: pinned ? 'arrange pinned' : 'arrange' },
+      pins &&
+        button('pin', pinned ? 'Unpin (P)' : 'Pin to the top (P)', pinned, () => this.pin(key)),
+      button('hide', 'Hide (H)', null, () => this.hide(key)),
+    );
+  }
+
+  private pin(key: string): void {
+    this.arrangement.update((a) => togglePin(a, key));
+  }
+
+  private hide(key: string): void {
+    const next = this.neighbour(key, 1) ?? this.neighbour(key, -1);
+    this.arrangement.update((a) => hide(a, key));
+    this.v.announce('hidden');
+    if (next) this.focusUnit(next.key);
+  }
+
+  private focusUnit(key: string): void {
+    const label = this.labels.querySelector(`[data-unit="${CSS.escape(key)}"]`);
+    const target = label?.querySelector<HTMLElement>('.pick') ?? label?.querySelector('button');
+    target?.focus({ preventScroll: true });
+  }
+
+  /** Those that it can change places with: pinned ones, those of its process, or processes. */
+  private places(key: string): Place[] {
+    const placed = this.placed();
+    const groups = placed.groups.map((g) => ({
+      key: processKey(g.process),
+      top: g.top,
+      height: g.bottom - g.top,
+    }));
+    if (groups.some((g) => g.key === key)) return groups;
+    const own = placed.units.find((u) => u.key === key);
+    if (!own) return [];
+    const isPinned = (u: Place): boolean => u.top < placed.pinned;
+    return placed.units.filter(
+      (u) => isPinned(u) === isPinned(own) && (isPinned(own) || u.process === own.process),
+    );
+  }
+
+  private neighbour(key: string, direction: 1 | -1): Place | undefined {
+    const places = this.places(key);
+    return places[places.findIndex((p) => p.key === key) + direction];
+  }
+
+  private moveBefore(key: string, before: string): void {
+    this.arrangement.update((a) => move(a, key, before));
+  }
+
+  /** One place up or down. */
+  private step(key: string, direction: 1 | -1): void {
+    const places = this.places(key);
+    const at = places.findIndex((p) => p.key === key);
+    const before = direction < 0 ? places[at - 1] : places[at + 2];
+    if (direction < 0 ? at <= 0 : at >= places.length - 1) return;
+    this.moveBefore(key, before?.key ?? '');
+    this.v.announce(direction < 0 ? 'moved up' : 'moved down');
+  }
+
+  private static unitOf(target: EventTarget | null): string | null {
+    const label = (target as Element | null)?.closest<HTMLElement>('[data-unit]');
+    return label?.dataset['unit'] ?? null;
+  }
+
+  private key(e: KeyboardEvent): void {
+    const key = ArrangeTracks.unitOf(e.target);
+    if (key === null || e.ctrlKey || e.metaKey || (e.target as Element).matches('select')) return;
+    const isProcess = key.startsWith('p');
+    if (e.altKey && e.key === 'ArrowUp') this.step(key, -1);
+    else if (e.altKey && e.key === 'ArrowDown') this.step(key, 1);
+    else if (!e.altKey && e.code === 'KeyP' && !isProcess) this.pin(key);
+    else if (!e.altKey && e.code === 'KeyH') this.hide(key);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+
+  /** From the top of the list; what is pinned does not scroll. */
+  private listY(e: PointerEvent): number {
+    const y = e.clientY - this.scroller().getBoundingClientRect().top;
+    return y < this.placed().pinned ? y : y + this.scroller().scrollTop;
+  }
+
+  private down(e: PointerEvent): void {
+    this.dragged = false;
+    const target = e.target as Element;
+    const key = ArrangeTracks.unitOf(target);
+    if (e.button !== 0 || key === null || e.pointerType === 'touch') return;
+    if (target.closest('.twist, .levels, .arrange, .fold, select')) return;
+    const place = this.places(key).find((p) => p.key === key);
+    if (place) this.drag = { ...place, pointer: e.pointerId, from: e.clientY, target: null };
+  }
+
+  private moveTo(e: PointerEvent): void {
+    const { drag } = this;
+    if (!drag || drag.pointer !== e.pointerId) return;
+    if (!this.dragged && Math.abs(e.clientY - drag.from) < DRAG_FROM) return;
+    if (!this.dragged) this.labels.setPointerCapture(e.pointerId);
+    this.dragged = true;
+    this.scrollNear(e.clientY);
+    drag.target = this.targetAt(drag.key, this.listY(e));
+    this.line.hidden = drag.target === null;
+    this.line.style.top = `${drag.target?.line ?? 0}px`;
+    this.labels.classList.add('dragging');
+  }
+
+  private scrollNear(y: number): void {
+    const box = this.scroller().getBoundingClientRect();
+    if (y < box.top + this.placed().pinned + EDGE) this.scroller().scrollTop -= EDGE_STEP;
+    else if (y > box.bottom - EDGE) this.scroller().scrollTop += EDGE_STEP;
+  }
+
+  /** Before the first whose middle is below the pointer. */
+  private targetAt(key: string, y: number): Drag['target'] {
+    const places = this.places(key);
+    const next = places.find((p) => p.top + p.height / 2 > y);
+    const last = places[places.length - 1];
+    if (!last) return null;
+    const line = next ? next.top : last.top + last.height;
+    return { before: next?.key ?? '', line };
+  }
+
+  private drop(done: boolean): void {
+    const { drag } = this;
+    this.drag = null;
+    this.line.hidden = true;
+    this.labels.classList.remove('dragging');
+    if (!done || !drag?.target) return;
+    const { before } = drag.target;
+    const next = this.neighbour(drag.key, 1);
+    if (before !== drag.key && before !== (next?.key ?? '')) this.moveBefore(drag.key, before);
+  }
+
+  /** The unit that begins at a height of the list. */
+  unitAt(top: number): string | null {
+    const unit = boxAt(this.placed().units, top);
+    return unit?.top === top ? unit.key : null;
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects, samples and memory dumps in the time line: what is drawn, what lies under the pointer,
+// and the words for it.
+
+import { formatCount, formatTimeUnit, plural } from '../../base/format';
+import { signal } from '../../base/signal';
+import { brief } from '../../base/visible';
+import type { RowBox } from '../../model/layout';
+import { sameMark, type Mark } from '../../model/marks';
+import type { ObjectsRow, Row } from '../../model/rows';
+import {
+  dumpAt,
+  paintDumps,
+  paintSamples,
+  sampleAt,
+  type MarkScene,
+} from '../../render/markPainter';
+import { objectAt, objectColour, paintObjects, type ObjectScene } from '../../render/objectPainter';
+import type { Surface } from '../../render/surface';
+import type { Scene } from '../../render/trackPainter';
+import type { Views } from '../context';
+
+export interface MarkHit {
+  mark: Mark;
+  /** For the tooltip: a name, and lines of a colour, a word and a value. */
+  title: string;
+  lines: [string, string, string][];
+}
+
+/** The rows of a kind among those of all kinds. */
+function ofKind<K extends Row['kind']>(
+  boxes: readonly RowBox[],
+  kind: K,
+): RowBox<Extract<Row, { kind: K }>>[] {
+  return boxes.filter((box): box is RowBox<Extract<Row, { kind: K }>> => box.row.kind === kind);
+}
+
+export class BesideLayer {
+  readonly hovered = signal<Mark | null>(null, sameMark);
+
+  constructor(private readonly v: Views) {}
+
+  /** What must be drawn anew when it changes. */
+  watch(): void {
+    const { beside } = this.v;
+    beside.objects.answer.get();
+    beside.samples.answer.get();
+    beside.dumps.answer.get();
+    this.hovered.get();
+  }
+
+  paint(g: Surface, scene: Scene, rows: readonly RowBox[], scroll: number, height: number): void {
+    const { beside, viewer } = this.v;
+    const seen = rows.filter((b) => b.top < scroll + height && b.top + b.height > scroll);
+    const objects = ofKind(seen, 'objects');
+    beside.showObjects(objects.map((box) => box.row.type.row));
+    paintObjects(g, this.objectScene(scene, objects), scroll, height);
+    const marks: MarkScene = {
+      theme: scene.theme,
+      scale: scene.scale,
+      frames: viewer.frames,
+      selected: viewer.mark.peek(),
+    };
+    paintSamples(g, marks, ofKind(seen, 'samples'), beside.samples.answer.peek().list, scroll);
+    paintDumps(g, marks, ofKind(seen, 'memory'), beside.dumps.answer.peek().list, scroll);
+    g.fillStyle = scene.theme.colour.line;
+    for (const box of seen)
+      if (box.row.kind === 'thread' || box.row.kind === 'fold')
+        g.fillRect(0, box.top - scroll, scene.scale.width, 1);
+  }
+
+  private objectScene(
+    scene: Pick<Scene, 'theme' | 'scale'>,
+    boxes: readonly RowBox<ObjectsRow>[],
+  ): ObjectScene {
+    const { beside, meters, viewer } = this.v;
+    return {
+      theme: scene.theme,
+      scale: scene.scale,
+      meter: meters.get(scene.theme.barFont),
+      boxes,
+      inView: beside.objects.answer.peek(),
+      selected: viewer.mark.peek(),
+      hovered: this.hovered.peek(),
+    };
+  }
+
+  /** What is in a row at a point; y from the top of the list. */
+  at(scene: Pick<Scene, 'theme' | 'scale'>, box: RowBox, x: number, y: number): MarkHit | null {
+    const { row } = box;
+    if (row.kind === 'objects') return this.objectHit(scene, { ...box, row }, x, y);
+    if (row.kind === 'samples') return this.sampleHit(scene, row.thread, x);
+    if (row.kind === 'memory') return this.dumpHit(scene, row.process, x);
+    return null;
+  }
+
+  private time(ns: number): string {
+    return formatTimeUnit(ns, this.v.viewer.unit.peek());
+  }
+
+  private objectHit(
+    scene: Pick<Scene, 'theme' | 'scale'>,
+    box: RowBox<ObjectsRow>,
+    x: number,
+    y: number,
+  ): MarkHit | null {
+    const hit = objectAt(this.objectScene(scene, [box]), x, y);
+    if (!hit) return null;
+    const { object, snapshot, mark } = hit;
+    const { type } = box.row.type;
+    const colour = scene.theme.bars[objectColour(type)] ?? '';
+    if (object.count > 1) {
+      const many = `the first of ${formatCount(object.count)} that fall together here`;
+      return { mark, title: type, lines: [[colour, many, '']] };
+    }
+    const lines: MarkHit['lines'] = [
+      [colour, 'alive', `${this.time(object.start)} to ${this.time(object.end)}`],
+    ];
+    if (snapshot) lines.push([colour, 'snapshot of', this.time(snapshot.time)]);
+    if (snapshot && snapshot.count > 1)
+      lines.push([colour, 'snapshots in this pixel', formatCount(snapshot.count)]);
+    return { mark, title: `${type} ${brief(object.id, 80)}`, lines };
+  }
+
+  private sampleHit(
+    scene: Pick<Scene, 'theme' | 'scale'>,
+    thread: number,
+    x: number,
+  ): MarkHit | null {
+    const { beside, viewer } = this.v;
+    const sample = sampleAt(scene, thread, beside.samples.answer.peek().list, x);
+    if (!sample) return null;
+    const name = sample.frame < 0 ? 'sample without a stack' : viewer.frames.short(sample.frame);
+    const colour = scene.theme.bars[viewer.frames.colour(sample.frame)] ?? '';
+    const lines: MarkHit['lines'] = [[colour, 'sample at', this.time(sample.time)]];
+    if (sample.count > 1)
+      lines.push([colour, 'the first of', `${plural(sample.count, 'sample')} in this pixel`]);
+    return { mark: { kind: 'sample', number: sample.sample }, title: name, lines };
+  }
+
+  private dumpHit(
+    scene: Pick<Scene, 'theme' | 'scale'>,
+    process: number,
+    x: number,
+  ): MarkHit | null {
+    const dump = dumpAt(scene, process, this.v.beside.dumps.answer.peek().list, x);
+    if (!dump) return null;
+    const lines: MarkHit['lines'] = [['', 'at', this.time(dump.time)]];
+    if (dump.count > 1)
+      lines.push(['', 'the first of', `${formatCount(dump.count)} in this pixel`]);
+    const title = `Memory dump${dump.level ? `, ${dump.level}` : ''}`;
+    return { mark: { kind: 'memory', number: dump.dump }, title, lines };
+  }
+}

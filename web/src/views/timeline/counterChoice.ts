@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a counter is drawn, as a choice beside its name: its series stacked, one before the other or
+// one alone; and of all counters whether the last value holds until the end.
+
+import { h } from '../../base/dom';
+import { brief } from '../../base/visible';
+import { numericSeries } from '../../model/counters';
+import type { CounterFacts } from '../../model/engine';
+import type { Viewer } from '../../model/viewer';
+
+const HOLD = 'hold';
+
+export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElement {
+  const view = viewer.counterViews.peek().get(counter.counter) ?? 'stack';
+  const hold = viewer.hold.peek();
+  const option = (value: string, text: string): HTMLElement =>
+    h('option', { attrs: { value } }, text);
+  const series = numericSeries(counter);
+  const several = series.length > 1;
+  const select = h(
+    'select',
+    {
+      class: view === 'stack' ? 'counter-choice' : 'counter-choice chosen',
+      title: 'How it is drawn',
+      attrs: { 'aria-label': `How ${counter.name} is drawn`, 'data-key': `c${counter.counter}` },
+    },
+    option('stack', several ? 'stacked' : 'steps'),
+    several && option('overlap', 'overlaid'),
+    ...(several
+      ? series.map((k) => option(String(k), `only ${brief(counter.series[k] ?? '', 40)}`))
+      : []),
+    option(
+      HOLD,
+      hold ? 'All counters: end at the last value' : 'All counters: hold the last value to the end',
+    ),
+  );
+  select.value = String(view);
+  select.addEventListener('change', () => {
+    const { value } = select;
+    if (value === HOLD) viewer.hold.update((on) => !on);
+    else
+      viewer.showCounter(
+        counter.counter,
+        value === 'stack' || value === 'overlap' ? value : Number(value),
+      );
+  });
+  return select;
+}

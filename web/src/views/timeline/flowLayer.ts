@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arrows over the tracks: what is drawn, what lies under the pointer, and the ways along them.
+
+import { formatTimeUnit, formatCount } from '../../base/format';
+import { signal } from '../../base/signal';
+import { brief } from '../../base/visible';
+import type { Flow, FlowEnd } from '../../model/engine';
+import { sameCall } from '../../model/viewer';
+import { flowAt, paintFlows, type FlowScene } from '../../render/flowPainter';
+import type { Surface } from '../../render/surface';
+import type { Views } from '../context';
+import { goToFlowEnd, ownerOfEnd } from './followFlow';
+
+/** So near an arrow is meant; bars under many arrows must stay within reach. */
+const REACH = 4;
+const REACH_OF_MANY = 2.5;
+const MANY = 60;
+
+type Scene = Omit<FlowScene, 'processOf'>;
+
+export class FlowLayer {
+  readonly hovered = signal<Flow | null>(null);
+  private readonly processes: ReadonlyMap<number, number>;
+  private readonly ofThreads: ReadonlyMap<number, number>;
+
+  constructor(private readonly v: Views) {
+    const { tracks } = v.viewer.facts;
+    this.processes = new Map(tracks.map((t) => [t.track, t.process]));
+    this.ofThreads = new Map(tracks.map((t) => [t.thread, t.process]));
+  }
+
+  /** What must be drawn anew when it changes. */
+  watch(): void {
+    this.v.flows.selected.get();
+    this.v.flows.others.get();
+    this.hovered.get();
+  }
+
+  private whole(scene: Scene): FlowScene {
+    return { ...scene, processOf: (end) => this.processOf(end) };
+  }
+
+  private processOf({ track, thread }: FlowEnd): number {
+    if (thread === undefined) return this.processes.get(track) ?? -1;
+    const lone = this.v.beside.rows.peek().threads.find((t) => t.thread === thread);
+    return this.ofThreads.get(thread) ?? lone?.process ?? -1;
+  }
+
+  paint(g: Surface, scene: Scene, height: number): void {
+    const { flows } = this.v;
+    const s = this.whole(scene);
+    paintFlows(g, s, flows.others.peek(), 'other', height);
+    paintFlows(g, s, flows.selected.peek(), 'selected', height);
+    const hovered = this.hovered.peek();
+    if (hovered) paintFlows(g, s, [hovered], 'hovered', height);
+  }
+
+  /** The arrow at a point; y from the top of the scrolled list. */
+  at(scene: Scene, x: number, y: number): Flow | null {
+    const { selected, others } = this.v.flows;
+    const s = this.whole(scene);
+    const many = others.peek();
+    return (
+      flowAt(s, selected.peek(), x, y, REACH) ??
+      flowAt(s, many, x, y, many.length > MANY ? REACH_OF_MANY : REACH)
+    );
+  }
+
+  /** An arrow that came up under a resting pointer, between two clicks, is not meant by the second. */
+  isMeant(flow: Flow | null, pointer: string): flow is Flow {
+    return flow !== null && (pointer === 'touch' || this.hovered.peek()?.flow === flow.flow);
+  }
+
+  /** "id 7: send on main → receive on worker, 1.500 ms between" */
+  words(flow: Flow): string {
+    const { viewer } = this.v;
+    const end = (of: FlowEnd): string =>
+      `${brief(viewer.frames.short(of.frame), 80)} on ${ownerOfEnd(viewer.facts, of) || '?'}`;
+    const between = formatTimeUnit(flow.to.time - flow.from.time, viewer.unit.peek());
+    const more =
+      flow.count > 1 ? `; the first of ${formatCount(flow.count)} that fall together here` : '';
+    return `id ${brief(flow.id, 80)}: ${end(flow.from)} → ${end(flow.to)}, ${between} between${more}`;
+  }
+
+  /** To the end that is not selected, else to the one farther from where it was clicked. */
+  follow(flow: Flow, time: number): Promise<void> {
+    const call = this.v.viewer.flowEnd.peek();
+    const { from, to } = flow;
+    if (sameCall(call, from)) return goToFlowEnd(this.v, flow, to, '');
+    if (sameCall(call, to)) return goToFlowEnd(this.v, flow, from, '');
+    const toStart = Math.abs(time - from.time) > Math.abs(time - to.time);
+    return goToFlowEnd(this.v, flow, toStart ? from : to, '');
+  }
+}

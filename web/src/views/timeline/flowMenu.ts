@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which flows are drawn: those of the selected call, and all of some categories.
+
+import { fill, h, setAttribute } from '../../base/dom';
+import { formatCount, plural } from '../../base/format';
+import { effect } from '../../base/signal';
+import { brief } from '../../base/visible';
+import { inWords, wordsFor } from '../../model/words';
+import type { Views } from '../context';
+
+class FlowMenu {
+  readonly button: HTMLButtonElement;
+  private readonly menu = h('div', {
+    class: 'menu scroller flow-menu',
+    attrs: { role: 'menu', 'aria-label': 'Flows drawn as arrows' },
+    hidden: true,
+  });
+
+  constructor(private readonly v: Views) {
+    const number = h('b', null);
+    this.button = h(
+      'button',
+      {
+        class: 'text-button',
+        title: 'Which flows are drawn as arrows',
+        attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
+        on: { click: () => this.open(this.menu.hidden !== false) },
+      },
+      'Flows',
+      number,
+    );
+    effect(() => {
+      const { selection, categories } = v.viewer.flows.get();
+      number.textContent =
+        categories.length > 0 ? formatCount(categories.length) : selection ? '' : 'none';
+    });
+    this.menu.addEventListener('keydown', (e) => this.key(e));
+    document.addEventListener('pointerdown', (e) => {
+      const at = e.target as Node;
+      if (!this.menu.hidden && !this.menu.contains(at) && !this.button.contains(at))
+        this.open(false);
+    });
+    effect(() => this.show());
+  }
+
+  private open(open: boolean): void {
+    this.menu.hidden = !open;
+    setAttribute(this.button, 'aria-expanded', open);
+    if (!open) return;
+    this.v.flows.needCategories();
+    this.button.after(this.menu);
+    const box = this.button.getBoundingClientRect();
+    this.menu.style.right = `${Math.max(4, innerWidth - box.right)}px`;
+    this.menu.style.top = `${box.bottom + 4}px`;
+    this.menu.querySelector('button')?.focus();
+  }
+
+  private item(key: string, words: string, on: boolean | null, act: () => void): HTMLElement {
+    return h(
+      'button',
+      {
+        attrs: {
+          type: 'button',
+          role: on === null ? 'menuitem' : 'menuitemcheckbox',
+          'aria-checked': on,
+          'data-key': key,
+        },
+        on: { click: act },
+      },
+      h('span', { class: 'check', attrs: { 'aria-hidden': 'true' } }, on ? '✓' : ''),
+      words,
+    );
+  }
+
+  private show(): void {
+    const { viewer, flows } = this.v;
+    const { selection, categories } = viewer.flows.get();
+    const list = flows.categories.get();
+    const focused = document.activeElement?.getAttribute('data-key');
+    const within = this.menu.contains(document.activeElement);
+    // By how many there are; the numbers stay those of the list.
+    const order = list.map((c, number) => ({ ...c, number })).filter((c) => c.count > 0);
+    order.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+    fill(
+      this.menu,
+      this.item('own', inWords(wordsFor(viewer.facts), 'Of the selected call'), selection, () =>
+        viewer.flows.set({ selection: !selection, categories }),
+      ),
+      this.item('none', 'None', null, () => viewer.flows.set({ selection: false, categories: [] })),
+      h('div', { class: 'head', attrs: { role: 'presentation' } }, 'All of a category'),
+      ...order.map((category) => {
+        const item = this.item(
+          `c${category.number}`,
+          category.name === '' ? '(no category)' : brief(category.name, 80),
+          categories.includes(category.number),
+          () => flows.toggleCategory(category.number),
+        );
+        item.append(h('span', { class: 'number dim' }, formatCount(category.count)));
+        return item;
+      }),
+      ...this.notes(),
+    );
+    // The items are new elements: the keyboard's place must not be lost with the old ones.
+    if (within && focused)
+      this.menu.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  /** How much of it is to be seen, and what has no arrow. */
+  private notes(): HTMLElement[] {
+    const { viewer, flows } = this.v;
+    const arrows = flows.arrows.get();
+    const notes: string[] = [];
+    if (arrows) {
+      const { list, leftOut } = arrows;
+      const drawn = list.length < arrows.flows ? `, drawn as ${formatCount(list.length)}` : '';
+      const out = leftOut > 0 ? `; ${formatCount(leftOut)} left out: zoom in` : '';
+      notes.push(`${plural(arrows.flows, 'arrow')} in view and beside it${drawn}${out}`);
+    }
+    const without = viewer.facts.diagnostics
+      .filter((d) => d.kind.startsWith('flow-') && d.severity === 'warning')
+      .reduce((sum, d) => sum + d.count, 0);
+    if (without > 0) notes.push(`${plural(without, 'flow event')} without an arrow: see Health`);
+    return notes.map((text) => h('p', { class: 'second' }, text));
+  }
+
+  private key(e: KeyboardEvent): void {
+    const items = [...this.menu.querySelectorAll('button')];
+    const at = items.indexOf(document.activeElement as HTMLButtonElement);
+    e.stopPropagation();
+    if (e.key === 'Escape') {
+      this.open(false);
+      this.button.focus();
+    } else if (e.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
+    else if (e.key === 'ArrowUp') items[(at - 1 + items.length) % items.length]?.focus();
+    else return;
+    e.preventDefault();
+  }
+}
+
+/** Nothing where a trace has neither flows nor events of them. */
+export function flowButton(v: Views): HTMLElement | null {
+  const { facts } = v.viewer;
+  const any = facts.flows > 0 || facts.diagnostics.some((d) => d.kind.startsWith('flow-'));
+  return any ? new FlowMenu(v).button : null;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Along the flows, from call to call.
+
+import { brief } from '../../base/visible';
+import type { Flow, FlowEnd, TraceFacts } from '../../model/engine';
+import { Trail } from '../../model/flows';
+import { trackPlace } from '../../model/names';
+import { revealing } from '../../model/span';
+import { inWords, wordsFor } from '../../model/words';
+import { goToCall, type Views } from '../context';
+
+/** The name of the track or thread of an end. */
+export function ownerOfEnd(facts: TraceFacts, end: FlowEnd): string {
+  const track = facts.tracks.find((t) => t.track === end.track);
+  if (track) return trackPlace(track, facts.processes);
+  const threads = [...facts.tracks, ...facts.idle_threads];
+  return threads.find((t) => t.thread === end.thread)?.name ?? '';
+}
+
+function goToInstant(v: Views, end: FlowEnd): void {
+  v.viewer.selectMark({ kind: 'instant', number: end.index });
+  const span = { from: end.time, to: end.time + 1 };
+  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+}
+
+/** Selects and shows the call at an end of a flow, its rows included. */
+export async function goToFlowEnd(
+  v: Views,
+  flow: Flow,
+  end: FlowEnd,
+  which: string,
+): Promise<void> {
+  const { viewer } = v;
+  if (end.row < 0) goToInstant(v, end);
+  else {
+    if (!viewer.expanded.peek().has(end.track)) viewer.toggleExpanded(end.track);
+    await goToCall(v, end);
+  }
+  const name = brief(viewer.frames.short(flow.frame), 80);
+  v.flows.said.set(which);
+  v.announce(
+    `${which ? `${which}: ` : ''}${brief(viewer.frames.short(end.frame), 80)} ` +
+      `on ${ownerOfEnd(viewer.facts, end) || 'thread'}, by ${name} ${brief(flow.id, 40)}`,
+  );
+}
+
+/** What `[` and `]` do. */
+export class FlowSteps {
+  private readonly trail = new Trail();
+  private busy = false;
+
+  constructor(private readonly v: Views) {}
+
+  async step(direction: 1 | -1): Promise<void> {
+    const { viewer, flows } = this.v;
+    const call = viewer.flowEnd.peek();
+    if (this.busy) return;
+    if (viewer.facts.flows === 0) return this.say('This trace has no flows');
+    const said = (text: string): void => this.say(inWords(wordsFor(viewer.facts), text));
+    if (!call) return said('Select a call first: flows lead from call to call');
+    this.busy = true;
+    try {
+      const { in: arriving, out: leaving, inCount, outCount } = await flows.flowsOf(call);
+      const choice = this.trail.choose(call, direction === 1 ? leaving : arriving, direction);
+      if (!choice)
+        return said(direction === 1 ? 'No flow leaves this call' : 'No flow arrives at this call');
+      const count = direction === 1 ? outCount : inCount;
+      const words = direction === 1 ? 'Flow on' : 'Flow back';
+      const which = count > 1 ? `${words}, ${choice.nth} of ${count}` : words;
+      await goToFlowEnd(this.v, choice.flow, choice.end, which);
+    } catch (error) {
+      viewer.failed(error);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  private say(text: string): void {
+    this.v.flows.said.set(text);
+    this.v.announce(text);
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranges that are kept, under the ruler: each is a button that selects its range.  Without any
+// there is no strip.
+
+import { fill, h, iconButton } from '../../base/dom';
+import { formatTimeUnit, plural } from '../../base/format';
+import { effect, flushEffects } from '../../base/signal';
+import { LONGEST_NOTE, withNote, type Note } from '../../model/notes';
+import { length, revealing } from '../../model/span';
+import { TimeScale } from '../../render/timeScale';
+import type { Views } from '../context';
+
+/** Narrower than this nothing could be grasped. */
+const LEAST_WIDTH = 18;
+
+export class NotesStrip {
+  readonly element: HTMLElement;
+  private readonly place = h('div', { class: 'note-lane' });
+  /** The note that is written, and its box, which stays the same while the others move. */
+  private editing: Note | null = null;
+  private box: HTMLInputElement | null = null;
+  /** What is put elsewhere loses the keyboard for a moment. */
+  private laying = false;
+
+  constructor(
+    private readonly v: Views,
+    private readonly width: () => number,
+  ) {
+    const { viewer } = v;
+    const words = h('div', { class: 'key' });
+    this.element = h(
+      'section',
+      { class: 'strip notes', attrs: { 'aria-label': 'Notes' } },
+      words,
+      this.place,
+    );
+    effect(() => fill(words, plural(viewer.notes.get().length, 'note')));
+    effect(() => {
+      viewer.view.get();
+      viewer.unit.get();
+      this.show(viewer.notes.get());
+    });
+    new ResizeObserver(() => this.show(viewer.notes.peek())).observe(this.place);
+  }
+
+  /** Keeps a range; its text can be written at once. */
+  keep(note: Note): void {
+    this.v.viewer.notes.update((notes) => withNote(notes, note));
+    this.edit(note);
+  }
+
+  private edit(note: Note): void {
+    this.editing = note;
+    this.box = this.input(note);
+    flushEffects();
+    this.show(this.v.viewer.notes.peek());
+    this.box.select();
+  }
+
+  private show(notes: readonly Note[]): void {
+    const focused = document.activeElement?.getAttribute('data-note') ?? null;
+    const scale = new TimeScale(this.v.viewer.view.peek(), this.width());
+    this.laying = true;
+    fill(this.place, ...notes.map((note, i) => this.note(note, i, scale)));
+    this.laying = false;
+    const button = this.place.querySelector<HTMLElement>(`[data-note="${focused ?? ''}"]`);
+    (this.box ?? button)?.focus();
+  }
+
+  private note(note: Note, i: number, scale: TimeScale): HTMLElement {
+    const from = Math.max(0, scale.x(note.from));
+    const to = Math.min(scale.width, scale.x(note.to));
+    const outside = scale.x(note.to) < 0 || from > scale.width;
+    const least = Math.max(LEAST_WIDTH, to - from);
+    // A text longer than its range goes on as far as the next note leaves room.
+    const next = this.v.viewer.notes.peek()[i + 1];
+    const room = (next ? Math.min(scale.width, scale.x(next.from)) : scale.width) - from - 2;
+    const style = {
+      left: `${from}px`,
+      'min-width': `${least}px`,
+      'max-width': `${Math.max(least, room)}px`,
+    };
+    const isEdited = this.editing?.from === note.from && this.editing.to === note.to;
+    return h(
+      'div',
+      { class: 'note', hidden: outside && !isEdited, style },
+      isEdited ? this.box : this.button(note, i),
+      !isEdited && iconButton('close', 'Remove the note (Delete)', () => this.remove(note)),
+    );
+  }
+
+  private button(note: Note, i: number): HTMLElement {
+    const { viewer } = this.v;
+    const size = formatTimeUnit(length(note), viewer.unit.peek());
+    const name = note.text ? `${note.text}, ${size}` : size;
+    return h(
+      'button',
+      {
+        class: 'note-text',
+        title: `${name}: selects its range; F2 or a double click writes, Delete removes`,
+        attrs: { type: 'button', 'data-note': i },
+        on: {
+          click: () => this.select(note),
+          dblclick: () => this.edit(note),
+          keydown: (e) => {
+            if (e.key === 'Delete' || e.key === 'Backspace') this.remove(note);
+            else if (e.key === 'F2') this.edit(note);
+            else return;
+            e.preventDefault();
+            e.stopPropagation();
+          },
+        },
+      },
+      note.text || size,
+    );
+  }
+
+  private input(note: Note): HTMLInputElement {
+    const input = h('input', {
+      attrs: {
+        ...{ type: 'text', 'aria-label': 'Text of the note', maxlength: LONGEST_NOTE },
+        ...{ value: note.text, placeholder: 'note', spellcheck: false },
+      },
+    });
+    const end = (text: string): void => {
+      if (this.box !== input) return;
+      this.editing = this.box = null;
+      this.v.viewer.notes.update((notes) => withNote(notes, { ...note, text }));
+      this.show(this.v.viewer.notes.peek());
+    };
+    input.addEventListener('keydown', (e) => {
+      e.stopPropagation();
+      if (e.key === 'Enter') end(input.value);
+      else if (e.key === 'Escape') end(note.text);
+    });
+    input.addEventListener('blur', () => {
+      if (!this.laying) end(input.value);
+    });
+    return input;
+  }
+
+  private remove(note: Note): void {
+    this.v.viewer.notes.update((notes) => notes.filter((n) => n !== note));
+  }
+
+  private select(note: Note): void {
+    const { viewer, mover } = this.v;
+    viewer.setRange(note);
+    mover.glide(revealing(mover.goal, note, viewer.bounds));
+  }
+}

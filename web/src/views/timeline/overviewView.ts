@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The overview under the top bar: the whole trace, and the window that can be dragged.
+
+import { h, setText } from '../../base/dom';
+import { formatTimeUnit, plural } from '../../base/format';
+import { effect, signal } from '../../base/signal';
+import { elsewhere } from '../../model/elsewhere';
+import { wordsFor } from '../../model/words';
+import { busyActivity } from '../../model/busy';
+import type { Activity } from '../../model/engine';
+import { clampView, length, ordered, wholeView, type Span } from '../../model/span';
+import { activeThreads } from '../../model/states';
+import { Backdrop } from '../../render/backdrop';
+import { paintOverview, paintOverviewGround } from '../../render/overviewPainter';
+import type { Surface } from '../../render/surface';
+import { TimeScale } from '../../render/timeScale';
+import { Canvas } from '../canvas';
+import type { Views } from '../context';
+
+const BUCKETS = 2000;
+const GRASP = 6;
+
+type Part = 'from' | 'to' | 'window' | 'outside';
+
+export class OverviewView {
+  readonly element: HTMLElement;
+  private readonly canvas: Canvas;
+  private readonly place = h('div', { class: 'canvas' });
+  private readonly activity = signal<Activity | null>(null);
+  private readonly ground = new Backdrop(h('canvas', null));
+  private drag: { part: Part; x: number; view: Span } | null = null;
+
+  constructor(private readonly v: Views) {
+    const { viewer } = v;
+    this.canvas = new Canvas(
+      this.place,
+      this.place,
+      'Activity of every thread over the whole trace',
+      (g) => this.draw(g),
+    );
+    this.place.append(this.canvas.element);
+    const { facts } = viewer;
+    const threads = plural(activeThreads(facts.tracks), 'active thread');
+    const about = h('span', null);
+    effect(() => {
+      const length = formatTimeUnit(facts.end_ns - facts.start_ns, viewer.unit.get());
+      const lone = facts.calls === 0 ? elsewhere(facts).brief : threads;
+      about.title = lone === null ? `no ${wordsFor(facts).slices}` : `${length}, ${lone}`;
+      setText(about, about.title);
+    });
+    this.element = h(
+      'section',
+      { class: 'strip overview', attrs: { 'aria-label': 'Overview' } },
+      h('div', { class: 'key' }, h('b', null, 'Whole trace'), about),
+      this.place,
+    );
+    this.listen();
+    busyActivity(viewer.engine, viewer.facts.tracks, viewer.bounds, BUCKETS)
+      .then((answer) => {
+        // A thread has some state all the time: that is no activity.
+        const states = new Set(facts.tracks.filter((t) => t.kind === 'states').map((t) => t.track));
+        const lanes = answer.lanes.filter((lane) => !states.has(lane.track));
+        this.activity.set({ ...answer, lanes });
+      })
+      .catch(viewer.failed);
+    effect(() => {
+      this.activity.get();
+      viewer.view.get();
+      viewer.range.get();
+      v.search.ticks.get();
+      v.search.current.get();
+      v.settings.theme.get();
+      this.canvas.invalidate();
+    });
+  }
+
+  private get scale(): TimeScale {
+    return new TimeScale(this.v.viewer.bounds, this.canvas.width);
+  }
+
+  private draw(g: Surface): void {
+    const { viewer, search, settings } = this.v;
+    const theme = settings.theme.peek();
+    const activity = this.activity.peek();
+    const scene = {
+      theme,
+      scale: this.scale,
+      height: this.canvas.height,
+      activity,
+      view: viewer.view.peek(),
+      range: viewer.range.peek(),
+      ticks: search.ticks.peek(),
+      hit: search.current.peek()?.start ?? null,
+    };
+    this.ground.paint(g, this.canvas, [activity, theme.generation], (c) =>
+      paintOverviewGround(c, scene),
+    );
+    paintOverview(g, scene);
+  }
+
+  private partAt(x: number): Part {
+    const view = this.v.viewer.view.peek();
+    const from = Math.max(0, this.scale.x(view.from));
+    const to = Math.min(this.canvas.width, this.scale.x(view.to));
+    if (Math.abs(x - to) <= GRASP) return 'to';
+    if (Math.abs(x - from) <= GRASP) return 'from';
+    return x > from && x < to ? 'window' : 'outside';
+  }
+
+  private listen(): void {
+    const { mover, viewer } = this.v;
+    this.place.addEventListener('pointerdown', (e) => {
+      if (e.button !== 0) return;
+      this.place.setPointerCapture(e.pointerId);
+      this.drag = { part: this.partAt(e.offsetX), x: e.offsetX, view: viewer.view.peek() };
+    });
+    this.place.addEventListener('pointermove', (e) => {
+      if (this.drag) this.dragTo(this.drag, e.offsetX);
+      const part = this.drag?.part ?? this.partAt(e.offsetX);
+      this.place.style.cursor = {
+        from: 'ew-resize',
+        to: 'ew-resize',
+        window: 'grab',
+        outside: 'default',
+      }[part];
+    });
+    this.place.addEventListener('pointerup', (e) => {
+      const drag = this.drag;
+      this.drag = null;
+      // A click outside the window brings its middle here.
+      if (drag?.part !== 'outside' || Math.abs(e.offsetX - drag.x) > 3) return;
+      const half = length(drag.view) / 2;
+      const at = this.scale.t(e.offsetX);
+      mover.glide(clampView({ from: at - half, to: at + half }, viewer.bounds));
+    });
+    this.place.addEventListener('pointercancel', () => {
+      this.drag = null;
+    });
+    this.place.addEventListener('dblclick', () => mover.glide(wholeView(viewer.bounds)));
+    this.place.addEventListener(
+      'wheel',
+      (e) => {
+        if (!e.ctrlKey && !e.metaKey && !e.altKey) return;
+        e.preventDefault();
+        mover.zoom(1.0022 ** e.deltaY, this.scale.t(e.offsetX), false);
+      },
+      { passive: false },
+    );
+  }
+
+  private dragTo(drag: NonNullable<OverviewView['drag']>, x: number): void {
+    const { mover, viewer } = this.v;
+    const moved = (x - drag.x) * this.scale.nsPerPixel;
+    const { from, to } = drag.view;
+    if (drag.part === 'window')
+      mover.jump(clampView({ from: from + moved, to: to + moved }, viewer.bounds));
+    if (drag.part === 'from') mover.jump(clampView(ordered(from + moved, to), viewer.bounds));
+    if (drag.part === 'to') mover.jump(clampView(ordered(from, to + moved), viewer.bounds));
+    if (drag.part === 'outside' && Math.abs(x - drag.x) > 3) {
+      mover.jump(clampView(ordered(this.scale.t(drag.x), this.scale.t(x)), viewer.bounds));
+    }
+  }
+}

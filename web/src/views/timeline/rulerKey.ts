@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands beside the ruler: how many threads there are, and what folds, finds and filters them.
+
+import { fill, h, icon, setAttribute } from '../../base/dom';
+import { plural } from '../../base/format';
+import { effect, type ReadSignal } from '../../base/signal';
+import type { Placed } from '../../model/layout';
+import { allThreads, CPUS, threadsIn } from '../../model/states';
+import { inWords, wordsFor } from '../../model/words';
+import type { Views } from '../context';
+import { hiddenButton, trackFilter } from './trackFilter';
+
+export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
+  const { viewer } = v;
+  const { tracks, order } = viewer.facts;
+  const busy = threadsIn(tracks);
+  const all = allThreads(viewer.facts);
+  const words = h('span', { class: 'about' });
+  effect(() => {
+    // Threads that have no slices, but something else to show, are not idle.
+    const lone = v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
+    const shown = busy.size + lone;
+    const processes = plural(
+      placed.get().groups.filter((group) => group.process !== CPUS).length,
+      'process',
+      'processes',
+    );
+    // A filter leaves out threads that nobody counts here.
+    const left = viewer.facts.filtered !== undefined;
+    const threads = left ? plural(shown, 'thread') : `${shown} of ${plural(all, 'thread')}`;
+    const more = left ? 'filtered' : order === 'owner' ? processes : 'busiest first';
+    const where = order === 'owner' ? `in ${processes}` : 'busiest first';
+    words.title = `${threads} with events${left ? ' that the filter leaves' : ''}, ${where}`;
+    fill(words, h('span', null, threads), h('span', { class: 'dim' }, more));
+  });
+  const toggle = h('button', { class: 'icon-button', attrs: { type: 'button' } });
+  toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
+  effect(() => {
+    const open = viewer.expanded.get().size > 0;
+    const label = inWords(
+      wordsFor(viewer.facts),
+      open
+        ? 'Collapse all threads to the innermost call'
+        : 'Expand all threads to every level of their calls',
+    );
+    toggle.title = label;
+    setAttribute(toggle, 'aria-label', label);
+    fill(toggle, icon(open ? 'down' : 'right'));
+  });
+  return h(
+    'div',
+    { class: 'key' },
+    toggle,
+    words,
+    hiddenButton(viewer, placed),
+    ...trackFilter(viewer, words),
+  );
+}

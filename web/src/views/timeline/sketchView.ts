@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a trace while it is read: a strip of activity for each track.
+
+import { h, setText } from '../../base/dom';
+import type { Sketch } from '../../model/opening';
+
+/** Pixels of a strip; the page stretches it. */
+const HEIGHT = 16;
+
+interface Strip {
+  name: HTMLElement;
+  canvas: HTMLCanvasElement;
+}
+
+export class SketchView {
+  readonly element = h('div', {
+    class: 'sketch',
+    attrs: { role: 'img', 'aria-label': 'Activity of the tracks so far' },
+  });
+  private readonly strips: Strip[] = [];
+
+  show(sketch: Sketch): void {
+    sketch.tracks.forEach((track, index) => {
+      const strip = this.strips[index] ?? this.add();
+      setText(strip.name, track.name);
+      draw(strip.canvas, track.heights);
+    });
+  }
+
+  private add(): Strip {
+    const strip = { name: h('span', null), canvas: document.createElement('canvas') };
+    strip.canvas.height = HEIGHT;
+    this.element.append(strip.name, strip.canvas);
+    this.strips.push(strip);
+    return strip;
+  }
+}
+
+function draw(canvas: HTMLCanvasElement, heights: readonly number[]): void {
+  canvas.width = heights.length; // which clears it as well
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  context.fillStyle = getComputedStyle(canvas).color;
+  heights.forEach((height, x) => {
+    const rows = height > 0 ? Math.max(1, Math.round((height * HEIGHT) / 255)) : 0;
+    context.fillRect(x, HEIGHT - rows, 1, rows);
+  });
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl+P: type some of a thread's name, Enter goes there.
+
+import { fill, h, setAttribute } from '../../base/dom';
+import type { Track } from '../../model/engine';
+import { namedTracks } from '../../model/states';
+import { idOf, matcher, ownName, trackName } from '../../model/names';
+import type { Viewer } from '../../model/viewer';
+
+export class ThreadFinder {
+  readonly element: HTMLDialogElement;
+  private readonly input: HTMLInputElement;
+  private readonly list = h('div', {
+    class: 'options scroller',
+    id: 'threads',
+    attrs: { role: 'listbox', 'aria-label': 'Threads' },
+  });
+  private found: readonly Track[] = [];
+  private at = 0;
+  private readonly named: readonly Track[];
+
+  constructor(
+    viewer: Viewer,
+    private readonly go: (track: Track) => void,
+  ) {
+    this.named = namedTracks(viewer.facts.tracks);
+    this.input = h('input', {
+      attrs: {
+        ...{ type: 'text', role: 'combobox', 'aria-label': 'Find a thread', spellcheck: false },
+        ...{
+          placeholder: 'Name or id of a thread',
+          'aria-controls': 'threads',
+          'aria-expanded': true,
+        },
+      },
+    });
+    this.element = h(
+      'dialog',
+      { class: 'finder', attrs: { 'aria-label': 'Find a thread' } },
+      this.input,
+      this.list,
+    );
+    this.input.addEventListener('input', () => this.show(0));
+    this.element.addEventListener('keydown', (e) => this.key(e));
+    this.element.addEventListener('click', (e) => {
+      const option = (e.target as Element).closest<HTMLElement>('[role=option]');
+      if (option) this.choose(Number(option.dataset['at']));
+      else if (e.target === this.element) this.element.close();
+    });
+  }
+
+  open(): void {
+    this.input.value = '';
+    this.element.showModal();
+    this.show(0);
+  }
+
+  private show(at: number): void {
+    const matches = matcher(this.input.value);
+    this.found = this.named.filter((t) => matches(trackName(t)));
+    this.at = Math.max(0, Math.min(at, this.found.length - 1));
+    fill(
+      this.list,
+      ...this.found.map((track, i) =>
+        h(
+          'div',
+          {
+            id: `thread-${i}`,
+            attrs: { role: 'option', 'aria-selected': i === this.at, 'data-at': i },
+          },
+          ownName(track) ? null : h('span', { class: 'dim' }, `[${idOf(track)}] `),
+          track.name,
+        ),
+      ),
+      this.found.length === 0 && h('p', { class: 'second' }, 'No thread has such a name.'),
+    );
+    const active = this.list.querySelector(`#thread-${this.at}`);
+    setAttribute(this.input, 'aria-activedescendant', active ? active.id : null);
+    active?.scrollIntoView({ block: 'nearest' });
+  }
+
+  private choose(at: number): void {
+    const track = this.found[at];
+    this.element.close();
+    if (track) this.go(track);
+  }
+
+  private key(e: KeyboardEvent): void {
+    e.stopPropagation();
+    if (e.key === 'Enter') this.choose(this.at);
+    else if (e.key === 'ArrowDown') this.show(this.at + 1);
+    else if (e.key === 'ArrowUp') this.show(this.at - 1);
+    else return;
+    e.preventDefault();
+  }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mouse, wheel and touch on the tracks and the ruler.
+
+import { listen } from '../../base/dom';
+import { formatValue } from '../../base/format';
+import { numericSeries, sampleAt, valueAt } from '../../model/counters';
+import type { CounterFacts, Instant } from '../../model/engine';
+import { resolveStrip } from '../../model/hit';
+import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../../model/span';
+import { sameCall } from '../../model/viewer';
+import { inWords, wordsFor } from '../../model/words';
+import { seriesColour } from '../../render/counterPainter';
+import { HANDLE_WIDTH } from '../../render/rulerPainter';
+import { TimeScale } from '../../render/timeScale';
+import { spanOf, type Views } from '../context';
+import type { TimelineView } from './timelineView';
+import type { Tip } from '../tip';
+
+/** The pointer must move so far before a press becomes a drag. */
+const DRAG_FROM = 4;
+/** An end of a range goes to the edge of a slice that is so near, CSS pixels. */
+const SNAP = 6;
+const ZOOM_PER_WHEEL = 1.0022;
+
+type Edge = 'from' | 'to';
+
+interface Drag {
+  kind: 'press' | 'range' | 'edge' | 'pan' | 'zoom' | 'pinch';
+  pointer: number;
+  x: number;
+  y: number;
+  time: number;
+  /** The visible range when the drag began. */
+  view: Span;
+  edge: Edge;
+  scroll: number;
+}
+
+function instantWords(instant: Instant): string {
+  const scope = ['a thread', 'its process', 'the whole trace', 'a processor'][instant.scope] ?? '';
+  const more = instant.count > 1 ? `; the first of ${instant.count} in this pixel` : '';
+  return `instant of ${scope}${more}`;
+}
+
+export class TimelineGestures {
+  private drag: Drag | null = null;
+  private readonly touches = new Map<number, { x: number; y: number }>();
+  private pinchFrom: { distance: number; view: Span; at: number } | null = null;
+  private spaceDown = false;
+
+  constructor(
+    private readonly v: Views,
+    private readonly line: TimelineView,
+    private readonly tip: Tip,
+  ) {
+    this.listen(line.canvas.element, false);
+    this.listen(line.rulerPlace, true);
+    line.tracks.addEventListener('wheel', this.wheel, { passive: false });
+    line.rulerPlace.addEventListener('wheel', this.wheel, { passive: false });
+    line.canvas.element.addEventListener('contextmenu', (e) => e.preventDefault());
+    // The middle button drags; the browser's own scrolling by it would fight with that.
+    line.canvas.element.addEventListener('mousedown', (e) => {
+      if (e.button === 1) e.preventDefault();
+    });
+    line.canvas.element.addEventListener('dblclick', (e) => void this.doubleClick(e));
+    line.rulerPlace.addEventListener('dblclick', () => this.showAll());
+    listen<KeyboardEvent>(window, 'keydown', (e) => {
+      if (e.code === 'Space') this.spaceDown = true;
+    });
+    listen<KeyboardEvent>(window, 'keyup', (e) => {
+      if (e.code === 'Space') this.spaceDown = false;
+    });
+  }
+
+  private listen(place: HTMLElement, onRuler: boolean): void {
+    place.addEventListener('pointerdown', (e) => this.down(e, place, onRuler));
+    place.addEventListener('pointermove', (e) => this.move(e, onRuler));
+    place.addEventListener('pointerup', (e) => this.up(e, onRuler));
+    place.addEventListener('pointercancel', (e) => this.cancel(e));
+    place.addEventListener('pointerleave', () => this.leave());
+  }
+
+  showAll(): void {
+    this.v.mover.glide(wholeView(this.v.viewer.bounds));
+  }
+
+  private x(e: MouseEvent): number {
+    return e.clientX - this.line.canvas.element.getBoundingClientRect().left;
+  }
+
+  private y(e: MouseEvent): number {
+    return e.clientY - this.line.canvas.element.getBoundingClientRect().top;
+  }
+
+  /** The end of the range that can be grasped here. */
+  private edgeAt(x: number, onRuler: boolean): Edge | null {
+    const range = this.v.viewer.range.peek();
+    if (!range) return null;
+    const slop = this.v.settings.theme.peek().hitSlop;
+    const outside = (onRuler ? HANDLE_WIDTH : 0) + slop;
+    const from = this.line.scale.x(range.from);
+    const to = this.line.scale.x(range.to);
+    if (x >= to - slop && x <= to + outside) return 'to';
+    return x >= from - outside && x <= from + slop ? 'from' : null;
+  }
+
+  private kindOf(e: PointerEvent, onRuler: boolean): Drag['kind'] | null {
+    if (e.button === 2 || (e.button === 0 && (e.shiftKey || this.spaceDown))) return 'pan';
+    if (e.button === 1) return 'zoom';
+    if (e.button !== 0) return null;
+    if (this.edgeAt(this.x(e), onRuler)) return 'edge';
+    if (e.pointerType === 'touch') return 'pan';
+    return onRuler ? 'zoom' : 'press';
+  }
+
+  private down(e: PointerEvent, place: HTMLElement, onRuler: boolean): void {
+    if (e.pointerType === 'touch') this.touches.set(e.pointerId, { x: this.x(e), y: this.y(e) });
+    if (this.touches.size === 2) return this.beginPinch();
+    const kind = this.kindOf(e, onRuler);
+    if (!kind) return;
+    const x = this.x(e);
+    place.setPointerCapture(e.pointerId);
+    if (e.button === 1) e.preventDefault();
+    this.drag = {
+      kind,
+      pointer: e.pointerId,
+      x,
+      y: this.y(e),
+      time: onRuler ? this.line.scale.t(x) : this.timeAt(e, x),
+      view: this.v.mover.goal,
+      edge: this.edgeAt(x, onRuler) ?? 'to',
+      scroll: this.line.tracks.scrollTop,
+    };
+    this.tip.hide();
+  }
+
+  private move(e: PointerEvent, onRuler: boolean): void {
+    if (this.touches.has(e.pointerId))
+      this.touches.set(e.pointerId, { x: this.x(e), y: this.y(e) });
+    if (this.pinchFrom && this.touches.size === 2) return this.pinch();
+    const x = this.x(e);
+    if (e.pointerType !== 'touch') this.v.viewer.pointer.set(this.line.scale.t(x));
+    if (this.drag && this.drag.pointer === e.pointerId)
+      this.dragTo(this.drag, x, this.y(e), onRuler ? this.line.scale.t(x) : this.timeAt(e, x));
+    else this.hover(e, x, onRuler);
+  }
+
+  /** The time under the pointer, or of an edge near it, unless Alt says that it is meant exactly. */
+  private timeAt(e: PointerEvent, x: number): number {
+    const { scale } = this.line;
+    let best = scale.t(x);
+    let nearest = e.altKey ? 0 : SNAP;
+    for (const aside of [0, -SNAP, SNAP]) {
+      const found = this.line.under(x + aside, this.y(e));
+      // Pieces of innermost calls have ends that are none.
+      if (!found?.hit?.call || !found.lane || found.lane.depth < 0) continue;
+      const { start, length: size } = found.hit;
+      for (const edge of [start, start + size]) {
+        const far = Math.abs(scale.x(edge) - x);
+        if (far < nearest) [best, nearest] = [edge, far];
+      }
+    }
+    return best;
+  }
+
+  private dragTo(drag: Drag, x: number, y: number, now: number): void {
+    const { viewer, mover } = this.v;
+    if (drag.kind === 'press' && Math.hypot(x - drag.x, y - drag.y) >= DRAG_FROM) {
+      drag.kind = 'range';
+      viewer.hover.set(null);
+    }
+    if (drag.kind === 'range') viewer.setRange(ordered(drag.time, now));
+    if (drag.kind === 'edge') this.moveEdge(drag, now);
+    if (drag.kind === 'zoom') this.line.zooming.set(ordered(drag.time, now));
+    if (drag.kind === 'pan') {
+      // From the place of the press: rounding never adds up.
+      const scale = new TimeScale(drag.view, this.line.canvas.width);
+      mover.jump(panned(drag.view, (drag.x - x) * scale.nsPerPixel, viewer.bounds));
+      this.line.tracks.scrollTop = drag.scroll + drag.y - y;
+      document.body.style.cursor = 'grabbing';
+    }
+  }
+
+  private moveEdge(drag: Drag, now: number): void {
+    const range = this.v.viewer.range.peek();
+    if (!range) return;
+    const other = drag.edge === 'from' ? range.to : range.from;
+    // Drawn past the other end, the grasped one becomes that one.
+    drag.edge = now < other ? 'from' : 'to';
+    if (Math.round(now) !== other) this.v.viewer.setRange(ordered(now, other));
+  }
+
+  private up(e: PointerEvent, onRuler: boolean): void {
+    this.touches.delete(e.pointerId);
+    if (this.touches.size < 2) this.pinchFrom = null;
+    const drag = this.drag;
+    if (!drag || drag.pointer !== e.pointerId) return;
+    this.drag = null;
+    document.body.style.removeProperty('cursor');
+    const zoom = this.line.zooming.peek();
+    this.line.zooming.set(null);
+    const moved = Math.abs(this.x(e) - drag.x) >= DRAG_FROM;
+    if (drag.kind === 'zoom' && zoom && moved) this.v.mover.glide(zoom);
+    const still = !moved && Math.abs(this.y(e) - drag.y) < DRAG_FROM;
+    if (drag.kind === 'pan' && e.shiftKey && still && !onRuler) void this.measureTo(e);
+    const tap = drag.kind === 'pan' && e.pointerType === 'touch' && !moved && !onRuler;
+    if (drag.kind === 'press' || tap) void this.click(e);
+  }
+
+  /** From the range, or the selected call, to the call under the pointer. */
+  private async measureTo(e: PointerEvent): Promise<void> {
+    const { viewer, selection } = this.v;
+    const hit = this.line.under(this.x(e), this.y(e))?.hit;
+    if (!hit?.call) return;
+    const details = selection.details.peek();
+    const selected = sameCall(viewer.call.peek(), details) ? details : null;
+    try {
+      const there = spanOf(await viewer.engine.slice(hit.call));
+      const here = viewer.range.peek() ?? (selected ? spanOf(selected) : there);
+      viewer.setRange({ from: Math.min(here.from, there.from), to: Math.max(here.to, there.to) });
+    } catch (error) {
+      viewer.failed(error);
+    }
+  }
+
+  private cancel(e: PointerEvent): void {
+    this.touches.delete(e.pointerId);
+    this.pinchFrom = null;
+    this.drag = null;
+    this.line.zooming.set(null);
+    document.body.style.removeProperty('cursor');
+  }
+
+  private leave(): void {
+    if (this.drag) return;
+    this.v.viewer.pointer.set(null);
+    this.v.viewer.hover.set(null);
+    this.line.overCounter.set(null);
+    this.line.flows.hovered.set(null);
+    this.line.marks.hovered.set(null);
+    this.tip.hide();
+  }
+
+  private hover(e: PointerEvent, x: number, onRuler: boolean): void {
+    const { viewer } = this.v;
+    const edge = this.edgeAt(x, onRuler);
+    const found = onRuler || edge ? null : this.line.under(x, this.y(e));
+    const counter = onRuler || edge ? null : this.line.counterAt(this.y(e));
+    this.line.overCounter.set(counter);
+    viewer.hover.set(found?.hit ? { track: found.box.track, hit: found.hit } : null);
+    const place = onRuler ? this.line.rulerPlace : this.line.canvas.element;
+    place.style.cursor = edge ? 'ew-resize' : onRuler ? 'col-resize' : 'default';
+    // The readout says everything of a bar; of a strip's pixel it knows the longest call only.
+    const instant = onRuler || edge ? null : this.line.instantAt(x, this.y(e));
+    const flow = onRuler || edge || instant ? null : this.line.flowAt(x, this.y(e));
+    this.line.flows.hovered.set(flow);
+    const mark = onRuler || edge || instant || flow ? null : this.line.markAt(x, this.y(e));
+    this.line.marks.hovered.set(mark?.mark ?? null);
+    if (instant) {
+      this.tip.show(e.clientX, e.clientY, instant.frame, instantWords(instant), instant.colour);
+    } else if (flow) {
+      place.style.cursor = 'pointer';
+      this.tip.show(e.clientX, e.clientY, flow.frame, this.line.flows.words(flow));
+    } else if (mark) {
+      this.tip.values(e.clientX, e.clientY, mark.title, mark.lines);
+    } else if (found?.hit && !found.hit.call) {
+      this.tip.show(
+        e.clientX,
+        e.clientY,
+        found.hit.frame,
+        inWords(
+          wordsFor(viewer.facts),
+          'the longest call that starts in this pixel; zoom in to tell them apart',
+        ),
+      );
+    } else if (counter)
+      this.tip.values(e.clientX, e.clientY, counter.name, this.valuesOf(counter, x));
+    else this.tip.hide();
+  }
+
+  /** Each series of a counter at a place, with its colour. */
+  private valuesOf(counter: CounterFacts, x: number): [string, string, string][] {
+    const theme = this.v.settings.theme.peek();
+    const values = this.v.counters.values.peek().get(counter.counter);
+    const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
+    return numericSeries(counter).map((k) => {
+      const series = counter.series[k] ?? '';
+      const value = values && at >= 0 ? valueAt(values, k, at) : null;
+      const text = value === null ? 'not told' : formatValue(value);
+      return [seriesColour(theme, counter, k), series, text];
+    });
+  }
+
+  private async click(e: PointerEvent): Promise<void> {
+    const { viewer } = this.v;
+    const instant = this.line.instantAt(this.x(e), this.y(e));
+    if (instant) return viewer.selectMark({ kind: 'instant', number: instant.instant });
+    const flow = this.line.flowAt(this.x(e), this.y(e));
+    if (this.line.flows.isMeant(flow, e.pointerType))
+      return this.line.flows.follow(flow, this.line.scale.t(this.x(e)));
+    const mark = this.line.markAt(this.x(e), this.y(e));
+    if (mark) return viewer.selectMark(mark.mark);
+    const found = this.line.under(this.x(e), this.y(e));
+    if (!found?.hit) return viewer.clearSelection();
+    if (e.ctrlKey || e.metaKey) {
+      viewer.call.set(null);
+      return viewer.frame.set(found.hit.frame);
+    }
+    if (found.hit.call) return viewer.selectCall(found.hit.call, found.hit.frame);
+    viewer.selectFrame(found.hit.frame);
+    if (!found.lane || found.lane.depth < 0) return;
+    try {
+      const call = await resolveStrip(
+        viewer.engine,
+        found.lane.lane,
+        this.line.resolution,
+        found.hit,
+      );
+      if (call && viewer.frame.peek() === found.hit.frame) viewer.selectCall(call, found.hit.frame);
+    } catch (error) {
+      viewer.failed(error);
+    }
+  }
+
+  private async doubleClick(e: MouseEvent): Promise<void> {
+    const { viewer, mover } = this.v;
+    const found = this.line.under(this.x(e), this.y(e));
+    if (!found?.hit) return;
+    if (!found.hit.call) return mover.zoom(1 / 8, this.line.scale.t(this.x(e)), true);
+    try {
+      mover.glide(framing(spanOf(await viewer.engine.slice(found.hit.call)), viewer.bounds));
+    } catch (error) {
+      viewer.failed(error);
+    }
+  }
+
+  private readonly wheel = (e: WheelEvent): void => {
+    const { mover } = this.v;
+    const unit =
+      e.deltaMode === WheelEvent.DOM_DELTA_LINE
+        ? 16
+        : e.deltaMode === WheelEvent.DOM_DELTA_PAGE
+          ? 400
+          : 1;
+    if (e.ctrlKey || e.metaKey || e.altKey || this.wheelZooms(e)) {
+      e.preventDefault();
+      // A pinch on a touch pad comes as small wheel steps with Ctrl: it needs more of each, and
+      // follows the fingers.  The notches of a wheel are far apart: between them it glides.
+      const isFine = Math.abs(e.deltaY * unit) < 20;
+      const strength = isFine && e.ctrlKey ? 4 : 1;
+      mover.zoom(
+        ZOOM_PER_WHEEL ** (e.deltaY * unit * strength),
+        this.line.scale.t(this.x(e)),
+        !isFine,
+      );
+      return;
+    }
+    const along = e.shiftKey ? e.deltaY || e.deltaX : e.deltaX;
+    if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+      e.preventDefault();
+      mover.pan(along * unit * this.line.scale.nsPerPixel, false);
+    }
+    // A plain wheel scrolls, which the browser does.
+  };
+
+  /** Where that is switched on, on the picture; over the names the wheel always scrolls. */
+  private wheelZooms(e: WheelEvent): boolean {
+    if (!this.v.settings.wheelZooms.peek() || e.shiftKey) return false;
+    return Math.abs(e.deltaY) > Math.abs(e.deltaX) && this.x(e) >= 0;
+  }
+
+  private beginPinch(): void {
+    this.drag = null;
+    const [a, b] = [...this.touches.values()];
+    if (!a || !b) return;
+    this.pinchFrom = {
+      distance: Math.max(10, Math.abs(a.x - b.x)),
+      view: this.v.mover.goal,
+      at: this.line.scale.t((a.x + b.x) / 2),
+    };
+  }
+
+  private pinch(): void {
+    const [a, b] = [...this.touches.values()];
+    const from = this.pinchFrom;
+    if (!a || !b || !from) return;
+    const factor = from.distance / Math.max(10, Math.abs(a.x - b.x));
+    const { bounds } = this.v.viewer;
+    const view = zoomed(from.view, factor, from.at, bounds);
+    const nsPerPixel = length(view) / this.line.canvas.width;
+    // The time first grasped stays between the fingers.
+    const shift = from.at - (view.from + ((a.x + b.x) / 2) * nsPerPixel);
+    this.v.mover.jump(panned(view, shift, bounds));
+  }
+}

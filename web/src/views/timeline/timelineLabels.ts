@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// The labels beside the tracks.  Only those in view, and a little more, are elements: a trace may
+// have thousands of threads.
+
+import { fill, h, icon } from '../../base/dom';
+import { formatCount, formatRough, formatShort, plural } from '../../base/format';
+import { processKey } from '../../model/arrangement';
+import { numericSeries } from '../../model/counters';
+import type { CounterFacts } from '../../model/engine';
+import {
+  isSingle,
+  isThin,
+  type GroupBox,
+  type Placed,
+  type RowBox,
+  type TrackBox,
+} from '../../model/layout';
+import { idOf, ownName, processName, trackName } from '../../model/names';
+import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../../model/rows';
+import { CPUS, threadsOf } from '../../model/states';
+import { inWords, slicesOf, wordsFor } from '../../model/words';
+import type { Label } from '../../render/labelPainter';
+import { ArrangeTracks } from './arrangeTracks';
+import { counterChoice } from './counterChoice';
+import type { Views } from '../context';
+import { Roving } from './roving';
+import { busyTime, kindOf, processWords } from './trackWords';
+
+/** So far above and below the view labels are there already, CSS pixels. */
+const AHEAD = 600;
+
+interface Line {
+  top: number;
+  height: number;
+  /** That of the button in it; a track has several, of which one counts here. */
+  key: string;
+  make: () => HTMLElement;
+}
+
+function foldWords({ what, count, open }: FoldRow): string {
+  if (what === 'counter') return plural(count, 'counter');
+  if (what === 'objects') return plural(count, 'type of objects', 'types of objects');
+  return open ? 'Fewer lanes' : `${formatCount(count)} more lanes`;
+}
+
+function objectWords({ type }: ObjectsRow): string {
+  const objects = plural(type.objects, 'object');
+  const snapshots = plural(type.snapshots, 'snapshot');
+  return `Objects of type ${type.type}: ${objects}, ${snapshots}`;
+}
+
+export class TimelineLabels {
+  readonly element: HTMLElement;
+  /** Those of what is pinned do not scroll. */
+  private readonly pinned = h('div', { class: 'pinned-labels' });
+  private readonly scrolled = h('div', { class: 'scrolled-labels' });
+  private readonly arrange: ArrangeTracks;
+  private readonly roving: Roving;
+  private placed: Placed | null = null;
+  private lines: Line[] = [];
+  /** Those that are elements. */
+  private from = 0;
+  private to = 0;
+
+  constructor(
+    private readonly v: Views,
+    scroller: () => HTMLElement,
+    placed: () => Placed,
+  ) {
+    this.element = h('div', { class: 'labels' }, this.pinned, this.scrolled);
+    this.roving = new Roving(this.element);
+    this.arrange = new ArrangeTracks(v, this.element, scroller, placed);
+  }
+
+  /** Everything anew: the layout or what a label says has changed. */
+  lay(placed: Placed, top: number, bottom: number): void {
+    const { viewer, selection } = this.v;
+    const chosen = viewer.tracks.get();
+    const holds = selection.details.get()?.track;
+    viewer.whole.get();
+    viewer.unit.get();
+    viewer.counterViews.get();
+    viewer.hold.get();
+    this.lines = [
+      ...placed.groups.map((g) => ({ ...g, key: `p${g.process}`, make: () => this.group(g) })),
+      ...placed.rows.map((b) => ({ ...b, key: b.row.key, make: () => this.row(b) })),
+      ...placed.tracks.map((b) => {
+        const make = (): HTMLElement => this.track(b, chosen, holds);
+        return { ...b, key: `n${b.track.track}`, make };
+      }),
+    ].sort((a, b) => a.top - b.top);
+    this.placed = placed;
+    this.pinned.style.height = `${placed.pinned}px`;
+    this.fill(top, bottom);
+  }
+
+  /** What comes into view becomes elements. */
+  show(top: number, bottom: number): void {
+    const last = this.lines[this.lines.length - 1];
+    const end = last ? last.top + last.height : 0;
+    if (Math.max(0, top) < this.from || Math.min(bottom, end) > this.to) this.fill(top, bottom);
+  }
+
+  /** What the labels say, for a picture. */
+  shown(): Label[] {
+    const text = (of: Element, found: string): string =>
+      [...of.querySelectorAll(found)].map((e) => e.textContent.trim()).join(' ');
+    return [...this.element.querySelectorAll<HTMLElement>('.label, .group-line')].map((label) => {
+      const group = label.classList.contains('group-line');
+      return {
+        top: parseFloat(label.style.top),
+        height: parseFloat(label.style.height),
+        group,
+        chosen: label.classList.contains('selected'),
+        id: text(label, '.tid'),
+        name: text(label, group ? '.group b' : '.name, .fold'),
+        side: text(label, '.kind, .side'),
+        second: text(label, '.second, .levels'),
+      };
+    });
+  }
+
+  focus(key: string): void {
+    const found = this.element.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
+    found?.focus({ preventScroll: true });
+  }
+
+  private fill(top: number, bottom: number): void {
+    this.from = Math.max(0, top - AHEAD);
+    this.to = bottom + AHEAD;
+    const focused = this.element.contains(document.activeElement)
+      ? document.activeElement?.getAttribute('data-key')
+      : null;
+    // The keyboard and a screen reader go through them as they stand.
+    const pinned = this.placed?.pinned ?? 0;
+    const seen = this.lines.filter(
+      (line) =>
+        line.top >= pinned &&
+        ((line.top < this.to && line.top + line.height > this.from) || line.key === focused),
+    );
+    const isPinned = ({ top }: Line): boolean => top < pinned;
+    fill(this.pinned, ...this.lines.filter(isPinned).map((line) => this.make(line)));
+    fill(this.scrolled, ...seen.map((line) => this.make(line)));
+    this.roving.refresh();
+    // The labels are new elements: the keyboard's place must not be lost with the old ones.
+    if (focused) this.focus(focused);
+  }
+
+  /** The first label of a unit can pin, hide and move it. */
+  private make(line: Line): HTMLElement {
+    const label = line.make();
+    const key = this.arrange.unitAt(line.top);
+    if (key === null) return label;
+    label.dataset['unit'] = key;
+    const name = label.querySelector('.name')?.textContent ?? '';
+    const of = this.processOf(line);
+    if (of !== null) label.querySelector('.line')?.append(h('span', { class: 'side' }, of));
+    label.append(this.arrange.buttons(key, name, true));
+    return label;
+  }
+
+  /** Away from its process it is named with it. */
+  private processOf({ top }: Line): string | null {
+    const { processes, order } = this.v.viewer.facts;
+    if (top >= (this.placed?.pinned ?? 0) || order !== 'owner' || processes.length < 2) return null;
+    const process = this.placed?.units.find((u) => u.top === top)?.process ?? null;
+    return process === null ? null : processName(processes, process);
+  }
+
+  /** The line of a process: name, id, labels; a click closes or opens it. */
+  private group(group: GroupBox): HTMLElement {
+    const { viewer } = this.v;
+    const process = viewer.facts.processes[group.process];
+    const own = viewer.facts.tracks.filter((t) => t.process === group.process);
+    const threads =
+      group.process === CPUS ? plural(own.length, 'processor') : plural(threadsOf(own), 'thread');
+    const id = process ? idOf(process) : '';
+    const name = processName(viewer.facts.processes, group.process);
+    const labels = process?.labels ?? '';
+    const up = process?.uptime_ns ? `up for ${formatShort(process.uptime_ns)}` : '';
+    const words = [name, id && `process ${id}`, labels, up, threads];
+    const title = words.filter((word) => word).join(', ');
+    const button = h(
+      'button',
+      {
+        class: 'group',
+        title: `${title}. A click ${group.open ? 'hides' : 'shows'} what belongs to it.`,
+        attrs: { type: 'button', 'aria-expanded': group.open, 'data-key': `p${group.process}` },
+        on: { click: () => viewer.toggleProcess(group.process) },
+      },
+      icon(group.open ? 'down' : 'right'),
+      h('b', null, name),
+      process?.name ? h('span', { class: 'tid' }, `pid ${id}`) : null,
+      labels ? h('span', { class: 'tid' }, labels) : null,
+    );
+    const key = processKey(group.process);
+    return h(
+      'div',
+      {
+        class: 'group-line',
+        style: { top: `${group.top}px`, height: `${group.height}px` },
+        attrs: { 'data-unit': key },
+      },
+      button,
+      this.arrange.buttons(key, name, false),
+    );
+  }
+
+  private row(box: RowBox): HTMLElement {
+    const { row } = box;
+    switch (row.kind) {
+      case 'counter':
+        return this.counter(box, row.counter);
+      case 'fold':
+        return this.fold(box, row);
+      case 'objects':
+        return this.objects(box, row);
+      case 'memory':
+        return this.named(box, 'Memory dumps', '', plural(row.dumps, 'memory dump'));
+      case 'samples': {
+        const words = `${plural(row.samples, 'sample')} of ${row.name}`;
+        return this.named(box, row.name, 'samples', words, row.id);
+      }
+      case 'thread': {
+        const { instants } = row.of;
+        const has = instants > 0 ? plural(instants, 'instant') : 'its async slices stand below';
+        const words = `${row.of.name}, a thread without slices of its own: ${has}`;
+        return this.named(box, row.of.name, '', words, row.of.key ?? String(row.of.thread_id));
+      }
+    }
+  }
+
+  /** A label that only names what stands beside it. */
+  private named(box: RowBox, name: string, kind: string, title: string, id = ''): HTMLElement {
+    return h(
+      'div',
+      {
+        class: 'label row',
+        title,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+      },
+      h(
+        'div',
+        { class: 'line' },
+        h(
+          'span',
+          { class: 'pick' },
+          id && id !== name ? h('span', { class: 'tid' }, `[${id}] `) : null,
+          h('span', { class: 'name' }, name),
+        ),
+        kind ? h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, kind) : null,
+      ),
+    );
+  }
+
+  private objects(box: RowBox, row: ObjectsRow): HTMLElement {
+    const label = this.named(box, row.type.type, 'objects', objectWords(row));
+    const { lanes } = row.type;
+    const more = lanes - row.shown;
+    if (lanes <= FIRST_LANES + 2) return label;
+    label.append(
+      h(
+        'button',
+        {
+          class: 'levels',
+          title: more > 0 ? `Show all ${plural(lanes, 'lane')}` : 'Show the first lanes only',
+          attrs: { type: 'button', 'data-key': row.key },
+          on: { click: () => this.v.viewer.toggleFold(row.key) },
+        },
+        icon(more > 0 ? 'down' : 'up'),
+        more > 0 ? `${formatCount(more)} more ${more === 1 ? 'lane' : 'lanes'}` : 'Fewer lanes',
+      ),
+    );
+    return label;
+  }
+
+  /** The line of many counters or types of objects. */
+  private fold(box: RowBox, row: FoldRow): HTMLElement {
+    const { viewer } = this.v;
+    const words = foldWords(row);
+    const button = h(
+      'button',
+      {
+        class: 'fold',
+        title: `${words}: a click ${row.open ? 'hides' : 'shows'} them`,
+        attrs: { type: 'button', 'aria-expanded': row.open, 'data-key': row.key },
+        on: { click: () => viewer.toggleFold(row.key) },
+      },
+      icon(row.open ? 'down' : 'right'),
+      words,
+    );
+    return h(
+      'div',
+      { class: 'label row', style: { top: `${box.top}px`, height: `${box.height}px` } },
+      button,
+    );
+  }
+
+  private counter(box: RowBox, counter: CounterFacts): HTMLElement {
+    const numeric = numericSeries(counter);
+    const names = (all: readonly number[]): string =>
+      all.map((k) => counter.series[k] ?? '').join(', ');
+    const series = names(numeric);
+    const words = names(counter.series.map((_, k) => k).filter((k) => !numeric.includes(k)));
+    const without = words ? `; without a number: ${words}` : '';
+    return h(
+      'div',
+      {
+        class: 'label counter',
+        title: `Counter ${counter.name}${series ? `: ${series}` : ''}${without}, ${plural(counter.samples, 'sample')}`,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+      },
+      h(
+        'div',
+        { class: 'line' },
+        h('span', { class: 'name' }, counter.name),
+        counterChoice(this.v.viewer, counter),
+      ),
+      counter.series.length > 1 || series !== counter.name
+        ? h('div', { class: 'line second' }, series)
+        : null,
+    );
+  }
+
+  private track(box: TrackBox, all: readonly number[], holding: number | undefined): HTMLElement {
+    if (isThin(box, this.v.settings.theme.peek().heights)) return this.thin(box);
+    const chosen = all.includes(box.track.track);
+    const holds = box.track.track === holding;
+    const busy = busyTime(box.track);
+    const { viewer } = this.v;
+    const { track } = box;
+    const name = trackName(track);
+    const kind = kindOf(track, viewer.facts);
+    const process = processWords(track, viewer.facts);
+    const title =
+      `${name}${kind.title && `, ${kind.title}`}${process}: ${slicesOf(wordsFor(viewer.facts), track.calls)}, ` +
+      `${plural(track.rows, 'level')}. A click computes the tables for it alone, Ctrl+click for it as well.`;
+    const twist = h(
+      'button',
+      {
+        class: 'twist',
+        title: box.expanded
+          ? inWords(wordsFor(viewer.facts), 'Show the innermost call only')
+          : 'Show every level',
+        attrs: {
+          type: 'button',
+          'aria-expanded': box.expanded,
+          'aria-label': `Levels of ${name}`,
+          'data-key': `t${track.track}`,
+        },
+        on: { click: () => viewer.toggleExpanded(track.track) },
+      },
+      icon(box.expanded ? 'down' : 'right'),
+    );
+    const pick = h(
+      'button',
+      {
+        class: 'pick',
+        title,
+        attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
+        on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
+      },
+      ownName(track) ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
+      h('span', { class: 'name' }, track.name),
+    );
+    return h(
+      'div',
+      {
+        class: `label${chosen ? ' selected' : ''}${holds ? ' holds' : ''}`,
+        style: { top: `${box.top}px`, height: `${box.height}px` },
+        on: { dblclick: () => viewer.toggleExpanded(track.track) },
+      },
+      h(
+        'div',
+        { class: 'line' },
+        isSingle(track) ? h('span', { class: 'twist' }) : twist,
+        pick,
+        kind.mark,
+        busy === null
+          ? null
+          : h(
+              'span',
+              { class: 'side', title: 'busy time: CPU, or real where there is no CPU clock' },
+              formatRough(busy, viewer.unit.peek()),
+            ),
+      ),
+      this.levels(box),
+    );
+  }
+
+  /** States under the slices of their thread. */
+  private thin({ track, top, height }: TrackBox): HTMLElement {
+    const title = `States of ${trackName(track)}: running, runnable, sleeping, blocked`;
+    return h('div', {
+      class: 'label row thin',
+      title,
+      style: { top: `${top}px`, height: `${height}px` },
+    });
+  }
+
+  /** Under the name of a deep thread: the way to all its levels, and back. */
+  private levels(box: TrackBox): HTMLElement | null {
+    const { viewer } = this.v;
+    const { track } = box;
+    const more = track.rows - box.shown;
+    if (!box.expanded || (more === 0 && !viewer.whole.get().has(track.track))) return null;
+    return h(
+      'button',
+      {
+        class: 'levels',
+        title: more > 0 ? `Show all ${plural(track.rows, 'level')}` : 'Show the outer levels only',
+        attrs: { type: 'button', 'data-key': `l${track.track}` },
+        on: { click: () => viewer.toggleWhole(track.track) },
+      },
+      icon(more > 0 ? 'down' : 'up'),
+      more > 0 ? `${formatCount(more)} more ${more === 1 ? 'level' : 'levels'}` : 'Fewer levels',
+    );
+  }
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracks and the ruler over them: keeps the tiles asked for, draws them, and knows what lies
+// under a point.  How hands move it stands in timelineGestures.ts.
+
+import { h } from '../../base/dom';
+import { plural } from '../../base/format';
+import { computed, effect, flushEffects, signal, type ReadSignal } from '../../base/signal';
+import type { CounterFacts, Flow, Instant, TileLane } from '../../model/engine';
+import { hitLane, type Hit } from '../../model/hit';
+import {
+  boxAt,
+  laneAt,
+  lanesOf,
+  layoutPage,
+  type LaneBox,
+  type Placed,
+  type RowBox,
+  type TrackBox,
+} from '../../model/layout';
+import { counterBoxes, rowsOf, type CounterBox, type Row } from '../../model/rows';
+import type { Span } from '../../model/span';
+import { resolutionFor, TileCache, tileRange } from '../../model/tileCache';
+import { paintCounters, type CounterScene } from '../../render/counterPainter';
+import { instantAt, paintInstants } from '../../render/instantPainter';
+import { NarrowBars } from '../../render/narrowBars';
+import { paintRuler } from '../../render/rulerPainter';
+import type { Surface } from '../../render/surface';
+import { MADE_A_FRAME, StripImages } from '../../render/strips';
+import { inWords, wordsFor } from '../../model/words';
+import { TimeScale } from '../../render/timeScale';
+import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
+import { BesideLayer, type MarkHit } from './besideLayer';
+import { Canvas } from '../canvas';
+import type { Views } from '../context';
+import { FlowLayer } from './flowLayer';
+import { rulerKey } from './rulerKey';
+import { TimelineLabels } from './timelineLabels';
+
+/** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
+const AHEAD = 120;
+
+export interface Under {
+  box: TrackBox;
+  lane: LaneBox | null;
+  hit: Hit | null;
+}
+
+/** What is drawn of the list: from top to bottom on the canvas, so far scrolled. */
+interface Part {
+  placed: Placed;
+  scroll: number;
+  top: number;
+  bottom: number;
+}
+
+export class TimelineView {
+  readonly ruler: HTMLElement;
+  readonly tracks: HTMLElement;
+  readonly lanes: HTMLElement;
+  readonly rulerPlace: HTMLElement;
+  /** A span being dragged on the ruler, to zoom to. */
+  readonly zooming = signal<Span | null>(null);
+  /** The counter under the pointer. */
+  readonly overCounter = signal<CounterFacts | null>(null);
+  readonly placed: ReadSignal<Placed>;
+  readonly marks: BesideLayer;
+  readonly rows: ReadSignal<readonly Row[]>;
+  readonly cache: TileCache;
+  readonly flows: FlowLayer;
+  readonly canvas: Canvas;
+  private readonly rulerCanvas: Canvas;
+  private readonly narrow = new NarrowBars();
+  private readonly strips = new StripImages(MADE_A_FRAME);
+  private readonly body: HTMLElement;
+  readonly labels: TimelineLabels;
+
+  constructor(private readonly v: Views) {
+    const { viewer, settings } = v;
+    this.flows = new FlowLayer(v);
+    this.marks = new BesideLayer(v);
+    this.cache = new TileCache(
+      viewer.engine,
+      viewer.bounds,
+      () => this.canvas.invalidate(),
+      viewer.failed,
+    );
+    this.rows = computed(() =>
+      rowsOf(
+        v.beside.rows.get(),
+        v.counters.list.get(),
+        viewer.facts.tracks,
+        viewer.facts.idle_threads,
+      ),
+    );
+    this.placed = computed(() =>
+      layoutPage(
+        viewer.facts,
+        {
+          expanded: viewer.expanded.get(),
+          whole: viewer.whole.get(),
+          closed: viewer.closed.get(),
+          folds: viewer.folds.get(),
+          arrangement: viewer.arrangement.get(),
+          only: viewer.only.get(),
+        },
+        settings.theme.get().heights,
+        this.rows.get(),
+      ),
+    );
+    this.labels = new TimelineLabels(
+      v,
+      () => this.tracks,
+      () => this.placed.peek(),
+    );
+    this.lanes = h('div', { class: 'lanes' });
+    this.body = h('div', { class: 'body' }, this.labels.element, this.lanes);
+    this.tracks = h(
+      'section',
+      {
+        class: 'tracks',
+        id: 'tracks',
+        attrs: { 'aria-label': 'Time line' },
+        on: { scroll: this.scrolled },
+      },
+      this.body,
+    );
+    this.canvas = new Canvas(
+      this.lanes,
+      this.tracks,
+      inWords(wordsFor(viewer.facts), 'Calls of each thread over time'),
+      (g) => this.drawTracks(g),
+      () => {
+        this.v.selection.setWidth(this.canvas.width);
+        this.v.counters.setWidth(this.canvas.width);
+        this.v.instants.setWidth(this.canvas.width);
+        this.v.beside.setWidth(this.canvas.width);
+        this.v.flows.setWidth(this.canvas.width);
+        this.scrolled();
+      },
+    );
+    this.canvas.element.tabIndex = 0;
+    this.lanes.append(this.canvas.element);
+
+    this.rulerPlace = h('div', { class: 'canvas' });
+    this.rulerCanvas = new Canvas(this.rulerPlace, this.rulerPlace, 'Ruler', (g) =>
+      this.drawRuler(g, viewer.pointer.peek()),
+    );
+    this.rulerPlace.append(this.rulerCanvas.element);
+    this.ruler = h(
+      'section',
+      { class: 'strip ruler', attrs: { 'aria-label': 'Ruler' } },
+      rulerKey(v, this.placed),
+      this.rulerPlace,
+    );
+    effect(() => this.layLabels());
+    effect(() => this.watch());
+    effect(() => this.sayLeftOut());
+    effect(() => {
+      viewer.unit.get();
+      this.zooming.get();
+      this.watchShared();
+      this.rulerCanvas.invalidate();
+    });
+  }
+
+  private watchShared(): void {
+    const { viewer, settings } = this.v;
+    viewer.view.get();
+    viewer.range.get();
+    viewer.pointer.get();
+    settings.theme.get();
+  }
+
+  private watch(): void {
+    const { viewer, selection, search } = this.v;
+    this.watchShared();
+    this.placed.get();
+    viewer.notes.get();
+    viewer.frame.get();
+    viewer.hover.get();
+    viewer.call.get();
+    selection.details.get();
+    selection.extents.get();
+    search.hits.get();
+    search.focused.get();
+    search.current.get();
+    this.v.counters.values.get();
+    this.v.vsync.bands.get();
+    viewer.counterViews.get();
+    viewer.hold.get();
+    this.v.instants.list.get();
+    viewer.mark.get();
+    this.flows.watch();
+    this.marks.watch();
+    this.overCounter.get();
+    this.canvas.invalidate();
+  }
+
+  /** What is not drawn because there is too much of it must be said. */
+  private sayLeftOut(): void {
+    const { instants, beside, viewer } = this.v;
+    const count = instants.inView.answer.get().leftOut + beside.leftOut();
+    const text = `${plural(count, 'mark is', 'marks are')} not drawn: zoom in to see all`;
+    if (count > 0) viewer.notice.set(text);
+    else if (/ not drawn: zoom in to see all$/.test(viewer.notice.peek() ?? ''))
+      viewer.notice.set(null);
+  }
+
+  private layLabels(): void {
+    const placed = this.placed.get();
+    this.body.style.height = `${placed.height + 8}px`;
+    this.labels.lay(placed, this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
+  }
+
+  private readonly scrolled = (): void => {
+    this.labels.show(this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
+    this.canvas.invalidate();
+  };
+
+  get scale(): TimeScale {
+    return new TimeScale(this.v.viewer.view.peek(), this.canvas.width);
+  }
+
+  private get res(): number {
+    return resolutionFor(this.scale.nsPerPixel);
+  }
+
+  private scene(scale: TimeScale): Scene {
+    const { viewer, selection, search, settings, meters } = this.v;
+    const theme = settings.theme.peek();
+    return {
+      theme,
+      frames: viewer.frames,
+      meter: meters.get(theme.barFont),
+      strips: this.strips,
+      narrow: this.narrow,
+      cache: this.cache,
+      scale,
+      res: resolutionFor(scale.nsPerPixel),
+      ratio: this.canvas.ratio,
+      bounds: viewer.bounds,
+      range: viewer.range.peek(),
+      notes: viewer.notes.peek(),
+      bands: this.v.vsync.bands.peek(),
+      pointer: viewer.pointer.peek(),
+      frame: viewer.frame.peek(),
+      call: selection.details.peek(),
+      extents: selection.extents.peek(),
+      hovered: viewer.hover.peek()?.hit.call ?? null,
+      matches: search.hits.peek()?.matches ?? null,
+      dimmed: search.focused.peek() && (search.hits.peek()?.frames.length ?? 0) > 0,
+      hit: search.current.peek()?.call ?? null,
+    };
+  }
+
+  private drawTracks(g: Surface): void {
+    const placed = this.placed.peek();
+    const scroll = this.tracks.scrollTop;
+    const scene = this.scene(this.scale);
+    this.want(placed, scroll, scene);
+    this.wantCounters(placed, scroll);
+    this.strips.begin();
+    this.drawScene(g, scene);
+    if (this.strips.late) this.canvas.invalidate();
+  }
+
+  /** What is in view as a picture to keep: without what follows the pointer. */
+  drawPicture(g: Surface, ratio: number): void {
+    const strips = new StripImages();
+    this.drawScene(g, { ...this.scene(this.scale), strips, ratio, pointer: null, hovered: null });
+  }
+
+  private drawScene(g: Surface, scene: Scene): void {
+    const placed = this.placed.peek();
+    const scroll = this.tracks.scrollTop;
+    this.drawPart(g, scene, { placed, scroll, top: placed.pinned, bottom: this.canvas.height });
+    if (placed.pinned > 0) {
+      this.drawPart(g, scene, { placed, scroll: 0, top: 0, bottom: placed.pinned });
+      g.fillStyle = scene.theme.colour['line-strong'];
+      g.fillRect(0, placed.pinned - 1, this.canvas.width, 1);
+    }
+    const { theme, scale } = scene;
+    this.flows.paint(g, { theme, scale, placed, scroll }, this.canvas.height);
+  }
+
+  /** Everything but arrows, of what is pinned or of what scrolls under it. */
+  private drawPart(g: Surface, scene: Scene, { placed, scroll, top, bottom }: Part): void {
+    g.save();
+    g.beginPath();
+    g.rect(0, top, this.canvas.width, bottom - top);
+    g.clip();
+    paintTracks(g, scene, placed.tracks, scroll, bottom);
+    this.drawCounters(g, scene, { placed, scroll, top, bottom });
+    this.marks.paint(g, scene, placed.rows, scroll, bottom);
+    paintGroups(g, scene, placed.groups, scroll, bottom);
+    const mark = this.v.viewer.mark.peek();
+    const selected = mark?.kind === 'instant' ? mark.number : null;
+    const list = this.v.instants.list.peek();
+    const { theme, scale, frames } = scene;
+    const meter = this.v.meters.get(theme.font);
+    paintInstants(g, { theme, scale, placed, frames, meter, selected }, list, scroll, bottom);
+    g.restore();
+  }
+
+  private counterBoxes(placed: Placed): CounterBox[] {
+    const { hold, facts } = this.v.viewer;
+    return counterBoxes(placed.rows, hold.peek() ? facts.end_ns : null);
+  }
+
+  private wantCounters(placed: Placed, scroll: number): void {
+    const bottom = scroll + this.canvas.height;
+    const seen = this.counterBoxes(placed).filter(
+      (b) => b.top < placed.pinned || (b.top < bottom && b.top + b.height > scroll),
+    );
+    this.v.counters.show(seen.map((box) => box.counter.counter));
+  }
+
+  private drawCounters(g: Surface, scene: Scene, { placed, scroll, bottom }: Part): void {
+    const seen = this.counterBoxes(placed).filter(
+      (b) => b.top < scroll + bottom && b.top + b.height > scroll,
+    );
+    const counters: CounterScene = {
+      theme: scene.theme,
+      scale: scene.scale,
+      meter: this.v.meters.get(scene.theme.font),
+      values: this.v.counters.values.peek(),
+      pointer: scene.pointer,
+      hovered: this.overCounter.peek()?.counter ?? null,
+      views: this.v.viewer.counterViews.peek(),
+    };
+    paintCounters(g, counters, seen, scroll, bottom);
+  }
+
+  /** From the top of the list: what is pinned does not scroll. */
+  private listY(y: number): number {
+    return y < this.placed.peek().pinned ? y : y + this.tracks.scrollTop;
+  }
+
+  /** The arrow at a point of the canvas. */
+  flowAt(x: number, y: number): Flow | null {
+    const theme = this.v.settings.theme.peek();
+    const scroll = this.tracks.scrollTop;
+    const scene = { theme, placed: this.placed.peek(), scale: this.scale, scroll };
+    return this.flows.at(scene, x, y + scroll);
+  }
+
+  /** The instant whose mark is under a point of the canvas. */
+  instantAt(x: number, y: number): Instant | null {
+    const where = { placed: this.placed.peek(), scale: this.scale };
+    return instantAt(where, this.v.instants.list.peek(), x, this.listY(y));
+  }
+
+  /** What is no track and under a point of the canvas. */
+  rowAt(y: number): RowBox | null {
+    return boxAt(this.placed.peek().rows, this.listY(y));
+  }
+
+  /** The object, snapshot, sample or memory dump under a point of the canvas. */
+  markAt(x: number, y: number): MarkHit | null {
+    const box = this.rowAt(y);
+    const theme = this.v.settings.theme.peek();
+    const scene = { theme, scale: this.scale };
+    return box && this.marks.at(scene, box, x, this.listY(y));
+  }
+
+  /** The counter under a point of the canvas. */
+  counterAt(y: number): CounterFacts | null {
+    const row = this.rowAt(y)?.row;
+    return row?.kind === 'counter' ? row.counter : null;
+  }
+
+  private want(placed: Placed, scroll: number, scene: Scene): void {
+    const top = scroll - AHEAD;
+    const bottom = scroll + this.canvas.height + AHEAD;
+    const { heights } = scene.theme;
+    const lanes: TileLane[] = [];
+    for (const box of placed.tracks) {
+      const pinned = box.top < placed.pinned;
+      if (!pinned && (box.top + box.height < top || box.top > bottom)) continue;
+      const seen = pinned
+        ? lanesOf(box, heights, 0, placed.pinned)
+        : lanesOf(box, heights, top, bottom);
+      for (const lane of seen) lanes.push(lane.lane);
+      if (box.track.waits > 0) lanes.push({ kind: 'w', row: box.track.track });
+    }
+    this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
+  }
+
+  drawRuler(g: Surface, pointer: number | null): void {
+    const { viewer, settings, meters } = this.v;
+    const theme = settings.theme.peek();
+    paintRuler(g, {
+      theme,
+      meter: meters.get(theme.font),
+      scale: new TimeScale(viewer.view.peek(), this.rulerCanvas.width),
+      height: this.rulerCanvas.height,
+      bounds: viewer.bounds,
+      range: viewer.range.peek(),
+      zoom: this.zooming.peek(),
+      pointer,
+      unit: viewer.unit.peek(),
+    });
+  }
+
+  /** What lies under a point of the canvas. */
+  under(x: number, y: number): Under | null {
+    const at = this.listY(y);
+    const box = boxAt(this.placed.peek().tracks, at);
+    if (!box) return null;
+    const lane = laneAt(box, this.v.settings.theme.peek().heights, at);
+    return { box, lane, hit: lane && hitLane(this.cache, lane.lane, this.res, this.scale.t(x)) };
+  }
+
+  get resolution(): number {
+    return this.res;
+  }
+
+  /** Where a track stands, brought back if it is hidden or closed. */
+  private boxOf(track: number): TrackBox | undefined {
+    const find = (): TrackBox | undefined => {
+      flushEffects();
+      return this.placed.peek().tracks.find((b) => b.track.track === track);
+    };
+    this.v.viewer.openProcessOf(track);
+    const box = find();
+    if (box) return box;
+    this.v.viewer.unhide(track);
+    return find();
+  }
+
+  /** Scroll a track to the top, and put the keyboard on its name. */
+  showTrack(track: number): void {
+    const box = this.boxOf(track);
+    if (!box) return;
+    const { pinned } = this.placed.peek();
+    if (box.top >= pinned) this.tracks.scrollTop = box.top - pinned;
+    this.scrolled();
+    this.labels.focus(`n${track}`);
+  }
+
+  /** Scroll as little as shows a row. */
+  showRow(track: number, depth: number): void {
+    let box = this.boxOf(track);
+    if (box?.expanded && depth >= box.shown) {
+      this.v.viewer.toggleWhole(track);
+      box = this.boxOf(track);
+    }
+    const { pinned } = this.placed.peek();
+    if (!box || box.top < pinned) return;
+    const { row } = this.v.settings.theme.peek().heights;
+    const top = box.expanded ? box.top + depth * row : box.top;
+    const bottom = top + 3 * row;
+    const { scrollTop, clientHeight } = this.tracks;
+    if (top < scrollTop + pinned) this.tracks.scrollTop = Math.max(0, top - row - pinned);
+    else if (bottom > scrollTop + clientHeight) this.tracks.scrollTop = bottom - clientHeight;
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a track beside its name.
+
+import { h } from '../../base/dom';
+import type { TraceFacts, Track } from '../../model/engine';
+import { idOf } from '../../model/names';
+
+/** Async slices have no CPU time of their own, whatever clocks the trace has. */
+export function busyTime(track: Track): number | null {
+  if (track.kind === 'states') return null;
+  return track.kind === 'async' || track.kind === 'cpu'
+    ? track.real_ns
+    : (track.cpu_ns ?? track.real_ns);
+}
+
+/** What a track is, where it is not simply a thread. */
+export function kindOf(
+  track: Track,
+  facts: TraceFacts,
+): { title: string; mark: HTMLElement | null } {
+  const owner = [...facts.tracks.filter((t) => t.kind === 'thread'), ...facts.idle_threads].find(
+    (t) => t.thread === track.thread,
+  );
+  const mark = (text: string): HTMLElement =>
+    h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, text);
+  if (track.beside)
+    return { title: 'what another trace of the file tells of this thread', mark: mark('beside') };
+  if (track.kind === 'overflow')
+    return {
+      title: 'slices of this thread that overlap its others without nesting',
+      mark: mark('overlap'),
+    };
+  if (track.kind === 'cpu') return { title: 'what this processor ran', mark: null };
+  if (track.kind === 'states') return { title: 'states of this thread', mark: mark('states') };
+  if (track.kind !== 'async') return { title: '', mark: null };
+  const of =
+    track.thread >= 0 && owner ? `begun by [${idOf(owner)}] ${owner.name}` : 'of the process';
+  return { title: `async slices ${of}`, mark: mark('async') };
+}
+
+export function processWords(track: Track, facts: TraceFacts): string {
+  const { processes } = facts;
+  const process = processes.length > 1 ? processes[track.process] : undefined;
+  return process ? `, process ${idOf(process)} ${process.name}` : '';
+}
