@@ -137,3 +137,19 @@ struct tv_bytes tv_bytes_trim(struct tv_bytes bytes)
         bytes.length--;
     return bytes;
 }
+
+struct tv_bytes tv_bytes_take_word(struct tv_bytes *bytes)
+{
+    size_t length = 0;
+    while (bytes->length > 0 && tv_is_blank(bytes->data[0])) {
+        bytes->data++;
+        bytes->length--;
+    }
+    while (length < bytes->length && !tv_is_blank(bytes->data[length]))
+        length++;
+    struct tv_bytes word = {bytes->data, length};
+    if (length > 0)
+        bytes->data += length;
+    bytes->length -= length;
+    return word;
+}

@@ -146,6 +146,10 @@ static inline bool tv_is_blank(uint8_t c)
 /* Without the blanks at both ends. */
 struct tv_bytes tv_bytes_trim(struct tv_bytes bytes);
 
+/* The next word, up to a blank, without those before it; *bytes gets what is behind it.  Empty when
+ * only blanks are left. */
+struct tv_bytes tv_bytes_take_word(struct tv_bytes *bytes);
+
 /* Below, at or above 0, as memcmp; of two that begin alike the shorter is first. */
 int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b);
 

@@ -28,23 +28,10 @@ static void skip_blanks(struct tv_bytes *text)
     }
 }
 
-/* The next word; empty at the end. */
-static struct tv_bytes take_word(struct tv_bytes *text)
-{
-    size_t length = 0;
-    skip_blanks(text);
-    while (length < text->length && !tv_is_blank(text->data[length]))
-        length++;
-    struct tv_bytes word = {text->data, length};
-    text->data += length;
-    text->length -= length;
-    return word;
-}
-
 /* A decimal number without a unit, times `unit`. */
 static bool take_number(struct tv_bytes *text, tv_ns unit, tv_ns *value)
 {
-    struct tv_bytes word = take_word(text);
+    struct tv_bytes word = tv_bytes_take_word(text);
     for (size_t i = 0; i < word.length; i++)
         if ((word.data[i] < '0' || word.data[i] > '9') && word.data[i] != '.' &&
             (word.data[i] != '-' || i > 0))
@@ -59,7 +46,7 @@ bool tv_battor_line(struct tv_bytes text, struct tv_battor_line *line)
         !take_number(&text, PARTS, &amperes) || line->time > LATEST || line->time < -LATEST)
         return false;
     line->watts = volts < 0 || amperes < 0 ? -1 : (double)volts * (double)amperes / PARTS_PER_WATT;
-    line->sync_id = take_word(&text);
+    line->sync_id = tv_bytes_take_word(&text);
     skip_blanks(&text);
     if (text.length > 0)
         return false;
@@ -102,7 +89,7 @@ static void add_sample(struct reading *reading, const struct tv_battor_line *lin
 /* "# sample_rate 2000 Hz": a key and its value. */
 static void take_comment(const struct reading *reading, struct tv_bytes text)
 {
-    struct tv_bytes key = take_word(&text);
+    struct tv_bytes key = tv_bytes_take_word(&text);
     skip_blanks(&text);
     if (text.length > 0)
         tv_head_add_metadata(reading->side.trace->head, reading->side.input, key, text);

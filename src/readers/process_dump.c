@@ -13,15 +13,8 @@
 static unsigned split(struct tv_bytes line, struct tv_bytes *words)
 {
     unsigned count = 0;
-    size_t i = 0;
-    while (i < line.length && count < MOST_WORDS) {
-        size_t start = i;
-        while (i < line.length && !tv_is_blank(line.data[i]))
-            i++;
-        words[count++] = (struct tv_bytes){line.data + start, i - start};
-        while (i < line.length && tv_is_blank(line.data[i]))
-            i++;
-    }
+    while (count < MOST_WORDS && (words[count] = tv_bytes_take_word(&line)).length > 0)
+        count++;
     return count;
 }
 

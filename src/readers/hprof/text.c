@@ -73,18 +73,6 @@ static bool take_number(struct tv_bytes *text, uint64_t *value)
     return true;
 }
 
-static struct tv_bytes take_word(struct tv_bytes *text)
-{
-    size_t length = 0;
-    *text = tv_bytes_trim(*text);
-    while (length < text->length && !tv_is_blank(text->data[length]))
-        length++;
-    struct tv_bytes word = {text->data, length};
-    text->data += length;
-    text->length -= length;
-    return word;
-}
-
 /* ---- Frames ---- */
 
 /* "java.base/", "app//": the module that JDK 9 and later write in front.  A '/' in the name of a
@@ -228,9 +216,11 @@ static bool take_row(struct reading *reading, struct tv_bytes text, uint64_t off
     struct tv_hprof_row row = {.offset = offset};
     int64_t self, accumulated;
     uint64_t rank, count;
-    if (!tv_parse_u64(take_word(&text), &rank) || !parse_share(take_word(&text), &self) ||
-        !parse_share(take_word(&text), &accumulated) || !tv_parse_u64(take_word(&text), &count) ||
-        !tv_parse_u64(take_word(&text), &row.stack) ||
+    if (!tv_parse_u64(tv_bytes_take_word(&text), &rank) ||
+        !parse_share(tv_bytes_take_word(&text), &self) ||
+        !parse_share(tv_bytes_take_word(&text), &accumulated) ||
+        !tv_parse_u64(tv_bytes_take_word(&text), &count) ||
+        !tv_parse_u64(tv_bytes_take_word(&text), &row.stack) ||
         count > (uint64_t)INT64_MAX / TV_HPROF_SAMPLE_NS)
         return false;
     text = tv_bytes_trim(text);

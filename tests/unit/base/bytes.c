@@ -291,8 +291,20 @@ static void trims(void **state)
     assert_int_equal(tv_bytes_trim((struct tv_bytes){NULL, 0}).length, 0);
 }
 
+static void takes_words(void **state)
+{
+    (void)state;
+    struct tv_bytes text = TV_BYTES(" \tone two\r");
+    assert_true(tv_bytes_equal(tv_bytes_take_word(&text), TV_BYTES("one")));
+    assert_true(tv_bytes_equal(text, TV_BYTES(" two\r")));
+    assert_true(tv_bytes_equal(tv_bytes_take_word(&text), TV_BYTES("two")));
+    assert_int_equal(tv_bytes_take_word(&text).length, 0);
+    assert_int_equal(text.length, 0);
+}
+
 UNIT_TESTS(bytes, cmocka_unit_test(takes_little_endian), cmocka_unit_test(does_not_leave_the_bytes),
            cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(takes_uleb),
            cmocka_unit_test(takes_sleb), cmocka_unit_test(leb_must_end_within_64_bits),
            cmocka_unit_test(leb_round_trip), cmocka_unit_test(takes_lines),
-           cmocka_unit_test(splits), cmocka_unit_test(compares), cmocka_unit_test(trims));
+           cmocka_unit_test(splits), cmocka_unit_test(compares), cmocka_unit_test(trims),
+           cmocka_unit_test(takes_words));
