@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.h - the tokens of lenient JSON text, for the json_*.c files alone.
+ * walk.h - the tokens of lenient JSON text, for the files of this folder alone.
  *
  * All rules of leniency are here and in walk.c, so that whoever goes over a text finds the
  * same values in it.  No byte behind the end is read.
