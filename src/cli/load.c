@@ -340,9 +340,13 @@ void tv_load_report(const struct tv_settings *settings, const struct tv_head *he
         if (diagnostic->count == 0 || kind == TV_DIAGNOSTIC_UNMATCHED_EXIT ||
             kind == TV_DIAGNOSTIC_OPEN_CALL)
             continue;
-        fprintf(stderr, "%s: %s: %s (%s: %" PRIu64, input_name(head),
-                tv_diagnostic_is_warning(kind) ? "warning" : "note", tv_diagnostic_text(kind),
-                tv_diagnostic_name(kind), diagnostic->count);
+        struct tv_out text;
+        tv_out_init_memory(&text);
+        tv_diagnostics_write_text(&text, &head->diagnostics, kind);
+        fprintf(stderr, "%s: %s: %.*s (%s: %" PRIu64, input_name(head),
+                tv_diagnostic_is_warning(kind) ? "warning" : "note", (int)text.length,
+                (const char *)text.buffer, tv_diagnostic_name(kind), diagnostic->count);
+        tv_out_release(&text);
         if (diagnostic->offset_count > 0)
             fprintf(stderr, ", first at byte %" PRIu64, diagnostic->offsets[0]);
         fputs(")\n", stderr);

@@ -32,6 +32,37 @@ bool tv_diagnostic_is_warning(enum tv_diagnostic_kind kind)
     return kinds[kind].severity == W;
 }
 
+void tv_diagnostics_write_text(struct tv_out *out, const struct tv_diagnostics *all,
+                               enum tv_diagnostic_kind kind)
+{
+    const char *before = ": ";
+    tv_out_text(out, tv_diagnostic_text(kind));
+    if (kind != TV_DIAGNOSTIC_UNKNOWN_PHASE)
+        return;
+    for (unsigned letter = 0; letter < TV_DIAGNOSTIC_LETTERS; letter++) {
+        if (all->phases[letter] == 0)
+            continue;
+        tv_out_text(out, before);
+        tv_out_u64(out, all->phases[letter]);
+        tv_out_char(out, ' ');
+        if (letter == 0)
+            tv_out_text(out, "without a letter");
+        else
+            tv_out_char(out, (char)letter);
+        before = ", ";
+    }
+}
+
+void tv_diagnostics_write_json(struct tv_out *out, const struct tv_diagnostics *all,
+                               enum tv_diagnostic_kind kind)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_diagnostics_write_text(&text, all, kind);
+    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
 static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset, uint32_t input)
 {
     if (offset == TV_NO_OFFSET || diagnostic->offset_count == TV_DIAGNOSTIC_OFFSETS)
@@ -60,4 +91,6 @@ void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics
 {
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
         tv_diagnostics_merge_kind(to, (enum tv_diagnostic_kind)kind, &from->kinds[kind]);
+    for (unsigned letter = 0; letter < TV_DIAGNOSTIC_LETTERS; letter++)
+        to->phases[letter] += from->phases[letter];
 }

@@ -8,7 +8,7 @@
 #ifndef TV_MODEL_DIAGNOSTIC_H
 #define TV_MODEL_DIAGNOSTIC_H
 
-#include "base/types.h"
+#include "base/out.h"
 
 /* X(enumerator, name, severity, text): severity N a note, W a warning (something is lost or
  * guessed). */
@@ -190,15 +190,26 @@ struct tv_diagnostic {
     uint32_t inputs[TV_DIAGNOSTIC_OFFSETS];  /* in which input each of them is */
 };
 
+/* Letters of phases are ASCII; what is none counts under 0. */
+#define TV_DIAGNOSTIC_LETTERS 128
+
 struct tv_diagnostics {
     struct tv_diagnostic kinds[TV_DIAGNOSTIC_COUNT];
-    uint32_t input; /* of what is added from now on */
+    uint64_t phases[TV_DIAGNOSTIC_LETTERS]; /* of unknown-phase, how many of each letter */
+    uint32_t input;                         /* of what is added from now on */
 };
 
 /* "unmatched-exit"; a sentence; whether it is a warning. */
 const char *tv_diagnostic_name(enum tv_diagnostic_kind kind);
 const char *tv_diagnostic_text(enum tv_diagnostic_kind kind);
 bool tv_diagnostic_is_warning(enum tv_diagnostic_kind kind);
+
+/* The sentence with what is known beside the count: "..., left out: 2 Z, 1 without a letter". */
+void tv_diagnostics_write_text(struct tv_out *out, const struct tv_diagnostics *all,
+                               enum tv_diagnostic_kind kind);
+/* The same as a JSON string. */
+void tv_diagnostics_write_json(struct tv_out *out, const struct tv_diagnostics *all,
+                               enum tv_diagnostic_kind kind);
 
 /* Counts one more; `offset` may be TV_NO_OFFSET. */
 void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind, uint64_t offset);

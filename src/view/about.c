@@ -310,13 +310,14 @@ static void write_idle_threads(struct tv_out *out, const struct tv_view *view)
     tv_free(busy);
 }
 
-static void write_diagnostic(struct tv_out *out, enum tv_diagnostic_kind kind,
-                             const struct tv_diagnostic *diagnostic)
+static void write_diagnostic(struct tv_out *out, const struct tv_diagnostics *all,
+                             enum tv_diagnostic_kind kind)
 {
+    const struct tv_diagnostic *diagnostic = &all->kinds[kind];
     tv_out_text(out, "{\"kind\":");
     tv_out_json(out, tv_bytes_of(tv_diagnostic_name(kind)));
     tv_out_text(out, ",\"text\":");
-    tv_out_json(out, tv_bytes_of(tv_diagnostic_text(kind)));
+    tv_diagnostics_write_json(out, all, kind);
     tv_out_text(out, ",\"severity\":");
     tv_out_text(out, tv_diagnostic_is_warning(kind) ? "\"warning\"" : "\"note\"");
     tv_out_text(out, ",\"count\":");
@@ -337,7 +338,7 @@ static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *a
         if (all->kinds[kind].count == 0)
             continue;
         tv_out_text(out, any ? "," : "");
-        write_diagnostic(out, (enum tv_diagnostic_kind)kind, &all->kinds[kind]);
+        write_diagnostic(out, all, (enum tv_diagnostic_kind)kind);
         any = true;
     }
     tv_out_char(out, ']');

@@ -247,7 +247,7 @@ uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
         tv_out_format(
             out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_diagnostic_name(kind),
             tv_diagnostic_is_warning(kind) ? "warning" : "note");
-        tv_out_json(out, tv_bytes_of(tv_diagnostic_text(kind)));
+        tv_diagnostics_write_json(out, &trace->head->diagnostics, kind);
         tv_out_format(out, ", \"count\": %" PRIu64 ", \"places\": [", one->count);
         for (uint32_t k = 0; k < one->offset_count; k++) {
             tv_out_text(out, k > 0 ? ",\n    " : "\n    ");

@@ -349,7 +349,8 @@ static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
             continue;
         label(out, tv_diagnostic_is_warning(kind) ? "warning" : "note");
         tv_out_u64(out, one->count);
-        tv_out_format(out, " %s: %s", tv_diagnostic_name(kind), tv_diagnostic_text(kind));
+        tv_out_format(out, " %s: ", tv_diagnostic_name(kind));
+        tv_diagnostics_write_text(out, all, kind);
         if (one->offset_count > 0)
             tv_out_format(out, " (first at byte %llu)", (unsigned long long)one->offsets[0]);
         tv_out_char(out, '\n');

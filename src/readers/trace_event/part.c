@@ -191,6 +191,13 @@ static void warn(struct tv_te_part *part, enum tv_diagnostic_kind kind, const st
     tv_diagnostics_add(&part->diagnostics, kind, event->offset);
 }
 
+static void warn_phase(struct tv_te_part *part, const struct event *event)
+{
+    bool letter = event->phase > ' ' && event->phase < 0x7f;
+    warn(part, TV_DIAGNOSTIC_UNKNOWN_PHASE, event);
+    part->diagnostics.phases[letter ? (unsigned char)event->phase : 0]++;
+}
+
 /* ---- What events must say ---- */
 
 static bool is_one_of(char phase, const char *phases)
@@ -578,7 +585,7 @@ void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields,
         return;
     }
     if (TV_UNLIKELY(!is_phase(event.phase))) {
-        warn(part, TV_DIAGNOSTIC_UNKNOWN_PHASE, &event);
+        warn_phase(part, &event);
         return;
     }
     if (TV_UNLIKELY(!tv_te_time(fields->ts, &event.time) || event.time < TV_TE_EARLIEST)) {
