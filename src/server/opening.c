@@ -18,7 +18,7 @@ struct outcome {
 
 /* A piece of a file on its way. */
 struct incoming {
-    struct tv_piece *piece; /* NULL: refused, or over */
+    struct tv_shelf_piece *piece; /* NULL: refused, or over */
     struct outcome outcome;
     uint64_t held;
 };
@@ -89,15 +89,15 @@ static void take_piece(void *context, struct tv_bytes bytes)
 {
     struct incoming *incoming = context;
     if (incoming->piece)
-        tv_piece_add(incoming->piece, bytes);
+        tv_shelf_piece_add(incoming->piece, bytes);
 }
 
 static void end_piece(struct incoming *incoming)
 {
-    struct tv_piece *piece = incoming->piece;
+    struct tv_shelf_piece *piece = incoming->piece;
     struct outcome *outcome = &incoming->outcome;
     incoming->piece = NULL;
-    if (piece && tv_piece_end(piece, &incoming->held, &outcome->error) != TV_OK)
+    if (piece && tv_shelf_piece_end(piece, &incoming->held, &outcome->error) != TV_OK)
         outcome->status =
             outcome->error.status == TV_ERR_LIMIT ? TV_HTTP_TOO_LARGE : TV_HTTP_NO_ROOM;
 }

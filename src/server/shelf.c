@@ -31,7 +31,7 @@ struct tv_shelf {
     uint32_t next;
 };
 
-struct tv_piece {
+struct tv_shelf_piece {
     struct tv_shelf *shelf;
     struct file *file;
     uint64_t held;
@@ -185,7 +185,8 @@ enum tv_status tv_shelf_begin(struct tv_shelf *shelf, struct tv_bytes name, uint
 }
 
 enum tv_status tv_shelf_begin_piece(struct tv_shelf *shelf, uint32_t number, uint64_t offset,
-                                    struct tv_piece **piece, uint64_t *held, struct tv_error *err)
+                                    struct tv_shelf_piece **piece, uint64_t *held,
+                                    struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     pthread_mutex_lock(&shelf->lock);
@@ -202,13 +203,13 @@ enum tv_status tv_shelf_begin_piece(struct tv_shelf *shelf, uint32_t number, uin
     if (status == TV_OK) {
         file->busy = true;
         *piece = tv_alloc(1, sizeof **piece);
-        **piece = (struct tv_piece){.shelf = shelf, .file = file, .held = file->held};
+        **piece = (struct tv_shelf_piece){.shelf = shelf, .file = file, .held = file->held};
     }
     pthread_mutex_unlock(&shelf->lock);
     return status;
 }
 
-void tv_piece_add(struct tv_piece *piece, struct tv_bytes bytes)
+void tv_shelf_piece_add(struct tv_shelf_piece *piece, struct tv_bytes bytes)
 {
     struct tv_error *err = &piece->error;
     const struct file *file = piece->file;
@@ -221,7 +222,8 @@ void tv_piece_add(struct tv_piece *piece, struct tv_bytes bytes)
         piece->held += bytes.length;
 }
 
-enum tv_status tv_piece_end(struct tv_piece *piece, uint64_t *held, struct tv_error *err)
+enum tv_status tv_shelf_piece_end(struct tv_shelf_piece *piece, uint64_t *held,
+                                  struct tv_error *err)
 {
     struct tv_shelf *shelf = piece->shelf;
     struct file *file = piece->file;

@@ -45,13 +45,13 @@ enum tv_status tv_shelf_begin(struct tv_shelf *shelf, struct tv_bytes name, uint
  * coming; TV_ERR_IO: there is no such file).  Bytes beyond the size that was announced, and what
  * cannot be written, make the piece fail: tv_shelf_end_piece tells, and the file is gone then.
  */
-struct tv_piece;
+struct tv_shelf_piece;
 enum tv_status tv_shelf_begin_piece(struct tv_shelf *shelf, uint32_t number, uint64_t offset,
-                                    struct tv_piece **piece, uint64_t *held,
+                                    struct tv_shelf_piece **piece, uint64_t *held,
                                     struct tv_error *err) TV_MUST_CHECK;
-void tv_piece_add(struct tv_piece *piece, struct tv_bytes bytes);
-enum tv_status tv_piece_end(struct tv_piece *piece, uint64_t *held,
-                            struct tv_error *err) TV_MUST_CHECK;
+void tv_shelf_piece_add(struct tv_shelf_piece *piece, struct tv_bytes bytes);
+enum tv_status tv_shelf_piece_end(struct tv_shelf_piece *piece, uint64_t *held,
+                                  struct tv_error *err) TV_MUST_CHECK;
 
 /* Forgets a file that came over HTTP, when all that have its source have freed it.  No such file:
  * nothing happens. */

@@ -25,9 +25,9 @@ static uint32_t begin(struct tv_shelf *shelf, const char *name, uint64_t bytes)
     return number;
 }
 
-static struct tv_piece *begin_piece(struct tv_shelf *shelf, uint32_t number, uint64_t offset)
+static struct tv_shelf_piece *begin_piece(struct tv_shelf *shelf, uint32_t number, uint64_t offset)
 {
-    struct tv_piece *piece;
+    struct tv_shelf_piece *piece;
     uint64_t held;
     assert_int_equal(tv_shelf_begin_piece(shelf, number, offset, &piece, &held, NULL), TV_OK);
     return piece;
@@ -38,9 +38,9 @@ static enum tv_status put(struct tv_shelf *shelf, uint32_t number, uint64_t offs
 {
     uint64_t held;
     struct tv_error err = {0};
-    struct tv_piece *piece = begin_piece(shelf, number, offset);
-    tv_piece_add(piece, tv_bytes_of(text));
-    return tv_piece_end(piece, &held, &err);
+    struct tv_shelf_piece *piece = begin_piece(shelf, number, offset);
+    tv_shelf_piece_add(piece, tv_bytes_of(text));
+    return tv_shelf_piece_end(piece, &held, &err);
 }
 
 static void assert_shelf(struct tv_shelf *shelf, const char *json)
@@ -119,7 +119,7 @@ static void wants_pieces_in_their_order(void **state)
 {
     (void)state;
     struct tv_shelf *shelf = tv_shelf_new();
-    struct tv_piece *piece;
+    struct tv_shelf_piece *piece;
     struct tv_error err = {0};
     uint64_t held = 99;
     uint32_t number = begin(shelf, "x", 5);
@@ -128,12 +128,13 @@ static void wants_pieces_in_their_order(void **state)
     assert_string_equal(err.message, "expected the piece at byte 2, found one at byte 3");
     assert_int_equal(held, 2);
     assert_int_equal(tv_shelf_begin_piece(shelf, 7, 0, &piece, &held, &err), TV_ERR_IO);
-    struct tv_piece *first = begin_piece(shelf, number, 2);
+    struct tv_shelf_piece *first = begin_piece(shelf, number, 2);
     assert_int_equal(tv_shelf_begin_piece(shelf, number, 2, &piece, &held, &err), TV_ERR_USAGE);
     assert_string_equal(err.message, "another piece of it is just coming");
-    tv_piece_add(first, TV_BYTES("cd"));
-    assert_int_equal(tv_piece_end(first, &held, &err), TV_OK); /* the client has gone: it may */
-    assert_int_equal(held, 4);                                 /* come back with the rest */
+    tv_shelf_piece_add(first, TV_BYTES("cd"));
+    assert_int_equal(tv_shelf_piece_end(first, &held, &err),
+                     TV_OK);   /* the client has gone: it may */
+    assert_int_equal(held, 4); /* come back with the rest */
     assert_int_equal(put(shelf, number, 4, "e"), TV_OK);
     assert_int_equal(tv_shelf_begin_piece(shelf, number, 5, &piece, &held, &err), TV_ERR_USAGE);
     assert_holds(shelf, number, "abcde");
@@ -147,11 +148,11 @@ static void takes_no_more_than_was_announced(void **state)
     struct tv_error err = {0};
     uint64_t held;
     uint32_t number = begin(shelf, "x", 3);
-    struct tv_piece *piece = begin_piece(shelf, number, 0);
-    tv_piece_add(piece, TV_BYTES("ab"));
-    tv_piece_add(piece, TV_BYTES("cd"));
-    tv_piece_add(piece, TV_BYTES("e"));
-    assert_int_equal(tv_piece_end(piece, &held, &err), TV_ERR_LIMIT);
+    struct tv_shelf_piece *piece = begin_piece(shelf, number, 0);
+    tv_shelf_piece_add(piece, TV_BYTES("ab"));
+    tv_shelf_piece_add(piece, TV_BYTES("cd"));
+    tv_shelf_piece_add(piece, TV_BYTES("e"));
+    assert_int_equal(tv_shelf_piece_end(piece, &held, &err), TV_ERR_LIMIT);
     assert_string_equal(err.message, "there is more of it than the 3 bytes that were announced");
     assert_shelf(shelf, "[]");
     assert_int_equal(tv_shelf_begin_piece(shelf, number, 2, &piece, &held, &err), TV_ERR_IO);
@@ -169,15 +170,15 @@ static void drops_what_is_not_wanted(void **state)
     uint32_t whole = begin(shelf, "whole", 2), coming = begin(shelf, "coming", 2);
     assert_int_equal(put(shelf, whole, 0, "ab"), TV_OK);
     assert_true(tv_shelf_get(shelf, whole, &file));
-    struct tv_piece *piece = begin_piece(shelf, coming, 0);
+    struct tv_shelf_piece *piece = begin_piece(shelf, coming, 0);
     tv_shelf_drop(shelf, 0); /* not the program's own */
     tv_shelf_drop(shelf, whole);
     tv_shelf_drop(shelf, coming);
     tv_shelf_drop(shelf, coming);
     tv_shelf_drop(shelf, 4711);
     assert_shelf(shelf, "[{\"input\":0,\"name\":\"own.trace\",\"bytes\":null}]");
-    tv_piece_add(piece, TV_BYTES("ab"));
-    assert_int_equal(tv_piece_end(piece, &held, &err), TV_ERR_IO);
+    tv_shelf_piece_add(piece, TV_BYTES("ab"));
+    assert_int_equal(tv_shelf_piece_end(piece, &held, &err), TV_ERR_IO);
     /* Who has its source keeps it. */
     char got[3] = "";
     size_t length;
@@ -225,7 +226,7 @@ static int fill_up(void)
 {
     struct tv_shelf *shelf = tv_shelf_new();
     struct tv_error err = {0};
-    struct tv_piece *piece;
+    struct tv_shelf_piece *piece;
     uint64_t held;
     uint32_t number;
     struct rlimit limit = {1000, 1000};
@@ -237,8 +238,8 @@ static int fill_up(void)
         return 2;
     static const uint8_t bytes[2500];
     for (int i = 0; i < 2; i++)
-        tv_piece_add(piece, (struct tv_bytes){bytes, sizeof bytes});
-    if (tv_piece_end(piece, &held, &err) != TV_ERR_IO ||
+        tv_shelf_piece_add(piece, (struct tv_bytes){bytes, sizeof bytes});
+    if (tv_shelf_piece_end(piece, &held, &err) != TV_ERR_IO ||
         strcmp(err.message,
                "cannot write to the temporary file (TMPDIR says where): File too large") != 0)
         return 3;
