@@ -36,5 +36,6 @@ import './states.test.mjs';
 import './tables.test.mjs';
 import './traces.test.mjs';
 import './trees.test.mjs';
+import './twin.test.mjs';
 import './windows.test.mjs';
 import './words.test.mjs';

@@ -46,7 +46,7 @@ const SECTIONS: readonly Section[] = [
       ['Ctrl+P', 'find a thread'],
       [
         'Tab from the time line',
-        'its visible calls as a list; Up, Down and Enter there, Left and Right to another track',
+        'its visible calls as a list; Up, Down and Enter there, Left and Right to another line',
       ],
       ['Esc', 'clears the range, then the selection'],
     ],

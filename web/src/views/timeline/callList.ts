@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line's twin in words: the visible calls of a thread as a grid that opens when the
-// keyboard comes to it, behind the canvas in the order of Tab.
+// The time line's twin in words: what can be seen of a thread, or of a line of objects, samples or
+// memory dumps, as a grid that opens when the keyboard comes to it, behind the canvas in the order
+// of Tab.
 
 import { fill, h, setAttribute } from '../../base/dom';
 import { formatTime, unitHead } from '../../base/format';
 import { debounce } from '../../base/latest';
 import { effect } from '../../base/signal';
-import type { Instant, Track } from '../../model/engine';
+import type { Track } from '../../model/engine';
+import { sameMark } from '../../model/marks';
 import { trackName } from '../../model/names';
+import { rowName, type Row } from '../../model/rows';
 import { namedTracks } from '../../model/states';
 import { inWords, wordsFor } from '../../model/words';
-import { flagWords, visibleCalls, type VisibleCall } from '../../model/visibleCalls';
 import { goToCall, type Views } from '../context';
+import { rowEntries, trackEntries, type Entry } from './listEntries';
 import type { TimelineView } from './timelineView';
 
-const MOST = 200;
 const REST = 250;
 const PAGE = 10;
 
-/** What the list goes through: calls, and the instants between them. */
-type Entry = { call: VisibleCall } | { instant: Instant };
-
-function timeOf(entry: Entry): number {
-  return 'call' in entry ? entry.call.start : entry.instant.time;
+/** A line of the time line that has entries. */
+interface Line {
+  key: string;
+  name: string;
+  top: number;
+  height: number;
+  of: { track: Track } | { row: Row };
 }
 
 export class CallList {
@@ -31,8 +35,8 @@ export class CallList {
   private readonly grid: HTMLElement;
   private entries: Entry[] = [];
   private at = 0;
-  /** The track that arrows went to; null: that of the selected call. */
-  private chosen: number | null = null;
+  /** The line that arrows went to; null: that of the selected call. */
+  private chosen: string | null = null;
   private readonly again = debounce(REST, () => {
     if (document.activeElement === this.grid) this.show();
   });
@@ -59,6 +63,7 @@ export class CallList {
       v.viewer.view.get();
       v.viewer.expanded.get();
       v.instants.list.get();
+      for (const asked of [v.beside.objects, v.beside.samples, v.beside.dumps]) asked.answer.get();
       this.again();
     });
     effect(() => {
@@ -71,45 +76,63 @@ export class CallList {
   }
 
   /** Where the arrows went, or the selected call is, else the first that shows its levels. */
-  private track(): Track | undefined {
+  private current(): Line | undefined {
     const { expanded } = this.v.viewer;
-    const wanted = this.chosen ?? this.v.selection.details.peek()?.track;
-    const tracks = this.tracks();
-    const open = (t: Track): boolean => expanded.peek().has(t.track);
-    return tracks.find((t) => t.track === wanted) ?? tracks.find(open) ?? tracks[0];
+    const call = this.v.selection.details.peek();
+    const wanted = this.chosen ?? (call ? `t${call.track}` : null);
+    const lines = this.lines();
+    const open = ({ of }: Line): boolean => 'track' in of && expanded.peek().has(of.track.track);
+    return lines.find((l) => l.key === wanted) ?? lines.find(open) ?? lines[0];
   }
 
   /** Those in the time line, from the top down. */
-  private tracks(): Track[] {
-    return namedTracks(this.line.placed.peek().tracks.map((box) => box.track));
+  private lines(): Line[] {
+    const { tracks, rows } = this.line.placed.peek();
+    const view = this.v.viewer.view.peek();
+    const named = new Set(namedTracks(tracks.map((box) => box.track)));
+    const ofTracks = tracks
+      .filter(({ track }) => named.has(track))
+      .map(({ track, top, height }) => {
+        const [key, name] = [`t${track.track}`, trackName(track)];
+        return { key, name, top, height, of: { track } };
+      });
+    const ofRows = rows
+      .filter(({ row }) => rowEntries(this.v, row, view) !== null)
+      .map(({ row, top, height }) => {
+        return { key: row.key, name: rowName(row), top, height, of: { row } };
+      });
+    return [...ofTracks, ...ofRows].sort((a, b) => a.top - b.top);
   }
 
-  /** The next track comes into view and shows its levels. */
+  /** The next line comes into view; a track shows its levels. */
   private step(direction: 1 | -1): void {
     const { viewer } = this.v;
-    const tracks = this.tracks();
-    const now = this.track();
-    const next = tracks[tracks.findIndex((t) => t.track === now?.track) + direction];
+    const lines = this.lines();
+    const now = this.current();
+    const next = lines[lines.findIndex((l) => l.key === now?.key) + direction];
     if (!next) return;
-    this.chosen = next.track;
-    if (!viewer.expanded.peek().has(next.track)) viewer.toggleExpanded(next.track);
-    this.line.showRow(next.track, 0);
-    this.v.announce(trackName(next));
+    this.chosen = next.key;
+    if ('track' in next.of) {
+      const { track } = next.of.track;
+      if (!viewer.expanded.peek().has(track)) viewer.toggleExpanded(track);
+      this.line.showRow(track, 0);
+    } else this.line.showBetween(next.top, next.top + next.height);
+    this.v.announce(next.name);
     this.at = 0;
     this.show();
   }
 
-  private entriesOf(track: Track): Entry[] {
-    const { viewer, instants } = this.v;
-    const view = viewer.view.peek();
-    const calls = visibleCalls(this.line.cache, track, this.line.resolution, view, MOST);
-    const isOwn = (i: Instant): boolean =>
-      i.scope === 0 && i.of === track.thread && i.time >= view.from && i.time <= view.to;
-    const own = track.kind === 'thread' ? instants.list.peek().filter(isOwn) : [];
-    return [
-      ...calls.map((call): Entry => ({ call })),
-      ...own.slice(0, MOST).map((instant): Entry => ({ instant })),
-    ].sort((a, b) => timeOf(a) - timeOf(b));
+  private entriesOf({ of }: Line): Entry[] {
+    const view = this.v.viewer.view.peek();
+    if ('track' in of) return trackEntries(this.v, this.line, of.track, view);
+    return rowEntries(this.v, of.row, view) ?? [];
+  }
+
+  private isSelected({ what }: Entry): boolean {
+    const { call, mark } = this.v.viewer;
+    if ('mark' in what) return sameMark(what.mark, mark.peek());
+    const selected = call.peek();
+    return what.call.row === selected?.row && what.call.index === selected.index;
   }
 
   private show(): void {
@@ -118,17 +141,13 @@ export class CallList {
     if (!this.line.cache.complete) this.again();
     // Over the tracks wherever they are scrolled to.
     this.element.style.top = `${this.line.tracks.getBoundingClientRect().top + 8}px`;
-    const track = this.track();
+    const line = this.current();
     const unit = viewer.unit.peek();
-    this.entries = track ? this.entriesOf(track) : [];
-    const selected = viewer.call.peek();
-    const found = this.entries.findIndex(
-      (e) => 'call' in e && e.call.row === selected?.row && e.call.index === selected.index,
-    );
+    this.entries = line ? this.entriesOf(line) : [];
+    const found = this.entries.findIndex((entry) => this.isSelected(entry));
     this.at = found >= 0 ? found : Math.max(0, Math.min(this.at, this.entries.length - 1));
-    this.title.textContent = track
-      ? `${this.said('Visible calls')} of ${trackName(track)}`
-      : 'No thread is shown';
+    const what = line && 'row' in line.of ? 'Visible marks' : this.said('Visible calls');
+    this.title.textContent = line ? `${what} of ${line.name}` : 'No thread is shown';
     const heads = [
       this.said('Method'),
       'Depth',
@@ -149,24 +168,9 @@ export class CallList {
   }
 
   private row(entry: Entry, at: number): HTMLElement {
-    const { viewer } = this.v;
-    const unit = viewer.unit.peek();
-    const cells =
-      'call' in entry
-        ? [
-            viewer.frames.short(entry.call.frame),
-            String(entry.call.depth),
-            formatTime(entry.call.start, unit),
-            formatTime(entry.call.length, unit),
-            flagWords(entry.call.flags, wordsFor(viewer.facts)),
-          ]
-        : [
-            viewer.frames.short(entry.instant.frame),
-            '',
-            formatTime(entry.instant.time, unit),
-            '',
-            entry.instant.count > 1 ? `${entry.instant.count} instants` : 'instant',
-          ];
+    const unit = this.v.viewer.unit.peek();
+    const length = entry.length === null ? '' : formatTime(entry.length, unit);
+    const cells = [entry.name, entry.depth, formatTime(entry.time, unit), length, entry.remark];
     return h(
       'div',
       { id: `call-${at}`, attrs: { role: 'row', 'data-at': at } },
@@ -187,10 +191,11 @@ export class CallList {
     if (!entry) return;
     this.at = at;
     this.mark();
-    if ('call' in entry) void goToCall(this.v, entry.call);
+    const { what } = entry;
+    if ('call' in what) void goToCall(this.v, what.call);
     else {
-      this.chosen = this.track()?.track ?? null;
-      this.v.viewer.selectMark({ kind: 'instant', number: entry.instant.instant });
+      this.chosen = this.current()?.key ?? null;
+      this.v.viewer.selectMark(what.mark);
     }
   }
 

@@ -449,8 +449,15 @@ export class TimelineView {
     if (!box || box.top < pinned) return;
     const { row } = this.v.settings.theme.peek().heights;
     const top = box.expanded ? box.top + depth * row : box.top;
-    const bottom = top + 3 * row;
+    this.showBetween(top, top + 3 * row);
+  }
+
+  /** Scroll as little as shows what stands there, in pixels of the list of tracks. */
+  showBetween(top: number, bottom: number): void {
+    const { pinned } = this.placed.peek();
+    const { row } = this.v.settings.theme.peek().heights;
     const { scrollTop, clientHeight } = this.tracks;
+    if (top < pinned) return;
     if (top < scrollTop + pinned) this.tracks.scrollTop = Math.max(0, top - row - pinned);
     else if (bottom > scrollTop + clientHeight) this.tracks.scrollTop = bottom - clientHeight;
   }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the time line's twin lists of a line that can be seen: the calls of a track and the instants
+// between them, the objects and snapshots of a type, samples, memory dumps.
+
+import { plural } from '../../base/format';
+import { brief } from '../../base/visible';
+import type { Track } from '../../model/engine';
+import type { Mark } from '../../model/marks';
+import type { Row } from '../../model/rows';
+import type { Span } from '../../model/span';
+import { flagWords, visibleCalls, type VisibleCall } from '../../model/visibleCalls';
+import { wordsFor } from '../../model/words';
+import type { Views } from '../context';
+import type { TimelineView } from './timelineView';
+
+/** Entries of a kind in a list, at most. */
+const MOST = 200;
+
+export interface Entry {
+  time: number;
+  name: string;
+  /** Empty: it is on no level. */
+  depth: string;
+  /** null: it has none. */
+  length: number | null;
+  remark: string;
+  /** What is selected by it. */
+  what: { call: VisibleCall } | { mark: Mark };
+}
+
+const many = (count: number, what: string): string => (count > 1 ? plural(count, what) : what);
+
+const within = (time: number, view: Span): boolean => time >= view.from && time <= view.to;
+
+function instantsOf(v: Views, track: Track, view: Span): Entry[] {
+  return v.instants.list
+    .peek()
+    .filter((i) => i.scope === 0 && i.of === track.thread && within(i.time, view))
+    .slice(0, MOST)
+    .map((i) => ({
+      time: i.time,
+      name: v.viewer.frames.short(i.frame),
+      depth: '',
+      length: null,
+      remark: many(i.count, 'instant'),
+      what: { mark: { kind: 'instant', number: i.instant } },
+    }));
+}
+
+export function trackEntries(v: Views, line: TimelineView, track: Track, view: Span): Entry[] {
+  const words = wordsFor(v.viewer.facts);
+  const calls = visibleCalls(line.cache, track, line.resolution, view, MOST).map((call): Entry => ({
+    time: call.start,
+    name: v.viewer.frames.short(call.frame),
+    depth: String(call.depth),
+    length: call.length,
+    remark: flagWords(call.flags, words),
+    what: { call },
+  }));
+  const instants = track.kind === 'thread' ? instantsOf(v, track, view) : [];
+  return [...calls, ...instants].sort((a, b) => a.time - b.time);
+}
+
+function objectEntries(v: Views, row: number, view: Span): Entry[] {
+  const { objects, snapshots } = v.beside.objects.answer.peek();
+  const own = objects.filter((o) => o.row === row);
+  const ids = new Map(own.map((o) => [o.object, brief(o.id, 80)]));
+  const alive = own
+    .filter((o) => o.start <= view.to && o.end >= view.from)
+    .slice(0, MOST)
+    .map((o): Entry => ({
+      time: o.start,
+      name: brief(o.id, 80),
+      depth: '',
+      length: o.end - o.start,
+      remark: many(o.count, 'object'),
+      what: { mark: { kind: 'object', number: o.object } },
+    }));
+  const taken = snapshots
+    .filter((s) => s.row === row && within(s.time, view))
+    .slice(0, MOST)
+    .map((s): Entry => ({
+      time: s.time,
+      name: ids.get(s.object) ?? '',
+      depth: '',
+      length: null,
+      remark: many(s.count, 'snapshot'),
+      what: { mark: { kind: 'snapshot', number: s.snapshot } },
+    }));
+  return [...alive, ...taken].sort((a, b) => a.time - b.time);
+}
+
+/** null: a line of that kind has nothing that can be selected one by one. */
+export function rowEntries(v: Views, row: Row, view: Span): Entry[] | null {
+  switch (row.kind) {
+    case 'objects':
+      return objectEntries(v, row.type.row, view);
+    case 'samples':
+      return v.beside.samples.answer
+        .peek()
+        .list.filter((s) => s.thread === row.thread && within(s.time, view))
+        .slice(0, MOST)
+        .map((s) => ({
+          time: s.time,
+          name: s.frame < 0 ? 'without a stack' : v.viewer.frames.short(s.frame),
+          depth: '',
+          length: null,
+          remark: many(s.count, 'sample'),
+          what: { mark: { kind: 'sample', number: s.sample } },
+        }));
+    case 'memory':
+      return v.beside.dumps.answer
+        .peek()
+        .list.filter((d) => d.process === row.process && within(d.time, view))
+        .slice(0, MOST)
+        .map((d) => ({
+          time: d.time,
+          name: 'memory dump',
+          depth: '',
+          length: null,
+          remark: d.level,
+          what: { mark: { kind: 'memory', number: d.dump } },
+        }));
+    default:
+      return null;
+  }
+}
