@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without a mouse: the list beside the picture goes to each object, snapshot, sample and memory dump.
+// Without a mouse: the list beside the picture goes to each value of a counter,
+// object, snapshot, sample and memory dump.
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { until } from './browser.mjs';
@@ -12,6 +13,7 @@ const EVENTS = {
     { ph: 'N', name: 'Tree', ts: 100, ...own },
     { ph: 'O', name: 'Tree', ts: 300, ...own, args: { snapshot: { v: 1 } } },
     { ph: 'D', name: 'Tree', ts: 900, ...own },
+    { ph: 'C', name: 'heap', pid: 1, ts: 200, args: { used: 3, free: 7 } },
     { ph: 'P', name: 'tick', pid: 1, tid: 1, ts: 400, sf: 1 },
     {
       ...{ ph: 'v', name: 'periodic', id: '0x9', pid: 1, tid: 1, ts: 600 },
@@ -46,6 +48,7 @@ test('arrows go from line to line and mark to mark', async () => {
   await go(/marks of Tree .*0x5 0\.100 0\.800 object 0x5 0\.300 snapshot/i);
   await take('object', 'Home');
   await take('snapshot', 'End');
+  await go(/marks of heap .*used 3, free 7 0\.200 value/i);
   await go(/marks of \[1\] .*spin 0\.400 sample/i);
   await take('sample', 'Home');
   await go(/marks of Memory dumps .*memory dump 0\.600 light/i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line's twin in words: what can be seen of a thread, or of a line of objects, samples or
-// memory dumps, as a grid that opens when the keyboard comes to it, behind the canvas in the order
+// The time line's twin in words: what can be seen of a thread, a counter, or a line of objects,
+// samples or memory dumps, as a grid that opens when the keyboard comes to it, behind the canvas in the order
 // of Tab.
 
 import { fill, h, setAttribute } from '../../base/dom';
@@ -63,6 +63,7 @@ export class CallList {
       v.viewer.view.get();
       v.viewer.expanded.get();
       v.instants.list.get();
+      v.counters.values.get();
       for (const asked of [v.beside.objects, v.beside.samples, v.beside.dumps]) asked.answer.get();
       this.again();
     });
@@ -130,6 +131,7 @@ export class CallList {
 
   private isSelected({ what }: Entry): boolean {
     const { call, mark } = this.v.viewer;
+    if (!what) return false;
     if ('mark' in what) return sameMark(what.mark, mark.peek());
     const selected = call.peek();
     return what.call.row === selected?.row && what.call.index === selected.index;
@@ -192,6 +194,7 @@ export class CallList {
     this.at = at;
     this.mark();
     const { what } = entry;
+    if (!what) return;
     if ('call' in what) void goToCall(this.v, what.call);
     else {
       this.chosen = this.current()?.key ?? null;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the time line's twin lists of a line that can be seen: the calls of a track and the instants
-// between them, the objects and snapshots of a type, samples, memory dumps.
+// between them, the values of a counter, the objects and snapshots of a type, samples, memory dumps.
 
-import { plural } from '../../base/format';
+import { formatValue, plural } from '../../base/format';
 import { brief } from '../../base/visible';
-import type { Track } from '../../model/engine';
+import { numericSeries, valueAt } from '../../model/counters';
+import type { CounterFacts, Track } from '../../model/engine';
 import type { Mark } from '../../model/marks';
 import type { Row } from '../../model/rows';
 import type { Span } from '../../model/span';
@@ -24,8 +25,8 @@ export interface Entry {
   /** null: it has none. */
   length: number | null;
   remark: string;
-  /** What is selected by it. */
-  what: { call: VisibleCall } | { mark: Mark };
+  /** What is selected by it; null: it is only told. */
+  what: { call: VisibleCall } | { mark: Mark } | null;
 }
 
 const many = (count: number, what: string): string => (count > 1 ? plural(count, what) : what);
@@ -90,9 +91,35 @@ function objectEntries(v: Views, row: number, view: Span): Entry[] {
   return [...alive, ...taken].sort((a, b) => a.time - b.time);
 }
 
-/** null: a line of that kind has nothing that can be selected one by one. */
+/** The values of all series wherever one is told. */
+function counterEntries(v: Views, counter: CounterFacts, view: Span): Entry[] {
+  const values = v.counters.values.peek().get(counter.counter);
+  if (!values) return [];
+  const told = (at: number): string =>
+    numericSeries(counter)
+      .flatMap((k) => {
+        const value = valueAt(values, k, at);
+        return value === null ? [] : [`${counter.series[k] ?? ''} ${formatValue(value)}`.trim()];
+      })
+      .join(', ');
+  return [...values.time.keys()]
+    .filter((at) => within(values.time[at] ?? 0, view))
+    .slice(0, MOST)
+    .map((at) => ({
+      time: values.time[at] ?? 0,
+      name: told(at),
+      depth: '',
+      length: null,
+      remark: 'value',
+      what: null,
+    }));
+}
+
+/** null: there is nothing on a line of that kind. */
 export function rowEntries(v: Views, row: Row, view: Span): Entry[] | null {
   switch (row.kind) {
+    case 'counter':
+      return counterEntries(v, row.counter, view);
     case 'objects':
       return objectEntries(v, row.type.row, view);
     case 'samples':
