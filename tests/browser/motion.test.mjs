@@ -14,7 +14,7 @@ async function on(options, work) {
   });
 }
 
-/** Where the note is in each frame, from the first key until nothing moves: keys at their frames. */
+/** Where the note is in each frame, from rest through the keys until nothing moves again. */
 function watch(page, keys) {
   return page.evaluate(async (asked) => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
@@ -23,6 +23,11 @@ function watch(page, keys) {
       window.dispatchEvent(
         new KeyboardEvent('keydown', { code, key: code.at(-1).toLowerCase(), bubbles: true }),
       );
+    // What led here may still be on its way.
+    for (let still = 0, last = NaN; still < 12; last = left()) {
+      await frame();
+      still = left() === last ? still + 1 : 0;
+    }
     const seen = [left()];
     const due = [...asked];
     for (let still = 0; still < 12;) {
