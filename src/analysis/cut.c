@@ -207,11 +207,6 @@ struct tv_trace *tv_cut_trace(const struct tv_trace *trace, const struct tv_cut 
     keep_samples(&c);
     keep_dumps(&c);
     struct tv_trace *made = tv_trace_sift(trace, &c.sieve);
-    tv_slice_set_release(&c.sieve.slices);
-    tv_free(c.sieve.instants);
-    tv_free(c.sieve.counters);
-    tv_free(c.sieve.objects);
-    tv_free(c.sieve.samples);
-    tv_free(c.sieve.memory_dumps);
+    tv_sieve_release(&c.sieve);
     return made;
 }

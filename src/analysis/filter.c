@@ -449,13 +449,8 @@ struct tv_trace *tv_filter_trace(const struct tv_trace *trace, const struct tv_f
         if (filter->terms[i].field == TV_FILTER_ARGUMENT)
             tv_filter_arguments(trace, &filter->terms[i], &f.sieve);
     struct tv_trace *sifted = tv_trace_sift(trace, &f.sieve);
-    tv_slice_set_release(&f.sieve.slices);
+    tv_sieve_release(&f.sieve);
     tv_free(f.sieve.threads);
-    tv_free(f.sieve.instants);
-    tv_free(f.sieve.counters);
-    tv_free(f.sieve.objects);
-    tv_free(f.sieve.samples);
-    tv_free(f.sieve.memory_dumps);
     tv_free(f.tracks);
     tv_free(f.paths);
     tv_free(f.frames);

@@ -29,6 +29,16 @@ void tv_slice_set_release(struct tv_slice_set *set)
     *set = (struct tv_slice_set){NULL, 0};
 }
 
+void tv_sieve_release(struct tv_sieve *sieve)
+{
+    tv_slice_set_release(&sieve->slices);
+    tv_free(sieve->instants);
+    tv_free(sieve->counters);
+    tv_free(sieve->objects);
+    tv_free(sieve->samples);
+    tv_free(sieve->memory_dumps);
+}
+
 /* One level of a walk, and one new depth. */
 struct level {
     const uint8_t *flags;

@@ -56,6 +56,9 @@ struct tv_sieve_range {
 /* That it has nothing at all: no slices, and no rows in tables of what happened. */
 bool tv_trace_is_empty(const struct tv_trace *trace);
 
+/* Frees the slices and the arrays of tables; threads, tracks and frames are their maker's. */
+void tv_sieve_release(struct tv_sieve *sieve);
+
 /* The trace must live as long as what is made of it. */
 struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sieve *sieve);
 

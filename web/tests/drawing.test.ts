@@ -18,8 +18,8 @@ import { paintRuler } from '../src/render/rulerPainter';
 import { paintGroups } from '../src/render/trackPainter';
 import { TimeScale } from '../src/render/timeScale';
 import { DrawLog, type Drawn } from './drawLog';
-import { random, track, type SliceRow } from './fixtures';
-import { BOUNDS, call, frames, meter, paintTrack, THEME } from './paintTrack';
+import { call, random, track, type SliceRow } from './fixtures';
+import { BOUNDS, frames, meter, paintTrack, THEME } from './paintTrack';
 
 const SCALE = new TimeScale(BOUNDS, 500);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small things that several tests need: an engine that notes its questions, tiles, and a theme.
 
-import type { Engine, FrameRow, Tile, TileLane, Track } from '../src/model/engine';
+import type { CallDetails, Engine, FrameRow, Tile, TileLane, Track } from '../src/model/engine';
 import { readTheme, type Theme } from '../src/render/theme';
 
 export function track(number: number, changes: Partial<Track> = {}): Track {
@@ -20,6 +20,37 @@ export function track(number: number, changes: Partial<Track> = {}): Track {
     real_ns: 1000,
     cpu_ns: 900,
     waits: 0,
+    ...changes,
+  };
+}
+
+/** A call of which only this is worth telling. */
+export function call(changes: Partial<CallDetails>): CallDetails {
+  return {
+    row: 0,
+    index: 0,
+    track: 0,
+    depth: 0,
+    frame: 0,
+    start_ns: 0,
+    length_ns: 0,
+    cpu_start_ns: 0,
+    cpu_length_ns: 0,
+    excl_real_ns: 0,
+    excl_cpu_ns: 0,
+    wait_ns: 0,
+    children: 0,
+    unrolled: false,
+    entered_before: false,
+    open_at_end: false,
+    missing_exit: false,
+    recursion: 0,
+    path: [],
+    first_child: null,
+    previous: null,
+    next: null,
+    nth: 1,
+    of: 1,
     ...changes,
   };
 }

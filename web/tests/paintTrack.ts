@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One track, drawn on a surface that notes it.
 
-import type { CallDetails, Tile, TileLane, Track } from '../src/model/engine';
+import type { Tile, TileLane, Track } from '../src/model/engine';
 import { layoutTracks } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';
@@ -89,34 +89,4 @@ export async function paintTrack(setup: Setup): Promise<DrawLog> {
   const expanded = new Set(setup.expanded === false ? [] : [0]);
   paintTracks(context, scene, layoutTracks([own], expanded, THEME.heights), 0, setup.height ?? 80);
   return context;
-}
-
-export function call(changes: Partial<CallDetails>): CallDetails {
-  return {
-    row: 0,
-    index: 0,
-    track: 0,
-    depth: 0,
-    frame: 0,
-    start_ns: 0,
-    length_ns: 0,
-    cpu_start_ns: 0,
-    cpu_length_ns: 0,
-    excl_real_ns: 0,
-    excl_cpu_ns: 0,
-    wait_ns: 0,
-    children: 0,
-    unrolled: false,
-    entered_before: false,
-    open_at_end: false,
-    missing_exit: false,
-    recursion: 0,
-    path: [],
-    first_child: null,
-    previous: null,
-    next: null,
-    nth: 1,
-    of: 1,
-    ...changes,
-  };
 }

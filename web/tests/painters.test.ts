@@ -13,8 +13,8 @@ import type { Surface } from '../src/render/surface';
 import { parseColour } from '../src/render/theme';
 import { TimeScale } from '../src/render/timeScale';
 import { DrawLog } from './drawLog';
-import { tile, type SliceRow } from './fixtures';
-import { BOUNDS, call, frames, meter, paintTrack, THEME, type Setup } from './paintTrack';
+import { call, tile, type SliceRow } from './fixtures';
+import { BOUNDS, frames, meter, paintTrack, THEME, type Setup } from './paintTrack';
 
 const setTransform = (): void => undefined;
 const paint = async (setup: Setup): Promise<string[]> => (await paintTrack(setup)).log;

@@ -20,7 +20,7 @@ import { Frames } from '../src/model/names';
 import { ProfileStore } from '../src/model/profileStore';
 import { SearchStore } from '../src/model/searchStore';
 import { Viewer } from '../src/model/viewer';
-import { FRAMES, settle, tileEngine, track } from './fixtures';
+import { call, FRAMES, settle, tileEngine, track } from './fixtures';
 
 const FACTS: TraceFacts = {
   protocol: 1,
@@ -248,32 +248,7 @@ const CALLS: [number, number][] = [
 
 function callAt(index: number): CallDetails {
   const [frame, start] = CALLS[index] ?? [0, 0];
-  return {
-    row: 0,
-    index,
-    track: 3,
-    depth: 0,
-    frame,
-    start_ns: start,
-    length_ns: 10,
-    cpu_start_ns: 0,
-    cpu_length_ns: 0,
-    excl_real_ns: 0,
-    excl_cpu_ns: 0,
-    wait_ns: 0,
-    children: 0,
-    unrolled: false,
-    entered_before: false,
-    open_at_end: false,
-    missing_exit: false,
-    recursion: 0,
-    path: [],
-    first_child: null,
-    previous: null,
-    next: null,
-    nth: 1,
-    of: 1,
-  };
+  return call({ index, track: 3, frame, start_ns: start, length_ns: 10 });
 }
 
 test('the search walks through calls of all matching methods in time, around the end too', async () => {
