@@ -5,12 +5,18 @@
 
 #include "analysis/tree_shape.h"
 #include "base/memory.h"
+#include "base/sections.h"
 #include "base/workers.h"
 
 /* Bytes of one node's figures, which are one allocation. */
 #define FIGURES_SIZE (sizeof(struct tv_path_cost) + 2 * sizeof(int64_t))
 
-struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape)
+/* Their sections in a file that a trace lies in. */
+#define KEPT_FIGURES TV_SECTION_TAG('t', 'r', 'e', 'e')
+#define KEPT_WAITS TV_SECTION_TAG('t', 'r', 'e', 'w')
+
+/* With figures that lie there: costs, then own times of either clock. */
+static struct tv_call_tree *tree_with(struct tv_tree_shape *shape, void *figures)
 {
     struct tv_call_tree *tree = tv_alloc(1, sizeof *tree);
     tree->head = shape->head;
@@ -19,9 +25,49 @@ struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape)
     tree->shape = shape;
     tree->parent = shape->parent;
     tree->frame = shape->frame;
-    tree->cost = tv_pages_alloc(tv_size_mul(shape->count, FIGURES_SIZE));
+    tree->cost = figures;
     tree->self_wall = (int64_t *)(tree->cost + shape->count);
     tree->self_cpu = tree->self_wall + shape->count;
+    return tree;
+}
+
+struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape)
+{
+    return tree_with(shape, tv_pages_alloc(tv_size_mul(shape->count, FIGURES_SIZE)));
+}
+
+void tv_call_tree_keep(const struct tv_call_tree *tree, struct tv_sections_writer *writer)
+{
+    tv_sections_add(writer, KEPT_FIGURES, 0, FIGURES_SIZE, tree->count, tree->cost);
+    tv_sections_add(writer, KEPT_WAITS, 0, sizeof tree->waits, 1, &tree->waits);
+}
+
+/* All figures are counts or times, and as large as these can be (index/check.h). */
+static bool are_figures(const uint64_t *figures, uint64_t count)
+{
+    uint64_t all = 0;
+    for (uint64_t i = 0; i < count; i++)
+        all |= figures[i];
+    return all < (uint64_t)1 << 61;
+}
+
+struct tv_call_tree *tv_call_tree_kept(struct tv_tree_shape *shape, const struct tv_trace *trace)
+{
+    uint64_t count, waits_count;
+    void *lent;
+    if (!trace->sections)
+        return NULL;
+    const void *figures = tv_sections_find(trace->sections, KEPT_FIGURES, 0, FIGURES_SIZE, &count);
+    const struct tv_path_cost *waits =
+        tv_sections_find(trace->sections, KEPT_WAITS, 0, sizeof *waits, &waits_count);
+    if (!figures || count != shape->count || !waits || waits_count != 1 ||
+        !are_figures(figures, count * (FIGURES_SIZE / sizeof(uint64_t))))
+        return NULL;
+    memcpy(&lent, &figures, sizeof lent);
+    struct tv_call_tree *tree = tree_with(shape, lent);
+    tree->waits = *waits;
+    tree->lent = true;
+    tree->counted = true;
     return tree;
 }
 
@@ -30,6 +76,16 @@ struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct t
     struct tv_call_tree *tree = tv_call_tree_of_shape(tv_tree_shape_new(head, paths));
     tree->owns_shape = true;
     return tree;
+}
+
+struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree)
+{
+    struct tv_call_tree *copy = tv_call_tree_of_shape(tree->shape);
+    memcpy(copy->cost, tree->cost, tree->count * FIGURES_SIZE);
+    copy->waits = tree->waits;
+    copy->compensation = tree->compensation;
+    copy->counted = tree->counted;
+    return copy;
 }
 
 void tv_call_tree_touch(struct tv_call_tree *tree)
@@ -41,7 +97,8 @@ void tv_call_tree_free(struct tv_call_tree *tree)
 {
     if (!tree)
         return;
-    tv_pages_free(tree->cost, tv_size_mul(tree->count, FIGURES_SIZE));
+    if (!tree->lent)
+        tv_pages_free(tree->cost, tv_size_mul(tree->count, FIGURES_SIZE));
     if (tree->owns_shape)
         tv_tree_shape_free(tree->shape);
     tv_free(tree);
@@ -411,4 +468,16 @@ struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
     struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
     tv_call_tree_count(tree, trace, selection, workers);
     return tree;
+}
+
+bool tv_trace_has_only_async(const struct tv_trace *trace)
+{
+    uint64_t async = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (tv_track_has_calls(track) && track->slice_count > 0)
+            return false;
+        async += track->kind == TV_TRACK_ASYNC ? track->slice_count : 0;
+    }
+    return async > 0;
 }

@@ -29,6 +29,12 @@ struct tv_path_cost {
     int64_t wall, cpu; /* nanoseconds, inclusive: of the calls themselves */
 };
 
+/* What was taken off for recording itself (compensate.h). */
+struct tv_compensation {
+    tv_ns cost;        /* of one reading of the clocks; 0: nothing was taken off */
+    int64_t wall, cpu; /* nanoseconds, in all */
+};
+
 struct tv_tree_shape;
 
 struct tv_call_tree {
@@ -41,8 +47,10 @@ struct tv_call_tree {
     int64_t *self_wall, *self_cpu; /* [count]: inclusive less the children's; never negative */
     struct tv_path_cost
         waits; /* "(context switch)": calls, wall; calls 0 and wall 0 when unknown */
+    struct tv_compensation compensation;
     struct tv_tree_shape *shape;
     bool owns_shape;
+    bool lent;    /* the figures lie in the sections of a trace, and stay as they are */
     bool counted; /* the figures are not fresh */
 };
 
@@ -58,6 +66,16 @@ void tv_tree_shape_free(struct tv_tree_shape *shape);
 
 /* A tree with every figure 0. */
 struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape);
+
+/* Adds the figures of a tree to a file that its trace is written to. */
+struct tv_sections_writer;
+void tv_call_tree_keep(const struct tv_call_tree *tree, struct tv_sections_writer *writer);
+
+/* The tree that was kept with a trace, which is not to be counted again; NULL: none was. */
+struct tv_call_tree *tv_call_tree_kept(struct tv_tree_shape *shape, const struct tv_trace *trace);
+
+/* The same figures again, for whoever changes them; both are of one shape. */
+struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree);
 
 /* Has the memory of a tree that nothing was counted in given by the system now, not when it is
  * counted. */
@@ -92,5 +110,8 @@ void tv_row_overlap(const struct tv_trace *trace, uint32_t row, tv_ns from, tv_n
 /* wanted[track] for the tracks of a selection; numbers that are no track are passed over. To be
  * given back with tv_free. */
 bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selection *selection);
+
+/* Whether the trace has slices, and all are asynchronous: who asks for slices means these. */
+bool tv_trace_has_only_async(const struct tv_trace *trace);
 
 #endif

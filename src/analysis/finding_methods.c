@@ -2,14 +2,11 @@
 /*
  * Rules about methods: what reading the clock costs them, and how often they stand on one stack.
  */
+#include "analysis/compensate.h"
 #include "analysis/finding_parts.h"
 #include "analysis/search.h"
 #include "analysis/visit.h"
 #include "base/memory.h"
-#include "base/number.h"
-
-/* The slowest clock that was ever seen stated takes 20 us; a file may state anything. */
-#define SLOWEST_CLOCK_NS 1000000u
 
 /* Gives a place its call. */
 static void set_call(const struct tv_trace *trace, struct tv_finding_place *place, uint32_t row,
@@ -23,28 +20,6 @@ static void set_call(const struct tv_trace *trace, struct tv_finding_place *plac
 }
 
 /* ---- The cost of the clock ---- */
-
-/* Where samples were taken a call does not cost two readings. */
-static bool is_sampled(const struct tv_head *head)
-{
-    for (uint32_t i = 0; i < head->input_count; i++)
-        if (head->inputs[i].sampled_ns > 0)
-            return true;
-    return false;
-}
-
-/* Nanoseconds a reading takes: the smallest that is stated; 0: an input does not say. */
-static tv_ns clock_cost(const struct tv_head *head)
-{
-    uint64_t smallest = SLOWEST_CLOCK_NS, cost;
-    for (uint32_t i = 0; i < head->input_count; i++) {
-        struct tv_bytes text = tv_head_find_metadata(head, i, "clock-call-overhead-nsec");
-        if (!text.data || !tv_parse_u64(text, &cost))
-            return 0;
-        smallest = cost < smallest ? cost : smallest;
-    }
-    return head->input_count > 0 ? (tv_ns)smallest : 0;
-}
 
 struct own {
     uint64_t calls;
@@ -93,11 +68,11 @@ static int64_t by_part(const struct tv_finding_place *place)
 void tv_finding_clock(const struct tv_finding_look *look, const struct tv_rule *rule,
                       struct tv_finding *finding)
 {
-    tv_ns cost = clock_cost(look->trace->head);
+    tv_ns cost = tv_clock_cost(look->trace->head);
     int64_t all;
     if (cost == 0)
         finding->missing = "the cost of its clock";
-    else if (is_sampled(look->trace->head))
+    else if (tv_head_is_sampled(look->trace->head))
         finding->missing = "each single call, as it was sampled";
     if (finding->missing)
         return;

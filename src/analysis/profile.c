@@ -45,6 +45,7 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
     profile->head = tree->head;
     profile->clocks = tree->clocks;
     profile->waits = tree->waits;
+    profile->compensation = tree->compensation;
     profile->methods = tv_alloc(tree->head->frame_count, sizeof *profile->methods);
     for (uint32_t i = 1; i < tree->count; i++) {
         if (tree->cost[i].calls > 0 && tv_call_tree_is_call(tree, i))

@@ -24,6 +24,7 @@ struct tv_profile {
     uint32_t count;
     struct tv_method_cost *methods; /* those with calls, by frame */
     struct tv_path_cost waits;
+    struct tv_compensation compensation;
 };
 
 /* The method table of a call tree, which may go before it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pyramid.h"
 
+#include "analysis/pyramid_kept.h"
 #include "base/memory.h"
 #include "base/workers.h"
 
@@ -181,6 +182,8 @@ struct tv_pyramid *tv_pyramid_new(const struct tv_trace *trace, unsigned workers
     pyramid->frame_of_path = tv_alloc(trace->paths.count, sizeof *pyramid->frame_of_path);
     for (uint32_t i = 0; i < trace->paths.count; i++)
         pyramid->frame_of_path[i] = trace->paths.nodes[i].frame;
+    if (tv_pyramid_find_kept(pyramid))
+        return pyramid;
     pyramid->packed = tv_pages_alloc(packed_size(pyramid));
     pyramid->entries = tv_pages_alloc(entries_size(pyramid));
     struct job job = {pyramid, workers ? workers : tv_workers_available(), 0};
@@ -195,8 +198,10 @@ void tv_pyramid_free(struct tv_pyramid *pyramid)
 {
     if (!pyramid)
         return;
-    tv_pages_free(pyramid->packed, packed_size(pyramid));
-    tv_pages_free(pyramid->entries, entries_size(pyramid));
+    if (!pyramid->lent) {
+        tv_pages_free(pyramid->packed, packed_size(pyramid));
+        tv_pages_free(pyramid->entries, entries_size(pyramid));
+    }
     tv_free(pyramid->frame_of_path);
     tv_free(pyramid->rows);
     tv_free(pyramid);

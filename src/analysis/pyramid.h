@@ -49,12 +49,18 @@ struct tv_pyramid {
     struct tv_packed_entry *packed;
     struct tv_pyramid_entry *entries;
     uint64_t packed_count, entry_count;
+    bool lent;               /* packed and entries lie in the sections of the trace */
     uint32_t *frame_of_path; /* closer together than the nodes of the path tree */
 };
 
-/* `workers` threads share the work (0: one a processor). The trace must live as long. */
+/* `workers` threads share the work (0: one a processor). The trace must live as long.  What was
+ * kept with the trace is not worked out again. */
 struct tv_pyramid *tv_pyramid_new(const struct tv_trace *trace, unsigned workers);
 void tv_pyramid_free(struct tv_pyramid *pyramid);
+
+/* Adds its entries to a file that the trace is written to. */
+struct tv_sections_writer;
+void tv_pyramid_keep(const struct tv_pyramid *pyramid, struct tv_sections_writer *writer);
 
 /* Entries of a level of a row of `count` slices. */
 static inline uint32_t tv_pyramid_level_size(uint32_t count, unsigned level)

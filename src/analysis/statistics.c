@@ -98,7 +98,7 @@ tv_ns tv_statistics_select(const tv_ns *values, size_t count, size_t rank)
 
 static void set_percentiles(struct tv_frame_statistics *frame, const tv_ns *lengths)
 {
-    size_t count = (size_t)frame->count;
+    size_t count = (size_t)frame->measured;
     tv_ns middle = tv_statistics_select(lengths, count, count / 2);
     if (count % 2 == 0) {
         tv_ns below = tv_statistics_select(lengths, count, count / 2 - 1);
@@ -108,6 +108,18 @@ static void set_percentiles(struct tv_frame_statistics *frame, const tv_ns *leng
     frame->p95 = tv_statistics_select(lengths, count, count - count / 20 - 1);
 }
 
+/* What is worked out when all times of a frame are there. */
+static void set_figures(struct tv_frame_statistics *frame, bool by_cpu, const tv_ns *lengths)
+{
+    int64_t sum = by_cpu ? frame->cpu : frame->length;
+    if (frame->measured == 0) {
+        frame->min = 0;
+        return;
+    }
+    set_percentiles(frame, lengths);
+    frame->average = sum / (int64_t)frame->measured;
+}
+
 /* ---- Passes over the rows ---- */
 
 static struct tv_frame_statistics no_statistics(uint32_t frame)
@@ -115,17 +127,39 @@ static struct tv_frame_statistics no_statistics(uint32_t frame)
     return (struct tv_frame_statistics){.frame = frame, .min = INT64_MAX};
 }
 
-static void add_slice(struct tv_frame_statistics *frame, const struct tv_slice *slice, bool cpu)
+/* How the slices of a row are measured. */
+struct measure {
+    bool by_cpu, has_cpu;
+};
+
+static struct measure measure_of(const struct tv_trace *trace, uint32_t row, bool by_cpu)
 {
+    return (struct measure){by_cpu, tv_track_has_cpu(trace, trace->rows[row].track)};
+}
+
+/* What a slice took; false: that is not known. */
+static bool took(struct measure measure, const struct tv_slice *slice, tv_ns *time)
+{
+    *time = measure.by_cpu ? slice->cpu_length : slice->length;
+    return !measure.by_cpu || (measure.has_cpu && !(slice->flags & TV_SLICE_NO_CPU));
+}
+
+static void add_slice(struct tv_frame_statistics *frame, const struct tv_slice *slice,
+                      struct measure measure)
+{
+    tv_ns time;
     frame->count++;
     frame->length += slice->length;
-    frame->self += slice->length;
-    frame->min = slice->length < frame->min ? slice->length : frame->min;
-    frame->max = slice->length > frame->max ? slice->length : frame->max;
-    if (!cpu || (slice->flags & TV_SLICE_NO_CPU))
+    if (measure.has_cpu && !(slice->flags & TV_SLICE_NO_CPU)) {
+        frame->cpu += slice->cpu_length;
+        frame->cpu_count++;
+    }
+    if (!took(measure, slice, &time))
         return;
-    frame->cpu += slice->cpu_length;
-    frame->cpu_count++;
+    frame->measured++;
+    frame->self += time;
+    frame->min = time < frame->min ? time : frame->min;
+    frame->max = time > frame->max ? time : frame->max;
 }
 
 static uint32_t frame_of(const struct tv_trace *trace, const struct tv_slice *slice)
@@ -161,34 +195,63 @@ static bool range_inside(const struct tv_trace *trace, uint32_t row, const uint3
     return true;
 }
 
-/* Takes lengths from the self times of the slices that they lie in. */
+/* The slices of a row whose children are gone through, in order. */
+struct around {
+    struct measure measure;
+    const uint8_t *flags;
+    uint32_t next;
+    bool known; /* whether it is known what the one took that the child lies in */
+};
+
+static struct around around_of(const struct tv_trace *trace, uint32_t row, uint32_t first,
+                               struct measure measure)
+{
+    const uint8_t *flags = tv_row_columns(trace, row)->flags + trace->rows[row].first;
+    return (struct around){measure, flags, first, false};
+}
+
+/* What the next child takes from the time of the slice that it lies in. */
+static tv_ns taken(struct around *around, const struct tv_slice *child)
+{
+    tv_ns time;
+    if (child->flags & TV_SLICE_FIRST_CHILD) {
+        while (!(around->flags[around->next] & TV_SLICE_HAS_CHILDREN))
+            around->next++;
+        around->known = !around->measure.by_cpu || !(around->flags[around->next] & TV_SLICE_NO_CPU);
+        around->next++;
+    }
+    return took(around->measure, child, &time) && around->known ? time : 0;
+}
+
+/* Takes times from the self times of the slices that they lie in. */
 static void take_from_parents(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
-                              struct tv_frame_statistics *frames)
+                              struct around *around, struct tv_frame_statistics *frames)
 {
     struct tv_slice slices[READ_AT_ONCE];
     const struct tv_path_node *nodes = trace->paths.nodes;
     for (uint32_t at = range[0]; at < range[1];) {
         uint32_t count = read_some(trace, row, at, range[1], slices);
         for (uint32_t i = 0; i < count; i++)
-            frames[nodes[nodes[slices[i].path].parent].frame].self -= slices[i].length;
+            frames[nodes[nodes[slices[i].path].parent].frame].self -= taken(around, &slices[i]);
         at += count;
     }
 }
 
 static void add_row(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
-                    struct tv_frame_statistics *frames)
+                    bool by_cpu, struct tv_frame_statistics *frames)
 {
     struct tv_slice slices[READ_AT_ONCE];
-    bool cpu = tv_track_has_cpu(trace, trace->rows[row].track);
+    struct measure measure = measure_of(trace, row, by_cpu);
+    struct around around = around_of(trace, row, range[0], measure);
     uint32_t inside[2];
     for (uint32_t at = range[0]; at < range[1];) {
         uint32_t count = read_some(trace, row, at, range[1], slices);
         for (uint32_t i = 0; i < count; i++)
-            add_slice(&frames[frame_of(trace, &slices[i])], &slices[i], cpu);
+            add_slice(&frames[frame_of(trace, &slices[i])], &slices[i], measure);
         at += count;
     }
     if (range_inside(trace, row, range, inside))
-        take_from_parents(trace, row + 1, inside, frames);
+        take_from_parents(trace, row + 1, inside, &around, frames);
 }
 
 /* The rows of a selection, and what of them is in it. */
@@ -196,11 +259,13 @@ struct rows {
     const struct tv_trace *trace;
     const struct tv_selection *selection;
     bool *wanted;
+    bool by_cpu;
 };
 
-static struct rows rows_of(const struct tv_trace *trace, const struct tv_selection *selection)
+static struct rows rows_of(const struct tv_trace *trace, const struct tv_selection *selection,
+                           bool by_cpu)
 {
-    struct rows rows = {trace, selection, tv_selection_wanted(trace, selection)};
+    struct rows rows = {trace, selection, tv_selection_wanted(trace, selection), by_cpu};
     for (uint32_t i = 0; !selection->tracks && i < trace->track_count; i++)
         rows.wanted[i] |= trace->tracks[i].kind == TV_TRACK_ASYNC;
     return rows;
@@ -227,7 +292,7 @@ static struct tv_statistics *count_frames(const struct rows *rows)
         statistics->frames[i] = no_statistics(i);
     for (uint32_t row = 0; row < trace->row_count; row++)
         if (row_range(rows, row, range))
-            add_row(trace, row, range, statistics->frames);
+            add_row(trace, row, range, rows->by_cpu, statistics->frames);
     for (uint32_t i = 0; i < trace->head->frame_count; i++)
         if (statistics->frames[i].count > 0)
             statistics->frames[count++] = statistics->frames[i];
@@ -246,15 +311,17 @@ struct round {
 #define NOT_NOW UINT64_MAX
 
 static void gather_row(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
-                       struct round *round)
+                       bool by_cpu, struct round *round)
 {
     struct tv_slice slices[READ_AT_ONCE];
+    struct measure measure = measure_of(trace, row, by_cpu);
+    tv_ns time;
     for (uint32_t at = range[0]; at < range[1];) {
         uint32_t count = read_some(trace, row, at, range[1], slices);
         for (uint32_t i = 0; i < count; i++) {
             uint64_t *place = &round->place[frame_of(trace, &slices[i])];
-            if (*place != NOT_NOW)
-                round->lengths[(*place)++] = slices[i].length;
+            if (*place != NOT_NOW && took(measure, &slices[i], &time))
+                round->lengths[(*place)++] = time;
         }
         at += count;
     }
@@ -266,25 +333,25 @@ static void do_round(const struct rows *rows, struct round *round)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < round->count; i++) {
         round->place[round->frames[i].frame] = sum;
-        sum += round->frames[i].count;
+        sum += round->frames[i].measured;
     }
     round->lengths = tv_alloc((size_t)sum, sizeof *round->lengths);
     for (uint32_t row = 0; row < rows->trace->row_count; row++)
         if (row_range(rows, row, range))
-            gather_row(rows->trace, row, range, round);
+            gather_row(rows->trace, row, range, rows->by_cpu, round);
     for (uint32_t i = 0; i < round->count; i++) {
         struct tv_frame_statistics *frame = &round->frames[i];
-        set_percentiles(frame, round->lengths + round->place[frame->frame] - frame->count);
-        frame->average = frame->length / (int64_t)frame->count;
+        set_figures(frame, rows->by_cpu,
+                    round->lengths + round->place[frame->frame] - frame->measured);
         round->place[frame->frame] = NOT_NOW;
     }
     tv_free(round->lengths);
 }
 
 struct tv_statistics *tv_statistics_of(const struct tv_trace *trace,
-                                       const struct tv_selection *selection)
+                                       const struct tv_selection *selection, bool by_cpu)
 {
-    struct rows rows = rows_of(trace, selection);
+    struct rows rows = rows_of(trace, selection, by_cpu);
     struct tv_statistics *statistics = count_frames(&rows);
     struct round round = {.place = tv_alloc(trace->head->frame_count, sizeof *round.place)};
     for (uint32_t i = 0; i < trace->head->frame_count; i++)
@@ -294,9 +361,9 @@ struct tv_statistics *tv_statistics_of(const struct tv_trace *trace,
         round.frames = statistics->frames + done;
         round.count = 0;
         do
-            sum += round.frames[round.count++].count;
+            sum += round.frames[round.count++].measured;
         while (done + round.count < statistics->count &&
-               sum + round.frames[round.count].count <= ROOM);
+               sum + round.frames[round.count].measured <= ROOM);
         do_round(&rows, &round);
     }
     tv_free(round.place);
@@ -334,45 +401,56 @@ static void keep_slow(struct tv_durations *durations, const struct tv_slow_slice
 
 /* What lies directly inside the frame's slices of a range. */
 static int64_t length_inside(const struct tv_trace *trace, uint32_t row, const uint32_t range[2],
-                             uint32_t frame)
+                             struct measure measure, uint32_t frame)
 {
     struct tv_slice slices[READ_AT_ONCE];
     const struct tv_path_node *nodes = trace->paths.nodes;
+    struct around around = around_of(trace, row, range[0], measure);
     uint32_t inside[2];
     int64_t sum = 0;
     if (!range_inside(trace, row, range, inside))
         return 0;
     for (uint32_t at = inside[0]; at < inside[1];) {
         uint32_t count = read_some(trace, row + 1, at, inside[1], slices);
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
+            tv_ns time = taken(&around, &slices[i]);
             if (nodes[nodes[slices[i].path].parent].frame == frame)
-                sum += slices[i].length;
+                sum += time;
+        }
         at += count;
     }
     return sum;
 }
 
+static void add_time(struct tv_durations *durations, struct lengths *lengths,
+                     const struct tv_slow_slice *slice)
+{
+    durations->buckets[tv_duration_bucket(slice->length)]++;
+    keep_slow(durations, slice);
+    lengths->list = tv_array_reserve(lengths->list, &lengths->capacity, lengths->count + 1,
+                                     sizeof *lengths->list);
+    lengths->list[lengths->count++] = slice->length;
+}
+
 static void add_row_of_frame(const struct tv_search *search, uint32_t row, const uint32_t range[2],
-                             struct tv_durations *durations, struct lengths *lengths)
+                             bool by_cpu, struct tv_durations *durations, struct lengths *lengths)
 {
     const struct tv_trace *trace = search->trace;
-    bool cpu = tv_track_has_cpu(trace, trace->rows[row].track);
+    struct measure measure = measure_of(trace, row, by_cpu);
+    tv_ns time;
     for (uint32_t i = range[0]; (i = tv_search_next(search, row, i, range[1])) < range[1]; i++) {
         struct tv_slice slice = tv_slice_get(trace, row, i);
-        add_slice(&durations->figures, &slice, cpu);
-        durations->buckets[tv_duration_bucket(slice.length)]++;
-        keep_slow(durations, &(struct tv_slow_slice){row, i, slice.start, slice.length});
-        lengths->list = tv_array_reserve(lengths->list, &lengths->capacity, lengths->count + 1,
-                                         sizeof *lengths->list);
-        lengths->list[lengths->count++] = slice.length;
+        add_slice(&durations->figures, &slice, measure);
+        if (took(measure, &slice, &time))
+            add_time(durations, lengths, &(struct tv_slow_slice){row, i, slice.start, time});
     }
-    durations->figures.self -= length_inside(trace, row, range, durations->figures.frame);
+    durations->figures.self -= length_inside(trace, row, range, measure, durations->figures.frame);
 }
 
 void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *selection,
-                     uint32_t frame, struct tv_durations *durations)
+                     uint32_t frame, bool by_cpu, struct tv_durations *durations)
 {
-    struct rows rows = rows_of(trace, selection);
+    struct rows rows = rows_of(trace, selection, by_cpu);
     struct lengths lengths = {NULL, 0, 0};
     struct tv_search search;
     uint32_t range[2];
@@ -380,13 +458,8 @@ void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *se
     tv_search_init(&search, trace, frame);
     for (uint32_t row = 0; row < trace->row_count; row++)
         if (tv_search_in_row(&search, row) && row_range(&rows, row, range))
-            add_row_of_frame(&search, row, range, durations, &lengths);
-    if (lengths.count > 0) {
-        set_percentiles(&durations->figures, lengths.list);
-        durations->figures.average = durations->figures.length / (int64_t)lengths.count;
-    } else {
-        durations->figures.min = 0;
-    }
+            add_row_of_frame(&search, row, range, by_cpu, durations, &lengths);
+    set_figures(&durations->figures, by_cpu, lengths.list);
     tv_search_release(&search);
     tv_free(lengths.list);
     tv_free(rows.wanted);

@@ -6,6 +6,7 @@
 #include "analysis/tree_views.h"
 
 #include "analysis/flame.h"
+#include "base/map.h"
 #include "base/memory.h"
 
 struct making {
@@ -67,6 +68,39 @@ struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree)
             add_cost(folded, making.node[i], &tree->cost[i]);
         add_self(folded, making.node[i], tree, i);
     }
+    release(&making);
+    return folded;
+}
+
+/* [frame_count] For each frame the first that has its class and name; to be freed. */
+static uint32_t *find_first_of_names(const struct tv_head *head)
+{
+    uint32_t *first = tv_alloc(head->frame_count, sizeof *first);
+    struct tv_map names;
+    tv_map_init(&names);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        first[i] = tv_map_add(&names,
+                              (uint64_t)head->frames[i].class_name << 32 | head->frames[i].name, i);
+    tv_map_release(&names);
+    return first;
+}
+
+struct tv_call_tree *tv_call_tree_fold_names(const struct tv_call_tree *tree)
+{
+    struct making making = making_of(tree);
+    uint32_t *first = find_first_of_names(tree->head);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t frame = tree->frame[i]; /* or a thread's (tree_sink.h) */
+        if (frame < tree->head->frame_count)
+            frame = first[frame];
+        making.node[i] = tv_paths_child(&making.paths, making.node[tree->parent[i]], frame);
+    }
+    struct tv_call_tree *folded = finish(&making);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        add_cost(folded, making.node[i], &tree->cost[i]);
+        add_self(folded, making.node[i], tree, i);
+    }
+    tv_free(first);
     release(&making);
     return folded;
 }

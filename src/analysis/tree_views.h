@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_views.h - call trees made from a call tree: with direct recursion folded, of all that calls
- * a frame, of all that it calls.
+ * tree_views.h - call trees made from a call tree: with direct recursion or names folded, of all
+ * that calls a frame, of all that it calls.
  */
 #ifndef TV_ANALYSIS_TREE_VIEWS_H
 #define TV_ANALYSIS_TREE_VIEWS_H
@@ -11,6 +11,10 @@
 /* What a frame calls by way of itself alone lies directly on it: f;f;g is f;g.  Calls are the
  * outermost ones.  Node numbers are the same for all trees of a shape. */
 struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree);
+
+/* Frames with the same class and name are one, whatever else tells them apart: collapsed stacks and
+ * flame graphs show no more. */
+struct tv_call_tree *tv_call_tree_fold_names(const struct tv_call_tree *tree);
 
 /* The two sides of a frame: its outermost calls are one node on the root, on which lies what they
  * call; or who calls them, caller by caller, the inclusive time of the frame being the time of

@@ -28,11 +28,17 @@ enum tv_status {
 /* No place in a file belongs to this error. */
 #define TV_NO_OFFSET UINT64_MAX
 
+/* Bytes that an error may quote. */
+#define TV_ERROR_QUOTE 48
+
 struct tv_error {
     enum tv_status status;
     uint64_t offset; /* byte in the (unpacked) input, or TV_NO_OFFSET */
     size_t context;  /* bytes of the message that tv_error_prefix put in front */
     char message[400];
+    uint8_t quote[TV_ERROR_QUOTE]; /* what stands around the offset (tv_source_quote) */
+    uint32_t quoted;               /* bytes of it; 0: nothing is quoted */
+    uint64_t quoted_at;            /* where its first byte stands */
 };
 
 /* Fills *err (may be NULL) and returns status, so that a caller can `return tv_fail(...)`. */

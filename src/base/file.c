@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -102,6 +103,30 @@ static struct tv_source *source_over_file(struct file file, uint64_t size, const
     struct file *context = tv_alloc(1, sizeof *context);
     *context = file;
     return tv_source_from_reads(&reads, context, size, name);
+}
+
+/* A file in memory. */
+
+enum tv_status tv_file_map(int fd, struct tv_bytes *bytes, struct tv_error *err)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return fail_errno(err, "cannot look at the file");
+    if (!S_ISREG(info.st_mode) || info.st_size <= 0 || (uintmax_t)info.st_size > SIZE_MAX)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the file is empty, or none");
+    void *memory = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        return fail_errno(err, "cannot map the file");
+    *bytes = (struct tv_bytes){memory, (size_t)info.st_size};
+    return TV_OK;
+}
+
+void tv_file_unmap(struct tv_bytes bytes)
+{
+    void *memory;
+    /* The system's call wants it writable; nothing is written. */
+    memcpy(&memory, &bytes.data, sizeof memory);
+    munmap(memory, bytes.length);
 }
 
 /* The spool. */
@@ -321,16 +346,9 @@ static bool is_readable_in_place(int fd, const struct stat *info)
     return S_ISREG(info->st_mode) && info->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0;
 }
 
-enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
-                                   struct tv_error *err)
+enum tv_status tv_source_open_fd(int fd, const char *name, struct tv_source **source,
+                                 struct tv_error *err)
 {
-    bool standard_input = strcmp(path, "-") == 0;
-    const char *name = standard_input ? "standard input" : path;
-    int fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return fail_errno(err, "cannot open");
-
     struct stat info;
     bool known = fstat(fd, &info) == 0;
     if (known && S_ISDIR(info.st_mode))
@@ -345,4 +363,35 @@ enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
     struct file file = {.fd = fd, .opened = info};
     *source = source_over_file(file, (uint64_t)info.st_size, name);
     return TV_OK;
+}
+
+enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
+                                   struct tv_error *err)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    int fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return fail_errno(err, "cannot open");
+    return tv_source_open_fd(fd, standard_input ? "standard input" : path, source, err);
+}
+
+enum tv_status tv_file_read_text(const char *path, size_t most, char **text, size_t *length,
+                                 struct tv_error *err)
+{
+    struct tv_source *file;
+    enum tv_status status = tv_source_open_file(path, &file, err);
+    if (status != TV_OK)
+        return status;
+    if (tv_source_size(file) > most) {
+        status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "more than %zu bytes", most);
+    } else {
+        size_t size = (size_t)tv_source_size(file);
+        *text = tv_alloc(size + 1, 1);
+        status = tv_source_read(file, 0, *text, size, length, err);
+        if (status != TV_OK)
+            tv_free(*text);
+    }
+    tv_source_free(file);
+    return status;
 }

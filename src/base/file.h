@@ -15,6 +15,21 @@
 enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
                                    struct tv_error *err) TV_MUST_CHECK;
 
+/* The same of a file that is open already, which is taken over; `name` becomes the source's. */
+enum tv_status tv_source_open_fd(int fd, const char *name, struct tv_source **source,
+                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* A small file (a key, a list of settings) as text with a NUL behind it, to be given back with
+ * tv_free; TV_ERR_LIMIT when there are more than `most` bytes. */
+enum tv_status tv_file_read_text(const char *path, size_t most, char **text, size_t *length,
+                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* The whole of an open file as memory that cannot be written to, until tv_file_unmap; an empty file
+ * is an error.  For files of our own alone: one that is cut off meanwhile ends the program, so
+ * whoever replaces it makes a new one and renames that. */
+enum tv_status tv_file_map(int fd, struct tv_bytes *bytes, struct tv_error *err) TV_MUST_CHECK;
+void tv_file_unmap(struct tv_bytes bytes);
+
 /*
  * A spool keeps bytes that come only once so that they can be read again: in memory up to
  * TV_SPOOL_MEMORY, then in an unlinked temporary file.

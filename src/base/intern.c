@@ -88,6 +88,44 @@ static void grow(struct tv_interner *interner)
     interner->mask = mask;
 }
 
+/* False: there was such a string. */
+static bool put(struct tv_interner *interner, uint32_t id, struct tv_bytes text)
+{
+    uint32_t hash = (uint32_t)tv_hash_bytes(text);
+    struct place *place = find_place(interner, hash, text);
+    if (place->id != TV_NONE)
+        return false;
+    *place = (struct place){hash, id};
+    interner->strings[id] = text;
+    interner->count++;
+    return true;
+}
+
+struct tv_interner *tv_interner_of(struct tv_bytes texts, const uint64_t *ends, uint32_t count)
+{
+    if (count == 0 || ends[0] != 0)
+        return NULL;
+    struct tv_interner *interner = tv_alloc(1, sizeof *interner);
+    size_t places = FIRST_PLACES;
+    while (places / 2 <= count)
+        places = tv_size_mul(places, 2);
+    tv_arena_init(&interner->texts);
+    interner->places = new_places(places);
+    interner->mask = places - 1;
+    interner->strings = tv_alloc(count, sizeof *interner->strings);
+    interner->capacity = count;
+    const uint8_t *copy = (const uint8_t *)tv_arena_text(&interner->texts, texts);
+    uint64_t start = 0;
+    for (uint32_t id = 0; id < count; id++) {
+        if (!put(interner, id, (struct tv_bytes){copy + start, (size_t)(ends[id] - start)})) {
+            tv_interner_free(interner);
+            return NULL;
+        }
+        start = ends[id] + 1;
+    }
+    return interner;
+}
+
 uint32_t tv_interner_add(struct tv_interner *interner, struct tv_bytes text)
 {
     uint32_t hash = (uint32_t)tv_hash_bytes(text);

@@ -13,6 +13,11 @@ struct tv_interner;
 #define TV_EMPTY_STRING 0u
 
 struct tv_interner *tv_interner_new(void);
+
+/* One of `count` strings at once, which get their numbers in this order: string i ends at ends[i]
+ * of `texts`, has a NUL there, and the next begins behind that.  NULL: one of them is there twice,
+ * or the first is not empty. */
+struct tv_interner *tv_interner_of(struct tv_bytes texts, const uint64_t *ends, uint32_t count);
 void tv_interner_free(struct tv_interner *interner);
 
 /* The number of the string: numbers are given in order from 0, the empty string having 0. */

@@ -153,3 +153,45 @@ bool tv_parse_time(struct tv_bytes text, tv_ns unit_ns, tv_ns *value)
         return false;
     return with_sign(whole * unit + fraction, negative, value);
 }
+
+/* Digits, and perhaps a letter behind them that multiplies. */
+struct multiple {
+    char letter;
+    uint64_t factor;
+};
+
+static bool parse_multiple(struct tv_bytes text, const struct multiple *letters, size_t count,
+                           uint64_t *value)
+{
+    uint64_t factor = 1, number;
+    for (size_t i = 0; i < count && text.length > 0; i++) {
+        if (text.data[text.length - 1] != (uint8_t)letters[i].letter)
+            continue;
+        factor = letters[i].factor;
+        text.length--;
+        break;
+    }
+    if (!tv_parse_u64(text, &number) || number > UINT64_MAX / factor)
+        return false;
+    *value = number * factor;
+    return true;
+}
+
+bool tv_parse_size(struct tv_bytes text, uint64_t *bytes)
+{
+    static const struct multiple letters[] = {
+        {'K', UINT64_C(1) << 10},
+        {'M', UINT64_C(1) << 20},
+        {'G', UINT64_C(1) << 30},
+        {'T', UINT64_C(1) << 40},
+    };
+    return parse_multiple(text, letters, TV_COUNT(letters), bytes);
+}
+
+bool tv_parse_seconds(struct tv_bytes text, uint64_t *seconds)
+{
+    static const struct multiple letters[] = {
+        {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 24 * 3600}, {'w', 7 * 24 * 3600},
+    };
+    return parse_multiple(text, letters, TV_COUNT(letters), seconds);
+}

@@ -18,4 +18,10 @@ bool tv_parse_hex(struct tv_bytes text, uint64_t *value); /* with or without 0x 
  * unit is written. */
 bool tv_parse_time(struct tv_bytes text, tv_ns unit_ns, tv_ns *value);
 
+/* Bytes: digits and perhaps K, M, G or T, each 1024 of the one before: "50G". */
+bool tv_parse_size(struct tv_bytes text, uint64_t *bytes);
+
+/* Seconds: digits and perhaps s, m, h, d or w: "30d". */
+bool tv_parse_seconds(struct tv_bytes text, uint64_t *seconds);
+
 #endif

@@ -21,8 +21,16 @@ struct tv_progress {
     _Atomic uint64_t bytes;       /* gone over, in all passes */
     _Atomic uint64_t records;     /* the same */
     _Atomic bool unpacking;       /* the bytes are those of packed inputs: reading comes later */
+    _Atomic bool joining; /* what was read is put together: no byte is gone over meanwhile */
     _Atomic bool cancel;
 };
+
+/* `progress` may be NULL. */
+static inline void tv_progress_join(struct tv_progress *progress, bool joining)
+{
+    if (progress)
+        atomic_store_explicit(&progress->joining, joining, memory_order_relaxed);
+}
 
 /* What people are shown: as if the inputs were gone over once. */
 struct tv_progress_shown {

@@ -254,3 +254,19 @@ enum tv_status tv_window_move(struct tv_window *window, uint64_t offset, size_t 
     *bytes = (struct tv_bytes){window->buffer + window->length - held, held};
     return TV_OK;
 }
+
+void tv_source_quote(struct tv_source *source, struct tv_error *err)
+{
+    struct tv_error unread;
+    size_t got;
+    if (!err || err->offset == TV_NO_OFFSET || err->quoted > 0)
+        return;
+    uint64_t size = tv_source_size(source), line = TV_ERROR_QUOTE / 3;
+    uint64_t at = err->offset < size ? err->offset : size > 0 ? size - 1 : 0;
+    at -= at % line;
+    at -= at < line ? at : line;
+    if (tv_source_read(source, at, err->quote, sizeof err->quote, &got, &unread) != TV_OK)
+        return;
+    err->quoted = (uint32_t)got;
+    err->quoted_at = at;
+}

@@ -49,6 +49,10 @@ uint64_t tv_source_size(const struct tv_source *source);
 enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,
                               size_t *got, struct tv_error *err) TV_MUST_CHECK;
 
+/* Puts the bytes around the error's offset beside its message, where it has one and they can be
+ * read: lines of sixteen, one of them before that place. */
+void tv_source_quote(struct tv_source *source, struct tv_error *err);
+
 /* A buffer that slides over a source. One thread uses it. */
 struct tv_window {
     struct tv_source *source;

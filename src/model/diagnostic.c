@@ -63,12 +63,28 @@ void tv_diagnostics_write_json(struct tv_out *out, const struct tv_diagnostics *
     tv_out_release(&text);
 }
 
+static bool stands_behind(const struct tv_diagnostic *diagnostic, uint32_t i, uint64_t offset,
+                          uint32_t input)
+{
+    return diagnostic->inputs[i] != input ? diagnostic->inputs[i] > input
+                                          : diagnostic->offsets[i] > offset;
+}
+
+/* The first ones of the file, in whatever order they are found: threads and parts take turns. */
 static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset, uint32_t input)
 {
-    if (offset == TV_NO_OFFSET || diagnostic->offset_count == TV_DIAGNOSTIC_OFFSETS)
+    uint32_t at = diagnostic->offset_count;
+    if (offset == TV_NO_OFFSET)
         return;
-    diagnostic->offsets[diagnostic->offset_count] = offset;
-    diagnostic->inputs[diagnostic->offset_count++] = input;
+    if (at == TV_DIAGNOSTIC_OFFSETS && !stands_behind(diagnostic, --at, offset, input))
+        return;
+    for (; at > 0 && stands_behind(diagnostic, at - 1, offset, input); at--) {
+        diagnostic->offsets[at] = diagnostic->offsets[at - 1];
+        diagnostic->inputs[at] = diagnostic->inputs[at - 1];
+    }
+    diagnostic->offsets[at] = offset;
+    diagnostic->inputs[at] = input;
+    diagnostic->offset_count += diagnostic->offset_count < TV_DIAGNOSTIC_OFFSETS;
 }
 
 void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind, uint64_t offset)

@@ -186,7 +186,7 @@ enum tv_diagnostic_kind {
 struct tv_diagnostic {
     uint64_t count;
     uint32_t offset_count;
-    uint64_t offsets[TV_DIAGNOSTIC_OFFSETS]; /* bytes in the input, ascending within one part */
+    uint64_t offsets[TV_DIAGNOSTIC_OFFSETS]; /* the first bytes in the inputs, ascending in each */
     uint32_t inputs[TV_DIAGNOSTIC_OFFSETS];  /* in which input each of them is */
 };
 

@@ -77,9 +77,11 @@ struct tv_process {
     uint32_t name;   /* TV_EMPTY_STRING: unknown */
     uint32_t key;    /* its id as text where that is no plain number; else empty */
     uint32_t labels; /* joined by ", "; empty: none */
+    uint32_t zero;   /* no byte of what an index has is left to chance, here and below */
     int64_t sort_index;
     tv_ns uptime;     /* 0: unknown */
     bool kernel_name; /* the kernel's name of its first thread: a program knows better */
+    uint8_t zeros[3];
     uint32_t machine; /* inputs that tell the same number ran on one (machines.h); TV_NONE: unknown
                        */
 };
@@ -87,6 +89,7 @@ struct tv_process {
 struct tv_thread {
     uint64_t id;  /* as in the file */
     uint32_t key; /* its id as text where that is no plain number; else empty */
+    uint32_t zero;
     int64_t sort_index;
     uint32_t name;
     uint32_t process; /* index */
@@ -106,6 +109,7 @@ struct tv_frame {
     int32_t line;      /* 0: unknown; -2: native */
     uint32_t category; /* of formats that have categories, not classes; else empty */
     uint8_t colour;    /* reserved, of all its slices, as in struct tv_slice_extra; 0: automatic */
+    uint8_t zeros[3];
 };
 
 struct tv_metadata {

@@ -468,6 +468,7 @@ void tv_trace_take_over(struct tv_trace *sifted, struct tv_trace *from)
     sifted->base = from->base;
     sifted->sources = from->sources;
     sifted->source_count = from->source_count;
+    sifted->inner_count = from->inner_count;
     from->sources = NULL;
     from->source_count = 0;
     from->base = sifted;

@@ -17,7 +17,8 @@
  * that once more after one part, when it must do its work in another way.  The reader may also
  * call begin again by itself after it stopped half-way through pass 0 (it met a thread or method
  * that it had to add to the head).  A sink that cannot start afresh says `writes`: it gets one
- * part, one begin, and a head that is complete.
+ * part, and each event once.  When begin comes again for its input, the head has more threads and
+ * frames behind those it had, and the events go on where they stopped.
  */
 #ifndef TV_MODEL_SINK_H
 #define TV_MODEL_SINK_H
@@ -34,7 +35,7 @@ struct tv_sink;
 
 struct tv_sink_ops {
     unsigned passes; /* 1 or 2 */
-    bool writes;     /* output leaves while events come: cannot begin again */
+    bool writes;     /* output leaves while events come: cannot start afresh */
     void (*begin)(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts);
     void (*take)(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch);
     enum tv_splice (*splice)(struct tv_sink *sink, unsigned pass);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sections.h"
 #include "base/source.h"
 #include "model/builder_store.h"
 
@@ -15,26 +16,50 @@ void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source)
     trace->sources[trace->source_count++] = source;
 }
 
+void tv_trace_keep_inner_source(struct tv_trace *trace, struct tv_source *source)
+{
+    assert(trace->inner_count == trace->source_count);
+    tv_trace_keep_source(trace, source);
+    trace->inner_count = trace->source_count;
+}
+
 uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t frame)
 {
     const struct tv_slice_extra *extra = tv_tables_slice_extra(&trace->tables, row, index);
     return extra && extra->colour ? extra->colour : trace->head->frames[frame].colour;
 }
 
+/* What lies in the sections of a file, when there is one. */
+static void release_parts(struct tv_trace *trace)
+{
+    tv_paths_release(&trace->paths);
+    for (uint32_t i = 0; i < trace->columns_count; i++)
+        tv_columns_release(&trace->columns[i]);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        tv_free(trace->tracks[i].waits);
+    tv_tables_release(&trace->tables);
+}
+
+void tv_trace_await(struct tv_trace *trace)
+{
+    if (trace->await)
+        trace->await(trace->await_context);
+    trace->await = NULL;
+}
+
 void tv_trace_free(struct tv_trace *trace)
 {
     if (!trace)
         return;
-    tv_paths_release(&trace->paths);
-    for (uint32_t i = 0; i < trace->columns_count; i++)
-        tv_columns_release(&trace->columns[i]);
+    tv_trace_await(trace);
+    if (trace->sections)
+        tv_sections_close(trace->sections);
+    else
+        release_parts(trace);
     tv_free(trace->columns);
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        tv_free(trace->tracks[i].waits);
     tv_free(trace->tracks);
     tv_free(trace->rows);
     tv_free(trace->offset);
-    tv_tables_release(&trace->tables);
     for (size_t i = 0; i < trace->source_count; i++)
         tv_source_free(trace->sources[i]);
     tv_free(trace->sources);

@@ -18,6 +18,7 @@
 #include "model/paths.h"
 #include "model/tables.h"
 
+struct tv_sections;
 struct tv_source;
 
 #define TV_BLOCK_SLICES 1024u
@@ -70,6 +71,7 @@ struct tv_row {
     uint32_t depth;
     uint32_t input;
     uint32_t columns; /* index */
+    uint32_t zero;    /* no byte of a row is left to chance: an index has them as they are */
 };
 
 /* A time in which a call did not run: wall time passed, the thread's CPU clock stood
@@ -118,6 +120,12 @@ struct tv_trace {
     struct tv_tables tables;
     struct tv_source **sources; /* owned: what arguments are read from again */
     size_t source_count;
+    size_t inner_count;           /* of them, the first: texts that stand inside of others */
+    struct tv_sections *sections; /* owned: of a file that columns, paths, waits and tables lie in
+                                   * (index/index.h); NULL: they are the trace's own */
+    /* Somebody else reads the trace: called before it is given back, or anything of it; or NULL. */
+    void (*await)(void *context);
+    void *await_context;
     uint32_t offset_count;
     tv_ns origin;     /* of the axis, on the clock of inputs that were assembled (assembly.h):
                        * subtracted     from their times */
@@ -151,9 +159,15 @@ uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t in
 /* Takes a source over, which lives as long as the trace. */
 void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source);
 
+/* The same of a text that stands inside of another source: before all that do not. */
+void tv_trace_keep_inner_source(struct tv_trace *trace, struct tv_source *source);
+
 /* The reserved colour of a slice or else of its frame, as in struct tv_slice_extra; 0: automatic.
  */
 uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t frame);
+
+/* Waits for whoever else reads the trace. */
+void tv_trace_await(struct tv_trace *trace);
 
 /* Gives back the trace, its head included. */
 void tv_trace_free(struct tv_trace *trace);

@@ -140,7 +140,10 @@ struct collapsed {
     bool fractions;
     tv_ns total;    /* of the lines so far */
     uint32_t *line; /* frames of the line at hand */
-    size_t line_depth, line_capacity;
+    size_t *ends;   /* of their texts */
+    size_t line_depth, line_capacity, end_capacity;
+    uint8_t *text; /* of the line before */
+    size_t text_length, text_capacity;
     struct tv_chains chains;
 };
 
@@ -149,19 +152,49 @@ static struct tv_input *input_of(struct collapsed *collapsed)
     return &collapsed->head->inputs[collapsed->input];
 }
 
+/* How many callers the line has in common with the line before: lines are often sorted. */
+static size_t count_common(const struct collapsed *collapsed, struct tv_bytes text)
+{
+    size_t most = collapsed->text_length < text.length ? collapsed->text_length : text.length;
+    size_t same = 0, depth = 0;
+    while (most - same >= 8 && memcmp(collapsed->text + same, text.data + same, 8) == 0)
+        same += 8;
+    while (same < most && collapsed->text[same] == text.data[same])
+        same++;
+    while (depth < collapsed->line_depth && collapsed->ends[depth] < same)
+        depth++;
+    return depth;
+}
+
+static void remember_text(struct collapsed *collapsed, struct tv_bytes text)
+{
+    collapsed->text = tv_array_reserve(collapsed->text, &collapsed->text_capacity, text.length, 1);
+    memcpy(collapsed->text, text.data, text.length);
+    collapsed->text_length = text.length;
+}
+
 static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
 {
-    struct tv_bytes name;
+    struct tv_bytes name, rest = text;
     bool more = true;
-    collapsed->line_depth = 0;
-    while (more) {
-        more = tv_bytes_split(&text, ';', &name);
-        struct tv_frame frame = {.name = tv_head_string(collapsed->head, name)};
-        collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity,
-                                           collapsed->line_depth + 1, sizeof *collapsed->line);
-        collapsed->line[collapsed->line_depth++] = tv_head_add_stack_frame(
-            collapsed->head, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF);
+    size_t depth = count_common(collapsed, text);
+    if (depth > 0) {
+        size_t known = collapsed->ends[depth - 1] + 1;
+        rest = (struct tv_bytes){text.data + known, text.length - known};
     }
+    while (more) {
+        more = tv_bytes_split(&rest, ';', &name);
+        struct tv_frame frame = {.name = tv_head_string(collapsed->head, name)};
+        collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity, depth + 1,
+                                           sizeof *collapsed->line);
+        collapsed->ends = tv_array_reserve(collapsed->ends, &collapsed->end_capacity, depth + 1,
+                                           sizeof *collapsed->ends);
+        collapsed->line[depth] = tv_head_add_stack_frame(collapsed->head, &frame,
+                                                         more ? TV_STACK_CALLER : TV_STACK_LEAF);
+        collapsed->ends[depth++] = (size_t)(name.data + name.length - text.data);
+    }
+    collapsed->line_depth = depth;
+    remember_text(collapsed, text);
 }
 
 static void take_line(struct collapsed *collapsed, const struct tv_text_line *line)
@@ -283,6 +316,8 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
     }
     tv_chains_release(&collapsed->chains);
     tv_free(collapsed->line);
+    tv_free(collapsed->ends);
+    tv_free(collapsed->text);
     tv_free(collapsed);
     return status;
 }

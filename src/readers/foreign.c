@@ -6,40 +6,50 @@
 static const struct {
     struct tv_bytes start;
     const char *name;
+    const char *advice; /* NULL: there is none */
 } signatures[] = {
-#define SIGNATURE(start, name)                                                                     \
+#define ADVISED(start, name, advice)                                                               \
     {                                                                                              \
-        {(const uint8_t *)(start), sizeof(start) - 1}, name                                        \
+        {(const uint8_t *)(start), sizeof(start) - 1}, name, advice                                \
     }
-    SIGNATURE("SIMPLEPERF", "a simpleperf report"),
-    SIGNATURE("PERFILE2", "a perf.data file of Linux perf or simpleperf"),
-    SIGNATURE("\x17\x08\x44tracing", "a trace-cmd file"),
-    SIGNATURE("v8-version,", "a V8 log"),
-    SIGNATURE("v8-platform,", "a V8 log"),
-    SIGNATURE("shared-library,", "a V8 log"),
-    SIGNATURE("code-creation,", "a V8 log"),
-    SIGNATURE("timer-event,", "a V8 log"),
-    SIGNATURE("tick,0x", "a V8 log"),
-    SIGNATURE("FLR\0", "a Java Flight Recorder file"),
+#define SIGNATURE(start, name) ADVISED(start, name, NULL)
+#define V8_LOG(start)                                                                              \
+    ADVISED(start, "a V8 log", "\"node --cpu-prof\" records a profile that is read")
+    ADVISED("SIMPLEPERF", "a simpleperf report",
+            "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
+    ADVISED("PERFILE2", "a perf.data file of Linux perf or simpleperf",
+            "\"perf script | stackcollapse-perf.pl\", or simpleperf's stackcollapse.py, makes "
+            "collapsed stacks of it"),
+    ADVISED("\x17\x08\x44tracing", "a trace-cmd file", "\"trace-cmd report\" writes it as text"),
+    V8_LOG("v8-version,"),
+    V8_LOG("v8-platform,"),
+    V8_LOG("shared-library,"),
+    V8_LOG("code-creation,"),
+    V8_LOG("timer-event,"),
+    V8_LOG("tick,0x"),
+    ADVISED("FLR\0", "a Java Flight Recorder file",
+            "async-profiler's jfrconv makes collapsed stacks of it"),
     SIGNATURE("PK\x03\x04", "a zip archive (YAMP's .twb, Instruments and others)"),
     SIGNATURE("PK\x05\x06", "an empty zip archive"),
     SIGNATURE("\x1f\x8b", "gzip-compressed data"),
     SIGNATURE("\x28\xb5\x2f\xfd", "zstd-compressed data"),
-    SIGNATURE("\xfd"
-              "7zXZ\0",
-              "xz-compressed data"),
-    SIGNATURE("BZh", "bzip2-compressed data"),
+    ADVISED("\xfd"
+            "7zXZ\0",
+            "xz-compressed data", "unpack it first, with \"xz -d\""),
+    ADVISED("BZh", "bzip2-compressed data", "unpack it first, with \"bunzip2\""),
     SIGNATURE("SQLite format 3", "an SQLite database"),
     SIGNATURE("\x7f"
               "ELF",
               "an ELF program or library"),
-    SIGNATURE("\xff\xfe", "text in UTF-16"),
-    SIGNATURE("\xfe\xff", "text in UTF-16"),
+    ADVISED("\xff\xfe", "text in UTF-16", "save it as UTF-8"),
+    ADVISED("\xfe\xff", "text in UTF-16", "save it as UTF-8"),
     SIGNATURE("<!DOCTYPE html", "an HTML page (systrace, perhaps)"),
     SIGNATURE("<!doctype html", "an HTML page (systrace, perhaps)"),
     SIGNATURE("<html", "an HTML page (systrace, perhaps)"),
     SIGNATURE("<?xml", "an XML file"),
+#undef V8_LOG
 #undef SIGNATURE
+#undef ADVISED
 };
 
 /* Only one field of Perfetto's outermost message is in use: 1, packets with their length. */
@@ -75,6 +85,14 @@ static size_t skip_space(struct tv_bytes text)
 bool tv_foreign_is_nothing(struct tv_bytes head)
 {
     return skip_space(head) == head.length;
+}
+
+const char *tv_foreign_advice(struct tv_bytes head)
+{
+    for (size_t k = 0; k < TV_COUNT(signatures); k++)
+        if (tv_bytes_starts_with(head, signatures[k].start))
+            return signatures[k].advice;
+    return is_perfetto(head) ? "Perfetto's \"traceconv json\" makes Trace Event JSON of it" : NULL;
 }
 
 const char *tv_foreign_name(struct tv_bytes head)

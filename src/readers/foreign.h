@@ -13,4 +13,7 @@ bool tv_foreign_is_nothing(struct tv_bytes head);
 /* What a file is that begins with these bytes ("a Perfetto trace (protobuf)"), or NULL. */
 const char *tv_foreign_name(struct tv_bytes head);
 
+/* What somebody can do who has such a file, or NULL. */
+const char *tv_foreign_advice(struct tv_bytes head);
+
 #endif

@@ -16,10 +16,19 @@
 #include "model/builder.h"
 #include "model/sink.h"
 
+/* What is in the head before a sink that writes gets the first event. */
+enum tv_read_ahead {
+    TV_AHEAD_SHORT, /* all threads and methods of a short input; of others those that are listed, so
+                       that the first event need not wait for the last */
+    TV_AHEAD_ALL,
+    TV_AHEAD_LISTED,
+};
+
 struct tv_read_options {
     unsigned parts;              /* stretches to read side by side; 0: one a processor */
     const uint64_t *part_starts; /* for tests: where parts 1.. begin, in bytes; NULL: equal parts */
     struct tv_progress *progress; /* or NULL */
+    enum tv_read_ahead ahead;
 };
 
 struct tv_reader {
@@ -38,6 +47,11 @@ struct tv_reader {
      * input to the builder's head and trace.  The source outlives the trace. */
     enum tv_status (*assemble)(struct tv_source *source, struct tv_builder *builder,
                                const struct tv_read_options *options, struct tv_error *err);
+
+    /* For those that read events again when somebody looks at them: how they call their inputs
+     * (tv_input.format), and what does it. */
+    const char *format;
+    tv_describe *describe;
 };
 
 /* The bytes that sniff sees at most. */
@@ -54,6 +68,9 @@ const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_erro
 enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *builder,
                                 const struct tv_read_options *options,
                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* What reads events of inputs of that format again; NULL: nothing does. */
+tv_describe *tv_readers_describe(struct tv_bytes format);
 
 /* Whether the source is of a known format that can be read without building a trace. */
 bool tv_readers_stream(struct tv_source *source);

@@ -21,31 +21,56 @@ const struct tv_reader *const tv_readers[] = {
 };
 
 #define SHOWN_BYTES 8
+#define SHOWN_TEXT 40
 
-/* Even nothing takes so many bytes (RFC 1952): a header, an empty block, a trailer. */
-#define SHORTEST_GZIP 20
-
+/* One that is longer was unpacked, but for packed files in packed files, too deep to look into. */
 static bool is_cut_gzip(struct tv_bytes head)
 {
-    return head.length < SHORTEST_GZIP && tv_bytes_starts_with(head, TV_BYTES("\x1f\x8b"));
+    return head.length < TV_SNIFF_SIZE && tv_bytes_starts_with(head, TV_BYTES("\x1f\x8b"));
+}
+
+/* The beginning as text, where it is that: up to where the line ends. */
+static bool show_text(struct tv_bytes head, char *text, size_t size)
+{
+    size_t length = 0;
+    for (; length < head.length && length + 1 < size; length++) {
+        uint8_t c = head.data[length];
+        if (c == '\n' || c == '\r')
+            break;
+        if (c < ' ' || c > '~')
+            return false;
+        text[length] = (char)c;
+    }
+    text[length] = '\0';
+    return length > 0;
+}
+
+static void show_bytes(struct tv_bytes head, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < head.length && i < SHOWN_BYTES; i++)
+        snprintf(text + i * 3, size - i * 3, " %02X", head.data[i]);
 }
 
 static void fail_unknown(struct tv_bytes head, struct tv_error *err)
 {
     static const char expected[] = "expected a trace in a format that is known";
-    const char *name = tv_foreign_name(head);
-    char shown[SHOWN_BYTES * 3 + 1] = "";
-    for (size_t i = 0; i < head.length && i < SHOWN_BYTES; i++)
-        snprintf(shown + i * 3, sizeof shown - i * 3, " %02X", head.data[i]);
+    const char *name = tv_foreign_name(head), *advice = tv_foreign_advice(head);
+    char shown[SHOWN_TEXT + 1];
     if (is_cut_gzip(head))
         tv_fail(err, TV_ERR_SYNTAX, head.length, "%s, found only the beginning of a gzip file",
                 expected);
     else if (name && tv_foreign_is_nothing(head))
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s", expected, name);
     else if (name)
-        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s, which is not read yet", expected, name);
-    else
+        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s, which is not read yet%s%s", expected,
+                name, advice ? ": " : "", advice ? advice : "");
+    else if (show_text(head, shown, sizeof shown))
+        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found the text \"%s\"", expected, shown);
+    else {
+        show_bytes(head, shown, sizeof shown);
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found the bytes%s", expected, shown);
+    }
 }
 
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err)
@@ -78,10 +103,19 @@ static enum tv_status begin(struct tv_source *source, const struct tv_read_optio
         *err = reason;
         return reason.status;
     }
+    tv_progress_join(options->progress, false);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->input_bytes, tv_source_size(source),
                                   memory_order_relaxed);
     return TV_OK;
+}
+
+tv_describe *tv_readers_describe(struct tv_bytes format)
+{
+    for (size_t i = 0; tv_readers[i] != NULL; i++)
+        if (tv_readers[i]->format && tv_bytes_equal(tv_bytes_of(tv_readers[i]->format), format))
+            return tv_readers[i]->describe;
+    return NULL;
 }
 
 enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *builder,

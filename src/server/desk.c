@@ -148,6 +148,7 @@ static void finish(struct tv_desk *desk, struct tv_session *session)
     desk->ended(desk->context, wanted ? tv_session_state(session) : TV_SESSION_EMPTY,
                 wanted ? tv_session_error(session) : NULL);
     tv_session_free(old);
+    tv_session_show(session);
     tv_desk_let_go(desk, session);
     pthread_mutex_lock(&desk->lock);
     if (--desk->loadings == 0)

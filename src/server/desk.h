@@ -9,8 +9,8 @@
 #ifndef TV_SERVER_DESK_H
 #define TV_SERVER_DESK_H
 
-#include "server/session.h"
 #include "server/shelf.h"
+#include "view/session.h"
 
 /* A trace has at most so many files. */
 #define TV_DESK_INPUTS 64u

@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/guard.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/random.h"
 
 /* Browsers leave this port out of Host and Origin. */
 #define HTTP_PORT 80
 
-enum tv_status tv_guard_init(struct tv_guard *guard, uint16_t port, struct tv_error *err)
+enum tv_status tv_guard_init(struct tv_guard *guard, struct tv_error *err)
 {
-    static const char digits[] = "0123456789abcdef";
-    uint8_t random[TV_TOKEN_LENGTH / 2];
-    if (getentropy(random, sizeof random) != 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "no random numbers from the system: %s",
-                       strerror(errno));
-    for (size_t i = 0; i < sizeof random; i++) {
-        guard->token[2 * i] = digits[random[i] >> 4];
-        guard->token[2 * i + 1] = digits[random[i] & 15];
-    }
-    guard->token[TV_TOKEN_LENGTH] = '\0';
-    guard->port = port;
-    return TV_OK;
+    guard->port = 0;
+    return tv_random_hex(guard->token, TV_TOKEN_LENGTH, err);
 }
 
 static bool is_name_and_port(const char *host, const char *name, uint16_t port)
@@ -53,12 +42,43 @@ bool tv_guard_take_token(const struct tv_guard *guard, struct tv_bytes path, str
     /* A slash, the token, a slash. */
     if (path.length < TV_TOKEN_LENGTH + 2)
         return false;
-    unsigned different = path.data[0] ^ (unsigned)'/';
-    different |= path.data[TV_TOKEN_LENGTH + 1] ^ (unsigned)'/';
-    for (size_t i = 0; i < TV_TOKEN_LENGTH; i++)
-        different |= path.data[1 + i] ^ (unsigned)(uint8_t)guard->token[i];
-    if (different != 0)
+    const struct tv_bytes wanted = tv_bytes_of(guard->token);
+    const struct tv_bytes found = {path.data + 1, TV_TOKEN_LENGTH};
+    if (path.data[0] != '/' || path.data[TV_TOKEN_LENGTH + 1] != '/' ||
+        !tv_secret_equal(wanted, found))
         return false;
     *rest = (struct tv_bytes){path.data + TV_TOKEN_LENGTH + 2, path.length - TV_TOKEN_LENGTH - 2};
+    return true;
+}
+
+static enum tv_http_status judge(const struct tv_guard *guard, const struct tv_request *request,
+                                 struct tv_bytes *rest)
+{
+    const char *host = tv_request_header(request, "Host");
+    const char *origin = tv_request_header(request, "Origin");
+    if (guard->port == 0 || host == NULL || !tv_guard_host_is_ours(guard, host))
+        return TV_HTTP_FORBIDDEN;
+    if (origin != NULL && !tv_guard_origin_is_ours(guard, origin))
+        return TV_HTTP_FORBIDDEN;
+    if (!tv_guard_take_token(guard, request->path, rest))
+        return TV_HTTP_NOT_FOUND;
+    return request->method <= TV_HTTP_PUT ? TV_HTTP_OK : TV_HTTP_WRONG_METHOD;
+}
+
+bool tv_guard_admit(const struct tv_guard *guard, struct tv_request *request,
+                    struct tv_answer *answer)
+{
+    struct tv_bytes rest;
+    enum tv_http_status status = judge(guard, request, &rest);
+    if (status != TV_HTTP_OK) {
+        answer->status = status;
+        answer->type = "text/plain; charset=utf-8";
+        answer->allow = status == TV_HTTP_WRONG_METHOD ? "GET, HEAD, POST, PUT" : NULL;
+        tv_out_format(&answer->body, "%u\n", (unsigned)status);
+        return false;
+    }
+    request->path = rest;
+    if (request->method == TV_HTTP_HEAD)
+        request->method = TV_HTTP_GET;
     return true;
 }

@@ -10,19 +10,22 @@
 #ifndef TV_SERVER_GUARD_H
 #define TV_SERVER_GUARD_H
 
-#include "base/error.h"
-#include "base/types.h"
+#include "http/http.h"
 
 #define TV_TOKEN_LENGTH 32 /* hexadecimal digits */
 
 struct tv_guard {
-    uint16_t port;
+    _Atomic uint16_t port; /* 0, and nobody may ask, until it is known */
     char token[TV_TOKEN_LENGTH + 1];
 };
 
 /* Draws the token from the system's random numbers. */
-enum tv_status tv_guard_init(struct tv_guard *guard, uint16_t port,
-                             struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_guard_init(struct tv_guard *guard, struct tv_error *err) TV_MUST_CHECK;
+
+/* Whether this request may be asked; then the token is taken off its path, and HEAD is a GET
+ * (http.h leaves the body out).  Else *answer says no. */
+bool tv_guard_admit(const struct tv_guard *guard, struct tv_request *request,
+                    struct tv_answer *answer);
 
 /* "127.0.0.1:PORT" or "localhost:PORT", the port left out where browsers leave it out. */
 bool tv_guard_host_is_ours(const struct tv_guard *guard, const char *host);

@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/query.h"
 #include "model/head.h"
-#include "server/query.h"
 #include "server/questions.h"
 
 /* What came of a question: a status and, when that is none of success, a sentence. */
@@ -85,11 +85,14 @@ static enum tv_status drop_file(struct tv_desk *desk, const struct tv_query *que
     return TV_OK;
 }
 
-static void take_piece(void *context, struct tv_bytes bytes)
+/* What goes wrong is kept for the answer: the rest comes all the same, and is dropped. */
+static enum tv_status take_piece(void *context, struct tv_bytes bytes, struct tv_answer *answer)
 {
     struct incoming *incoming = context;
+    (void)answer;
     if (incoming->piece)
         tv_shelf_piece_add(incoming->piece, bytes);
+    return TV_OK;
 }
 
 static void end_piece(struct incoming *incoming)
@@ -103,8 +106,9 @@ static void end_piece(struct incoming *incoming)
 }
 
 /* A client that has gone may come back with the rest. */
-static void end_incoming(void *context)
+static void end_incoming(void *context, bool whole)
 {
+    (void)whole;
     end_piece(context);
     tv_free(context);
 }
@@ -141,7 +145,7 @@ bool tv_opening_begin(struct tv_desk *desk, const struct tv_request *request, st
 {
     if (request->method != TV_HTTP_PUT || !is_named(request, "api/upload"))
         return true;
-    if (!request->has_own_header) {
+    if (tv_request_header(request, TV_HTTP_OWN_HEADER) == NULL) {
         tv_questions_refuse(answer, TV_HTTP_FORBIDDEN,
                             "the header " TV_HTTP_OWN_HEADER " is missing");
         return false;
@@ -272,7 +276,7 @@ void tv_opening_answer(struct tv_desk *desk, const struct tv_request *request,
         answer->allow = question->answer == begin_file ? "POST, PUT" : "POST";
         return;
     }
-    if (!request->has_own_header) {
+    if (tv_request_header(request, TV_HTTP_OWN_HEADER) == NULL) {
         tv_questions_refuse(answer, TV_HTTP_FORBIDDEN,
                             "the header " TV_HTTP_OWN_HEADER " is missing");
         return;

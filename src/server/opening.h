@@ -8,8 +8,8 @@
 #ifndef TV_SERVER_OPENING_H
 #define TV_SERVER_OPENING_H
 
+#include "http/http.h"
 #include "server/desk.h"
-#include "server/http.h"
 
 /* Whether there is such a question behind "api/". */
 bool tv_opening_knows(struct tv_bytes name);

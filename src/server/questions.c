@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/query.h"
 #include "server/opening.h"
-#include "server/query.h"
 #include "view/view.h"
 
 void tv_questions_refuse(struct tv_answer *answer, enum tv_http_status status, const char *sentence)
@@ -57,12 +57,22 @@ static bool is_about(const struct tv_query *query, uint32_t trace)
     return text == NULL || (tv_parse_u64(*text, &asked) && asked == trace);
 }
 
+/* Parameters as the view takes them. */
+static size_t copy_parameters(const struct tv_query *query,
+                              struct tv_view_parameter parameters[TV_QUERY_PARAMETERS])
+{
+    for (size_t i = 0; i < query->count; i++)
+        parameters[i] = (struct tv_view_parameter){query->items[i].name, query->items[i].value};
+    return query->count;
+}
+
 /* What only the trace can answer. */
 static void ask_view(const struct tv_session *session, struct tv_bytes name,
                      const struct tv_query *query, struct tv_answer *answer)
 {
     struct tv_error err = {0};
-    struct tv_view_question question = {name, query->items, query->count};
+    struct tv_view_parameter parameters[TV_QUERY_PARAMETERS];
+    struct tv_view_question question = {name, parameters, copy_parameters(query, parameters)};
     if (tv_view_answer(tv_session_view(session), &question, &answer->body, &err) != TV_OK)
         answer_wrong(answer, &err);
 }
@@ -79,7 +89,8 @@ static void ask_view_for_much(const struct tv_session *session, struct tv_bytes 
 {
     struct tv_error err = {0};
     struct tv_out out;
-    struct tv_view_question question = {name, query->items, query->count};
+    struct tv_view_parameter parameters[TV_QUERY_PARAMETERS];
+    struct tv_view_question question = {name, parameters, copy_parameters(query, parameters)};
     struct tv_spool *spool = tv_spool_new("the answer");
     tv_out_init(&out, add_to_spool, spool);
     enum tv_status status = tv_view_answer(tv_session_view(session), &question, &out, &err);
@@ -119,8 +130,8 @@ bool tv_questions_answer(struct tv_desk *desk, const struct tv_request *request,
                          struct tv_answer *answer)
 {
     struct tv_bytes name;
-    bool binary = false;
-    answer->type = "application/json";
+    enum tv_answer_type type = TV_ANSWER_JSON;
+    answer->type = tv_answer_type_name(type);
     bool api = take_name(request->path, &name);
     bool quit = api && tv_bytes_equal(name, TV_BYTES("quit"));
     bool status = api && tv_bytes_equal(name, TV_BYTES("status"));
@@ -128,7 +139,7 @@ bool tv_questions_answer(struct tv_desk *desk, const struct tv_request *request,
         tv_opening_answer(desk, request, answer);
         return false;
     }
-    if (!quit && !status && !(api && tv_view_knows(name, &binary))) {
+    if (!quit && !status && !(api && tv_view_knows(name, &type))) {
         tv_questions_refuse(answer, TV_HTTP_NOT_FOUND, "there is no such question");
         return false;
     }
@@ -142,8 +153,8 @@ bool tv_questions_answer(struct tv_desk *desk, const struct tv_request *request,
         tv_desk_write_status(desk, &answer->body);
         return false;
     }
-    if (binary)
-        answer->type = "application/octet-stream";
+    answer->type = tv_answer_type_name(type);
+    answer->policy = type == TV_ANSWER_SVG ? TV_ANSWER_SVG_POLICY : NULL;
     ask_open_trace(desk, name, request, answer);
     return false;
 }

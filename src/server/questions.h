@@ -6,8 +6,8 @@
 #ifndef TV_SERVER_QUESTIONS_H
 #define TV_SERVER_QUESTIONS_H
 
+#include "http/http.h"
 #include "server/desk.h"
-#include "server/http.h"
 
 /* Fills the answer to any path that is not the page itself. True: the page wants the end. */
 bool tv_questions_answer(struct tv_desk *desk, const struct tv_request *request,

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "server/http.h"
+#include "http/http.h"
+#include "server/guard.h"
 #include "server/opening.h"
 #include "server/page.h"
 #include "server/questions.h"
@@ -25,6 +27,8 @@ struct tv_server {
     struct tv_http *http;
     struct tv_desk *desk;
     struct tv_page_headers page;
+    struct tv_guard guard;
+    char address[80];
     pthread_mutex_t lock;
     pthread_cond_t changed;      /* one of these: */
     bool loaded;                 /* the first loading has ended, or there is none */
@@ -82,7 +86,8 @@ static void answer_page(const struct tv_server *server, const struct tv_request 
     answer->type = "text/html; charset=utf-8";
     answer->policy = server->page.policy;
     answer->tag = server->page.tag;
-    if (request->known_tag != NULL && strcmp(request->known_tag, server->page.tag) == 0)
+    const char *known = tv_request_header(request, "If-None-Match");
+    if (known != NULL && strcmp(known, server->page.tag) == 0)
         answer->status = TV_HTTP_NOT_MODIFIED;
     else
         answer->constant =
@@ -93,12 +98,15 @@ static void answer_request(void *context, const struct tv_request *request,
                            struct tv_answer *answer)
 {
     struct tv_server *server = context;
+    struct tv_request asked = *request;
+    if (!tv_guard_admit(&server->guard, &asked, answer))
+        return;
     set_flag(server, &server->watched);
-    if (request->path.length == 0) {
-        answer_page(server, request, answer);
+    if (asked.path.length == 0) {
+        answer_page(server, &asked, answer);
         return;
     }
-    if (tv_questions_answer(server->desk, request, answer))
+    if (tv_questions_answer(server->desk, &asked, answer))
         answer->sent = end_after_answer;
 }
 
@@ -106,7 +114,9 @@ static bool begin_request(void *context, const struct tv_request *request, struc
                           struct tv_answer *answer)
 {
     struct tv_server *server = context;
-    return tv_opening_begin(server->desk, request, body, answer);
+    struct tv_request asked = *request;
+    return tv_guard_admit(&server->guard, &asked, answer) &&
+           tv_opening_begin(server->desk, &asked, body, answer);
 }
 
 /* Life. */
@@ -147,11 +157,27 @@ static bool release(struct tv_server *server)
     return true;
 }
 
+/* Listens on loopback alone. */
+static enum tv_status listen_for_page(struct tv_server *server, uint16_t port, struct tv_error *err)
+{
+    struct tv_http_options options = {.port = port};
+    struct tv_handler handler = {
+        .answer = answer_request, .begin = begin_request, .context = server};
+    enum tv_status status = tv_guard_init(&server->guard, err);
+    if (status == TV_OK)
+        status = tv_http_new(&options, &handler, &server->http, err);
+    if (status != TV_OK)
+        return status;
+    server->guard.port = tv_http_port(server->http);
+    snprintf(server->address, sizeof server->address, "%s%s/", tv_http_address(server->http, 0),
+             server->guard.token);
+    return TV_OK;
+}
+
 enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_server **server,
                              struct tv_error *err)
 {
     struct tv_server *made = tv_alloc(1, sizeof *made);
-    struct tv_handler handler = {answer_request, begin_request, made};
     struct tv_desk_options desk = {
         .loader = options->loader,
         .files = options->files,
@@ -165,7 +191,7 @@ enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_
     made->loaded = options->file_count == 0;
     made->first = made->loaded ? TV_SESSION_EMPTY : TV_SESSION_LOADING;
     made->desk = tv_desk_new(&desk);
-    enum tv_status status = tv_http_new(options->port, &handler, &made->http, err);
+    enum tv_status status = listen_for_page(made, options->port, err);
     if (status == TV_OK)
         status = tv_desk_start(made->desk, err);
     if (status != TV_OK) {
@@ -183,7 +209,7 @@ bool tv_server_free(struct tv_server *server)
 
 const char *tv_server_address(const struct tv_server *server)
 {
-    return tv_http_address(server->http);
+    return server->address;
 }
 
 enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned timeout_ms)

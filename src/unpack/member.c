@@ -37,8 +37,9 @@ static enum tv_status add_chunk(struct tv_taking *taking, struct tv_spool *spool
     taking->total += length;
     if (taking->total > taking->ceiling)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                       "unpacks to more than %llu bytes, the ceiling for its size",
-                       (unsigned long long)taking->ceiling);
+                       "unpacks to more than %llu bytes, the ceiling %s",
+                       (unsigned long long)taking->ceiling,
+                       taking->question->ceiling > 0 ? "here" : "for its size");
     return tv_spool_add(spool, (struct tv_bytes){taking->buffer, length}, err);
 }
 

@@ -78,6 +78,8 @@ static enum tv_status fail(struct unpacking *u, struct tv_error *err)
         return err->status;
     }
     const char *text = u->archive ? archive_error_string(u->archive) : NULL;
+    if (text && strcmp(text, "Unrecognized archive format") == 0)
+        text = "nothing is packed in it, or its beginning is not whole";
     return tv_fail(err, TV_ERR_SYNTAX, u->feed.offset, "damaged container: %s",
                    text ? text : "it cannot be unpacked");
 }

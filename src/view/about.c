@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "analysis/compensate.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/members.h"
@@ -40,13 +41,19 @@ static struct tv_bytes page_name(struct tv_bytes name)
     return (struct tv_bytes){name.data, end - mark.length};
 }
 
-/* What the others stand beside: the first input that has times, by a clock that is not its own. */
-static const struct tv_input *main_input(const struct tv_head *head)
+const struct tv_input *tv_view_main_input(const struct tv_head *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++)
         if (!head->inputs[i].eventless && !head->inputs[i].own_zero)
             return &head->inputs[i];
     return &head->inputs[0];
+}
+
+struct tv_bytes tv_view_input_name(const struct tv_head *head)
+{
+    if (head->input_count == 0)
+        return tv_bytes_of("");
+    return page_name(file_name(tv_head_text(head, tv_view_main_input(head)->name)));
 }
 
 static void write_clocks(struct tv_out *out, const struct tv_view *view)
@@ -62,18 +69,22 @@ static void write_clocks(struct tv_out *out, const struct tv_view *view)
 static void write_sums(struct tv_out *out, const struct tv_head *head)
 {
     uint64_t records = 0;
-    bool overflow = false;
+    bool overflow = false, timeless = head->input_count > 0, counts = true;
     tv_ns interval = 0;
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
         records += input->records;
         overflow |= input->overflow;
+        timeless &= input->timeless;
+        counts &= !input->timed_weights;
         if (input->sampled_ns > 0 && (interval == 0 || input->sampled_ns < interval))
             interval = input->sampled_ns;
     }
     tv_out_text(out, ",\"records\":");
     tv_out_u64(out, records);
     tv_out_text(out, overflow ? ",\"overflow\":true" : ",\"overflow\":false");
+    if (timeless)
+        tv_out_text(out, counts ? ",\"timeless\":\"counts\"" : ",\"timeless\":\"times\"");
     tv_out_text(out, ",\"sampled\":");
     if (interval > 0) {
         tv_out_text(out, "{\"interval_ns\":");
@@ -81,14 +92,18 @@ static void write_sums(struct tv_out *out, const struct tv_head *head)
         tv_out_char(out, '}');
     } else {
         tv_out_text(out, "null");
+        if (tv_clock_cost(head) > 0) {
+            tv_out_text(out, ",\"clock_cost_ns\":");
+            tv_out_i64(out, tv_clock_cost(head));
+        }
     }
 }
 
 static void write_input(struct tv_out *out, const struct tv_head *head)
 {
-    const struct tv_input *input = main_input(head);
+    const struct tv_input *input = tv_view_main_input(head);
     tv_out_text(out, ",\"name\":");
-    tv_out_json(out, page_name(file_name(tv_head_text(head, input->name))));
+    tv_out_json(out, tv_view_input_name(head));
     tv_out_text(out, ",\"format\":");
     tv_out_json(out, tv_bytes_of(input->format));
     tv_out_text(out, ",\"version\":");
@@ -116,7 +131,7 @@ static void write_key(struct tv_out *out, const struct tv_head *head, uint32_t k
 static void write_manner(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_head *head = view->trace->head;
-    const char *unit = head->input_count > 0 ? main_input(head)->unit : NULL;
+    const char *unit = head->input_count > 0 ? tv_view_main_input(head)->unit : NULL;
     tv_out_text(out, view->by_owner ? ",\"order\":\"owner\"" : ",\"order\":\"busiest\"");
     tv_out_text(out,
                 tv_head_has_categories(head) ? ",\"colours\":\"name\"" : ",\"colours\":\"rank\"");

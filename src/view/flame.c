@@ -2,6 +2,7 @@
 /*
  * Flame graphs of calls and of samples.
  */
+#include "analysis/compensate.h"
 #include "analysis/flame_samples.h"
 #include "analysis/flame_time.h"
 #include "analysis/sample_tree.h"
@@ -26,6 +27,7 @@ struct question {
     bool apart;     /* threads side by side */
     uint32_t frame; /* whose side it is; TV_NONE: of everything */
     enum side side;
+    tv_ns cost; /* that is taken off; 0: none */
 };
 
 /* A column at a time, as the page's typed arrays have them. */
@@ -114,22 +116,23 @@ static enum tv_status read_layout(const struct tv_view *view,
 static enum tv_status read_calls(const struct tv_view *view, const struct tv_parameters *parameters,
                                  struct question *question, struct tv_error *err)
 {
-    static const char *const clocks[] = {"real", "cpu", NULL};
     static const char *const threads[] = {"merged", "apart", NULL};
-    unsigned clock, apart = 0;
-    enum tv_status status = tv_parameter_choice(parameters, "clock", clocks, &clock, err);
+    unsigned apart = 0;
+    enum tv_clocks clock;
+    enum tv_status status = tv_parameter_clock(parameters, view->trace, &clock, err);
     if (status == TV_OK)
         status = tv_parameter_choice(parameters, "threads", threads, &apart, err);
     if (status == TV_OK)
         status = read_layout(view, parameters, question, err);
     if (status != TV_OK)
         return status;
-    bool given = tv_parameter_text(parameters, "clock").data != NULL;
-    if (given && !(clock ? view->cpu : view->wall))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "clock: the trace has no such clock");
     question->apart = apart;
-    question->layout.clock = clock || !view->wall ? TV_CLOCK_CPU : TV_CLOCK_WALL;
-    return TV_OK;
+    question->layout.clock = clock;
+    status = tv_view_compensation(view, parameters, &question->cost, err);
+    if (status == TV_OK && question->cost > 0 && question->order == IN_TIME)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "compensate: in the order of time calls stand as they were recorded");
+    return status;
 }
 
 static struct tv_flame *lay_out(const struct tv_call_tree *tree, const struct question *question)
@@ -174,6 +177,8 @@ static struct tv_flame *flame_of_threads(const struct tv_view *view,
                                          const struct question *question)
 {
     struct tv_call_tree *tree = tv_call_tree_by_thread(view->trace, selection, 0);
+    if (question->cost > 0)
+        tv_call_tree_compensate(tree, question->cost);
     struct tv_flame *flame = lay_out(tree, question);
     tv_call_tree_free(tree);
     return flame;
@@ -183,7 +188,8 @@ static struct tv_flame *flame_of_all(const struct tv_view *view,
                                      const struct tv_selection *selection,
                                      const struct question *question)
 {
-    struct tv_flame *flame = lay_out(tv_trees_enter(view->trees, selection), question);
+    struct tv_flame *flame =
+        lay_out(tv_trees_enter_compensated(view->trees, selection, question->cost), question);
     tv_trees_leave(view->trees);
     return flame;
 }

@@ -134,6 +134,22 @@ enum tv_status tv_parameter_selection(const struct tv_parameters *parameters,
     return status;
 }
 
+enum tv_status tv_parameter_clock(const struct tv_parameters *parameters,
+                                  const struct tv_trace *trace, enum tv_clocks *clock,
+                                  struct tv_error *err)
+{
+    static const char *const names[] = {"real", "cpu", NULL};
+    unsigned clocks = tv_head_clocks(trace->head), number;
+    enum tv_status status = tv_parameter_choice(parameters, "clock", names, &number, err);
+    if (status != TV_OK)
+        return status;
+    bool given = tv_parameter_text(parameters, "clock").data != NULL;
+    if (given && !(clocks & (number ? TV_CLOCK_CPU : TV_CLOCK_WALL)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "clock: the trace has no such clock");
+    *clock = number || !(clocks & TV_CLOCK_WALL) ? TV_CLOCK_CPU : TV_CLOCK_WALL;
+    return TV_OK;
+}
+
 enum tv_status tv_parameter_window(const struct tv_parameters *parameters,
                                    const struct tv_trace *trace, int64_t most,
                                    struct tv_view_window *window, struct tv_error *err)

@@ -49,6 +49,11 @@ enum tv_status tv_parameter_selection(const struct tv_parameters *parameters,
                                       struct tv_error *err) TV_MUST_CHECK;
 void tv_parameter_release_selection(struct tv_selection *selection);
 
+/* real or cpu, one that the trace has; when it was not given real, or CPU where that is all. */
+enum tv_status tv_parameter_clock(const struct tv_parameters *parameters,
+                                  const struct tv_trace *trace, enum tv_clocks *clock,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
 /* A range cut into pixels: from, to (absent: the whole trace) and pixels (1 to `most`, usually
  * 1600). */
 struct tv_view_window {

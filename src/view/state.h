@@ -62,6 +62,8 @@ tv_view_function tv_view_states, tv_view_state;                        /* states
 tv_view_function tv_view_statistics;                                   /* statistics.c */
 tv_view_function tv_view_findings;                                     /* findings.c */
 tv_view_function tv_view_save;                                         /* save.c */
+tv_view_function tv_view_flamegraph, tv_view_collapsed;                /* downloads.c */
+tv_view_function tv_view_facts;                                        /* downloads.c */
 tv_view_function tv_view_same;                                         /* filtered.c */
 tv_view_function tv_view_health, tv_view_at, tv_view_bytes;            /* bytes.c */
 
@@ -70,11 +72,23 @@ tv_view_function tv_view_health, tv_view_at, tv_view_bytes;            /* bytes.
 struct tv_tree_cache *tv_trees_new(const struct tv_trace *trace);
 void tv_trees_free(struct tv_tree_cache *cache);
 
+/* Adds the tree of the whole trace to a file that the trace is written to. */
+void tv_trees_keep(const struct tv_tree_cache *cache, struct tv_sections_writer *writer);
+
 /* Does now what the first questions would have to wait for. */
 void tv_trees_prepare(struct tv_tree_cache *cache);
 const struct tv_call_tree *tv_trees_enter(struct tv_tree_cache *cache,
                                           const struct tv_selection *selection);
+/* The same with `cost` taken off for each reading of the clock (compensate.h); 0: nothing is. */
+const struct tv_call_tree *tv_trees_enter_compensated(struct tv_tree_cache *cache,
+                                                      const struct tv_selection *selection,
+                                                      tv_ns cost);
 void tv_trees_leave(struct tv_tree_cache *cache);
+
+/* Whether compensated figures are asked for: the cost, or 0; fails where the trace has none. */
+enum tv_status tv_view_compensation(const struct tv_view *view,
+                                    const struct tv_parameters *parameters, tv_ns *cost,
+                                    struct tv_error *err); /* trees.c */
 
 /* An event of an input that is to be read again. */
 struct tv_view_event {
@@ -108,6 +122,11 @@ void tv_view_write_joins(struct tv_out *out, const struct tv_trace *trace,
 /* [frames] The reserved colour of all slices and instants of each, 0: automatic; for the caller to
  * free. */
 uint8_t *tv_view_frame_colours(const struct tv_trace *trace); /* colours.c */
+
+/* What the others stand beside: the first input that has times, by a clock that is not its own; and
+ * what it is called.  There is at least one. */
+const struct tv_input *tv_view_main_input(const struct tv_head *head); /* about.c */
+struct tv_bytes tv_view_input_name(const struct tv_head *head);        /* about.c */
 
 /* A number, or null where there is no such clock. */
 static inline void tv_view_time(struct tv_out *out, bool there, int64_t value)

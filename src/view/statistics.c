@@ -15,17 +15,19 @@ static void number(struct tv_out *out, const char *before, int64_t value)
 static void write_frame(struct tv_out *out, const struct tv_view *view,
                         const struct tv_frame_statistics *frame)
 {
+    const int64_t rest[] = {frame->min, frame->average, frame->median, frame->p95, frame->max};
+    bool known = frame->measured > 0 || frame->count == 0;
     number(out, "[", frame->frame);
     number(out, ",", (int64_t)frame->count);
     number(out, ",", frame->length);
-    number(out, ",", frame->self);
+    tv_out_char(out, ',');
+    tv_view_time(out, known, frame->self);
     tv_out_char(out, ',');
     tv_view_time(out, view->cpu && frame->cpu_count > 0, frame->cpu);
-    number(out, ",", frame->min);
-    number(out, ",", frame->average);
-    number(out, ",", frame->median);
-    number(out, ",", frame->p95);
-    number(out, ",", frame->max);
+    for (uint32_t i = 0; i < TV_COUNT(rest); i++) {
+        tv_out_char(out, ',');
+        tv_view_time(out, known, rest[i]);
+    }
     tv_out_char(out, ']');
 }
 
@@ -63,10 +65,10 @@ static void write_slowest(struct tv_out *out, const struct tv_trace *trace,
 }
 
 static void answer_frame(const struct tv_view *view, const struct tv_selection *selection,
-                         uint32_t frame, struct tv_out *out)
+                         uint32_t frame, bool by_cpu, struct tv_out *out)
 {
     struct tv_durations durations;
-    tv_durations_of(view->trace, selection, frame, &durations);
+    tv_durations_of(view->trace, selection, frame, by_cpu, &durations);
     tv_out_text(out, "{\"row\":");
     write_frame(out, view, &durations.figures);
     write_buckets(out, durations.buckets);
@@ -75,9 +77,9 @@ static void answer_frame(const struct tv_view *view, const struct tv_selection *
 }
 
 static void answer_all(const struct tv_view *view, const struct tv_selection *selection,
-                       struct tv_out *out)
+                       bool by_cpu, struct tv_out *out)
 {
-    struct tv_statistics *statistics = tv_statistics_of(view->trace, selection);
+    struct tv_statistics *statistics = tv_statistics_of(view->trace, selection, by_cpu);
     tv_out_text(out, "{\"rows\":[");
     for (uint32_t i = 0; i < statistics->count; i++) {
         tv_out_text(out, i > 0 ? ",\n" : "");
@@ -93,16 +95,21 @@ enum tv_status tv_view_statistics(const struct tv_view *view,
 {
     const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
     struct tv_selection selection;
+    enum tv_clocks clock;
     int64_t frame;
     enum tv_status status = tv_parameter_integer(parameters, "frame", frames, -1, &frame, err);
+    if (status == TV_OK)
+        status = tv_parameter_clock(parameters, view->trace, &clock, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
         return status;
+    /* Where there is no other clock the lengths are its own. */
+    bool by_cpu = clock == TV_CLOCK_CPU && view->wall;
     if (frame < 0)
-        answer_all(view, &selection, out);
+        answer_all(view, &selection, by_cpu, out);
     else
-        answer_frame(view, &selection, (uint32_t)frame, out);
+        answer_frame(view, &selection, (uint32_t)frame, by_cpu, out);
     tv_parameter_release_selection(&selection);
     return TV_OK;
 }

@@ -31,6 +31,20 @@ static void write_method(struct tv_out *out, const struct tv_view *view,
     tv_out_char(out, ']');
 }
 
+static void write_compensation(struct tv_out *out, const struct tv_view *view,
+                               const struct tv_compensation *compensation)
+{
+    if (compensation->cost == 0)
+        return;
+    tv_out_text(out, ",\"compensated\":{\"cost_ns\":");
+    tv_out_i64(out, compensation->cost);
+    tv_out_text(out, ",\"real_ns\":");
+    tv_view_time(out, view->wall, compensation->wall);
+    tv_out_text(out, ",\"cpu_ns\":");
+    tv_view_time(out, view->cpu, compensation->cpu);
+    tv_out_char(out, '}');
+}
+
 static void write_waits(struct tv_out *out, const struct tv_view *view,
                         const struct tv_path_cost *waits)
 {
@@ -50,15 +64,20 @@ enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_param
                                struct tv_out *out, struct tv_error *err)
 {
     struct tv_selection selection;
-    enum tv_status status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    tv_ns cost;
+    enum tv_status status = tv_view_compensation(view, parameters, &cost, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
         return status;
-    struct tv_profile *profile = tv_profile_of_tree(tv_trees_enter(view->trees, &selection));
+    struct tv_profile *profile =
+        tv_profile_of_tree(tv_trees_enter_compensated(view->trees, &selection, cost));
     tv_trees_leave(view->trees);
     tv_out_text(out, "{\"total_real_ns\":");
     tv_view_time(out, view->wall, profile->total_wall);
     tv_out_text(out, ",\"total_cpu_ns\":");
     tv_view_time(out, view->cpu, profile->total_cpu);
+    write_compensation(out, view, &profile->compensation);
     tv_out_text(out, ",\"rows\":[");
     for (uint32_t i = 0; i < profile->count; i++) {
         tv_out_text(out, i > 0 ? ",\n" : "");
@@ -95,13 +114,16 @@ enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_par
     const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
     struct tv_selection selection;
     int64_t frame;
+    tv_ns cost = 0;
     enum tv_status status = tv_parameter_required(parameters, "frame", frames, &frame, err);
+    if (status == TV_OK)
+        status = tv_view_compensation(view, parameters, &cost, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
         return status;
     struct tv_relations *r =
-        tv_relations_of(tv_trees_enter(view->trees, &selection), (uint32_t)frame);
+        tv_relations_of(tv_trees_enter_compensated(view->trees, &selection, cost), (uint32_t)frame);
     tv_trees_leave(view->trees);
     write_edges(out, view, "{\"parents\":[", &r->parents);
     write_edges(out, view, ",\n\"children\":[", &r->children);

@@ -196,11 +196,15 @@ enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_paramete
     struct asked asked = {.clocks =
                               (view->wall ? TV_CLOCK_WALL : 0U) | (view->cpu ? TV_CLOCK_CPU : 0U)};
     struct tv_selection selection;
+    tv_ns cost = 0;
     enum tv_status status = read_question(view, parameters, &asked, err);
+    if (status == TV_OK)
+        status = tv_view_compensation(view, parameters, &cost, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status == TV_OK) {
-        struct tv_tree_lines *lines = find_lines(&asked, tv_trees_enter(view->trees, &selection));
+        struct tv_tree_lines *lines =
+            find_lines(&asked, tv_trees_enter_compensated(view->trees, &selection, cost));
         tv_trees_leave(view->trees);
         write_lines(out, lines, &asked);
         tv_tree_lines_free(lines);

@@ -12,49 +12,52 @@
 static const struct {
     const char *name;
     tv_view_function *answer;
-    bool binary;
+    enum tv_answer_type type;
 } questions[] = {
-    {"trace", tv_view_trace, false},
-    {"frames", tv_view_frames, false},
-    {"profile", tv_view_profile, false},
-    {"relations", tv_view_relations, false},
-    {"tree", tv_view_tree, true},
-    {"sample_tree", tv_view_sample_tree, true},
-    {"slice", tv_view_slice, false},
-    {"step", tv_view_step, false},
-    {"extents", tv_view_extents, false},
-    {"tiles", tv_view_tiles, true},
-    {"flame", tv_view_flame, true},
-    {"activity", tv_view_activity, true},
-    {"counters", tv_view_counters, false},
-    {"counter_values", tv_view_counter_values, true},
-    {"instants", tv_view_instants, false},
-    {"instant", tv_view_instant, false},
-    {"flows", tv_view_flows, false},
-    {"flow", tv_view_flow, false},
-    {"flow_categories", tv_view_flow_categories, false},
-    {"arrows", tv_view_arrows, false},
-    {"beside", tv_view_beside, false},
-    {"objects", tv_view_objects, false},
-    {"object", tv_view_object, false},
-    {"snapshot", tv_view_snapshot, false},
-    {"reference", tv_view_reference, false},
-    {"samples", tv_view_samples, false},
-    {"sample", tv_view_sample, false},
-    {"sample_flame", tv_view_sample_flame, true},
-    {"memory_dumps", tv_view_memory_dumps, false},
-    {"memory_dump", tv_view_memory_dump, false},
-    {"search", tv_view_search, false},
-    {"search_frames", tv_view_search_frames, false},
-    {"states", tv_view_states, false},
-    {"state", tv_view_state, false},
-    {"statistics", tv_view_statistics, false},
-    {"findings", tv_view_findings, false},
-    {"same", tv_view_same, false},
-    {"save", tv_view_save, true},
-    {"health", tv_view_health, false},
-    {"at", tv_view_at, false},
-    {"bytes", tv_view_bytes, false},
+    {"trace", tv_view_trace, TV_ANSWER_JSON},
+    {"frames", tv_view_frames, TV_ANSWER_JSON},
+    {"profile", tv_view_profile, TV_ANSWER_JSON},
+    {"relations", tv_view_relations, TV_ANSWER_JSON},
+    {"tree", tv_view_tree, TV_ANSWER_BYTES},
+    {"sample_tree", tv_view_sample_tree, TV_ANSWER_BYTES},
+    {"slice", tv_view_slice, TV_ANSWER_JSON},
+    {"step", tv_view_step, TV_ANSWER_JSON},
+    {"extents", tv_view_extents, TV_ANSWER_JSON},
+    {"tiles", tv_view_tiles, TV_ANSWER_BYTES},
+    {"flame", tv_view_flame, TV_ANSWER_BYTES},
+    {"activity", tv_view_activity, TV_ANSWER_BYTES},
+    {"counters", tv_view_counters, TV_ANSWER_JSON},
+    {"counter_values", tv_view_counter_values, TV_ANSWER_BYTES},
+    {"instants", tv_view_instants, TV_ANSWER_JSON},
+    {"instant", tv_view_instant, TV_ANSWER_JSON},
+    {"flows", tv_view_flows, TV_ANSWER_JSON},
+    {"flow", tv_view_flow, TV_ANSWER_JSON},
+    {"flow_categories", tv_view_flow_categories, TV_ANSWER_JSON},
+    {"arrows", tv_view_arrows, TV_ANSWER_JSON},
+    {"beside", tv_view_beside, TV_ANSWER_JSON},
+    {"objects", tv_view_objects, TV_ANSWER_JSON},
+    {"object", tv_view_object, TV_ANSWER_JSON},
+    {"snapshot", tv_view_snapshot, TV_ANSWER_JSON},
+    {"reference", tv_view_reference, TV_ANSWER_JSON},
+    {"samples", tv_view_samples, TV_ANSWER_JSON},
+    {"sample", tv_view_sample, TV_ANSWER_JSON},
+    {"sample_flame", tv_view_sample_flame, TV_ANSWER_BYTES},
+    {"memory_dumps", tv_view_memory_dumps, TV_ANSWER_JSON},
+    {"memory_dump", tv_view_memory_dump, TV_ANSWER_JSON},
+    {"search", tv_view_search, TV_ANSWER_JSON},
+    {"search_frames", tv_view_search_frames, TV_ANSWER_JSON},
+    {"states", tv_view_states, TV_ANSWER_JSON},
+    {"state", tv_view_state, TV_ANSWER_JSON},
+    {"statistics", tv_view_statistics, TV_ANSWER_JSON},
+    {"findings", tv_view_findings, TV_ANSWER_JSON},
+    {"facts", tv_view_facts, TV_ANSWER_JSON},
+    {"flamegraph", tv_view_flamegraph, TV_ANSWER_SVG},
+    {"collapsed", tv_view_collapsed, TV_ANSWER_TEXT},
+    {"same", tv_view_same, TV_ANSWER_JSON},
+    {"save", tv_view_save, TV_ANSWER_BYTES},
+    {"health", tv_view_health, TV_ANSWER_JSON},
+    {"at", tv_view_at, TV_ANSWER_JSON},
+    {"bytes", tv_view_bytes, TV_ANSWER_JSON},
 };
 
 static uint32_t *find_ranks(struct tv_view *view)
@@ -113,6 +116,12 @@ void tv_view_free(struct tv_view *view)
     tv_free(view);
 }
 
+void tv_view_keep(const struct tv_view *view, struct tv_sections_writer *writer)
+{
+    tv_pyramid_keep(view->pyramid, writer);
+    tv_trees_keep(view->trees, writer);
+}
+
 /* The place of a question in the table, or TV_COUNT(questions). */
 static size_t find_question(struct tv_bytes name)
 {
@@ -122,10 +131,21 @@ static size_t find_question(struct tv_bytes name)
     return i;
 }
 
-bool tv_view_knows(struct tv_bytes name, bool *binary)
+const char *tv_answer_type_name(enum tv_answer_type type)
+{
+    static const char *const names[] = {
+        [TV_ANSWER_JSON] = "application/json",
+        [TV_ANSWER_BYTES] = "application/octet-stream",
+        [TV_ANSWER_SVG] = "image/svg+xml",
+        [TV_ANSWER_TEXT] = "text/plain; charset=utf-8",
+    };
+    return names[type];
+}
+
+bool tv_view_knows(struct tv_bytes name, enum tv_answer_type *type)
 {
     size_t i = find_question(name);
-    *binary = i < TV_COUNT(questions) && questions[i].binary;
+    *type = i < TV_COUNT(questions) ? questions[i].type : TV_ANSWER_JSON;
     return i < TV_COUNT(questions);
 }
 

@@ -13,11 +13,16 @@
 #include "model/trace.h"
 
 struct tv_view;
+struct tv_sections_writer;
 
 /* Prepares all that screens ask again and again: pyramid, ranks, the tree of the whole trace. The
  * trace must live as long as the view. */
 struct tv_view *tv_view_new(const struct tv_trace *trace);
 void tv_view_free(struct tv_view *view);
+
+/* Adds what was prepared to a file that the trace is written to (index/index.h): a view of the
+ * trace that is read from there has it at once. */
+void tv_view_keep(const struct tv_view *view, struct tv_sections_writer *writer);
 
 struct tv_view_parameter {
     struct tv_bytes name, value; /* decoded */
@@ -29,8 +34,24 @@ struct tv_view_question {
     size_t count;
 };
 
-/* Whether there is such a question; *binary: its answer is bytes, not JSON. */
-bool tv_view_knows(struct tv_bytes name, bool *binary);
+/* What an answer is. */
+enum tv_answer_type {
+    TV_ANSWER_JSON,
+    TV_ANSWER_BYTES,
+    TV_ANSWER_SVG,
+    TV_ANSWER_TEXT,
+};
+
+/* The Content-Security-Policy of pictures, whose script may run and reach nothing. */
+#define TV_ANSWER_SVG_POLICY                                                                       \
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "                      \
+    "style-src 'unsafe-inline'"
+
+/* The Content-Type of it. */
+const char *tv_answer_type_name(enum tv_answer_type type);
+
+/* Whether there is such a question, and what its answer will be. */
+bool tv_view_knows(struct tv_bytes name, enum tv_answer_type *type);
 
 /* Whether its answer is as large as the trace: better for an `out` that hands on what it gets. */
 bool tv_view_is_large(struct tv_bytes name);

@@ -33,6 +33,7 @@ struct tv_dump {
     struct tv_full_names names;
     struct dump_thread *threads;
     uint32_t thread_count;
+    uint32_t input;
     int64_t tick;
     bool cpu;
     bool asked, mute; /* options.start has been asked, and said no */
@@ -87,28 +88,52 @@ static void write_head(struct tv_dump *dump, uint32_t input)
     tv_out_text(dump->out, "Trace (threadID action usecs class.method signature):\n");
 }
 
+/* Those that the head has and the dump does not know yet. */
+static void add_threads(struct tv_dump *dump)
+{
+    const struct tv_head *head = dump->head;
+    uint32_t known = dump->thread_count;
+    struct dump_thread *threads = tv_alloc(head->thread_count, sizeof *threads);
+    if (known > 0)
+        memcpy(threads, dump->threads, known * sizeof *threads);
+    tv_free(dump->threads);
+    dump->threads = threads;
+    dump->thread_count = head->thread_count;
+    for (uint32_t i = known; i < head->thread_count; i++) {
+        threads[i].depth = FIRST_DEPTH;
+        threads[i].skip = dump->mute || (dump->options.wanted &&
+                                         !dump->options.wanted(head, i, dump->options.context));
+    }
+}
+
+/* The reader goes on in the same input: there are more frames and threads. */
+static void go_on(struct tv_dump *dump)
+{
+    tv_full_names_release(&dump->names);
+    tv_full_names_init(&dump->names, dump->head);
+    add_threads(dump);
+}
+
 static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
 {
     struct tv_dump *dump = (struct tv_dump *)sink;
     const struct tv_input *in = &head->inputs[input];
     (void)parts;
+    if (dump->threads && dump->head == head && dump->input == input) {
+        go_on(dump);
+        return;
+    }
     release_input(dump);
     if (!dump->asked && dump->options.start)
         dump->mute = !dump->options.start(head, dump->options.context);
     dump->asked = true;
     dump->head = head;
+    dump->input = input;
     tv_full_names_init(&dump->names, head);
     dump->tick = in->tick_ns;
     dump->cpu = dump->options.clock == TV_DUMP_CPU ||
                 (dump->options.clock == TV_DUMP_FIRST && (in->clocks & TV_CLOCK_CPU));
-    dump->threads = tv_alloc(head->thread_count, sizeof *dump->threads);
-    dump->thread_count = head->thread_count;
-    for (uint32_t i = 0; i < head->thread_count; i++) {
-        dump->threads[i].depth = FIRST_DEPTH;
-        dump->threads[i].skip =
-            dump->mute ||
-            (dump->options.wanted && !dump->options.wanted(head, i, dump->options.context));
-    }
+    add_threads(dump);
     if (!dump->mute)
         write_head(dump, input);
 }

@@ -10,7 +10,8 @@
  *      1 ent         0 ...com.ex.A.run ()V
  *
  * The dots show the depth, from two at the thread's first event; below none stands a '-' instead of
- * the blank.
+ * the blank.  The list has the threads that are known when the first event comes: of long inputs
+ * those that the input lists.
  */
 #ifndef TV_WRITERS_DUMP_H
 #define TV_WRITERS_DUMP_H

@@ -105,6 +105,8 @@ static bool is_dotted(struct tv_bytes name)
 static struct tv_bytes shorten(struct tv_bytes name, int dots)
 {
     size_t at = name.length;
+    if (at == 0)
+        return name;
     while (at > 0) {
         if (name.data[at - 1] == '.' && dots-- == 0)
             break;
@@ -301,6 +303,12 @@ static void add_heading(const struct picture *p)
         tv_out_text(p->out, "% in frames too narrow to be drawn");
     }
     tv_out_text(p->out, "</text>\n<g id=\"controls\"></g>\n</g>\n");
+}
+
+const char *tv_flame_svg_count_name(const struct tv_head *head)
+{
+    const struct tv_input *first = head->input_count > 0 ? &head->inputs[0] : NULL;
+    return first && first->timeless && !first->timed_weights ? "samples" : "us";
 }
 
 void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,

@@ -36,6 +36,10 @@ struct tv_flame_svg_options {
 #define TV_FLAME_SVG_WIDTH 1200
 #define TV_FLAME_SVG_INNER 1180
 
+/* What numbers of microseconds count: "us"; "samples" where the input has counts for times, as
+ * collapsed stacks of other tools mostly have. */
+const char *tv_flame_svg_count_name(const struct tv_head *head);
+
 /* The layout's frames, on a frame for everything. */
 void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,
                         const struct tv_flame *flame, const struct tv_flame_svg_options *options);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "writers/compensation_text.h"
 #include "writers/names.h"
 
 #define WAITS "(context switch)"
@@ -145,6 +146,8 @@ void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,
     json_time(out, "excl_real_ns", wall, row->excl_wall);
     json_time(out, "incl_cpu_ns", cpu, row->incl_cpu);
     json_time(out, "excl_cpu_ns", cpu, row->excl_cpu);
+    if (profile->compensation.cost > 0)
+        json_time(out, "compensated_ns", true, profile->compensation.cost);
 }
 
 static void write_json(struct tv_out *out, const struct tv_profile *profile,
@@ -195,6 +198,8 @@ static void csv_row(struct tv_out *out, const struct tv_profile *profile,
     csv_time(out, wall, row->excl_wall);
     csv_time(out, cpu, row->incl_cpu);
     csv_time(out, cpu, row->excl_cpu);
+    if (profile->compensation.cost > 0)
+        csv_time(out, true, profile->compensation.cost);
     tv_out_text(out, "\n");
 }
 
@@ -203,7 +208,8 @@ static void write_csv(struct tv_out *out, const struct tv_profile *profile,
 {
     tv_out_text(out, tv_head_has_categories(profile->head) ? "name,category" : "class,method");
     tv_out_text(out, ",signature,source,calls,recursive_calls,"
-                     "incl_real_ns,excl_real_ns,incl_cpu_ns,excl_cpu_ns\n");
+                     "incl_real_ns,excl_real_ns,incl_cpu_ns,excl_cpu_ns");
+    tv_out_text(out, profile->compensation.cost > 0 ? ",compensated_ns\n" : "\n");
     for (uint32_t i = 0; i < rows->count; i++)
         csv_row(out, profile, &rows->rows[i]);
 }
@@ -307,6 +313,7 @@ static void text_row(struct tv_out *out, const struct tv_profile *profile,
 static void write_text(struct tv_out *out, const struct tv_profile *profile,
                        const struct tv_profile_rows *rows)
 {
+    tv_compensation_write(out, &profile->compensation, profile->clocks);
     tv_out_text(out, "    #");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
         if (has_column(profile, &columns[i]))
@@ -352,6 +359,9 @@ static void markdown_row(struct tv_out *out, const struct tv_profile *profile,
 static void write_markdown(struct tv_out *out, const struct tv_profile *profile,
                            const struct tv_profile_rows *rows)
 {
+    tv_compensation_write(out, &profile->compensation, profile->clocks);
+    if (profile->compensation.cost > 0)
+        tv_out_char(out, '\n');
     tv_out_text(out, "| # |");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
         if (has_column(profile, &columns[i]))

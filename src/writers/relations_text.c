@@ -7,6 +7,7 @@
 #include "writers/relations_text.h"
 
 #include "base/memory.h"
+#include "writers/compensation_text.h"
 #include "writers/edges.h"
 #include "writers/names.h"
 
@@ -128,6 +129,7 @@ static void write_block(const struct writing *w, const struct tv_method_cost *ro
 
 static void write_text(const struct writing *w, const struct tv_profile_rows *rows)
 {
+    tv_compensation_write(w->out, &w->profile->compensation, w->profile->clocks);
     tv_out_text(w->out, "index  %/total  %/self   index          calls             ms name\n");
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->rows[i].frame != TV_NONE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/tree_text.h"
 
+#include "writers/compensation_text.h"
 #include "writers/names.h"
 
 #define MS 1000000
@@ -22,7 +23,7 @@ static void text_line(struct tv_out *out, const struct tv_head *head, const stru
 }
 
 static void json_line(struct tv_out *out, const struct tv_head *head,
-                      const struct tv_flame_frame *frame)
+                      const struct tv_flame_frame *frame, tv_ns compensated)
 {
     const struct tv_frame *f = &head->frames[frame->frame];
     tv_out_format(out, "{\"depth\": %u, \"class\": ", frame->depth);
@@ -37,6 +38,10 @@ static void json_line(struct tv_out *out, const struct tv_head *head,
     tv_out_i64(out, frame->width);
     tv_out_text(out, ", \"self_ns\": ");
     tv_out_i64(out, frame->self);
+    if (compensated > 0) {
+        tv_out_text(out, ", \"compensated_ns\": ");
+        tv_out_i64(out, compensated);
+    }
     tv_out_char(out, '}');
 }
 
@@ -48,6 +53,7 @@ static bool is_shown(const struct tv_flame_frame *frame, const struct tv_tree_te
 static void write_text(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
                        const struct tv_tree_text_options *options)
 {
+    tv_compensation_write(out, &options->compensation, options->clocks);
     tv_out_text(out, "      Total ms      %       Self ms       Calls Level  Method\n");
     for (uint32_t i = 0; i < flame->count; i++) {
         if (is_shown(&flame->frames[i], options))
@@ -69,7 +75,7 @@ static void write_json(struct tv_out *out, const struct tv_head *head, const str
         if (!is_shown(&flame->frames[i], options))
             continue;
         tv_out_text(out, any ? ",\n  " : "\n  ");
-        json_line(out, head, &flame->frames[i]);
+        json_line(out, head, &flame->frames[i], options->compensation.cost);
         any = true;
     }
     tv_out_text(out, "\n]\n");

@@ -11,6 +11,9 @@
 struct tv_tree_text_options {
     uint64_t depth; /* levels that are printed; 0: all */
     bool json;
+    /* Of the tree: said above the text, and in each line of JSON. */
+    struct tv_compensation compensation;
+    unsigned clocks; /* of the tree */
 };
 
 /* The layout's frames, depth first. */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/query.h"
 #include "server/guard.h"
-#include "server/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -20,9 +20,11 @@ static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, un
     struct recording *recording = (struct recording *)sink;
     (void)head;
     (void)input;
+    recording->begins++;
+    if (recording->ops.writes && recording->begins > 1)
+        return;
     drop_parts(recording);
     recording->parts = parts;
-    recording->begins++;
     recording->part = tv_alloc(parts, sizeof *recording->part);
 }
 
@@ -80,9 +82,11 @@ struct recording *recording_read(struct tv_source *source, unsigned parts, const
 {
     struct recording *recording = tv_alloc(1, sizeof *recording);
     struct tv_read_options options = {.parts = parts, .part_starts = starts};
+    if (style == RECORDING_AT_ONCE)
+        options.ahead = TV_AHEAD_LISTED;
     recording->ops = (struct tv_sink_ops){
         .passes = style == RECORDING_TWO_PASS ? 2 : 1,
-        .writes = style == RECORDING_WRITES,
+        .writes = style == RECORDING_WRITES || style == RECORDING_AT_ONCE,
         .begin = begin,
         .take = take,
         .splice = splice,

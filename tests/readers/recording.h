@@ -32,7 +32,8 @@ struct recording {
 
 enum recording_style {
     RECORDING_PLAIN,
-    RECORDING_WRITES,   /* a sink that cannot begin again */
+    RECORDING_WRITES,   /* a sink that cannot start afresh */
+    RECORDING_AT_ONCE,  /* the same, with a head of what is listed */
     RECORDING_TWO_PASS, /* a sink that wants everything twice */
 };
 

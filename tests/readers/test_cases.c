@@ -136,6 +136,7 @@ static void check_case(struct test_case *test, void *context)
     (void)context;
     check_style(test, "head, events and diagnostics", RECORDING_PLAIN);
     check_style(test, "the same for a sink that writes", RECORDING_WRITES);
+    check_style(test, "the same for one that does not wait", RECORDING_AT_ONCE);
     check_style(test, "the same in two passes", RECORDING_TWO_PASS);
     check_splits(test);
 }

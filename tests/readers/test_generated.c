@@ -378,6 +378,11 @@ static void check_plan(struct plan *plan)
     report(brings_events(plan, writes) && diagnostics_agree(serial, writes) && writes->begins == 1,
            plan, "and so for a sink that begins but once");
     recording_free(writes);
+    writes = read_plan(plan, 4, NULL, RECORDING_AT_ONCE);
+    report(brings_events(plan, writes) && diagnostics_agree(serial, writes), plan,
+           "and for one that does not wait for what is not listed");
+    report(plan->layout > STREAM_3 || writes->begins > 1, plan, "which goes on when it comes");
+    recording_free(writes);
     report(splits_agree(plan, serial, &kept_parts), plan, "2 to 13 parts bring the same");
     /* Small steps back at a seam make the reader begin again, but not often. */
     report(kept_parts > 4, plan, "most of them without going back to one part");

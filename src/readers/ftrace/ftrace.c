@@ -198,10 +198,10 @@ static bool is_cancelled(const struct tv_read_options *options)
 static uint32_t add_input(struct tv_builder *builder, struct tv_source *source)
 {
     struct tv_head *head = tv_builder_head(builder);
-    uint32_t number = tv_head_add_input(head, tv_source_name(source), "ftrace text");
+    uint32_t number = tv_head_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
     struct tv_input *input = &head->inputs[number];
     input->source = source;
-    input->describe = tv_ft_describe;
+    input->describe = tv_reader_ftrace.describe;
     input->bytes = tv_source_size(source);
     input->clocks = TV_CLOCK_WALL;
     return number;
@@ -275,6 +275,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
     enum tv_status status = read_parts(&reading, err);
     if (status == TV_OK && is_cancelled(options))
         status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    tv_progress_join(options->progress, true);
     if (status == TV_OK)
         build(&reading, builder);
     for (unsigned i = 0; i < reading.count; i++)
@@ -288,4 +289,6 @@ const struct tv_reader tv_reader_ftrace = {
     .summary = "Linux ftrace text (tracefs, trace-cmd report, atrace)",
     .sniff = sniff,
     .assemble = assemble,
+    .format = "ftrace text",
+    .describe = tv_ft_describe,
 };

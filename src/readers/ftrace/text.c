@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/ftrace/text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -227,6 +228,25 @@ static void note_buffer(struct tv_ft_text *text, struct tv_bytes name)
         text->buffers[text->buffer_count++] = buffer;
 }
 
+/* One event of so many goes into the sketch. */
+#define MARKED 16
+
+static TV_NOINLINE void sketch(struct tv_ft_text *text, const struct tv_ft_line *line)
+{
+    char name[24];
+    struct tv_sketch *sketch = text->progress ? text->progress->sketch : NULL;
+    if (!sketch || line->cpu >= TV_FT_SKETCHED)
+        return;
+    uint32_t *known = &text->sketched[line->cpu];
+    if (*known == 0) {
+        snprintf(name, sizeof name, "CPU %" PRIu32, line->cpu);
+        uint32_t track = tv_sketch_track(sketch, tv_bytes_of(name));
+        *known = track == TV_NONE ? TV_NONE : track + 1;
+    }
+    uint32_t track = *known == TV_NONE ? TV_NONE : *known - 1;
+    tv_sketch_add(sketch, &(struct tv_sketch_mark){line->time, track}, 1);
+}
+
 static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, uint64_t offset)
 {
     if (TV_UNLIKELY(text->losses.count > 0))
@@ -236,6 +256,8 @@ static void take_event(struct tv_ft_text *text, const struct tv_ft_line *line, u
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_CLOCK_UNITLESS, offset);
     if (line->buffer.length > 0)
         note_buffer(text, line->buffer);
+    if (text->part.events % MARKED == 0)
+        sketch(text, line);
     tv_ft_take(&text->part, line, offset);
     text->continues = text->part.last_continues;
     note_event(text, line, offset);
@@ -285,6 +307,9 @@ static void tell_progress(struct tv_ft_text *text, uint64_t *told, uint64_t at)
     if (!text->progress)
         return;
     atomic_fetch_add_explicit(&text->progress->bytes, at - *told, memory_order_relaxed);
+    atomic_fetch_add_explicit(&text->progress->records, text->part.events - text->told,
+                              memory_order_relaxed);
+    text->told = text->part.events;
     *told = at;
 }
 

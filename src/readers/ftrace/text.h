@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/source.h"
+#include "model/sketch.h"
 #include "readers/ftrace/part.h"
 
 /* "# key: value" of the head of the text. */
@@ -21,6 +22,9 @@ struct tv_ft_loss {
     uint32_t frame, cpu;
 };
 
+/* Events of processors beyond these are not sketched. */
+#define TV_FT_SKETCHED TV_SKETCH_TRACKS
+
 /* Names of more buffers are not kept. */
 #define TV_FT_BUFFERS 64u
 
@@ -29,6 +33,8 @@ struct tv_ft_text {
     uint64_t start, end;    /* of whole lines */
     enum tv_ft_clock clock; /* of lines that count; TV_FT_CLOCKS: any */
     struct tv_progress *progress;
+    uint64_t told;                     /* events, to the progress */
+    uint32_t sketched[TV_FT_SKETCHED]; /* by processor: 0: not known yet, else 1 + the track */
     struct tv_ft_part part;
     struct tv_ft_owners owners;
     TV_TABLE(tv_ft_comment) comments;

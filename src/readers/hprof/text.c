@@ -301,13 +301,29 @@ static bool take_table_line(struct reading *reading, struct tv_bytes text, uint6
            take_row(reading, text, offset);
 }
 
+/* What comes behind the explanation, which says "TRACE - ..." and the like: some writers have no
+ * line of dashes before it. */
+static bool ends_prelude(struct tv_bytes text)
+{
+    if (tv_bytes_starts_with(text, TV_BYTES("THREAD START (obj=")) ||
+        tv_bytes_starts_with(text, TV_BYTES("CPU SAMPLES BEGIN (total = ")) ||
+        tv_bytes_starts_with(text, TV_BYTES("CPU TIME (ms) BEGIN (total = ")))
+        return true;
+    uint64_t number;
+    return skip_text(&text, "TRACE ") && take_number(&text, &number) && skip_text(&text, ":") &&
+           (text.length == 0 || tv_bytes_starts_with(text, TV_BYTES(" (")));
+}
+
 static bool take_line(struct reading *reading, struct tv_bytes text, uint64_t offset)
 {
     switch (reading->section) {
     case PRELUDE:
         if (tv_bytes_starts_with(text, TV_BYTES("--------")))
             reading->section = BODY;
-        return true;
+        if (!ends_prelude(text))
+            return true;
+        reading->section = BODY;
+        return take_body(reading, text, offset);
     case STACK:
         if (text.length > 1 && text.data[0] == '\t') {
             struct tv_bytes frame = tv_bytes_trim(text);

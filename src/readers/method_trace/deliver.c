@@ -12,6 +12,9 @@
 
 #define MOST_PARTS 1024u
 
+/* With fewer bytes than these, looking over them all before the first is handed on costs little. */
+#define SHORT_BYTES ((uint64_t)4 << 20)
+
 /* How an attempt to deliver ended. */
 enum outcome {
     OUTCOME_DONE,
@@ -89,11 +92,14 @@ static void begin_attempt(struct attempt *attempt, struct tv_mt_file *file, stru
                           const struct tv_read_options *options, unsigned count)
 {
     *attempt = (struct attempt){
-        .delivery = {.file = file, .sink = sink, .part_count = count},
+        .delivery = {.file = file, .sink = sink, .part_count = count, .writes = sink->ops->writes},
         .parts = tv_alloc(count, sizeof *attempt->parts),
         .thread_count = file->head->thread_count - file->first_thread,
     };
     attempt->delivery.fast = file->layout == TV_MT_FIXED && reads_fast(file);
+    if (file->progress->sketch)
+        attempt->delivery.sketched =
+            tv_alloc(attempt->thread_count, sizeof *attempt->delivery.sketched);
     tv_mt_frames_init(&attempt->delivery.frames, file);
     for (unsigned i = 0; i < count; i++) {
         attempt->parts[i].delivery = &attempt->delivery;
@@ -109,6 +115,7 @@ static void end_attempt(struct attempt *attempt)
     for (unsigned i = 0; i < attempt->delivery.part_count; i++)
         tv_free(attempt->parts[i].spans);
     tv_free(attempt->parts);
+    tv_free(attempt->delivery.sketched);
     tv_mt_frames_release(&attempt->delivery.frames);
 }
 
@@ -144,6 +151,7 @@ static enum tv_status run_pass(struct attempt *attempt, unsigned pass, enum outc
     *outcome = OUTCOME_DONE;
     delivery->pass = pass;
     forget_pass(attempt);
+    tv_progress_join(delivery->file->progress, false);
     tv_workers_run(delivery->part_count, read_part, attempt);
     for (unsigned i = 0; i < delivery->part_count; i++) {
         const struct tv_mt_part *part = &attempt->parts[i];
@@ -238,6 +246,7 @@ static void settle_diagnostics(const struct attempt *attempt)
 static enum outcome splice(struct attempt *attempt, unsigned pass)
 {
     struct tv_sink *sink = attempt->delivery.sink;
+    tv_progress_join(attempt->delivery.file->progress, true);
     enum tv_splice splice = sink->ops->splice(sink, pass);
     return splice == TV_SPLICE_SERIAL ? OUTCOME_SERIAL : OUTCOME_DONE;
 }
@@ -289,13 +298,22 @@ static unsigned choose_parts(const struct tv_mt_file *file, const struct tv_sink
     return worth < available ? (unsigned)worth : available;
 }
 
+/* Whether a sink that writes begins before all records were looked over. */
+static bool writes_at_once(const struct tv_mt_file *file, const struct tv_sink *sink,
+                           const struct tv_read_options *options)
+{
+    bool is_long = tv_mt_file_record_bytes(file) > SHORT_BYTES;
+    return sink->ops->writes && options->ahead != TV_AHEAD_ALL &&
+           (options->ahead == TV_AHEAD_LISTED || is_long);
+}
+
 /* What must be known before the first attempt. */
 static enum tv_status look_ahead(struct tv_mt_file *file, const struct tv_sink *sink,
-                                 struct tv_error *err)
+                                 const struct tv_read_options *options, struct tv_error *err)
 {
-    bool fixed = file->layout == TV_MT_FIXED;
-    bool long_enough = tv_mt_input(file)->elapsed_ns / 1000 >= TV_MT_WRAP;
-    bool plain = sink->ops->writes || !reads_fast(file);
+    bool fixed = file->layout == TV_MT_FIXED, at_once = writes_at_once(file, sink, options);
+    bool long_enough = !at_once && tv_mt_input(file)->elapsed_ns / 1000 >= TV_MT_WRAP;
+    bool plain = (sink->ops->writes && !at_once) || !reads_fast(file);
     enum tv_status status = tv_mt_survey_sampling(file, err);
     if (status == TV_OK && fixed && (plain || long_enough))
         status = tv_mt_survey_wraps(file, err);
@@ -324,7 +342,8 @@ enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
                              const struct tv_read_options *options, struct tv_error *err)
 {
     enum outcome outcome = OUTCOME_DONE;
-    enum tv_status status = look_ahead(file, sink, err);
+    enum tv_status status = look_ahead(file, sink, options, err);
+    uint64_t had = 0; /* events of earlier attempts, for a sink that writes */
     unsigned parts = choose_parts(file, sink, options);
     if (!reads_fast(file))
         parts = 1;
@@ -333,7 +352,10 @@ enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
         for (unsigned i = 0; i < sink->ops->passes; i++)
             tv_mt_file_plan_pass(file);
         begin_attempt(&attempt, file, sink, options, parts);
+        attempt.delivery.had = had;
         status = run_passes(&attempt, &outcome, err);
+        if (sink->ops->writes && attempt.parts[0].records > had)
+            had = attempt.parts[0].records;
         end_attempt(&attempt);
         if (status == TV_OK && outcome == OUTCOME_DONE)
             break;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/method_trace/part.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/sketch.h"
 #include "readers/method_trace/records.h"
 #include "readers/method_trace/times.h"
 
@@ -12,17 +15,109 @@ static bool others_stopped(struct tv_mt_part *part)
     return atomic_load_explicit(&part->delivery->stop, memory_order_relaxed);
 }
 
+/* ---- The sketch ---- */
+
+/* One event of so many: it costs next to nothing. */
+#define MARKED 64
+
+/* "[2714] main", as the time line has it. */
+static uint32_t find_sketched(const struct tv_mt_file *file, uint32_t thread)
+{
+    char name[TV_SKETCH_NAME + 1];
+    struct tv_bytes told = tv_head_text(file->head, file->head->threads[thread].name);
+    int length = snprintf(name, sizeof name, "[%" PRIu64 "] %.*s", file->head->threads[thread].id,
+                          told.length < TV_SKETCH_NAME ? (int)told.length : (int)TV_SKETCH_NAME,
+                          (const char *)told.data);
+    size_t kept = length < 0 ? 0 : (size_t)length < sizeof name ? (size_t)length : TV_SKETCH_NAME;
+    return tv_sketch_track(file->progress->sketch, (struct tv_bytes){(const uint8_t *)name, kept});
+}
+
+/* Parts that ask for the same thread at once get the same answer. */
+static uint32_t sketched(const struct tv_mt_delivery *delivery, uint32_t thread)
+{
+    _Atomic uint32_t *known = &delivery->sketched[thread - delivery->file->first_thread];
+    uint32_t track = atomic_load_explicit(known, memory_order_relaxed);
+    if (track == 0) {
+        track = find_sketched(delivery->file, thread);
+        track += track != TV_NONE;
+        atomic_store_explicit(known, track, memory_order_relaxed);
+    }
+    return track == TV_NONE ? TV_NONE : track - 1;
+}
+
+static int64_t sketched_time(const struct tv_mt_file *file, const struct tv_event *event)
+{
+    int64_t time = file->clocks & TV_CLOCK_WALL ? event->wall : event->cpu;
+    int64_t tick = file->head->inputs[file->input].tick_ns;
+    int64_t limit = INT64_MAX / tick;
+    return time > limit ? INT64_MAX : time < -limit ? -INT64_MAX : time * tick;
+}
+
+/* The first pass sees all there is. */
+static void sketch(const struct tv_mt_delivery *delivery, const struct tv_batch *batch)
+{
+    struct tv_sketch_mark marks[TV_BATCH_EVENTS / MARKED];
+    size_t count = 0;
+    if (!delivery->sketched || delivery->pass > 0)
+        return;
+    for (size_t i = 0; i < batch->count; i += MARKED) {
+        const struct tv_event *event = &batch->events[i];
+        marks[count++] = (struct tv_sketch_mark){sketched_time(delivery->file, event),
+                                                 sketched(delivery, event->thread)};
+    }
+    tv_sketch_add(delivery->file->progress->sketch, marks, count);
+}
+
+/* ---- Handing on ---- */
+
+/* A sink that writes cannot be told later that the clock had wrapped.  While no record's time lies
+ * that far before the one in front of it, whatever may be found out later leaves times as they are
+ * (times.h). */
+static bool may_wrap(const struct tv_mt_part *part, const struct tv_batch *batch)
+{
+    const struct tv_mt_delivery *delivery = part->delivery;
+    if (!delivery->writes || delivery->file->wraps != TV_MT_WRAPS_UNKNOWN)
+        return false;
+    int64_t last = part->has_events ? part->last_wall : 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (last - batch->events[i].wall > TV_MT_WRAP_SLACK)
+            return true;
+        last = batch->events[i].wall;
+    }
+    return false;
+}
+
+/* Without the events that the sink has had. */
+static struct tv_batch take_off_had(const struct tv_mt_part *part, const struct tv_batch *batch)
+{
+    uint64_t had = part->delivery->had, before = part->records;
+    struct tv_batch rest = *batch;
+    uint64_t off = had <= before ? 0 : had - before;
+    if (off > batch->count)
+        off = batch->count;
+    rest.events += off;
+    rest.count -= (size_t)off;
+    if (batch->offsets)
+        rest.offsets += off;
+    else
+        rest.offset += off * batch->stride;
+    return rest;
+}
+
 static void hand_on(struct tv_mt_part *part, const struct tv_batch *batch)
 {
     struct tv_mt_delivery *delivery = part->delivery;
     if (batch->count == 0)
         return;
+    struct tv_batch rest = take_off_had(part, batch);
     if (!part->has_events)
         part->first_wall = batch->events[0].wall;
     part->has_events = true;
     part->last_wall = batch->events[batch->count - 1].wall;
     part->records += batch->count;
-    delivery->sink->ops->take(delivery->sink, delivery->pass, part->index, batch);
+    sketch(delivery, batch);
+    if (rest.count > 0)
+        delivery->sink->ops->take(delivery->sink, delivery->pass, part->index, &rest);
 }
 
 /* ---- Records of one size, fast ---- */
@@ -34,20 +129,28 @@ struct pending {
     struct tv_batch batch;
 };
 
-static void flush(struct tv_mt_part *part, struct pending *pending)
+/* False: the part stopped. */
+static bool flush(struct tv_mt_part *part, struct pending *pending)
 {
-    hand_on(part, &pending->batch);
+    bool good = !may_wrap(part, &pending->batch);
+    if (good)
+        hand_on(part, &pending->batch);
+    else
+        part->stop = TV_MT_STOP_WRAPS;
     pending->batch.count = 0;
+    return good;
 }
 
-static void begin_batch(struct tv_mt_part *part, struct pending *pending, uint64_t offset)
+static bool begin_batch(struct tv_mt_part *part, struct pending *pending, uint64_t offset)
 {
     struct tv_batch *batch = &pending->batch;
-    if (batch->count == TV_BATCH_EVENTS ||
-        (batch->count > 0 && offset - batch->offset > UINT32_MAX / 2))
-        flush(part, pending);
+    bool full = batch->count == TV_BATCH_EVENTS ||
+                (batch->count > 0 && offset - batch->offset > UINT32_MAX / 2);
+    if (full && !flush(part, pending))
+        return false;
     if (batch->count == 0)
         batch->offset = offset;
+    return true;
 }
 
 static void add_offsets(struct pending *pending, uint64_t offset, size_t count, uint32_t size)
@@ -58,15 +161,16 @@ static void add_offsets(struct pending *pending, uint64_t offset, size_t count, 
         pending->offsets[batch->count + i] = distance;
 }
 
-/* Takes the records of `bytes`; *taken of them, whole. False: the part stopped. */
-static bool take_chunk(struct tv_mt_part *part, struct tv_mt_fast *fast, struct pending *pending,
+/* Takes the records of `bytes`, which are whole, or stops the part. */
+static void take_chunk(struct tv_mt_part *part, struct tv_mt_fast *fast, struct pending *pending,
                        struct tv_bytes bytes, uint64_t offset)
 {
     const uint32_t size = fast->file->record_size;
     size_t left = bytes.length / size;
     const uint8_t *at = bytes.data;
     while (left > 0) {
-        begin_batch(part, pending, offset);
+        if (!begin_batch(part, pending, offset))
+            return;
         struct tv_batch *batch = &pending->batch;
         size_t room = TV_BATCH_EVENTS - batch->count;
         size_t want = left < room ? left : room;
@@ -76,16 +180,17 @@ static bool take_chunk(struct tv_mt_part *part, struct tv_mt_fast *fast, struct 
         batch->count += got;
         if (fast->stop == TV_MT_SKIP) {
             tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_BAD_ACTION, offset + got * size);
-            flush(part, pending);
+            if (!flush(part, pending))
+                return;
             got++;
         } else if (fast->stop != TV_MT_GO_ON) {
-            return false;
+            part->stop = fast->stop;
+            return;
         }
         left -= got;
         at += got * size;
         offset += got * size;
     }
-    return true;
 }
 
 /* The stretch of a unit that belongs to the part. */
@@ -110,8 +215,7 @@ static enum tv_status read_fast_unit(struct tv_mt_part *part, struct tv_mt_fast 
         if (bytes.length > to - from)
             bytes.length = (size_t)(to - from);
         bytes.length -= bytes.length % file->record_size;
-        if (!take_chunk(part, fast, pending, bytes, from))
-            part->stop = fast->stop;
+        take_chunk(part, fast, pending, bytes, from);
         from += bytes.length;
         status =
             tv_mt_records_pass(file, bytes.length, bytes.length / file->record_size, &part->error);

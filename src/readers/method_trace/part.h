@@ -21,7 +21,14 @@ struct tv_mt_delivery {
     struct tv_mt_frames frames;
     unsigned part_count;
     unsigned pass;
-    bool fast;         /* mt_fast can read it */
+    bool fast; /* mt_fast can read it */
+    /* A sink that writes has had so many events already, and times that may have to be unwrapped
+     * are not for it. */
+    uint64_t had;
+    bool writes;
+    /* [threads of this input] 0: not known yet, TV_NONE: none, else 1 + the track in the sketch;
+     * NULL: there is no sketch */
+    _Atomic uint32_t *sketched;
     _Atomic bool stop; /* a part stopped: the others need not go on */
 };
 

@@ -330,7 +330,7 @@ static enum tv_status read_object(struct walker *walker)
             return status;
     }
     if (!walker->has_events && !walker->has_others)
-        return tv_fail(walker->err, TV_ERR_SYNTAX, start - 1,
+        return tv_fail(walker->err, byte == '}' ? TV_ERR_UNSUPPORTED : TV_ERR_SYNTAX, start - 1,
                        "expected the key \"traceEvents\" with an array, found none");
     if (more && byte != '}')
         warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);

@@ -138,7 +138,7 @@ static enum tv_status read_member(struct tv_te_context *context,
         return TV_OK;
     }
     enum tv_status status = tv_readers_build(source, builder, &options, err);
-    tv_trace_keep_source(context->trace, source);
+    tv_trace_keep_inner_source(context->trace, source);
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 

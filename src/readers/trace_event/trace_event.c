@@ -250,10 +250,11 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
 static void add_input(struct tv_te_context *context, struct tv_builder *builder)
 {
     struct tv_head *head = tv_builder_head(builder);
-    context->input = tv_head_add_input(head, tv_source_name(context->source), "Trace Event Format");
+    context->input =
+        tv_head_add_input(head, tv_source_name(context->source), tv_reader_trace_event.format);
     struct tv_input *input = &head->inputs[context->input];
     input->source = context->source;
-    input->describe = tv_te_describe;
+    input->describe = tv_reader_trace_event.describe;
     input->verbatim = true;
     input->bytes = tv_source_size(context->source);
     context->assembly = tv_assembly_new(builder, context->input);
@@ -274,6 +275,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
                                   memory_order_relaxed);
     enum tv_status status = tv_te_container_read(&container, source, options, err);
     if (status == TV_OK) {
+        tv_progress_join(options->progress, true);
         add_input(&context, builder);
         status = build(&merging, err);
         tv_assembly_end(context.assembly);
@@ -301,4 +303,6 @@ const struct tv_reader tv_reader_trace_event = {
     .summary = "Trace Event Format (JSON of Chrome, Node, Bazel, clang and others)",
     .sniff = sniff,
     .assemble = assemble,
+    .format = "Trace Event Format",
+    .describe = tv_te_describe,
 };

@@ -15,16 +15,22 @@ static const struct fixture_thread drawing[] = {
     {"pool", NULL, {"     B"}},
 };
 
-static struct tv_frame_statistics statistics_of(const struct tv_trace *trace,
-                                                struct tv_selection selection, char letter)
+static struct tv_frame_statistics
+figures_of(const struct tv_trace *trace, struct tv_selection selection, bool by_cpu, char letter)
 {
-    struct tv_statistics *all = tv_statistics_of(trace, &selection);
+    struct tv_statistics *all = tv_statistics_of(trace, &selection, by_cpu);
     struct tv_frame_statistics found = {0};
     for (uint32_t i = 0; i < all->count; i++)
         if (all->frames[i].frame == FIXTURE_FRAME(letter))
             found = all->frames[i];
     tv_statistics_free(all);
     return found;
+}
+
+static struct tv_frame_statistics statistics_of(const struct tv_trace *trace,
+                                                struct tv_selection selection, char letter)
+{
+    return figures_of(trace, selection, false, letter);
 }
 
 static void sums_and_percentiles_of_a_drawing(void **state)
@@ -106,7 +112,7 @@ static void one_frame_has_a_histogram_and_its_slowest(void **state)
     struct fixture f = fixture_draw(drawing, 2);
     struct tv_selection all = TV_SELECT_ALL;
     struct tv_durations d;
-    tv_durations_of(f.trace, &all, FIXTURE_FRAME('A'), &d);
+    tv_durations_of(f.trace, &all, FIXTURE_FRAME('A'), false, &d);
     assert_int_equal(d.figures.count, 3);
     assert_int_equal(d.figures.self, 4 * MS);
     assert_int_equal(d.figures.p95, 4 * MS);
@@ -120,7 +126,7 @@ static void one_frame_has_a_histogram_and_its_slowest(void **state)
         assert_int_equal(d.slowest[i].start, starts[i]);
         assert_int_equal(d.slowest[i].index, i);
     }
-    tv_durations_of(f.trace, &all, FIXTURE_FRAME('Z'), &d);
+    tv_durations_of(f.trace, &all, FIXTURE_FRAME('Z'), false, &d);
     assert_int_equal(d.figures.count, 0);
     assert_int_equal(d.figures.min, 0);
     fixture_free(&f);
@@ -135,7 +141,7 @@ static void the_ten_slowest_are_kept(void **state)
     struct fixture f = fixture_draw(&thread, 1);
     struct tv_selection all = TV_SELECT_ALL;
     struct tv_durations d;
-    tv_durations_of(f.trace, &all, FIXTURE_FRAME('A'), &d);
+    tv_durations_of(f.trace, &all, FIXTURE_FRAME('A'), false, &d);
     assert_int_equal(d.figures.count, 14);
     assert_int_equal(d.slowest_count, TV_SLOWEST);
     for (uint32_t i = 0; i < TV_SLOWEST; i++)
@@ -193,14 +199,57 @@ static void one_frame_equals_all_frames(void **state)
     struct fixture f = fixture_random(&dice);
     tv_ns span = f.trace->end - f.trace->start;
     struct tv_selection range = {f.trace->start + span / 3, f.trace->end - span / 3, NULL, 0};
-    for (char letter = 'A'; letter < 'A' + 6; letter++) {
-        struct tv_frame_statistics a = statistics_of(f.trace, range, letter);
+    for (int i = 0; i < 12; i++) {
+        char letter = (char)('A' + i % 6);
+        bool by_cpu = i >= 6;
+        struct tv_frame_statistics a = figures_of(f.trace, range, by_cpu, letter);
         struct tv_durations d;
-        tv_durations_of(f.trace, &range, FIXTURE_FRAME(letter), &d);
+        tv_durations_of(f.trace, &range, FIXTURE_FRAME(letter), by_cpu, &d);
         assert_true(a.count > 0);
         assert_memory_equal(&a, &d.figures, sizeof a);
         assert_int_equal(d.slowest[0].length, a.max);
     }
+    fixture_free(&f);
+}
+
+/* CPU time of each column in tenths of a millisecond: A took 15, 11 and 8, B inside of it 9 and 5,
+ * C inside of that 2. */
+static void by_the_clock_that_is_asked_for(void **state)
+{
+    (void)state;
+    const struct fixture_thread ran = {"main", "9123056780", {"AAAA aa A", "B bb", "  C"}};
+    const tv_ns tenth = MS / 10;
+    struct fixture f = fixture_draw(&ran, 1);
+    struct tv_frame_statistics a = figures_of(f.trace, TV_SELECT_ALL, true, 'A');
+    assert_int_equal(a.count, 3);
+    assert_int_equal(a.measured, 3);
+    assert_int_equal(a.length, 7 * MS); /* is what it is by any clock */
+    assert_int_equal(a.cpu, 34 * tenth);
+    assert_int_equal(a.self, (34 - 9 - 5) * tenth);
+    assert_int_equal(a.min, 8 * tenth);
+    assert_int_equal(a.average, 34 * tenth / 3);
+    assert_int_equal(a.median, 11 * tenth);
+    assert_int_equal(a.max, 15 * tenth);
+    assert_int_equal(figures_of(f.trace, TV_SELECT_ALL, true, 'B').self, (14 - 2) * tenth);
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_durations d;
+    tv_durations_of(f.trace, &all, FIXTURE_FRAME('A'), true, &d);
+    const tv_ns slowest[] = {15 * tenth, 11 * tenth, 8 * tenth};
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(d.slowest[i].length, slowest[i]);
+    assert_int_equal(d.buckets[tv_duration_bucket(11 * tenth)], 1);
+    fixture_free(&f);
+}
+
+/* A thread without a CPU clock beside one that has it: its slices count, and nothing more. */
+static void what_has_no_cpu_time_is_not_measured_by_it(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(drawing, 2);
+    struct tv_frame_statistics b = figures_of(f.trace, TV_SELECT_ALL, true, 'B');
+    assert_int_equal(b.count, 3);
+    assert_int_equal(b.measured, b.cpu_count);
+    assert_int_equal(b.max, 2 * 9 * MS / 10);
     fixture_free(&f);
 }
 
@@ -211,5 +260,7 @@ UNIT_TESTS(statistics, cmocka_unit_test(sums_and_percentiles_of_a_drawing),
            cmocka_unit_test(one_frame_has_a_histogram_and_its_slowest),
            cmocka_unit_test(the_ten_slowest_are_kept),
            cmocka_unit_test(a_bucket_holds_its_bound_and_not_the_next),
+           cmocka_unit_test(by_the_clock_that_is_asked_for),
+           cmocka_unit_test(what_has_no_cpu_time_is_not_measured_by_it),
            cmocka_unit_test(selecting_equals_sorting),
            cmocka_unit_test(one_frame_equals_all_frames));

@@ -213,5 +213,31 @@ static void frames_that_are_not_called_have_no_sides(void **state)
     fixture_free(&f);
 }
 
-UNIT_TESTS(tree_views, cmocka_unit_test(random_trees_equal_the_plain_sums),
+/* A with C in it, then B of the same class and name with C in it too, and a C of its own. */
+static void names_fold_frames(void **state)
+{
+    (void)state;
+    static const struct fixture_thread drawing = {"main", NULL, {"AABBBC", " C CC"}};
+    struct fixture f = fixture_draw(&drawing, 1);
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_frame *frames = f.trace->head->frames;
+    frames[FIXTURE_FRAME('B')].class_name = frames[FIXTURE_FRAME('A')].class_name;
+    frames[FIXTURE_FRAME('B')].name = frames[FIXTURE_FRAME('A')].name;
+    struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &all, 1);
+    struct tv_call_tree *folded = tv_call_tree_fold_names(tree);
+    assert_int_equal(tree->count, 6);
+    assert_int_equal(folded->count, 4); /* the root, A, C in it, C */
+    uint32_t a = 1;
+    while (folded->frame[a] != FIXTURE_FRAME('A'))
+        a++;
+    assert_int_equal(folded->cost[a].calls, 2);
+    assert_int_equal(folded->cost[a].wall, 5000000);
+    assert_int_equal(folded->self_wall[a], 2000000);
+    tv_call_tree_free(folded);
+    tv_call_tree_free(tree);
+    fixture_free(&f);
+}
+
+UNIT_TESTS(tree_views, cmocka_unit_test(names_fold_frames),
+           cmocka_unit_test(random_trees_equal_the_plain_sums),
            cmocka_unit_test(frames_that_are_not_called_have_no_sides));

@@ -74,6 +74,30 @@ static void many_strings_stay_where_they_are(void **state)
     tv_interner_free(interner);
 }
 
-UNIT_TESTS(intern, cmocka_unit_test(the_empty_string_is_there),
-           cmocka_unit_test(each_string_once_in_order),
+static void many_at_once_are_as_one_by_one(void **state)
+{
+    static const uint64_t ends[] = {0, 4, 9, 13};
+    static const uint64_t twice[] = {0, 2, 4};
+    struct tv_bytes texts = TV_BYTES("\0abc\0de\0f\0ghi\0"); /* one of them holds a NUL */
+    (void)state;
+    struct tv_interner *interner = tv_interner_of(texts, ends, 4);
+    assert_int_equal(tv_interner_count(interner), 4);
+    assert_int_equal(tv_interner_find(interner, TV_BYTES("")), TV_EMPTY_STRING);
+    assert_int_equal(tv_interner_find(interner, TV_BYTES("abc")), 1);
+    assert_int_equal(tv_interner_find(interner, TV_BYTES("de\0f")), 2);
+    assert_string_equal((const char *)tv_interner_get(interner, 3).data, "ghi");
+    for (unsigned i = 4; i < 1000; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "new %u", i);
+        assert_int_equal(tv_interner_add(interner, tv_bytes_of(text)), i);
+    }
+    assert_int_equal(tv_interner_find(interner, TV_BYTES("ghi")), 3);
+    tv_interner_free(interner);
+    assert_null(tv_interner_of(TV_BYTES("\0a\0a\0"), twice, 3));
+    assert_null(tv_interner_of(TV_BYTES("a\0"), twice + 1, 1));
+    assert_null(tv_interner_of(TV_BYTES(""), twice, 0));
+}
+
+UNIT_TESTS(intern, cmocka_unit_test(many_at_once_are_as_one_by_one),
+           cmocka_unit_test(the_empty_string_is_there), cmocka_unit_test(each_string_once_in_order),
            cmocka_unit_test(many_strings_stay_where_they_are));

@@ -204,7 +204,29 @@ static void times_are_exact_in_their_own_digits(void **state)
     }
 }
 
+static void parses_sizes_and_seconds(void **state)
+{
+    (void)state;
+    uint64_t value = 7;
+    assert_true(tv_parse_size(TV_BYTES("4096"), &value) && value == 4096);
+    assert_true(tv_parse_size(TV_BYTES("50G"), &value) && value == UINT64_C(53687091200));
+    assert_true(tv_parse_size(TV_BYTES("16777215T"), &value));
+    assert_true(tv_parse_seconds(TV_BYTES("90"), &value) && value == 90);
+    assert_true(tv_parse_seconds(TV_BYTES("90s"), &value) && value == 90);
+    assert_true(tv_parse_seconds(TV_BYTES("30d"), &value) && value == 2592000);
+    assert_true(tv_parse_seconds(TV_BYTES("2w"), &value) && value == 1209600);
+    value = 7;
+    static const char *const bad[] = {"", "G", "1g", "1GB", "-1G", "1.5G", " 1G", "16777216T", "d"};
+    for (size_t i = 0; i < TV_COUNT(bad); i++)
+        assert_false(tv_parse_size(tv_bytes_of(bad[i]), &value));
+    static const char *const never[] = {"", "d", "1D", "1y", "18446744073709551615w", "1d2h"};
+    for (size_t i = 0; i < TV_COUNT(never); i++)
+        assert_false(tv_parse_seconds(tv_bytes_of(never[i]), &value));
+    assert_int_equal(value, 7);
+}
+
 UNIT_TESTS(number, cmocka_unit_test(parses_u64), cmocka_unit_test(parses_i64),
            cmocka_unit_test(parses_hex), cmocka_unit_test(parses_times),
            cmocka_unit_test(rejects_what_is_no_time),
-           cmocka_unit_test(times_are_exact_in_their_own_digits));
+           cmocka_unit_test(times_are_exact_in_their_own_digits),
+           cmocka_unit_test(parses_sizes_and_seconds));

@@ -404,6 +404,31 @@ static void a_source_that_shrinks_is_an_error_once(void **state)
     tv_source_free(source);
 }
 
+/* Three lines of sixteen bytes, the second of which holds the place. */
+static void quotes_what_stands_around_an_error(void **context)
+{
+    static const struct {
+        uint64_t offset, at;
+        uint32_t count;
+    } cases[] = {{0, 0, 48},   {15, 0, 48},   {16, 0, 48},         {40, 16, 48},
+                 {95, 64, 36}, {100, 80, 20}, {TV_NO_OFFSET, 0, 0}};
+    uint8_t bytes[100];
+    (void)context;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)i;
+    struct tv_source *source = tv_source_from_memory((struct tv_bytes){bytes, sizeof bytes}, "a");
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_error err;
+        (void)tv_fail(&err, TV_ERR_SYNTAX, cases[i].offset, "wrong");
+        tv_source_quote(source, &err);
+        assert_int_equal(err.quoted, cases[i].count);
+        if (err.quoted > 0)
+            assert_memory_equal(err.quote, bytes + cases[i].at, err.quoted);
+        assert_int_equal(err.quoted_at, cases[i].at);
+    }
+    tv_source_free(source);
+}
+
 UNIT_TESTS(source, cmocka_unit_test(memory_is_read_within_its_size),
            cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(a_failing_read_is_passed_on),
            cmocka_unit_test(joined_parts_read_as_one),
@@ -416,4 +441,5 @@ UNIT_TESTS(source, cmocka_unit_test(memory_is_read_within_its_size),
            cmocka_unit_test(one_large_want_grows_the_window),
            cmocka_unit_test(growing_wants_are_read_in_few_steps),
            cmocka_unit_test(offsets_have_64_bits),
-           cmocka_unit_test(a_source_that_shrinks_is_an_error_once));
+           cmocka_unit_test(a_source_that_shrinks_is_an_error_once),
+           cmocka_unit_test(quotes_what_stands_around_an_error));

@@ -14,6 +14,7 @@ static const struct tv_option table[] = {
     TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "what"),
     TV_OPTION("r", NULL, TV_OPTION_FLAG, regression, "old"),
     TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "quiet"),
+    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "where"),
     TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash, "by name"),
     TV_OPTIONS_END,
 };
@@ -110,5 +111,24 @@ static void helps_from_the_table(void **state)
     tv_out_release(&out);
 }
 
-UNIT_TESTS(options, cmocka_unit_test(reads_every_kind), cmocka_unit_test(knows_standard_input),
-           cmocka_unit_test(refuses_what_is_wrong), cmocka_unit_test(helps_from_the_table));
+static void reads_values_of_letters(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"-o out a", "-oout a", "-qo out a", "a -qoout"};
+    struct tv_settings s;
+    struct tv_error err;
+    for (size_t i = 0; i < TV_COUNT(lines); i++) {
+        assert_int_equal(parse(lines[i], &s, &err), TV_OK);
+        assert_string_equal(s.output, "out");
+        assert_int_equal(s.files.count, 1);
+        assert_true(s.quiet == (i > 1));
+        tv_settings_release(&s);
+    }
+    assert_int_equal(parse("a -o", &s, &err), TV_ERR_USAGE);
+    assert_string_equal(err.message, "-o wants FILE");
+    tv_settings_release(&s);
+}
+
+UNIT_TESTS(options, cmocka_unit_test(reads_values_of_letters), cmocka_unit_test(reads_every_kind),
+           cmocka_unit_test(knows_standard_input), cmocka_unit_test(refuses_what_is_wrong),
+           cmocka_unit_test(helps_from_the_table));

@@ -64,8 +64,16 @@ static void names_other_files(void **context)
                  "expected a trace in a format that is known, found only the beginning of a gzip "
                  "file");
     assert_int_equal(err.offset, 3);
+    ASSERT_FOUND("\x1f\x8b\x08\0\0\0\0\0\0\3.............",
+                 "expected a trace in a format that is known, found only the beginning of a gzip "
+                 "file");
+    ASSERT_FOUND("It was a dark and stormy night; the rain fell in torrents\r\nx",
+                 "expected a trace in a format that is known, found the text \"It was a dark and "
+                 "stormy night; the rain\"");
+    ASSERT_FOUND("caf\xc3\xa9",
+                 "expected a trace in a format that is known, found the bytes 63 61 66 C3 A9");
     ASSERT_FOUND("BZh91AY", "expected a trace in a format that is known, found bzip2-compressed "
-                            "data, which is not read yet");
+                            "data, which is not read yet: unpack it first, with \"bunzip2\"");
     ASSERT_FOUND("\n\1\2\3",
                  "expected a trace in a format that is known, found the bytes 0A 01 02 03");
     assert_int_equal(err.status, TV_ERR_UNSUPPORTED);

@@ -70,7 +70,7 @@ static struct tv_desk *desk_of(struct source *source)
 {
     struct tv_desk_file file = {"a \"b\".trace", 1500000};
     struct tv_desk_options options = {
-        .loader = {load, source},
+        .loader = {.load = load, .context = source},
         .files = &file,
         .file_count = 1,
         .ended = note_end,
@@ -106,15 +106,17 @@ static struct asked ask(struct tv_desk *desk, const char *path, const char *quer
                         enum tv_http_method method)
 {
     uint8_t copy[256];
-    struct asked asked = {.answer = {.status = TV_HTTP_OK}};
+    struct tv_http_header own = {TV_HTTP_OWN_HEADER, "1"};
+    struct asked asked = {.quit = false};
     assert_true(strlen(query) < sizeof copy);
     memcpy(copy, query, strlen(query) + 1);
     struct tv_request request = {.path = tv_bytes_of(path),
                                  .query = copy,
                                  .query_length = strlen(query),
                                  .method = method,
-                                 .has_own_header = true};
-    tv_out_init_memory(&asked.answer.body);
+                                 .headers = &own,
+                                 .header_count = 1};
+    tv_answer_init(&asked.answer);
     asked.quit = tv_questions_answer(desk, &request, &asked.answer);
     assert_true(asked.answer.body.length < sizeof asked.body);
     if (asked.answer.body.length > 0)

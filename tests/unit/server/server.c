@@ -45,7 +45,8 @@ static struct tv_server *serve(struct source *source)
 {
     static const struct fixture_thread drawing[] = {{"main", NULL, {"AAAA", " BB "}}};
     struct tv_desk_file file = {"x", 0};
-    struct tv_server_options options = {.files = &file, .file_count = 1, .loader = {load, source}};
+    struct tv_server_options options = {
+        .files = &file, .file_count = 1, .loader = {.load = load, .context = source}};
     struct tv_server *server;
     if (source->how == LOADS)
         source->fixture = fixture_draw(drawing, 1);
@@ -119,7 +120,7 @@ static void needs_no_file(void **state)
 {
     (void)state;
     struct source source = {.how = FAILS};
-    struct tv_server_options options = {.loader = {load, &source}};
+    struct tv_server_options options = {.loader = {.load = load, .context = &source}};
     struct tv_server *server;
     assert_int_equal(tv_server_new(&options, &server, NULL), TV_OK);
     assert_int_equal(tv_server_wait_loaded(server, TV_FOREVER), TV_SESSION_EMPTY);

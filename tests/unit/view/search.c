@@ -189,6 +189,10 @@ static void the_table_by_name(void **state)
                   "{\"row\":[3,1,2000000,2000000,2000000,2000000,2000000,2000000,2000000,2000000]"
                   ",\"bounds\":[2000000,2500000],\"counts\":[1],"
                   "\"slowest\":[[2,0,2000000,2000000,1]]}");
+    assert_answer(*state, "statistics?frame=3&clock=cpu",
+                  "{\"row\":[3,1,2000000,2000000,2000000,2000000,2000000,2000000,2000000,2000000]"
+                  ",\"bounds\":[2000000,2500000],\"counts\":[1],"
+                  "\"slowest\":[[2,0,2000000,2000000,1]]}");
     assert_answer(*state, "statistics?frame=25",
                   "{\"row\":[25,0,0,0,null,0,0,0,0,0],\"bounds\":[],\"counts\":[],\"slowest\":[]}");
 }
@@ -229,6 +233,7 @@ static const char *const wrong_questions[] = {
     "search?q=a&after=s.-1.2",
     "search?q=a&tracks=9",
     "statistics?frame=26",
+    "statistics?clock=wall",
     "statistics?frame=-1",
     "at",
     "at?offset=-1",

@@ -265,9 +265,55 @@ static void numbers_out_of_range_have_no_lines(void **state)
     assert_flame(*state, "flame?frame=0&root=99", "");
 }
 
+/* A reading took 0.1 ms: each path loses one for each of its calls and each call directly inside,
+ * the second B, in the pool, with the first. */
+static void less_what_recording_cost(void **state)
+{
+    struct asked *asked = *state;
+    assert_refused(asked, "tree?compensate=1");
+    assert_refused(asked, "profile?compensate=1");
+    assert_refused(asked, "relations?frame=0&compensate=1");
+    assert_refused(asked, "flame?compensate=1");
+    tv_head_add_metadata(asked->fixture.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
+                         TV_BYTES("100000"));
+    assert_refused(asked, "flame?order=time&compensate=1");
+    assert_refused(asked, "tree?compensate=2");
+    assert_lines(asked, "tree?compensate=1",
+                 "8.9 7.9\n"
+                 "A<0 5.3/1.7 5.3/1.7 x1 +\n"
+                 "B<0 3.6/2.7 2.6/1.7 x2 +\n");
+    assert_lines(asked, "tree?compensate=1&tracks=1",
+                 "1.9 0.9\n"
+                 "B<0 1.9/1.9 0.9/0.9 x1\n");
+    assert_lines(asked, "tree?compensate=0",
+                 "10 9\n"
+                 "A<0 6/2 6/2 x1 +\n"
+                 "B<0 4/3 3/2 x2 +\n");
+    assert_lines(asked, "tree?compensate=1&nodes=1",
+                 "8.9 7.9\n"
+                 "A<0 2.7/1.8 2.7/1.8 x1 +\n"
+                 "D<0 0.9/0.9 0.9/0.9 x1\n");
+    assert_answer(asked, "relations?frame=2&compensate=1",
+                  "{\"parents\":[[0,1,2,900000,900000],[1,1,2,900000,900000]],\n\"children\":[],\n"
+                  "\"recursive_parents\":[],\n\"recursive_children\":[],\n"
+                  "\"self\":[1800000,1800000],\"recursive_self\":[0,0]}");
+    assert_int_equal(ask(asked, "profile?compensate=1"), TV_OK);
+    tv_out_char(&asked->out, 0);
+    assert_non_null(strstr((const char *)asked->out.buffer,
+                           "{\"total_real_ns\":8900000,\"total_cpu_ns\":7900000,"
+                           "\"compensated\":{\"cost_ns\":100000,\"real_ns\":1100000,"
+                           "\"cpu_ns\":1100000},\"rows\":["
+                           "[0,1,1,5300000,3500000,5300000,3500000],\n"
+                           "[1,2,0,3600000,2700000,2600000,1700000],\n"
+                           "[2,2,0,1800000,1800000,1800000,1800000],\n"
+                           "[3,1,0,900000,900000,900000,900000]"));
+    tv_out_release(&asked->out);
+}
+
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
 UNIT_TESTS(trees, asked_test(lines_of_calls), asked_test(lines_from_the_bottom_up),
            asked_test(the_way_to_a_frame), asked_test(lines_of_samples),
            asked_test(flames_in_time_and_by_thread), asked_test(sides_of_a_frame),
-           asked_test(wrong_questions_are_refused), asked_test(numbers_out_of_range_have_no_lines));
+           asked_test(wrong_questions_are_refused), asked_test(less_what_recording_cost),
+           asked_test(numbers_out_of_range_have_no_lines));

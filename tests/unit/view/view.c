@@ -152,13 +152,13 @@ static void is_named_by_its_main_trace(void **state)
 static void knows_its_questions(void **state)
 {
     (void)state;
-    bool binary = true;
-    assert_true(tv_view_knows(TV_BYTES("profile"), &binary));
-    assert_false(binary);
-    assert_true(tv_view_knows(TV_BYTES("tiles"), &binary));
-    assert_true(binary);
-    assert_false(tv_view_knows(TV_BYTES("quit"), &binary));
-    assert_false(binary);
+    enum tv_answer_type type;
+    assert_true(tv_view_knows(TV_BYTES("profile"), &type));
+    assert_string_equal(tv_answer_type_name(type), "application/json");
+    assert_true(tv_view_knows(TV_BYTES("tiles"), &type));
+    assert_string_equal(tv_answer_type_name(type), "application/octet-stream");
+    assert_false(tv_view_knows(TV_BYTES("quit"), &type));
+    assert_int_equal(type, TV_ANSWER_JSON);
     assert_true(tv_view_is_large(TV_BYTES("save")));
     assert_false(tv_view_is_large(TV_BYTES("trace")));
     assert_false(tv_view_is_large(TV_BYTES("quit")));

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer.c - a question on its way to a child, and its answer on the way back: through a pipe of
+ * its own, so that a reader who is slow or has gone is nobody else's trouble.
+ */
+#define _GNU_SOURCE /* pipe2 */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "engine/engines.h"
+#include "engine/status.h"
+
+/* Who reads an answer is asking: how often that is looked at. */
+#define ALLOW_MS 1000
+
+struct tv_engine_answer {
+    struct tv_engine *engine;
+    enum tv_answer_status status;
+    enum tv_answer_type type;
+    int pipe;        /* -1: the answer is `text` */
+    uint32_t left;   /* of the piece that is being read */
+    bool over;       /* nothing comes any more */
+    bool failed;     /* and that was too early */
+    int64_t allowed; /* when the engine was last given time */
+    struct tv_out text;
+    size_t at;
+};
+
+/* Ends the engine, for it does not keep to what was agreed, or takes too long. */
+static enum tv_status end_engine(struct tv_engine_answer *answer, struct tv_error *err,
+                                 const char *words)
+{
+    struct tv_engines *engines = answer->engine->engines;
+    pthread_mutex_lock(&engines->lock);
+    tv_engine_kill(answer->engine, "%s", words);
+    pthread_mutex_unlock(&engines->lock);
+    answer->over = true;
+    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s", words);
+}
+
+static enum tv_status end_late(struct tv_engine_answer *answer, struct tv_error *err)
+{
+    char words[64];
+    snprintf(words, sizeof words, "a question took more than %u seconds",
+             answer->engine->engines->options.question_seconds);
+    return end_engine(answer, err, words);
+}
+
+/* Until there is something to read, or the pipe has ended. */
+static enum tv_status wait_for_more(struct tv_engine_answer *answer, struct tv_error *err)
+{
+    int64_t until =
+        tv_engine_now() + (int64_t)answer->engine->engines->options.question_seconds * 1000;
+    for (;;) {
+        int64_t left = until - tv_engine_now();
+        struct pollfd wait = {.fd = answer->pipe, .events = POLLIN};
+        int got = poll(&wait, 1, left < 0 ? 0 : (int)left);
+        if (got > 0)
+            return TV_OK;
+        if (got == 0)
+            return end_late(answer, err);
+        if (errno != EINTR)
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot wait: %s", strerror(errno));
+    }
+}
+
+/* At least one byte, at most `size`. */
+static enum tv_status read_some(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                size_t *got, struct tv_error *err)
+{
+    ssize_t n = -1;
+    while (n < 0) {
+        enum tv_status status = wait_for_more(answer, err);
+        if (status != TV_OK)
+            return status;
+        n = read(answer->pipe, buffer, size);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot read: %s", strerror(errno));
+    }
+    if (n == 0) {
+        answer->over = true;
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "the process that reads the trace has ended in the middle of the answer");
+    }
+    *got = (size_t)n;
+    return TV_OK;
+}
+
+static enum tv_status read_all(struct tv_engine_answer *answer, void *buffer, size_t size,
+                               struct tv_error *err)
+{
+    uint8_t *to = buffer;
+    enum tv_status status = TV_OK;
+    while (size > 0 && status == TV_OK) {
+        size_t got = 0;
+        status = read_some(answer, to, size, &got, err);
+        to += got;
+        size -= got;
+    }
+    return status;
+}
+
+/* Answers of our own. */
+
+static void answer_self(struct tv_engine_answer *answer, enum tv_answer_status status,
+                        const char *sentence)
+{
+    answer->status = status;
+    answer->type = TV_ANSWER_JSON;
+    answer->text.length = 0;
+    tv_engine_write_refusal(&answer->text, sentence);
+}
+
+static void answer_status(struct tv_engine_answer *answer)
+{
+    struct tv_engine_status status;
+    char name[sizeof answer->engine->name];
+    tv_engine_get_status(answer->engine, &status);
+    pthread_mutex_lock(&answer->engine->engines->lock);
+    memcpy(name, answer->engine->name, sizeof name);
+    pthread_mutex_unlock(&answer->engine->engines->lock);
+    answer->status = TV_ANSWER_OK;
+    answer->text.length = 0;
+    tv_engine_write_status(&answer->text, &status, name);
+}
+
+/* Asking. */
+
+/* With the lock held: the pipe to read from, -1 where the child takes no question now. */
+static int send_question(struct tv_engine *engine, struct tv_bytes question)
+{
+    static const struct tv_engine_message message = {.word = TV_ENGINE_QUESTION};
+    int pipes[2];
+    if (!tv_engine_is_alive(engine) || pipe2(pipes, O_CLOEXEC) != 0)
+        return -1;
+    bool sent = tv_engine_send(engine->child.socket, &message, question, pipes[1]);
+    close(pipes[1]);
+    if (sent) {
+        fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+        tv_engine_allow(engine);
+        return pipes[0];
+    }
+    close(pipes[0]);
+    return -1;
+}
+
+/* False: there is none, and *err says why. */
+static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
+{
+    static const enum tv_answer_status statuses[] = {
+        [TV_OUTCOME_OK] = TV_ANSWER_OK,
+        [TV_OUTCOME_WRONG] = TV_ANSWER_WRONG,
+        [TV_OUTCOME_NOT_READY] = TV_ANSWER_NOT_READY,
+        [TV_OUTCOME_OTHER_TRACE] = TV_ANSWER_OTHER_TRACE,
+        [TV_OUTCOME_BUSY] = TV_ANSWER_BUSY,
+    };
+    uint8_t outcome = TV_OUTCOMES;
+    enum tv_status status = read_all(answer, &outcome, 1, err);
+    if (status == TV_OK && outcome >= TV_OUTCOMES)
+        status = end_engine(answer, err, "it broke the rules of the conversation");
+    if (status == TV_OK) {
+        answer->status = statuses[outcome];
+        if (outcome != TV_OUTCOME_OK)
+            answer->type = TV_ANSWER_JSON;
+        return true;
+    }
+    close(answer->pipe);
+    answer->pipe = -1;
+    return false;
+}
+
+static void ask_child(struct tv_engine_answer *answer, const struct tv_view_question *question,
+                      bool is_status)
+{
+    struct tv_engine *engine = answer->engine;
+    struct tv_out bytes;
+    tv_out_init_memory(&bytes);
+    bool fits = tv_engine_write_question(&bytes, question);
+    pthread_mutex_lock(&engine->engines->lock);
+    bool ready = engine->state == TV_ENGINE_READY;
+    bool loading = engine->state == TV_ENGINE_LOADING;
+    if (fits && (ready || (is_status && loading)))
+        answer->pipe = send_question(engine, (struct tv_bytes){bytes.buffer, bytes.length});
+    pthread_mutex_unlock(&engine->engines->lock);
+    tv_out_release(&bytes);
+    struct tv_error err = {.message = "the process that reads the trace does not answer"};
+    if (answer->pipe >= 0 && read_outcome(answer, &err))
+        return;
+    if (is_status)
+        answer_status(answer);
+    else if (!fits)
+        answer_self(answer, TV_ANSWER_WRONG, "the question is too long");
+    else if (ready)
+        answer_self(answer, TV_ANSWER_BUSY, err.message);
+    else
+        answer_self(answer, TV_ANSWER_NOT_READY, "the trace is not there yet");
+}
+
+struct tv_engine_answer *tv_engine_ask(struct tv_engine *engine,
+                                       const struct tv_view_question *question)
+{
+    struct tv_engine_answer *answer = tv_alloc(1, sizeof *answer);
+    bool is_status = tv_bytes_equal(question->name, TV_BYTES("status"));
+    answer->engine = engine;
+    answer->pipe = -1;
+    tv_out_init_memory(&answer->text);
+    pthread_mutex_lock(&engine->engines->lock);
+    engine->holders++;
+    pthread_mutex_unlock(&engine->engines->lock);
+    if (is_status || tv_view_knows(question->name, &answer->type))
+        ask_child(answer, question, is_status);
+    else
+        answer_self(answer, TV_ANSWER_UNKNOWN, "there is no such question");
+    return answer;
+}
+
+enum tv_answer_status tv_engine_answer_status(const struct tv_engine_answer *answer)
+{
+    return answer->status;
+}
+
+enum tv_answer_type tv_engine_answer_type(const struct tv_engine_answer *answer)
+{
+    return answer->type;
+}
+
+/* Reading. */
+
+static enum tv_status read_text(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                size_t *got)
+{
+    size_t left = answer->text.length - answer->at;
+    *got = left < size ? left : size;
+    if (*got > 0)
+        memcpy(buffer, answer->text.buffer + answer->at, *got);
+    answer->at += *got;
+    return TV_OK;
+}
+
+static void allow(struct tv_engine_answer *answer)
+{
+    struct tv_engines *engines = answer->engine->engines;
+    int64_t now = tv_engine_now();
+    if (now - answer->allowed < ALLOW_MS)
+        return;
+    answer->allowed = now;
+    pthread_mutex_lock(&engines->lock);
+    if (tv_engine_is_alive(answer->engine))
+        tv_engine_allow(answer->engine);
+    pthread_mutex_unlock(&engines->lock);
+}
+
+static enum tv_status begin_piece(struct tv_engine_answer *answer, struct tv_error *err)
+{
+    uint32_t length = 0;
+    enum tv_status status = read_all(answer, &length, sizeof length, err);
+    if (status != TV_OK)
+        return status;
+    if (length > TV_ENGINE_PIECE)
+        return end_engine(answer, err, "it broke the rules of the conversation");
+    answer->left = length;
+    answer->over = length == 0;
+    allow(answer);
+    return TV_OK;
+}
+
+static enum tv_status read_pipe(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                size_t *got, struct tv_error *err)
+{
+    enum tv_status status = answer->left == 0 && !answer->over ? begin_piece(answer, err) : TV_OK;
+    if (status != TV_OK || answer->left == 0)
+        return status;
+    status = read_some(answer, buffer, size < answer->left ? size : answer->left, got, err);
+    if (status == TV_OK)
+        answer->left -= (uint32_t)*got;
+    return status;
+}
+
+enum tv_status tv_engine_answer_read(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                     size_t *got, struct tv_error *err)
+{
+    *got = 0;
+    if (answer->pipe < 0)
+        return read_text(answer, buffer, size, got);
+    if (answer->failed)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the rest of the answer is not to be had");
+    enum tv_status status = read_pipe(answer, buffer, size, got, err);
+    answer->failed = status != TV_OK;
+    return status;
+}
+
+void tv_engine_answer_free(struct tv_engine_answer *answer)
+{
+    if (!answer)
+        return;
+    if (answer->pipe >= 0)
+        close(answer->pipe);
+    tv_out_release(&answer->text);
+    tv_engine_close(answer->engine);
+    tv_free(answer);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandbox.c - limits and Landlock.
+ */
+#define _GNU_SOURCE /* O_PATH */
+#include "engine/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/types.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define IS_SANITIZED true
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
+#endif
+
+/* Spools of an archive's members and pipes of answers. */
+#define OPEN_FILES 1024
+
+/* Of the user who runs the server, threads of the server included: a bound for what multiplies
+ * itself where no seccomp stops it before. */
+#define PROCESSES 4096
+
+/* Lowers a limit, for good, to what is there anyway if that is less. */
+static int lower(int resource, uint64_t value, bool for_good)
+{
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
+        return -1;
+    if (limit.rlim_max == RLIM_INFINITY || value < limit.rlim_max)
+        limit.rlim_cur = (rlim_t)value;
+    else
+        limit.rlim_cur = limit.rlim_max;
+    if (for_good)
+        limit.rlim_max = limit.rlim_cur;
+    return setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+/* When the machine itself has no memory left, an engine ends rather than the server. */
+static void go_first(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t written = write(file, "1000", 4);
+    (void)written; /* the server's own score then */
+    close(file);
+}
+
+static enum tv_status set_limits(const struct tv_sandbox_options *options, struct tv_error *err)
+{
+    int failed = lower(RLIMIT_CORE, 0, true) | lower(RLIMIT_FSIZE, options->file_bytes, true) |
+                 lower(RLIMIT_NOFILE, OPEN_FILES, true) | lower(RLIMIT_NPROC, PROCESSES, true) |
+                 lower(RLIMIT_CPU, options->cpu_seconds, false);
+    if (!IS_SANITIZED)
+        failed |= lower(RLIMIT_DATA, options->memory_bytes, true);
+    if (failed != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot set the limits: %s", strerror(errno));
+    go_first();
+    /* A file that grows too large is an error of write(), which has words. */
+    signal(SIGXFSZ, SIG_IGN);
+    return TV_OK;
+}
+
+/*
+ * Landlock, by the numbers of the kernel's interface (linux/landlock.h), for headers may be older
+ * than the kernel: https://docs.kernel.org/userspace-api/landlock.html
+ */
+#ifdef SYS_landlock_create_ruleset
+
+struct ruleset {
+    uint64_t files, network, scopes;
+};
+
+struct beneath {
+    uint64_t allowed;
+    int32_t folder;
+} __attribute__((packed));
+
+#define VERSION_FLAG 1u
+#define RULE_BENEATH 1
+
+#define WRITE_FILE (UINT64_C(1) << 1)
+#define READ_FILE (UINT64_C(1) << 2)
+#define REMOVE_FILE (UINT64_C(1) << 5)
+#define MAKE_REG (UINT64_C(1) << 8)
+#define TRUNCATE (UINT64_C(1) << 14)
+
+/* What each version of the interface can forbid; all of it is. */
+static struct ruleset everything(long version)
+{
+    struct ruleset all = {(UINT64_C(1) << 13) - 1, 0, 0};
+    if (version >= 2)
+        all.files |= UINT64_C(1) << 13; /* moving to another folder */
+    if (version >= 3)
+        all.files |= TRUNCATE;
+    if (version >= 4)
+        all.network = 3; /* binding and connecting of TCP */
+    if (version >= 5)
+        all.files |= UINT64_C(1) << 15; /* ioctl of devices */
+    if (version >= 6)
+        all.scopes = 3; /* abstract sockets and signals of others */
+    return all;
+}
+
+static size_t ruleset_size(long version)
+{
+    return version >= 6 ? 24 : version >= 4 ? 16 : 8;
+}
+
+static bool restrict_files(int scratch)
+{
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
+    if (version < 1)
+        return false;
+    struct ruleset all = everything(version);
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &all, ruleset_size(version), 0);
+    if (rules < 0)
+        return false;
+    struct beneath own = {(WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | TRUNCATE) & all.files,
+                          scratch};
+    bool held =
+        (scratch < 0 || syscall(SYS_landlock_add_rule, rules, RULE_BENEATH, &own, 0) == 0) &&
+        syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    close(rules);
+    return held;
+}
+
+#else
+
+static bool restrict_files(int scratch)
+{
+    (void)scratch;
+    return false;
+}
+
+#endif
+
+enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsigned *parts,
+                                struct tv_error *err)
+{
+    *parts = 0;
+    enum tv_status status = set_limits(options, err);
+    if (status != TV_OK)
+        return status;
+    *parts |= TV_SANDBOX_LIMITS;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot give up privileges: %s",
+                       strerror(errno));
+    if (restrict_files(options->scratch))
+        *parts |= TV_SANDBOX_LANDLOCK;
+    if (options->scratch >= 0)
+        close(options->scratch);
+    if (tv_sandbox_filter_calls(*parts & TV_SANDBOX_LANDLOCK))
+        *parts |= TV_SANDBOX_SECCOMP;
+    return TV_OK;
+}

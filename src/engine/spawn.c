@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_PATH, pipe2, environ */
+#include "engine/spawn.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+/* Numbers from here on are none that the child has. */
+#define ABOVE 64
+
+/* What the child's environment has of ours: sanitizers are told there how strict they are. */
+static const char *const passed_on[] = {"ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
+
+static enum tv_status fail(struct tv_error *err, const char *what, int error)
+{
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(error));
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* The child's folder. */
+
+static enum tv_status make_folder(const struct tv_spawn *spawn, char **path, struct tv_error *err)
+{
+    size_t size = strlen(spawn->scratch) + strlen(spawn->name) + 2;
+    *path = tv_alloc(size, 1);
+    snprintf(*path, size, "%s/%s", spawn->scratch, spawn->name);
+    if (mkdir(*path, 0700) == 0)
+        return TV_OK;
+    return fail(err, "cannot make a folder for temporary files", errno);
+}
+
+/* Files in it have lost their names already, unless the child was killed before that. */
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (!folder)
+        return;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+    rmdir(path);
+}
+
+/* Its files. */
+
+struct handed {
+    int errors;                  /* standard error */
+    int files[TV_ENGINE_FD_END]; /* from TV_ENGINE_FD_SOCKET on */
+};
+
+static int move_up(int fd)
+{
+    return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE);
+}
+
+/* Takes the child's ends over. */
+static bool gather(const struct tv_spawn *spawn, const char *folder, int socket, int errors,
+                   struct handed *handed)
+{
+    int scratch = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    handed->errors = move_up(errors);
+    handed->files[TV_ENGINE_FD_SOCKET] = move_up(socket);
+    handed->files[TV_ENGINE_FD_SCRATCH] = move_up(scratch);
+    handed->files[TV_ENGINE_FD_TRACE] = move_up(spawn->trace);
+    handed->files[TV_ENGINE_FD_INDEX] = move_up(spawn->index);
+    handed->files[TV_ENGINE_FD_NEW_INDEX] = move_up(spawn->new_index);
+    close_one(&scratch);
+    return handed->errors >= 0 && handed->files[TV_ENGINE_FD_SOCKET] >= 0 &&
+           handed->files[TV_ENGINE_FD_SCRATCH] >= 0;
+}
+
+static void release_handed(struct handed *handed)
+{
+    close_one(&handed->errors);
+    for (int i = TV_ENGINE_FD_SOCKET; i < TV_ENGINE_FD_END; i++)
+        close_one(&handed->files[i]);
+}
+
+static void add_files(posix_spawn_file_actions_t *actions, const struct handed *handed)
+{
+    posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(actions, handed->errors, 2);
+    for (int i = TV_ENGINE_FD_SOCKET; i < TV_ENGINE_FD_END; i++)
+        if (handed->files[i] >= 0)
+            posix_spawn_file_actions_adddup2(actions, handed->files[i], i);
+}
+
+/* No signal of ours is blocked or ignored in it, and those of the terminal are not for it. */
+static void set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                             POSIX_SPAWN_SETPGROUP);
+}
+
+/* [TV_COUNT(passed_on) + 2] */
+static void fill_environment(char **environment, char *folder)
+{
+    size_t count = 0;
+    environment[count++] = folder;
+    for (size_t i = 0; i < TV_COUNT(passed_on); i++) {
+        char **ours = environ;
+        while (*ours && strncmp(*ours, passed_on[i], strlen(passed_on[i])) != 0)
+            ours++;
+        if (*ours)
+            environment[count++] = *ours;
+    }
+    environment[count] = NULL;
+}
+
+/* An error number. */
+static int run(const struct tv_spawn *spawn, const char *folder, const struct handed *handed,
+               pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char name[] = "traceview", command[] = TV_ENGINE_COMMAND;
+    char *arguments[] = {name, command, NULL}, *environment[TV_COUNT(passed_on) + 2];
+    size_t size = strlen(folder) + sizeof "TMPDIR=";
+    char *variable = tv_alloc(size, 1);
+    snprintf(variable, size, "TMPDIR=%s", folder);
+    fill_environment(environment, variable);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    add_files(&actions, handed);
+    set_attributes(&attributes);
+    int error = posix_spawn(pid, spawn->program ? spawn->program : "/proc/self/exe", &actions,
+                            &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    tv_free(variable);
+    return error;
+}
+
+static enum tv_status start(const struct tv_spawn *spawn, struct tv_spawned *spawned, int socket,
+                            int errors, struct tv_error *err)
+{
+    struct handed handed;
+    int error = EMFILE;
+    memset(&handed, 0xff, sizeof handed);
+    if (gather(spawn, spawned->scratch, socket, errors, &handed))
+        error = run(spawn, spawned->scratch, &handed, &spawned->pid);
+    release_handed(&handed);
+    if (error != 0)
+        return fail(err, "cannot start the process that reads the trace", error);
+    struct tv_engine_message message = {.word = TV_ENGINE_BEGIN};
+    message.begin = spawn->begin;
+    message.begin.server = getpid();
+    message.begin.has_index = spawn->index >= 0;
+    message.begin.has_new_index = spawn->new_index >= 0;
+    /* A child that is gone already is found so. */
+    (void)tv_engine_send(spawned->socket, &message, (struct tv_bytes){NULL, 0}, -1);
+    return TV_OK;
+}
+
+enum tv_status tv_spawn(const struct tv_spawn *spawn, struct tv_spawned *spawned,
+                        struct tv_error *err)
+{
+    int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
+    *spawned = (struct tv_spawned){.socket = -1, .errors = -1};
+    enum tv_status status = make_folder(spawn, &spawned->scratch, err);
+    if (status == TV_OK && (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 ||
+                            pipe2(pipes, O_CLOEXEC) != 0))
+        status = fail(err, "cannot talk to a child", errno);
+    spawned->socket = sockets[0];
+    spawned->errors = pipes[0];
+    if (status == TV_OK)
+        status = start(spawn, spawned, sockets[1], pipes[1], err);
+    close_one(&sockets[1]);
+    close_one(&pipes[1]);
+    if (status != TV_OK)
+        tv_spawned_release(spawned);
+    else
+        fcntl(spawned->errors, F_SETFL, O_NONBLOCK);
+    return status;
+}
+
+void tv_spawned_release(struct tv_spawned *spawned)
+{
+    close_one(&spawned->socket);
+    close_one(&spawned->errors);
+    if (spawned->scratch)
+        remove_folder(spawned->scratch);
+    tv_free(spawned->scratch);
+    *spawned = (struct tv_spawned){.socket = -1, .errors = -1};
+}

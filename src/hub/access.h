@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * access.h - who may ask for what (docs/serve.md, "Who may what").
+ *
+ * Without a token and a password file everybody who reaches the server may do everything; with one
+ * of them nobody may do anything before he has shown it, but that, where the owner wants it, who
+ * knows the address of a trace may look at it.
+ *
+ * Whatever the credentials: the Host must be one of ours, so that a name which was made to point
+ * here (DNS rebinding) does not help; what changes something must not come from another page
+ * (cross-site request forgery).  Everything here may be called from several threads at once.
+ */
+#ifndef TV_HUB_ACCESS_H
+#define TV_HUB_ACCESS_H
+
+#include "base/error.h"
+#include "base/types.h"
+
+enum tv_right {
+    TV_RIGHT_NONE,   /* what everybody may see: the page, the way to log in */
+    TV_RIGHT_READ,   /* one trace, whose address the client knows */
+    TV_RIGHT_LIST,   /* which traces there are */
+    TV_RIGHT_CHANGE, /* upload, rename, delete */
+};
+
+struct tv_access_options {
+    const char *token;    /* NULL: none */
+    const char *htpasswd; /* path of a file of "user:hash" lines as crypt(5) has them; NULL: none */
+    bool public_read;     /* TV_RIGHT_READ needs no credentials */
+    const char *const *hosts; /* names by which clients may call the server, without port */
+    size_t host_count;
+};
+
+/* What a request says of who sends it; NULL where it does not. */
+struct tv_credentials {
+    const char *peer; /* address of the client */
+    const char *host, *origin, *fetch_site;
+    const char *authorization, *cookie;
+    bool changes; /* the method is one that may change something */
+};
+
+enum tv_verdict {
+    TV_ADMITTED,
+    TV_FOREIGN_HOST,   /* the Host is none of ours */
+    TV_FOREIGN_ORIGIN, /* another page sends it */
+    TV_UNKNOWN_CLIENT, /* credentials are wanted, or these are wrong */
+    TV_TOO_MANY_TRIES, /* wrong credentials came from there too often */
+};
+
+struct tv_access;
+
+/* Copies what it needs.  TV_ERR_SYNTAX: a line of the password file is none, or of a kind that the
+ * system's crypt does not know. */
+enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_access **access,
+                             struct tv_error *err) TV_MUST_CHECK;
+void tv_access_free(struct tv_access *access);
+
+/* Whether the client may; every request is to be asked about once. */
+enum tv_verdict tv_access_judge(struct tv_access *access, const struct tv_credentials *client,
+                                enum tv_right right);
+
+/* How one logs in: "token", "basic" for names and passwords, NULL when nobody needs to. */
+const char *tv_access_login_kind(const struct tv_access *access);
+
+/* A session begins for who knows the token: the value of the cookie TV_ACCESS_COOKIE. */
+#define TV_ACCESS_COOKIE "traceview"
+#define TV_ACCESS_SESSION 32u /* digits */
+enum tv_verdict tv_access_login(struct tv_access *access, const char *peer, struct tv_bytes token,
+                                char session[TV_ACCESS_SESSION + 1]);
+void tv_access_logout(struct tv_access *access, const char *cookie);
+
+#endif

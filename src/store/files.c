@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c - originals opened; caches opened, made and dropped.  A cache has no row: its file is all
+ * there is of it, and the time of its last use is the file's.
+ */
+#include "store/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/inside.h"
+
+/* Whether the catalogue has the trace. */
+static enum tv_store_status find_trace(struct tv_store *store, const char *id, struct tv_error *err)
+{
+    if (!tv_store_is_id(id))
+        return tv_store_none(err, "trace");
+    tv_db_begin(&store->read, TV_DB_READ);
+    int64_t there = tv_db_number(&store->read, 0, "SELECT 1 FROM traces WHERE id=?", "z", id);
+    enum tv_store_status status = tv_db_end(&store->read, TV_STORE_OK, err);
+    return status != TV_STORE_OK || there == 1 ? status : tv_store_none(err, "trace");
+}
+
+static enum tv_store_status open_to_read(int folder, const char *name, const char *what, int *fd,
+                                         uint64_t *bytes, struct tv_error *err)
+{
+    struct stat info;
+    int opened = tv_store_open_file(folder, name, O_RDONLY);
+    if (opened < 0)
+        return errno == ENOENT ? tv_store_none(err, what)
+                               : tv_store_failed(err, "the file cannot be opened");
+    if (fstat(opened, &info) != 0) {
+        close(opened);
+        return tv_store_failed(err, "the file cannot be opened");
+    }
+    *fd = opened;
+    *bytes = (uint64_t)info.st_size;
+    return TV_STORE_OK;
+}
+
+enum tv_store_status tv_store_file_open(struct tv_store *store, const char *id, int *fd,
+                                        uint64_t *bytes, struct tv_error *err)
+{
+    enum tv_store_status status = find_trace(store, id, err);
+    return status == TV_STORE_OK ? open_to_read(store->traces, id, "trace", fd, bytes, err)
+                                 : status;
+}
+
+/* Caches. */
+
+enum tv_store_status tv_store_cache_open(struct tv_store *store, const char *id, int *fd,
+                                         uint64_t *bytes, struct tv_error *err)
+{
+    char name[TV_STORE_CACHE_NAME];
+    enum tv_store_status status = find_trace(store, id, err);
+    if (status != TV_STORE_OK)
+        return status;
+    tv_store_cache_name(name, id, NULL);
+    status = open_to_read(store->cache, name, "cache", fd, bytes, err);
+    if (status == TV_STORE_OK)
+        utimensat(store->cache, name, NULL, AT_SYMLINK_NOFOLLOW);
+    return status;
+}
+
+enum tv_store_status tv_store_cache_begin(struct tv_store *store, const char *id,
+                                          struct tv_store_new_cache *cache, struct tv_error *err)
+{
+    char name[TV_STORE_CACHE_NAME];
+    struct tv_store_new_cache made = {.limit = tv_store_cache_limit(store)};
+    enum tv_store_status status = find_trace(store, id, err);
+    if (status == TV_STORE_OK && made.limit == 0) {
+        tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "there is no room for a cache");
+        status = TV_STORE_FULL;
+    }
+    if (status == TV_STORE_OK)
+        status = tv_store_new_id(&made.part, err);
+    if (status != TV_STORE_OK)
+        return status;
+    snprintf(made.trace.text, sizeof made.trace.text, "%s", id);
+    tv_store_cache_name(name, id, made.part.text);
+    made.fd = tv_store_open_file(store->cache, name, O_RDWR | O_CREAT | O_EXCL);
+    if (made.fd < 0)
+        return tv_store_failed(err, "a cache cannot be made");
+    *cache = made;
+    return TV_STORE_OK;
+}
+
+/* The cache is counted already; its old one is not any more. */
+static enum tv_store_status put_in_place(struct tv_store *store, const char *id, const char *part,
+                                         struct tv_error *err)
+{
+    char name[TV_STORE_CACHE_NAME];
+    uint64_t old = 0;
+    tv_store_cache_name(name, id, NULL);
+    /* A trace's row goes before its cache (changes.c): either it is not there, or its deletion
+     * waits for this lock. */
+    pthread_mutex_lock(&store->cache_lock);
+    enum tv_store_status status = find_trace(store, id, err);
+    bool replaces = status == TV_STORE_OK && tv_store_file_size(store->cache, name, &old);
+    if (status == TV_STORE_OK && renameat(store->cache, part, store->cache, name) != 0)
+        status = tv_store_failed(err, "a cache cannot be put in its place");
+    if (status == TV_STORE_OK && replaces)
+        tv_store_count(store, &store->totals.cache_bytes, -(int64_t)old);
+    else if (status == TV_STORE_OK)
+        tv_store_count(store, &store->totals.caches, 1);
+    pthread_mutex_unlock(&store->cache_lock);
+    return status;
+}
+
+static enum tv_store_status keep_cache(struct tv_store *store, struct tv_store_new_cache *cache,
+                                       const char *part, struct tv_error *err)
+{
+    struct stat info;
+    if (fstat(cache->fd, &info) != 0)
+        return tv_store_failed(err, "a cache cannot be looked at");
+    uint64_t bytes = (uint64_t)info.st_size;
+    if (store->options.sync_caches && fdatasync(cache->fd) != 0)
+        return tv_store_failed(err, "the disk does not take a cache");
+    enum tv_store_status status = tv_store_take_room(store, bytes, true, err);
+    if (status != TV_STORE_OK)
+        return status;
+    futimens(cache->fd, NULL);
+    status = put_in_place(store, cache->trace.text, part, err);
+    if (status != TV_STORE_OK)
+        tv_store_count(store, &store->totals.cache_bytes, -(int64_t)bytes);
+    return status;
+}
+
+enum tv_store_status tv_store_cache_end(struct tv_store *store, struct tv_store_new_cache *cache,
+                                        bool keep, struct tv_error *err)
+{
+    char part[TV_STORE_CACHE_NAME];
+    enum tv_store_status status = TV_STORE_OK;
+    tv_store_cache_name(part, cache->trace.text, cache->part.text);
+    if (keep)
+        status = keep_cache(store, cache, part, err);
+    if (!keep || status != TV_STORE_OK)
+        unlinkat(store->cache, part, 0);
+    close(cache->fd);
+    cache->fd = -1;
+    return status;
+}
+
+void tv_store_cache_drop(struct tv_store *store, const char *id)
+{
+    char name[TV_STORE_CACHE_NAME];
+    uint64_t bytes;
+    if (!tv_store_is_id(id))
+        return;
+    tv_store_cache_name(name, id, NULL);
+    pthread_mutex_lock(&store->cache_lock);
+    if (tv_store_file_size(store->cache, name, &bytes) && unlinkat(store->cache, name, 0) == 0) {
+        tv_store_count(store, &store->totals.cache_bytes, -(int64_t)bytes);
+        tv_store_count(store, &store->totals.caches, -1);
+    }
+    pthread_mutex_unlock(&store->cache_lock);
+}

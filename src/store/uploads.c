@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * uploads.c - the row of an upload: made, asked, turned into a trace, forgotten.
+ *
+ * Finishing is, in this order: the bytes on the disk, the file moved to traces/, that folder on the
+ * disk, the rows in one transaction.  A start finds what was interrupted by the upload's row, which
+ * names the trace (recovery.c).
+ */
+#include "store/uploads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "store/inside.h"
+#include "store/text.h"
+
+/* The labels of an upload, a line each. */
+#define LABELS_TEXT (TV_STORE_LABELS * (TV_STORE_LABEL + 1) + 1)
+
+struct row {
+    bool found, done, known;
+    uint64_t bytes, held;
+    int64_t touched;
+    struct tv_store_id trace;
+};
+
+static enum tv_store_status read_row(struct tv_store *store, const char *uid, struct row *row,
+                                     struct tv_error *err)
+{
+    struct tv_db *db = &store->read;
+    *row = (struct row){0};
+    if (!tv_store_is_id(uid))
+        return tv_store_none(err, "upload");
+    tv_db_begin(db, TV_DB_READ);
+    sqlite3_stmt *query = tv_db_query(
+        db, "SELECT trace, bytes, held, touched, done FROM uploads WHERE uid=?", "z", uid);
+    while (tv_db_row(db, query)) {
+        row->found = true;
+        snprintf(row->trace.text, sizeof row->trace.text, "%s",
+                 (const char *)sqlite3_column_text(query, 0));
+        row->known = sqlite3_column_type(query, 1) != SQLITE_NULL;
+        row->bytes = row->known ? (uint64_t)sqlite3_column_int64(query, 1) : TV_STORE_SIZE_UNKNOWN;
+        row->held = (uint64_t)sqlite3_column_int64(query, 2);
+        row->touched = sqlite3_column_int64(query, 3);
+        row->done = sqlite3_column_int(query, 4) != 0;
+    }
+    enum tv_store_status status = tv_db_end(db, TV_STORE_OK, err);
+    return status != TV_STORE_OK || row->found ? status : tv_store_none(err, "upload");
+}
+
+/* Beginning. */
+
+static enum tv_store_status check_size(const struct tv_store *store, uint64_t bytes,
+                                       struct tv_error *err)
+{
+    uint64_t most = store->options.max_upload_bytes;
+    if (most == 0 || most > INT64_MAX)
+        most = INT64_MAX;
+    if (bytes <= most)
+        return TV_STORE_OK;
+    tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "an upload may have at most %" PRIu64 " bytes", most);
+    return TV_STORE_TOO_LARGE;
+}
+
+static void join_labels(const struct tv_store_new_upload *upload, char text[LABELS_TEXT])
+{
+    size_t length = 0;
+    for (size_t i = 0; i < upload->label_count; i++) {
+        memcpy(text + length, upload->labels[i].data, upload->labels[i].length);
+        length += upload->labels[i].length;
+        text[length++] = '\n';
+    }
+    text[length] = '\0';
+}
+
+static enum tv_store_status insert(struct tv_store *store, const struct tv_store_new_upload *upload,
+                                   const struct tv_store_id *uid, const struct tv_store_id *trace,
+                                   struct tv_error *err)
+{
+    char name[TV_STORE_NAME + 1], labels[LABELS_TEXT];
+    struct tv_db *db = &store->write;
+    enum tv_store_status status = TV_STORE_OK;
+    bool known = upload->bytes != TV_STORE_SIZE_UNKNOWN;
+    if (tv_store_text_clean(upload->name, false, name, sizeof name) == 0)
+        snprintf(name, sizeof name, "trace");
+    join_labels(upload, labels);
+    tv_db_begin(db, TV_DB_QUICK);
+    int64_t running = tv_db_number(db, 0, "SELECT count(*) FROM uploads WHERE done=0", "");
+    if (running >= store->options.max_uploads) {
+        tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "too many uploads are running");
+        status = TV_STORE_FULL;
+    } else {
+        tv_db_run(db,
+                  "INSERT INTO uploads(uid, trace, name, bytes, labels, touched)"
+                  " VALUES(?, ?, ?, ?, ?, ?)",
+                  known ? "zzzizi" : "zzznzi", uid->text, trace->text, name,
+                  known ? (int64_t)upload->bytes : 0, labels, tv_store_now());
+    }
+    return tv_db_end(db, status, err);
+}
+
+enum tv_store_status tv_store_upload_begin(struct tv_store *store,
+                                           const struct tv_store_new_upload *upload,
+                                           struct tv_store_id *uid, struct tv_error *err)
+{
+    struct tv_store_id made, trace;
+    bool known = upload->bytes != TV_STORE_SIZE_UNKNOWN;
+    enum tv_store_status status = known ? check_size(store, upload->bytes, err) : TV_STORE_OK;
+    if (status == TV_STORE_OK)
+        status = tv_store_check_labels(upload->labels, upload->label_count, err);
+    if (status == TV_STORE_OK)
+        status = tv_store_may_come(store, known ? upload->bytes : 0, err);
+    if (status == TV_STORE_OK)
+        status = tv_store_new_id(&made, err);
+    if (status == TV_STORE_OK)
+        status = tv_store_new_id(&trace, err);
+    if (status != TV_STORE_OK)
+        return status;
+    /* The file before its row: a row without one would be cleaned away as lost. */
+    int fd = tv_store_open_file(store->uploads, made.text, O_WRONLY | O_CREAT | O_EXCL);
+    if (fd < 0)
+        return tv_store_failed(err, "the upload has no place");
+    close(fd);
+    status = insert(store, upload, &made, &trace, err);
+    if (status != TV_STORE_OK) {
+        unlinkat(store->uploads, made.text, 0);
+        return status;
+    }
+    tv_store_count(store, &store->totals.uploads, 1);
+    *uid = made;
+    return TV_STORE_OK;
+}
+
+/* Asking. */
+
+enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid,
+                                         struct tv_store_upload *upload, struct tv_error *err)
+{
+    struct row row;
+    uint64_t held = 0;
+    enum tv_store_status status = read_row(store, uid, &row, err);
+    if (status == TV_STORE_OK && !row.done && !tv_store_file_size(store->uploads, uid, &held)) {
+        /* Finished or cancelled between the two looks. */
+        status = read_row(store, uid, &row, err);
+        held = row.held;
+    }
+    if (status != TV_STORE_OK)
+        return status;
+    *upload = (struct tv_store_upload){.held = row.done ? row.bytes : held,
+                                       .bytes = row.bytes,
+                                       .done = row.done,
+                                       .trace = row.trace,
+                                       .expires_ms = row.touched + store->options.upload_idle_ms};
+    return TV_STORE_OK;
+}
+
+enum tv_store_status tv_store_upload_announce(struct tv_store *store, const char *uid,
+                                              uint64_t bytes, struct tv_error *err)
+{
+    struct row row;
+    uint64_t held = 0;
+    struct tv_db *db = &store->write;
+    enum tv_store_status status = read_row(store, uid, &row, err);
+    if (status == TV_STORE_OK)
+        status = check_size(store, bytes, err);
+    if (status != TV_STORE_OK || (row.known && row.bytes == bytes))
+        return status;
+    if (row.known || (tv_store_file_size(store->uploads, uid, &held) && held > bytes)) {
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "another size was announced, or more has come");
+        return TV_STORE_OFFSET;
+    }
+    tv_db_begin(db, TV_DB_QUICK);
+    if (tv_db_run(db, "UPDATE uploads SET bytes=? WHERE uid=? AND bytes IS NULL AND done=0", "iz",
+                  (int64_t)bytes, uid) == 0)
+        status = tv_store_none(err, "upload");
+    return tv_db_end(db, status, err);
+}
+
+/* Finishing. */
+
+void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, int64_t now_ms)
+{
+    char key[TV_STORE_NAME + 1] = "", labels[LABELS_TEXT] = "";
+    struct tv_bytes name = {(const uint8_t *)key, 0};
+    sqlite3_stmt *row = tv_db_query(db, "SELECT name, labels FROM uploads WHERE uid=?", "z", uid);
+    while (tv_db_row(db, row)) {
+        name.length = tv_store_text_clean(tv_db_text(row, 0), false, key, sizeof key);
+        tv_store_text_fold(name, key);
+        snprintf(labels, sizeof labels, "%s", (const char *)sqlite3_column_text(row, 1));
+    }
+    tv_db_run(db,
+              "INSERT INTO traces(id, name, name_key, bytes, uploaded)"
+              " SELECT trace, name, ?, ?, ? FROM uploads WHERE uid=?",
+              "tiiz", name, (int64_t)bytes, now_ms, uid);
+    int64_t number = tv_db_number(db, 0, "SELECT last_insert_rowid()", "");
+    struct tv_bytes rest = tv_bytes_of(labels), label;
+    while (tv_bytes_split(&rest, '\n', &label))
+        tv_store_add_label(db, number, label);
+    tv_store_index_words(db, number);
+    tv_db_run(db, "UPDATE uploads SET done=1, bytes=?, held=?, touched=? WHERE uid=?", "iiiz",
+              (int64_t)bytes, (int64_t)bytes, now_ms, uid);
+}
+
+static enum tv_store_status commit_trace(struct tv_store *store, const char *uid, uint64_t bytes,
+                                         struct tv_error *err)
+{
+    tv_db_begin(&store->write, TV_DB_DURABLE);
+    tv_store_insert_trace(&store->write, uid, bytes, tv_store_now());
+    return tv_db_end(&store->write, TV_STORE_OK, err);
+}
+
+static enum tv_store_status sync_file(struct tv_store *store, const char *uid, uint64_t bytes,
+                                      struct tv_error *err)
+{
+    uint64_t held = 0;
+    enum tv_store_status status = TV_STORE_OK;
+    int fd = tv_store_open_file(store->uploads, uid, O_RDONLY);
+    if (fd < 0)
+        return tv_store_none(err, "upload");
+    if (!tv_store_file_size(store->uploads, uid, &held) || held != bytes) {
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%" PRIu64 " of %" PRIu64 " bytes are here", held,
+                bytes);
+        status = TV_STORE_OFFSET;
+    } else if (fsync(fd) != 0) {
+        status = tv_store_failed(err, "the disk does not take the upload");
+    }
+    close(fd);
+    return status;
+}
+
+/* The upload's file becomes the trace's, and the row follows; else it is put back. */
+static enum tv_store_status move_and_commit(struct tv_store *store, const char *uid,
+                                            const struct row *row, struct tv_error *err)
+{
+    enum tv_store_status status = TV_STORE_OK;
+    const char *trace = row->trace.text;
+    if (renameat(store->uploads, uid, store->traces, trace) != 0)
+        return tv_store_failed(err, "the upload cannot be moved to its place");
+    if (fsync(store->traces) != 0)
+        status = tv_store_failed(err, "the disk does not take the upload");
+    if (status == TV_STORE_OK)
+        status = commit_trace(store, uid, row->bytes, err);
+    if (status != TV_STORE_OK) {
+        renameat(store->traces, trace, store->uploads, uid);
+        return status;
+    }
+    pthread_mutex_lock(&store->tally_lock);
+    store->totals.uploads--;
+    store->totals.upload_bytes -= row->bytes;
+    store->totals.traces++;
+    store->totals.trace_bytes += row->bytes;
+    pthread_mutex_unlock(&store->tally_lock);
+    return TV_STORE_OK;
+}
+
+static enum tv_store_status finish(struct tv_store *store, const char *uid,
+                                   struct tv_store_id *trace, struct tv_error *err)
+{
+    struct row row;
+    enum tv_store_status status = read_row(store, uid, &row, err);
+    if (status != TV_STORE_OK)
+        return status;
+    if (!row.done && !row.known && !tv_store_file_size(store->uploads, uid, &row.bytes))
+        return tv_store_none(err, "upload");
+    if (!row.done)
+        status = sync_file(store, uid, row.bytes, err);
+    if (!row.done && status == TV_STORE_OK)
+        status = move_and_commit(store, uid, &row, err);
+    if (status == TV_STORE_OK)
+        *trace = row.trace;
+    return status;
+}
+
+/* Takes the upload for itself. */
+static enum tv_store_status claim_whole(struct tv_store *store, const char *uid,
+                                        struct tv_store_claim *claim, enum tv_store_status verdict,
+                                        struct tv_error *err)
+{
+    if (!tv_store_is_id(uid))
+        return tv_store_none(err, "upload");
+    snprintf(claim->uid.text, sizeof claim->uid.text, "%s", uid);
+    enum tv_store_status status = tv_store_claim_take(store, claim, NULL, verdict);
+    if (status == TV_STORE_BUSY)
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "somebody is at this upload just now");
+    return status;
+}
+
+enum tv_store_status tv_store_upload_finish(struct tv_store *store, const char *uid,
+                                            struct tv_store_id *trace, struct tv_error *err)
+{
+    struct tv_store_claim claim = {0};
+    enum tv_store_status status = claim_whole(store, uid, &claim, TV_STORE_OK, err);
+    if (status != TV_STORE_OK)
+        return status;
+    status = finish(store, uid, trace, err);
+    tv_store_claim_drop(store, &claim);
+    return status;
+}
+
+/* Forgetting. */
+
+static enum tv_store_status delete_row(struct tv_store *store, const char *uid,
+                                       struct tv_error *err)
+{
+    struct tv_db *db = &store->write;
+    enum tv_store_status status = TV_STORE_OK;
+    tv_db_begin(db, TV_DB_QUICK);
+    if (tv_db_run(db, "DELETE FROM uploads WHERE uid=? AND done=0", "z", uid) == 0)
+        status = tv_store_none(err, "upload");
+    return tv_db_end(db, status, err);
+}
+
+/* Gives the room of its bytes back. */
+static void empty(struct tv_store *store, const char *uid)
+{
+    uint64_t held = 0;
+    int fd = tv_store_open_file(store->uploads, uid, O_WRONLY);
+    if (fd < 0)
+        return;
+    if (tv_store_file_size(store->uploads, uid, &held) && ftruncate(fd, 0) == 0)
+        tv_store_count(store, &store->totals.upload_bytes, -(int64_t)held);
+    close(fd);
+}
+
+static enum tv_store_status forget(struct tv_store *store, const char *uid, struct tv_error *err)
+{
+    uint64_t held = 0;
+    enum tv_store_status status = delete_row(store, uid, err);
+    /* To cancel must be possible on a full disk. */
+    if (status == TV_STORE_FULL) {
+        empty(store, uid);
+        status = delete_row(store, uid, err);
+    }
+    if (status != TV_STORE_OK)
+        return status;
+    if (tv_store_file_size(store->uploads, uid, &held))
+        unlinkat(store->uploads, uid, 0);
+    tv_store_count(store, &store->totals.upload_bytes, -(int64_t)held);
+    tv_store_count(store, &store->totals.uploads, -1);
+    return TV_STORE_OK;
+}
+
+enum tv_store_status tv_store_upload_cancel(struct tv_store *store, const char *uid,
+                                            struct tv_error *err)
+{
+    struct tv_store_claim claim = {0};
+    enum tv_store_status status = claim_whole(store, uid, &claim, TV_STORE_NONE, err);
+    if (status != TV_STORE_OK)
+        return status;
+    status = forget(store, uid, err);
+    tv_store_claim_drop(store, &claim);
+    return status;
+}

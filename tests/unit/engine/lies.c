@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A child that somebody else has taken over: whatever it says, the server goes on. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/started.h"
+#include "unit.h"
+
+/* After any lie another trace is still to be had. */
+static void assert_goes_on(struct started *started)
+{
+    set_trace(started, "good", "draw");
+    struct tv_engine *engine = settle(started, "good", TV_ENGINE_READY);
+    tv_engine_close(engine);
+    finish(started);
+}
+
+static void lies_to_the_socket_are_the_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lie, *words;
+    } cases[] = {
+        {"lie j", "signal 9"},           /* no message at all */
+        {"lie w", "it broke the rules"}, /* a word that there is not */
+        {"lie x", "ended with code 0"},  /* gone without a word */
+    };
+    struct started started;
+    prepare(&started);
+    start(&started);
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        char id[8];
+        snprintf(id, sizeof id, "t%zu", i);
+        set_trace(&started, id, cases[i].lie);
+        struct tv_engine *engine = settle(&started, id, TV_ENGINE_DIED);
+        assert_ended(engine, "died", cases[i].words);
+        tv_engine_close(engine);
+    }
+    assert_goes_on(&started);
+}
+
+/* The answer fails at the beginning or later; the engine is dead where the lie cannot be a client's
+ * or a chance's doing. */
+static void assert_answer_fails(char lie, enum tv_answer_status expected, bool later)
+{
+    struct started started;
+    struct tv_error err = {0};
+    struct tv_view_question question = {TV_BYTES("trace"), NULL, 0};
+    char text[] = "lie ?", buffer[100];
+    size_t got = 1;
+    text[4] = lie;
+    prepare(&started);
+    started.options.question_seconds = 1;
+    start(&started);
+    set_trace(&started, "a", text);
+    struct tv_engine *engine = settle(&started, "a", TV_ENGINE_READY);
+    struct tv_engine_answer *answer = tv_engine_ask(engine, &question);
+    assert_int_equal(tv_engine_answer_status(answer), expected);
+    assert_int_equal(tv_engine_answer_type(answer), TV_ANSWER_JSON);
+    enum tv_status status = TV_OK;
+    while (status == TV_OK && got > 0)
+        status = tv_engine_answer_read(answer, buffer, sizeof buffer, &got, &err);
+    assert_int_equal(status != TV_OK, later);
+    if (later) /* and stays so */
+        assert_int_not_equal(tv_engine_answer_read(answer, buffer, 1, &got, &err), TV_OK);
+    tv_engine_answer_free(answer);
+    tv_engine_close(engine);
+    assert_goes_on(&started);
+}
+
+static void lies_in_answers_are_errors(void **state)
+{
+    (void)state;
+    assert_answer_fails('o', TV_ANSWER_BUSY, false); /* an outcome that there is not */
+    assert_answer_fails('h', TV_ANSWER_OK, true);    /* a piece of 2 GiB */
+    assert_answer_fails('c', TV_ANSWER_OK, true);    /* less than was announced */
+    assert_answer_fails('e', TV_ANSWER_BUSY, false);
+    assert_answer_fails('n', TV_ANSWER_BUSY, false); /* nothing at all */
+    assert_answer_fails('d', TV_ANSWER_BUSY, false); /* dies of the question */
+}
+
+static void who_does_not_answer_is_ended(void **state)
+{
+    (void)state;
+    assert_answer_fails('s', TV_ANSWER_BUSY, false);
+}
+
+static void saying_it_twice_is_the_end(void **state)
+{
+    (void)state;
+    struct started started;
+    prepare(&started);
+    start(&started);
+    set_trace(&started, "a", "lie 2");
+    struct tv_engine *engine = tv_engine_open(started.engines, "a");
+    struct tv_engine_status status;
+    do
+        tv_engine_get_status(engine, &status);
+    while (status.state != TV_ENGINE_DIED);
+    assert_ended(engine, "died", "it broke the rules");
+    tv_engine_close(engine);
+    assert_goes_on(&started);
+}
+
+UNIT_TESTS(lies, cmocka_unit_test(lies_to_the_socket_are_the_end),
+           cmocka_unit_test(lies_in_answers_are_errors),
+           cmocka_unit_test(who_does_not_answer_is_ended),
+           cmocka_unit_test(saying_it_twice_is_the_end));

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process that has locked itself in tries in vain.  Each attempt is a process of its own. */
+#define _GNU_SOURCE
+#include "engine/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+static char folder[64];
+
+static unsigned enter(void)
+{
+    struct tv_error err = {0};
+    unsigned parts = 0;
+    struct tv_sandbox_options options = {
+        .memory_bytes = UINT64_C(1) << 30,
+        .file_bytes = 1 << 20,
+        .cpu_seconds = 100,
+        .scratch = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC),
+    };
+    if (tv_sandbox_enter(&options, &parts, &err) != TV_OK)
+        _exit(90);
+    return parts;
+}
+
+/* How a process ends that has locked itself in and then does this; what it returns is its code. */
+static int status_of(int (*attempt)(void))
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        enter();
+        _exit(attempt());
+    }
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+/* What this kernel and this build have. */
+static unsigned parts(void)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit((int)enter());
+    waitpid(pid, &status, 0);
+    return (unsigned)WEXITSTATUS(status);
+}
+
+static void assert_done(int (*attempt)(void))
+{
+    int status = status_of(attempt);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("status %x", status);
+}
+
+static void assert_killed(int (*attempt)(void))
+{
+    int status = status_of(attempt);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
+        fail_msg("status %x", status);
+}
+
+static int open_passwd(void)
+{
+    return open("/etc/passwd", O_RDONLY) < 0 && errno == EACCES ? 0 : 1;
+}
+
+static int open_above(void)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/../traceview-not-there", folder);
+    return open(path, O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES ? 0 : 1;
+}
+
+static int use_scratch(void)
+{
+    char path[100], text[] = "text";
+    snprintf(path, sizeof path, "%s/file-XXXXXX", folder);
+    int fd = mkstemp(path);
+    if (fd < 0 || unlink(path) != 0)
+        return 1;
+    return write(fd, text, 4) == 4 && pread(fd, text, 4, 0) == 4 ? 0 : 2;
+}
+
+static int write_much(void)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/file-XXXXXX", folder);
+    int fd = mkstemp(path);
+    unlink(path);
+    return pwrite(fd, "x", 1, 2 << 20) < 0 && errno == EFBIG ? 0 : 1;
+}
+
+static void *add_one(void *number)
+{
+    ++*(int *)number;
+    return NULL;
+}
+
+/* What reading and answering need. */
+static int work(void)
+{
+    int number = 0;
+    pthread_t thread;
+    char *memory = malloc(50 << 20);
+    if (!memory || pthread_create(&thread, NULL, add_one, &number) != 0)
+        return 1;
+    memset(memory, 1, 50 << 20);
+    pthread_join(thread, NULL);
+    free(memory);
+    return number == 1 ? 0 : 2;
+}
+
+static int try_socket(void)
+{
+    return socket(AF_INET, SOCK_STREAM, 0) < 0 ? 1 : 2;
+}
+
+static int try_unix_socket(void)
+{
+    int two[2];
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, two) < 0 ? 1 : 2;
+}
+
+static int try_exec(void)
+{
+    char name[] = "/bin/true", *arguments[] = {name, NULL}, *none[] = {NULL};
+    return execve(name, arguments, none);
+}
+
+static int try_fork(void)
+{
+    return fork() < 0 ? 1 : 2;
+}
+
+static int try_kill(void)
+{
+    return kill(getppid(), 0) < 0 ? 1 : 2;
+}
+
+static int try_ptrace(void)
+{
+    return ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) < 0 ? 1 : 2;
+}
+
+static int try_limit(void)
+{
+    struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    return setrlimit(RLIMIT_CPU, &none) < 0 ? 1 : 2;
+}
+
+static int try_code(void)
+{
+    void *page =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED ? 1 : 2;
+}
+
+static int eat(void)
+{
+    size_t size = (size_t)3 << 30;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED && errno == ENOMEM ? 0 : 1;
+}
+
+static int abort_itself(void)
+{
+    abort();
+}
+
+static void calls_that_do_harm_are_the_end(void **state)
+{
+    (void)state;
+    if (!(parts() & TV_SANDBOX_SECCOMP)) {
+        print_message("skipped: there is no seccomp here\n");
+        return;
+    }
+    assert_killed(try_socket);
+    assert_killed(try_unix_socket);
+    assert_killed(try_exec);
+    assert_killed(try_fork);
+    assert_killed(try_kill);
+    assert_killed(try_ptrace);
+    assert_killed(try_limit);
+    assert_killed(try_code);
+}
+
+static void files_are_out_of_reach(void **state)
+{
+    (void)state;
+    if (!(parts() & (TV_SANDBOX_LANDLOCK | TV_SANDBOX_SECCOMP))) {
+        print_message("skipped: there is neither Landlock nor seccomp here\n");
+        return;
+    }
+    assert_done(open_passwd);
+    assert_done(open_above);
+}
+
+static void what_reading_needs_goes_on(void **state)
+{
+    (void)state;
+    assert_done(work);
+    int status = status_of(abort_itself);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    if (parts() & TV_SANDBOX_LANDLOCK) {
+        assert_done(use_scratch);
+        assert_done(write_much);
+    }
+}
+
+static void memory_has_a_limit(void **state)
+{
+    (void)state;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+    assert_done(eat);
+#else
+    (void)eat; /* a build with sanitizers has none */
+#endif
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/traceview-sandbox-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+UNIT_TESTS(sandbox,
+           cmocka_unit_test_setup_teardown(calls_that_do_harm_are_the_end, make_folder,
+                                           remove_folder),
+           cmocka_unit_test_setup_teardown(files_are_out_of_reach, make_folder, remove_folder),
+           cmocka_unit_test_setup_teardown(what_reading_needs_goes_on, make_folder, remove_folder),
+           cmocka_unit_test_setup_teardown(memory_has_a_limit, make_folder, remove_folder));

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer.c - what comes back over the wire: headers, ranges, streams.
+ */
+#include "wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* What stands behind the headers. */
+static const char *body_of(const struct wire *w)
+{
+    const char *end = strstr(w->reply, "\r\n\r\n");
+    assert_non_null(end);
+    return end + 4;
+}
+
+static void protects_every_answer(void **state)
+{
+    struct wire *w = *state;
+    assert_int_equal(wire_ask(w, "GET", "/x", ""), 200);
+    assert_true(
+        wire_replied(w, "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"));
+    assert_true(wire_replied(w, "X-Content-Type-Options: nosniff\r\n"));
+    assert_true(wire_replied(w, "Referrer-Policy: no-referrer\r\n"));
+    assert_true(wire_replied(w, "Cross-Origin-Resource-Policy: same-origin\r\n"));
+    assert_true(wire_replied(w, "Cache-Control: no-store\r\n"));
+    assert_false(wire_replied(w, "Access-Control"));
+    assert_int_equal(wire_ask(w, "GET", "/refused", ""), 403);
+    assert_true(wire_replied(w, "X-Content-Type-Options: nosniff\r\n"));
+    assert_int_equal(wire_ask(w, "GET", "/x", "Host: y\r\n"), 400);
+    assert_true(wire_replied(w, "X-Content-Type-Options: nosniff\r\n"));
+    assert_string_equal(body_of(w), "400\n");
+}
+
+static void answers_head_without_the_body(void **state)
+{
+    struct wire *w = *state;
+    static const struct {
+        const char *path, *length;
+    } cases[] = {
+        {"/x", "Content-Length: 4\r\n"},         {"/constant", "Content-Length: 15\r\n"},
+        {"/large", "Content-Length: 11\r\n"},    {"/stream", "Content-Length: 2500\r\n"},
+        {"/chunks", "Content-Type: text/plain"},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        assert_int_equal(wire_ask(w, "HEAD", cases[i].path, "Range: bytes=0-1\r\n"), 200);
+        assert_true(wire_replied(w, cases[i].length));
+        assert_string_equal(body_of(w), "");
+    }
+    assert_int_equal(tv_http_count(w->http).sent, 0);
+}
+
+static void lets_the_client_keep_what_has_a_tag(void **state)
+{
+    struct wire *w = *state;
+    assert_int_equal(wire_ask(w, "GET", "/constant", ""), 200);
+    assert_true(wire_replied(w, "ETag: \"7\"\r\n"));
+    assert_true(wire_replied(w, "Cache-Control: no-cache\r\n"));
+    assert_string_equal(body_of(w), "from the rodata");
+    assert_int_equal(wire_ask(w, "GET", "/constant", "If-None-Match: \"7\"\r\n"), 304);
+    assert_string_equal(body_of(w), "");
+    assert_int_equal(wire_ask(w, "GET", "/constant", "If-None-Match: \"8\"\r\n"), 200);
+}
+
+/* Nobody ends a line, or begins one, by what stands in a value. */
+static void keeps_values_in_their_lines(void **state)
+{
+    struct wire *w = *state;
+    assert_int_equal(wire_ask(w, "GET", "/headers", ""), 200);
+    assert_true(wire_replied(w, "\r\nLocation: /a??Set-Cookie: b?\r\n"));
+    assert_false(wire_replied(w, "\nSet-Cookie"));
+    assert_true(wire_replied(w, "\r\nX-More: 14\r\n"));
+    assert_false(wire_replied(w, "\r\nX-More: 15\r\n")); /* beyond what there is room for */
+    assert_int_equal(wire_ask(w, "GET", "/nothing", ""), 204);
+    assert_true(wire_replied(w, "\r\nUpload-Offset: 70\r\n"));
+    assert_string_equal(body_of(w), "");
+}
+
+static void sends_parts_of_a_source(void **state)
+{
+    struct wire *w = *state;
+    static const struct {
+        const char *lines;
+        int status;
+        const char *range, *body;
+    } cases[] = {
+        {"", 200, NULL, "from a file"},
+        {"Range: bytes=0-3\r\n", 206, "bytes 0-3/11", "from"},
+        {"Range: bytes=5-\r\n", 206, "bytes 5-10/11", "a file"},
+        {"Range: bytes=-4\r\n", 206, "bytes 7-10/11", "file"},
+        {"Range: bytes=10-99\r\n", 206, "bytes 10-10/11", "e"},
+        {"Range: bytes=-99\r\n", 206, "bytes 0-10/11", "from a file"},
+        {"Range: bytes=11-\r\n", 416, "bytes */11", "416\n"},
+        {"Range: bytes=-0\r\n", 416, "bytes */11", "416\n"},
+        {"Range: bytes=3-2\r\n", 200, NULL, "from a file"},
+        {"Range: bytes=0-1,3-4\r\n", 200, NULL, "from a file"},
+        {"Range: lines=0-1\r\n", 200, NULL, "from a file"},
+        {"Range: bytes=x\r\n", 200, NULL, "from a file"},
+        {"Range: bytes=0-3\r\nIf-Range: \"f\"\r\n", 206, "bytes 0-3/11", "from"},
+        {"Range: bytes=0-3\r\nIf-Range: \"g\"\r\n", 200, NULL, "from a file"},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        char line[64];
+        assert_int_equal(wire_ask(w, "GET", "/large", cases[i].lines), cases[i].status);
+        assert_string_equal(body_of(w), cases[i].body);
+        snprintf(line, sizeof line, "Content-Range: %s\r\n", cases[i].range ? cases[i].range : "");
+        assert_int_equal(wire_replied(w, line), cases[i].range != NULL);
+        snprintf(line, sizeof line, "Content-Length: %zu\r\n", strlen(cases[i].body));
+        assert_true(wire_replied(w, line));
+        assert_true(wire_replied(w, "Accept-Ranges: bytes\r\n"));
+    }
+    assert_int_equal(wire_ask(w, "GET", "/x", "Range: bytes=0-1\r\n"), 200);
+    assert_false(wire_replied(w, "Accept-Ranges"));
+}
+
+/* Takes the chunks of an answer together, in place; false: the last one is missing. */
+static bool join_chunks(char *body, size_t *length)
+{
+    char *from = body;
+    *length = 0;
+    for (;;) {
+        char *end;
+        size_t size = strtoul(from, &end, 16);
+        if (end == from || strncmp(end, "\r\n", 2) != 0)
+            return false;
+        if (size == 0)
+            return true;
+        memmove(body + *length, end + 2, size);
+        *length += size;
+        from = end + 2 + size + 2;
+    }
+}
+
+static void sends_what_is_made_meanwhile(void **state)
+{
+    struct wire *w = *state;
+    char *wanted = wire_body(2500), body[4096];
+    size_t length;
+    assert_int_equal(wire_ask(w, "GET", "/stream", ""), 200);
+    assert_true(wire_replied(w, "Content-Length: 2500\r\n"));
+    assert_int_equal(strlen(body_of(w)), 2500);
+    assert_memory_equal(body_of(w), wanted, 2500);
+    assert_int_equal(wire_ask(w, "GET", "/chunks", ""), 200);
+    assert_true(wire_replied(w, "Transfer-Encoding: chunked\r\n"));
+    snprintf(body, sizeof body, "%s", body_of(w));
+    assert_true(join_chunks(body, &length));
+    assert_int_equal(length, 2500);
+    assert_memory_equal(body, wanted, 2500);
+    assert_int_equal(w->sent, 2);
+    /* What breaks in the middle is not taken for the whole. */
+    assert_int_equal(wire_ask(w, "GET", "/broken", ""), 200);
+    snprintf(body, sizeof body, "%s", body_of(w));
+    assert_false(join_chunks(body, &length));
+    while (w->closed < 3)
+        usleep(1000);
+    assert_int_equal(w->sent, 2);
+    assert_int_equal(wire_ask(w, "GET", "/many", ""), 200);
+    while (w->closed < 4)
+        usleep(1000);
+    assert_int_equal(tv_http_count(w->http).sent, 2500 + 2500 + 2500 + WIRE_LONG);
+    free(wanted);
+}
+
+/* A client that has gone ends a stream as well. */
+static void ends_a_stream_that_nobody_reads(void **state)
+{
+    struct wire *w = *state;
+    char text[512];
+    int fd = wire_connect(w);
+    wire_send(fd, text, wire_head(w, text, sizeof text, "GET /many", ""));
+    assert_int_equal(recv(fd, text, sizeof text, MSG_WAITALL), sizeof text);
+    close(fd);
+    while (w->closed == 0 || w->noted == 0)
+        usleep(1000);
+    assert_int_equal(w->sent, 0);
+    assert_int_equal(w->note.status, 200);
+    assert_false(w->note.whole);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make_and_start, wire_free)
+
+UNIT_TESTS(answer, TEST(protects_every_answer), TEST(answers_head_without_the_body),
+           TEST(lets_the_client_keep_what_has_a_tag), TEST(keeps_values_in_their_lines),
+           TEST(sends_parts_of_a_source), TEST(sends_what_is_made_meanwhile),
+           TEST(ends_a_stream_that_nobody_reads));

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * access.c - tests of hub/access.h.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "hub/access.h"
+
+static const char *const names[] = {"traces.example.org"};
+
+static struct tv_access *make(const char *token, bool public_read)
+{
+    struct tv_access *access = NULL;
+    struct tv_error err;
+    const struct tv_access_options options = {
+        .token = token, .public_read = public_read, .hosts = names, .host_count = 1};
+    assert_int_equal(tv_access_new(&options, &access, &err), TV_OK);
+    return access;
+}
+
+static void hosts_are_addresses_and_our_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host;
+        bool ours;
+    } cases[] = {
+        {"127.0.0.1:8192", true},
+        {"192.168.1.5", true},
+        {"[::1]:8192", true},
+        {"[2001:db8::1]", true},
+        {"localhost:8192", true},
+        {"Traces.Example.org", true},
+        {"traces.example.org:443", true},
+        {"evil.example.org:8192", false}, /* made to point here: DNS rebinding */
+        {"127.0.0.1.evil.org", false},
+        {"traces.example.org.evil.org", false},
+        {"localhost:8192@evil.org", false},
+        {"[::1", false},
+        {"[::1]x", false},
+        {"[evil.org]:1", false},
+        {":8192", false},
+        {"", false},
+        {NULL, false},
+    };
+    struct tv_access *access = make(NULL, false);
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        const struct tv_credentials client = {.peer = "192.0.2.1", .host = cases[i].host};
+        assert_int_equal(tv_access_judge(access, &client, TV_RIGHT_CHANGE),
+                         cases[i].ours ? TV_ADMITTED : TV_FOREIGN_HOST);
+    }
+    tv_access_free(access);
+}
+
+static void other_pages_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *origin, *site;
+        bool ours;
+    } cases[] = {
+        {NULL, NULL, true}, /* curl */
+        {"http://localhost:8192", NULL, true},
+        {"https://localhost:8192", "same-origin", true}, /* behind a proxy that speaks TLS */
+        {"http://localhost", NULL, false},               /* another port is another page */
+        {"http://evil.org", NULL, false},
+        {"null", NULL, false}, /* a page in a sandbox, a file */
+        {"", NULL, false},
+        {NULL, "cross-site", false},
+        {NULL, "same-site", false},
+        {"http://localhost:8192", "cross-site", false},
+    };
+    struct tv_access *access = make(NULL, false);
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_credentials client = {.peer = "192.0.2.1",
+                                        .host = "localhost:8192",
+                                        .origin = cases[i].origin,
+                                        .fetch_site = cases[i].site,
+                                        .changes = true};
+        assert_int_equal(tv_access_judge(access, &client, TV_RIGHT_CHANGE),
+                         cases[i].ours ? TV_ADMITTED : TV_FOREIGN_ORIGIN);
+        client.changes = false;
+        assert_int_equal(tv_access_judge(access, &client, TV_RIGHT_READ), TV_ADMITTED);
+    }
+    tv_access_free(access);
+}
+
+static enum tv_verdict judge(struct tv_access *access, const char *authorization,
+                             const char *cookie, enum tv_right right)
+{
+    const struct tv_credentials client = {
+        .peer = "192.0.2.1", .host = "localhost", .authorization = authorization, .cookie = cookie};
+    return tv_access_judge(access, &client, right);
+}
+
+static void a_token_opens_everything(void **state)
+{
+    (void)state;
+    struct tv_access *access = make("open sesame", false);
+    assert_string_equal(tv_access_login_kind(access), "token");
+    assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_NONE), TV_ADMITTED);
+    for (enum tv_right right = TV_RIGHT_READ; right <= TV_RIGHT_CHANGE; right++) {
+        assert_int_equal(judge(access, NULL, NULL, right), TV_UNKNOWN_CLIENT);
+        assert_int_equal(judge(access, "Bearer open sesame", NULL, right), TV_ADMITTED);
+        assert_int_equal(judge(access, "bearer  open sesame", NULL, right), TV_ADMITTED);
+        assert_int_equal(judge(access, "Bearer open sesam", NULL, right), TV_UNKNOWN_CLIENT);
+        assert_int_equal(judge(access, "Basic b3BlbiBzZXNhbWU=", NULL, right), TV_UNKNOWN_CLIENT);
+    }
+    tv_access_free(access);
+}
+
+static void public_traces_need_no_token_but_their_list_does(void **state)
+{
+    (void)state;
+    struct tv_access *access = make("t", true);
+    assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_READ), TV_ADMITTED);
+    assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
+    assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_CHANGE), TV_UNKNOWN_CLIENT);
+    tv_access_free(access);
+}
+
+static void a_session_lasts_until_its_end(void **state)
+{
+    (void)state;
+    struct tv_access *access = make("t", false);
+    char session[TV_ACCESS_SESSION + 1], cookie[128];
+    assert_int_equal(tv_access_login(access, "192.0.2.1", TV_BYTES("x"), session),
+                     TV_UNKNOWN_CLIENT);
+    assert_int_equal(tv_access_login(access, "192.0.2.1", TV_BYTES("t"), session), TV_ADMITTED);
+    snprintf(cookie, sizeof cookie, "a=1; traceview=%s; b=2", session);
+    assert_int_equal(judge(access, NULL, cookie, TV_RIGHT_CHANGE), TV_ADMITTED);
+    assert_int_equal(judge(access, NULL, "traceview=", TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
+    assert_int_equal(
+        judge(access, NULL, "traceview=00000000000000000000000000000000", TV_RIGHT_LIST),
+        TV_UNKNOWN_CLIENT);
+    tv_access_logout(access, cookie);
+    assert_int_equal(judge(access, NULL, cookie, TV_RIGHT_CHANGE), TV_UNKNOWN_CLIENT);
+    tv_access_free(access);
+}
+
+static void who_guesses_has_to_wait(void **state)
+{
+    (void)state;
+    struct tv_access *access = make("t", false);
+    char session[TV_ACCESS_SESSION + 1];
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(judge(access, "Bearer x", NULL, TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
+    assert_int_equal(judge(access, "Bearer t", NULL, TV_RIGHT_LIST), TV_TOO_MANY_TRIES);
+    assert_int_equal(tv_access_login(access, "192.0.2.1", TV_BYTES("t"), session),
+                     TV_TOO_MANY_TRIES);
+    assert_int_equal(tv_access_login(access, "192.0.2.2", TV_BYTES("t"), session), TV_ADMITTED);
+    tv_access_free(access);
+}
+
+UNIT_TESTS(access, cmocka_unit_test(hosts_are_addresses_and_our_names),
+           cmocka_unit_test(other_pages_change_nothing), cmocka_unit_test(a_token_opens_everything),
+           cmocka_unit_test(public_traces_need_no_token_but_their_list_does),
+           cmocka_unit_test(a_session_lasts_until_its_end),
+           cmocka_unit_test(who_guesses_has_to_wait));

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events, as the file has them: "+a" a call's begin, "-a" its end, "~a" unrolled.  What is expected
+ * follows from the calls that are made; frames are invented, lower for callees.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/quick.h"
+#include "recorder/recording.h"
+
+#define TEXT_SIZE 4096
+
+static char path[] = "/tmp/tv-events-XXXXXX";
+static uint32_t method_a, method_b;
+
+static void begin_with(uint64_t buffer, enum tv_recording_full full)
+{
+    memcpy(strrchr(path, '-') + 1, "XXXXXX", 6);
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct tv_recording_options options = {
+        .path = path, .vm = "native", .buffer_bytes = buffer, .full = full, .quiet = true};
+    assert_int_equal(tv_recording_start(&options), 0);
+    if (method_a != 0)
+        return;
+    method_a = tv_recording_add_method(&(struct tv_recording_method){.name = "a"});
+    method_b = tv_recording_add_method(&(struct tv_recording_method){.name = "b"});
+}
+
+static void begin(void)
+{
+    begin_with(0, TV_RECORDING_STOP);
+}
+
+static uint8_t *read_trace(size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    uint8_t *bytes = malloc(1 << 22);
+    *size = fread(bytes, 1, (1 << 22) - 1, file);
+    bytes[*size] = '\0';
+    fclose(file);
+    unlink(path);
+    return bytes;
+}
+
+/* The name of a method in the text of the file: its line is id, class, name. */
+static void name_of(const uint8_t *text, uint32_t id, char *name, size_t size)
+{
+    char start[32];
+    snprintf(start, sizeof start, "\n%#x\t\t", id);
+    const char *line = strstr((const char *)text, start);
+    assert_non_null(line);
+    snprintf(name, size, "%.*s", (int)strcspn(line + strlen(start), "\t"), line + strlen(start));
+}
+
+/* Ends the recording; all its events in a line.  NULL: nothing is asked of them. */
+static void end(struct tv_recording_info *info, char *events)
+{
+    size_t size;
+    assert_int_equal(tv_recording_stop(info), 0);
+    uint8_t *bytes = read_trace(&size);
+    const uint8_t *data = memmem(bytes, size, "\n*end\n", 6);
+    assert_non_null(data);
+    data += 6 + TV_MT_HEADER_SIZE;
+    size_t count = (size_t)(bytes + size - data) / TV_MT_RECORD_SIZE_V2, used = 0;
+    if (info)
+        assert_int_equal(count, info->records);
+    for (size_t i = 0; events && i < count; i++) {
+        char name[64];
+        uint32_t word = tv_le_get_u32(data + i * TV_MT_RECORD_SIZE_V2 + 2);
+        name_of(bytes, tv_mt_word_method(word), name, sizeof name);
+        used += (size_t)snprintf(events + used, TEXT_SIZE - used, "%s%c%s", i > 0 ? " " : "",
+                                 "+-~"[tv_mt_word_action(word)], name);
+    }
+    free(bytes);
+}
+
+static void assert_events(const char *expected)
+{
+    char events[TEXT_SIZE] = "";
+    end(NULL, events);
+    assert_string_equal(events, expected);
+}
+
+/* A native function by its address; 1 is where it returns to unless told otherwise. */
+static void enter_at(uintptr_t function, uintptr_t frame, uintptr_t site)
+{
+    tv_recording_enter_address((void *)function, (void *)site, (void *)frame);
+}
+
+static void leave_at(uintptr_t function, uintptr_t frame, bool tail)
+{
+    tv_recording_leave_address((void *)function, (void *)frame, tail);
+}
+
+static void tells_calls(void **state)
+{
+    (void)state;
+    tv_recording_enter(1); /* nothing is recorded yet */
+    begin();
+    tv_recording_enter(method_a);
+    tv_recording_enter(method_b);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_leave(method_a, TV_MT_UNROLL);
+    assert_events("+a +b -b ~a");
+    tv_recording_enter(method_a);
+    begin();
+    tv_recording_leave(method_b, TV_MT_EXIT); /* began before */
+    tv_recording_enter(method_b);
+    assert_events("-b +b");
+}
+
+/* What tv_recording_add_method returns when there is no memory. */
+static void passes_over_no_method(void **state)
+{
+    (void)state;
+    begin();
+    tv_recording_enter(0);
+    tv_recording_enter(method_a);
+    tv_recording_leave(0, TV_MT_EXIT);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    assert_events("+a -a");
+}
+
+static void unrolls_what_an_exception_left(void **state)
+{
+    (void)state;
+    begin();
+    tv_recording_enter(method_a);
+    tv_recording_enter(method_b);
+    tv_recording_enter(method_b);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    tv_recording_leave(method_a, TV_MT_EXIT); /* of which nothing is known */
+    assert_events("+a +b +b ~b ~b -a -a");
+}
+
+static void unrolls_what_a_jump_left(void **state)
+{
+    (void)state;
+    begin();
+    enter_at(0x10, 0x7000, 1);
+    enter_at(0x20, 0x6000, 1);
+    enter_at(0x30, 0x6800, 1); /* where 0x20 was */
+    leave_at(0x10, 0x7000, false);
+    assert_events("+0x10 +0x20 ~0x20 +0x30 ~0x30 -0x10");
+}
+
+static void knows_functions_in_one_frame(void **state)
+{
+    (void)state;
+    begin();
+    enter_at(0x10, 0x7000, 1);
+    enter_at(0x20, 0x7000, 1); /* inlined into 0x10 */
+    leave_at(0x20, 0x7000, false);
+    enter_at(0x30, 0x7000, 2); /* called from elsewhere */
+    assert_events("+0x10 +0x20 -0x20 ~0x10 +0x30");
+}
+
+/* The hook of an end that was jumped to sees the place of the caller. */
+static void knows_ends_without_a_frame(void **state)
+{
+    (void)state;
+    begin();
+    enter_at(0x10, 0x7000, 1);
+    enter_at(0x20, 0x6000, 1);
+    leave_at(0x20, 0x6ff0, true);
+    enter_at(0x20, 0x6000, 1);
+    enter_at(0x20, 0x5000, 1); /* which a jump leaves */
+    leave_at(0x20, 0x6ff0, true);
+    leave_at(0x10, 0x7ff0, true);
+    assert_events("+0x10 +0x20 -0x20 +0x20 +0x20 ~0x20 -0x20 -0x10");
+}
+
+static void mixes_with_calls_by_hand(void **state)
+{
+    (void)state;
+    begin();
+    enter_at(0x10, 0x7000, 1);
+    tv_recording_enter(method_a);
+    enter_at(0x20, 0x7800, 1); /* says nothing of what lies below method_a */
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    leave_at(0x10, 0x7000, false);
+    assert_events("+0x10 +a +0x20 ~0x20 -a -0x10");
+}
+
+static void goes_deeper_than_its_stack(void **state)
+{
+    (void)state;
+    struct tv_recording_info info;
+    uint32_t depth = TV_FRAMES + 10;
+    for (int native = 0; native < 2; native++) {
+        begin();
+        for (uint32_t i = 0; i < depth; i++)
+            native ? enter_at(0x10, 0x7000000 - i * 16, 1) : tv_recording_enter(method_a);
+        for (uint32_t i = depth; i-- > 0;) {
+            native ? leave_at(0x10, 0x7000000 - i * 16, false)
+                   : tv_recording_leave(method_a, TV_MT_EXIT);
+            assert_int_equal(tv_recorder_depth_of(tv_recorder_self), i < TV_FRAMES ? i : TV_FRAMES);
+        }
+        end(&info, NULL);
+        assert_int_equal(info.records, 2 * depth);
+        assert_int_equal(info.dropped, 0);
+    }
+}
+
+static void ends_when_it_is_full(void **state)
+{
+    (void)state;
+    struct tv_recording_info info;
+    begin_with(TV_RECORDING_BUFFER_LEAST, TV_RECORDING_STOP);
+    for (int i = 0; i < 1000; i++)
+        tv_recording_enter(method_a);
+    assert_false(tv_recording_active());
+    end(&info, NULL);
+    assert_true(info.overflow);
+    assert_int_equal(info.records,
+                     (TV_RECORDING_BUFFER_LEAST - TV_MT_HEADER_SIZE) / TV_MT_RECORD_SIZE_V2);
+}
+
+static void keeps_the_last_in_a_ring(void **state)
+{
+    (void)state;
+    struct tv_recording_info info;
+    char events[TEXT_SIZE] = "";
+    begin_with(TV_RECORDING_BUFFER_LEAST, TV_RECORDING_RING);
+    for (int i = 0; i < 1000; i++) {
+        tv_recording_enter(method_a);
+        tv_recording_leave(method_a, TV_MT_EXIT);
+    }
+    tv_recording_enter(method_b);
+    assert_true(tv_recording_active());
+    end(&info, events);
+    assert_in_range(info.records, 3, 406);
+    assert_string_equal(events + strlen(events) - 8, "+a -a +b");
+}
+
+static void keeps_stacks_without_a_recording(void **state)
+{
+    (void)state;
+    tv_recorder_keep_stacks();
+    enter_at(0x10, 0x7000, 1);
+    enter_at(0x20, 0x6000, 1);
+    enter_at(0x30, 0x5000, 1);
+    enter_at(0x40, 0x6800, 1);
+    struct tv_recorder_thread *self = tv_recorder_self;
+    assert_int_equal(tv_recorder_depth_of(self), 2);
+    assert_int_equal(atomic_load(&self->frames[1].word), tv_quick_word((void *)0x40));
+    assert_int_equal(atomic_load(&self->busy) & 1, 0);
+    leave_at(0x40, 0x6800, false);
+    leave_at(0x10, 0x7000, false);
+    assert_int_equal(tv_recorder_depth_of(self), 0);
+    tv_recorder_leave_stacks();
+    enter_at(0x10, 0x7000, 1);
+    assert_int_equal(tv_recorder_depth_of(self), 0);
+}
+
+static _Atomic bool enough;
+
+static void *call_on(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&enough)) {
+        tv_recording_enter(method_a);
+        tv_recording_enter(method_b);
+        tv_recording_leave(method_b, TV_MT_EXIT);
+        tv_recording_leave(method_a, TV_MT_EXIT);
+    }
+    return NULL;
+}
+
+/* Recordings come and go under threads that are in the middle of calls. */
+static void starts_and_stops_under_calls(void **state)
+{
+    (void)state;
+    static const enum tv_recording_full ways[] = {TV_RECORDING_STOP, TV_RECORDING_RING,
+                                                  TV_RECORDING_STREAM};
+    struct tv_recording_info info;
+    pthread_t threads[3];
+    atomic_store(&enough, false);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_on, NULL), 0);
+    for (int i = 0; i < 30; i++) {
+        begin_with(1 << 18, ways[i % 3]);
+        usleep(1000);
+        assert_int_equal(tv_recording_stop(&info), 0);
+        unlink(path);
+    }
+    atomic_store(&enough, true);
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
+UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(passes_over_no_method),
+           cmocka_unit_test(unrolls_what_an_exception_left),
+           cmocka_unit_test(unrolls_what_a_jump_left),
+           cmocka_unit_test(knows_functions_in_one_frame),
+           cmocka_unit_test(knows_ends_without_a_frame), cmocka_unit_test(mixes_with_calls_by_hand),
+           cmocka_unit_test(goes_deeper_than_its_stack), cmocka_unit_test(ends_when_it_is_full),
+           cmocka_unit_test(keeps_the_last_in_a_ring),
+           cmocka_unit_test(keeps_stacks_without_a_recording),
+           cmocka_unit_test(starts_and_stops_under_calls));

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of one small method before and after, and class files that end too early. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/agent/rewrite.h"
+#include "recorder/growing.h"
+
+/* static int f(int): do { iload_0 } while (that != 0), iconst_3, ireturn; at 0 a jump lands. */
+static const uint8_t loop[] = {0x1a, 0x9a, 0xff, 0xff, 0x06, 0xac};
+
+/* Constants of the class below: 1 to 8. */
+enum { THIS_NAME = 1, THIS, PARENT_NAME, PARENT, METHOD_NAME, SIGNATURE, CODE, FRAMES, CONSTANTS };
+
+static void put_text(struct tv_growing *out, const char *text)
+{
+    tv_growing_put_u8(out, TV_CONSTANT_TEXT);
+    tv_growing_put_u16(out, (unsigned)strlen(text));
+    tv_growing_put(out, text, strlen(text));
+}
+
+static void put_class_constant(struct tv_growing *out, unsigned name)
+{
+    tv_growing_put_u8(out, TV_CONSTANT_CLASS);
+    tv_growing_put_u16(out, name);
+}
+
+/* A class A with the method f; a frame at 0 and one behind the jump. */
+static void make_class(struct tv_growing *out)
+{
+    static const uint8_t frames[] = {0, 2, 0 /* same, at 0 */, 3 /* same, at 4 */};
+    tv_growing_put_u32(out, 0xCAFEBABE);
+    tv_growing_put_u32(out, 52);
+    tv_growing_put_u16(out, CONSTANTS);
+    put_text(out, "A");
+    put_class_constant(out, THIS_NAME);
+    put_text(out, "java/lang/Object");
+    put_class_constant(out, PARENT_NAME);
+    put_text(out, "f");
+    put_text(out, "(I)I");
+    put_text(out, "Code");
+    put_text(out, "StackMapTable");
+    static const uint8_t head[] = {0, 0x21, 0, THIS, 0, PARENT, 0, 0, 0, 0};
+    tv_growing_put(out, head, sizeof head);
+    static const uint8_t method[] = {0, 1, 0, 9, 0, METHOD_NAME, 0, SIGNATURE, 0, 1, 0, CODE};
+    tv_growing_put(out, method, sizeof method);
+    tv_growing_put_u32(out, 8 + sizeof loop + 4 + 6 + sizeof frames);
+    tv_growing_put_u32(out, 1u << 16 | 1); /* one on the stack, one variable */
+    tv_growing_put_u32(out, sizeof loop);
+    tv_growing_put(out, loop, sizeof loop);
+    tv_growing_put_u32(out, 1); /* no handlers, one table */
+    tv_growing_put_u16(out, FRAMES);
+    tv_growing_put_u32(out, sizeof frames);
+    tv_growing_put(out, frames, sizeof frames);
+    tv_growing_put_u16(out, 0);
+}
+
+static uint32_t give(void *context, const struct tv_rewrite_method *method)
+{
+    assert_int_equal(method->class_name.length, 1);
+    assert_int_equal(method->name.data[0], 'f');
+    assert_int_equal(method->signature.length, 4);
+    return *(uint32_t *)context;
+}
+
+static const uint8_t *find(const struct tv_rewrite_result *result, const uint8_t *bytes,
+                           size_t length)
+{
+    for (size_t i = 0; i + length <= result->length; i++)
+        if (memcmp(result->bytes + i, bytes, length) == 0)
+            return result->bytes + i;
+    return NULL;
+}
+
+/* The added constants: 9 Hooks, 10 its class, 11 (I)V, then name, pair and method of each hook:
+ * 14 enter, 17 exit, 20 unroll; 21 and 22 Throwable, 23 StackMapTable. */
+static void puts_hooks_around(void **state)
+{
+    static const uint8_t expected[] = {
+        0,    2,    0,    1,    0, 0,  0,    25, /* one more on the stack; the code's length */
+        0x11, 0x12, 0x34, 0xb8, 0, 14,           /* sipush 0x1234, enter */
+        0x1a, 0x9a, 0xff, 0xff,                  /*  6: behind the hook, where the jump lands */
+        0x06,                                    /* 10 */
+        0x11, 0x12, 0x34, 0xb8, 0, 17, 0xac,     /* 11: exit, ireturn */
+        0x11, 0x12, 0x34, 0xb8, 0, 20, 0xbf,     /* 18: unroll, athrow */
+    };
+    static const uint8_t tables[] = {
+        0,   1, 0, 6,   0, 18, 0, 18, 0, 0,  /* anything from 6 to 18 */
+        0,   1, 0, 23,  0, 0,  0, 18, 0, 3,  /* the frames: three */
+        251, 0, 6, 251, 0, 3,                /* at 6, at 10 */
+        255, 0, 7, 0,   0, 0,  1, 7,  0, 22, /* at 18: a Throwable on the stack */
+    };
+    (void)state;
+    struct tv_growing class = {0};
+    uint32_t id = 0x1234;
+    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_result result;
+    make_class(&class);
+    assert_true(tv_rewrite_class(class.data, class.length, &plan, &result));
+    assert_int_equal(result.rewritten, 1);
+    assert_int_equal(result.refused, 0);
+    const uint8_t *at = find(&result, expected, sizeof expected);
+    assert_non_null(at);
+    assert_memory_equal(at + sizeof expected, tables, sizeof tables);
+    free(result.bytes);
+    tv_growing_release(&class);
+}
+
+static void leaves_alone_what_has_no_id(void **state)
+{
+    (void)state;
+    struct tv_growing class = {0};
+    uint32_t id = 0;
+    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_result result;
+    make_class(&class);
+    assert_true(tv_rewrite_class(class.data, class.length, &plan, &result));
+    assert_null(result.bytes);
+    assert_int_equal(result.refused, 0);
+    tv_growing_release(&class);
+}
+
+/* An id that sipush cannot push becomes a constant. */
+static void pushes_large_ids(void **state)
+{
+    static const uint8_t pushed[] = {0x13, 0, 24, 0xb8, 0, 14};
+    static const uint8_t constant[] = {TV_CONSTANT_INTEGER, 0, 0, 0x80, 0};
+    (void)state;
+    struct tv_growing class = {0};
+    uint32_t id = 32768;
+    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_result result;
+    make_class(&class);
+    assert_true(tv_rewrite_class(class.data, class.length, &plan, &result));
+    assert_non_null(find(&result, pushed, sizeof pushed));
+    assert_non_null(find(&result, constant, sizeof constant));
+    free(result.bytes);
+    tv_growing_release(&class);
+}
+
+static void refuses_what_ends_early(void **state)
+{
+    (void)state;
+    struct tv_growing class = {0};
+    uint32_t id = 1;
+    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_result result;
+    make_class(&class);
+    for (size_t length = 0; length < class.length; length++) {
+        /* In memory of its own, so that reading on is seen. */
+        uint8_t *cut = malloc(length + 1);
+        memcpy(cut, class.data, length);
+        assert_false(tv_rewrite_class(cut, length, &plan, &result));
+        free(cut);
+    }
+    tv_growing_release(&class);
+}
+
+UNIT_TESTS(rewrite, cmocka_unit_test(puts_hooks_around),
+           cmocka_unit_test(leaves_alone_what_has_no_id), cmocka_unit_test(pushes_large_ids),
+           cmocka_unit_test(refuses_what_ends_early));

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crash.c - processes that end in the middle of their work, and disks that refuse it.
+ *
+ * A child works on the store and notes in shared memory what it was told: that so many bytes are
+ * held, that a trace is there, that one is gone.  Whatever happens to it, the next start must find
+ * just that, or what was being done when it happened; and each file has its row.
+ */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "faults.h"
+#include "place.h"
+
+#define SLOTS 8u
+#define WORKERS 3u
+
+enum step {
+    FREE, /* nothing, or an upload that nobody was told of */
+    RUNNING,
+    FINISHING,
+    DONE,
+    CANCELLING,
+    DELETING,
+};
+
+/* What one worker knows of one upload. */
+struct slot {
+    enum step step;
+    uint32_t seed;
+    uint64_t bytes, held;
+    char uid[TV_STORE_ID_DIGITS + 1], trace[TV_STORE_ID_DIGITS + 1];
+};
+
+struct memory {
+    struct slot slots[WORKERS][SLOTS];
+    uint64_t done; /* so many traces were made */
+    uint32_t random[WORKERS];
+};
+
+struct worker {
+    struct tv_store *store;
+    struct memory *memory;
+    uint32_t number;
+    bool faulty; /* failures are expected */
+};
+
+static uint32_t next_random(struct memory *memory, uint32_t worker)
+{
+    memory->random[worker]++;
+    return (uint32_t)(tv_hash_u64(memory->random[worker] * UINT64_C(16777619) + worker + 1) >> 20);
+}
+
+static void check(const struct worker *worker, bool right, const char *what)
+{
+    if (right || worker->faulty)
+        return;
+    fprintf(stderr, "# %s\n", what);
+    _exit(3);
+}
+
+/* The worker's deeds. */
+
+static void begin_slot(struct worker *worker, struct slot *slot)
+{
+    char name[40];
+    struct tv_store_id uid;
+    slot->seed = next_random(worker->memory, worker->number);
+    slot->bytes = next_random(worker->memory, worker->number) % 90000;
+    slot->held = 0;
+    snprintf(name, sizeof name, "%u:%llu", slot->seed, (unsigned long long)slot->bytes);
+    bool known = slot->seed % 2 == 0;
+    struct tv_store_new_upload upload = {.name = tv_bytes_of(name),
+                                         .bytes = known ? slot->bytes : TV_STORE_SIZE_UNKNOWN};
+    enum tv_store_status status = tv_store_upload_begin(worker->store, &upload, &uid, NULL);
+    check(worker, status == TV_STORE_OK, "begin");
+    if (status != TV_STORE_OK)
+        return;
+    memcpy(slot->uid, uid.text, sizeof slot->uid);
+    slot->step = RUNNING;
+}
+
+static void put_slot(struct worker *worker, struct slot *slot)
+{
+    uint64_t held = slot->held;
+    uint64_t length = 1 + next_random(worker->memory, worker->number) % 60000;
+    length = length < slot->bytes - slot->held ? length : slot->bytes - slot->held;
+    enum tv_store_status status =
+        put_piece(worker->store, slot->uid, slot->seed, slot->held, (size_t)length, &held);
+    /* More than was told of: the one before was killed within a piece. */
+    bool ahead = status == TV_STORE_OFFSET && held > slot->held && held <= slot->bytes;
+    check(worker, ahead || (status == TV_STORE_OK && held == slot->held + length), "piece");
+    /* Also when it failed: "so many bytes are there" is a promise.  0 is none. */
+    if (held > 0)
+        slot->held = held;
+}
+
+static void finish_slot(struct worker *worker, struct slot *slot)
+{
+    struct tv_store_id trace;
+    slot->step = FINISHING;
+    enum tv_store_status status = tv_store_upload_finish(worker->store, slot->uid, &trace, NULL);
+    check(worker, status == TV_STORE_OK, "finish");
+    if (status != TV_STORE_OK)
+        return;
+    memcpy(slot->trace, trace.text, sizeof slot->trace);
+    slot->step = DONE;
+    __atomic_fetch_add(&worker->memory->done, 1, __ATOMIC_SEQ_CST);
+}
+
+static void end_slot(struct worker *worker, struct slot *slot)
+{
+    bool upload = slot->step == RUNNING;
+    slot->step = upload ? CANCELLING : DELETING;
+    enum tv_store_status status = upload ? tv_store_upload_cancel(worker->store, slot->uid, NULL)
+                                         : tv_store_trace_delete(worker->store, slot->trace, NULL);
+    check(worker, status == TV_STORE_OK, upload ? "cancel" : "delete");
+    if (status == TV_STORE_OK)
+        slot->step = FREE;
+}
+
+static void look_at_slot(struct worker *worker, struct slot *slot)
+{
+    struct tv_store_new_cache cache;
+    bool yes = true;
+    struct tv_bytes note = TV_BYTES("a note of some length, so that there is something to write");
+    struct tv_store_change change = {.note = &note, .pinned = &yes};
+    enum tv_store_status status = tv_store_trace_change(worker->store, slot->trace, &change, NULL);
+    check(worker, status == TV_STORE_OK, "change");
+    status = tv_store_cache_begin(worker->store, slot->trace, &cache, NULL);
+    if (status == TV_STORE_OK) {
+        check(worker, write(cache.fd, "cache", 5) == 5, "write of a cache");
+        status = tv_store_cache_end(worker->store, &cache, true, NULL);
+    }
+    check(worker, status == TV_STORE_OK, "cache");
+}
+
+static void do_something(struct worker *worker)
+{
+    uint32_t random = next_random(worker->memory, worker->number);
+    struct slot *slot = &worker->memory->slots[worker->number][random % SLOTS];
+    uint32_t dice = random / SLOTS % 10;
+    if (slot->step == FREE)
+        begin_slot(worker, slot);
+    else if (slot->step == RUNNING && dice == 0)
+        end_slot(worker, slot);
+    else if (slot->step == RUNNING && slot->held < slot->bytes)
+        put_slot(worker, slot);
+    else if (slot->step == RUNNING || slot->step == FINISHING)
+        finish_slot(worker, slot);
+    else if (slot->step == DONE && dice < 6)
+        look_at_slot(worker, slot);
+    else if (slot->step == DONE)
+        end_slot(worker, slot);
+}
+
+/* What the next start finds. */
+
+static bool trace_is_whole(struct tv_store *store, const char *id, uint32_t seed, uint64_t bytes)
+{
+    int fd;
+    uint64_t size;
+    if (tv_store_file_open(store, id, &fd, &size, NULL) != TV_STORE_OK)
+        return false;
+    bool whole = size == bytes && holds_seed(fd, seed, bytes);
+    close(fd);
+    return whole;
+}
+
+static bool upload_is_right(const struct place *place, const struct slot *slot, uint64_t held)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/uploads/%s", place->folder, slot->uid);
+    int fd = open(path, O_RDONLY);
+    bool right = fd >= 0 && holds_seed(fd, slot->seed, held);
+    if (fd >= 0)
+        close(fd);
+    return right;
+}
+
+/* An upload that was told of: what was held is, or it became the trace that it was becoming. */
+static void check_upload(const struct place *place, struct slot *slot)
+{
+    struct tv_store_upload upload;
+    enum tv_store_status status = tv_store_upload_get(place->store, slot->uid, &upload, NULL);
+    if (slot->step == CANCELLING && status == TV_STORE_NONE) {
+        slot->step = FREE;
+        return;
+    }
+    assert_int_equal(status, TV_STORE_OK);
+    if (upload.done) {
+        assert_int_equal(slot->step, FINISHING);
+        memcpy(slot->trace, upload.trace.text, sizeof slot->trace);
+        slot->step = DONE;
+        return;
+    }
+    /* On a full disk the bytes go before the row does. */
+    assert_true(slot->step == CANCELLING || upload.held >= slot->held);
+    assert_true(upload.held <= slot->bytes);
+    assert_true(upload_is_right(place, slot, upload.held));
+    slot->held = upload.held;
+    slot->step = RUNNING;
+}
+
+static void check_slot(const struct place *place, struct slot *slot)
+{
+    struct tv_arena arena;
+    struct tv_store_trace trace;
+    if (slot->step == RUNNING || slot->step == FINISHING || slot->step == CANCELLING)
+        check_upload(place, slot);
+    if (slot->step != DONE && slot->step != DELETING)
+        return;
+    tv_arena_init(&arena);
+    enum tv_store_status status =
+        tv_store_trace_get(place->store, slot->trace, &arena, &trace, NULL);
+    if (slot->step == DELETING && status == TV_STORE_NONE) {
+        slot->step = FREE;
+    } else {
+        assert_int_equal(status, TV_STORE_OK);
+        assert_true(trace_is_whole(place->store, slot->trace, slot->seed, slot->bytes));
+        slot->step = DONE;
+    }
+    tv_arena_release(&arena);
+}
+
+/* Everything that is listed, whoever was told of it: its name has seed and size. */
+static void check_list(const struct place *place)
+{
+    struct tv_arena arena;
+    struct tv_store_page page;
+    struct tv_store_query query = {.limit = TV_STORE_PAGE};
+    tv_arena_init(&arena);
+    assert_int_equal(tv_store_search(place->store, &query, &arena, &page, NULL), TV_STORE_OK);
+    assert_int_equal(page.count, page.total);
+    for (size_t i = 0; i < page.count; i++) {
+        unsigned seed;
+        unsigned long long bytes;
+        assert_int_equal(sscanf(page.traces[i].name, "%u:%llu", &seed, &bytes), 2);
+        assert_true(trace_is_whole(place->store, page.traces[i].id.text, seed, bytes));
+    }
+    tv_arena_release(&arena);
+}
+
+/* Each file has a row, for there are as many. */
+static void check_counts(const struct place *place)
+{
+    struct tv_store_totals totals = tv_store_totals(place->store);
+    assert_int_equal(place_count(place, "traces"), totals.traces);
+    assert_int_equal(place_count(place, "uploads"), totals.uploads);
+    assert_int_equal(place_count(place, "cache"), totals.caches);
+    assert_int_equal(place_count(place, "scratch"), 0);
+}
+
+/* Opens the store that somebody left. */
+static void check_store(struct place *place, struct memory *memory)
+{
+    place_open(place);
+    check_counts(place);
+    check_list(place);
+    for (size_t i = 0; i < WORKERS * SLOTS; i++)
+        check_slot(place, &memory->slots[i / SLOTS][i % SLOTS]);
+    tv_store_close(place->store);
+    place->store = NULL;
+}
+
+static struct memory *share_memory(void)
+{
+    struct memory *memory =
+        mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    return memory;
+}
+
+/* Killed at any moment. */
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    char folder[256];
+    for (unsigned i = 0;; i++) {
+        if (i % 16 == 0)
+            check(worker,
+                  tv_store_scratch_make(worker->store, folder, sizeof folder, NULL) == TV_STORE_OK,
+                  "scratch");
+        do_something(worker);
+    }
+    return NULL;
+}
+
+/* Works until it is killed. */
+static void work_on(const struct place *place, struct memory *memory)
+{
+    static struct worker workers[WORKERS];
+    struct tv_store_options options = {0};
+    struct tv_store *store;
+    struct tv_error err = {0};
+    pthread_t thread;
+    if (tv_store_open(place->folder, &options, &store, &err) != TV_OK) {
+        fprintf(stderr, "# %s\n", err.message);
+        _exit(2);
+    }
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        workers[i] = (struct worker){store, memory, i, false};
+        if (i + 1 < WORKERS && pthread_create(&thread, NULL, work, &workers[i]) != 0)
+            _exit(4);
+    }
+    work(&workers[WORKERS - 1]);
+}
+
+static void killed_at_random(void **state)
+{
+    (void)state;
+    struct place place = {0};
+    struct memory *memory = share_memory(), moments = {.random = {20261121}};
+    place_open(&place);
+    tv_store_close(place.store);
+    place.store = NULL;
+    unsigned round = 0;
+    /* More where the machine is slow: something must have been done. */
+    for (; round < 150 || (memory->done <= 20 && round < 3000); round++) {
+        int how;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            work_on(&place, memory);
+        /* Mostly while it works, sometimes while it starts. */
+        struct timespec pause = {.tv_nsec =
+                                     next_random(&moments, 0) % (round % 4 ? 25000000 : 3000000)};
+        nanosleep(&pause, NULL);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFSIGNALED(how));
+        /* Now and then the next worker is the one who cleans. */
+        if (round % 3 != 0)
+            check_store(&place, memory);
+    }
+    check_store(&place, memory);
+    print_message("# %u processes killed, %llu traces made\n", round,
+                  (unsigned long long)memory->done);
+    assert_true(memory->done > 20);
+    munmap(memory, sizeof *memory);
+    place_remove(&place);
+}
+
+/* Ended, or refused, at each call. */
+
+/* Whether the store knows how much is in it. */
+static bool counts_are_right(const struct place *place, struct tv_store *store)
+{
+    struct tv_store_totals totals = tv_store_totals(store);
+    return totals.upload_bytes == place_bytes(place, "uploads") &&
+           totals.trace_bytes == place_bytes(place, "traces") &&
+           totals.cache_bytes == place_bytes(place, "cache") &&
+           totals.uploads == place_count(place, "uploads");
+}
+
+/* A fixed piece of everything; what it leaves is known to `memory`.  False: what the store counted
+ * is not there. */
+static bool play(const struct place *place, struct memory *memory)
+{
+    struct tv_store_options options = {0};
+    struct worker worker = {.memory = memory, .faulty = true};
+    if (tv_store_open(place->folder, &options, &worker.store, NULL) != TV_OK)
+        return true;
+    for (unsigned i = 0; i < 14; i++)
+        do_something(&worker);
+    bool right = counts_are_right(place, worker.store);
+    tv_store_close(worker.store);
+    return right;
+}
+
+/* Whether the call was reached at all. */
+static bool play_with(enum fault fault, long at)
+{
+    struct place place = {0};
+    struct memory *memory = share_memory();
+    int how;
+    memory->random[0] = 77;
+    place_open(&place);
+    tv_store_close(place.store);
+    place.store = NULL;
+    assert_true(play(&place, memory)); /* something to begin with */
+    memory->random[0] = (uint32_t)at;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        faults_arm(fault, at);
+        bool right = play(&place, memory);
+        /* A file that the disk did not let go is found by the next start. */
+        if (!right && fault == FAULT_FULL)
+            _exit(2);
+        _exit(faults_happened() ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    check_store(&place, memory);
+    bool reached = WIFSIGNALED(how) || WEXITSTATUS(how) == 1;
+    assert_false(WIFEXITED(how) && WEXITSTATUS(how) > 1);
+    munmap(memory, sizeof *memory);
+    place_remove(&place);
+    return reached;
+}
+
+static void play_all(enum fault fault)
+{
+    long at = 0;
+    while (play_with(fault, at))
+        at++;
+    assert_true(at > 20);
+    print_message("# %ld calls\n", at);
+}
+
+static void killed_at_each_call(void **state)
+{
+    (void)state;
+    play_all(FAULT_KILL);
+    play_all(FAULT_HALF_KILL);
+}
+
+static void refused_at_each_call(void **state)
+{
+    (void)state;
+    play_all(FAULT_REFUSE);
+    play_all(FAULT_FULL);
+}
+
+/* A finish that the disk refused can be tried again, without a start between. */
+static void finishes_again(void **state)
+{
+    (void)state;
+    long at = 0;
+    bool refused = true;
+    for (; refused; at++) {
+        struct place place = {0};
+        struct tv_store_id trace;
+        uint64_t held;
+        place_open(&place);
+        struct tv_store_id uid = begin_upload(place.store, "x", 5000);
+        assert_int_equal(put_piece(place.store, uid.text, 6, 0, 5000, &held), TV_STORE_OK);
+        faults_arm(FAULT_REFUSE, at);
+        (void)!tv_store_upload_finish(place.store, uid.text, &trace, NULL);
+        refused = faults_happened();
+        faults_arm(FAULT_NONE, 0);
+        assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
+        assert_true(trace_is_whole(place.store, trace.text, 6, 5000));
+        assert_true(counts_are_right(&place, place.store));
+        place_remove(&place);
+    }
+    assert_true(at > 4);
+}
+
+UNIT_TESTS(crash, cmocka_unit_test(killed_at_random), cmocka_unit_test(killed_at_each_call),
+           cmocka_unit_test(refused_at_each_call), cmocka_unit_test(finishes_again));

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people take away. The figures are those of the drawing, counted by hand. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "view/asked.h"
+
+/* A for 4 ms, of which C takes 1; then B for 2. In the pool B for 1. */
+static const struct fixture_thread drawing[] = {
+    {"main", NULL, {"AAAABB", " C"}},
+    {"pool", NULL, {"B"}},
+};
+
+static int set_up(void **state)
+{
+    struct asked *asked = tv_alloc(1, sizeof *asked);
+    asked->fixture = fixture_draw(drawing, 2);
+    struct tv_head *head = asked->fixture.trace->head;
+    head->inputs[0].format = "made";
+    head->inputs[0].records = 8;
+    tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OVERFLOW, TV_NO_OFFSET);
+    asked->view = tv_view_new(asked->fixture.trace);
+    *state = asked;
+    return 0;
+}
+
+static void assert_has(struct asked *asked, const char *question, const char *part, bool has)
+{
+    assert_int_equal(ask(asked, question), TV_OK);
+    tv_out_char(&asked->out, 0);
+    if ((strstr((const char *)asked->out.buffer, part) != NULL) != has)
+        fail_msg("%s: %s", question, (const char *)asked->out.buffer);
+    tv_out_release(&asked->out);
+}
+
+static void stacks_are_of_all_or_one(void **state)
+{
+    assert_answer(*state, "collapsed",
+                  "demo.A.a 3000\n"
+                  "demo.A.a;demo.C.c 1000\n"
+                  "demo.B.b 3000\n");
+    assert_answer(*state, "collapsed?thread=0",
+                  "demo.A.a 3000\n"
+                  "demo.A.a;demo.C.c 1000\n"
+                  "demo.B.b 2000\n");
+    assert_answer(*state, "collapsed?thread=1", "demo.B.b 1000\n");
+    assert_answer(*state, "collapsed?from=0&to=2000000&tracks=0",
+                  "demo.A.a 1000\n"
+                  "demo.A.a;demo.C.c 1000\n");
+}
+
+static void a_thread_must_be_there(void **state)
+{
+    struct asked *asked = *state;
+    assert_int_equal(ask(asked, "flamegraph?thread=2"), TV_ERR_USAGE);
+    tv_out_release(&asked->out);
+    assert_int_equal(ask(asked, "collapsed?thread=-1"), TV_ERR_USAGE);
+    tv_out_release(&asked->out);
+}
+
+static void a_picture_has_title_and_frames(void **state)
+{
+    assert_has(*state, "flamegraph", "<svg ", true);
+    assert_has(*state, "flamegraph?title=x<y.trace", "x&lt;y.trace", true);
+    assert_has(*state, "flamegraph", "demo.C.c", true);
+    assert_has(*state, "flamegraph?thread=1", "demo.C.c", false);
+    assert_has(*state, "flamegraph?thread=1", "demo.B.b", true);
+}
+
+/* Overloads of a method are one box and one line, as in the commands. */
+static void names_alone_count(void **state)
+{
+    struct asked *asked = *state;
+    struct tv_head *head = asked->fixture.trace->head;
+    head->frames[FIXTURE_FRAME('B')].class_name = head->frames[FIXTURE_FRAME('A')].class_name;
+    head->frames[FIXTURE_FRAME('B')].name = head->frames[FIXTURE_FRAME('A')].name;
+    assert_answer(asked, "collapsed?thread=0",
+                  "demo.A.a 5000\n"
+                  "demo.A.a;demo.C.c 1000\n");
+    assert_has(asked, "flamegraph?thread=0", "<title>demo.A.a\n6,000 us", true);
+}
+
+static void facts_are_those_of_the_page(void **state)
+{
+    struct asked *asked = *state;
+    assert_has(asked, "facts", "{\"format\":\"made\",\"version\":", true);
+    assert_has(asked, "facts", ",\"events\":8,\"length_ns\":6000000,\"calls\":4,", true);
+    assert_has(asked, "facts", "{\"index\":0,\"name\":\"main\",\"id\":", true);
+    assert_has(asked, "facts", "{\"index\":1,\"name\":\"pool\",\"id\":", true);
+    assert_has(asked, "facts", ",\"calls\":3}", true);
+    assert_has(asked, "facts", ",\"calls\":1}", true);
+    assert_has(asked, "facts", "\"health\":[{\"kind\":\"overflow\",\"text\":\"", true);
+    assert_has(asked, "facts", "\"severity\":\"warning\",\"count\":1}]", true);
+    /* The rule about what the reader found tells of the overflow too. */
+    assert_has(asked, "facts", "\"findings\":[{\"name\":\"", true);
+}
+
+UNIT_TESTS(downloads,
+           cmocka_unit_test_setup_teardown(stacks_are_of_all_or_one, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(a_thread_must_be_there, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(a_picture_has_title_and_frames, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(names_alone_count, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(facts_are_those_of_the_page, set_up, asked_tear_down));
