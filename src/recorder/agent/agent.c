@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent.c - the agent's entry points, and the machine's birth and death.
+ *
+ * Loaded with the machine, all waits for its birth; attached to one that runs, there is no birth to
+ * wait for.  Whatever fails later than the reading of the options leaves the program to run on
+ * without us.
+ */
+#include "recorder/agent/agent.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/agent/profiler.h"
+
+/* What ART offers to programs that may not be debugged. */
+#define ART_VERSION 0x70010200
+
+struct tv_agent tv_agent;
+
+/* An order that is attached and the machine's death take turns. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+void tv_agent_say(const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if (tv_agent.options.quiet)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "traceview: %s\n", text);
+}
+
+static bool traces(void)
+{
+    return tv_agent.calls_wanted ||
+           (!tv_agent.by_facade && tv_agent.options.mode != TV_AGENT_SAMPLE);
+}
+
+static bool rewrites(void)
+{
+    return traces() && !tv_agent.uses_events;
+}
+
+/* Readers ask the machine something; its death is the writer. */
+static pthread_rwlock_t life = PTHREAD_RWLOCK_INITIALIZER;
+
+bool tv_agent_hold(void)
+{
+    pthread_rwlock_rdlock(&life);
+    if (atomic_load(&tv_agent.live))
+        return true;
+    pthread_rwlock_unlock(&life);
+    return false;
+}
+
+void tv_agent_release(void)
+{
+    pthread_rwlock_unlock(&life);
+}
+
+JNIEnv *tv_agent_attach(bool *attached)
+{
+    static char name[] = "traceview";
+    JavaVM *vm = tv_agent.vm;
+    JavaVMAttachArgs attach = {JNI_VERSION_1_6, name, NULL};
+    JNIEnv *jni;
+    *attached = false;
+    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
+        return jni;
+    *attached = (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, &attach) == JNI_OK;
+    return *attached ? jni : NULL;
+}
+
+void tv_agent_detach(bool attached)
+{
+    if (attached)
+        (*tv_agent.vm)->DetachCurrentThread(tv_agent.vm);
+}
+
+/* From now on classes may be rewritten. */
+static void begin_tracing(JNIEnv *jni)
+{
+    static bool defined;
+    defined = defined || tv_agent_hooks_define(jni);
+    atomic_store(&tv_agent.rewrites, defined);
+    if (defined && (tv_agent.attached || tv_agent.calls_wanted || tv_agent.options.boot))
+        tv_agent_tracing_retransform();
+}
+
+/* The machine runs: classes may be rewritten, or events come. */
+static void begin(JNIEnv *jni)
+{
+    atomic_store(&tv_agent.live, true);
+    tv_agent_facade_announce(jni);
+    if (rewrites())
+        begin_tracing(jni);
+    tv_agent_agct_begin(jni);
+    tv_agent_control_begin();
+}
+
+static void JNICALL on_birth(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    (void)thread;
+    begin(jni);
+}
+
+/* Comes on return from main, System.exit, halt, uncaught exceptions and SIGTERM. */
+static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void)jvmti;
+    (void)jni;
+    pthread_mutex_lock(&turn);
+    tv_agent_control_end();
+    tv_agent_session_stop();
+    tv_profiler_end_all();
+    atomic_store(&tv_agent.rewrites, false);
+    pthread_rwlock_wrlock(&life);
+    atomic_store(&tv_agent.live, false);
+    pthread_rwlock_unlock(&life);
+    pthread_mutex_unlock(&turn);
+    if (rewrites() && tv_agent.options.verbose)
+        tv_agent_tracing_report();
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jni;
+    tv_agent_hooks_end_thread(jvmti, thread);
+    tv_agent_events_end_thread();
+}
+
+static jvmtiEnv *get_environment(JavaVM *vm)
+{
+    jvmtiEnv *jvmti = NULL;
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) == JNI_OK)
+        return jvmti;
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, ART_VERSION) != JNI_OK)
+        return NULL;
+    tv_agent.is_art = true;
+    return jvmti;
+}
+
+/* HotSpot crashes when it is asked in a thread that it does not know. */
+jvmtiEnv *tv_agent_new_environment(void)
+{
+    bool attached = false;
+    if (atomic_load(&tv_agent.live) && tv_agent_attach(&attached) == NULL)
+        return NULL;
+    jvmtiEnv *jvmti = get_environment(tv_agent.vm);
+    tv_agent_detach(attached);
+    return jvmti;
+}
+
+jvmtiEnv *tv_agent_new_marks(void)
+{
+    static const jvmtiCapabilities tags = {.can_tag_objects = 1};
+    bool attached;
+    jvmtiEnv *jvmti = tv_agent_new_environment();
+    if (jvmti == NULL || tv_agent_attach(&attached) == NULL)
+        return NULL;
+    if ((*jvmti)->AddCapabilities(jvmti, &tags) != JVMTI_ERROR_NONE) {
+        (void)(*jvmti)->DisposeEnvironment(jvmti);
+        jvmti = NULL;
+    }
+    tv_agent_detach(attached);
+    return jvmti;
+}
+
+static bool connect(JavaVM *vm)
+{
+    tv_agent.vm = vm;
+    tv_agent.jvmti = tv_agent_new_environment();
+    return tv_agent.jvmti != NULL;
+}
+
+/* ART calls itself Dalvik. */
+static bool is_art(jvmtiEnv *jvmti)
+{
+    char *name;
+    if (tv_agent.is_art ||
+        (*jvmti)->GetSystemProperty(jvmti, "java.vm.name", &name) != JVMTI_ERROR_NONE)
+        return tv_agent.is_art;
+    bool is = strcmp(name, "Dalvik") == 0;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    return is;
+}
+
+/* Events where they are wanted or nothing else is to be had. */
+static bool choose_events(const jvmtiCapabilities *offered)
+{
+    unsigned engine = tv_agent.options.engine;
+    bool can =
+        offered->can_generate_method_entry_events && offered->can_generate_method_exit_events;
+    if (tv_agent.is_art && engine == TV_AGENT_ENGINE_BCI)
+        tv_agent_say("engine=bci: the classes of this machine cannot be rewritten; events it is");
+    else if (!tv_agent.is_art && engine == TV_AGENT_ENGINE_EVENTS && !can)
+        tv_agent_say("engine=events: not offered by this machine; classes are rewritten");
+    return tv_agent.is_art || (engine == TV_AGENT_ENGINE_EVENTS && can);
+}
+
+/* Takes what there is of what is wanted; a machine that refuses one refuses all. */
+static void take_capabilities(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities offered = {0}, wanted = {0};
+    if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) != JVMTI_ERROR_NONE)
+        return;
+    tv_agent.uses_events = traces() && choose_events(&offered);
+    wanted.can_get_line_numbers = offered.can_get_line_numbers;
+    wanted.can_get_source_file_name = offered.can_get_source_file_name;
+    if (rewrites()) {
+        wanted.can_retransform_classes = offered.can_retransform_classes;
+        wanted.can_generate_all_class_hook_events = offered.can_generate_all_class_hook_events;
+    }
+    if (tv_agent.uses_events) {
+        wanted.can_generate_method_entry_events = offered.can_generate_method_entry_events;
+        wanted.can_generate_method_exit_events = offered.can_generate_method_exit_events;
+    }
+    if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE)
+        return;
+    tv_agent.can_retransform = wanted.can_retransform_classes;
+    tv_agent.can_see_calls =
+        wanted.can_generate_method_entry_events && wanted.can_generate_method_exit_events;
+}
+
+/* Those that come all the time; events of calls come only while a recording runs. */
+static bool listen(jvmtiEnv *jvmti)
+{
+    jvmtiEventCallbacks callbacks = {
+        .VMInit = on_birth,
+        .VMDeath = on_death,
+        .ThreadStart = tv_agent_events_start_thread,
+        .ThreadEnd = on_thread_end,
+        .ClassFileLoadHook = tv_agent_tracing_load,
+        .MethodEntry = tv_agent_events_enter,
+        .MethodExit = tv_agent_events_leave,
+    };
+    const struct {
+        jvmtiEvent event;
+        bool wanted;
+    } events[] = {
+        {JVMTI_EVENT_VM_INIT, true},
+        {JVMTI_EVENT_VM_DEATH, true},
+        {JVMTI_EVENT_THREAD_START, tv_agent.uses_events},
+        {JVMTI_EVENT_THREAD_END, traces()},
+        {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, rewrites()},
+    };
+    if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE)
+        return false;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        if (events[i].wanted && (*jvmti)->SetEventNotificationMode(
+                                    jvmti, JVMTI_ENABLE, events[i].event, NULL) != JVMTI_ERROR_NONE)
+            return false;
+    return true;
+}
+
+static bool parse_options(struct tv_agent_options *options, const char *text, char *why,
+                          size_t room)
+{
+    tv_agent_options_init(options);
+    return tv_agent_options_read(options, text, why, room) &&
+           tv_agent_options_read(options, getenv("TRACEVIEW_AGENT_OPTIONS"), why, room);
+}
+
+static bool read_options(struct tv_agent_options *options, const char *text)
+{
+    char why[256];
+    if (parse_options(options, text, why, sizeof why))
+        return true;
+    fprintf(stderr, "traceview: %s\n", why);
+    return false;
+}
+
+static void print_help(void)
+{
+    tv_agent_options_help(stdout);
+    fflush(stdout);
+}
+
+/* JNI_OK, or why there will be no recording. */
+static jint prepare(JavaVM *vm)
+{
+    if (tv_agent.jvmti == NULL && !connect(vm)) {
+        tv_agent_say("this machine has no JVMTI");
+        return JNI_ERR;
+    }
+    tv_agent.is_art = is_art(tv_agent.jvmti);
+    take_capabilities(tv_agent.jvmti);
+    tv_agent_agct_prepare(vm);
+    if (tv_agent.options.alloc)
+        (void)tv_agent_allocations_prepare();
+    return listen(tv_agent.jvmti) ? JNI_OK : JNI_ERR;
+}
+
+static jint load(JavaVM *vm, const char *text)
+{
+    if (tv_agent.vm != NULL) {
+        tv_agent_say("the agent is there already");
+        return JNI_ERR;
+    }
+    if (!read_options(&tv_agent.options, text))
+        return JNI_ERR;
+    if (tv_agent.options.help) {
+        print_help();
+        _Exit(0);
+    }
+    return prepare(vm);
+}
+
+/* The program runs on as it did before it was recorded. */
+static void end_attached(void)
+{
+    tv_agent_control_end();
+    tv_agent_session_stop();
+    if (tv_agent.attached && atomic_exchange(&tv_agent.rewrites, false))
+        tv_agent_tracing_retransform();
+}
+
+/* A recording by these options.  Those of an earlier one stay in memory: threads may read them. */
+static jint begin_attached(JavaVM *vm, const struct tv_agent_options *options)
+{
+    JNIEnv *jni;
+    bool dead = tv_agent.vm != NULL && !atomic_load(&tv_agent.live);
+    if (dead || (*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
+        return JNI_ERR;
+    tv_agent_control_end();
+    tv_agent_session_renew();
+    tv_agent_events_renew();
+    tv_agent.options = *options;
+    tv_agent.attached = true;
+    tv_agent.by_facade = false;
+    jint result = prepare(vm);
+    if (result == JNI_OK)
+        begin(jni);
+    /* Why it could not start has been said where the program says things. */
+    bool failed = options->start && options->delay_ms == 0 && !tv_agent_session_active();
+    return failed ? JNI_ERR : result;
+}
+
+static jint attach(JavaVM *vm, const char *text)
+{
+    struct tv_agent_options options;
+    if (!read_options(&options, text))
+        return JNI_ERR;
+    if (!options.help && !options.stop && !tv_agent_session_active())
+        return begin_attached(vm, &options);
+    if (options.help)
+        print_help();
+    else if (options.stop)
+        end_attached();
+    jint result = options.help || options.stop ? JNI_OK : JNI_EEXIST;
+    tv_agent_options_release(&options);
+    return result;
+}
+
+static bool connect_facade(JavaVM *vm, const char *text, char *why, size_t room)
+{
+    if (tv_agent.vm != NULL)
+        return true;
+    if (!parse_options(&tv_agent.options, text, why, room))
+        return false;
+    tv_agent.by_facade = true;
+    if (prepare(vm) == JNI_OK) {
+        atomic_store(&tv_agent.live, true);
+        return true;
+    }
+    snprintf(why, room, "this machine has no JVMTI");
+    tv_agent.vm = NULL;
+    return false;
+}
+
+bool tv_agent_connect(JavaVM *vm, const char *options, char *why, size_t room)
+{
+    pthread_mutex_lock(&turn);
+    bool fine = connect_facade(vm, options, why, room);
+    pthread_mutex_unlock(&turn);
+    return fine;
+}
+
+bool tv_agent_want_calls(JNIEnv *jni)
+{
+    pthread_mutex_lock(&turn);
+    bool live = atomic_load(&tv_agent.live);
+    if (live && !tv_agent.uses_events && !atomic_load(&tv_agent.rewrites)) {
+        tv_agent.calls_wanted = true;
+        if (prepare(tv_agent.vm) == JNI_OK && rewrites())
+            begin_tracing(jni);
+    }
+    bool fine = live && (tv_agent.uses_events || atomic_load(&tv_agent.rewrites));
+    pthread_mutex_unlock(&turn);
+    return fine;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    (void)reserved;
+    return load(vm, options);
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+    (void)reserved;
+    pthread_mutex_lock(&turn);
+    jint result = attach(vm, options);
+    pthread_mutex_unlock(&turn);
+    return result;
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+    (void)vm;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.c - start and stop from outside: one thread waits for a time, a signal or a line.
+ *
+ * The signal's handler writes one number to an eventfd, which handlers may.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/agent/agent.h"
+
+#define MILLION 1000000
+
+static struct {
+    pthread_t thread;
+    bool running;
+    atomic_bool ending;
+    int event;           /* the signal came, or the end did */
+    int fifo;            /* -1: none */
+    atomic_uint toggles; /* signals not yet seen to */
+    bool start_pending;  /* after the delay */
+} control = {.event = -1, .fifo = -1};
+
+static void on_signal(int number)
+{
+    int error = errno;
+    uint64_t one = 1;
+    (void)number;
+    atomic_fetch_add(&control.toggles, 1);
+    ssize_t written = write(control.event, &one, sizeof one);
+    (void)written; /* when it is full, the thread is awake anyway */
+    errno = error;
+}
+
+/* "USR1", "SIGUSR1" or "10"; 0: no such signal. */
+static int signal_number(const char *name)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } names[] = {{"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
+                 {"WINCH", SIGWINCH}, {"PROF", SIGPROF}, {"URG", SIGURG}};
+    if (strncmp(name, "SIG", 3) == 0)
+        name += 3;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return names[i].number;
+    char *end;
+    long number = strtol(name, &end, 10);
+    return *end == '\0' && end != name && number > 0 && number < NSIG ? (int)number : 0;
+}
+
+static void listen_to_signal(const char *name)
+{
+    struct sigaction action = {0}, before;
+    int number = signal_number(name);
+    if (number == 0 || sigaction(number, NULL, &before) != 0) {
+        tv_agent_say("control=%s: no such signal", name);
+        return;
+    }
+    /* Of those that the machine or the program uses, none is taken. */
+    bool ours = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == on_signal;
+    if (!ours && ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL)) {
+        tv_agent_say("control=%s: that signal is in use", name);
+        return;
+    }
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(number, &action, NULL);
+}
+
+static void listen_to_fifo(const char *path)
+{
+    if (mkfifo(path, 0600) != 0 && errno != EEXIST) {
+        tv_agent_say("%s: %s", path, strerror(errno));
+        return;
+    }
+    /* Open for writing too: then there is no end when a writer closes it. */
+    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0 || !S_ISFIFO(status.st_mode)) {
+        tv_agent_say("%s: not a fifo that can be opened", path);
+        if (file >= 0)
+            close(file);
+        return;
+    }
+    control.fifo = file;
+}
+
+static void obey(const char *word)
+{
+    bool toggle = strcmp(word, "toggle") == 0;
+    if (strcmp(word, "start") == 0 || (toggle && !tv_agent_session_active()))
+        tv_agent_session_start();
+    else if (strcmp(word, "stop") == 0 || toggle)
+        tv_agent_session_stop();
+    else if (word[0] != '\0')
+        tv_agent_say("control: expected start, stop or toggle, not \"%.40s\"", word);
+}
+
+/* Lines come whole: a write of less than PIPE_BUF bytes is not torn. */
+static void read_fifo(void)
+{
+    char text[512];
+    ssize_t got = read(control.fifo, text, sizeof text - 1);
+    if (got <= 0)
+        return;
+    text[got] = '\0';
+    char *rest = text;
+    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n"))
+        obey(line);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / MILLION;
+}
+
+/* Waits for something to do until `until`, or for ever when that is 0; obeys. */
+static void wait_and_obey(int64_t until)
+{
+    uint64_t count;
+    struct pollfd files[] = {{control.event, POLLIN, 0}, {control.fifo, POLLIN, 0}};
+    int64_t left = until == 0 ? -1 : until - now_ms();
+    if (until != 0 && left < 0)
+        left = 0;
+    if (poll(files, 2, left > INT32_MAX ? INT32_MAX : (int)left) <= 0)
+        return;
+    if ((files[0].revents & POLLIN) != 0 && read(control.event, &count, sizeof count) > 0)
+        for (unsigned n = atomic_exchange(&control.toggles, 0); n > 0; n--)
+            obey("toggle");
+    if ((files[1].revents & POLLIN) != 0 && !atomic_load(&control.ending))
+        read_fifo();
+}
+
+static void *run(void *arg)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    int64_t start = control.start_pending ? now_ms() + (int64_t)options->delay_ms : 0;
+    int64_t stop = 0;
+    (void)arg;
+    while (!atomic_load(&control.ending)) {
+        if (start != 0 && now_ms() >= start) {
+            start = 0;
+            tv_agent_session_start();
+        }
+        if (!tv_agent_session_active())
+            stop = 0;
+        else if (stop == 0 && options->duration_ms > 0)
+            stop = now_ms() + (int64_t)options->duration_ms;
+        if (stop != 0 && now_ms() >= stop) {
+            stop = 0;
+            tv_agent_session_stop();
+        }
+        wait_and_obey(start != 0 ? start : stop);
+    }
+    return NULL;
+}
+
+/* Signals are for the program's threads. */
+static bool start_thread(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&control.thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0)
+        tv_agent_say("no thread for the control: %s", strerror(error));
+    return error == 0;
+}
+
+void tv_agent_control_begin(void)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    control.start_pending = options->start && options->delay_ms > 0;
+    if (options->start && !control.start_pending)
+        tv_agent_session_start();
+    if (options->control == NULL && !control.start_pending && options->duration_ms == 0)
+        return;
+    if (control.event < 0)
+        control.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (control.event < 0)
+        return;
+    if (options->control != NULL && strncmp(options->control, "fifo:", 5) == 0)
+        listen_to_fifo(options->control + 5);
+    else if (options->control != NULL)
+        listen_to_signal(options->control);
+    atomic_store(&control.ending, false);
+    control.running = start_thread();
+}
+
+void tv_agent_control_end(void)
+{
+    uint64_t one = 1;
+    if (!control.running)
+        return;
+    atomic_store(&control.ending, true);
+    ssize_t written = write(control.event, &one, sizeof one);
+    (void)written;
+    pthread_join(control.thread, NULL);
+    control.running = false;
+    if (control.fifo < 0)
+        return;
+    unlink(tv_agent.options.control + 5);
+    close(control.fifo);
+    control.fifo = -1;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * facade.c - the native side of the classes in src/recorder/java.
+ *
+ * They are found by the loader of the class that loads this library, which is theirs.  Exceptions
+ * are thrown on the Java side, by what these functions return.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/profiler.h"
+#include "recorder/recording.h"
+
+#define BILLION 1000000000
+#define FASTEST 10000
+
+static JavaVM *machine;
+
+/* Errors as the C locale has them, for NULL on success: what a class of Java throws. */
+static jstring reason(JNIEnv *jni, int error)
+{
+    if (error == 0)
+        return NULL;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    jstring text =
+        (*jni)->NewStringUTF(jni, plain == (locale_t)0 ? "?" : strerror_l(-error, plain));
+    if (plain != (locale_t)0)
+        freelocale(plain);
+    return text;
+}
+
+/* The string's bytes in modified UTF-8, for free(); NULL: none, or no memory. */
+static char *text_of(JNIEnv *jni, jstring string)
+{
+    const char *text = string == NULL ? NULL : (*jni)->GetStringUTFChars(jni, string, NULL);
+    if (text == NULL)
+        return NULL;
+    char *copy = strdup(text);
+    (*jni)->ReleaseStringUTFChars(jni, string, text);
+    return copy;
+}
+
+/* The array's bytes with a NUL behind them, likewise. */
+static char *bytes_of(JNIEnv *jni, jbyteArray array)
+{
+    jsize length = (*jni)->GetArrayLength(jni, array);
+    char *bytes = calloc((size_t)length + 1, 1);
+    if (bytes != NULL)
+        (*jni)->GetByteArrayRegion(jni, array, 0, length, (jbyte *)bytes);
+    return bytes;
+}
+
+static jstring JNICALL recorder_connect(JNIEnv *jni, jclass class, jstring options)
+{
+    char why[256] = "";
+    char *text = text_of(jni, options);
+    (void)class;
+    if ((*jni)->ExceptionCheck(jni))
+        return NULL;
+    bool fine = tv_agent_connect(machine, text, why, sizeof why);
+    free(text);
+    return fine ? NULL : (*jni)->NewStringUTF(jni, why);
+}
+
+static int start_trace(JNIEnv *jni, struct tv_agent_trace *wanted, size_t length)
+{
+    if (wanted->path == NULL)
+        return -ENOMEM;
+    if (strlen(wanted->path) != length)
+        return -EINVAL; /* a NUL among its characters */
+    if (wanted->interval_us == 0 && !tv_agent_want_calls(jni))
+        return -ENOTSUP;
+    int error = tv_agent_session_start_trace(wanted);
+    if (error == -EBUSY)
+        tv_agent_say("%s: not started, calls are recorded already", wanted->path);
+    return error == -EBUSY ? 0 : error;
+}
+
+static jstring JNICALL debug_start(JNIEnv *jni, jclass class, jbyteArray path, jint buffer,
+                                   jboolean allocations, jint interval_us)
+{
+    uint64_t bytes = (uint64_t)buffer;
+    char *name = bytes_of(jni, path);
+    struct tv_agent_trace wanted = {
+        .path = name,
+        .buffer_bytes = bytes < TV_RECORDING_BUFFER_LEAST   ? TV_RECORDING_BUFFER_LEAST
+                        : bytes > TV_RECORDING_BUFFER_LIMIT ? TV_RECORDING_BUFFER_LIMIT
+                                                            : bytes,
+        .interval_us = interval_us,
+        .count_allocs = allocations,
+    };
+    (void)class;
+    int error = start_trace(jni, &wanted, (size_t)(*jni)->GetArrayLength(jni, path));
+    free(name);
+    return reason(jni, error);
+}
+
+static jstring JNICALL debug_stop(JNIEnv *jni, jclass class)
+{
+    (void)class;
+    int error = tv_agent_session_stop_trace();
+    return reason(jni, error == -ENOENT ? 0 : error);
+}
+
+static struct tv_profiler *profiler_of(jlong address)
+{
+    return (struct tv_profiler *)(uintptr_t)address;
+}
+
+static jlong JNICALL profiler_make(JNIEnv *jni, jclass class, jobject set, jint depth)
+{
+    (void)class;
+    jclass sets = (*jni)->FindClass(jni, "dalvik/system/SamplingProfiler$ThreadSet");
+    jmethodID threads =
+        sets == NULL ? NULL : (*jni)->GetMethodID(jni, sets, "threads", "()[Ljava/lang/Thread;");
+    if (threads == NULL)
+        return 0;
+    struct tv_profiler *profiler = tv_profiler_new(
+        jni, &(struct tv_profiler_options){.set = set, .threads = threads, .depth = depth});
+    return (jlong)(uintptr_t)profiler;
+}
+
+/* 0, or the errno of tv_profiler_start without its sign. */
+static jint JNICALL profiler_start(JNIEnv *jni, jobject self, jlong profiler, jint rate)
+{
+    (void)jni;
+    (void)self;
+    return -tv_profiler_start(profiler_of(profiler), BILLION / (rate > FASTEST ? FASTEST : rate));
+}
+
+static void JNICALL profiler_stop(JNIEnv *jni, jobject self, jlong profiler)
+{
+    (void)jni;
+    (void)self;
+    tv_profiler_stop(profiler_of(profiler));
+}
+
+static void JNICALL profiler_shut_down(JNIEnv *jni, jobject self, jlong profiler)
+{
+    (void)jni;
+    (void)self;
+    tv_profiler_shut_down(profiler_of(profiler));
+}
+
+/* The text in UTF-8; NULL: it samples, or an exception is pending. */
+static jbyteArray JNICALL profiler_write(JNIEnv *jni, jobject self, jlong profiler)
+{
+    char *text = NULL;
+    size_t length = 0;
+    jbyteArray array = NULL;
+    struct tv_profiler_counts counts;
+    (void)self;
+    FILE *to = open_memstream(&text, &length);
+    int error =
+        to == NULL ? -ENOMEM
+                   : tv_profiler_write(profiler_of(profiler), TV_AGENT_FORMAT_ANDROID, to, &counts);
+    if (to != NULL && fclose(to) != 0 && error == 0)
+        error = -ENOMEM;
+    if (error == 0 && length <= INT_MAX)
+        array = (*jni)->NewByteArray(jni, (jsize)length);
+    if (array != NULL)
+        (*jni)->SetByteArrayRegion(jni, array, 0, (jsize)length, (const jbyte *)text);
+    free(text);
+    jclass class = NULL;
+    if (array == NULL && error != -EBUSY && !(*jni)->ExceptionCheck(jni))
+        class = (*jni)->FindClass(jni, "java/lang/OutOfMemoryError");
+    if (class != NULL)
+        (*jni)->ThrowNew(jni, class, "hprof data");
+    return array;
+}
+
+static void JNICALL profiler_free(JNIEnv *jni, jclass class, jlong profiler)
+{
+    (void)jni;
+    (void)class;
+    tv_profiler_free(profiler_of(profiler));
+}
+
+/* JNI takes texts that may be written to, and the address of a function as that of an object. */
+struct native {
+    char class_name[32];
+    char name[16];
+    char signature[64];
+    void (*function)(void);
+};
+
+#define FUNCTION(name) ((void (*)(void))(name))
+
+static struct native natives[] = {
+    {"traceview/Recorder", "connect", "(Ljava/lang/String;)Ljava/lang/String;",
+     FUNCTION(recorder_connect)},
+    {"android/os/Debug", "start", "([BIZI)Ljava/lang/String;", FUNCTION(debug_start)},
+    {"android/os/Debug", "stop", "()Ljava/lang/String;", FUNCTION(debug_stop)},
+    {"dalvik/system/SamplingProfiler", "make", "(Ldalvik/system/SamplingProfiler$ThreadSet;I)J",
+     FUNCTION(profiler_make)},
+    {"dalvik/system/SamplingProfiler", "start", "(JI)I", FUNCTION(profiler_start)},
+    {"dalvik/system/SamplingProfiler", "stop", "(J)V", FUNCTION(profiler_stop)},
+    {"dalvik/system/SamplingProfiler", "shutDown", "(J)V", FUNCTION(profiler_shut_down)},
+    {"dalvik/system/SamplingProfiler", "write", "(J)[B", FUNCTION(profiler_write)},
+    {"dalvik/system/SamplingProfiler", "free", "(J)V", FUNCTION(profiler_free)},
+};
+
+static bool bind(JNIEnv *jni, struct native *native)
+{
+    JNINativeMethod method = {native->name, native->signature, NULL};
+    memcpy(&method.fnPtr, &native->function, sizeof native->function);
+    jclass class = (*jni)->FindClass(jni, native->class_name);
+    if (class == NULL)
+        return false;
+    bool fine = (*jni)->RegisterNatives(jni, class, &method, 1) == 0;
+    (*jni)->DeleteLocalRef(jni, class);
+    return fine;
+}
+
+/* Called when Java code loads the library; a class that is not there is an exception already. */
+JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
+{
+    JNIEnv *jni;
+    (void)reserved;
+    machine = vm;
+    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
+        return JNI_ERR;
+    for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++)
+        if (!bind(jni, &natives[i]))
+            return JNI_ERR;
+    return JNI_VERSION_1_6;
+}
+
+static void set_property(JNIEnv *jni, const char *name, const char *value)
+{
+    jclass class = (*jni)->FindClass(jni, "java/lang/System");
+    if (class == NULL)
+        return;
+    jmethodID method = (*jni)->GetStaticMethodID(
+        jni, class, "setProperty", "(Ljava/lang/String;Ljava/lang/String;)Ljava/lang/String;");
+    jstring key = method == NULL ? NULL : (*jni)->NewStringUTF(jni, name);
+    jstring text = key == NULL ? NULL : (*jni)->NewStringUTF(jni, value);
+    if (text != NULL)
+        (*jni)->DeleteLocalRef(jni, (*jni)->CallStaticObjectMethod(jni, class, method, key, text));
+    (*jni)->DeleteLocalRef(jni, text);
+    (*jni)->DeleteLocalRef(jni, key);
+    (*jni)->DeleteLocalRef(jni, class);
+}
+
+void tv_agent_facade_announce(JNIEnv *jni)
+{
+    Dl_info info;
+    if (tv_agent.is_art || dladdr(&tv_agent, &info) == 0 || info.dli_fname == NULL)
+        return;
+    char *path = realpath(info.dli_fname, NULL);
+    if (path != NULL)
+        set_property(jni, "traceview.agent", path);
+    free(path);
+    if ((*jni)->ExceptionCheck(jni))
+        (*jni)->ExceptionClear(jni);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hooks.c - the class that rewritten methods call: three native methods.
+ *
+ * It is in the boot loader's unnamed module, which every module can read once its classes are
+ * rewritten.  (In java.lang even loaders that delegate nothing else would find it, but there the
+ * machine prints a warning for each native method.)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/classfile.h"
+#include "recorder/agent/texts.h"
+#include "recorder/growing.h"
+#include "recorder/quick.h"
+#include "recorder/recording.h"
+
+enum { PUBLIC = 1, STATIC = 8, FINAL = 0x10, SUPER = 0x20, NATIVE = 0x100 };
+
+/* The thread was part of a recording. */
+static __thread bool joined __attribute__((tls_model("initial-exec")));
+
+static _Atomic(jmethodID) hooks[3];
+
+static void take_name(jvmtiEnv *jvmti, jthread thread)
+{
+    jvmtiThreadInfo info;
+    char name[256];
+    if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE || info.name == NULL)
+        return;
+    tv_text_from_jvm(name, sizeof name, info.name, strlen(info.name), NULL);
+    tv_recording_name_thread(name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
+}
+
+/* The machine's answer has references in it, which in an event would stay. */
+static void name_thread(jvmtiEnv *jvmti, jthread thread)
+{
+    JNIEnv *jni;
+    if (!tv_agent_hold())
+        return;
+    if ((*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK &&
+        (*jni)->PushLocalFrame(jni, 8) == 0) {
+        take_name(jvmti, thread);
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
+    tv_agent_release();
+}
+
+void tv_agent_hooks_end_thread(jvmtiEnv *jvmti, jthread thread)
+{
+    if (!joined)
+        return; /* it never called */
+    name_thread(jvmti, thread);
+    tv_recording_end_thread();
+}
+
+static void see_thread(void)
+{
+    joined = true;
+    name_thread(tv_agent.jvmti, NULL);
+}
+
+void tv_agent_hooks_name_threads(void)
+{
+    tv_recorder.joined = see_thread;
+}
+
+static void JNICALL enter(JNIEnv *jni, jclass class, jint id)
+{
+    (void)jni;
+    (void)class;
+    tv_quick_enter((uint64_t)(uint32_t)id << 2, TV_FRAME_STAYS);
+}
+
+static void JNICALL leave(JNIEnv *jni, jclass class, jint id)
+{
+    (void)jni;
+    (void)class;
+    tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_EXIT, 0, false);
+}
+
+static void JNICALL unroll(JNIEnv *jni, jclass class, jint id)
+{
+    (void)jni;
+    (void)class;
+    tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_UNROLL, 0, false);
+}
+
+static void put_text(struct tv_growing *out, const char *text)
+{
+    tv_growing_put_u8(out, TV_CONSTANT_TEXT);
+    tv_growing_put_u16(out, (unsigned)strlen(text));
+    tv_growing_put(out, text, strlen(text));
+}
+
+static void put_class(struct tv_growing *out, unsigned name)
+{
+    tv_growing_put_u8(out, TV_CONSTANT_CLASS);
+    tv_growing_put_u16(out, name);
+}
+
+/* The class file: version 49, so that it needs no frames. */
+static void make_class(struct tv_growing *out)
+{
+    tv_growing_put_u32(out, 0xCAFEBABE);
+    tv_growing_put_u32(out, 49);
+    tv_growing_put_u16(out, 9);
+    put_text(out, TV_AGENT_HOOKS);     /* 1 */
+    put_class(out, 1);                 /* 2 */
+    put_text(out, "java/lang/Object"); /* 3 */
+    put_class(out, 3);                 /* 4 */
+    put_text(out, "(I)V");             /* 5 */
+    put_text(out, "enter");            /* 6 */
+    put_text(out, "exit");             /* 7 */
+    put_text(out, "unroll");           /* 8 */
+    tv_growing_put_u16(out, PUBLIC | FINAL | SUPER);
+    tv_growing_put_u16(out, 2);
+    tv_growing_put_u16(out, 4);
+    tv_growing_put_u32(out, 0); /* neither interfaces nor fields */
+    tv_growing_put_u16(out, 3);
+    for (unsigned name = 6; name <= 8; name++) {
+        tv_growing_put_u16(out, PUBLIC | STATIC | NATIVE);
+        tv_growing_put_u16(out, name);
+        tv_growing_put_u16(out, 5);
+        tv_growing_put_u16(out, 0);
+    }
+    tv_growing_put_u16(out, 0);
+}
+
+/* JNI takes texts that may be written to, and the address of a function as that of an object. */
+static bool bind(JNIEnv *jni, jclass class)
+{
+    static char names[3][8] = {"enter", "exit", "unroll"};
+    static char signature[] = "(I)V";
+    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {enter, leave, unroll};
+    JNINativeMethod methods[3];
+    for (unsigned i = 0; i < 3; i++) {
+        methods[i] = (JNINativeMethod){names[i], signature, NULL};
+        memcpy(&methods[i].fnPtr, &functions[i], sizeof functions[i]);
+    }
+    if ((*jni)->RegisterNatives(jni, class, methods, 3) != 0)
+        return false;
+    for (unsigned i = 0; i < 3; i++)
+        atomic_store(&hooks[i], (*jni)->GetStaticMethodID(jni, class, names[i], signature));
+    return !(*jni)->ExceptionCheck(jni);
+}
+
+jint tv_agent_hooks_frames(const jvmtiFrameInfo *frames, jint depth)
+{
+    for (unsigned i = 0; i < 3 && depth > 0; i++)
+        if (frames[0].method == atomic_load_explicit(&hooks[i], memory_order_relaxed))
+            return 1; /* they call nothing */
+    return 0;
+}
+
+bool tv_agent_hooks_define(JNIEnv *jni)
+{
+    struct tv_growing bytes = {0};
+    jclass class = NULL;
+    make_class(&bytes);
+    if (!bytes.failed)
+        class = (*jni)->DefineClass(jni, TV_AGENT_HOOKS, NULL, (const jbyte *)bytes.data,
+                                    (jsize)bytes.length);
+    tv_growing_release(&bytes);
+    if (class != NULL && bind(jni, class))
+        return true;
+    (*jni)->ExceptionClear(jni);
+    tv_agent_say("the class of the hooks could not be defined");
+    return false;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* names.c - what the machine says of methods, places and threads.  See agent.h. */
+#include <string.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/texts.h"
+#include "recorder/samples.h"
+
+/* Groups within groups that are looked through. */
+#define GROUPS 64
+
+/* Takes over what the machine allocated: without `skip` bytes in front and as many behind, with
+ * dots.  Empty when there is none. */
+static void keep(char *text, size_t skip, char out[TV_AGENT_NAME])
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    out[0] = '\0';
+    if (text == NULL)
+        return;
+    size_t length = strlen(text);
+    length = length > 2 * skip ? length - 2 * skip : 0;
+    tv_text_from_jvm(out, TV_AGENT_NAME, text + skip, length, skip > 0 ? "/." : NULL);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)text);
+}
+
+bool tv_agent_method_read(JNIEnv *jni, jmethodID method, struct tv_agent_method *out)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    char *name = NULL, *signature = NULL, *class_name = NULL, *file = NULL;
+    jclass class = NULL;
+    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) != JVMTI_ERROR_NONE)
+        return false;
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, &signature, NULL) != JVMTI_ERROR_NONE) {
+        (*jni)->DeleteLocalRef(jni, class);
+        return false;
+    }
+    if ((*jvmti)->GetClassSignature(jvmti, class, &class_name, NULL) != JVMTI_ERROR_NONE)
+        class_name = NULL;
+    if ((*jvmti)->GetSourceFileName(jvmti, class, &file) != JVMTI_ERROR_NONE)
+        file = NULL;
+    (*jni)->DeleteLocalRef(jni, class);
+    keep(class_name, 1, out->class_name);
+    if (out->class_name[0] == '\0')
+        snprintf(out->class_name, sizeof out->class_name, "<Unknown Class>");
+    keep(name, 0, out->name);
+    keep(signature, 0, out->signature);
+    keep(file, 0, out->file);
+    return true;
+}
+
+int32_t tv_agent_line_of(jmethodID method, jlocation location)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jint count;
+    jvmtiLineNumberEntry *lines;
+    int32_t line = TV_SAMPLES_NO_LINE;
+    jlocation nearest = -1;
+    if (location < 0)
+        return TV_SAMPLES_NATIVE_LINE;
+    if ((*jvmti)->GetLineNumberTable(jvmti, method, &count, &lines) != JVMTI_ERROR_NONE)
+        return line;
+    for (jint i = 0; i < count; i++) {
+        if (lines[i].start_location > location || lines[i].start_location < nearest)
+            continue;
+        nearest = lines[i].start_location;
+        line = lines[i].line_number;
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)lines);
+    return line;
+}
+
+bool tv_agent_thread_read(JNIEnv *jni, jthread thread, struct tv_agent_thread *out)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jvmtiThreadInfo info;
+    jvmtiThreadGroupInfo group;
+    if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE)
+        return false;
+    keep(info.name, 0, out->name);
+    out->group[0] = '\0';
+    out->has_group =
+        info.thread_group != NULL &&
+        (*jvmti)->GetThreadGroupInfo(jvmti, info.thread_group, &group) == JVMTI_ERROR_NONE;
+    if (out->has_group) {
+        keep(group.name, 0, out->group);
+        (*jni)->DeleteLocalRef(jni, group.parent);
+    }
+    (*jni)->DeleteLocalRef(jni, info.thread_group);
+    (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+    return true;
+}
+
+bool tv_agent_mark_read(jvmtiEnv *marks, jthread thread, uint32_t *mark)
+{
+    jint state;
+    jlong tag = 0;
+    if ((*marks)->GetThreadState(marks, thread, &state) != JVMTI_ERROR_NONE ||
+        (state & JVMTI_THREAD_STATE_ALIVE) == 0 ||
+        (*marks)->GetTag(marks, thread, &tag) != JVMTI_ERROR_NONE)
+        return false;
+    *mark = (uint32_t)tag;
+    return true;
+}
+
+void tv_agent_mark(jvmtiEnv *marks, jthread thread, uint32_t mark)
+{
+    (void)(*marks)->SetTag(marks, thread, mark);
+}
+
+void tv_agent_mark_self(jvmtiEnv *marks, JNIEnv *jni, uint32_t mark)
+{
+    jthread self;
+    if ((*marks)->GetCurrentThread(marks, &self) != JVMTI_ERROR_NONE)
+        return;
+    tv_agent_mark(marks, self, mark);
+    (*jni)->DeleteLocalRef(jni, self);
+}
+
+/* The group's parent, in whose place it is; false: it has another name than `wanted`. */
+static bool look_at_group(JNIEnv *jni, jthreadGroup *group, const char *wanted)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jvmtiThreadGroupInfo info;
+    char name[TV_AGENT_NAME];
+    if ((*jvmti)->GetThreadGroupInfo(jvmti, *group, &info) != JVMTI_ERROR_NONE)
+        info = (jvmtiThreadGroupInfo){0};
+    keep(info.name, 0, name);
+    (*jni)->DeleteLocalRef(jni, *group);
+    *group = info.parent;
+    return strcmp(name, wanted) == 0;
+}
+
+static bool is_below(JNIEnv *jni, jthread thread, const char *wanted)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jvmtiThreadInfo info;
+    bool found = false;
+    if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE)
+        return false;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
+    (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+    jthreadGroup group = info.thread_group;
+    for (unsigned i = 0; group != NULL && !found && i < GROUPS; i++)
+        found = look_at_group(jni, &group, wanted);
+    (*jni)->DeleteLocalRef(jni, group);
+    return found;
+}
+
+bool tv_agent_thread_matches(JNIEnv *jni, jthread thread, const char *pattern)
+{
+    struct tv_agent_thread names;
+    if (pattern == NULL || strcmp(pattern, "all") == 0)
+        return true;
+    if (strncmp(pattern, "group:", 6) == 0)
+        return is_below(jni, thread, pattern + 6);
+    return tv_agent_thread_read(jni, thread, &names) && tv_text_matches_any(pattern, names.name);
+}

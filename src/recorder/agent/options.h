@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.h - what the agent is told: NAME=VALUE, with commas between.  A comma that belongs to a
+ * value is written twice.
+ *
+ * `options.c` holds the one table of names, values and help.
+ */
+#ifndef TV_RECORDER_AGENT_OPTIONS_H
+#define TV_RECORDER_AGENT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum tv_agent_mode { TV_AGENT_TRACE, TV_AGENT_SAMPLE, TV_AGENT_BOTH };
+
+enum tv_agent_engine { TV_AGENT_ENGINE_AUTO, TV_AGENT_ENGINE_BCI, TV_AGENT_ENGINE_EVENTS };
+enum tv_agent_stack { TV_AGENT_STACK_JVMTI, TV_AGENT_STACK_AGCT };
+enum tv_agent_state { TV_AGENT_STATE_ALL, TV_AGENT_STATE_RUNNABLE };
+enum tv_agent_format { TV_AGENT_FORMAT_ANDROID, TV_AGENT_FORMAT_JDK, TV_AGENT_FORMAT_BINARY };
+
+struct tv_agent_options {
+    unsigned mode;   /* enum tv_agent_mode */
+    unsigned engine; /* enum tv_agent_engine */
+    char *file;      /* %p the process, %t the time; NULL: the mode's default */
+    bool force;      /* overwrite */
+    unsigned clock;  /* enum tv_recording_clock */
+    uint64_t buffer;
+    unsigned full; /* enum tv_recording_full */
+    char *spool;
+    bool orphans;
+    bool alloc;
+    char *include; /* patterns with colons between, or NULL */
+    char *exclude;
+    bool boot;
+    char *threads;
+    uint64_t rate;        /* ticks in a second */
+    uint64_t interval_ms; /* 0: by rate */
+    uint64_t depth;
+    unsigned stack;  /* enum tv_agent_stack */
+    unsigned state;  /* enum tv_agent_state */
+    unsigned format; /* enum tv_agent_format */
+    uint64_t delay_ms;
+    uint64_t duration_ms; /* 0: to the end */
+    bool start;
+    char *control;
+    bool verbose;
+    bool quiet;
+    bool help;
+    bool stop; /* attached again: end the recording that is under way */
+};
+
+void tv_agent_options_init(struct tv_agent_options *options);
+
+/* Reads `text`, which may be NULL, over what is set.  False: `why` says what is wrong with it. */
+bool tv_agent_options_read(struct tv_agent_options *options, const char *text, char *why,
+                           size_t room);
+void tv_agent_options_release(struct tv_agent_options *options);
+
+/* A line for each option. */
+void tv_agent_options_help(FILE *to);
+
+#endif

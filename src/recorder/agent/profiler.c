@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profiler.c - see profiler.h. */
+#include "recorder/agent/profiler.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/ticker.h"
+#include "recorder/samples.h"
+
+/* A thread that was looked at and is not of the set; as an id, no thread has it. */
+#define NOT_WANTED 1u
+
+/* Finding a line is slow, and stacks are the same most of the time. */
+#define PLACES 4096u
+
+struct place {
+    jmethodID method;
+    jlocation location;
+    uint32_t element; /* plus one; 0: empty */
+};
+
+struct tv_profiler {
+    struct tv_ticker ticker;
+    struct tv_profiler_options options;
+    jvmtiEnv *marks; /* on the threads: their ids */
+    bool knows_itself;
+    pthread_mutex_t lock; /* of what follows */
+    struct tv_samples samples;
+    jvmtiFrameInfo *frames;
+    uint32_t *stack;
+    struct place places[PLACES];
+    struct tv_profiler *next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct tv_profiler *first;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint32_t add_element(struct tv_profiler *profiler, JNIEnv *jni, jmethodID method,
+                            int32_t line)
+{
+    struct tv_agent_method names;
+    if (!tv_agent_method_read(jni, method, &names))
+        return 0;
+    struct tv_sample_element element = {
+        .method = (uint64_t)(uintptr_t)method,
+        .line = line,
+        .class_name = names.class_name,
+        .name = names.name,
+        .file = names.file[0] == '\0' ? NULL : names.file,
+    };
+    return tv_samples_add_element(&profiler->samples, &element);
+}
+
+static uint32_t element_of(struct tv_profiler *profiler, JNIEnv *jni, const jvmtiFrameInfo *frame)
+{
+    uint64_t method = (uint64_t)(uintptr_t)frame->method;
+    uint64_t hash = (method >> 3) * 31 + (uint64_t)frame->location;
+    struct place *place = &profiler->places[hash % PLACES];
+    if (place->element != 0 && place->method == frame->method && place->location == frame->location)
+        return place->element;
+    int32_t line = tv_agent_line_of(frame->method, frame->location);
+    uint32_t element = tv_samples_find_element(&profiler->samples, method, line);
+    if (element == 0)
+        element = add_element(profiler, jni, frame->method, line);
+    *place = (struct place){frame->method, frame->location, element};
+    return element;
+}
+
+/* The id of a thread of the set; what is not of it is remembered as that. */
+static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
+{
+    jvmtiEnv *marks = profiler->marks;
+    struct tv_agent_thread names;
+    uint32_t id;
+    if (!tv_agent_mark_read(marks, thread, &id))
+        return 0; /* dead, or not born yet */
+    if (id == NOT_WANTED)
+        return 0;
+    if (id != 0 && tv_samples_see_again(&profiler->samples, id))
+        return id;
+    if (!tv_agent_thread_read(jni, thread, &names))
+        return 0;
+    uint32_t now = NOT_WANTED;
+    if (profiler->options.set != NULL ||
+        tv_agent_thread_matches(jni, thread, profiler->options.pattern))
+        now = tv_samples_see(&profiler->samples, names.name, names.has_group ? names.group : NULL);
+    tv_agent_mark(marks, thread, now);
+    return now == NOT_WANTED ? 0 : now;
+}
+
+static bool counts(const struct tv_profiler *profiler, jthread thread)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jint state;
+    if (!profiler->options.only_runnable)
+        return true;
+    return (*jvmti)->GetThreadState(jvmti, thread, &state) == JVMTI_ERROR_NONE &&
+           (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 &&
+           (state & (JVMTI_THREAD_STATE_SUSPENDED | JVMTI_THREAD_STATE_INTERRUPTED)) == 0;
+}
+
+struct look {
+    struct tv_profiler *profiler;
+    JNIEnv *jni;
+    const uint32_t *ids;
+};
+
+static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
+{
+    const struct look *look = context;
+    struct tv_profiler *profiler = look->profiler;
+    jint ours = tv_agent_hooks_frames(frames, depth);
+    frames += ours;
+    depth -= ours;
+    for (jint i = 0; i < depth; i++) {
+        profiler->stack[i] = element_of(profiler, look->jni, &frames[i]);
+        if (profiler->stack[i] == 0)
+            return;
+    }
+    (void)tv_samples_add(&profiler->samples, look->ids[index], profiler->stack, (uint32_t)depth);
+}
+
+/* History first, so that stacks find the ids of new threads.  As in the seed of all this, a set
+ * that has a null between its threads is sampled up to there. */
+static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads, jint count)
+{
+    uint32_t *ids = calloc((size_t)count + 1, sizeof ids[0]);
+    jint end = 0;
+    if (ids == NULL)
+        return;
+    tv_samples_begin_tick(&profiler->samples);
+    for (jint i = 0; i < count; i++)
+        if (threads[i] != NULL)
+            ids[i] = see(profiler, jni, threads[i]);
+    tv_samples_seen_all(&profiler->samples);
+    while (end < count && threads[end] != NULL)
+        end++;
+    for (jint i = 0; i < end; i++)
+        if (ids[i] == 0 || !counts(profiler, threads[i]))
+            threads[i] = NULL;
+    struct look look = {profiler, jni, ids};
+    if (profiler->options.depth >= 1)
+        tv_agent_stacks_take(&(struct tv_agent_stacks){
+            .threads = threads,
+            .count = end,
+            .depth = (jint)profiler->options.depth,
+            .frames = profiler->frames,
+            .take = take,
+            .context = &look,
+        });
+    free(ids);
+}
+
+/* All threads, for free(); NULL: none could be had. */
+static jthread *list_all(jint *count)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jthread *found;
+    if ((*jvmti)->GetAllThreads(jvmti, count, &found) != JVMTI_ERROR_NONE)
+        return NULL;
+    jthread *list = calloc((size_t)*count + 1, sizeof list[0]);
+    if (list != NULL)
+        memcpy(list, found, (size_t)*count * sizeof list[0]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)found);
+    return list;
+}
+
+static void throw_no_array(JNIEnv *jni)
+{
+    jclass class = (*jni)->FindClass(jni, "java/lang/NullPointerException");
+    if (class != NULL)
+        (*jni)->ThrowNew(jni, class, "threads() == null");
+}
+
+/* What the set says, likewise.  An exception may be pending afterwards. */
+static jthread *list_set(const struct tv_profiler *profiler, JNIEnv *jni, jint *count)
+{
+    jobject array = (*jni)->CallObjectMethod(jni, profiler->options.set, profiler->options.threads);
+    if ((*jni)->ExceptionCheck(jni))
+        return NULL;
+    if (array == NULL) {
+        throw_no_array(jni);
+        return NULL;
+    }
+    *count = (*jni)->GetArrayLength(jni, array);
+    /* A promise: with more threads than the machine likes, it makes room all the same. */
+    if ((*jni)->EnsureLocalCapacity(jni, *count > 4000 ? 4000 : *count + 64) != 0)
+        (*jni)->ExceptionClear(jni);
+    jthread *list = calloc((size_t)*count + 1, sizeof list[0]);
+    for (jint i = 0; list != NULL && i < *count; i++)
+        list[i] = (*jni)->GetObjectArrayElement(jni, array, i);
+    return list;
+}
+
+static void look_around(struct tv_profiler *profiler, JNIEnv *jni)
+{
+    jint count = 0;
+    jthread *threads =
+        profiler->options.set == NULL ? list_all(&count) : list_set(profiler, jni, &count);
+    if (threads != NULL && tv_agent_hold()) {
+        pthread_mutex_lock(&profiler->lock);
+        look_at(profiler, jni, threads, count);
+        pthread_mutex_unlock(&profiler->lock);
+        tv_agent_release();
+    }
+    free(threads);
+}
+
+static bool tick(void *context, JNIEnv *jni)
+{
+    struct tv_profiler *profiler = context;
+    if ((*jni)->PushLocalFrame(jni, 64) != 0) {
+        (*jni)->ExceptionClear(jni);
+        return true;
+    }
+    if (!profiler->knows_itself)
+        tv_agent_mark_self(profiler->marks, jni, NOT_WANTED);
+    profiler->knows_itself = true;
+    look_around(profiler, jni);
+    (*jni)->PopLocalFrame(jni, NULL);
+    return !(*jni)->ExceptionCheck(jni);
+}
+
+static void release(void *context)
+{
+    struct tv_profiler *profiler = context;
+    JNIEnv *jni;
+    jvmtiEnv *marks = profiler->marks;
+    if (atomic_load(&tv_agent.live)) {
+        if (marks != NULL)
+            (void)(*marks)->DisposeEnvironment(marks);
+        if (profiler->options.set != NULL &&
+            (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
+            (*jni)->DeleteGlobalRef(jni, profiler->options.set);
+    }
+    pthread_mutex_destroy(&profiler->lock);
+    tv_samples_release(&profiler->samples);
+    free(profiler->frames);
+    free(profiler->stack);
+    free(profiler);
+}
+
+static bool equip(struct tv_profiler *profiler, JNIEnv *jni)
+{
+    struct tv_profiler_options *options = &profiler->options;
+    if (options->depth > TV_AGENT_DEEPEST)
+        options->depth = TV_AGENT_DEEPEST;
+    size_t depth = options->depth < 1 ? 1 : (size_t)options->depth;
+    profiler->frames = calloc(depth, sizeof profiler->frames[0]);
+    profiler->stack = calloc(depth, sizeof profiler->stack[0]);
+    if (options->set != NULL)
+        options->set = (*jni)->NewGlobalRef(jni, options->set);
+    profiler->marks = tv_agent_new_marks();
+    return profiler->frames != NULL && profiler->stack != NULL && profiler->marks != NULL;
+}
+
+struct tv_profiler *tv_profiler_new(JNIEnv *jni, const struct tv_profiler_options *options)
+{
+    struct tv_profiler *profiler = calloc(1, sizeof *profiler);
+    if (profiler == NULL)
+        return NULL;
+    profiler->options = *options;
+    pthread_mutex_init(&profiler->lock, NULL);
+    if (!equip(profiler, jni)) {
+        release(profiler);
+        return NULL;
+    }
+    profiler->ticker.tick = tick;
+    profiler->ticker.release = release;
+    profiler->ticker.context = profiler;
+    tv_ticker_init(&profiler->ticker);
+    pthread_mutex_lock(&all.lock);
+    profiler->next = all.first;
+    all.first = profiler;
+    pthread_mutex_unlock(&all.lock);
+    return profiler;
+}
+
+int tv_profiler_start(struct tv_profiler *profiler, int64_t period_ns)
+{
+    return tv_ticker_start(&profiler->ticker, period_ns);
+}
+
+void tv_profiler_stop(struct tv_profiler *profiler)
+{
+    tv_ticker_stop(&profiler->ticker);
+}
+
+void tv_profiler_shut_down(struct tv_profiler *profiler)
+{
+    tv_ticker_end(&profiler->ticker, true);
+}
+
+int tv_profiler_write(struct tv_profiler *profiler, enum tv_agent_format format, FILE *to,
+                      struct tv_profiler_counts *counted)
+{
+    time_t now = time(NULL);
+    bool jdk = format == TV_AGENT_FORMAT_JDK;
+    if (tv_ticker_is_started(&profiler->ticker))
+        return -EBUSY;
+    pthread_mutex_lock(&profiler->lock);
+    uint32_t depth = profiler->options.depth < 1 ? 0 : (uint32_t)profiler->options.depth;
+    bool fine = format == TV_AGENT_FORMAT_BINARY
+                    ? tv_hprof_binary_write(&profiler->samples, depth, (uint64_t)now * 1000, to)
+                    : tv_hprof_text_write(&profiler->samples, jdk ? TV_HPROF_JDK : TV_HPROF_ANDROID,
+                                          now, to);
+    *counted = (struct tv_profiler_counts){profiler->samples.total, profiler->ticker.late};
+    pthread_mutex_unlock(&profiler->lock);
+    return fine ? 0 : -EIO;
+}
+
+void tv_profiler_free(struct tv_profiler *profiler)
+{
+    pthread_mutex_lock(&all.lock);
+    struct tv_profiler **at = &all.first;
+    while (*at != NULL && *at != profiler)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = profiler->next;
+    pthread_mutex_unlock(&all.lock);
+    tv_ticker_free(&profiler->ticker);
+}
+
+/* A tick may be in a set's own code for ever; it finds the machine dead when it returns. */
+void tv_profiler_end_all(void)
+{
+    pthread_mutex_lock(&all.lock);
+    for (struct tv_profiler *i = all.first; i != NULL; i = i->next)
+        tv_ticker_end(&i->ticker, false);
+    pthread_mutex_unlock(&all.lock);
+}

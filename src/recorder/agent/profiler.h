@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profiler.h - sampling profilers: each has a set of threads, a depth, a rate and samples of its
+ * own.
+ *
+ * Threads are told apart by what hangs on them in a JVMTI environment that each profiler has for
+ * itself.  A thread's START is the first tick that finds it in the set and alive, its END the first
+ * that does not.  Samples last over stops and starts.
+ */
+#ifndef TV_RECORDER_AGENT_PROFILER_H
+#define TV_RECORDER_AGENT_PROFILER_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "recorder/agent/options.h"
+
+struct tv_profiler;
+
+struct tv_profiler_options {
+    /* Whom: an object of dalvik.system.SamplingProfiler.ThreadSet, which every tick asks; or,
+     * without one, all threads that `pattern` lets through as option `threads` has it. */
+    jobject set;
+    jmethodID threads;
+    const char *pattern; /* NULL: all; must outlive the profiler */
+    int64_t depth;       /* of the stacks; of less than 1 nothing is kept */
+    bool only_runnable;
+};
+
+struct tv_profiler_counts {
+    uint64_t samples;
+    uint64_t late; /* ticks that were left out */
+};
+
+/* NULL: no memory, or the machine gives no further environment. */
+struct tv_profiler *tv_profiler_new(JNIEnv *jni, const struct tv_profiler_options *options);
+
+/* See tv_ticker_start. */
+int tv_profiler_start(struct tv_profiler *profiler, int64_t period_ns);
+
+/* Waits for the tick in progress. */
+void tv_profiler_stop(struct tv_profiler *profiler);
+
+/* There is no start after it; what was sampled can still be written. */
+void tv_profiler_shut_down(struct tv_profiler *profiler);
+
+/* All samples so far.  0, -EBUSY: it is started; else they could not be written. */
+int tv_profiler_write(struct tv_profiler *profiler, enum tv_agent_format format, FILE *to,
+                      struct tv_profiler_counts *counts);
+
+void tv_profiler_free(struct tv_profiler *profiler);
+
+/* The machine dies: no profiler looks at it from here on. */
+void tv_profiler_end_all(void);
+
+#endif

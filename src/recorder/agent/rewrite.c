@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite.c - the class around the methods: constants at the end of the pool, the rest copied.
+ */
+#include "recorder/agent/rewrite.h"
+
+#include <stdlib.h>
+
+#include "recorder/agent/rewrite_parts.h"
+#include "recorder/growing.h"
+
+/* What sipush can push. */
+#define HIGHEST_SHORT 32767u
+
+/* The count of constants is 16 bits, one more than the last index. */
+#define MOST_CONSTANTS 65535u
+
+/* A class being rewritten. */
+struct work {
+    struct tv_classfile file;
+    const struct tv_rewrite_plan *plan;
+    struct tv_rewrite_constants constants;
+    unsigned constant_count;
+    struct tv_growing pool;    /* constants that are added */
+    struct tv_growing members; /* the class from its access flags on */
+    struct tv_rewrite_result *result;
+};
+
+static unsigned add_constant(struct work *work)
+{
+    if (work->constant_count >= MOST_CONSTANTS) {
+        work->pool.failed = true;
+        return 0;
+    }
+    return work->constant_count++;
+}
+
+static unsigned add_text(struct work *work, const char *text)
+{
+    size_t length = 0;
+    while (text[length] != '\0')
+        length++;
+    tv_growing_put_u8(&work->pool, TV_CONSTANT_TEXT);
+    tv_growing_put_u16(&work->pool, (unsigned)length);
+    tv_growing_put(&work->pool, text, length);
+    return add_constant(work);
+}
+
+static unsigned add_class(struct work *work, const char *name)
+{
+    unsigned text = add_text(work, name);
+    tv_growing_put_u8(&work->pool, TV_CONSTANT_CLASS);
+    tv_growing_put_u16(&work->pool, text);
+    return add_constant(work);
+}
+
+static unsigned add_pair(struct work *work, unsigned tag, unsigned first, unsigned second)
+{
+    tv_growing_put_u8(&work->pool, tag);
+    tv_growing_put_u16(&work->pool, first);
+    tv_growing_put_u16(&work->pool, second);
+    return add_constant(work);
+}
+
+static void add_constants(struct work *work)
+{
+    unsigned hooks = add_class(work, work->plan->hooks);
+    unsigned signature = add_text(work, "(I)V");
+    unsigned *const methods[] = {&work->constants.enter, &work->constants.exit,
+                                 &work->constants.unroll};
+    static const char *const names[] = {"enter", "exit", "unroll"};
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned name = add_text(work, names[i]);
+        unsigned pair = add_pair(work, TV_CONSTANT_NAME_AND_TYPE, name, signature);
+        *methods[i] = add_pair(work, TV_CONSTANT_METHOD, hooks, pair);
+    }
+    work->constants.throwable = add_class(work, "java/lang/Throwable");
+    work->constants.frames = add_text(work, "StackMapTable");
+}
+
+static unsigned add_id(struct work *work, uint32_t id)
+{
+    if (id <= HIGHEST_SHORT)
+        return 0;
+    tv_growing_put_u8(&work->pool, TV_CONSTANT_INTEGER);
+    tv_growing_put_u32(&work->pool, id);
+    return add_constant(work);
+}
+
+/* The id that the plan gives to the method, 0 when it is to stay as it is. */
+static uint32_t ask_id(struct work *work, const struct tv_rewrite_code *code, unsigned name,
+                       unsigned signature)
+{
+    struct tv_rewrite_method method = {.first_line = code->first_line};
+    const struct tv_classfile *file = &work->file;
+    if (!tv_classfile_class_name(file, file->this_class, &method.class_name) ||
+        !tv_classfile_text(file, name, &method.name) ||
+        !tv_classfile_text(file, signature, &method.signature))
+        return 0;
+    if (!tv_classfile_text(file, file->source_file, &method.source))
+        method.source = (struct tv_class_span){NULL, 0};
+    return work->plan->id(work->plan->context, &method);
+}
+
+/* Puts the attribute "Code" of a method; false: it is to be copied as it is. */
+static bool put_code(struct work *work, struct tv_class_attribute attribute, unsigned name,
+                     unsigned signature)
+{
+    struct tv_rewrite_code code = {.file = &work->file, .constants = &work->constants};
+    struct tv_growing *out = &work->members;
+    code.is_constructor = tv_classfile_text_is(&work->file, name, "<init>");
+    bool planned = tv_rewrite_code_plan(&code, attribute.bytes);
+    uint32_t id = planned ? ask_id(work, &code, name, signature) : 0;
+    bool put = false;
+    if (id != 0) {
+        size_t start = out->length;
+        tv_growing_put_u16(out, attribute.name);
+        tv_growing_put_u32(out, 0);
+        put = tv_rewrite_code_put(&code, id, add_id(work, id), out);
+        if (put)
+            tv_growing_set_u32(out, start + 2, (uint32_t)(out->length - start - 6));
+        else
+            out->length = start;
+    }
+    work->result->rewritten += put;
+    work->result->refused += !planned || (id != 0 && !put);
+    tv_rewrite_code_release(&code);
+    return put;
+}
+
+static void copy(struct work *work, const uint8_t *from, const uint8_t *to)
+{
+    tv_growing_put(&work->members, from, (size_t)(to - from));
+}
+
+static void put_method(struct work *work, struct tv_class_cursor *cursor)
+{
+    const uint8_t *start = cursor->at;
+    tv_class_take_u16(cursor);
+    unsigned name = tv_class_take_u16(cursor);
+    unsigned signature = tv_class_take_u16(cursor);
+    unsigned count = tv_class_take_u16(cursor);
+    copy(work, start, cursor->at);
+    for (; count > 0; count--) {
+        start = cursor->at;
+        struct tv_class_attribute attribute = tv_class_take_attribute(cursor);
+        if (!tv_classfile_text_is(&work->file, attribute.name, "Code") ||
+            !put_code(work, attribute, name, signature))
+            copy(work, start, cursor->at);
+    }
+}
+
+static void put_members(struct work *work)
+{
+    const struct tv_classfile *file = &work->file;
+    const uint8_t *end = file->bytes + file->length;
+    struct tv_class_cursor cursor = {file->bytes + file->methods, end, false};
+    unsigned count = tv_class_take_u16(&cursor);
+    copy(work, file->bytes + file->constants_end, cursor.at);
+    for (; count > 0; count--)
+        put_method(work, &cursor);
+    copy(work, cursor.at, end);
+}
+
+/* False when there is no memory, or no room for more constants. */
+static bool put_class(struct work *work)
+{
+    struct tv_growing out = {0};
+    const struct tv_classfile *file = &work->file;
+    tv_growing_put(&out, file->bytes, 8);
+    tv_growing_put_u16(&out, work->constant_count);
+    tv_growing_put(&out, file->bytes + 10, file->constants_end - 10);
+    tv_growing_put(&out, work->pool.data, work->pool.length);
+    tv_growing_put(&out, work->members.data, work->members.length);
+    if (out.failed || work->pool.failed || work->members.failed) {
+        tv_growing_release(&out);
+        return false;
+    }
+    work->result->bytes = out.data;
+    work->result->length = out.length;
+    return true;
+}
+
+bool tv_rewrite_class(const uint8_t *bytes, size_t length, const struct tv_rewrite_plan *plan,
+                      struct tv_rewrite_result *result)
+{
+    struct work work = {.plan = plan, .result = result};
+    *result = (struct tv_rewrite_result){0};
+    if (!tv_classfile_read(&work.file, bytes, length))
+        return false;
+    work.constant_count = work.file.constant_count;
+    add_constants(&work);
+    put_members(&work);
+    bool fine = result->rewritten == 0 || put_class(&work);
+    tv_growing_release(&work.pool);
+    tv_growing_release(&work.members);
+    tv_classfile_release(&work.file);
+    return fine;
+}

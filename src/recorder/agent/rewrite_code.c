@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite_code.c - the instructions of one method.
+ *
+ * Two passes: the first says where each instruction goes, the second writes them there with their
+ * jumps set right.  Old places are checked in the second, when all starts are known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/agent/opcodes.h"
+#include "recorder/agent/rewrite_parts.h"
+
+#define LONGEST_CODE 65535u
+#define DEEPEST_STACK 65535u
+
+/* Is the invokespecial at `at` a constructor's call of one of its own class or of its parent? */
+static bool calls_own_constructor(const struct tv_rewrite_code *code, const uint8_t *method,
+                                  struct tv_class_span *called)
+{
+    const struct tv_classfile *file = code->file;
+    struct tv_class_span own, parent = {NULL, 0};
+    return tv_classfile_class_name(file, tv_class_get_u16(method), called) &&
+           tv_classfile_class_name(file, file->this_class, &own) &&
+           (file->super_class == 0 || tv_classfile_class_name(file, file->super_class, &parent)) &&
+           ((called->length == own.length && memcmp(called->data, own.data, own.length) == 0) ||
+            (called->length == parent.length && parent.length > 0 &&
+             memcmp(called->data, parent.data, parent.length) == 0));
+}
+
+static const uint8_t *constructor_called(const struct tv_classfile *file, unsigned index)
+{
+    const uint8_t *method = tv_classfile_constant(file, index, TV_CONSTANT_METHOD);
+    if (method == NULL)
+        return NULL;
+    const uint8_t *name =
+        tv_classfile_constant(file, tv_class_get_u16(method + 2), TV_CONSTANT_NAME_AND_TYPE);
+    bool is = name != NULL && tv_classfile_text_is(file, tv_class_get_u16(name), "<init>");
+    return is ? method : NULL;
+}
+
+/* Objects that are made for the arguments of super() are counted: their constructors' calls come
+ * first, the one that is left over is super() itself. */
+static void watch_constructor(struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
+                              uint32_t *made)
+{
+    struct tv_class_span called;
+    if (code->guard_from < code->length)
+        return;
+    if (code->at[at] == TV_OP_NEW)
+        ++*made;
+    if (code->at[at] != TV_OP_INVOKESPECIAL)
+        return;
+    const uint8_t *method = constructor_called(code->file, tv_class_get_u16(code->at + at + 1));
+    if (method == NULL)
+        return;
+    if (*made > 0)
+        --*made;
+    else if (calls_own_constructor(code, method, &called))
+        code->guard_from = at + bytes;
+}
+
+static bool lay_out(struct tv_rewrite_code *code)
+{
+    uint64_t to = TV_HOOK_BYTES;
+    uint32_t made = 0;
+    memset(code->map, 0xFF, ((size_t)code->length + 1) * sizeof code->map[0]);
+    for (uint32_t at = 0; at < code->length;) {
+        uint32_t bytes = tv_opcode_length(code->at, at, code->length);
+        enum tv_opcode_kind kind = tv_opcode_kind(code->at[at]);
+        if (bytes == 0)
+            return false;
+        code->map[at] = (uint32_t)to;
+        if (kind == TV_OP_LEAVE)
+            to += TV_HOOK_BYTES;
+        to += bytes;
+        if (kind == TV_OP_SWITCH) { /* the padding changes */
+            to += tv_opcode_switch_start(code->map[at]) - code->map[at];
+            to -= tv_opcode_switch_start(at) - at;
+        }
+        if (code->is_constructor)
+            watch_constructor(code, at, bytes, &made);
+        at += bytes;
+    }
+    /* The handler: a hook and athrow. */
+    if (to + TV_HOOK_BYTES + 1 > LONGEST_CODE)
+        return false;
+    code->handler = (uint32_t)to;
+    code->map[code->length] = (uint32_t)to;
+    return true;
+}
+
+bool tv_rewrite_code_plan(struct tv_rewrite_code *code, struct tv_class_span attribute)
+{
+    struct tv_class_cursor cursor = {attribute.data, attribute.data + attribute.length, false};
+    code->map = NULL;
+    code->max_stack = tv_class_take_u16(&cursor);
+    code->max_locals = tv_class_take_u16(&cursor);
+    code->length = tv_class_take_u32(&cursor);
+    code->at = tv_class_take(&cursor, code->length).data;
+    code->tables = cursor;
+    if (cursor.bad || code->length == 0 || code->length > LONGEST_CODE ||
+        code->max_stack >= DEEPEST_STACK)
+        return false;
+    code->guard_from = code->is_constructor ? code->length : 0;
+    code->map = malloc(((size_t)code->length + 1) * sizeof code->map[0]);
+    if (code->map == NULL || !lay_out(code))
+        return false;
+    code->first_line = tv_rewrite_first_line(code, cursor);
+    return true;
+}
+
+void tv_rewrite_code_release(struct tv_rewrite_code *code)
+{
+    free(code->map);
+    code->map = NULL;
+}
+
+static void put_hook(struct tv_growing *out, uint32_t id, unsigned push, unsigned hook)
+{
+    tv_growing_put_u8(out, push == 0 ? TV_OP_SIPUSH : TV_OP_LDC_W);
+    tv_growing_put_u16(out, push == 0 ? id : push);
+    tv_growing_put_u8(out, TV_OP_INVOKESTATIC);
+    tv_growing_put_u16(out, hook);
+}
+
+/* The new distance of a jump of the instruction at `from`; false when it leads nowhere. */
+static bool move_jump(const struct tv_rewrite_code *code, uint32_t from, uint32_t new_from,
+                      int64_t distance, int32_t *moved)
+{
+    int64_t to = (int64_t)from + distance;
+    if (to < 0 || to >= code->length || code->map[to] == TV_NOWHERE)
+        return false;
+    *moved = (int32_t)((int64_t)code->map[to] - (int64_t)new_from);
+    return true;
+}
+
+static bool put_jump(const struct tv_rewrite_code *code, uint32_t at, uint32_t to,
+                     struct tv_growing *out)
+{
+    bool wide = tv_opcode_kind(code->at[at]) == TV_OP_WIDE_JUMP;
+    int64_t distance = wide ? (int32_t)tv_class_get_u32(code->at + at + 1)
+                            : (int16_t)tv_class_get_u16(code->at + at + 1);
+    int32_t moved;
+    if (!move_jump(code, at, to, distance, &moved))
+        return false;
+    if (!wide && (moved < INT16_MIN || moved > INT16_MAX))
+        return false;
+    tv_growing_put_u8(out, code->at[at]);
+    if (wide)
+        tv_growing_put_u32(out, (uint32_t)moved);
+    else
+        tv_growing_put_u16(out, (unsigned)moved & 0xFFFF);
+    return true;
+}
+
+/* `at` is where the switch stands, `number` the distance in its old bytes. */
+static bool put_distance(const struct tv_rewrite_code *code, uint32_t at, const uint8_t *number,
+                         struct tv_growing *out)
+{
+    int32_t moved;
+    if (!move_jump(code, at, code->map[at], (int32_t)tv_class_get_u32(number), &moved))
+        return false;
+    tv_growing_put_u32(out, (uint32_t)moved);
+    return true;
+}
+
+static bool put_switch(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
+                       struct tv_growing *out)
+{
+    bool table = code->at[at] == TV_OP_TABLESWITCH;
+    uint32_t to = code->map[at], start = tv_opcode_switch_start(at);
+    const uint8_t *numbers = code->at + start, *end = code->at + at + bytes;
+    tv_growing_put_u8(out, code->at[at]);
+    for (uint32_t pad = to + 1; pad < tv_opcode_switch_start(to); pad++)
+        tv_growing_put_u8(out, 0);
+    if (!put_distance(code, at, numbers, out))
+        return false;
+    size_t head = table ? 8 : 4; /* lowest and highest, or the count of pairs */
+    tv_growing_put(out, numbers + 4, head);
+    for (numbers += 4 + head; numbers < end; numbers += 4) {
+        if (!table) {
+            tv_growing_put(out, numbers, 4);
+            numbers += 4;
+        }
+        if (!put_distance(code, at, numbers, out))
+            return false;
+    }
+    return true;
+}
+
+static bool put_instruction(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
+                            struct tv_growing *out)
+{
+    switch (tv_opcode_kind(code->at[at])) {
+    case TV_OP_JUMP:
+    case TV_OP_WIDE_JUMP:
+        return put_jump(code, at, code->map[at], out);
+    case TV_OP_SWITCH:
+        return put_switch(code, at, bytes, out);
+    case TV_OP_PLAIN:
+    case TV_OP_LEAVE:
+        tv_growing_put(out, code->at + at, bytes);
+        return true;
+    }
+    return false;
+}
+
+static bool put_instructions(const struct tv_rewrite_code *code, uint32_t id, unsigned push,
+                             struct tv_growing *out)
+{
+    put_hook(out, id, push, code->constants->enter);
+    for (uint32_t at = 0; at < code->length;) {
+        uint32_t bytes = tv_opcode_length(code->at, at, code->length);
+        if (tv_opcode_kind(code->at[at]) == TV_OP_LEAVE)
+            put_hook(out, id, push, code->constants->exit);
+        if (!put_instruction(code, at, bytes, out))
+            return false;
+        at += bytes;
+    }
+    if (tv_rewrite_code_is_guarded(code)) {
+        put_hook(out, id, push, code->constants->unroll);
+        tv_growing_put_u8(out, TV_OP_ATHROW);
+    }
+    return true;
+}
+
+bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
+                         struct tv_growing *out)
+{
+    struct tv_class_cursor tables = code->tables;
+    /* The handler holds the exception and the id. */
+    unsigned max_stack = code->max_stack < 1 ? 2 : code->max_stack + 1;
+    tv_growing_put_u16(out, max_stack);
+    tv_growing_put_u16(out, code->max_locals);
+    tv_growing_put_u32(out,
+                       code->handler + (tv_rewrite_code_is_guarded(code) ? TV_HOOK_BYTES + 1 : 0));
+    return put_instructions(code, id, push, out) && tv_rewrite_handlers_put(code, &tables, out) &&
+           tv_rewrite_attributes_put(code, &tables, out) && !out->failed;
+}

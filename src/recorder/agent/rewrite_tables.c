@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite_tables.c - the tables behind a method's instructions: handlers, lines, variables.
+ *
+ * All of them name places in the code; each is looked up in the map.
+ */
+#include "recorder/agent/rewrite_parts.h"
+
+/* JVMS 4.1: since this version, methods carry frames. */
+#define FIRST_WITH_FRAMES 50
+
+#define FULL_FRAME 255
+#define IS_OBJECT 7
+
+static bool place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
+{
+    if (at > code->length || code->map[at] == TV_NOWHERE)
+        return false;
+    *to = code->map[at];
+    return true;
+}
+
+bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
+                             struct tv_growing *out)
+{
+    bool guarded = tv_rewrite_code_is_guarded(code);
+    unsigned count = tv_class_take_u16(tables);
+    if (count + guarded > UINT16_MAX)
+        return false;
+    tv_growing_put_u16(out, count + guarded);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t from, to, target;
+        if (!place(code, tv_class_take_u16(tables), &from) ||
+            !place(code, tv_class_take_u16(tables), &to) ||
+            !place(code, tv_class_take_u16(tables), &target) || target == code->handler)
+            return false;
+        tv_growing_put_u16(out, from);
+        tv_growing_put_u16(out, to);
+        tv_growing_put_u16(out, target);
+        tv_growing_put_u16(out, tv_class_take_u16(tables));
+    }
+    if (guarded) {
+        tv_growing_put_u16(out, code->map[code->guard_from]);
+        tv_growing_put_u16(out, code->handler);
+        tv_growing_put_u16(out, code->handler);
+        tv_growing_put_u16(out, 0);
+    }
+    return !tables->bad;
+}
+
+/* The entry hook belongs to what starts at 0: a line or a variable there starts with it. */
+static bool place_start(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
+{
+    if (!place(code, at, to))
+        return false;
+    if (at == 0)
+        *to = 0;
+    return true;
+}
+
+static bool put_lines(const struct tv_rewrite_code *code, struct tv_class_span table,
+                      struct tv_growing *out)
+{
+    struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
+    unsigned count = tv_class_take_u16(&cursor);
+    tv_growing_put_u16(out, count);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t to;
+        unsigned at = tv_class_take_u16(&cursor);
+        if (at >= code->length || !place_start(code, at, &to))
+            return false;
+        tv_growing_put_u16(out, to);
+        tv_growing_put_u16(out, tv_class_take_u16(&cursor));
+    }
+    return !cursor.bad && cursor.at == cursor.end;
+}
+
+static bool put_variables(const struct tv_rewrite_code *code, struct tv_class_span table,
+                          struct tv_growing *out)
+{
+    struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
+    unsigned count = tv_class_take_u16(&cursor);
+    tv_growing_put_u16(out, count);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = tv_class_take_u16(&cursor);
+        unsigned length = tv_class_take_u16(&cursor);
+        struct tv_class_span rest = tv_class_take(&cursor, 6);
+        uint32_t from, to;
+        if (cursor.bad || !place_start(code, at, &from) || !place(code, at + length, &to))
+            return false;
+        tv_growing_put_u16(out, from);
+        tv_growing_put_u16(out, length == 0 ? 0 : to - from);
+        tv_growing_put(out, rest.data, rest.length);
+    }
+    return !cursor.bad && cursor.at == cursor.end;
+}
+
+static bool put_table(const struct tv_rewrite_code *code, struct tv_class_attribute attribute,
+                      bool lines, struct tv_growing *out)
+{
+    tv_growing_put_u16(out, attribute.name);
+    tv_growing_put_u32(out, (uint32_t)attribute.bytes.length);
+    return lines ? put_lines(code, attribute.bytes, out)
+                 : put_variables(code, attribute.bytes, out);
+}
+
+/* In the handler nothing is known of the variables, and the exception is on the stack. */
+static void add_handler_frame(const struct tv_rewrite_code *code, struct tv_rewrite_frames *frames)
+{
+    tv_growing_put_u8(&frames->bytes, FULL_FRAME);
+    tv_growing_put_u16(&frames->bytes, code->handler - frames->last - 1);
+    tv_growing_put_u16(&frames->bytes, 0);
+    tv_growing_put_u16(&frames->bytes, 1);
+    tv_growing_put_u8(&frames->bytes, IS_OBJECT);
+    tv_growing_put_u16(&frames->bytes, code->constants->throwable);
+    frames->count++;
+}
+
+static bool put_frames(const struct tv_rewrite_code *code, struct tv_class_span table,
+                       struct tv_growing *out)
+{
+    struct tv_rewrite_frames frames = {.last = TV_NOWHERE};
+    bool fine = tv_rewrite_frames_read(code, table, &frames) &&
+                !(frames.late && tv_rewrite_code_is_guarded(code));
+    if (tv_rewrite_code_is_guarded(code))
+        add_handler_frame(code, &frames);
+    tv_growing_put_u16(out, code->constants->frames);
+    tv_growing_put_u32(out, (uint32_t)frames.bytes.length + 2);
+    tv_growing_put_u16(out, frames.count);
+    tv_growing_put(out, frames.bytes.data, frames.bytes.length);
+    fine = fine && !frames.bytes.failed && frames.count <= UINT16_MAX;
+    tv_growing_release(&frames.bytes);
+    return fine;
+}
+
+enum table_kind { OTHER, LINES, VARIABLES, FRAMES };
+
+static enum table_kind kind_of(const struct tv_classfile *file, unsigned name)
+{
+    if (tv_classfile_text_is(file, name, "LineNumberTable"))
+        return LINES;
+    if (tv_classfile_text_is(file, name, "StackMapTable"))
+        return FRAMES;
+    if (tv_classfile_text_is(file, name, "LocalVariableTable") ||
+        tv_classfile_text_is(file, name, "LocalVariableTypeTable"))
+        return VARIABLES;
+    return OTHER;
+}
+
+bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
+                               struct tv_growing *out)
+{
+    static const uint8_t none[2] = {0, 0};
+    struct tv_class_span frames = {none, sizeof none};
+    bool has_frames = tv_rewrite_code_is_guarded(code) && code->file->major >= FIRST_WITH_FRAMES;
+    unsigned kept = 0;
+    size_t count_at = out->length;
+    tv_growing_put_u16(out, 0);
+    for (unsigned i = tv_class_take_u16(tables); i > 0; i--) {
+        struct tv_class_attribute attribute = tv_class_take_attribute(tables);
+        enum table_kind kind = kind_of(code->file, attribute.name);
+        if (tables->bad)
+            return false;
+        if (kind == FRAMES) {
+            frames = attribute.bytes;
+            has_frames = true;
+        } else if (kind != OTHER) {
+            kept++;
+            if (!put_table(code, attribute, kind == LINES, out))
+                return false;
+        }
+    }
+    if (has_frames && !put_frames(code, frames, out))
+        return false;
+    tv_growing_set_u16(out, count_at, kept + has_frames);
+    return tables->at == tables->end;
+}
+
+unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_class_cursor tables)
+{
+    tv_class_take(&tables, (size_t)8 * tv_class_take_u16(&tables));
+    for (unsigned i = tv_class_take_u16(&tables); i > 0 && !tables.bad; i--) {
+        struct tv_class_attribute attribute = tv_class_take_attribute(&tables);
+        if (!tables.bad && attribute.bytes.length >= 6 &&
+            kind_of(code->file, attribute.name) == LINES)
+            return tv_class_get_u16(attribute.bytes.data + 4);
+    }
+    return 0;
+}

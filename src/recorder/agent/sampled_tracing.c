@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampled_tracing.c - a .trace by looking at the stacks of all threads now and then.  See agent.h.
+ *
+ * Like a profiler it has an environment of its own for what it knows of a thread: its number.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/ticker.h"
+#include "recorder/sampled_trace.h"
+
+#define BILLION 1000000000
+#define THOUSAND 1000
+
+/* The deepest stack: what is cut is the outer end, and then all of it seems to be left and entered
+ * again, so this is more than a thread's stack has room for. */
+#define DEPTH TV_AGENT_DEEPEST
+
+struct sampled {
+    struct tv_ticker ticker;
+    jvmtiEnv *marks;
+    struct tv_sampled_trace *trace;
+    int64_t start_ns;
+    JNIEnv *jni; /* of the look, as are its threads */
+    jthread *threads;
+    jvmtiFrameInfo *frames;
+    uint64_t *methods;
+};
+
+static struct sampled *sampled;
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * BILLION + now.tv_nsec;
+}
+
+static uint64_t elapsed_us(const struct sampled *self)
+{
+    return (uint64_t)(now_ns(CLOCK_MONOTONIC) - self->start_ns) / THOUSAND;
+}
+
+static void name_method(uint64_t address, struct tv_recording_method *method, char *room,
+                        size_t size)
+{
+    JNIEnv *jni;
+    struct tv_agent_method *names = (void *)room;
+    if (size < sizeof *names ||
+        (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK ||
+        !tv_agent_method_read(jni, (jmethodID)(uintptr_t)address, names))
+        return;
+    method->class_name = names->class_name;
+    method->name = names->name;
+    method->signature = names->signature;
+    method->file = names->file;
+}
+
+/* The thread's number, given when it is seen doing something for the first time; 0: none. */
+static uint32_t see(struct sampled *self, jthread thread)
+{
+    struct tv_agent_thread names;
+    uint32_t number;
+    if (!tv_agent_mark_read(self->marks, thread, &number))
+        return 0;
+    if (number != 0 || !tv_agent_thread_read(self->jni, thread, &names))
+        return number;
+    number = tv_sampled_trace_add_thread(self->trace, names.name);
+    tv_agent_mark(self->marks, thread, number);
+    return number;
+}
+
+static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
+{
+    struct sampled *self = context;
+    jint ours = tv_agent_hooks_frames(frames, depth);
+    uint32_t number = see(self, self->threads[index]);
+    frames += ours;
+    depth -= ours;
+    for (jint i = 0; i < depth; i++)
+        self->methods[i] = (uint64_t)(uintptr_t)frames[i].method;
+    if (number != 0)
+        tv_sampled_trace_look(self->trace, number, self->methods, (uint32_t)depth);
+}
+
+/* The thread that looks has no frames, so it is not seen. */
+static bool look_at_all(struct sampled *self)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jint count;
+    if ((*jvmti)->GetAllThreads(jvmti, &count, &self->threads) != JVMTI_ERROR_NONE)
+        return true;
+    tv_sampled_trace_begin_look(self->trace, elapsed_us(self));
+    tv_agent_stacks_take(&(struct tv_agent_stacks){
+        .threads = self->threads,
+        .count = count,
+        .depth = DEPTH,
+        .frames = self->frames,
+        .take = take,
+        .context = self,
+    });
+    bool fine = tv_sampled_trace_end_look(self->trace);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)self->threads);
+    return fine;
+}
+
+static bool tick(void *context, JNIEnv *jni)
+{
+    struct sampled *self = context;
+    bool fine = true;
+    if ((*jni)->PushLocalFrame(jni, 64) != 0) {
+        (*jni)->ExceptionClear(jni);
+        return true;
+    }
+    self->jni = jni;
+    if (tv_agent_hold()) {
+        fine = look_at_all(self);
+        tv_agent_release();
+    }
+    (*jni)->PopLocalFrame(jni, NULL);
+    if (!fine)
+        tv_agent_say("the trace buffer is full, the recording ended");
+    return fine;
+}
+
+static void release(void *context)
+{
+    struct sampled *self = context;
+    jvmtiEnv *marks = self->marks;
+    if (marks != NULL && atomic_load(&tv_agent.live))
+        (void)(*marks)->DisposeEnvironment(marks);
+    if (self->trace != NULL)
+        tv_sampled_trace_free(self->trace);
+    free(self->frames);
+    free(self->methods);
+    free(self);
+}
+
+static int equip(struct sampled *self, const struct tv_agent_trace *wanted)
+{
+    self->marks = tv_agent_new_marks();
+    self->frames = calloc(DEPTH, sizeof self->frames[0]);
+    self->methods = calloc(DEPTH, sizeof self->methods[0]);
+    if (self->marks == NULL || self->frames == NULL || self->methods == NULL)
+        return -ENOMEM;
+    self->start_ns = now_ns(CLOCK_MONOTONIC);
+    return tv_sampled_trace_new(&self->trace,
+                                &(struct tv_sampled_trace_options){
+                                    .path = wanted->path,
+                                    .vm = tv_agent.is_art ? "art" : "jvm",
+                                    .buffer_bytes = wanted->buffer_bytes,
+                                    .start_us = (uint64_t)now_ns(CLOCK_REALTIME) / THOUSAND,
+                                    .namer = name_method,
+                                });
+}
+
+int tv_agent_sampled_start(const struct tv_agent_trace *wanted)
+{
+    struct sampled *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return -ENOMEM;
+    int error = equip(self, wanted);
+    if (error != 0) {
+        release(self);
+        return error;
+    }
+    self->ticker.tick = tick;
+    self->ticker.release = release;
+    self->ticker.context = self;
+    tv_ticker_init(&self->ticker);
+    error = tv_ticker_start(&self->ticker, wanted->interval_us * THOUSAND);
+    if (error == 0)
+        sampled = self;
+    else
+        tv_ticker_free(&self->ticker);
+    return error;
+}
+
+/* Names that were set late are seen now. */
+static void read_names(struct sampled *self, JNIEnv *jni)
+{
+    jvmtiEnv *marks = self->marks;
+    struct tv_agent_thread names;
+    jint count;
+    jthread *threads;
+    if ((*marks)->GetAllThreads(marks, &count, &threads) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        uint32_t number;
+        if (tv_agent_mark_read(marks, threads[i], &number) && number != 0 &&
+            tv_agent_thread_read(jni, threads[i], &names))
+            tv_sampled_trace_name_thread(self->trace, number, names.name);
+        (*jni)->DeleteLocalRef(jni, threads[i]);
+    }
+    (*marks)->Deallocate(marks, (unsigned char *)threads);
+}
+
+int tv_agent_sampled_stop(void)
+{
+    struct sampled *self = sampled;
+    bool attached;
+    sampled = NULL;
+    tv_ticker_stop(&self->ticker);
+    JNIEnv *jni = tv_agent_attach(&attached);
+    if (jni != NULL)
+        read_names(self, jni);
+    tv_agent_detach(attached);
+    int error = tv_sampled_trace_write(self->trace, elapsed_us(self));
+    tv_ticker_free(&self->ticker);
+    return error;
+}

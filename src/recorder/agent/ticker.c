@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ticker.c - see ticker.h. */
+#include "recorder/agent/ticker.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "recorder/agent/agent.h"
+
+#define BILLION 1000000000
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * BILLION + now.tv_nsec;
+}
+
+void tv_ticker_init(struct tv_ticker *ticker)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&ticker->lock, NULL);
+    pthread_cond_init(&ticker->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* The lock is held, here and below. */
+static void wait_until(struct tv_ticker *ticker, int64_t due)
+{
+    struct timespec until = {(time_t)(due / BILLION), (long)(due % BILLION)};
+    pthread_cond_timedwait(&ticker->changed, &ticker->lock, &until);
+}
+
+static void plan_next(struct tv_ticker *ticker)
+{
+    int64_t missed = (now_ns() - ticker->due_ns) / ticker->period_ns;
+    ticker->late += (uint64_t)missed;
+    ticker->due_ns += (missed + 1) * ticker->period_ns;
+}
+
+static void tick_once(struct tv_ticker *ticker, JNIEnv *jni)
+{
+    int64_t due = ticker->due_ns;
+    ticker->in_tick = true;
+    pthread_mutex_unlock(&ticker->lock);
+    bool go_on = ticker->tick(ticker->context, jni);
+    pthread_mutex_lock(&ticker->lock);
+    ticker->in_tick = false;
+    ticker->ticks++;
+    ticker->ending = ticker->ending || !go_on;
+    if (ticker->due_ns == due) /* else it was started anew meanwhile */
+        plan_next(ticker);
+    pthread_cond_broadcast(&ticker->changed);
+}
+
+static void tick_on(struct tv_ticker *ticker, JNIEnv *jni)
+{
+    pthread_mutex_lock(&ticker->lock);
+    while (!ticker->ending) {
+        if (!ticker->started)
+            pthread_cond_wait(&ticker->changed, &ticker->lock);
+        else if (now_ns() < ticker->due_ns)
+            wait_until(ticker, ticker->due_ns);
+        else
+            tick_once(ticker, jni);
+    }
+    pthread_mutex_unlock(&ticker->lock);
+}
+
+static void release(struct tv_ticker *ticker)
+{
+    pthread_mutex_destroy(&ticker->lock);
+    pthread_cond_destroy(&ticker->changed);
+    ticker->release(ticker->context);
+}
+
+static void *run(void *arg)
+{
+    JNIEnv *jni;
+    struct tv_ticker *ticker = arg;
+    static char name[] = "SamplingProfiler";
+    JavaVMAttachArgs attach = {JNI_VERSION_1_6, name, NULL};
+    JavaVM *vm = tv_agent.vm;
+    bool attached = (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, &attach) == JNI_OK;
+    if (attached)
+        tick_on(ticker, jni);
+    pthread_mutex_lock(&ticker->lock);
+    ticker->ending = ticker->gone = true;
+    bool orphan = ticker->orphan;
+    pthread_mutex_unlock(&ticker->lock);
+    if (orphan)
+        release(ticker);
+    if (attached)
+        (*vm)->DetachCurrentThread(vm);
+    return NULL;
+}
+
+static int start(struct tv_ticker *ticker, int64_t period_ns)
+{
+    if (ticker->ending)
+        return -ESHUTDOWN;
+    if (ticker->started)
+        return -EALREADY;
+    ticker->period_ns = period_ns;
+    ticker->due_ns = now_ns();
+    int error = ticker->made ? 0 : pthread_create(&ticker->thread, NULL, run, ticker);
+    if (!ticker->made && error == 0)
+        pthread_detach(ticker->thread);
+    ticker->made = ticker->started = error == 0;
+    pthread_cond_broadcast(&ticker->changed);
+    return -error;
+}
+
+int tv_ticker_start(struct tv_ticker *ticker, int64_t period_ns)
+{
+    pthread_mutex_lock(&ticker->lock);
+    int error = start(ticker, period_ns);
+    pthread_mutex_unlock(&ticker->lock);
+    return error;
+}
+
+static bool is_self(const struct tv_ticker *ticker)
+{
+    return ticker->made && pthread_equal(ticker->thread, pthread_self());
+}
+
+static void stop(struct tv_ticker *ticker, bool wait)
+{
+    uint64_t ticks = ticker->ticks;
+    ticker->started = false;
+    pthread_cond_broadcast(&ticker->changed);
+    while (wait && !is_self(ticker) && ticker->in_tick && ticker->ticks == ticks)
+        pthread_cond_wait(&ticker->changed, &ticker->lock);
+}
+
+void tv_ticker_stop(struct tv_ticker *ticker)
+{
+    pthread_mutex_lock(&ticker->lock);
+    stop(ticker, true);
+    pthread_mutex_unlock(&ticker->lock);
+}
+
+void tv_ticker_end(struct tv_ticker *ticker, bool wait)
+{
+    pthread_mutex_lock(&ticker->lock);
+    ticker->ending = true;
+    stop(ticker, wait);
+    pthread_mutex_unlock(&ticker->lock);
+}
+
+bool tv_ticker_is_started(struct tv_ticker *ticker)
+{
+    pthread_mutex_lock(&ticker->lock);
+    bool started = ticker->started;
+    pthread_mutex_unlock(&ticker->lock);
+    return started;
+}
+
+void tv_ticker_free(struct tv_ticker *ticker)
+{
+    pthread_mutex_lock(&ticker->lock);
+    ticker->ending = true;
+    ticker->started = false;
+    ticker->orphan = ticker->made && !ticker->gone;
+    bool left = !ticker->orphan;
+    pthread_cond_broadcast(&ticker->changed);
+    pthread_mutex_unlock(&ticker->lock);
+    if (left)
+        release(ticker);
+}

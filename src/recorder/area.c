@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * area.c - the buffers of one recording.
+ */
+#define _GNU_SOURCE
+#include "recorder/area.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LATE_NS UINT64_C(100000000)
+
+/* Memory comes in pieces of so many bytes, and so many bytes before it is needed: some
+ * milliseconds of one thread's events. */
+#define PIECE ((size_t)2 << 20)
+#define AHEAD (2 * PIECE)
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+_Static_assert(sizeof(struct tv_area_head) <= TV_AREA_HEAD_SIZE, "the head has its pages");
+
+/* Chunks are at least so large but for the last, and for what dead threads give back. */
+static uint32_t chunks_for(uint32_t records)
+{
+    return records / TV_AREA_CHUNK_LEAST + TV_AREA_THREADS;
+}
+
+static size_t place(struct tv_area *area, uint8_t *base, uint32_t records, uint32_t words)
+{
+    size_t threads = TV_AREA_HEAD_SIZE;
+    size_t chunks = threads + (size_t)TV_AREA_THREADS * sizeof *area->threads;
+    size_t first = chunks + (size_t)chunks_for(records) * sizeof *area->chunks;
+    first = (first + 4095) & ~(size_t)4095;
+    if (base) {
+        area->head = (void *)base;
+        area->threads = (void *)(base + threads);
+        area->chunks = (void *)(base + chunks);
+        area->records = (void *)(base + first);
+    }
+    return first + (size_t)records * words * sizeof(uint64_t);
+}
+
+int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file)
+{
+    area->size = place(area, NULL, records, words);
+    /* The blocks are taken now: a full disk must be an error here, not a SIGBUS in the host. */
+    int failed = file < 0 ? 0 : posix_fallocate(file, 0, (off_t)area->size);
+    if (failed != 0)
+        return -failed;
+    int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+    void *base = mmap(NULL, area->size, PROT_READ | PROT_WRITE, flags, file, 0);
+    if (base == MAP_FAILED)
+        return -errno;
+    madvise(base, area->size, MADV_DONTFORK);
+    place(area, base, records, words);
+    area->head->words = words;
+    area->head->records = records;
+    area->head->chunks = chunks_for(records);
+    return 0;
+}
+
+/* Every number that leads somewhere leads into the area. */
+static bool is_sound(const struct tv_area *area)
+{
+    const struct tv_area_head *head = area->head;
+    uint32_t chunks = atomic_load(&head->next_chunk);
+    if (chunks > head->chunks || atomic_load(&head->threads) > TV_AREA_THREADS ||
+        head->path[TV_AREA_PATH - 1] != '\0' || head->vm[sizeof head->vm - 1] != '\0')
+        return false;
+    for (uint32_t i = 0; i < chunks; i++) {
+        const struct tv_area_chunk *chunk = &area->chunks[i];
+        if (chunk->next > chunks || chunk->first > head->records ||
+            chunk->count > head->records - chunk->first)
+            return false;
+    }
+    for (uint32_t i = 0; i < TV_AREA_THREADS; i++)
+        if (area->threads[i].first_chunk > chunks)
+            return false;
+    return true;
+}
+
+int tv_area_open(struct tv_area *area, int file)
+{
+    struct stat status;
+    struct tv_area_head head;
+    if (fstat(file, &status) != 0)
+        return -errno;
+    if (pread(file, &head, sizeof head, 0) != (ssize_t)sizeof head || head.magic != TV_AREA_MAGIC ||
+        head.words < 2 || head.words > 3 || head.chunks != chunks_for(head.records) ||
+        head.clock > 2 || head.words != (head.clock == 2 ? 3u : 2u))
+        return -EINVAL;
+    area->size = place(area, NULL, head.records, head.words);
+    if ((uint64_t)status.st_size != area->size)
+        return -EINVAL;
+    void *base = mmap(NULL, area->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (base == MAP_FAILED)
+        return -errno;
+    place(area, base, head.records, head.words);
+    if (is_sound(area))
+        return 0;
+    tv_area_free(area);
+    return -EINVAL;
+}
+
+void tv_area_free(struct tv_area *area)
+{
+    if (area->head)
+        munmap(area->head, area->size);
+    *area = (struct tv_area){0};
+}
+
+uint32_t tv_area_claim(struct tv_area *area, uint32_t thread, uint32_t wanted)
+{
+    struct tv_area_head *head = area->head;
+    uint32_t first = atomic_load_explicit(&head->next_record, memory_order_relaxed), count;
+    do {
+        count = head->records - first < wanted ? head->records - first : wanted;
+        if (count == 0)
+            return 0;
+    } while (!atomic_compare_exchange_weak(&head->next_record, &first, first + count));
+    uint32_t number = atomic_fetch_add(&head->next_chunk, 1);
+    if (number >= head->chunks) {
+        atomic_store(&head->next_chunk, head->chunks);
+        return 0;
+    }
+    area->chunks[number] = (struct tv_area_chunk){first, count, 0, thread};
+    return number + 1;
+}
+
+static uint32_t add_up_to(uint32_t records, size_t more, uint32_t most)
+{
+    return more < most - records ? records + (uint32_t)more : most;
+}
+
+bool tv_area_wants_memory(struct tv_area *area)
+{
+    size_t size = area->head->words * sizeof(uint64_t);
+    uint32_t wanted = atomic_load_explicit(&area->wanted, memory_order_relaxed);
+    uint32_t used = atomic_load_explicit(&area->head->next_record, memory_order_relaxed);
+    uint32_t most = area->head->records;
+    if (wanted == most || add_up_to(used, AHEAD / size, most) <= wanted)
+        return false;
+    return atomic_compare_exchange_strong(
+        &area->wanted, &wanted, add_up_to(used > wanted ? used : wanted, PIECE / size, most));
+}
+
+void tv_area_bring_memory(struct tv_area *area)
+{
+    uint32_t ready = atomic_load(&area->ready), wanted;
+    while ((wanted = atomic_load(&area->wanted)) > ready || tv_area_wants_memory(area)) {
+        uint32_t used = atomic_load(&area->head->next_record);
+        uint32_t from = used > ready ? used : ready;
+        uintptr_t first = (uintptr_t)tv_area_at(area, from) & ~(uintptr_t)4095;
+        uintptr_t end = (uintptr_t)tv_area_at(area, wanted);
+        if (from < wanted && madvise((void *)first, end - first, MADV_POPULATE_WRITE) != 0)
+            return;
+        atomic_store(&area->ready, ready = wanted);
+    }
+}
+
+void tv_area_append(struct tv_area *area, uint32_t thread, uint32_t chunk)
+{
+    struct tv_area_thread *of = &area->threads[thread - 1];
+    area->chunks[chunk - 1].next = 0;
+    if (of->last_chunk != 0)
+        area->chunks[of->last_chunk - 1].next = chunk;
+    else
+        of->first_chunk = chunk;
+    of->last_chunk = chunk;
+}
+
+uint32_t tv_area_recycle(struct tv_area *area, uint32_t thread)
+{
+    struct tv_area_thread *of = &area->threads[thread - 1];
+    uint32_t number = of->first_chunk;
+    if (number == 0)
+        return 0;
+    struct tv_area_chunk *chunk = &area->chunks[number - 1];
+    of->first_chunk = chunk->next;
+    if (of->first_chunk == 0)
+        of->last_chunk = 0;
+    chunk->next = 0;
+    memset(tv_area_at(area, chunk->first), 0,
+           (size_t)chunk->count * area->head->words * sizeof(uint64_t));
+    return number;
+}
+
+void tv_area_keep_time(struct tv_area *area)
+{
+    struct tv_area_head *head = area->head;
+    uint32_t at = atomic_load_explicit(&head->late_at, memory_order_relaxed);
+    uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
+    /* Odd: somebody is at it.  Who is late itself may look at the one that is being written. */
+    if (at & 1 || now < __atomic_load_n(&head->late[at >> 1 & 1].ns, __ATOMIC_RELAXED) + LATE_NS)
+        return;
+    if (!atomic_compare_exchange_strong(&head->late_at, &at, at | 1))
+        return;
+    struct tv_clock_pair pair = tv_clock_take_pair(head->counter);
+    struct tv_clock_pair *late = &head->late[(at >> 1 & 1) ^ 1];
+    __atomic_store_n(&late->ticks, pair.ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&late->ns, pair.ns, __ATOMIC_RELAXED);
+    atomic_store_explicit(&head->late_at, at + 2, memory_order_release);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * area.h - the buffers of one recording: a single mapping, of memory or (spool) of a file that
+ * outlives the process.
+ *
+ *     head (a page) | threads | chunks | records
+ *
+ * A record is words of 64 bits: what happened, when, and with two clocks the thread's CPU time.
+ * A thread claims chunks of records as it needs them, small ones first, so that many short threads
+ * do not waste the buffer, which is the user's in bytes of the file.  Chunks of a thread are a
+ * chain.  Within a chunk the first word of 0 ends the records: everything starts as zeros and a
+ * record's first word is stored last.
+ *
+ * Claiming is lock-free and calls nothing: hooks do it in signal handlers.
+ */
+#ifndef TV_RECORDER_AREA_H
+#define TV_RECORDER_AREA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/clock.h"
+
+#define TV_AREA_MAGIC UINT64_C(0x316c6f6f70735654) /* "TVspool1" */
+#define TV_AREA_HEAD_SIZE 8192u
+#define TV_AREA_THREADS 65535u /* ids are 16 bits, 0 is the escape of streaming */
+#define TV_AREA_NAME 48u
+#define TV_AREA_PATH 4096u
+
+#define TV_AREA_CHUNK_LEAST 64u
+#define TV_AREA_CHUNK_MOST 4096u
+
+/* The first word of a record: a method's number or an address, shifted left by two, and the action.
+ * Action 3 with the number 0 is a record that is left out of the file. */
+#define TV_AREA_ADDRESS (UINT64_C(1) << 63)
+#define TV_AREA_LEFT_OUT UINT64_C(3)
+
+struct tv_area_thread {
+    char name[TV_AREA_NAME];
+    uint32_t first_chunk, last_chunk; /* 0: none */
+    uint64_t cpu_start;
+};
+
+struct tv_area_chunk {
+    uint32_t first; /* record */
+    uint32_t count;
+    uint32_t next; /* chunk of the same thread, 0: none */
+    uint32_t thread;
+};
+
+struct tv_area_head {
+    uint64_t magic;
+    uint32_t pid;
+    uint32_t clock, full;     /* enum tv_recording_clock, tv_recording_full */
+    uint32_t words;           /* of a record */
+    uint32_t records, chunks; /* how many there can be */
+    uint32_t counter;         /* is wall time the counter's? */
+    uint32_t overhead_ns;
+    uint64_t start_us;                   /* since 1970 */
+    struct tv_clock_pair start, late[2]; /* late: from time to time, for a scale without a stop */
+    _Atomic uint32_t late_at;
+    _Atomic uint32_t next_record, next_chunk, threads;
+    _Atomic uint32_t overflow, dropped;
+    char vm[16];
+    char path[TV_AREA_PATH];
+};
+
+struct tv_area {
+    struct tv_area_head *head;
+    struct tv_area_thread *threads; /* of the thread with the id n: n - 1 */
+    struct tv_area_chunk *chunks;   /* of number n: n - 1 */
+    uint64_t *records;
+    size_t size;
+    _Atomic uint32_t wanted, ready; /* records up to here want memory, or have it */
+};
+
+/* A new one, of memory or, if `file` is not -1, of that empty file.  0, or -ENOMEM, or what the
+ * system says. */
+int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file);
+
+/* An area that another process left in a file: checked, so that what follows cannot leave it.
+ * -EINVAL: it is none. */
+int tv_area_open(struct tv_area *area, int file);
+void tv_area_free(struct tv_area *area);
+
+/* A new chunk of at most `wanted` records, 0 when nothing is left; not yet in a chain. */
+uint32_t tv_area_claim(struct tv_area *area, uint32_t thread, uint32_t wanted);
+
+/* Memory that nobody has touched costs as much as all else of an event, so a thread of its own
+ * brings it before it is needed.  True: there is something for it to do; of all who ask one at a
+ * time is told so.  Calls nothing. */
+bool tv_area_wants_memory(struct tv_area *area);
+
+/* Brings it; one thread at a time.  Without help from the kernel it does nothing. */
+void tv_area_bring_memory(struct tv_area *area);
+
+/* Puts a chunk at the end of the thread's chain. */
+void tv_area_append(struct tv_area *area, uint32_t thread, uint32_t chunk);
+
+/* Takes the oldest chunk of the chain, empties it and returns it; 0: there is none. */
+uint32_t tv_area_recycle(struct tv_area *area, uint32_t thread);
+
+/* Remembers both clocks, at most once in a while. */
+void tv_area_keep_time(struct tv_area *area);
+
+static inline uint64_t *tv_area_at(const struct tv_area *area, uint32_t record)
+{
+    return area->records + (size_t)record * area->head->words;
+}
+
+#endif

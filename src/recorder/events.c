@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * events.c - a call's begin or end when it is not as simple as in quick.h: the thread's first one,
+ * no room left, another clock, calls that were left without saying so.
+ *
+ * The stack of open calls tells which of them an exception or a longjmp has left: they are unrolled
+ * when a call below them is left, or when a new frame lies where theirs did.
+ */
+#include <signal.h>
+
+#include "recorder/quick.h"
+
+/* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
+ */
+static struct tv_recorder_thread *begin_event(void)
+{
+    uint32_t on = atomic_load(&tv_recorder.on);
+    if (on == 0)
+        return NULL;
+    struct tv_recorder_thread *self = tv_recorder_self;
+    if ((!self || atomic_load(&self->generation) != on) && !(self = tv_recorder_attach(on)))
+        return NULL;
+    if (atomic_load(&self->busy) & 1) {
+        atomic_fetch_add(&self->dropped, 1);
+        return NULL;
+    }
+    tv_recorder_hold(self);
+    if (atomic_load(&tv_recorder.on) == on)
+        return self;
+    tv_recorder_let_go(self);
+    return NULL;
+}
+
+static void put(struct tv_recorder_thread *self, uint64_t word)
+{
+    if (!self->records)
+        return;
+    if (self->next == self->end && !tv_recorder_more(self)) {
+        atomic_fetch_add(&self->dropped, 1);
+        return;
+    }
+    uint64_t *at = self->next;
+    self->next = at + self->words;
+    at[1] = self->wall ? tv_clock_read(self->counter) : tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (self->wall && self->cpu)
+        at[2] = tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    __atomic_store_n(at, word, __ATOMIC_RELEASE);
+}
+
+static void push(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
+{
+    if (self->top != self->last) {
+        tv_frame_push(self, self->top, word, key);
+        return;
+    }
+    self->over++;
+    tv_recorder_set_limit(self);
+}
+
+static void unroll(struct tv_recorder_thread *self)
+{
+    put(self, self->top->word | TV_MT_UNROLL);
+    self->top--;
+}
+
+/* Leaves the calls above the nearest entry of `word`; without one, none. */
+static void unroll_to(struct tv_recorder_thread *self, uint64_t word)
+{
+    struct tv_recorder_frame *call = self->top;
+    while (call >= self->frames && call->word != word)
+        call--;
+    while (call >= self->frames && self->top != call)
+        unroll(self);
+}
+
+static void leave(struct tv_recorder_thread *self, uint64_t word)
+{
+    uint64_t entered = word & ~(uint64_t)TV_MT_ACTION_MASK;
+    if (self->over > 0) {
+        self->over--;
+        tv_recorder_set_limit(self);
+    } else {
+        unroll_to(self, entered);
+        if (self->top->word == entered)
+            self->top--;
+    }
+    put(self, word);
+}
+
+/* A handler on a stack of its own: where that lies says nothing. */
+static bool is_on_other_stack(void)
+{
+    stack_t stack;
+    return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
+}
+
+/* True: some calls are on a part of the stack that is gone, and are unrolled.  Of those that are
+ * deeper than the frames nothing is known but that they went with the last. */
+static void unroll_gone(struct tv_recorder_thread *self, uint64_t key)
+{
+    while (tv_quick_is_gone(self->top, key)) {
+        self->over = 0;
+        unroll(self);
+    }
+    tv_recorder_set_limit(self);
+}
+
+/* Where nothing is recorded a call is a frame, and that is quick too. */
+static inline bool push_only(uint64_t word, uint64_t key)
+{
+    uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
+    struct tv_recorder_thread *self = tv_quick_begin(on);
+    return self && tv_quick_end(self, !self->records && tv_quick_push(self, word, key));
+}
+
+static inline bool pop_only(uint64_t word, uintptr_t frame, bool tail)
+{
+    uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
+    struct tv_recorder_thread *self = tv_quick_begin(on);
+    return self && tv_quick_end(self, !self->records && self->over == 0 &&
+                                          tv_quick_pop(self, word, frame, tail));
+}
+
+void tv_recorder_enter_slowly(uint64_t word, uint64_t key)
+{
+    if (push_only(word, key))
+        return;
+    struct tv_recorder_thread *self = begin_event();
+    if (!self)
+        return;
+    if (key != TV_FRAME_STAYS && tv_quick_is_gone(self->top, key)) {
+        if (is_on_other_stack())
+            key = tv_quick_key(0, (uintptr_t)(key & 0xFFFF));
+        else
+            unroll_gone(self, key);
+    }
+    push(self, word, key);
+    put(self, word);
+    tv_recorder_let_go(self);
+}
+
+/* Those above the call that is left. */
+static void unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool tail)
+{
+    struct tv_recorder_frame *call = self->top;
+    uint64_t least = (uint64_t)frame << 16;
+    /* The key of frames[-1] is not less than any. */
+    while (call->key < least)
+        call--;
+    if (tail && call != self->top)
+        call++;
+    if (call != self->top && is_on_other_stack())
+        return;
+    while (self->top != call) {
+        self->over = 0;
+        unroll(self);
+    }
+    tv_recorder_set_limit(self);
+}
+
+void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
+{
+    if (pop_only(word, frame, tail))
+        return;
+    struct tv_recorder_thread *self = begin_event();
+    if (!self)
+        return;
+    if (frame != 0)
+        unroll_above(self, frame, tail);
+    leave(self, word);
+    tv_recorder_let_go(self);
+}
+
+/* 0 is no method: there was no memory for it. */
+
+void tv_recording_enter(uint32_t method)
+{
+    if (method != 0)
+        tv_quick_enter((uint64_t)method << 2, TV_FRAME_STAYS);
+}
+
+void tv_recording_leave(uint32_t method, enum tv_mt_action action)
+{
+    if (method != 0)
+        tv_quick_leave((uint64_t)method << 2 | action, 0, false);
+}
+
+void tv_recording_enter_address(const void *function, const void *site, const void *frame)
+{
+    tv_quick_enter(tv_quick_word(function), tv_quick_key((uintptr_t)frame, (uintptr_t)site));
+}
+
+void tv_recording_leave_address(const void *function, const void *frame, bool tail)
+{
+    tv_quick_leave(tv_quick_word(function) | TV_MT_EXIT, (uintptr_t)frame, tail);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * finish.c - a file also when the process ends: by exit, or by a signal that nobody handles; and
+ * what becomes of a forked child.
+ *
+ * A signal's handler does nothing itself: it wakes a thread that was waiting all the time, waits
+ * until that has written the file, and lets the signal do what it would have done.  The same thread
+ * tells of an overflow, as that may come up in a handler too, and brings memory for records.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "recorder/state.h"
+
+#define HANDLER_WAIT_MS 10000
+#define LOOK_MS 50
+
+static const int deadly[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGILL,  SIGABRT, SIGBUS,  SIGFPE,
+                             SIGUSR1, SIGSEGV,   SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU,
+                             SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,   SIGSYS};
+#define DEADLY (sizeof deadly / sizeof deadly[0])
+
+static struct {
+    _Atomic int event; /* -1: nobody waits */
+    pthread_t thread;
+    _Atomic bool overflowed, asked, quit, done, main_ended;
+    bool ours[DEADLY];
+    _Atomic(void (*)(void)) finish; /* NULL, or what is to be done beside a recording's end */
+    int finish_pid;
+    _Atomic bool stays; /* it outlives recordings */
+} watch = {.event = -1};
+
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void wake(void)
+{
+    uint64_t one = 1;
+    int saved = errno;
+    if (watch.event >= 0 && write(watch.event, &one, sizeof one) < 0)
+        errno = saved;
+    errno = saved;
+}
+
+void tv_recorder_tell_memory(void)
+{
+    wake();
+}
+
+void tv_recorder_tell_overflow(void)
+{
+    atomic_store(&watch.overflowed, true);
+    wake();
+}
+
+/* Are we alone, but for a main thread that has ended? */
+static bool is_last(void)
+{
+    struct dirent *entry;
+    uint32_t threads = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    while (tasks && (entry = readdir(tasks)))
+        threads += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return tasks && threads <= 2 + atomic_load(&tv_recorder.own_threads);
+}
+
+/* False: there is nothing to wait for any more. */
+static bool wait_for_event(void)
+{
+    uint64_t count;
+    struct pollfd event = {.fd = watch.event, .events = POLLIN};
+    bool looks = atomic_load(&watch.main_ended);
+    int ready = poll(&event, 1, looks ? LOOK_MS : -1);
+    if (ready > 0 && read(watch.event, &count, sizeof count) < 0)
+        return errno == EINTR;
+    return ready != 0 || !is_last();
+}
+
+static void finish_all(void)
+{
+    void (*finish)(void) = atomic_exchange(&watch.finish, NULL);
+    tv_recording_stop(NULL);
+    if (finish && watch.finish_pid == (int)getpid())
+        finish();
+}
+
+/* A recording may begin or end meanwhile. */
+static void bring_memory(void)
+{
+    pthread_mutex_lock(&tv_recorder.area_lock);
+    if (tv_recorder.area.head)
+        tv_area_bring_memory(&tv_recorder.area);
+    pthread_mutex_unlock(&tv_recorder.area_lock);
+}
+
+/* A process ends when its last thread does, and this one must not be what keeps it: main may have
+ * left by pthread_exit. */
+static void *wait_for_events(void *unused)
+{
+    (void)unused;
+    tv_recorder_inside = 1;
+    atomic_store(&tv_recorder.watcher, (int)syscall(SYS_gettid));
+    prctl(PR_SET_NAME, "traceview");
+    bring_memory();
+    while (!atomic_load(&watch.quit) && wait_for_event()) {
+        bring_memory();
+        if (atomic_exchange(&watch.overflowed, false))
+            tv_recorder_notice(TV_RECORDING_OVERFLOWED, 0);
+        if (!atomic_load(&watch.asked))
+            continue;
+        finish_all();
+        atomic_store(&watch.done, true);
+        break;
+    }
+    return NULL;
+}
+
+void tv_recorder_tell_main_ended(void)
+{
+    atomic_store(&watch.main_ended, true);
+    wake();
+}
+
+static void restore(int signal_number)
+{
+    struct sigaction normal = {.sa_handler = SIG_DFL};
+    sigaction(signal_number, &normal, NULL);
+}
+
+static void on_signal(int signal_number)
+{
+    int saved = errno;
+    if (tv_recorder.pid == (int)getpid() && watch.event >= 0) {
+        struct tv_recorder_thread *self = tv_recorder_self;
+        /* The event that was interrupted never goes on. */
+        if (self)
+            tv_recorder_let_go(self);
+        atomic_store(&watch.asked, true);
+        wake();
+        for (int i = 0; i < HANDLER_WAIT_MS && !atomic_load(&watch.done); i++)
+            poll(NULL, 0, 1);
+    }
+    restore(signal_number);
+    raise(signal_number);
+    errno = saved;
+}
+
+static void take_signals(void)
+{
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK}, old;
+    for (size_t i = 0; i < DEADLY; i++) {
+        watch.ours[i] = sigaction(deadly[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+                        old.sa_handler == SIG_DFL;
+        if (watch.ours[i])
+            sigaction(deadly[i], &ours, NULL);
+    }
+}
+
+static void give_signals_back(void)
+{
+    struct sigaction now;
+    for (size_t i = 0; i < DEADLY; i++) {
+        if (watch.ours[i] && sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+            restore(deadly[i]);
+        watch.ours[i] = false;
+    }
+}
+
+void tv_recorder_leave_signal(int signal_number)
+{
+    struct sigaction now;
+    for (size_t i = 0; i < DEADLY; i++) {
+        if (!watch.ours[i] || deadly[i] != signal_number)
+            continue;
+        if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+            restore(deadly[i]);
+        watch.ours[i] = false;
+    }
+}
+
+/* "dir/app.trace" becomes "dir/app.PID.trace". */
+static int child_path(char *path, size_t size)
+{
+    const char *dot = strrchr(tv_recorder.path, '.'), *slash = strrchr(tv_recorder.path, '/');
+    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - tv_recorder.path)
+                                                 : strlen(tv_recorder.path);
+    int length = snprintf(path, size, "%.*s.%d%s", (int)stem, tv_recorder.path, (int)getpid(),
+                          tv_recorder.path + stem);
+    return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
+}
+
+static void before_fork(void)
+{
+    if (!tv_recorder_inside++)
+        pthread_mutex_lock(&tv_recorder.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+    if (!--tv_recorder_inside)
+        pthread_mutex_unlock(&tv_recorder.lock);
+}
+
+static void after_fork_in_child(void)
+{
+    static char path[TV_AREA_PATH], spool[TV_AREA_PATH];
+    bool follows = tv_recorder.started && tv_recorder.options.follow_forks;
+    struct tv_recording_options options = tv_recorder.options;
+    tv_recorder_inside--;
+    give_signals_back();
+    if (watch.event >= 0)
+        close(watch.event);
+    watch.event = -1;
+    atomic_store(&watch.finish, NULL);
+    atomic_store(&watch.stays, false);
+    tv_recorder_forget();
+    if (!follows || child_path(path, sizeof path) != 0)
+        return;
+    memcpy(spool, tv_recorder.spool, sizeof spool);
+    options.path = path;
+    options.spool = spool[0] ? spool : NULL;
+    int failed = tv_recording_start(&options);
+    if (failed != 0)
+        tv_recorder_notice(TV_RECORDING_FAILED, failed);
+}
+
+static void look_after_forks(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+/* What `ends` says: are exits and deadly signals the recorder's business? */
+static void begin_thread(bool ends)
+{
+    sigset_t all, old;
+    pthread_once(&fork_once, look_after_forks);
+    atomic_store(&watch.quit, false);
+    atomic_store(&watch.asked, false);
+    atomic_store(&watch.done, false);
+    atomic_store(&watch.overflowed, false);
+    int event = eventfd(0, EFD_CLOEXEC);
+    if (event < 0)
+        return; /* no thread to look after the end: the recording itself does without */
+    watch.event = event;
+    atomic_store(&tv_recorder.watcher, 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int failed = pthread_create(&watch.thread, NULL, wait_for_events, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (failed != 0) {
+        watch.event = -1;
+        close(event);
+        return;
+    }
+    /* Before a sampler looks at the threads: this one is not the program's. */
+    while (atomic_load(&tv_recorder.watcher) == 0)
+        sched_yield();
+    if (ends)
+        take_signals();
+}
+
+int tv_recorder_watch(void)
+{
+    /* One for a sampler is one for all. */
+    if (watch.event < 0)
+        begin_thread(tv_recorder.options.finish_at_end);
+    return 0;
+}
+
+void tv_recorder_watch_for(void (*finish)(void))
+{
+    tv_recorder_inside++;
+    tv_recorder_know_thread();
+    tv_recorder.pid = watch.finish_pid = (int)getpid();
+    atomic_store(&watch.stays, true);
+    atomic_store(&watch.finish, finish);
+    if (watch.event < 0)
+        begin_thread(true);
+    tv_recorder_inside--;
+}
+
+static void end_thread(void)
+{
+    if (watch.event < 0)
+        return;
+    give_signals_back();
+    /* The thread itself stops the recording when a signal asks for it. */
+    if (pthread_equal(pthread_self(), watch.thread))
+        return;
+    atomic_store(&watch.quit, true);
+    wake();
+    pthread_join(watch.thread, NULL);
+    close(watch.event);
+    watch.event = -1;
+}
+
+void tv_recorder_unwatch(void)
+{
+    if (!atomic_load(&watch.stays))
+        end_thread();
+    /* It did not come to it, or there is no such thread. */
+    if (atomic_exchange(&watch.overflowed, false))
+        tv_recorder_notice(TV_RECORDING_OVERFLOWED, 0);
+}
+
+/* exit() and the return from main come here. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (tv_recorder.started && tv_recorder.options.finish_at_end &&
+        tv_recorder.pid == (int)getpid())
+        tv_recording_stop(NULL);
+    if (!atomic_load(&watch.finish) || watch.finish_pid != (int)getpid())
+        return;
+    finish_all();
+    end_thread();
+}

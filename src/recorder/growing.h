@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * growing.h - bytes that grow at their end, big-endian as class files and binary hprof want them.
+ *
+ * When memory runs out or the ceiling is reached, `failed` is set and stays so; what is put after
+ * that is dropped.  So a writer puts everything and asks once, at the end.
+ */
+#ifndef TV_RECORDER_GROWING_H
+#define TV_RECORDER_GROWING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tv_growing {
+    uint8_t *data;
+    size_t length;
+    size_t room;
+    bool failed;
+};
+
+/* Puts bytes at the end. */
+void tv_growing_put(struct tv_growing *out, const void *bytes, size_t length);
+/* The lowest 8 bits. */
+void tv_growing_put_u8(struct tv_growing *out, unsigned value);
+/* The lowest 16 bits. */
+void tv_growing_put_u16(struct tv_growing *out, unsigned value);
+/* All 32 bits. */
+void tv_growing_put_u32(struct tv_growing *out, uint32_t value);
+
+/* Overwrite what was put at `offset`; the bytes must be there unless out->failed. */
+void tv_growing_set_u16(struct tv_growing *out, size_t offset, unsigned value);
+void tv_growing_set_u32(struct tv_growing *out, size_t offset, uint32_t value);
+
+void tv_growing_release(struct tv_growing *out);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * methods.c - methods by number, and numbers by address.
+ */
+#include "recorder/methods.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/pages.h"
+
+#define TEXT_FIRST ((size_t)1 << 16)
+#define LIST_FIRST 4096u
+
+static bool grow(void **pages, size_t *size, size_t needed, size_t first)
+{
+    size_t next = *size == 0 ? first : *size;
+    while (next < needed)
+        next *= 2;
+    if (next == *size)
+        return true;
+    void *grown = tv_recorder_pages_grow(*pages, *size, next);
+    if (!grown)
+        return false;
+    *pages = grown;
+    *size = next;
+    return true;
+}
+
+/* The separators of the format are no part of a name. */
+static size_t put(char *line, size_t used, const char *text)
+{
+    for (; text && *text && used < TV_METHOD_LINE - 64; text++)
+        line[used++] = *text == '\t' || *text == '\n' || *text == '\r' ? ' ' : *text;
+    return used;
+}
+
+uint32_t tv_method_list_add(struct tv_method_list *list, const struct tv_recording_method *method)
+{
+    char line[TV_METHOD_LINE];
+    size_t used = put(line, 0, method->class_name);
+    line[used++] = '\t';
+    used = put(line, used, method->name);
+    line[used++] = '\t';
+    used = put(line, used, method->signature);
+    line[used++] = '\t';
+    used = put(line, used, method->file);
+    if (method->line > 0)
+        used += (size_t)snprintf(line + used, sizeof line - used, "\t%d", method->line);
+    return tv_method_list_add_line(list, line, used);
+}
+
+static void write_name(const struct tv_method_list *list, const char *line, size_t length)
+{
+    char text[TV_METHOD_LINE + 3];
+    memcpy(text, "M\t", 2);
+    memcpy(text + 2, line, length);
+    text[length + 2] = '\n';
+    /* A spool that cannot be written costs a name after a crash, nothing else. */
+    if (write(list->names_file, text, length + 3) < 0)
+        return;
+}
+
+uint32_t tv_method_list_add_line(struct tv_method_list *list, const char *line, size_t length)
+{
+    void *text = list->text, *ends = list->ends;
+    size_t ends_size = list->room * sizeof *list->ends;
+    if (length > TV_METHOD_LINE || list->count >= TV_METHODS_LIMIT)
+        return 0;
+    if (!grow(&text, &list->size, list->used + length, TEXT_FIRST))
+        return 0;
+    list->text = text;
+    if (!grow(&ends, &ends_size, (list->count + (size_t)1) * sizeof *list->ends,
+              LIST_FIRST * sizeof *list->ends))
+        return 0;
+    list->ends = ends;
+    list->room = (uint32_t)(ends_size / sizeof *list->ends);
+    memcpy(list->text + list->used, line, length);
+    list->used += length;
+    list->ends[list->count++] = list->used;
+    if (list->names_file > 0)
+        write_name(list, line, length);
+    return list->count;
+}
+
+void tv_method_list_free(struct tv_method_list *list)
+{
+    tv_recorder_pages_free(list->text, list->size);
+    tv_recorder_pages_free(list->ends, list->room * sizeof *list->ends);
+    *list = (struct tv_method_list){0};
+}
+
+const char *tv_method_list_line(const struct tv_method_list *list, uint32_t number, size_t *length)
+{
+    size_t start = number > 1 ? list->ends[number - 2] : 0;
+    *length = list->ends[number - 1] - start;
+    return list->text + start;
+}
+
+void tv_method_list_write_names(const struct tv_method_list *list)
+{
+    for (uint32_t number = 1; number <= list->count; number++) {
+        size_t length;
+        const char *line = tv_method_list_line(list, number, &length);
+        write_name(list, line, length);
+    }
+}
+
+static uint32_t *find(const struct tv_address_list *list, uint64_t address)
+{
+    uint32_t at = (uint32_t)(address * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (list->room - 1);
+    while (list->addresses[at] != 0 && list->addresses[at] != address)
+        at = (at + 1) & (list->room - 1);
+    list->addresses[at] = address;
+    return &list->numbers[at];
+}
+
+static bool widen(struct tv_address_list *list)
+{
+    struct tv_address_list wider = {.room = list->room ? list->room * 2 : LIST_FIRST};
+    wider.addresses = tv_recorder_pages_new(wider.room * sizeof *wider.addresses);
+    wider.numbers = tv_recorder_pages_new(wider.room * sizeof *wider.numbers);
+    if (!wider.addresses || !wider.numbers) {
+        tv_address_list_free(&wider);
+        return false;
+    }
+    for (uint32_t i = 0; i < list->room; i++)
+        if (list->addresses[i] != 0)
+            *find(&wider, list->addresses[i]) = list->numbers[i];
+    wider.count = list->count;
+    tv_address_list_free(list);
+    *list = wider;
+    return true;
+}
+
+uint32_t tv_address_list_number(struct tv_address_list *list, struct tv_method_list *methods,
+                                tv_address_namer namer, uint64_t address)
+{
+    char room[TV_METHOD_LINE], hex[32];
+    if (address == 0 || (list->count * 2 >= list->room && !widen(list)))
+        return 0;
+    uint32_t *number = find(list, address);
+    if (*number != 0)
+        return *number;
+    snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)address);
+    struct tv_recording_method method = {.class_name = "", .name = hex};
+    if (namer)
+        namer(address, &method, room, sizeof room);
+    *number = tv_method_list_add(methods, &method);
+    list->count++;
+    return *number;
+}
+
+void tv_address_list_free(struct tv_address_list *list)
+{
+    tv_recorder_pages_free(list->addresses, list->room * sizeof *list->addresses);
+    tv_recorder_pages_free(list->numbers, list->room * sizeof *list->numbers);
+    *list = (struct tv_address_list){0};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * methods.h - the methods by number, as lines of the trace's *methods section, and the numbers of
+ * the addresses that native code is recorded by.  The caller locks.
+ */
+#ifndef TV_RECORDER_METHODS_H
+#define TV_RECORDER_METHODS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder/recording.h"
+
+#define TV_METHODS_LIMIT (UINT32_C(1) << 29)
+#define TV_METHOD_LINE 4096u /* a line is no longer */
+
+struct tv_method_list {
+    char *text; /* lines one after the other, without line ends */
+    size_t used, size;
+    size_t *ends;
+    uint32_t count, room;
+    int names_file; /* 0, or where each line goes too, behind "M\t" */
+};
+
+/* 0: no memory, or no more numbers. */
+uint32_t tv_method_list_add(struct tv_method_list *list, const struct tv_recording_method *method);
+
+/* The same with a line that is ready. */
+uint32_t tv_method_list_add_line(struct tv_method_list *list, const char *line, size_t length);
+void tv_method_list_free(struct tv_method_list *list);
+
+/* Its line, which ends with *length and nothing else; good until the next is added. */
+const char *tv_method_list_line(const struct tv_method_list *list, uint32_t number, size_t *length);
+
+/* Writes all lines to the names file. */
+void tv_method_list_write_names(const struct tv_method_list *list);
+
+/* Fills the texts of the method at an address; they may lie in `room`. */
+typedef void (*tv_address_namer)(uint64_t address, struct tv_recording_method *method, char *room,
+                                 size_t size);
+
+struct tv_address_list {
+    uint64_t *addresses; /* open addressing, 0: free */
+    uint32_t *numbers;
+    uint32_t count, room; /* room is a power of two */
+};
+
+/* The address's method, added when it is seen the first time. 0: no memory. */
+uint32_t tv_address_list_number(struct tv_address_list *list, struct tv_method_list *methods,
+                                tv_address_namer namer, uint64_t address);
+void tv_address_list_free(struct tv_address_list *list);
+
+#endif

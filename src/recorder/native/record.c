@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.c - the entry points of libtraceview-record.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/native/modules.h"
+#include "recorder/native/sampler_run.h"
+#include "recorder/native/traceview_record.h"
+#include "recorder/quick.h"
+#include "recorder/recording.h"
+#include "recorder/state.h"
+
+/* The compiler's calls at the begin and the end of every function, and dlclose. */
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+int dlclose(void *handle);
+
+void __cyg_profile_func_enter(void *function, void *site)
+{
+    tv_quick_enter(tv_quick_word(function),
+                   tv_quick_key((uintptr_t)__builtin_frame_address(0), (uintptr_t)site));
+}
+
+void __cyg_profile_func_exit(void *function, void *site)
+{
+    tv_quick_leave(tv_quick_word(function) | TV_MT_EXIT, (uintptr_t)__builtin_frame_address(0),
+                   __builtin_return_address(0) == site);
+}
+
+/* Options of the two interfaces have the same numbers. */
+_Static_assert((int)TVREC_CLOCK_DUAL == (int)TV_RECORDING_DUAL &&
+                   (int)TVREC_FULL_STREAM == (int)TV_RECORDING_STREAM &&
+                   (int)TVREC_FAILED == (int)TV_RECORDING_FAILED,
+               "one list of values");
+
+static struct {
+    void (*notify)(enum tvrec_notice what, void *arg);
+    void *arg;
+} listener;
+
+static void tell(enum tv_recording_notice notice, void *unused)
+{
+    (void)unused;
+    listener.notify((enum tvrec_notice)notice, listener.arg);
+}
+
+static void write_modules(void)
+{
+    tv_recorder_inside++;
+    pthread_mutex_lock(&tv_recorder.lock);
+    if (tv_recorder.methods.names_file > 0)
+        tv_modules_write(tv_recorder.methods.names_file);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_inside--;
+}
+
+static int start(const struct tv_recording_options *options)
+{
+    tv_recorder_inside++;
+    tv_modules_look();
+    tv_recorder_inside--;
+    tv_recorder.namer = tv_modules_name;
+    int failed = tv_recording_start(options);
+    write_modules();
+    return failed;
+}
+
+int dlclose(void *handle)
+{
+    int (*original)(void *);
+    void *symbol = dlsym(RTLD_NEXT, "dlclose");
+    memcpy(&original, &symbol, sizeof original);
+    if (tv_recording_active()) {
+        tv_recorder_inside++;
+        tv_modules_look();
+        tv_recorder_inside--;
+        write_modules();
+    }
+    return original ? original(handle) : -1;
+}
+
+int tvrec_start(const struct tvrec_options *options)
+{
+    if (!options || options->size < sizeof *options)
+        return -EINVAL;
+    struct tv_recording_options core = {
+        .path = options->path,
+        .spool = options->spool_dir,
+        .vm = "native",
+        .buffer_bytes = options->buffer_bytes,
+        .clock = (enum tv_recording_clock)options->clock,
+        .full = (enum tv_recording_full)options->full,
+        .quiet = options->quiet != 0,
+        .finish_at_end = true,
+        .follow_forks = options->follow_forks != 0,
+        .notify = options->notify ? tell : NULL,
+    };
+    if ((unsigned)options->clock > TVREC_CLOCK_DUAL || (unsigned)options->full > TVREC_FULL_STREAM)
+        return -EINVAL;
+    if (tv_recording_active())
+        return -EBUSY;
+    listener.notify = options->notify;
+    listener.arg = options->arg;
+    return start(&core);
+}
+
+int tvrec_stop(struct tvrec_info *info)
+{
+    struct tv_recording_info core = {0};
+    tv_recorder_inside++;
+    tv_modules_look();
+    tv_recorder_inside--;
+    int failed = tv_recording_stop(&core);
+    if (info && info->size >= sizeof *info && failed != -ENOENT)
+        *info = (struct tvrec_info){sizeof *info, core.records,     core.dropped,
+                                    core.threads, core.overhead_ns, core.overflow};
+    return failed;
+}
+
+int tvrec_active(void)
+{
+    return tv_recording_active();
+}
+
+void tvrec_thread_name(const char *name)
+{
+    tv_recording_name_thread(name);
+}
+
+void tvrec_thread_group(const char *group)
+{
+    tv_recording_group_thread(group);
+}
+
+uint32_t tvrec_method(const char *class_name, const char *name, const char *signature,
+                      const char *file, int line)
+{
+    return tv_recording_add_method(
+        &(struct tv_recording_method){class_name, name, signature, file, line});
+}
+
+void tvrec_enter(uint32_t method)
+{
+    tv_recording_enter(method);
+}
+
+void tvrec_exit(uint32_t method)
+{
+    tv_recording_leave(method, TV_MT_EXIT);
+}
+
+void tvrec_unroll(uint32_t method)
+{
+    tv_recording_leave(method, TV_MT_UNROLL);
+}
+
+/* The word's place in a list that ends with NULL; -1: it is not there.  NULL: the first. */
+static int choose(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (!word || strcmp(word, words[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* "8m"; 0: no such size. */
+static uint64_t parse_size(const char *text)
+{
+    char *end;
+    uint64_t size = strtoull(text, &end, 10);
+    unsigned shift = *end == 'k' ? 10 : *end == 'm' ? 20 : *end == 'g' ? 30 : 0;
+    if (end == text || (*end && (shift == 0 || end[1])) || size > TV_RECORDING_BUFFER_LIMIT)
+        return 0;
+    return size << shift;
+}
+
+static int read_options(struct tv_recording_options *options)
+{
+    static const char *const clocks[] = {"wall", "cpu", "dual", NULL};
+    static const char *const fulls[] = {"stop", "ring", "stream", NULL};
+    const char *buffer = getenv("TRACEVIEW_RECORD_BUFFER");
+    const char *fork_word = getenv("TRACEVIEW_RECORD_FORK");
+    const char *quiet = getenv("TRACEVIEW_RECORD_QUIET");
+    int clock = choose(getenv("TRACEVIEW_RECORD_CLOCK"), clocks);
+    int full = choose(getenv("TRACEVIEW_RECORD_FULL"), fulls);
+    options->spool = getenv("TRACEVIEW_RECORD_SPOOL");
+    options->buffer_bytes = buffer ? parse_size(buffer) : TV_RECORDING_BUFFER_DEFAULT;
+    options->quiet = quiet && strcmp(quiet, "1") == 0;
+    options->follow_forks = fork_word && strcmp(fork_word, "follow") == 0;
+    options->vm = "native";
+    options->finish_at_end = true;
+    if (clock < 0 || full < 0 || options->buffer_bytes == 0)
+        return -EINVAL;
+    options->clock = (enum tv_recording_clock)clock;
+    options->full = (enum tv_recording_full)full;
+    return 0;
+}
+
+__attribute__((constructor)) static void begin_by_environment(void)
+{
+    static const char *const names[] = {"TRACEVIEW_RECORD",
+                                        "TRACEVIEW_RECORD_CLOCK",
+                                        "TRACEVIEW_RECORD_BUFFER",
+                                        "TRACEVIEW_RECORD_FULL",
+                                        "TRACEVIEW_RECORD_SPOOL",
+                                        "TRACEVIEW_RECORD_FORK",
+                                        "TRACEVIEW_RECORD_QUIET",
+                                        "TRACEVIEW_RECORD_ADDRESSES",
+                                        "TRACEVIEW_RECORD_SAMPLE",
+                                        "TRACEVIEW_RECORD_SAMPLE_DEPTH",
+                                        "TRACEVIEW_RECORD_SAMPLE_FORMAT",
+                                        "TRACEVIEW_RECORD_SAMPLE_STACK"};
+    const char *rate = getenv("TRACEVIEW_RECORD_SAMPLE");
+    struct tv_recording_options options = {.path = getenv("TRACEVIEW_RECORD")};
+    if (!options.path || options.path[0] == '\0')
+        return;
+    if (getenv("TRACEVIEW_RECORD_ADDRESSES"))
+        tv_modules_want_addresses();
+    int failed = read_options(&options);
+    if (failed == 0 && rate)
+        tv_sampler_run(options.path, rate, options.quiet);
+    else if (failed == 0)
+        failed = start(&options);
+    if (failed != 0 && !options.quiet)
+        tv_recorder_notice(TV_RECORDING_FAILED, failed);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        unsetenv(names[i]);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampler_run.c - the sampler that the environment asks for: all threads, from the load of the
+ * library to the end of the process.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/native/modules.h"
+#include "recorder/native/sampler.h"
+#include "recorder/native/sampler_run.h"
+#include "recorder/state.h"
+
+#define DEPTH 64
+#define NUMBER_MOST 1000000L
+
+static struct {
+    struct tvrec_sampler *sampler;
+    enum tvrec_hprof form;
+} running;
+
+static int write_file(void)
+{
+    FILE *to = fopen(tv_recorder.part, "we");
+    if (!to)
+        return -errno;
+    int failed = tvrec_sampler_write(running.sampler, to, running.form);
+    if (fclose(to) != 0 && failed == 0)
+        failed = -errno;
+    if (failed == 0 && rename(tv_recorder.part, tv_recorder.path) != 0)
+        failed = -errno;
+    if (failed != 0)
+        unlink(tv_recorder.part);
+    return failed;
+}
+
+static void finish(void)
+{
+    tv_recorder_inside++;
+    tvrec_sampler_shutdown(running.sampler);
+    int failed = write_file();
+    if (failed != 0)
+        tv_recorder_notice(TV_RECORDING_FAILED, failed);
+    tvrec_sampler_free(running.sampler);
+    running.sampler = NULL;
+    tv_recorder_inside--;
+}
+
+/* A number from 1 on; -1: it is none. */
+static int number_of(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    return end == text || *end || number < 1 || number > NUMBER_MOST ? -1 : (int)number;
+}
+
+/* The word's place in a list that ends with NULL; -1: it is not there.  NULL: the first. */
+static int choose(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (!word || strcmp(word, words[i]) == 0)
+            return i;
+    return -1;
+}
+
+static int start(int rate)
+{
+    static const char *const forms[] = {"android", "jdk", "binary", NULL};
+    static const char *const stacks[] = {"auto", "shadow", "fp", NULL};
+    const char *depth_text = getenv("TRACEVIEW_RECORD_SAMPLE_DEPTH");
+    int form = choose(getenv("TRACEVIEW_RECORD_SAMPLE_FORMAT"), forms);
+    int stack = choose(getenv("TRACEVIEW_RECORD_SAMPLE_STACK"), stacks);
+    int depth = depth_text ? number_of(depth_text) : DEPTH;
+    if (rate < 0 || form < 0 || stack < 0 || depth < 0)
+        return -EINVAL;
+    running.form = (enum tvrec_hprof)form;
+    running.sampler = tvrec_sampler_new(depth, tvrec_set_group(NULL));
+    if (!running.sampler)
+        return -errno;
+    int failed = tvrec_sampler_use(running.sampler, (enum tvrec_stack)stack, 0);
+    if (failed == 0)
+        failed = tvrec_sampler_start(running.sampler, rate);
+    if (failed != 0)
+        tvrec_sampler_free(running.sampler);
+    return failed;
+}
+
+void tv_sampler_run(const char *path, const char *rate, bool quiet)
+{
+    int length = snprintf(tv_recorder.part, sizeof tv_recorder.part, "%s.part", path);
+    bool fits = length > 0 && (size_t)length < sizeof tv_recorder.part;
+    snprintf(tv_recorder.path, sizeof tv_recorder.path, "%s", path);
+    tv_recorder.options.quiet = quiet;
+    tv_recorder_watch_for(finish);
+    int failed = fits ? start(number_of(rate)) : -ENAMETOOLONG;
+    if (failed == 0)
+        return;
+    tv_recorder_watch_for(NULL);
+    tv_recorder_notice(TV_RECORDING_FAILED, failed);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampler_shadow.c - stacks that the hooks keep, read from outside: no signal, no system call of
+ * the thread is interrupted, sleeping threads included.
+ *
+ * What is read is the thread's stack at one moment when its count of events has not moved and its
+ * depth is the same before and after: within an event the depth tells of every change.  A thread
+ * that calls all the time never stands still for so long; it is asked for a copy, which it makes at
+ * the begin of its next event, that is of the stack it has had since it was asked.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <string.h>
+
+#include "recorder/native/sampler.h"
+#include "recorder/pages.h"
+#include "recorder/state.h"
+
+#define TRIES 4
+#define PATIENCE_NS UINT64_C(2000000)
+
+static bool read_still(struct tv_recorder_thread *from, struct tv_sampled *to, uint32_t most)
+{
+    uint32_t busy = atomic_load(&from->busy), depth = tv_recorder_depth_of(from);
+    uint32_t count = depth < most ? depth : most;
+    for (uint32_t i = 0; i < count; i++)
+        to->words[i] =
+            atomic_load_explicit(&from->frames[depth - 1 - i].word, memory_order_acquire);
+    to->depth = count;
+    return tv_recorder_depth_of(from) == depth && atomic_load(&from->busy) == busy;
+}
+
+static struct tv_recorder_answer *answer_of(struct tv_recorder_thread *thread)
+{
+    struct tv_recorder_answer *answer = atomic_load(&thread->answer);
+    if (!answer) {
+        answer = tv_recorder_pages_new(sizeof *answer);
+        atomic_store(&thread->answer, answer);
+    }
+    return answer;
+}
+
+/* Takes the question back, unless the thread is answering it. */
+static void withdraw(struct tv_recorder_thread *thread, struct tv_recorder_answer *answer)
+{
+    uint32_t asked = TV_ANSWER_ASKED;
+    atomic_fetch_and(&thread->generation, ~TV_ASKED);
+    atomic_compare_exchange_strong(&answer->state, &asked, TV_ANSWER_NONE);
+}
+
+static bool ask(struct tv_recorder_thread *thread, struct tv_sampled *to, uint32_t most)
+{
+    struct tv_recorder_answer *answer = answer_of(thread);
+    uint64_t end = tv_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+    /* One that came too late is of another moment; one that is still written is left alone. */
+    if (answer && atomic_load(&answer->state) != TV_ANSWER_BUSY) {
+        atomic_store(&answer->state, TV_ANSWER_ASKED);
+        atomic_fetch_or(&thread->generation, TV_ASKED);
+    }
+    while (tv_clock_ns(CLOCK_MONOTONIC) < end) {
+        if (answer && atomic_load(&answer->state) == TV_ANSWER_GIVEN) {
+            to->depth = answer->depth < most ? answer->depth : most;
+            memcpy(to->words, answer->words, to->depth * sizeof to->words[0]);
+            atomic_store(&answer->state, TV_ANSWER_NONE);
+            return true;
+        }
+        if (read_still(thread, to, most)) {
+            if (answer)
+                withdraw(thread, answer);
+            return true;
+        }
+        sched_yield();
+    }
+    if (answer)
+        withdraw(thread, answer);
+    return false;
+}
+
+static void take_one(struct tvrec_sampler *sampler, struct tv_recorder_thread *from,
+                     struct tv_sampled *to)
+{
+    /* Of a thread without an event since the stacks are kept, nothing is known. */
+    if (tv_recorder_generation_of(from) != atomic_load(&tv_recorder.on))
+        return;
+    for (int i = 0; i < TRIES; i++)
+        if (read_still(from, to, sampler->depth))
+            return;
+    if (ask(from, to, sampler->depth))
+        return;
+    to->depth = 0;
+    sampler->missed++;
+}
+
+static void take(struct tvrec_sampler *sampler)
+{
+    for (size_t i = 0; i < sampler->count; i++)
+        sampler->threads[i].depth = 0;
+    pthread_mutex_lock(&tv_recorder.lock);
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
+        struct tv_sampled *to = i->finished ? NULL : tv_sampler_find(sampler, i->tid);
+        if (to)
+            take_one(sampler, i, to);
+    }
+    tv_recorder_sweep();
+    pthread_mutex_unlock(&tv_recorder.lock);
+}
+
+static int begin(struct tvrec_sampler *sampler)
+{
+    (void)sampler;
+    return 0;
+}
+
+static void end(struct tvrec_sampler *sampler)
+{
+    (void)sampler;
+}
+
+const struct tv_unwinder tv_unwinder_shadow = {begin, take, end};

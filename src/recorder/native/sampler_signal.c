@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampler_signal.c - stacks by a signal and frame pointers, of code that knows nothing of us.
+ *
+ * A thread that has not run since the last tick has the stack it had; one that sleeps is looked at
+ * from outside.  Only what runs gets a signal, so that system calls of sleepers are not
+ * interrupted. One that has just woken for a moment is looked at twice: it is likely to sleep again
+ * before a signal is there.
+ *
+ * The handler takes no lock and calls nothing but sem_post: it writes into a slot that waits for
+ * it, and stays within the part of its thread's stack that is known to be there.  A slot belongs to
+ * a question; a handler that comes after its question was given up finds another number and leaves.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "recorder/native/code.h"
+#include "recorder/native/frames.h"
+#include "recorder/native/sampler.h"
+#include "recorder/native/tasks.h"
+#include "recorder/pages.h"
+#include "recorder/state.h"
+
+#define SLOTS 64u
+#define PATIENCE_NS UINT64_C(50000000)
+#define SECOND_LOOK_NS 50000
+#define RESTS_MOST 64u
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define UNCHECKED __attribute__((no_sanitize("thread", "address")))
+#endif
+#endif
+#ifndef UNCHECKED
+#define UNCHECKED
+#endif
+
+enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
+
+struct slot {
+    _Atomic uint32_t state;    /* enum slot_state */
+    _Atomic uint32_t question; /* 0: nobody waits */
+    uint64_t low, high;        /* of the thread's stack */
+    uint32_t most;
+    struct tv_raw_frames raw;
+    uint64_t returns[TV_STACK_MOST];
+};
+
+/* Of the process, and never given back: a signal may come late.  Samplers take turns. */
+static struct {
+    struct slot *slots;
+    sem_t full;
+    uint32_t question;
+} signals;
+
+#if defined(__x86_64__)
+static void read_registers(const ucontext_t *context, struct tv_raw_frames *raw, uint64_t *frame)
+{
+    raw->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    raw->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    *frame = (uint64_t)context->uc_mcontext.gregs[REG_RBP];
+}
+#elif defined(__aarch64__)
+static void read_registers(const ucontext_t *context, struct tv_raw_frames *raw, uint64_t *frame)
+{
+    raw->pc = context->uc_mcontext.pc;
+    raw->sp = context->uc_mcontext.sp;
+    raw->near[0] = context->uc_mcontext.regs[30];
+    *frame = context->uc_mcontext.regs[29];
+}
+#else
+static void read_registers(const ucontext_t *context, struct tv_raw_frames *raw, uint64_t *frame)
+{
+    (void)context;
+    (void)raw;
+    *frame = 0;
+}
+#endif
+
+UNCHECKED static uint64_t load(uint64_t address)
+{
+    return *(const volatile uint64_t *)(uintptr_t)address; // NOLINT: within the thread's stack
+}
+
+UNCHECKED static void walk(struct slot *slot, uint64_t frame)
+{
+    struct tv_raw_frames *raw = &slot->raw;
+    uint64_t low = raw->sp, high = slot->high, own = (uint64_t)(uintptr_t)pthread_self();
+    if (low < slot->low || low >= high)
+        return;
+    /* What lies above a thread's stack begins with what pthread_self shows. */
+    if (own > low && own < high)
+        high = own;
+#if defined(__x86_64__)
+    for (uint64_t i = 0; i < 2 && low + 8 * i + 8 <= high; i++)
+        raw->near[i] = load(low + 8 * i);
+#endif
+    while (raw->depth < slot->most && frame >= low && frame % 8 == 0 && high - low >= 16 &&
+           frame <= high - 16) {
+        uint64_t back = load(frame + 8);
+        if (back == 0)
+            break;
+        raw->returns[raw->depth++] = back;
+        low = frame + 1;
+        frame = load(frame);
+    }
+}
+
+static void fill(struct slot *slot, const ucontext_t *context)
+{
+    uint64_t frame;
+    slot->raw = (struct tv_raw_frames){.returns = slot->returns};
+    read_registers(context, &slot->raw, &frame);
+    walk(slot, frame);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+    uint32_t question = (uint32_t)(value >> 8), free_state = SLOT_FREE;
+    (void)number;
+    if (info->si_code == SI_QUEUE && info->si_pid == getpid() && (value & 0xff) < SLOTS) {
+        struct slot *slot = &signals.slots[value & 0xff];
+        if (atomic_load(&slot->question) == question &&
+            atomic_compare_exchange_strong(&slot->state, &free_state, SLOT_BUSY)) {
+            bool wanted = atomic_load(&slot->question) == question;
+            if (wanted)
+                fill(slot, context);
+            atomic_store(&slot->state, wanted ? SLOT_FULL : SLOT_FREE);
+            sem_post(&signals.full);
+        }
+    }
+    errno = saved;
+}
+
+static bool is_ours(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+           now.sa_sigaction == on_signal;
+}
+
+/* The handler stays when the sampler ends: a signal that comes late must not end the program. */
+static int take_signal(int number)
+{
+    struct sigaction ours = {.sa_sigaction = on_signal,
+                             .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK},
+                     old;
+    if (is_ours(number))
+        return 0;
+    tv_recorder_leave_signal(number);
+    if (sigaction(number, NULL, &old) != 0)
+        return -EINVAL;
+    if ((old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_DFL)
+        return -EBUSY;
+    return sigaction(number, &ours, NULL) == 0 ? 0 : -errno;
+}
+
+static int begin(struct tvrec_sampler *sampler)
+{
+    if (!TV_SIGNALS_WORK)
+        return -ENOTSUP;
+    if (!signals.slots) {
+        signals.slots = tv_recorder_pages_new(SLOTS * sizeof *signals.slots);
+        if (!signals.slots)
+            return -ENOMEM;
+        sem_init(&signals.full, 0, 0);
+    }
+    return take_signal(sampler->signal_number);
+}
+
+static void end(struct tvrec_sampler *sampler)
+{
+    (void)sampler;
+}
+
+/* Asks a thread; NULL: it has no slot or no signal. */
+static struct slot *ask(struct tvrec_sampler *sampler, struct tv_sampled *thread, uint32_t at)
+{
+    struct slot *slot = &signals.slots[at];
+    if (atomic_load(&slot->state) == SLOT_BUSY)
+        return NULL;
+    signals.question = (signals.question + 1) & 0xffffff ? signals.question + 1 : 1;
+    slot->low = thread->stack_low;
+    slot->high = thread->stack_high;
+    slot->most = sampler->depth;
+    atomic_store(&slot->state, SLOT_FREE);
+    atomic_store(&slot->question, signals.question);
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    info.si_signo = sampler->signal_number;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    uint64_t value = (uint64_t)signals.question << 8 | at;
+    info.si_value.sival_ptr = (void *)(uintptr_t)value; // NOLINT: a number
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), thread->tid, sampler->signal_number, &info) == 0)
+        return slot;
+    atomic_store(&slot->question, 0);
+    return NULL;
+}
+
+static bool is_full(const struct slot *slot)
+{
+    return atomic_load(&slot->state) == SLOT_FULL;
+}
+
+static void wait_for(struct slot *const *slots, uint32_t count, uint64_t end)
+{
+    struct timespec until = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
+    for (uint32_t i = 0; i < count; i++)
+        while (slots[i] && !is_full(slots[i]))
+            if (sem_clockwait(&signals.full, CLOCK_MONOTONIC, &until) != 0 && errno != EINTR)
+                return;
+}
+
+/* Has the handler found itself outside of what was thought to be the stack? */
+static bool needs_bounds(struct tv_sampled *thread, const struct tv_raw_frames *raw)
+{
+    if (raw->sp >= thread->stack_low && raw->sp < thread->stack_high)
+        return false;
+    return tv_task_memory(raw->sp, &thread->stack_low, &thread->stack_high);
+}
+
+/* Who does not answer, because it blocks the signal or never gets a processor, is asked ever more
+ * rarely. */
+static void give_up(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+{
+    sampler->missed++;
+    thread->misses = thread->misses < RESTS_MOST ? thread->misses * 2 + 1 : thread->misses;
+    thread->rests = thread->misses;
+    thread->depth = 0;
+}
+
+/* Asks up to SLOTS threads at once; those whose stack was not known are left in the list, and their
+ * number is returned. */
+static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled **threads, size_t count)
+{
+    struct slot *slots[SLOTS];
+    size_t again = 0;
+    while (sem_trywait(&signals.full) == 0)
+        continue;
+    for (uint32_t i = 0; i < count; i++)
+        slots[i] = ask(sampler, threads[i], i);
+    wait_for(slots, (uint32_t)count, tv_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS);
+    for (size_t i = 0; i < count; i++) {
+        if (slots[i])
+            atomic_store(&slots[i]->question, 0);
+        if (!slots[i] || !is_full(slots[i])) {
+            give_up(sampler, threads[i]);
+            continue;
+        }
+        threads[i]->misses = 0;
+        threads[i]->depth = tv_frames_words(&slots[i]->raw, threads[i]->words, sampler->depth);
+        if (needs_bounds(threads[i], &slots[i]->raw))
+            threads[again++] = threads[i];
+    }
+    return again;
+}
+
+static void ask_twice(struct tvrec_sampler *sampler, struct tv_sampled **threads, size_t count)
+{
+    size_t again = count > 0 ? ask_all(sampler, threads, count) : 0;
+    if (again > 0)
+        ask_all(sampler, threads, again);
+}
+
+static void look_at_sleeper(struct tvrec_sampler *sampler, struct tv_sampled *thread,
+                            const struct tv_task_place *place)
+{
+    thread->depth = 0;
+    if (place->pc == 0)
+        return;
+    if (place->sp < thread->stack_low || place->sp >= thread->stack_high)
+        tv_task_memory(place->sp, &thread->stack_low, &thread->stack_high);
+    thread->depth =
+        tv_frames_search(place->pc, place->sp, thread->stack_high, thread->words, sampler->depth);
+}
+
+enum look { LOOK_SAME, LOOK_SLEEPS, LOOK_WOKE, LOOK_RUNS };
+
+static enum look look(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+{
+    struct tv_task_place place;
+    uint64_t cpu = tv_task_cpu_ns(thread->tid), before = thread->cpu_ns;
+    if (cpu == before)
+        return LOOK_SAME;
+    thread->cpu_ns = cpu;
+    if (!tv_task_runs(thread->tid, &place)) {
+        look_at_sleeper(sampler, thread, &place);
+        return LOOK_SLEEPS;
+    }
+    return before == UINT64_MAX || cpu - before < sampler->period_ns / 2 ? LOOK_WOKE : LOOK_RUNS;
+}
+
+/* Those of `from` that are to get a signal; *woke of them are to be looked at again. */
+static size_t choose(struct tvrec_sampler *sampler, size_t *from, struct tv_sampled **chosen,
+                     size_t *woke)
+{
+    struct tv_sampled *second[SLOTS];
+    size_t count = 0;
+    *woke = 0;
+    for (; *from < sampler->count && count + *woke < SLOTS; ++*from) {
+        struct tv_sampled *thread = &sampler->threads[*from];
+        enum look seen = look(sampler, thread);
+        bool rests = (seen == LOOK_WOKE || seen == LOOK_RUNS) && thread->rests > 0;
+        thread->rests -= rests;
+        if (seen == LOOK_WOKE && !rests)
+            second[(*woke)++] = thread;
+        if (seen == LOOK_RUNS && !rests)
+            chosen[count++] = thread;
+    }
+    memcpy(chosen + count, second, *woke * sizeof *second);
+    return count + *woke;
+}
+
+/* Of the last `woke` threads those that still run stay in the list. */
+static size_t look_again(struct tvrec_sampler *sampler, struct tv_sampled **chosen, size_t count,
+                         size_t woke)
+{
+    struct tv_task_place place;
+    size_t kept = count - woke;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SECOND_LOOK_NS}, NULL);
+    for (size_t i = count - woke; i < count; i++) {
+        if (tv_task_runs(chosen[i]->tid, &place))
+            chosen[kept++] = chosen[i];
+        else
+            look_at_sleeper(sampler, chosen[i], &place);
+    }
+    return kept;
+}
+
+static void take(struct tvrec_sampler *sampler)
+{
+    struct tv_sampled *chosen[SLOTS];
+    size_t from = 0, woke;
+    if (!is_ours(sampler->signal_number))
+        return;
+    while (from < sampler->count) {
+        size_t count = choose(sampler, &from, chosen, &woke);
+        if (woke > 0)
+            count = look_again(sampler, chosen, count, woke);
+        ask_twice(sampler, chosen, count);
+    }
+}
+
+const struct tv_unwinder tv_unwinder_signals = {begin, take, end};

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording.c - start and stop.
+ */
+#define _GNU_SOURCE
+#include "recorder/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "recorder/pages.h"
+#include "recorder/state.h"
+
+struct tv_recorder tv_recorder = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                  .area_lock = PTHREAD_MUTEX_INITIALIZER,
+                                  .spare_lock = ATOMIC_FLAG_INIT,
+                                  .file = -1,
+                                  .spool_file = -1};
+
+#define WAIT_US 100
+#define WAITS 20000 /* two seconds for the events under way */
+
+void tv_recorder_notice(enum tv_recording_notice notice, int error)
+{
+    char line[TV_AREA_PATH + 128];
+    const struct tv_recording_options *options = &tv_recorder.options;
+    if (options->notify)
+        options->notify(notice, options->arg);
+    if (options->quiet)
+        return;
+    if (notice == TV_RECORDING_OVERFLOWED)
+        snprintf(line, sizeof line, "traceview: the trace buffer is full, the recording ended\n");
+    else
+        snprintf(line, sizeof line, "traceview: %s: %s\n", tv_recorder.path, strerror(-error));
+    if (write(STDERR_FILENO, line, strlen(line)) < 0)
+        return;
+}
+
+static int copy_options(const struct tv_recording_options *options)
+{
+    struct tv_recorder *to = &tv_recorder;
+    uint64_t bytes = options->buffer_bytes ? options->buffer_bytes : TV_RECORDING_BUFFER_DEFAULT;
+    if (!options->path || options->path[0] == '\0' || bytes < TV_RECORDING_BUFFER_LEAST ||
+        bytes > TV_RECORDING_BUFFER_LIMIT)
+        return -EINVAL;
+    int spool = snprintf(to->spool, sizeof to->spool, "%s", options->spool ? options->spool : "");
+    int path = snprintf(to->path, sizeof to->path, "%s", options->path);
+    int part = snprintf(to->part, sizeof to->part, "%s.part", options->path);
+    if (path < 0 || (size_t)part >= sizeof to->part || (size_t)spool + 64 >= sizeof to->spool)
+        return -ENAMETOOLONG;
+    to->options = *options;
+    to->options.buffer_bytes = bytes;
+    to->options.path = to->path;
+    to->options.spool = to->spool[0] ? to->spool : NULL;
+    return 0;
+}
+
+/* DIR/traceview-PID.SUFFIX */
+static int spool_name(char *name, size_t size, const char *suffix)
+{
+    int length =
+        snprintf(name, size, "%s/traceview-%d.%s", tv_recorder.spool, (int)getpid(), suffix);
+    return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
+}
+
+static int open_spool(void)
+{
+    char name[TV_AREA_PATH];
+    if (!tv_recorder.options.spool)
+        return 0;
+    if (spool_name(name, sizeof name, "names") != 0)
+        return -ENAMETOOLONG;
+    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0)
+        return -errno;
+    tv_recorder.methods.names_file = file;
+    tv_method_list_write_names(&tv_recorder.methods);
+    if (spool_name(name, sizeof name, "spool") != 0)
+        return -ENAMETOOLONG;
+    tv_recorder.spool_file = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return tv_recorder.spool_file < 0 ? -errno : 0;
+}
+
+/* The file is there, or partly; what the spool is for has been done. */
+static void remove_spool(void)
+{
+    char name[TV_AREA_PATH];
+    if (tv_recorder.methods.names_file > 0) {
+        close(tv_recorder.methods.names_file);
+        tv_recorder.methods.names_file = 0;
+        if (spool_name(name, sizeof name, "names") == 0)
+            unlink(name);
+    }
+    if (tv_recorder.spool_file >= 0) {
+        close(tv_recorder.spool_file);
+        tv_recorder.spool_file = -1;
+        if (spool_name(name, sizeof name, "spool") == 0)
+            unlink(name);
+    }
+}
+
+static uint64_t now_us(void)
+{
+    return tv_clock_ns(CLOCK_REALTIME) / 1000;
+}
+
+static int open_area(void)
+{
+    const struct tv_recording_options *options = &tv_recorder.options;
+    bool dual = options->clock == TV_RECORDING_DUAL;
+    uint32_t size = dual ? TV_MT_RECORD_SIZE_V3 : TV_MT_RECORD_SIZE_V2;
+    uint32_t records = (uint32_t)((options->buffer_bytes - TV_MT_HEADER_SIZE) / size);
+    int failed = tv_area_new(&tv_recorder.area, records, dual ? 3 : 2, tv_recorder.spool_file);
+    if (failed != 0)
+        return failed;
+    struct tv_area_head *head = tv_recorder.area.head;
+    head->pid = (uint32_t)getpid();
+    head->clock = options->clock;
+    head->full = options->full;
+    head->counter = tv_clock_counter_is_good();
+    head->overhead_ns = tv_clock_measure(head->counter, options->clock != TV_RECORDING_CPU,
+                                         options->clock != TV_RECORDING_WALL);
+    snprintf(head->vm, sizeof head->vm, "%s", options->vm ? options->vm : "native");
+    memcpy(head->path, tv_recorder.path, sizeof head->path);
+    head->start_us = now_us();
+    head->start = head->late[0] = tv_clock_take_pair(head->counter);
+    /* Without a stop, this is the scale of a short recording. */
+    while (options->spool && head->late[0].ns < head->start.ns + 1000000)
+        head->late[0] = tv_clock_take_pair(head->counter);
+    __atomic_store_n(&head->magic, TV_AREA_MAGIC, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static void fill_job(struct tv_sink_buffer *sink)
+{
+    memset(&tv_recorder.job, 0, sizeof tv_recorder.job);
+    tv_recorder.job.area = &tv_recorder.area;
+    tv_recorder.job.methods = &tv_recorder.methods;
+    tv_recorder.job.addresses = &tv_recorder.addresses;
+    tv_recorder.job.namer = tv_recorder.namer;
+    tv_recorder.job.drop_orphans = tv_recorder.options.drop_orphans;
+    tv_recorder.job.sink = sink;
+    /* A streamed file is written while the scale is not known to the end yet: a millisecond's
+     * error in ten seconds is what a short look at both clocks costs. */
+    struct tv_clock_pair first = tv_recorder.area.head->start, last = first;
+    while (tv_recorder.options.full == TV_RECORDING_STREAM && last.ns < first.ns + 5000000)
+        last = tv_clock_take_pair(tv_recorder.area.head->counter);
+    tv_recorder.job.scale = tv_clock_scale_of(tv_recorder.area.head->counter, first, last);
+}
+
+static void release(void)
+{
+    tv_trace_job_release(&tv_recorder.job);
+    tv_sink_buffer_free(tv_recorder.job.sink);
+    tv_recorder.job.sink = NULL;
+    pthread_mutex_lock(&tv_recorder.area_lock);
+    tv_area_free(&tv_recorder.area);
+    pthread_mutex_unlock(&tv_recorder.area_lock);
+    remove_spool();
+    if (tv_recorder.file >= 0)
+        close(tv_recorder.file);
+    tv_recorder.file = -1;
+}
+
+static int open_all(void)
+{
+    tv_recorder.file = open(tv_recorder.part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (tv_recorder.file < 0)
+        return -errno;
+    int failed = open_spool();
+    pthread_mutex_lock(&tv_recorder.area_lock);
+    if (failed == 0)
+        failed = open_area();
+    pthread_mutex_unlock(&tv_recorder.area_lock);
+    if (failed != 0)
+        return failed;
+    struct tv_sink_buffer *sink = tv_sink_buffer_new(tv_recorder.file);
+    if (!sink)
+        return -ENOMEM;
+    fill_job(sink);
+    if (tv_recorder.options.full == TV_RECORDING_STREAM)
+        tv_trace_stream_begin(&tv_recorder.job);
+    return 0;
+}
+
+static int start(const struct tv_recording_options *options)
+{
+    if (tv_recorder.started || tv_recorder.area.head)
+        return -EBUSY;
+    int failed = copy_options(options);
+    if (failed != 0)
+        return failed;
+    tv_recorder_sweep();
+    tv_recorder.dropped = 0;
+    failed = open_all();
+    if (failed != 0) {
+        if (tv_recorder.file >= 0)
+            unlink(tv_recorder.part);
+        release();
+        return failed;
+    }
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    atomic_store(&tv_recorder.ended, 0);
+    atomic_store(&tv_recorder.spare_count, 0);
+    tv_recorder.pid = (int)getpid();
+    tv_recorder.started = true;
+    atomic_store(&tv_recorder.on, ++tv_recorder.generation);
+    return 0;
+}
+
+int tv_recording_start(const struct tv_recording_options *options)
+{
+    tv_recorder_inside++;
+    tv_recorder_know_thread();
+    pthread_mutex_lock(&tv_recorder.lock);
+    int failed = start(options);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    if (failed == 0)
+        failed = tv_recorder_watch();
+    tv_recorder_inside--;
+    return failed;
+}
+
+static bool anyone_busy(void)
+{
+    bool busy = false;
+    pthread_mutex_lock(&tv_recorder.lock);
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i && !busy; i = i->other)
+        busy = (atomic_load_explicit(&i->busy, memory_order_acquire) & 1) &&
+               tv_recorder_generation_of(i) == tv_recorder.generation && i != tv_recorder_self;
+    pthread_mutex_unlock(&tv_recorder.lock);
+    return busy;
+}
+
+/* No event is under way afterwards. */
+static void end_events(void)
+{
+    pthread_mutex_lock(&tv_recorder.lock);
+    atomic_store(&tv_recorder.on, atomic_load(&tv_recorder.stacks));
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other)
+        atomic_store(&i->limit, 0);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+        usleep(1000); /* an old kernel: what a core has stored is seen by then */
+    for (int i = 0; i < WAITS && anyone_busy(); i++)
+        usleep(WAIT_US);
+}
+
+/* Names that were set late are seen now. */
+static void read_names(void)
+{
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
+        char path[64], name[TV_AREA_NAME] = "";
+        if (i->finished || i->name[0] || i->id == 0 ||
+            tv_recorder_generation_of(i) != tv_recorder.generation)
+            continue;
+        snprintf(path, sizeof path, "/proc/self/task/%d/comm", i->tid);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t length = file < 0 ? 0 : read(file, name, sizeof name - 1);
+        if (file >= 0)
+            close(file);
+        for (ssize_t k = 0; k < length; k++)
+            if ((unsigned char)name[k] < ' ')
+                name[k] = k == length - 1 ? '\0' : ' ';
+        if (length > 0)
+            memcpy(tv_recorder.area.threads[i->id - 1].name, name, sizeof name);
+    }
+}
+
+static int write_file(void)
+{
+    struct tv_trace_job *job = &tv_recorder.job;
+    struct tv_area_head *head = tv_recorder.area.head;
+    struct tv_clock_pair last = tv_clock_take_pair(head->counter);
+    uint64_t ended = atomic_load(&tv_recorder.ended);
+    bool streams = head->full == TV_RECORDING_STREAM;
+    if (!streams)
+        job->scale = tv_clock_scale_of(head->counter, head->start, last);
+    job->end_ns = tv_clock_to_ns(&job->scale, ended ? ended : last.ticks);
+    read_names();
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i && streams; i = i->other)
+        if (tv_recorder_generation_of(i) == tv_recorder.generation)
+            tv_recorder_close_chunk(i);
+    int failed = streams ? tv_trace_stream_end(job) : tv_recorder_file_write(job);
+    int flushed = tv_sink_buffer_flush(job->sink);
+    return failed != 0 ? failed : flushed;
+}
+
+static int finish(struct tv_recording_info *info)
+{
+    int failed = write_file();
+    if (failed == 0 && rename(tv_recorder.part, tv_recorder.path) != 0)
+        failed = -errno;
+    tv_recorder_sweep();
+    if (info)
+        *info = (struct tv_recording_info){
+            .records = tv_recorder.job.written,
+            .dropped = tv_recorder.dropped,
+            .threads = atomic_load(&tv_recorder.area.head->threads),
+            .overhead_ns = tv_recorder.area.head->overhead_ns,
+            .overflow = atomic_load(&tv_recorder.area.head->overflow),
+        };
+    release();
+    return failed;
+}
+
+int tv_recording_stop(struct tv_recording_info *info)
+{
+    tv_recorder_inside++;
+    pthread_mutex_lock(&tv_recorder.lock);
+    bool mine = tv_recorder.started;
+    tv_recorder.started = false;
+    pthread_mutex_unlock(&tv_recorder.lock);
+    int failed = mine ? 0 : -ENOENT;
+    if (mine) {
+        end_events();
+        tv_recorder_unwatch();
+        pthread_mutex_lock(&tv_recorder.lock);
+        failed = finish(info);
+        pthread_mutex_unlock(&tv_recorder.lock);
+        if (failed != 0)
+            tv_recorder_notice(TV_RECORDING_FAILED, failed);
+    }
+    tv_recorder_inside--;
+    return failed;
+}
+
+void tv_recording_set_allocations(const struct tv_recording_allocations *allocations)
+{
+    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder.job.has_allocations = true;
+    tv_recorder.job.allocations = *allocations;
+    pthread_mutex_unlock(&tv_recorder.lock);
+}
+
+bool tv_recording_active(void)
+{
+    return tv_recorder_records(atomic_load(&tv_recorder.on));
+}
+
+uint32_t tv_recording_add_method(const struct tv_recording_method *method)
+{
+    tv_recorder_inside++;
+    pthread_mutex_lock(&tv_recorder.lock);
+    uint32_t number = tv_method_list_add(&tv_recorder.methods, method);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_inside--;
+    return number;
+}
+
+void tv_recorder_forget(void)
+{
+    struct tv_recorder_thread *self = tv_recorder_self;
+    pthread_mutex_init(&tv_recorder.lock, NULL);
+    pthread_mutex_init(&tv_recorder.area_lock, NULL);
+    atomic_flag_clear(&tv_recorder.spare_lock);
+    atomic_store(&tv_recorder.on, 0);
+    atomic_store(&tv_recorder.stacks, 0);
+    tv_recorder.stack_users = 0;
+    tv_recorder.started = false;
+    tv_recorder.threads = self && !self->finished ? self : NULL;
+    if (tv_recorder.threads) {
+        self->other = NULL;
+        atomic_store(&self->limit, 0);
+        tv_recorder_let_go(self);
+        atomic_fetch_and(&self->generation, ~TV_ASKED);
+    }
+    /* The descriptors are copies; the files are the parent's, and its area is not here. */
+    tv_recorder.job.sink = NULL;
+    tv_recorder.area = (struct tv_area){0};
+    if (tv_recorder.file >= 0)
+        close(tv_recorder.file);
+    if (tv_recorder.spool_file >= 0)
+        close(tv_recorder.spool_file);
+    if (tv_recorder.methods.names_file > 0)
+        close(tv_recorder.methods.names_file);
+    tv_recorder.file = tv_recorder.spool_file = -1;
+    tv_recorder.methods.names_file = 0;
+}

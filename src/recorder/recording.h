@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording.h - the event core of the recorder: what happens in the host's threads becomes a
+ * .trace.
+ *
+ * A process has one recording at a time.  Any thread says what it enters and leaves; each event is
+ * a time and a word in a buffer that only its thread writes.  The file is written by the stop (or,
+ * when streaming, by the threads whose buffers are full, one at a time).
+ *
+ *     tv_recording_start(&options);
+ *     uint32_t method = tv_recording_add_method(&(struct tv_recording_method){...});
+ *     tv_recording_enter(method);
+ *     tv_recording_leave(method, TV_MT_EXIT);
+ *     tv_recording_stop(&info);
+ *
+ * Never ends the host, never throws, calls no malloc.  enter and leave may be called in signal
+ * handlers: an event that interrupts another one of its thread is counted as dropped.
+ *
+ * This room is part of the programs that are recorded: it uses src/wire and the platform, nothing
+ * else.  Errors are 0 or a negative errno.
+ */
+#ifndef TV_RECORDER_RECORDING_H
+#define TV_RECORDER_RECORDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/method_trace.h"
+
+enum tv_recording_clock {
+    TV_RECORDING_WALL, /* version 2; the cycle counter where it can be trusted: some 15 ns */
+    TV_RECORDING_CPU,  /* version 2, the thread's CPU time: a system call, some 400 ns */
+    TV_RECORDING_DUAL, /* version 3, both */
+};
+
+/* What to do when the buffer is full. */
+enum tv_recording_full {
+    TV_RECORDING_STOP,   /* the recording ends; the file says so and one notice does */
+    TV_RECORDING_RING,   /* each thread forgets its oldest events */
+    TV_RECORDING_STREAM, /* never full: to the file (0xF2, 0xF3) as it goes */
+};
+
+enum tv_recording_notice {
+    TV_RECORDING_OVERFLOWED, /* the buffer is full, nothing more is recorded */
+    TV_RECORDING_FAILED,     /* the file could not be written */
+};
+
+#define TV_RECORDING_BUFFER_DEFAULT (UINT64_C(8) << 20)
+#define TV_RECORDING_BUFFER_LIMIT (UINT64_C(1) << 30)
+#define TV_RECORDING_BUFFER_LEAST (UINT64_C(4) << 10)
+
+struct tv_recording_options {
+    const char *path;      /* of the file; it appears whole: written as PATH.part, then renamed */
+    const char *spool;     /* NULL, or a folder: the buffers are a file there and outlive SIGKILL */
+    const char *vm;        /* what the file names as the machine: "native", "jvm", "art" */
+    uint64_t buffer_bytes; /* as bytes of the file; 0: the default */
+    enum tv_recording_clock clock;
+    enum tv_recording_full full;
+    bool quiet;         /* no notice on standard error */
+    bool drop_orphans;  /* leave out exits whose entry came before the start */
+    bool finish_at_end; /* write the file when the process exits or is ended by a signal whose
+                           handling is the default one.  Not for hosts that tell of their end. */
+    bool follow_forks;  /* a child records into a file of its own, NAME.PID.trace; otherwise it
+                           records nothing */
+    void (*notify)(enum tv_recording_notice notice, void *arg); /* or NULL; in the thread of the
+                           stop or in one of the recorder's own, never in a signal handler */
+    void *arg;
+};
+
+struct tv_recording_info {
+    uint64_t records; /* in the file */
+    uint64_t dropped; /* events of which there is no record: nested in another, or no room */
+    uint32_t threads;
+    uint32_t overhead_ns; /* what a reading of the clocks costs */
+    bool overflow;
+};
+
+/* Opens the file now, so that a bad path is known now.  -EBUSY: there is a recording; -EINVAL: no
+ * path, or a buffer out of range; else what mmap or open say. */
+int tv_recording_start(const struct tv_recording_options *options);
+
+/* Waits for the events under way, then writes the file.  *info may be NULL.  -ENOENT: there is no
+ * recording.  Also after an overflow has ended it, which leaves the file to be written. */
+int tv_recording_stop(struct tv_recording_info *info);
+
+/* What the host counted, for the file: as Android does when it was asked to. */
+struct tv_recording_allocations {
+    uint64_t objects, bytes, collections;
+};
+
+/* Before the stop; without it the file says nothing of them. */
+void tv_recording_set_allocations(const struct tv_recording_allocations *allocations);
+
+/* Are events recorded at this moment?  False after an overflow. */
+bool tv_recording_active(void);
+
+/* A method; texts are copied and may be NULL; tabs and line ends in them become blanks. */
+struct tv_recording_method {
+    const char *class_name; /* with dots or slashes, as the file shall have it */
+    const char *name;
+    const char *signature;
+    const char *file;
+    int32_t line; /* of its first line; 0: unknown */
+};
+
+/* A number for it, from 1 on, for the life of the process: recordings may come and go.  The same
+ * method added twice has two numbers.  0: no memory. */
+uint32_t tv_recording_add_method(const struct tv_recording_method *method);
+
+/* The calling thread enters the method. */
+void tv_recording_enter(uint32_t method);
+
+/* It leaves the method, by TV_MT_EXIT or TV_MT_UNROLL.  What it entered since and never left is
+ * unrolled first: an exception need only be seen where it is caught. */
+void tv_recording_leave(uint32_t method, enum tv_mt_action action);
+
+/* The same for native code, where the method is an address and `frame` one of the stack within the
+ * function's frame, lower for callees; `site` is the function's return address.  What lies on a
+ * part of the stack that is gone (longjmp) is unrolled. */
+void tv_recording_enter_address(const void *function, const void *site, const void *frame);
+/* See above.  `tail`: the hook was jumped to when the function's frame was gone, so that it returns
+ * to `site` itself. */
+void tv_recording_leave_address(const void *function, const void *frame, bool tail);
+
+/* Names the calling thread (UTF-8).  Otherwise it has the system's name, read when it ends. */
+void tv_recording_name_thread(const char *name);
+
+/* The group the calling thread belongs to, for samplers. */
+void tv_recording_group_thread(const char *group);
+
+/* The calling thread ends: for hosts that say so.  Others need nothing, its end is seen. */
+void tv_recording_end_thread(void);
+
+#endif

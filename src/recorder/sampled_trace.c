@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sampled_trace.c - see sampled_trace.h. */
+#include "recorder/sampled_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/sink.h"
+
+#define MOST_THREADS 65535u
+
+struct thread {
+    char *name;
+    uint32_t *stack; /* methods, outermost first */
+    uint32_t depth, room;
+    uint64_t look; /* the last one that showed it */
+};
+
+struct tv_sampled_trace {
+    char *path, *part;
+    const char *vm;
+    int file;
+    bool written;
+    bool overflow;
+    tv_address_namer namer;
+    uint64_t start_us;
+    uint64_t looks;
+    uint64_t us; /* of this look */
+    struct tv_method_list methods;
+    struct tv_address_list addresses;
+    struct thread *threads;
+    uint32_t thread_count, thread_room;
+    uint8_t *records;
+    uint64_t count, room, limit; /* of records */
+    uint32_t *stack;             /* the one that is looked at */
+    uint32_t stack_room;
+};
+
+/* Room for `wanted` things of `size` bytes; false: no memory, and nothing has changed. */
+static bool grow(void *things, uint32_t *room, uint32_t wanted, size_t size)
+{
+    void *old;
+    memcpy(&old, things, sizeof old);
+    if (wanted <= *room)
+        return true;
+    if (wanted > UINT32_MAX / 2 || (size_t)wanted * 2 > SIZE_MAX / size)
+        return false;
+    void *grown = realloc(old, (size_t)wanted * 2 * size);
+    if (grown == NULL)
+        return false;
+    memcpy(things, &grown, sizeof grown);
+    *room = wanted * 2;
+    return true;
+}
+
+static int open_file(struct tv_sampled_trace *trace, const char *path)
+{
+    size_t length = strlen(path);
+    trace->path = strdup(path);
+    trace->part = malloc(length + sizeof ".part");
+    if (trace->path == NULL || trace->part == NULL)
+        return -ENOMEM;
+    snprintf(trace->part, length + sizeof ".part", "%s.part", path);
+    trace->file = open(trace->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    return trace->file < 0 ? -errno : 0;
+}
+
+int tv_sampled_trace_new(struct tv_sampled_trace **trace,
+                         const struct tv_sampled_trace_options *options)
+{
+    *trace = NULL;
+    if (options->path == NULL || options->path[0] == '\0' ||
+        options->buffer_bytes < TV_RECORDING_BUFFER_LEAST ||
+        options->buffer_bytes > TV_RECORDING_BUFFER_LIMIT)
+        return -EINVAL;
+    struct tv_sampled_trace *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return -ENOMEM;
+    made->file = -1;
+    made->vm = options->vm;
+    made->namer = options->namer;
+    made->start_us = options->start_us;
+    made->limit = (options->buffer_bytes - TV_MT_HEADER_SIZE) / TV_MT_RECORD_SIZE_V2;
+    int error = open_file(made, options->path);
+    if (error == 0)
+        *trace = made;
+    else
+        tv_sampled_trace_free(made);
+    return error;
+}
+
+void tv_sampled_trace_name_thread(struct tv_sampled_trace *trace, uint32_t thread, const char *name)
+{
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return;
+    for (char *at = copy; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ')
+            *at = ' ';
+    free(trace->threads[thread - 1].name);
+    trace->threads[thread - 1].name = copy;
+}
+
+uint32_t tv_sampled_trace_add_thread(struct tv_sampled_trace *trace, const char *name)
+{
+    if (trace->thread_count == MOST_THREADS ||
+        !grow(&trace->threads, &trace->thread_room, trace->thread_count + 1,
+              sizeof trace->threads[0]))
+        return 0;
+    trace->threads[trace->thread_count++] = (struct thread){0};
+    tv_sampled_trace_name_thread(trace, trace->thread_count, name);
+    return trace->thread_count;
+}
+
+void tv_sampled_trace_begin_look(struct tv_sampled_trace *trace, uint64_t us)
+{
+    trace->looks++;
+    trace->us = us;
+}
+
+/* Room for more records: a look is recorded as a whole or not at all. */
+static bool make_room(struct tv_sampled_trace *trace, uint64_t more)
+{
+    if (trace->overflow || trace->us > UINT32_MAX || more > trace->limit - trace->count)
+        return false;
+    if (trace->count + more <= trace->room)
+        return true;
+    uint64_t room = (trace->count + more) * 2;
+    uint8_t *grown = realloc(trace->records, (size_t)room * TV_MT_RECORD_SIZE_V2);
+    if (grown == NULL)
+        return false;
+    trace->records = grown;
+    trace->room = room;
+    return true;
+}
+
+static void put(struct tv_sampled_trace *trace, uint32_t thread, uint32_t method,
+                enum tv_mt_action action)
+{
+    uint8_t *at = trace->records + trace->count++ * TV_MT_RECORD_SIZE_V2;
+    (void)tv_mt_put_record_v2(at, (uint16_t)thread, tv_mt_word(method << 2, action),
+                              (uint32_t)trace->us);
+}
+
+/* From the stack of before to the one in trace->stack, which is outermost first. */
+static void move(struct tv_sampled_trace *trace, uint32_t number, uint32_t depth)
+{
+    struct thread *thread = &trace->threads[number - 1];
+    uint32_t same = 0;
+    while (same < depth && same < thread->depth && thread->stack[same] == trace->stack[same])
+        same++;
+    if (!make_room(trace, (uint64_t)(thread->depth - same) + (depth - same))) {
+        trace->overflow = true;
+        return;
+    }
+    while (thread->depth > same)
+        put(trace, number, thread->stack[--thread->depth], TV_MT_EXIT);
+    for (; thread->depth < depth; thread->depth++) {
+        thread->stack[thread->depth] = trace->stack[thread->depth];
+        put(trace, number, thread->stack[thread->depth], TV_MT_ENTER);
+    }
+}
+
+void tv_sampled_trace_look(struct tv_sampled_trace *trace, uint32_t number, const uint64_t *frames,
+                           uint32_t depth)
+{
+    struct thread *thread = &trace->threads[number - 1];
+    thread->look = trace->looks;
+    if (!grow(&trace->stack, &trace->stack_room, depth, sizeof trace->stack[0]) ||
+        !grow(&thread->stack, &thread->room, depth, sizeof thread->stack[0]))
+        return;
+    for (uint32_t i = 0; i < depth; i++) {
+        trace->stack[i] = tv_address_list_number(&trace->addresses, &trace->methods, trace->namer,
+                                                 frames[depth - 1 - i]);
+        if (trace->stack[i] == 0)
+            return;
+    }
+    move(trace, number, depth);
+}
+
+bool tv_sampled_trace_end_look(struct tv_sampled_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->thread_count && !trace->overflow; i++)
+        if (trace->threads[i].look != trace->looks && trace->threads[i].depth > 0)
+            move(trace, i + 1, 0);
+    return !trace->overflow;
+}
+
+static void put_keys(const struct tv_sampled_trace *trace, struct tv_sink_buffer *sink,
+                     uint64_t elapsed_us)
+{
+    tv_sink_buffer_print(sink, TV_MT_SECTION_VERSION "\n%d\n", (int)TV_MT_V2);
+    tv_sink_buffer_print(sink, TV_MT_KEY_OVERFLOW "=%s\n", trace->overflow ? "true" : "false");
+    tv_sink_buffer_print(sink, TV_MT_KEY_CLOCK "=" TV_MT_CLOCK_WALL "\n");
+    tv_sink_buffer_print(sink, TV_MT_KEY_ELAPSED_US "=%llu\n", (unsigned long long)elapsed_us);
+    tv_sink_buffer_print(sink, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)trace->count);
+    /* Calls are not slowed down; looks are, by the sampler, but not each by as much. */
+    tv_sink_buffer_print(sink, TV_MT_KEY_OVERHEAD_NS "=0\n");
+    tv_sink_buffer_print(sink, TV_MT_KEY_VM "=%s\n", trace->vm);
+    tv_sink_buffer_print(sink, TV_MT_KEY_PID "=%ld\n", (long)getpid());
+}
+
+static void put_names(const struct tv_sampled_trace *trace, struct tv_sink_buffer *sink)
+{
+    tv_sink_buffer_print(sink, TV_MT_SECTION_THREADS "\n");
+    for (uint32_t i = 0; i < trace->thread_count; i++) {
+        const char *name = trace->threads[i].name == NULL ? "" : trace->threads[i].name;
+        tv_sink_buffer_print(sink, "%u\t%.1000s\n", i + 1, name);
+    }
+    tv_sink_buffer_print(sink, TV_MT_SECTION_METHODS "\n");
+    for (uint32_t i = 1; i <= trace->methods.count; i++) {
+        size_t length;
+        const char *line = tv_method_list_line(&trace->methods, i, &length);
+        tv_sink_buffer_print(sink, "%#x\t", i << 2);
+        tv_sink_buffer_put(sink, line, length);
+        tv_sink_buffer_put(sink, "\n", 1);
+    }
+    tv_sink_buffer_print(sink, TV_MT_SECTION_END "\n");
+}
+
+int tv_sampled_trace_write(struct tv_sampled_trace *trace, uint64_t elapsed_us)
+{
+    struct tv_sink_buffer *sink = tv_sink_buffer_new(trace->file);
+    struct tv_mt_header header = {
+        .version = TV_MT_V2, .data_offset = TV_MT_HEADER_SIZE, .start = trace->start_us};
+    if (sink == NULL)
+        return -ENOMEM;
+    put_keys(trace, sink, elapsed_us);
+    put_names(trace, sink);
+    tv_mt_put_header(tv_sink_buffer_room(sink, TV_MT_HEADER_SIZE), &header);
+    sink->used += TV_MT_HEADER_SIZE;
+    tv_sink_buffer_put(sink, trace->records, (size_t)trace->count * TV_MT_RECORD_SIZE_V2);
+    int error = tv_sink_buffer_flush(sink);
+    tv_sink_buffer_free(sink);
+    if (error == 0 && rename(trace->part, trace->path) != 0)
+        error = -errno;
+    trace->written = error == 0;
+    return error;
+}
+
+void tv_sampled_trace_free(struct tv_sampled_trace *trace)
+{
+    if (trace->file >= 0) {
+        if (!trace->written)
+            unlink(trace->part);
+        close(trace->file);
+    }
+    for (uint32_t i = 0; i < trace->thread_count; i++) {
+        free(trace->threads[i].name);
+        free(trace->threads[i].stack);
+    }
+    tv_method_list_free(&trace->methods);
+    tv_address_list_free(&trace->addresses);
+    free(trace->threads);
+    free(trace->records);
+    free(trace->stack);
+    free(trace->path);
+    free(trace->part);
+    free(trace);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* samples.c - see samples.h. */
+#include "recorder/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST (1u << 28)
+
+/* The address of a new thing of `one` bytes at the end, NULL when there is no room. */
+static void *append(struct tv_sample_table *table, size_t one, uint32_t count)
+{
+    if (count > MOST - table->count)
+        return NULL;
+    if (table->count + count > table->room) {
+        uint32_t room = (table->count + count) * 2;
+        void *at = realloc(table->at, room * one);
+        if (at == NULL)
+            return NULL;
+        table->at = at;
+        table->room = room;
+    }
+    void *at = (char *)table->at + table->count * one;
+    table->count += count;
+    return at;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_element(const struct tv_sample_element *element)
+{
+    return mix(mix(1, element->method), (uint32_t)element->line);
+}
+
+static uint64_t hash_stack(uint32_t thread, const uint32_t *stack, uint32_t depth)
+{
+    uint64_t hash = mix(2, thread);
+    for (uint32_t i = 0; i < depth; i++)
+        hash = mix(hash, stack[i]);
+    return hash;
+}
+
+static void enter(struct tv_sample_index *index, uint64_t hash, uint32_t number)
+{
+    uint32_t at = (uint32_t)hash & (index->room - 1);
+    while (index->slots[at] != 0)
+        at = (at + 1) & (index->room - 1);
+    index->slots[at] = number + 1;
+}
+
+static uint64_t hash_of(const struct tv_samples *samples, bool trace, uint32_t number)
+{
+    const struct tv_sample_element *elements = samples->elements.at;
+    const struct tv_sample_trace *traces = samples->traces.at;
+    const uint32_t *stacks = samples->stacks.at;
+    return trace ? hash_stack(traces[number].thread, stacks + traces[number].start,
+                              traces[number].depth)
+                 : hash_element(&elements[number]);
+}
+
+/* Makes sure that one more than `count` fits, at most half full. */
+static bool widen(const struct tv_samples *samples, struct tv_sample_index *index, bool trace,
+                  uint32_t count)
+{
+    if (count < index->room / 2)
+        return true;
+    struct tv_sample_index wider = {NULL, index->room == 0 ? 64 : index->room * 2};
+    wider.slots = calloc(wider.room, sizeof wider.slots[0]);
+    if (wider.slots == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        enter(&wider, hash_of(samples, trace, i), i);
+    free(index->slots);
+    *index = wider;
+    return true;
+}
+
+void tv_samples_begin_tick(struct tv_samples *samples)
+{
+    samples->tick++;
+}
+
+static bool add_event(struct tv_samples *samples, uint32_t thread, bool is_end)
+{
+    struct tv_sample_event *event = append(&samples->events, sizeof *event, 1);
+    if (event != NULL)
+        *event = (struct tv_sample_event){thread, is_end};
+    return event != NULL;
+}
+
+bool tv_samples_see_again(struct tv_samples *samples, uint32_t id)
+{
+    struct tv_sample_thread *threads = samples->threads.at;
+    struct tv_sample_thread *thread = &threads[id - TV_SAMPLES_FIRST_THREAD];
+    if (!thread->ended)
+        thread->tick = samples->tick;
+    return !thread->ended;
+}
+
+uint32_t tv_samples_see(struct tv_samples *samples, const char *name, const char *group)
+{
+    struct tv_sample_thread thread = {.tick = samples->tick};
+    thread.name = strdup(name);
+    thread.group = group == NULL ? NULL : strdup(group);
+    struct tv_sample_thread *at =
+        thread.name == NULL ? NULL : append(&samples->threads, sizeof thread, 1);
+    if (at == NULL || !add_event(samples, samples->threads.count - 1, false)) {
+        free(thread.name);
+        free(thread.group);
+        samples->threads.count -= at != NULL;
+        return 0;
+    }
+    *at = thread;
+    return TV_SAMPLES_FIRST_THREAD + samples->threads.count - 1;
+}
+
+void tv_samples_seen_all(struct tv_samples *samples)
+{
+    struct tv_sample_thread *threads = samples->threads.at;
+    for (uint32_t i = 0; i < samples->threads.count; i++) {
+        if (threads[i].ended || threads[i].tick == samples->tick)
+            continue;
+        threads[i].ended = add_event(samples, i, true);
+    }
+}
+
+bool tv_samples_end(struct tv_samples *samples, uint32_t id)
+{
+    struct tv_sample_thread *threads = samples->threads.at;
+    uint32_t number = id - TV_SAMPLES_FIRST_THREAD;
+    if (threads[number].ended)
+        return true;
+    threads[number].ended = add_event(samples, number, true);
+    return threads[number].ended;
+}
+
+uint32_t tv_samples_find_element(const struct tv_samples *samples, uint64_t method, int32_t line)
+{
+    const struct tv_sample_element *elements = samples->elements.at;
+    const struct tv_sample_index *index = &samples->element_index;
+    struct tv_sample_element wanted = {.method = method, .line = line};
+    if (index->room == 0)
+        return 0;
+    uint32_t at = (uint32_t)hash_element(&wanted) & (index->room - 1);
+    for (; index->slots[at] != 0; at = (at + 1) & (index->room - 1)) {
+        const struct tv_sample_element *element = &elements[index->slots[at] - 1];
+        if (element->method == method && element->line == line)
+            return index->slots[at];
+    }
+    return 0;
+}
+
+uint32_t tv_samples_add_element(struct tv_samples *samples, const struct tv_sample_element *element)
+{
+    struct tv_sample_element copy = *element;
+    if (!widen(samples, &samples->element_index, false, samples->elements.count))
+        return 0;
+    copy.class_name = strdup(element->class_name);
+    copy.name = strdup(element->name);
+    copy.file = element->file == NULL ? NULL : strdup(element->file);
+    bool whole = copy.class_name != NULL && copy.name != NULL &&
+                 (copy.file != NULL || element->file == NULL);
+    struct tv_sample_element *at = whole ? append(&samples->elements, sizeof copy, 1) : NULL;
+    if (at == NULL) {
+        free(copy.class_name);
+        free(copy.name);
+        free(copy.file);
+        return 0;
+    }
+    *at = copy;
+    enter(&samples->element_index, hash_element(&copy), samples->elements.count - 1);
+    return samples->elements.count;
+}
+
+/* The trace of that stack, NULL when there is none yet. */
+static struct tv_sample_trace *find_trace(struct tv_samples *samples, uint32_t thread,
+                                          const uint32_t *stack, uint32_t depth)
+{
+    struct tv_sample_trace *traces = samples->traces.at;
+    const uint32_t *stacks = samples->stacks.at;
+    const struct tv_sample_index *index = &samples->trace_index;
+    if (index->room == 0)
+        return NULL;
+    uint32_t at = (uint32_t)hash_stack(thread, stack, depth) & (index->room - 1);
+    for (; index->slots[at] != 0; at = (at + 1) & (index->room - 1)) {
+        struct tv_sample_trace *trace = &traces[index->slots[at] - 1];
+        if (trace->thread == thread && trace->depth == depth &&
+            memcmp(stacks + trace->start, stack, depth * sizeof stack[0]) == 0)
+            return trace;
+    }
+    return NULL;
+}
+
+static struct tv_sample_trace *add_trace(struct tv_samples *samples, uint32_t thread,
+                                         const uint32_t *stack, uint32_t depth)
+{
+    uint32_t start = samples->stacks.count;
+    if (!widen(samples, &samples->trace_index, true, samples->traces.count))
+        return NULL;
+    uint32_t *kept = append(&samples->stacks, sizeof kept[0], depth);
+    struct tv_sample_trace *trace =
+        kept == NULL ? NULL : append(&samples->traces, sizeof *trace, 1);
+    if (trace == NULL) {
+        samples->stacks.count = start;
+        return NULL;
+    }
+    memcpy(kept, stack, depth * sizeof stack[0]);
+    *trace = (struct tv_sample_trace){thread, start, depth, 0};
+    enter(&samples->trace_index, hash_stack(thread, stack, depth), samples->traces.count - 1);
+    return trace;
+}
+
+bool tv_samples_add(struct tv_samples *samples, uint32_t id, const uint32_t *stack, uint32_t depth)
+{
+    return tv_samples_add_many(samples, id, stack, depth, 1);
+}
+
+bool tv_samples_add_many(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                         uint32_t depth, uint64_t count)
+{
+    if (depth == 0 || id == 0)
+        return false;
+    uint32_t thread = id - TV_SAMPLES_FIRST_THREAD;
+    struct tv_sample_trace *trace = find_trace(samples, thread, stack, depth);
+    if (trace == NULL)
+        trace = add_trace(samples, thread, stack, depth);
+    if (trace == NULL)
+        return false;
+    trace->count += count;
+    samples->total += count;
+    return true;
+}
+
+/* A count and an index, so that sorting needs nothing else. */
+struct ranked {
+    uint64_t count;
+    uint32_t index;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct ranked *one = a, *other = b;
+    if (one->count != other->count)
+        return one->count > other->count ? -1 : 1;
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+uint32_t *tv_samples_rank(const struct tv_samples *samples)
+{
+    uint32_t count = samples->traces.count;
+    const struct tv_sample_trace *traces = samples->traces.at;
+    struct ranked *ranked = calloc((size_t)count + 1, sizeof ranked[0]);
+    uint32_t *order = calloc((size_t)count + 1, sizeof order[0]);
+    if (ranked == NULL || order == NULL) {
+        free(ranked);
+        free(order);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ranked[i] = (struct ranked){traces[i].count, i};
+    qsort(ranked, count, sizeof ranked[0], compare);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = ranked[i].index;
+    free(ranked);
+    return order;
+}
+
+void tv_samples_release(struct tv_samples *samples)
+{
+    struct tv_sample_element *elements = samples->elements.at;
+    struct tv_sample_thread *threads = samples->threads.at;
+    for (uint32_t i = 0; i < samples->elements.count; i++) {
+        free(elements[i].class_name);
+        free(elements[i].name);
+        free(elements[i].file);
+    }
+    for (uint32_t i = 0; i < samples->threads.count; i++) {
+        free(threads[i].name);
+        free(threads[i].group);
+    }
+    free(samples->elements.at);
+    free(samples->threads.at);
+    free(samples->events.at);
+    free(samples->traces.at);
+    free(samples->stacks.at);
+    free(samples->element_index.slots);
+    free(samples->trace_index.slots);
+    *samples = (struct tv_samples){0};
+}

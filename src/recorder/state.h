@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - the one recording of the process, and the threads that take part in it.  For the files
+ * of this room alone.
+ *
+ * `on` is the number of the recording while events are taken, else 0.  A thread says that it is in
+ * an event by `busy`; whoever takes `on` and the threads' limits away waits until nobody is.  The
+ * order of the two on both sides comes from a barrier that the stop has the kernel run in all
+ * threads, so that an event needs none.
+ *
+ * A sampler looks at the stacks of calls, which are kept for it also while nothing is recorded:
+ * then `on` has the bit TV_ON_STACKS.  What it reads of another thread is atomic, and whole when
+ * `busy` has not moved meanwhile; of a thread that calls too often for that it asks for a copy.
+ */
+#ifndef TV_RECORDER_STATE_H
+#define TV_RECORDER_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "recorder/area.h"
+#include "recorder/methods.h"
+#include "recorder/recording.h"
+#include "recorder/trace_file.h"
+
+/* So many calls deep a thread's stack is remembered; deeper ones are recorded all the same, but not
+ * closed by what lies below them. */
+#define TV_FRAMES 65536u
+
+#define TV_ON_STACKS (UINT32_C(1) << 31)
+
+/* In a thread's generation: it is asked for its stack, and gives it at its next event. */
+#define TV_ASKED (UINT32_C(1) << 30)
+
+/* So many frames of a stack, the innermost, are given. */
+#define TV_STACK_MOST 1024u
+
+enum tv_answer_state { TV_ANSWER_NONE, TV_ANSWER_ASKED, TV_ANSWER_BUSY, TV_ANSWER_GIVEN };
+
+struct tv_recorder_answer {
+    _Atomic uint32_t state; /* enum tv_answer_state */
+    uint32_t depth;
+    uint64_t words[TV_STACK_MOST]; /* innermost first */
+};
+
+/* A key that says: not on the native stack.  No place of that stack shows it to be gone. */
+#define TV_FRAME_STAYS UINT64_MAX
+
+struct tv_recorder_frame {
+    _Atomic uint64_t word; /* of the entry */
+    _Atomic uint64_t key;  /* of quick.h, or TV_FRAME_STAYS */
+};
+
+struct tv_recorder_thread {
+    /* All that an event touches, but for the frame and the record, is one cache line. */
+    _Atomic uint32_t busy;                   /* odd in an event; moves with each */
+    _Atomic uint32_t generation;             /* the recording it is set up for, and TV_ASKED */
+    uint64_t *next;                          /* in its chunk */
+    _Atomic uintptr_t limit;                 /* of `next` where events are quick, else 0 */
+    _Atomic(struct tv_recorder_frame *) top; /* frames - 1: no call is open */
+    struct tv_recorder_frame *last;          /* that top can be */
+    struct tv_recorder_frame *frames;        /* [-1] is one that nobody leaves */
+    uint64_t *end;                           /* of its chunk */
+    uint32_t over;                           /* calls that are open above the last of the frames */
+
+    bool records;            /* false: only its stack is kept */
+    bool quick;              /* the clock is the counter alone */
+    bool counter, wall, cpu; /* what a record takes */
+    bool finished;           /* the thread's end was seen */
+    uint32_t words;
+    _Atomic(struct tv_recorder_answer *) answer; /* NULL: it was never asked */
+    uint32_t id;                                 /* in the area */
+    uint32_t chunk;                              /* that it fills, 0: none */
+    uint32_t wanted, owned;                      /* records: of the next chunk, of all its chunks */
+    uint32_t ends;                               /* how often its end was announced */
+    _Atomic uint32_t dropped;
+    int tid;
+    char name[TV_AREA_NAME];          /* given by the host, or empty */
+    char group[TV_AREA_NAME];         /* the same */
+    struct tv_recorder_thread *other; /* in the list of all */
+};
+
+struct tv_spare {
+    uint32_t first, count;
+};
+
+#define TV_SPARES 256u
+
+struct tv_recorder {
+    _Atomic uint32_t on;
+    uint32_t generation;
+    _Atomic uint32_t
+        stacks; /* what `on` is when nothing is recorded: 0, or TV_ON_STACKS and a number */
+    uint32_t stack_users, stack_number;
+    pthread_mutex_t lock; /* of the list, of methods and of a streamed file */
+    struct tv_recorder_thread *threads;
+    struct tv_method_list methods;
+    struct tv_address_list addresses;
+    tv_address_namer namer;
+    void (*joined)(void); /* or NULL: a host's, in each thread that joins a recording */
+
+    bool started; /* there is a file to write */
+    int pid, file, spool_file;
+    struct tv_recording_options options;
+    char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
+    pthread_mutex_t area_lock; /* of whether there is an area */
+    struct tv_area area;
+    struct tv_trace_job job;
+    _Atomic uint64_t ended; /* ticks; 0: not yet */
+    uint64_t dropped;       /* of threads that are gone */
+
+    _Atomic int watcher;          /* the thread that waits for the end (finish.c), 0: none */
+    _Atomic uint32_t own_threads; /* others of the recorder's */
+
+    atomic_flag spare_lock;
+    _Atomic uint32_t spare_count;
+    struct tv_spare spares[TV_SPARES];
+};
+
+extern struct tv_recorder tv_recorder;
+
+/* The calling thread's; NULL before its first event. */
+extern __thread struct tv_recorder_thread *tv_recorder_self
+    __attribute__((tls_model("initial-exec")));
+
+/* Inside the recorder's slow paths: what is recorded there is not wanted. */
+extern __thread uint8_t tv_recorder_inside __attribute__((tls_model("initial-exec")));
+
+/* While anybody wants them, the stacks of calls are kept without a recording too. */
+void tv_recorder_keep_stacks(void);
+void tv_recorder_leave_stacks(void);
+
+static inline uint32_t tv_recorder_generation_of(struct tv_recorder_thread *thread)
+{
+    return atomic_load_explicit(&thread->generation, memory_order_relaxed) & ~TV_ASKED;
+}
+
+/* How many of its frames are in use. */
+static inline uint32_t tv_recorder_depth_of(struct tv_recorder_thread *thread)
+{
+    return (uint32_t)(atomic_load(&thread->top) - (thread->frames - 1));
+}
+
+/* Is `on` that of a recording? */
+static inline bool tv_recorder_records(uint32_t on)
+{
+    return on != 0 && !(on & TV_ON_STACKS);
+}
+
+/* Makes the calling thread part of the recording; NULL: it has ended, or there is no room.  A
+ * thread that is asked for its stack gives it here. */
+struct tv_recorder_thread *tv_recorder_attach(uint32_t generation);
+
+/* A new chunk for the thread, which has filled its last one; false: there is none. */
+bool tv_recorder_more(struct tv_recorder_thread *self);
+
+/* Forgets threads that have ended; the lock is held. */
+void tv_recorder_sweep(void);
+
+/* What a thread has not used goes back; the lock is held or nobody else is there. */
+void tv_recorder_close_chunk(struct tv_recorder_thread *thread);
+
+/* Events are quick up to the end of the chunk, as far as they can be. */
+void tv_recorder_set_limit(struct tv_recorder_thread *self);
+
+/* The thread is in an event, or in something that must look like one to others. */
+static inline void tv_recorder_hold(struct tv_recorder_thread *self)
+{
+    atomic_store(&self->busy, atomic_load(&self->busy) | 1);
+}
+
+/* The end of that, wherever it was begun. */
+static inline void tv_recorder_let_go(struct tv_recorder_thread *self)
+{
+    atomic_store(&self->busy, (atomic_load(&self->busy) | 1) + 1);
+}
+
+/* On top of `top`, which is not the last; within an event. */
+static inline void tv_frame_push(struct tv_recorder_thread *self, struct tv_recorder_frame *top,
+                                 uint64_t word, uint64_t key)
+{
+    /* Releases, so that nobody sees them before `busy` is odd. */
+    atomic_store_explicit(&top[1].word, word, memory_order_release);
+    atomic_store_explicit(&top[1].key, key, memory_order_release);
+    atomic_store_explicit(&self->top, top + 1, memory_order_release);
+}
+
+/* Prints at most one line. */
+void tv_recorder_notice(enum tv_recording_notice notice, int error);
+
+/* The end of the process, forks and signals (finish.c): begins and ends to look after them. */
+int tv_recorder_watch(void);
+void tv_recorder_unwatch(void);
+
+/* The same for a host's part without a recording: `finish` is called once, as the process ends. */
+void tv_recorder_watch_for(void (*finish)(void));
+
+/* Somebody else handles a signal from now on. */
+void tv_recorder_leave_signal(int signal_number);
+
+/* Tells the thread that looks after overflows; may be called in a signal handler. */
+void tv_recorder_tell_overflow(void);
+
+/* Has it bring memory for the records to come; the same. */
+void tv_recorder_tell_memory(void);
+
+/* The main thread has ended, and the process goes on without it. */
+void tv_recorder_tell_main_ended(void);
+
+/* The calling thread's end will be seen, also if it never records anything. */
+void tv_recorder_know_thread(void);
+
+/* After a fork, in the child: the parent's recording is none of its business. */
+void tv_recorder_forget(void);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * threads.c - how a thread joins the recording, gets room for its records, and ends.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "recorder/pages.h"
+#include "recorder/state.h"
+
+__thread struct tv_recorder_thread *tv_recorder_self;
+__thread uint8_t tv_recorder_inside;
+
+/* Stands for every thread that has ended and still runs other libraries' destructors. */
+static struct tv_recorder_thread ended = {.finished = true};
+
+#define FRAMES_SIZE ((TV_FRAMES + 1) * sizeof(struct tv_recorder_frame))
+
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+
+static void clean_name(char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ')
+            *name = ' ';
+}
+
+/* The name in the area: the host's word, or what the system calls the calling thread. */
+static void keep_name(struct tv_recorder_thread *self)
+{
+    char name[TV_AREA_NAME] = "";
+    if (self->name[0])
+        memcpy(name, self->name, sizeof name);
+    else
+        prctl(PR_GET_NAME, name);
+    clean_name(name);
+    memcpy(tv_recorder.area.threads[self->id - 1].name, name, sizeof name);
+}
+
+static bool takes_part(struct tv_recorder_thread *thread)
+{
+    return tv_recorder.area.head && thread->id != 0 &&
+           tv_recorder_generation_of(thread) == tv_recorder.generation;
+}
+
+static void give_back(uint32_t first, uint32_t count)
+{
+    uint32_t at = atomic_load(&tv_recorder.spare_count);
+    if (count == 0 || at >= TV_SPARES)
+        return;
+    if (atomic_flag_test_and_set_explicit(&tv_recorder.spare_lock, memory_order_acquire))
+        return;
+    at = atomic_load(&tv_recorder.spare_count);
+    if (at < TV_SPARES) {
+        tv_recorder.spares[at] = (struct tv_spare){first, count};
+        atomic_store(&tv_recorder.spare_count, at + 1);
+    }
+    atomic_flag_clear_explicit(&tv_recorder.spare_lock, memory_order_release);
+}
+
+void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
+{
+    if (thread->chunk == 0 || !thread->next)
+        return;
+    struct tv_area *area = &tv_recorder.area;
+    struct tv_area_chunk *chunk = &area->chunks[thread->chunk - 1];
+    uint32_t used =
+        (uint32_t)((size_t)(thread->next - tv_area_at(area, chunk->first)) / area->head->words);
+    uint32_t left = chunk->count - used, first = chunk->first + used;
+    chunk->count = used;
+    if (area->head->full == TV_RECORDING_STREAM) {
+        tv_trace_stream_chunk(&tv_recorder.job, thread->chunk);
+        memset(tv_area_at(area, chunk->first), 0, (size_t)used * area->head->words * 8);
+        first = chunk->first;
+        left += used;
+        chunk->count = 0;
+    }
+    thread->chunk = 0;
+    thread->end = NULL;
+    __atomic_store_n(&thread->next, NULL, __ATOMIC_RELAXED); /* tv_quick_has_room looks at it */
+    atomic_store(&thread->limit, 0);
+    give_back(first, left);
+}
+
+static void end_thread(struct tv_recorder_thread *self)
+{
+    tv_recorder_inside++;
+    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_hold(self);
+    if (takes_part(self)) {
+        keep_name(self);
+        tv_recorder_close_chunk(self);
+    }
+    self->finished = true;
+    tv_recorder_self = &ended;
+    atomic_store(&self->top, self->frames - 1);
+    tv_recorder_let_go(self);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    if (self->tid == (int)getpid())
+        tv_recorder_tell_main_ended();
+    tv_recorder_inside--;
+}
+
+/* Twice it only asks to be called again, so that destructors of others are recorded. */
+static void on_thread_end(void *pointer)
+{
+    struct tv_recorder_thread *self = pointer;
+    if (tv_recorder_self != self)
+        return;
+    if (self->ends++ < 2 && pthread_setspecific(end_key, self) == 0)
+        return;
+    end_thread(self);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&end_key, on_thread_end);
+}
+
+static struct tv_recorder_thread *new_thread(void)
+{
+    struct tv_recorder_thread *self = tv_recorder_pages_new(sizeof *self);
+    if (!self)
+        return NULL;
+    struct tv_recorder_frame *frames = tv_recorder_pages_new(FRAMES_SIZE);
+    if (!frames) {
+        tv_recorder_pages_free(self, sizeof *self);
+        return NULL;
+    }
+    *frames = (struct tv_recorder_frame){TV_AREA_LEFT_OUT, TV_FRAME_STAYS};
+    self->top = frames;
+    self->frames = frames + 1;
+    self->last = frames + TV_FRAMES;
+    self->tid = (int)syscall(SYS_gettid);
+    pthread_once(&end_once, make_key);
+    pthread_setspecific(end_key, self);
+    pthread_mutex_lock(&tv_recorder.lock);
+    self->other = tv_recorder.threads;
+    tv_recorder.threads = self;
+    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_self = self;
+    return self;
+}
+
+void tv_recorder_know_thread(void)
+{
+    if (!tv_recorder_self)
+        new_thread();
+}
+
+/* The lock is held. */
+static bool join(struct tv_recorder_thread *self, uint32_t generation)
+{
+    if (atomic_load(&tv_recorder.on) != generation)
+        return false;
+    /* It may leave a recording that is not written yet. */
+    if (takes_part(self)) {
+        keep_name(self);
+        tv_recorder_close_chunk(self);
+    }
+    self->next = self->end = NULL;
+    self->chunk = self->owned = 0;
+    self->wanted = TV_AREA_CHUNK_LEAST;
+    self->id = 0;
+    self->records = tv_recorder_records(generation);
+    tv_recorder_hold(self);
+    atomic_store(&self->top, self->frames - 1);
+    self->over = 0;
+    atomic_store(&self->generation, generation);
+    tv_recorder_let_go(self);
+    if (!self->records)
+        return true;
+    struct tv_area_head *head = tv_recorder.area.head;
+    uint32_t before = atomic_load(&head->threads);
+    self->words = head->words;
+    self->counter = head->counter;
+    self->wall = head->clock != TV_RECORDING_CPU;
+    self->cpu = head->clock != TV_RECORDING_WALL;
+    self->quick = self->counter && self->wall && !self->cpu;
+    self->records = before < TV_AREA_THREADS;
+    if (!self->records)
+        return false;
+    self->id = before + 1;
+    keep_name(self);
+    tv_recorder.area.threads[before].cpu_start = tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    atomic_store(&head->threads, before + 1);
+    return true;
+}
+
+/* The innermost frames go to whoever has asked; an event that interrupts this one goes on without
+ * doing it again. */
+static void answer(struct tv_recorder_thread *self)
+{
+    struct tv_recorder_answer *to = atomic_load(&self->answer);
+    uint32_t asked = TV_ANSWER_ASKED, depth = tv_recorder_depth_of(self);
+    if (!to || !atomic_compare_exchange_strong(&to->state, &asked, TV_ANSWER_BUSY))
+        return;
+    to->depth = 0;
+    for (uint32_t i = depth; i > 0 && to->depth < TV_STACK_MOST;)
+        to->words[to->depth++] =
+            atomic_load_explicit(&self->frames[--i].word, memory_order_relaxed);
+    atomic_fetch_and(&self->generation, ~TV_ASKED);
+    atomic_store(&to->state, TV_ANSWER_GIVEN);
+}
+
+struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
+{
+    struct tv_recorder_thread *self = tv_recorder_self;
+    if (self && (atomic_load(&self->generation) & TV_ASKED))
+        answer(self);
+    /* Nothing but the question, which may have been taken back by now, has led here. */
+    if (self && tv_recorder_generation_of(self) == generation)
+        return self;
+    if (tv_recorder_inside || (self && self->finished))
+        return NULL;
+    /* A handler's event in the middle of another one: that one's recording is not over yet. */
+    if (self && (atomic_load(&self->busy) & 1)) {
+        atomic_fetch_add(&self->dropped, 1);
+        return NULL;
+    }
+    tv_recorder_inside++;
+    if (!self)
+        self = new_thread();
+    if (self) {
+        pthread_mutex_lock(&tv_recorder.lock);
+        if (!join(self, generation))
+            self = NULL;
+        pthread_mutex_unlock(&tv_recorder.lock);
+    }
+    tv_recorder_inside--;
+    if (self && tv_recorder.joined)
+        tv_recorder.joined();
+    return self;
+}
+
+static uint32_t take_spare(struct tv_recorder_thread *self)
+{
+    struct tv_spare spare = {0};
+    if (atomic_load_explicit(&tv_recorder.spare_count, memory_order_relaxed) == 0 ||
+        atomic_flag_test_and_set_explicit(&tv_recorder.spare_lock, memory_order_acquire))
+        return 0;
+    uint32_t count = atomic_load(&tv_recorder.spare_count);
+    struct tv_area_head *head = tv_recorder.area.head;
+    uint32_t number = 0;
+    if (count > 0 && (number = atomic_fetch_add(&head->next_chunk, 1)) < head->chunks) {
+        spare = tv_recorder.spares[count - 1];
+        atomic_store(&tv_recorder.spare_count, count - 1);
+        tv_recorder.area.chunks[number] =
+            (struct tv_area_chunk){spare.first, spare.count, 0, self->id};
+    } else if (number >= head->chunks) {
+        atomic_store(&head->next_chunk, head->chunks);
+    }
+    atomic_flag_clear_explicit(&tv_recorder.spare_lock, memory_order_release);
+    return spare.count > 0 ? number + 1 : 0;
+}
+
+/* In a ring a thread takes no more than what it leaves to others, so that there is always room for
+ * one that comes late; then it takes its own oldest chunk. */
+static uint32_t find_chunk(struct tv_recorder_thread *self)
+{
+    struct tv_area *area = &tv_recorder.area;
+    uint32_t chunk = 0, taken = atomic_load(&area->head->next_record);
+    bool ring = area->head->full == TV_RECORDING_RING;
+    bool greedy = ring && self->owned > area->head->records - taken;
+    if (!greedy)
+        chunk = take_spare(self);
+    if (!greedy && chunk == 0)
+        chunk = tv_area_claim(area, self->id, self->wanted);
+    if (chunk == 0 && ring)
+        return tv_area_recycle(area, self->id);
+    if (chunk != 0)
+        self->owned += area->chunks[chunk - 1].count;
+    if (tv_area_wants_memory(area))
+        tv_recorder_tell_memory();
+    return chunk;
+}
+
+void tv_recorder_set_limit(struct tv_recorder_thread *self)
+{
+    uintptr_t limit = self->quick && self->over == 0 ? (uintptr_t)self->end : 0;
+    atomic_store(&self->limit, limit);
+    /* A stop takes the limit away only once, and does so after `on`. */
+    if (atomic_load(&tv_recorder.on) != tv_recorder_generation_of(self))
+        atomic_store(&self->limit, 0);
+}
+
+static void use_chunk(struct tv_recorder_thread *self, uint32_t chunk)
+{
+    struct tv_area *area = &tv_recorder.area;
+    self->chunk = chunk;
+    self->next = tv_area_at(area, area->chunks[chunk - 1].first);
+    self->end = self->next + (size_t)area->chunks[chunk - 1].count * area->head->words;
+    if (self->wanted < TV_AREA_CHUNK_MOST)
+        self->wanted *= 2;
+    tv_recorder_set_limit(self);
+}
+
+/* The thread's chunk goes to the file, and is empty again. */
+static bool stream(struct tv_recorder_thread *self)
+{
+    struct tv_area *area = &tv_recorder.area;
+    const struct tv_area_chunk *chunk = &area->chunks[self->chunk - 1];
+    uint64_t *first = tv_area_at(area, chunk->first);
+    if (tv_recorder_inside)
+        return false;
+    pthread_mutex_lock(&tv_recorder.lock);
+    tv_trace_stream_chunk(&tv_recorder.job, self->chunk);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    memset(first, 0, (size_t)(self->end - first) * sizeof *first);
+    self->next = first;
+    return true;
+}
+
+static void overflow(void)
+{
+    uint32_t on = atomic_load(&tv_recorder.on);
+    if (!tv_recorder_records(on) ||
+        !atomic_compare_exchange_strong(&tv_recorder.on, &on, atomic_load(&tv_recorder.stacks)))
+        return;
+    atomic_store(&tv_recorder.ended, tv_clock_read(tv_recorder.area.head->counter));
+    atomic_store(&tv_recorder.area.head->overflow, 1);
+    tv_recorder_tell_overflow();
+}
+
+bool tv_recorder_more(struct tv_recorder_thread *self)
+{
+    struct tv_area *area = &tv_recorder.area;
+    bool streams = area->head->full == TV_RECORDING_STREAM;
+    tv_area_keep_time(area);
+    if (streams && self->chunk != 0 && self->wanted >= TV_AREA_CHUNK_MOST)
+        return stream(self);
+    if (streams && self->chunk != 0 && !stream(self))
+        return false;
+    uint32_t chunk = find_chunk(self);
+    if (chunk == 0 && streams && self->chunk != 0)
+        return true;
+    if (chunk == 0) {
+        if (area->head->full == TV_RECORDING_STOP)
+            overflow();
+        return false;
+    }
+    if (!streams)
+        tv_area_append(area, self->id, chunk);
+    use_chunk(self, chunk);
+    return true;
+}
+
+void tv_recorder_sweep(void)
+{
+    struct tv_recorder_thread **link = &tv_recorder.threads;
+    while (*link) {
+        struct tv_recorder_thread *thread = *link;
+        tv_recorder.dropped += atomic_exchange(&thread->dropped, 0);
+        if (!thread->finished) {
+            link = &thread->other;
+            continue;
+        }
+        *link = thread->other;
+        tv_recorder_pages_free(thread->frames - 1, FRAMES_SIZE);
+        tv_recorder_pages_free(atomic_load(&thread->answer), sizeof(struct tv_recorder_answer));
+        tv_recorder_pages_free(thread, sizeof *thread);
+    }
+}
+
+/* The lock is held: what `on` shall be without a recording. */
+static void set_stacks(uint32_t stacks)
+{
+    atomic_store(&tv_recorder.stacks, stacks);
+    if (!tv_recorder_records(atomic_load(&tv_recorder.on)))
+        atomic_store(&tv_recorder.on, stacks);
+}
+
+void tv_recorder_keep_stacks(void)
+{
+    tv_recorder_inside++;
+    pthread_mutex_lock(&tv_recorder.lock);
+    if (tv_recorder.stack_users++ == 0)
+        set_stacks(TV_ON_STACKS | (++tv_recorder.stack_number & (TV_ASKED - 1)));
+    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_inside--;
+}
+
+void tv_recorder_leave_stacks(void)
+{
+    tv_recorder_inside++;
+    pthread_mutex_lock(&tv_recorder.lock);
+    if (--tv_recorder.stack_users == 0)
+        set_stacks(0);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_inside--;
+}
+
+/* What the host says of the calling thread; NULL: nothing new. */
+static void describe(const char *name, const char *group)
+{
+    struct tv_recorder_thread *self = tv_recorder_self;
+    if (tv_recorder_inside || (self && self->finished))
+        return;
+    tv_recorder_inside++;
+    if (!self)
+        self = new_thread();
+    if (self) {
+        pthread_mutex_lock(&tv_recorder.lock);
+        if (name)
+            snprintf(self->name, sizeof self->name, "%s", name);
+        if (group)
+            snprintf(self->group, sizeof self->group, "%s", group);
+        clean_name(self->name);
+        clean_name(self->group);
+        if (takes_part(self))
+            keep_name(self);
+        pthread_mutex_unlock(&tv_recorder.lock);
+    }
+    tv_recorder_inside--;
+}
+
+void tv_recording_name_thread(const char *name)
+{
+    describe(name, NULL);
+}
+
+void tv_recording_group_thread(const char *group)
+{
+    describe(NULL, group);
+}
+
+void tv_recording_end_thread(void)
+{
+    struct tv_recorder_thread *self = tv_recorder_self;
+    if (self && !self->finished && !tv_recorder_inside)
+        end_thread(self);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_file.h - from a recording's buffers to the bytes of a .trace, versions 2 and 3, and their
+ * streaming forms 0xF2 and 0xF3.
+ */
+#ifndef TV_RECORDER_TRACE_FILE_H
+#define TV_RECORDER_TRACE_FILE_H
+
+#include "recorder/area.h"
+#include "recorder/methods.h"
+#include "recorder/sink.h"
+
+struct tv_trace_job {
+    struct tv_area *area;
+    struct tv_method_list *methods;
+    struct tv_address_list *addresses;
+    tv_address_namer namer;
+    struct tv_clock_scale scale;
+    uint64_t end_ns; /* of the recording, since its start */
+    bool drop_orphans;
+    bool has_allocations;
+    struct tv_recording_allocations allocations;
+    struct tv_sink_buffer *sink;
+
+    uint8_t *used; /* a bit a method: it has its line or gets one */
+    size_t used_size;
+    uint8_t known_threads[TV_AREA_THREADS / 8 + 1]; /* streaming: those that have their packet */
+    uint64_t written;                               /* records in the file */
+    uint64_t shift_ns; /* the file's time 0: later than the start in a long ring */
+};
+
+/* Makes records fit for the file: addresses become methods, what the file cannot hold is marked.
+ * Then writes header and records of all threads, by time where they have wall time, else thread
+ * by thread.  0 or an error; the sink is not flushed. */
+int tv_recorder_file_write(struct tv_trace_job *job);
+
+/* Streaming: the header of the file. */
+void tv_trace_stream_begin(struct tv_trace_job *job);
+
+/* The records of one chunk, with the methods that are new.  0 or an error. */
+int tv_trace_stream_chunk(struct tv_trace_job *job, uint32_t chunk);
+
+/* The threads' names and the summary: the end of the file.  0 or -ENOMEM. */
+int tv_trace_stream_end(struct tv_trace_job *job);
+void tv_trace_job_release(struct tv_trace_job *job);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Ends in the way that is asked for, or works until told to end. */
+public class Ends {
+    static volatile long sink;
+
+    static long spin(long n, long x) {
+        for (long i = 0; i < n; i++) {
+            x = x * 6364136223846793005L + 1;
+        }
+        return x;
+    }
+
+    static void a() {
+        sink = spin(500_000, sink);
+    }
+
+    static void b() {
+        sink = spin(300_000, sink);
+    }
+
+    static void c() {
+        sink = spin(200_000, sink);
+    }
+
+    static int work() {
+        return 1;
+    }
+
+    /** Writes where nothing is: the machine itself has a fault. */
+    static void fault() throws Exception {
+        java.lang.reflect.Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        ((sun.misc.Unsafe) field.get(null)).putLong(8L, 0L);
+    }
+
+    static void ready() {
+        System.out.println("ready");
+        System.out.flush();
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        switch (arguments[0]) {
+            case "exit":
+                System.exit(3);
+                break;
+            case "halt":
+                Runtime.getRuntime().halt(4);
+                break;
+            case "throw":
+                throw new IllegalStateException("on purpose");
+            case "fault":
+                work();
+                fault();
+                break;
+            case "wait":
+                work();
+                ready();
+                Thread.sleep(600_000);
+                break;
+            case "loop":
+                ready();
+                while (!closed()) {
+                    work();
+                    Thread.sleep(1);
+                }
+                break;
+            case "split":
+                long end = System.nanoTime() + Integer.parseInt(arguments[1]) * 1_000_000_000L;
+                while (System.nanoTime() < end) {
+                    a();
+                    b();
+                    c();
+                }
+                break;
+            default:
+                break;
+        }
+    }
+
+    private static final Thread input = new Thread(() -> {
+        try {
+            while (System.in.read() >= 0) {
+                continue;
+            }
+        } catch (java.io.IOException e) {
+            return;
+        }
+    });
+
+    private static boolean closed() {
+        if (input.getState() == Thread.State.NEW) {
+            input.setDaemon(true);
+            input.start();
+        }
+        return !input.isAlive();
+    }
+}

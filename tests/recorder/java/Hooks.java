@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What rewritten methods call: counts, and holds each thread's calls against a stack. */
+public class Hooks {
+    private static final Map<Integer, int[]> counts = new TreeMap<>();
+    private static final ThreadLocal<ArrayDeque<Integer>> stacks =
+            ThreadLocal.withInitial(ArrayDeque::new);
+    private static int mismatches;
+
+    private static synchronized void count(int id, int which) {
+        counts.computeIfAbsent(id, key -> new int[3])[which]++;
+    }
+
+    public static void enter(int id) {
+        stacks.get().push(id);
+        count(id, 0);
+    }
+
+    private static void leave(int id, int which) {
+        // A constructor whose super() throws has no handler: it is closed with its caller.
+        while (!stacks.get().isEmpty()) {
+            int top = stacks.get().pop();
+            count(top, top == id ? which : 2);
+            if (top == id) {
+                return;
+            }
+        }
+        mismatches++;
+    }
+
+    public static void exit(int id) {
+        leave(id, 1);
+    }
+
+    public static void unroll(int id) {
+        leave(id, 2);
+    }
+
+    /** Lines "ID ENTERED EXITED UNROLLED", then "mismatches N". */
+    public static synchronized void print() {
+        for (Map.Entry<Integer, int[]> entry : counts.entrySet()) {
+            int[] n = entry.getValue();
+            System.out.println(entry.getKey() + " " + n[0] + " " + n[1] + " " + n[2]);
+        }
+        System.out.println("mismatches " + mismatches);
+    }
+}

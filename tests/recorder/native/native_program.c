@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_program.c - calls that can be counted by hand, and every way to end.
+ *
+ *     native_program WORD [ARGUMENT]
+ *
+ *     fib(n) is called 2 F(n+1) - 1 times: fib(10) 177, fib(15) 1973, fib(5) 15
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/native/traceview_record.h"
+
+#define OFF __attribute__((no_instrument_function))
+#define CALL __attribute__((noinline))
+
+int fib(int n);
+void jump_from(int n);
+void jump_over(void);
+void after_jump(void);
+void jump_to(void);
+void *thread_main(void *unused);
+void on_alarm(int number);
+
+static jmp_buf here;
+
+CALL int fib(int n)
+{
+    return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+CALL void jump_from(int n)
+{
+    if (n > 5)
+        return;
+    if (n > 0)
+        jump_from(n - 1);
+    else
+        longjmp(here, 1);
+    __asm__ volatile("");
+}
+
+/* Its frame is the larger one, so that after_jump shows that it is gone. */
+CALL void jump_over(void)
+{
+    volatile char room[64];
+    room[0] = 0;
+    jump_from(5);
+    room[1] = room[0];
+}
+
+CALL void after_jump(void)
+{
+    __asm__ volatile("");
+}
+
+CALL void jump_to(void)
+{
+    if (!setjmp(here))
+        jump_over();
+    after_jump();
+}
+
+CALL void *thread_main(void *unused)
+{
+    (void)unused;
+    fib(15);
+    return NULL;
+}
+
+CALL void on_alarm(int number)
+{
+    (void)number;
+}
+
+OFF static void run_threads(int count)
+{
+    pthread_t threads[64];
+    for (int i = 0; i < count; i++)
+        pthread_create(&threads[i], NULL, thread_main, NULL);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+OFF static void in_child(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        fib(5);
+        exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+OFF static void call_plugin(const char *path)
+{
+    int (*call)(int);
+    void *plugin = dlopen(path, RTLD_NOW);
+    void *symbol = plugin ? dlsym(plugin, "plugin_call") : NULL;
+    memcpy(&call, &symbol, sizeof call);
+    if (symbol)
+        call(1);
+    if (plugin)
+        dlclose(plugin);
+}
+
+/* The handler may come in the middle of a hook: its calls are recorded or counted as dropped. */
+OFF static void under_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    sigaction(SIGPROF, &action, NULL);
+    pthread_t self = pthread_self();
+    for (int i = 0; i < 1000; i++) {
+        pthread_kill(self, SIGPROF);
+        fib(3);
+    }
+}
+
+/* The library by its functions: a method by hand, one of them left by an error. */
+OFF static int by_hand(const char *path)
+{
+    struct tvrec_options options = {.size = sizeof options, .path = path, .quiet = 1};
+    struct tvrec_info info = {.size = sizeof info};
+    if (tvrec_stop(NULL) == 0 || tvrec_start(NULL) == 0 || tvrec_start(&options) != 0)
+        return 10;
+    if (tvrec_start(&options) == 0)
+        return 11;
+    uint32_t outer = tvrec_method("Shop", "order", "()V", "shop.c", 10);
+    uint32_t inner = tvrec_method("Shop", "pay", NULL, NULL, 0);
+    tvrec_thread_name("till\t1");
+    for (int i = 0; i < 100; i++) {
+        tvrec_enter(outer);
+        tvrec_enter(inner);
+        if (i % 2)
+            tvrec_exit(inner); /* else it is unrolled with the other */
+        tvrec_unroll(outer);
+    }
+    if (tvrec_stop(&info) != 0 || tvrec_active())
+        return 12;
+    return info.records == 400 && info.threads == 1 && info.dropped == 0 ? 0 : 13;
+}
+
+/* So that a sampler has its turn on a busy machine too. */
+OFF static void work_long(void)
+{
+    while (clock() < CLOCKS_PER_SEC * 3 / 10)
+        fib(20);
+}
+
+OFF static void end_by(const char *word)
+{
+    if (strcmp(word, "exit") == 0)
+        exit(4);
+    if (strcmp(word, "_exit") == 0)
+        _exit(5);
+    if (strcmp(word, "abort") == 0)
+        abort();
+    if (strcmp(word, "pthread_exit") == 0)
+        pthread_exit(NULL);
+    if (strcmp(word, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(word, "term") == 0)
+        raise(SIGTERM);
+    if (strcmp(word, "hangup") == 0)
+        raise(SIGHUP);
+    if (strcmp(word, "fault") == 0)
+        raise(SIGSEGV);
+}
+
+OFF int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "hand") == 0)
+        return by_hand(argv[2]);
+    if (strcmp(word, "jump") == 0)
+        for (int i = 0; i < 10; i++)
+            jump_to();
+    if (strcmp(word, "threads") == 0)
+        run_threads(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 4);
+    if (strcmp(word, "fork") == 0)
+        in_child();
+    if (strcmp(word, "plugin") == 0)
+        call_plugin(argv[2]);
+    if (strcmp(word, "signals") == 0)
+        under_signals();
+    if (strcmp(word, "deep") == 0)
+        fib(25);
+    if (strcmp(word, "long") == 0)
+        work_long();
+    fib(10);
+    end_by(word);
+    return 0;
+}
