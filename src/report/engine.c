@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/engine.h"
+
+/* Made by tools/embed-assets. */
+extern const uint8_t tv_engine_wasm[];
+extern const uint8_t tv_engine_wasm_end[];
+
+struct tv_bytes tv_report_engine(void)
+{
+    return (struct tv_bytes){tv_engine_wasm, (size_t)(tv_engine_wasm_end - tv_engine_wasm)};
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h - the module of src/wasm inside this program.
+ */
+#ifndef TV_REPORT_ENGINE_H
+#define TV_REPORT_ENGINE_H
+
+#include "base/types.h"
+
+/* Packed by gzip; nothing where it was built without WebAssembly. */
+struct tv_bytes tv_report_engine(void);
+
+#endif
