@@ -108,6 +108,92 @@ test('a pinned track stands first, does not scroll, and is drawn where it stands
   await shows(USUAL, 'undone');
 });
 
+test('the buttons on a name never stand on a part of its time', async () => {
+  const overlap = (name) =>
+    page.evaluate((text) => {
+      const own = [...document.querySelectorAll('.scrolled-labels .label')].find(
+        (e) => e.querySelector('.name')?.textContent === text,
+      );
+      const line = own.querySelector('.line').getBoundingClientRect();
+      const side = own.querySelector('.side').getBoundingClientRect();
+      const buttons = own.querySelector('.arrange').getBoundingClientRect();
+      const seen = side.width > 0 && side.top < line.bottom - 2;
+      return { pointed: buttons.width > 0, over: seen && side.right > buttons.left };
+    }, name);
+  for (const name of ['disk', 'net']) {
+    await label(name).hover();
+    const now = await until(
+      () => overlap(name),
+      ({ pointed }) => pointed,
+      'buttons',
+    );
+    assert.equal(now.over, false, name);
+  }
+});
+
+test('the names are made wider, by hand and by keys, and stay so', async () => {
+  const width = () => page.locator('.labels').evaluate((e) => e.offsetWidth);
+  const starts = () =>
+    page.locator('.lanes canvas').evaluate((e) => e.getBoundingClientRect().left);
+  const usual = await width();
+  const box = await page.locator('.labels').boundingBox();
+  await page.mouse.move(box.x + box.width, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width + 100, box.y + box.height / 2, { steps: 3 });
+  await page.mouse.up();
+  await until(width, usual + 100, 'drawn');
+  await until(starts, usual + 100, 'the time line beside it');
+  const edge = page.getByRole('separator', { name: 'Width of the names' });
+  await edge.focus();
+  await page.keyboard.press('ArrowLeft');
+  await until(width, usual + 76, 'by a key');
+  await until(() => edge.getAttribute('aria-valuenow'), String(usual + 76), 'told');
+  await page.reload();
+  await ready(page);
+  await until(width, usual + 76, 'kept');
+  for (let i = 0; i < 30; i++) await edge.press('ArrowRight');
+  await until(width, 640, 'at most four tenths of the window');
+  await edge.dblclick();
+  await until(width, usual, 'as usual');
+});
+
+test('the list scrolls for as long as a dragged name is held at its end', async () => {
+  await page.setViewportSize({ width: 1600, height: 420 });
+  const tracks = page.locator('.tracks');
+  const left = () => tracks.evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+  await until(left, (pixels) => pixels > 40, 'a list that is longer than its place');
+  const box = await label('disk').boundingBox();
+  const place = await tracks.boundingBox();
+  await page.mouse.move(box.x + 20, box.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 20, place.y + place.height - 6);
+  await until(left, (pixels) => pixels < 1, 'its end, without another move');
+  await page.mouse.up();
+  await shows('app main net disk gpu raster', 'dropped at the end of its process');
+  await page.setViewportSize({ width: 1600, height: 1000 });
+  await tracks.evaluate((e) => (e.scrollTop = 0));
+  await label('disk').focus();
+  for (let i = 0; i < 2; i++) await page.keyboard.press('Alt+ArrowUp');
+  await shows(USUAL, 'as before');
+});
+
+test('the keys that the buttons name work on what the pointer is on', async () => {
+  await page.evaluate(() => document.activeElement?.blur());
+  await label('main').hover();
+  await page.keyboard.press('p');
+  await until(order, (now) => now.startsWith('main '), 'pinned');
+  await label('main').hover();
+  await page.keyboard.press('p');
+  await shows(USUAL, 'as before');
+  // Not where letters are written.
+  await page.getByRole('textbox', { name: 'Filter events' }).focus();
+  await label('main').hover();
+  await page.keyboard.press('p');
+  await page.keyboard.press('Backspace');
+  assert.equal(await order(), USUAL);
+  await page.evaluate(() => document.activeElement?.blur());
+});
+
 test('a hidden track is counted and comes back', async () => {
   await label('disk').hover();
   await page.getByRole('button', { name: 'Hide (H): disk' }).click();

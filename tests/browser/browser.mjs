@@ -54,6 +54,8 @@ export async function openPage(address, options = {}) {
     if (!['data:', 'blob:'].includes(url.protocol) && url.hostname !== '127.0.0.1')
       troubles.push(`request: ${url}`);
   });
+  // From the first moment on: who waits for the dialog only when it opens may be too late.
+  page.on('filechooser', () => undefined);
   await page.goto(address);
   return { page, troubles, close: () => context.close() };
 }

@@ -113,11 +113,11 @@ test('the table is that of the command', async () => {
 
 test('a method is found by typing', async () => {
   await page.locator('.profile .scroller').focus();
-  await page.keyboard.type('rinflate');
+  await page.keyboard.type('inline.piece');
   const cursor = page.locator('.profile .row.cursor .cell.name');
   await until(
     () => cursor.innerText(),
-    (text) => /rInflate/.test(text),
+    (text) => /Inline\.piece/.test(text),
     'the row under the cursor',
   );
   assert.match(await page.locator('.find .count').innerText(), /^1 of \d+$/);
@@ -166,9 +166,11 @@ test('a head sorts, again reverses', async () => {
 test('a method opens into its parents and children, also while recursive', async () => {
   await reset();
   const all = json('profile', '--format', 'json', '--callers-callees', example());
-  const m = all.find((k) => k.method === 'rInflate' && k.recursive_calls > 0);
+  const m = all.find(
+    (k) => k.class === 'press.Inline' && k.method === 'piece' && k.recursive_calls > 0,
+  );
   assert.ok(m, 'the example has a recursive method');
-  await selectMethod('LayoutInflater.rInflate (');
+  await selectMethod('Inline.piece (');
   await until(() => page.locator('.profile .row.group').count(), 4, 'groups');
   const lines = await tableLines(page);
   for (const [group, list] of [
@@ -264,20 +266,21 @@ test('a range and a thread change the table to what the command says', async () 
 
 test('the ends of a range can be dragged', async () => {
   await reset();
-  await page.goto(`${viewer.address}#range=1000000000-2000000000`);
+  await page.goto(`${viewer.address}#range=100000000-150000000`);
   await page.reload();
   await ready(page);
   const box = await trackBox();
   const whole = await (await fetch(`${viewer.address}api/trace`)).json();
   const margin = (whole.end_ns - whole.start_ns) * 0.015;
-  const at = (ns) => box.x + ((ns + margin) / (whole.end_ns + 2 * margin)) * box.width;
-  await page.mouse.move(at(2e9) + 1, box.y + 80);
+  const span = whole.end_ns - whole.start_ns + 2 * margin;
+  const at = (ns) => box.x + ((ns - whole.start_ns + margin) / span) * box.width;
+  await page.mouse.move(at(150e6) + 1, box.y + 80);
   await page.mouse.down();
-  await page.mouse.move(at(3e9) + 1, box.y + 80, { steps: 3 });
+  await page.mouse.move(at(200e6) + 1, box.y + 80, { steps: 3 });
   await page.mouse.up();
-  const [from, to] = await rangeAtRest('1000000000-2000000000');
-  assert.equal(from, 1e9);
-  assert.ok(Math.abs(to - 3e9) < 2e7, `${to}`);
+  const [from, to] = await rangeAtRest('100000000-150000000');
+  assert.equal(from, 100e6);
+  assert.ok(Math.abs(to - 200e6) < 2e6, `${to}`);
 });
 
 test('the clock switch turns the tables to CPU time', async () => {
@@ -312,7 +315,7 @@ test('a call is selected, walked from and made the range', async () => {
   await page.mouse.click(box.x + box.width / 2, box.y + 12);
   await until(
     () => page.locator('.details.beside h2').innerText(),
-    (t) => t.includes('ActivityThread.main'),
+    (t) => t.includes('Press.main'),
     'the details',
   );
   const call = async () => (await place(page)).call;
@@ -344,7 +347,7 @@ test('a call is selected, walked from and made the range', async () => {
 test('the search goes from hit to hit', async () => {
   await reset();
   await page.keyboard.press('/');
-  await page.keyboard.type('LayoutInflater.inflate');
+  await page.keyboard.type('Source.');
   const count = () => page.locator('.search .count').innerText();
   const text = await until(
     count,
@@ -353,7 +356,7 @@ test('the search goes from hit to hit', async () => {
   );
   const total = Number(text.split(' ')[0].replaceAll(',', ''));
   const methods = json('profile', '--format', 'json', example()).filter((m) =>
-    `${key(m)} ${m.signature}`.toLowerCase().includes('layoutinflater.inflate'),
+    `${key(m)} ${m.signature}`.toLowerCase().includes('source.'),
   );
   assert.equal(
     total,
@@ -406,12 +409,12 @@ test('Info shows every property of the file', async () => {
 test('a copied link shows the same again', async () => {
   await reset();
   const hash =
-    '#view=500000000-900000000&range=600000000-700000000&method=3&tab=flame&clock=cpu&flame=inverted&unit=us';
+    '#view=50000000-250000000&range=100000000-200000000&method=3&tab=flame&clock=cpu&flame=inverted&unit=us';
   const second = await openPage(viewer.address + hash);
   await second.page.waitForSelector('.flame .segments [aria-pressed=true]');
   await until(
     () => place(second.page),
-    (p) => p.view === '500000000-900000000' && p.tab === 'flame',
+    (p) => p.view === '50000000-250000000' && p.tab === 'flame',
     'the place',
   );
   assert.equal(

@@ -82,6 +82,27 @@ test('the time line shows what is left, a click on the cross shows all', async (
   assert.ok(await box().evaluate((e) => e === document.activeElement), 'the box has the keyboard');
 });
 
+test('where nothing is left that is said, and one click leads back, to what was open', async () => {
+  const levels = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('.label')].map((label) => {
+        const twist = label.querySelector('.twist');
+        return `${label.querySelector('.name').textContent} ${twist.getAttribute('aria-expanded')}`;
+      }),
+    );
+  await page.getByRole('button', { name: /Levels of .*io/ }).click();
+  const opened = (await levels()).join();
+  await filter('thread:main', '4 of 6 slices');
+  await filter('nothing', '0 of 6 slices');
+  assert.equal(await page.locator('.readout .name').innerText(), 'The filter leaves no slice.');
+  const table = page.locator('.profile');
+  await table.getByText('The filter leaves no slice.').waitFor();
+  await table.getByRole('button', { name: 'Clear the filter' }).click();
+  await until(share, (now) => now === '', 'all of the trace');
+  assert.equal(await box().inputValue(), '');
+  assert.equal((await levels()).join(), opened);
+});
+
 test('the selected slice stays selected, wherever it lies now', async () => {
   await page.goto(`${opened.address}#call=2.0`);
   await page.reload();
@@ -125,12 +146,20 @@ test('a link with a filter opens with it; the keyboard finds the box', async () 
 
 test('a wrong filter says where, and changes nothing', async () => {
   await filter('thread:main', '4 of 6 slices');
+  const asked = [];
+  const listen = (request) => /filter=.*dur/.test(request.url()) && asked.push(request.url());
+  page.on('request', listen);
   await box().fill('thread:main dur>x');
+  await box().press('Enter');
   const fault = page.locator('.filter-fault');
   await fault.getByText('column 17').waitFor();
   assert.equal(await fault.locator('mark').textContent(), 'x');
   assert.equal(await box().getAttribute('aria-invalid'), 'true');
   assert.doesNotMatch((await tracks()).join(), /io/);
+  // What was typed is not asked a second time when the hand has rested.
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 350)));
+  page.off('request', listen);
+  assert.equal(asked.length, 1);
   await filter('thread:main dur>5ms', '2 of 6 slices');
   assert.ok(await fault.isHidden());
   // The browser tells of the one answer that was an error.

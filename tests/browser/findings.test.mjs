@@ -57,28 +57,44 @@ async function onFindings(body, { trace = 'slow', hash = '#tab=findings', ...opt
   }
 }
 
+const rows = (page, level) => page.locator(`#pane-findings [aria-level="${level}"]`);
+const cells = (page, level, column) =>
+  rows(page, level).locator(`[data-column="${column}"]`).allInnerTexts();
+
 /** Waits until these findings are shown. */
 const shows = (page, expected) =>
   until(
-    () => page.locator('.finding h2').allInnerTexts(),
+    () =>
+      rows(page, 1)
+        .filter({ has: page.locator('.severity') })
+        .locator('b')
+        .allInnerTexts(),
     (found) => found.join() === expected.join(),
     'findings',
   );
-const links = (page, rule) => page.locator(`[data-rule="${rule}"] [data-call]`).allInnerTexts();
-
-const ALL = ['Unbalanced events', 'Slow frames', 'Lock contention'].map((t) => `Warning:\n${t}`);
+const ALL = ['Unbalanced events', 'Slow frames', 'Lock contention'];
+const table = (page) => page.getByRole('treegrid', { name: 'Findings' });
+const about = (page) => page.getByRole('region', { name: 'About the finding' });
 
 test('findings are told in words, warnings first, as check tells them', async () => {
   await onFindings(async (page) => {
     await shows(page, ALL);
-    const told = await page.locator('.finding > p:not(.second):not(.kind)').allInnerTexts();
     // The file has a fault as well: the exit code is 1.
     const { stdout } = spawnSync(program(), ['check', '--format', 'json', path('slow')]);
     const check = JSON.parse(stdout).filter((one) => one.finding);
+    const told = (await cells(page, 1, 'name')).slice(0, ALL.length);
     assert.deepEqual(
       told,
-      check.map((one) => one.text),
+      check.map((one, i) => `${ALL[i]} ${one.text}`),
     );
+    // The line under the cursor is told whole, with the reason.
+    await table(page).focus();
+    for (const [i, one] of check.entries()) {
+      await rows(page, 1).nth(i).locator('[data-column="severity"]').click();
+      await until(() => about(page).locator('p').first().innerText(), one.text);
+      assert.equal(await about(page).locator('code').innerText(), one.kind);
+      await rows(page, 1).nth(i).locator('[data-column="severity"]').click();
+    }
     assert.equal(await page.locator('#tab-findings .tab-count').innerText(), '3');
   });
 });
@@ -96,11 +112,11 @@ test('a place is a link that selects its slice and shows it', async () => {
   await onFindings(
     async (page) => {
       await shows(page, ALL);
-      const longest = page.locator('[data-rule="slow-frame"] [data-call]').first();
+      const longest = rows(page, 2).filter({ hasText: 'ProxyMain' }).first();
       await longest.click();
       await until(async () => (await place(page)).call !== undefined, true);
-      assert.equal(await longest.getAttribute('aria-current'), 'true');
-      assert.equal(await page.locator('.findings [aria-current]').count(), 1);
+      await until(() => longest.getAttribute('aria-selected'), 'true');
+      assert.equal(await page.locator('#pane-findings [aria-selected=true]').count(), 1);
       // 27 ms, the eighth, at 700 ms: it was not in view.
       const [from, to] = (await place(page)).view.split('-').map(Number);
       assert.ok(from <= 700e6 && to >= 727e6, `${from}-${to}`);
@@ -109,24 +125,35 @@ test('a place is a link that selects its slice and shows it', async () => {
   );
 });
 
-test('more places are shown on demand, and the keyboard goes on there', async () => {
+test('lines open, move and sort by keyboard, and come back with the address', async () => {
   await onFindings(async (page) => {
     await shows(page, ALL);
-    assert.equal((await links(page, 'slow-frame')).length, 5);
-    await page.getByRole('button', { name: '3 more places' }).press('Enter');
-    assert.equal((await links(page, 'slow-frame')).length, 8);
-    const focused = () =>
-      page.evaluate(() =>
-        [...document.querySelectorAll('[data-rule="slow-frame"] [data-call]')].indexOf(
-          document.activeElement,
-        ),
-      );
-    assert.equal(await focused(), 5);
+    const lengths = async () =>
+      (await cells(page, 2, 'time')).filter((text) => /^2\d\./.test(text)).map(Number);
+    assert.deepEqual(await lengths(), [27, 26, 25, 24, 23, 22, 21, 20], 'the worst first');
+    await page.getByRole('button', { name: /^Start ms/ }).press('Enter');
+    await until(async () => (await lengths())[0], 27, 'the last begins last');
+    await page.getByRole('button', { name: /^Start ms/ }).press('Enter');
+    await until(async () => (await lengths())[0], 20, 'by time');
+    // What has no place in time stands last; what found nothing below all.
+    await until(
+      async () => (await cells(page, 1, 'name')).map((text) => text.split(/ \d| 1 /)[0]).join(),
+      (text) => /^Slow frames,Lock .*,Unbalanced events,Looked for/.test(text),
+      'by the first place',
+    );
+    await table(page).focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowLeft');
+    await until(async () => (await lengths()).length, 0, 'closed');
+    await until(async () => (await place(page)).findings?.startsWith('start.up,'), true);
+    await page.reload();
+    await shows(page, ['Slow frames', 'Lock contention', 'Unbalanced events']);
+    assert.deepEqual(await lengths(), []);
+    await table(page).focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await until(async () => (await lengths()).length, 8, 'open again');
     await page.keyboard.press('ArrowDown');
-    assert.equal(await focused(), 6);
-    await page.keyboard.press('ArrowUp');
-    await page.keyboard.press('ArrowUp');
-    assert.equal(await focused(), 4);
     await page.keyboard.press('Enter');
     await until(async () => (await place(page)).call !== undefined, true);
   });
@@ -137,8 +164,8 @@ test('findings are those of the selected range and tracks', async () => {
   await onFindings(
     async (page) => {
       await shows(page, ALL.slice(0, 2));
-      const text = await page.locator('[data-rule="slow-frame"] p').first().innerText();
-      assert.match(text, /^3 slices longer than 16\.7 ms: 55 ms in all, the longest 24 ms/);
+      const [, text] = await cells(page, 1, 'name');
+      assert.match(text, /3 slices longer than 16\.7 ms: 55 ms in all, the longest 24 ms/);
     },
     { hash: '#tab=findings&range=150000000-410000000' },
   );
@@ -147,7 +174,9 @@ test('findings are those of the selected range and tracks', async () => {
   await onFindings(
     async (page) => {
       await shows(page, [ALL[0], ALL[2]]);
-      await page.locator('.others').filter({ hasText: 'a main thread that is known' }).waitFor();
+      const not = rows(page, 1).filter({ hasText: 'Not looked for' });
+      if ((await not.getAttribute('aria-expanded')) === 'false') await not.click();
+      await rows(page, 2).filter({ hasText: 'a main thread that is known' }).first().waitFor();
     },
     { hash: `#tab=findings&threads=${worker}` },
   );
@@ -156,28 +185,52 @@ test('findings are those of the selected range and tracks', async () => {
 test('what the reader found leads to Health', async () => {
   await onFindings(async (page) => {
     await shows(page, ALL);
-    await page.getByRole('button', { name: '1 × title-mismatch' }).click();
+    await rows(page, 2).first().click();
     await until(async () => (await place(page)).tab, 'health');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'health');
-    await page.locator('.health .diagnostic').first().waitFor();
+    const cursor = page.locator('#health .cursor [data-column="kind"]');
+    await until(() => cursor.innerText(), 'title-mismatch');
   });
 });
 
 test('when nothing is found it is said what was looked for', async () => {
   await onFindings(
     async (page) => {
-      await until(() => page.locator('.findings > p').innerText(), 'Nothing found in the trace.');
-      assert.deepEqual(await page.locator('.others h2').allInnerTexts(), [
-        'Looked for',
-        'Not looked for',
-      ]);
-      const looked = await page.locator('.others').first().innerText();
-      assert.match(looked, /Slow frames\s+the making of pictures, .*, longer than 16\.7 ms/);
-      const not = await page.locator('.others').last().innerText();
-      assert.match(not, /Waiting inside slices\s+the trace does not have both clocks/);
+      await until(
+        () => page.locator('.findings .about').innerText(),
+        'Nothing found in the trace.',
+      );
+      const heads = () => cells(page, 1, 'name');
+      await until(async () => (await heads()).join(), 'Looked for, and not found,Not looked for');
+      const rest = (text) => rows(page, 2).filter({ hasText: text }).first().innerText();
+      assert.match(await rest('Slow frames'), /the making of pictures, .*, longer than 16\.7 ms/);
+      await rows(page, 2).filter({ hasText: 'the trace does not have both clocks' }).waitFor();
       assert.equal(await page.locator('#tab-findings .tab-count').innerText(), '');
     },
     { trace: 'quiet' },
+  );
+});
+
+test('in a narrow window with forced colours a selected line is read, and what it is about', async () => {
+  await onFindings(
+    async (page) => {
+      await shows(page, ALL);
+      await rows(page, 2).filter({ hasText: 'ProxyMain' }).first().click();
+      const line = page.locator('#pane-findings [aria-selected=true]');
+      await line.waitFor();
+      const colours = await line.evaluate((row) =>
+        [...row.children].flatMap((cell) => {
+          const ground = getComputedStyle(cell).backgroundColor;
+          const words = [...cell.querySelectorAll('.text')].map((e) => getComputedStyle(e).color);
+          return [ground, ...words];
+        }),
+      );
+      // One ground and one colour on it, in every cell.
+      assert.equal(new Set(colours).size, 2, colours.join(' '));
+      const box = await about(page).boundingBox();
+      assert.ok(box.height > 40 && box.y + box.height <= 700, JSON.stringify(box));
+    },
+    { forcedColors: 'active', viewport: { width: 900, height: 700 } },
   );
 });
 

@@ -2,10 +2,10 @@
 // How the tab Health looks.
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { until } from './browser.mjs';
+import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
 
-test('kinds of faults stand below each other, notes as warnings', async () => {
+test('kinds of faults are a table: sorted, opened, copied, in the address', async () => {
   const { page } = await showFile('faults.json', [
     { ph: 'X', name: 'fine', pid: 1, tid: 1, ts: 0, dur: 10, cname: 'none such' },
     { ph: 'B', name: 'open', pid: 1, tid: 1, ts: 20 },
@@ -13,20 +13,48 @@ test('kinds of faults stand below each other, notes as warnings', async () => {
     { ph: 'E', pid: 1, tid: 2, ts: 30 },
   ]);
   await page.getByRole('button', { name: /^Health/ }).click();
-  const health = page.locator('#health');
-  await until(() => health.innerText().then((t) => t.includes('line ')), true, 'the places');
-  const words = await health.locator('h2').allInnerTexts();
-  assert.deepEqual(
-    words.map((text) => text.split(':')[0]),
-    ['Warning', 'Note', 'Note', 'Note'],
+  const rows = page.locator('#health [data-line]');
+  const cells = (column) => rows.locator(`[data-column="${column}"]`).allInnerTexts();
+  await until(() => cells('line').then((all) => all.some((n) => n !== '')), true, 'the places');
+  const kinds = async () => (await cells('severity')).filter((text) => text !== '');
+  assert.deepEqual(await kinds(), ['Warning', 'Note', 'Note', 'Note']);
+  assert.equal(await rows.count(), 8, 'each kind with its place');
+  const boxes = await rows.evaluateAll((parts) =>
+    parts.map((part) => part.getBoundingClientRect().toJSON()),
   );
-  // From above: the words of each kind, then its places.
-  const boxes = await health
-    .locator('.diagnostic > *')
-    .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().toJSON()));
-  assert.equal(boxes.length, 8);
   boxes.slice(1).forEach((box, i) => {
     assert.ok(box.top >= boxes[i].bottom, `${box.top} is below ${boxes[i].bottom}`);
     assert.equal(box.left, boxes[0].left);
   });
+  // A head sorts kinds, and by a third click they stand as they were; the address has it all.
+  const order = async () => (await cells('kind')).filter((text) => text !== '');
+  const first = await order();
+  const head = page.locator('#health').getByRole('button', { name: /^Kind/ });
+  await head.click();
+  await until(async () => (await order()).join(), [...first].sort().join(), 'upwards');
+  await until(async () => (await place(page)).health, 'kind.up', 'the address');
+  await head.click();
+  await until(async () => (await order()).join(), [...first].sort().reverse().join(), 'downwards');
+  await head.click();
+  await until(async () => (await order()).join(), first.join(), 'as it was');
+  // Left closes a kind, and goes from a place to it.
+  await page.locator('#health').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await until(() => rows.count(), 7, 'the first is closed');
+  await until(async () => (await place(page)).health?.split(',').length, 3, 'the address');
+  await page.keyboard.press('ArrowRight');
+  await until(() => rows.count(), 8, 'and open again');
+  // Two lines, as they are marked.
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.keyboard.press('Control+c');
+  const copied = await until(
+    () => page.evaluate(() => navigator.clipboard.readText()),
+    (text) => text.startsWith('Severity'),
+    'the clipboard',
+  );
+  assert.equal(copied.trimEnd().split('\n').length, 3);
 });

@@ -25,10 +25,10 @@ function server() {
 const SCENES = {
   calls: {
     of: example,
-    hash: '#view=235000000-395000000&range=258000000-359000000&note=260000000-300000000~first',
+    hash: '#view=52000000-182000000&range=62000000-154500000&note=62000000-90000000~first',
     part: 'line',
     async act(page) {
-      await page.locator('.lanes canvas').click({ position: { x: 500, y: 3 + 8 * 18 + 8 } });
+      await page.locator('.lanes canvas').click({ position: { x: 500, y: 3 + 2 * 18 + 8 } });
     },
   },
   whole: { of: example, hash: '', part: 'line' },

@@ -49,6 +49,21 @@ test('a range is typed, with units, as a length, or taken back', () =>
     await until(() => dialog.isVisible(), true, 'the button opens it as well');
   }));
 
+test('a dialog that closes does not keep the next key', () =>
+  on('.trace', async (hand) => {
+    const { page } = hand;
+    await hand.at();
+    for (const key of ['r', 'Control+p', '?']) {
+      await hand.press(key);
+      const focused = await page.evaluate(async () => {
+        document.querySelector('dialog[open]').close();
+        await null; // no frame goes by
+        return document.activeElement.tagName;
+      });
+      assert.equal(focused, 'BODY', `after ${key}`);
+    }
+  }));
+
 test('Shift and arrows begin a range and move its end', () =>
   on('.trace', async (hand) => {
     await hand.at();

@@ -333,9 +333,9 @@ test('a name has its histogram and its slowest slices', async () => {
     /^Histogram of lengths/,
   );
   assert.deepEqual((await durations.locator('li').allInnerTexts()).map(squeeze), [
-    '0.300 ms at 0.200, [11] main',
-    '0.200 ms at 0.600, [11] main',
-    '0.100 ms at 0.000, [11] main',
+    '0.300 ms at 0.200 ms, [11] main',
+    '0.200 ms at 0.600 ms, [11] main',
+    '0.100 ms at 0.000 ms, [11] main',
   ]);
   await durations.getByRole('button', { name: '0.200 ms' }).click();
   await until(
@@ -370,53 +370,58 @@ test('the table by name is saved as it stands', async () => {
   assert.equal(lines[1], 'step,3,600000,600000,100000,200000,200000,300000,300000');
 });
 
+/** The lines of a table as they stand, cell by cell. */
+const linesOf = (page, pane) =>
+  page
+    .locator(`${pane} [data-line]`)
+    .evaluateAll((rows) =>
+      rows
+        .sort((a, b) => Number(a.dataset.line) - Number(b.dataset.line))
+        .map((row) => [...row.children].map((cell) => cell.textContent).join(' | ')),
+    );
+
 test('health lists places with line and text, and leads to bytes and events', async () => {
   await page.getByRole('button', { name: /^Health/ }).click();
-  const health = page.locator('#health');
-  await until(() => health.innerText().then((t) => t.includes('line ')), true, 'the places');
   const offset = Buffer.byteLength(TEXT.slice(0, TEXT.indexOf('{"ph":"Q"')));
   const line = TEXT.slice(0, TEXT.indexOf('{"ph":"Q"')).split('\n').length;
-  const kind = health.locator('.diagnostic', { hasText: 'unknown-phase' });
   const number = offset.toLocaleString('en-US');
-  assert.match(
-    squeeze(await kind.innerText()),
-    new RegExp(`byte ${number} line ${line} event \\{"ph":"Q"`),
+  const lines = await until(
+    () => linesOf(page, '#health'),
+    (all) => all.some((text) => text.endsWith(` | ${line} | ${number}`)),
+    'the places',
   );
-  await kind.getByRole('button', { name: `byte ${number}` }).click();
+  const at = lines.findIndex((text) => text.includes('| unknown-phase |'));
+  assert.ok(lines[at + 1].startsWith('{"ph":"Q"'), lines[at + 1]);
+  const rows = page.locator('#health [data-line]');
+  const place0 = rows.filter({ hasText: '{"ph":"Q"' });
+  await place0.click();
   const bytes = page.locator('.bytes-view');
   await bytes.waitFor();
   assert.equal(await bytes.locator('.here .gutter').innerText(), number);
   assert.equal(await bytes.locator('mark').innerText(), '{');
   assert.match(await bytes.locator('.here').innerText(), /"name":"odd"/);
   // What was left out has no event: nothing is selected, and its neighbour is told of.
-  await page.getByRole('button', { name: 'Close the bytes' }).click();
-  await kind.getByRole('button', { name: 'event' }).click();
+  const told = page.locator('.health .pane-bar');
   await until(
-    () =>
-      kind
-        .innerText()
-        .then((t) =>
-          squeeze(t).includes(
-            'left out: the trace has no event from there; the nearest in the file is the slice less',
-          ),
-        ),
-    true,
+    () => told.innerText().then(squeeze),
+    `Byte ${number}: left out: the trace has no event from there; the nearest in the file is the slice less`,
     'that it was left out',
   );
-  await bytes.waitFor();
-  assert.match(await bytes.locator('.here').innerText(), /"name":"odd"/);
   await page.waitForTimeout(500); // the address is written when things rest
   const { call, method, mark } = await place(page);
   assert.deepEqual([call, method, mark], [undefined, undefined, undefined], 'nothing is selected');
-  await kind.getByRole('button', { name: 'the slice less' }).click();
+  await told.getByRole('button', { name: 'the slice less' }).click();
   await until(async () => (await place(page)).call !== undefined, true, 'the neighbour');
-  const negative = health.locator('.diagnostic', {
-    hasText: 'negative-duration',
-  });
-  await negative.getByRole('button', { name: 'event' }).click();
+  // By keyboard the same: the place below the kind, and what stands there is selected.
+  await page.locator('#health').focus();
+  await page.keyboard.press('Home');
+  for (let i = 0; i < lines.findIndex((text) => text.includes('| negative-duration |')); i++)
+    await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
   await until(
-    () => negative.innerText().then((t) => t.includes('the slice less')),
-    true,
+    () => told.innerText().then(squeeze),
+    (text) => /^Byte [\d,]+: the slice less$/.test(text),
     'the event',
   );
   await page.getByRole('button', { name: 'Close the bytes' }).click();
@@ -436,25 +441,27 @@ test('of several files each place names its own, and leads there', async () => {
   closing.push(opened.close, viewer.stop);
   await ready(opened.page);
   await opened.page.getByRole('button', { name: /^Health/ }).click();
-  const kind = opened.page.locator('#health .diagnostic', { hasText: 'unknown-phase' });
-  const lines = kind.locator('li');
-  await until(() => kind.innerText().then((t) => t.includes('second.json')), true, 'the places');
-  assert.equal(await lines.count(), 2);
-  for (const [i, name] of ['first', 'second'].entries()) {
-    const offset = odd(name).indexOf('{"ph":"Q"');
-    assert.match(
-      squeeze(await lines.nth(i).innerText()),
-      new RegExp(`^${name}.json byte ${offset} line 2 event \\{"ph":"Q","name":"odd ${name}"`),
+  const rows = opened.page.locator('#health [aria-level="2"]');
+  const texts = () =>
+    rows.evaluateAll((all) =>
+      all.map((row) => [...row.children].map((cell) => cell.textContent).join(' | ')),
     );
-    await lines.nth(i).getByRole('button', { name: /^byte/ }).click();
+  await until(texts, (all) => all.some((text) => text.includes('second.json')), 'the places');
+  assert.deepEqual(
+    (await texts()).slice(0, 2),
+    ['first', 'second'].map((name) => {
+      const text = odd(name);
+      const offset = text.indexOf('{"ph":"Q"');
+      const there = text.slice(offset, offset + 60);
+      return `${there} |  |  |  | ${name}.json | 2 | ${offset}`;
+    }),
+  );
+  for (const [i, name] of ['first', 'second'].entries()) {
+    await rows.nth(i).click();
     const bytes = opened.page.locator('.bytes-view');
     await until(
-      () =>
-        bytes
-          .locator('.pane-bar')
-          .innerText()
-          .then((t) => t.includes(`${name}.json`)),
-      true,
+      () => bytes.locator('.pane-bar').allInnerTexts(),
+      (bars) => bars.some((text) => text.includes(`${name}.json`)),
       'the bytes of that file',
     );
     assert.match(await bytes.locator('.here').innerText(), new RegExp(`odd ${name}`));

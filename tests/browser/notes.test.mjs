@@ -126,3 +126,40 @@ test('a note is written anew and removed by keys, and comes back by undo', async
   await page.keyboard.press('Control+z');
   await shows('2.000 ms', 'undone');
 });
+
+test('notes of one time stand below each other, and the tracks make room', async () => {
+  const top = () => page.locator('.tracks').evaluate((e) => e.getBoundingClientRect().top);
+  await page.evaluate(() => (location.hash = ''));
+  await until(async () => (await notes()).length, 0, 'none');
+  const before = await top();
+  const words = [
+    ['1000000-8000000', 'all of it'],
+    ['2000000-4000000', 'a part with a long text'],
+    ['3000000-3000100', 'a moment'],
+    ['3000200-3000300', 'and another'],
+    ['5000000-5100000', 'a later one, free of those'],
+  ];
+  const hash = words.map(([span, text]) => `note=${span}~${encodeURIComponent(text)}`);
+  /** Pairs of notes that are seen and overlap. */
+  const overlaps = () =>
+    page.evaluate(() => {
+      const boxes = [...document.querySelectorAll('.note-lane .note')]
+        .map((e) => [e.textContent, e.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 0);
+      const over = (a, b) =>
+        a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+      return boxes.flatMap(([text, a], i) =>
+        boxes.slice(i + 1).flatMap(([other, b]) => (over(a, b) ? [`${text} / ${other}`] : [])),
+      );
+    });
+  for (const view of ['', '&view=2900000-3100000', '&view=3000000-3000400']) {
+    await page.evaluate((text) => (location.hash = text), hash.join('&') + view);
+    await until(async () => (await notes()).length, words.length, 'the notes');
+    await until(async () => (await place(page)).view ?? '', view.slice(6), 'the view');
+    await until(async () => (await overlaps()).join(), '', `none overlap ${view}`);
+    // Four lanes, whatever is seen of them.
+    assert.equal((await top()) - before, 82);
+  }
+  await page.evaluate(() => (location.hash = ''));
+  await until(top, before, 'no strip without notes');
+});

@@ -3,11 +3,12 @@
 // and for a range of it, from a method trace, Trace Event JSON and ftrace text.
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openPage, ready, until } from './browser.mjs';
+import { exported, nameOf, profile, sorted } from './exported.mjs';
 import { example, json, program, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'numbers-'));
@@ -60,41 +61,6 @@ function asFtrace() {
   const file = join(folder, 'turns.ftrace');
   writeFileSync(file, `${lines.join('\n')}\n`);
   return file;
-}
-
-/** The table of a place, as it is exported. */
-async function exported(page, hash, tab, rowed = true) {
-  await page.evaluate((text) => (location.hash = text), hash);
-  const pane = page.locator(`#pane-${tab}`);
-  await until(() => pane.isVisible(), true, tab);
-  await page.waitForTimeout(80); // a question goes out in the next turn of the page's loop
-  const there = rowed ? '[data-line]' : '.finding, .others';
-  await pane.locator(there).first().waitFor();
-  await until(() => pane.locator('.pending, [aria-busy=true]').count(), 0, `${tab} computed`);
-  await page.getByRole('button', { name: 'Export' }).click();
-  const [file] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('menuitem', { name: 'JSON' }).click(),
-  ]);
-  return JSON.parse(readFileSync(await file.path(), 'utf8'));
-}
-
-const sorted = (lines) => lines.map((line) => JSON.stringify(line)).sort();
-
-/** Event files have names where method traces have classes and methods. */
-const nameOf = (m) => m.name ?? (m.class ? `${m.class}.${m.method}` : m.method);
-
-async function profile(page, hash, file, range) {
-  const keys = ['calls', 'recursive_calls'];
-  keys.push('incl_real_ns', 'excl_real_ns', 'incl_cpu_ns', 'excl_cpu_ns');
-  const figures = (m) => [nameOf(m), m.signature ?? '', ...keys.map((k) => m[k] ?? null)];
-  const ours = await exported(page, `${hash}&tab=profile`, 'profile');
-  const theirs = json('profile', '--format', 'json', '--context-switch', ...range, file);
-  assert.deepEqual(
-    sorted(ours.map(figures)),
-    sorted(theirs.filter((m) => m.calls > 0).map(figures)),
-  );
-  return ours.length;
 }
 
 /** Lines with all that they lie under. */
@@ -224,7 +190,7 @@ async function states(page, hash, file, range) {
 
 /** The command line looks at whole files alone. */
 async function findings(page, file) {
-  const ours = await exported(page, 'tab=findings', 'findings', false);
+  const ours = await exported(page, 'tab=findings', 'findings');
   let text;
   try {
     text = execFileSync(program(), ['check', '--format', 'json', '-q', file], { encoding: 'utf8' });

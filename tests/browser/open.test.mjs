@@ -198,6 +198,11 @@ test('an error names file, place and remedy, and leads back', async () => {
     const text = await page.locator('.screen').innerText();
     assert.match(text, /broken\.trace: byte 0: expected a trace/);
     assert.match(text, /byte 0 \(0x0\)/);
+    assert.match(
+      text,
+      /00000000 *74 68 69 73 20 69 73 20 6e 6f 20 74 72 61 63 65 *this is no trace/,
+    );
+    assert.equal(await page.locator('.bytes mark').first().innerText(), '74');
     assert.match(text, /reads Android method traces/);
     await button(page, 'Back to what was open').click();
     await ready(page);
@@ -214,6 +219,53 @@ test('an error names file, place and remedy, and leads back', async () => {
     }, dataTransfer);
     await page.getByRole('heading', { name: 'traces could not be opened' }).waitFor();
     assert.match(await dialog(page).innerText(), /found a folder/);
+    await button(page, 'Close').click();
+  });
+});
+
+const WRONG = {
+  // As many words as it takes to know what to do next.
+  'empty.trace': ['', /found an empty file/, /end the recording before the file is copied/],
+  'other.json': ['{"a": 1}', /expected the key "traceEvents"/, /CPU profiles of hprof/],
+  'perf.data': ['PERFILE2........', /stackcollapse-perf\.pl/, /Is it the file you meant/],
+  'cut.json.gz': [
+    gzipSync('{}').subarray(0, 10),
+    /byte 10: damaged container: truncated/,
+    /cut off/,
+  ],
+};
+
+test('what is wrong with a file is told with what can be done', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    for (const [name, [data, message, remedy]] of Object.entries(WRONG)) {
+      await drop(page, file(name, data));
+      await button(page, 'Open instead').click();
+      await page.getByRole('heading', { name: `${name} could not be opened` }).waitFor();
+      assert.match(await page.getByRole('alert').innerText(), message, name);
+      assert.match(await page.locator('.screen main').innerText(), remedy, name);
+      await button(page, 'Back to what was open').click();
+      await ready(page);
+    }
+  });
+});
+
+test('more files than one time line holds are refused before any is taken in', async () => {
+  await onProgram([first], async (page) => {
+    await ready(page);
+    let taken = 0;
+    await page.route('**/api/upload*', (route) => {
+      taken++;
+      return route.continue();
+    });
+    await drop(page, ...Array.from({ length: 65 }, () => second));
+    await page.getByRole('heading', { name: 'second.json could not be opened' }).waitFor();
+    assert.match(await dialog(page).innerText(), /at most 64 files .* found 65[^]*fewer at a time/);
+    await button(page, 'Close').click();
+    await drop(page, ...Array.from({ length: 64 }, () => second));
+    await button(page, 'Add to this trace').click();
+    await page.getByRole('heading', { name: 'second.json could not be opened' }).waitFor();
+    assert.equal(taken, 0);
     await button(page, 'Close').click();
   });
 });
@@ -323,6 +375,37 @@ test('an address of files that are gone shows what is open', async () => {
     },
     { hash: '#files=7,8:100&tab=flame', expected: /400/ },
   );
+});
+
+const HPROF =
+  'THREAD START (obj=1, id = 200001, name="main", group="system")\n' +
+  'TRACE 300001: (thread=200001)\n\tapp.Main.run(Main.java:3)\n' +
+  'CPU SAMPLES BEGIN (total = 7) Wed Jul 21 12:03:46 2010\n' +
+  'rank   self  accum   count trace method\n' +
+  '   1 100.00% 100.00%       7  300001 app.Main.run\nCPU SAMPLES END\n';
+
+test('files that have numbers and no times say so', async () => {
+  const stacks = file('stacks.collapsed', 'main;a;b 10\nmain;c 5\n');
+  const hprof = file('java.hprof.txt', HPROF);
+  await onProgram([stacks], async (page) => {
+    await ready(page);
+    const told = () => page.locator('.top').innerText();
+    assert.match(await told(), /Collapsed stacks, numbers shown as µs/);
+    assert.doesNotMatch(await page.locator('#pane-profile').innerText(), /distorted by tracing/);
+    await page.getByRole('tab', { name: 'Info' }).click();
+    const info = page.locator('#pane-info');
+    assert.match(await info.innerText(), /numbers and no times[^]*each 1 is shown as 1 µs/);
+    assert.doesNotMatch(await info.innerText(), /Tracing slows the program/);
+    await drop(page, hprof);
+    await button(page, 'Open instead').click();
+    await title(page, 'java.hprof.txt');
+    await ready(page);
+    assert.match(await told(), /hprof CPU profile, numbers shown as µs/);
+    await drop(page, first); // with it there are times
+    await button(page, 'Add to this trace').click();
+    await title(page, 'java.hprof.txt and 1 more');
+    assert.doesNotMatch(await told(), /numbers shown/);
+  });
 });
 
 test('names are text, whatever they look like', async () => {

@@ -187,12 +187,17 @@ test('diagnostics stand in Health, behind the health button, with their places',
       const button = page.getByRole('button', { name: /^Health/ });
       assert.match(await button.innerText(), /Health\s*1,203/);
       await button.click();
-      const text = (await page.locator('#health').innerText()).replace(/\s+/g, ' ');
-      assert.match(text, /Warning: 1,200 × broken things x byte 17 byte 41/);
-      assert.match(text, /and 1,198 more places not kept/);
-      assert.match(text, /Note: 3 × odd things y$/);
+      const rows = page.locator('#health .grid-row');
+      await until(() => rows.count(), 4, 'two kinds, two places');
+      const text = (await rows.allInnerTexts()).map((row) => row.replace(/\s+/g, ' ').trim());
+      assert.deepEqual(text, [
+        'broken things, the first 2 places are kept Warning x 1,200',
+        'byte 17 17',
+        'byte 41 41',
+        'odd things Note y 3',
+      ]);
       // Without the file's bytes at hand a place is no link.
-      assert.equal(await page.locator('#health button').count(), 0);
+      assert.equal(await rows.locator('.link').count(), 0);
     },
     {
       change: (trace) => {
@@ -391,6 +396,39 @@ test('forced colours and reduced motion are honoured', async () => {
       );
     },
     { options: { forcedColors: 'active', reducedMotion: 'reduce' } },
+  );
+});
+
+test('what is drawn has the forced colours, on bars that fit their ground', async () => {
+  const options = { forcedColors: 'active', colorScheme: 'dark' };
+  await onPage(
+    async (page) => {
+      // Chosen for another ground.
+      await page.evaluate(() => localStorage.setItem('traceview.shade', 'light'));
+      await page.reload();
+      await ready(page);
+      assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+      assert.equal(await page.getByRole('button', { name: 'Light or dark' }).isVisible(), false);
+      const { x, y, width } = await page.locator('.ruler .canvas').boundingBox();
+      await page.mouse.move(x + width / 2, y + 200);
+      // The pill of the pointer's time, in the text's colour, with letters in that of the ground.
+      const pill = () =>
+        page.evaluate((middle) => {
+          const canvas = document.querySelector('.ruler canvas');
+          const ratio = canvas.width / canvas.clientWidth;
+          const { data } = canvas
+            .getContext('2d')
+            .getImageData(Math.round((middle + 2) * ratio), Math.round(10 * ratio), 1, 1);
+          const probe = document.createElement('i');
+          probe.style.cssText = 'forced-color-adjust: none; color: CanvasText';
+          document.body.append(probe);
+          const text = getComputedStyle(probe).color.match(/\d+/g).map(Number);
+          probe.remove();
+          return text.every((part, i) => part === data[i]);
+        }, width / 2);
+      await until(pill, true, 'the colour of the pointer’s time');
+    },
+    { options },
   );
 });
 

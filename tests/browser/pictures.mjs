@@ -39,13 +39,16 @@ const PICTURES = {
   viewer: {
     file: 'viewer.png',
     of: example(),
-    hash: '#view=235000000-395000000&range=258000000-359000000',
+    hash: '#view=52000000-182000000&range=62000000-154500000',
     async act(page) {
-      await search(page, 'LayoutInflater.inflate');
-      const box = await canvas(page);
-      await page.mouse.click(box.x + 500, box.y + 3 + 13 * 18 + 8);
+      await page.locator('.label', { hasText: 'main' }).locator('.twist').click();
+      for (const name of ['press-2', 'press-1'])
+        await page.locator('.label', { hasText: name }).locator('.twist').click();
       await page.waitForTimeout(REST);
-      await page.mouse.move(box.x + 330, box.y + 205);
+      await search(page, 'SearchIndex.add');
+      await page.getByLabel('Find in table').fill('Plot.point');
+      await page.getByLabel('Find in table').press('Enter');
+      await page.waitForTimeout(REST);
     },
   },
   events: {
@@ -72,7 +75,7 @@ const PICTURES = {
   },
   dark: {
     of: example(),
-    hash: '#view=235000000-395000000&note=258000000-300000000~first frame&tab=top-down',
+    hash: '#view=52000000-182000000&note=62000000-154500000~pages are built&tab=top-down',
     scheme: 'dark',
     async act() {},
   },

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real program: as a viewer that serves a page, and as a command whose numbers are compared.
+import { after } from 'node:test';
 import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Viewers that run: what a broken test leaves behind would keep this process alive. */
+const running = new Set();
+after(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Nothing here touches the cache of whoever runs it. */
+const cache = mkdtempSync(join(tmpdir(), 'traceview-cache-'));
+process.on('exit', () => rmSync(cache, { recursive: true, force: true }));
 
 function fromEnvironment(name, what) {
   const value = process.env[name];
@@ -24,9 +38,12 @@ export function json(...command) {
 export function view(...files) {
   const child = spawn(program(), ['--no-browser', '-q', ...files], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, XDG_CACHE_HOME: cache },
   });
   let output = '';
+  running.add(child);
   const ended = new Promise((done) => child.on('exit', (code) => done(code)));
+  void ended.then(() => running.delete(child));
   const address = new Promise((found, failed) => {
     const read = (text) => {
       output += text;

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { openPage, ready, until } from './browser.mjs';
 import { view } from './program.mjs';
 
@@ -70,6 +71,96 @@ test('strips of activity are there before the trace is', async () => {
   assert.deepEqual(await drawn(page, 1), [0, 1]);
   held = false;
   await ready(page);
+  assert.deepEqual(troubles, []);
+  await close();
+  await viewer.stop();
+});
+
+/** The loading screen over what the program answers, one answer after the other. */
+async function loading(run) {
+  const file = join(folder, 'answers.json');
+  writeFileSync(file, '[]');
+  const viewer = await view(file);
+  const { page, troubles, close } = await openPage('about:blank');
+  const answer = { now: half, cancelled: 0 };
+  await page.route('**/api/status', (route) => route.fulfill({ json: answer.now }));
+  await page.route('**/api/cancel', (route) => {
+    answer.cancelled++;
+    answer.now = { ...half, state: 'empty' };
+    return route.fulfill({ json: {} });
+  });
+  await page.goto(viewer.address);
+  await page.waitForSelector('.figures');
+  await run(page, answer);
+  assert.deepEqual(troubles, []);
+  await close();
+  await viewer.stop();
+}
+
+const figures = (page) =>
+  page.$$eval('.figures > div', (all) => all.map((one) => one.innerText.replace(/\s+/g, ' ')));
+
+test('what is done is said, with a rate of what it goes over', () =>
+  loading(async (page, answer) => {
+    const shown = async (heading, expected) => {
+      await page.getByRole('heading', { name: heading }).waitFor();
+      await until(
+        () => figures(page),
+        (told) => expected.every((part, i) => part.test(told[i])),
+        `${heading}: ${expected}`,
+      );
+    };
+    const grow = setInterval(() => {
+      if (answer.now.unpacking) answer.now = { ...answer.now, bytes: answer.now.bytes + 1 };
+    }, 50);
+    answer.now = { ...half, unpacking: true, records: 0, sketch: undefined, bytes: 500 };
+    await shown(/^Unpacking, \d+ %$/, [/ of 1\.0 kB$/, /^\d+ bytes a second$/, /^– events$/]);
+    clearInterval(grow);
+    answer.now = half;
+    await shown(/^Reading, 50 %$/, [/^500 bytes of 1\.0 kB$/, /events a second$/, /^5 events$/]);
+    answer.now = { ...half, joining: true };
+    await shown(/^Putting together, 50 %$/, [/./, /^– events a second$/, /^5 events$/]);
+    assert.equal(
+      await page.getByRole('progressbar').getAttribute('aria-valuetext'),
+      'Putting together, 50 %',
+    );
+  }));
+
+test('Escape is Cancel, but not while something is open over the page', () =>
+  loading(async (page, answer) => {
+    await page.getByRole('button', { name: 'Keys and help' }).click();
+    await page.locator('dialog[open]').waitFor();
+    await page.keyboard.press('Escape');
+    await until(() => page.locator('dialog[open]').count(), 0, 'help');
+    assert.equal(answer.cancelled, 0);
+    await page.keyboard.press('Escape');
+    await page.getByText('was cancelled').waitFor();
+    assert.equal(answer.cancelled, 1);
+    await page.keyboard.press('Escape');
+    assert.equal(answer.cancelled, 1);
+  }));
+
+/** Members of gzip one after the other are one file: 400 MB of events, made in no time. */
+function largePacked() {
+  const event = '{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":5},\n';
+  const some = gzipSync(event.repeat(4_000_000 / event.length));
+  return Buffer.concat([gzipSync('['), ...Array.from({ length: 100 }, () => some)]);
+}
+
+test('a packed file tells how far its unpacking is, and Cancel ends it', async () => {
+  const viewer = await view();
+  const { page, troubles, close } = await openPage(viewer.address);
+  const file = join(folder, 'large.json.gz');
+  writeFileSync(file, largePacked());
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.keyboard.press('Control+o'),
+  ]);
+  await chooser.setFiles([file]);
+  await page.getByRole('heading', { name: /^Unpacking, \d+ %$/ }).waitFor();
+  assert.match((await figures(page))[0], /^[\d.]+ (bytes|[kM]B) of [\d.]+ [kM]B$/);
+  await page.keyboard.press('Escape');
+  await page.getByText('The reading of large.json.gz was cancelled.').waitFor();
   assert.deepEqual(troubles, []);
   await close();
   await viewer.stop();

@@ -41,9 +41,9 @@ function manyCalls() {
   return Buffer.concat([Buffer.from(key, 'latin1'), head, records]);
 }
 
-async function show(file, hash = '') {
+async function show(file, hash = '', options = {}) {
   const viewer = await view(file);
-  const opened = await openPage(viewer.address + hash);
+  const opened = await openPage(viewer.address + hash, options);
   closing.push(opened.close, viewer.stop);
   return { ...opened, address: viewer.address };
 }
@@ -178,8 +178,8 @@ test('every table is saved in every format, and a spreadsheet works nothing out'
     ['Bottom-up', '#pane-bottom-up [data-line]'],
     ['Selection', '#pane-selection [data-line]'],
     ['Search', '#pane-search [data-line]'],
-    ['Findings', '#pane-findings .finding'],
-    ['Health', '#pane-health .diagnostic'],
+    ['Findings', '#pane-findings [data-line]'],
+    ['Health', '#pane-health [data-line]'],
     ['Info', '#pane-info tr'],
   ]) {
     await tab(name);
@@ -210,32 +210,32 @@ test('every table is saved in every format, and a spreadsheet works nothing out'
 });
 
 test('what is typed into the find box is all that findings and health show', async () => {
-  const [{ page }] = [await show(join(folder, 'odd.json'), '#tab=health')];
-  await page.locator('#health .diagnostic').first().waitFor();
+  const { page } = await show(join(folder, 'odd.json'), '#tab=health');
+  const faults = page.locator('#health [data-line]');
+  await faults.first().waitFor();
   const find = page.getByLabel('Find in table');
   await find.fill('nothing of that kind');
-  await until(
-    () => page.locator('#health').innerText(),
+  await until(() => faults.count(), 0, 'none');
+  assert.equal(
+    await page.locator('#health .empty').innerText(),
     'Nothing here holds the text to find.',
-    '',
   );
   assert.match(await page.locator('.find .count').innerText(), /^0 of \d+$/);
   assert.ok((await page.locator('.find.miss').count()) === 1);
   await find.fill('odd');
-  await until(() => page.locator('#health .diagnostic').count(), 1, 'the one with that text');
+  await until(() => page.locator('#health [aria-level="1"]').count(), 1, 'the one with that text');
   await page.getByRole('tab', { name: /^Findings/ }).click();
   await find.fill('');
-  await page.locator('#pane-findings .finding').first().waitFor();
-  const all = await page.locator('.finding').count();
+  const findings = page.locator('#pane-findings [data-line]');
+  await findings.first().waitFor();
   await find.fill('=cmd');
   await until(
-    () => page.locator('.finding [data-call]').first().innerText(),
-    '=cmd()',
+    () => page.locator('#pane-findings [aria-level="2"] .link').allInnerTexts(),
+    (found) => found[0] === '=cmd()',
     'the place',
   );
   await find.fill('no such call');
-  await until(() => page.locator('.finding').count(), 0, 'none');
-  assert.ok(all > 0);
+  await until(() => findings.count(), 0, 'none');
 });
 
 const lines = (page, pane, column = 'name') =>
@@ -283,14 +283,15 @@ test('opened lines, order and what is found come back with the address', async (
   await page.goForward();
   await until(() => tree.getAttribute('aria-rowcount'), whole, 'forward');
   // Only what is found, and what it lies under.
-  await page.getByLabel('Find in table').fill('park');
+  await page.getByLabel('Find in table').fill('take');
   await page.getByRole('button', { name: 'Only matches' }).click();
+  await until(() => page.locator('#pane-top-down .pending').count(), 0, 'the whole tree');
   const found = await until(
     () => lines(page, '#pane-top-down'),
-    (l) => l.length > 0 && l.length < opened.length,
-    'fewer lines',
+    (l) => l.length > 0 && /take/.test(l.at(-1)),
+    'matches',
   );
-  assert.ok(found.some((line) => /park/.test(line)));
+  assert.ok(found.some((line) => /take/.test(line)));
   await until(async () => (await place(page)).found, '1', 'the switch in the address');
   await page.reload();
   await until(() => lines(page, '#pane-top-down').then(String), String(found), 'found again');
@@ -331,9 +332,94 @@ test('lines are marked with Shift and copied', async () => {
   });
   const rows = copied.trimEnd().split('\n');
   assert.equal(rows.length, 4);
-  assert.match(rows[0], /^Name\tCount\tWall ms\t/);
+  assert.match(rows[0], /^Name\tCount\tReal ms\t/);
   await page.keyboard.press('Control+a');
   assert.ok((await grid.locator('.marked').count()) > 10);
   await page.keyboard.press('ArrowUp');
   assert.equal(await grid.locator('.marked').count(), 0);
+});
+
+test('the table by name, its histogram and slowest are of the chosen clock', async () => {
+  // Real 40, 10 and 20 ms; CPU 2, 9 and none; inside of the second 1 ms of both.
+  const slice = (name, ts, dur, cpu) => ({
+    ...{ ph: 'X', name, pid: 1, tid: 1, ts, dur },
+    ...(cpu === undefined ? {} : { tts: ts, tdur: cpu }),
+  });
+  const events = [
+    slice('com.acme.work', 0, 40_000, 2000),
+    slice('com.acme.work', 50_000, 10_000, 9000),
+    slice('inner', 51_000, 1000, 1000),
+    slice('com.acme.work', 70_000, 20_000),
+  ];
+  const file = join(folder, 'clocks.json');
+  writeFileSync(file, JSON.stringify(events));
+  const { page, troubles } = await show(file, '#tab=selection');
+  const rows = page.locator('#pane-selection .grid-row');
+  const cells = (nth) =>
+    rows
+      .nth(nth)
+      .locator('.grid-cell')
+      .allInnerTexts()
+      .then((texts) => texts.map((text) => text.trim()).join(' | '));
+  const real = '| 3 | 70.000 | 69.000 | 11.000 | 10.000 | 23.333 | 20.000 | 40.000 | 40.000';
+  await until(() => cells(0), `com.acme.work ${real}`, 'by real time');
+  await rows.first().click();
+  const figures = page.locator('.durations');
+  const first = figures.locator('li').first();
+  await until(
+    () => first.innerText(),
+    (text) => /^40\.000 ms/.test(text),
+    'the longest',
+  );
+  await page.getByRole('button', { name: 'CPU', exact: true }).click();
+  const cpu = '| 3 | 70.000 | 10.000 | 11.000 | 2.000 | 5.500 | 5.500 | 9.000 | 9.000';
+  await until(() => cells(0), `com.acme.work ${cpu}`, 'by CPU time');
+  await until(
+    () => first.innerText(),
+    (text) => /^9\.000 ms/.test(text),
+    'the busiest',
+  );
+  assert.match(await figures.innerText(), /3 slices, CPU time, median 5\.500/);
+  const head = page.locator('#pane-selection [aria-sort=descending]');
+  assert.match(await head.innerText(), /CPU/);
+  assert.deepEqual(troubles, []);
+});
+
+/** The example, its classes in a package with a long name. */
+function longPackages() {
+  const [head, ...rest] = readFileSync(example(), 'latin1').split('\n*end\n');
+  const far = head.replace(/^(0x\w+\t)press\./gm, '$1org.example.garden.site.press.');
+  const file = join(folder, 'far.trace');
+  writeFileSync(file, [far, ...rest].join('\n*end\n'), 'latin1');
+  return file;
+}
+
+test('where room is short a package gives way, not the name', async () => {
+  const { page } = await show(longPackages(), '#tab=selection', {
+    viewport: { width: 900, height: 700 },
+  });
+  const names = page.locator('#pane-selection .path:has(.package)');
+  await names.first().waitFor();
+  const cut = await names.evaluateAll((all) =>
+    all.map((path) => {
+      const [pack, own] = path.children;
+      const gone = pack.offsetTop !== own.offsetTop;
+      return [gone || pack.scrollWidth > pack.clientWidth, own.scrollWidth > own.clientWidth, gone];
+    }),
+  );
+  assert.ok(cut.some(([pack]) => pack));
+  // A name is cut only where nothing is left of its package.
+  assert.ok(cut.every(([, own, gone]) => !own || gone));
+  // What is typed takes no room from the buttons beside it.
+  await page.getByRole('tab', { name: 'Bottom-up' }).click();
+  await page.getByLabel('Find in table').fill('a');
+  const saves = await page.getByRole('button', { name: 'Export' }).boundingBox();
+  assert.ok(saves.x + saves.width <= 900, JSON.stringify(saves));
+  await page.getByLabel('Find in table').fill('');
+  // Where there is nothing to find there is no switch for it.
+  const only = page.getByRole('button', { name: 'Only matches' });
+  await page.getByRole('tab', { name: 'Top-down' }).click();
+  await only.waitFor();
+  await page.getByRole('tab', { name: 'Info' }).click();
+  await until(() => only.isVisible(), false, 'none');
 });

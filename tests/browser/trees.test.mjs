@@ -5,6 +5,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { ms, openPage, place, until } from './browser.mjs';
+import { showFile } from './files.mjs';
 import { example, json, view } from './program.mjs';
 
 let page;
@@ -177,7 +178,7 @@ test('bottom-up the first lines are the profile, below them stand the callers', 
 
 test('the find box marks and jumps, Enter selects', async () => {
   const find = page.getByLabel('Find in table');
-  await find.fill('loop');
+  await find.fill('take');
   await until(
     () => page.locator('.find .count').innerText(),
     (t) => /^1 of \d+$/.test(t),
@@ -186,10 +187,73 @@ test('the find box marks and jumps, Enter selects', async () => {
   assert.ok((await page.locator('#pane-bottom-up .found').count()) > 0);
   await find.press('Enter');
   const [line] = (await lines('bottom-up')).filter((l) => l.selected);
-  assert.match(line.name, /loop/i);
+  assert.match(line.name, /take/i);
   await find.fill('no such method');
   await until(() => page.locator('.find .count').innerText(), '0 of 0', 'nothing found');
   await find.fill('');
+});
+
+test('only matches are those of the whole tree, opened or not', async () => {
+  const tree = json('tree', '--format', 'json', '--min-percent', '0', example());
+  const has = (line) => fullName(line).includes('Blocks.b');
+  const kept = new Set();
+  const path = [];
+  tree.forEach((line, i) => {
+    path.length = line.depth;
+    path.push(i);
+    if (has(line)) for (const above of path) kept.add(above);
+  });
+  const matches = tree.filter(has).length;
+  const find = page.getByLabel('Find in table');
+  const only = page.getByRole('button', { name: 'Only matches' });
+  await page.locator('#tab-top-down').click();
+  await find.fill('Blocks.b');
+  await only.click();
+  assert.ok(matches > 1);
+  await until(() => shown('top-down'), kept.size, 'matches and what they lie under');
+  await until(
+    () => page.locator('.find .count').innerText(),
+    (text) => text.endsWith(` of ${matches.toLocaleString('en')}`),
+    'all matches',
+  );
+  // One that leads to others closes and opens.
+  const twist = (open) => page.locator(`#pane-top-down [aria-expanded=${open}] .twist`).first();
+  await twist(true).click();
+  await until(async () => (await shown('top-down')) < kept.size, true, 'closed');
+  await twist(false).click();
+  await until(() => shown('top-down'), kept.size, 'open again');
+  await find.fill('no such method');
+  await until(
+    () => page.locator('#pane-top-down .empty').innerText(),
+    'No line of the tree holds the text to find.',
+  );
+  await only.click();
+  await find.fill('');
+  await page.locator('#tab-bottom-up').click();
+});
+
+test('from the bottom up matches may be callers of what is closed', async () => {
+  const slice = (name, ts, dur) => ({ ph: 'X', name, pid: 1, tid: 1, ts, dur });
+  // a > b > hit, a > c, d > e > hit > f
+  const events = [
+    ...[slice('a', 0, 100), slice('b', 0, 50), slice('hit', 0, 20), slice('c', 60, 10)],
+    ...[slice('d', 200, 100), slice('e', 200, 80), slice('hit', 200, 60), slice('f', 200, 30)],
+  ];
+  const { page: other } = await showFile('callers.json', events, {
+    hash: '#tab=bottom-up&find=hit&found=1',
+    waits: (opened) => opened.waitForSelector('#pane-bottom-up .grid-row'),
+  });
+  const told = () =>
+    other.locator('#pane-bottom-up .grid-row').evaluateAll((rows) =>
+      rows
+        .sort((x, y) => Number(x.dataset.line) - Number(y.dataset.line))
+        .map((row) => `${row.getAttribute('aria-level')} ${row.querySelector('.text').textContent}`)
+        .join(),
+    );
+  await until(told, '1 hit,1 f,2 hit');
+  await other.locator('#tab-top-down').click();
+  const down = other.locator('#pane-top-down .grid-row');
+  await until(() => down.count(), 6, 'a, b, hit and d, e, hit');
 });
 
 test('what is shown is exported with its levels', async () => {
@@ -222,7 +286,7 @@ test('in a range the lines have its numbers, and what was open is open', async (
   await page.keyboard.press('Home');
   const [first] = await lines('bottom-up');
   assert.equal(first.open, 'true');
-  const range = '600000000-1200000000';
+  const range = '60000000-120000000';
   await page.evaluate((text) => {
     location.hash = `tab=bottom-up&range=${text}&tree=excl_real.down`;
   }, range);

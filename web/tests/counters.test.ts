@@ -11,6 +11,7 @@ import {
   type CounterView,
 } from '../src/model/counters';
 import type { CounterFacts, CounterValues } from '../src/model/engine';
+import { RESERVED } from '../src/model/colours';
 import { counterBoxes, counterRow } from '../src/model/rows';
 import { paintCounters } from '../src/render/counterPainter';
 import { TextMeter } from '../src/render/text';
@@ -48,13 +49,14 @@ function paint(
   hold = true,
   counter: CounterFacts = COUNTER,
   values: CounterValues = VALUES,
+  look = theme(),
 ): string[] {
   const context = new DrawLog();
   const { log } = context;
   const row = counterRow(counter);
   const boxes = counterBoxes([{ row, top: 0, height: 39 }], hold ? 1000 : null);
   const scene = {
-    theme: theme(),
+    theme: look,
     scale: new TimeScale({ from: 0, to: 1000 }, 100),
     meter: new TextMeter((text) => text.length * 6),
     values: new Map([[3, values]]),
@@ -131,4 +133,24 @@ test('a series that is not told has no area, and none at 0 either', () => {
 test('the last value holds to the end, or ends with the last sample', () => {
   assert(behind(paint('stack', null)).every((l) => l.split(' ')[3] === '50'));
   assert(behind(paint('stack', null, false)).every((l) => l.split(' ')[3] === '1'));
+});
+
+test('in forced colours each series has an edge, and none a colour that the trace names', () => {
+  const BLACK = RESERVED.indexOf('#000000') + 1;
+  const forced = paint(
+    'stack',
+    null,
+    true,
+    { ...COUNTER, colour: BLACK },
+    VALUES,
+    theme('methods', true),
+  );
+  assert(!forced.some((line) => line.endsWith('#000000')));
+  const filled = forced.filter((line) => /--te-/.test(line)).map((line) => line.split(' '));
+  // Of used 10 and then 25, of free 20: over each stands a line as wide as it.
+  for (const [, x, y, width] of filled)
+    assert(forced.includes(`fillRect ${x} ${Number(y) - 0.5} ${width} 1 --text`), `over ${x} ${y}`);
+  assert.equal(filled.length, 3);
+  const usual = paint('stack', null, true, { ...COUNTER, colour: BLACK });
+  assert(usual.some((line) => line.endsWith('#000000')));
 });

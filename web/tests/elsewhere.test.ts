@@ -17,13 +17,24 @@ import { DrawLog } from './drawLog';
 import { FRAMES, theme, track } from './fixtures';
 
 test('a trace without slices of threads is sent to what it has', () => {
-  const at = (kinds: Parameters<typeof track>[1][], samples: number): string =>
+  const at = (kinds: Parameters<typeof track>[1][], samples: number): string | null =>
     elsewhere({ order: 'owner', tracks: kinds.map((k, i) => track(i, k)), samples }).tab;
   assert.equal(at([{ kind: 'async' }, { kind: 'states' }], 0), 'selection');
   assert.equal(at([{ kind: 'cpu' }], 3), 'states');
   assert.equal(at([], 3), 'flame');
   assert.equal(at([], 0), 'health');
   assert.match(elsewhere({ order: 'busiest', tracks: [], samples: 0 }).text, /holds no call\.$/);
+});
+
+test('where the filter leaves nothing the way is back to all', () => {
+  const filtered = { slices: 0, of: 7 };
+  const nothing = elsewhere({ order: 'busiest', tracks: [], samples: 3, filtered });
+  assert.deepEqual([nothing.text, nothing.tab], ['The filter leaves no call.', null]);
+  assert.equal(
+    elsewhere({ ...{ order: 'busiest', tracks: [], samples: 3 }, filtered: { slices: 0, of: 0 } })
+      .tab,
+    'flame',
+  );
 });
 
 test('a short time is never nothing, and nothing stays nothing', () => {

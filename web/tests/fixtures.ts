@@ -2,7 +2,7 @@
 // Small things that several tests need: an engine that notes its questions, tiles, and a theme.
 
 import type { CallDetails, Engine, FrameRow, Tile, TileLane, Track } from '../src/model/engine';
-import { readTheme, type Theme } from '../src/render/theme';
+import { readTheme, type Palette, type Theme } from '../src/render/theme';
 
 export function track(number: number, changes: Partial<Track> = {}): Track {
   return {
@@ -156,7 +156,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
 }
 
 /** Names of the colours are their values, so that a drawing says which one it used. */
-export function theme(): Theme {
+export function theme(palette: Palette = 'methods', outlined = false): Theme {
   const sizes: Record<string, string> = {
     '--h-row': '18px',
     '--h-bar': '17px',
@@ -170,7 +170,7 @@ export function theme(): Theme {
     '--t-bar': '11px',
     '--font': 'sans-serif',
   };
-  return readTheme((name) => sizes[name] ?? name, 'methods', false);
+  return readTheme((name) => sizes[name] ?? name, palette, outlined);
 }
 
 export async function settle(): Promise<void> {

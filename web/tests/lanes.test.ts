@@ -8,6 +8,7 @@ import { hitLane, resolveStrip } from '../src/model/hit';
 import {
   boxAt,
   firstExpanded,
+  firstWhole,
   laneAt,
   lanesOf,
   layoutPage,
@@ -237,6 +238,17 @@ test('the busiest threads are expanded while they fit, the first one always', ()
   const tracks = [track(0, { rows: 10 }), track(1, { rows: 3 }), track(2, { rows: 3 })];
   assert.deepEqual([...firstExpanded(tracks, HEIGHTS, 10)], [0]);
   assert.deepEqual([...firstExpanded(tracks, HEIGHTS, 10 * 18 + 14 + 2 * 22 + 50)], [0, 1]);
+});
+
+test('deep threads show every level from the start where there is room for all of them', () => {
+  const tracks = [track(0, { rows: 40 }), track(1, { rows: 20 }), track(2, { rows: 2 })];
+  const open = new Set([0, 1]);
+  const used = totalHeight(layoutTracks(tracks, open, HEIGHTS));
+  const whole = (room: number): number[] => [...firstWhole(tracks, open, HEIGHTS, used + room)];
+  assert.deepEqual(whole(0), []);
+  assert.deepEqual(whole(6 * 18), [1]); // 20 levels, of which 14 are shown
+  assert.deepEqual(whole(26 * 18), [0]);
+  assert.deepEqual(whole(32 * 18), [0, 1]);
 });
 
 test('time waited is taken off what calls cover', async () => {

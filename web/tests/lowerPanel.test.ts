@@ -87,7 +87,7 @@ test('the table by name as text', () => {
       ...{ average_ns: 150, median_ns: 150, p95_ns: 200, max_ns: 200 },
     },
   ]);
-  assert.match(text('markdown'), /^\| Name \| Count \| Wall us \|/);
+  assert.match(text('markdown'), /^\| Name \| Count \| Real us \|/);
 });
 
 test('a file of events has slices and names, a method trace calls and methods', () => {

@@ -3,7 +3,15 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { LONGEST_NOTE, MOST_NOTES, readNotes, withNote, writeNote } from '../src/model/notes';
+import {
+  lanesOfNotes,
+  LONGEST_NOTE,
+  MOST_LANES,
+  MOST_NOTES,
+  readNotes,
+  withNote,
+  writeNote,
+} from '../src/model/notes';
 
 test('notes stand in the order of time, the newest of a range stays', () => {
   const first = withNote([], { from: 50, to: 60, text: 'late' });
@@ -24,4 +32,19 @@ test('what is no note is left out, what is too much cut', () => {
   assert.deepEqual(readNotes(['7-5', 'x', '', '5-', '1-2x']), []);
   assert.equal(readNotes([`1-2~${'x'.repeat(999)}`])[0]?.text.length, LONGEST_NOTE);
   assert.equal(readNotes(Array(99).fill('1-2')).length, MOST_NOTES);
+});
+
+test('notes of one time lie in lanes of their own, as many as are needed', () => {
+  const at = (...spans: [number, number][]): number[] =>
+    lanesOfNotes(
+      spans.map(([from, to]) => ({ from, to, text: '' })),
+      10,
+    );
+  assert.deepEqual(at([0, 20], [20, 40], [50, 60]), [0, 0, 0]);
+  assert.deepEqual(at([0, 90], [10, 40], [40, 50], [45, 60], [90, 95]), [0, 1, 1, 2, 0]);
+  // As long as their texts need.
+  assert.deepEqual(at([0, 1], [5, 6], [11, 12]), [0, 1, 0]);
+  // The last ones share the lane that is free first.
+  assert.deepEqual(at([0, 90], [1, 80], [2, 70], [3, 60], [4, 50]), [0, 1, 2, 3, 3]);
+  assert.equal(MOST_LANES, 4);
 });

@@ -3,6 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
+import { httpHost } from '../src/app/host';
 import { HttpEngine } from '../src/app/httpEngine';
 import { HttpOpening } from '../src/app/httpOpening';
 import { EngineError, isAbort } from '../src/model/engine';
@@ -174,7 +175,7 @@ test('opening names files and offsets; a status has them', async () => {
     start: [{ input: 0, offset_ns: '0' }],
   });
   await withFetch([() => new Response(status)], async () => {
-    const read = await new HttpEngine().status();
+    const read = await new HttpEngine(httpHost()).status();
     assert.deepEqual(read.inputs, [{ input: 0, name: 'a␀', offset: -(2n ** 60n) }]);
     assert.deepEqual(read.start, [{ input: 0, offset: 0n }]);
   });
@@ -184,7 +185,7 @@ test('a question about a trace that is not open any more says so', async () => {
   const gone = (): Response => new Response('{"error":"another"}', { status: 410 });
   await withFetch([() => new Response('{}'), gone], async (asked) => {
     let changed = 0;
-    const engine = new HttpEngine('a b', 3, () => changed++);
+    const engine = new HttpEngine(httpHost(), 'a b', 3, () => changed++);
     await engine.profile({});
     assert.equal(asked[0]?.line, 'GET api/profile?filter=a+b&trace=3');
     await assert.rejects(engine.profile({}), isAbort);

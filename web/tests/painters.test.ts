@@ -3,6 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
+import { HASHED_COLOURS, METHOD_COLOURS, RESERVED } from '../src/model/colours';
 import { FLAG } from '../src/model/engine';
 import { Backdrop } from '../src/render/backdrop';
 import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
@@ -13,7 +14,7 @@ import type { Surface } from '../src/render/surface';
 import { parseColour } from '../src/render/theme';
 import { TimeScale } from '../src/render/timeScale';
 import { DrawLog } from './drawLog';
-import { call, tile, type SliceRow } from './fixtures';
+import { call, theme, tile, type SliceRow } from './fixtures';
 import { BOUNDS, frames, meter, paintTrack, THEME, type Setup } from './paintTrack';
 
 const setTransform = (): void => undefined;
@@ -184,6 +185,18 @@ test('a strip is as high as its share, at least 2 px, with a darker top', () => 
   assert.equal(column(0, searched)[5], 9, 'what is not searched for is dim');
 });
 
+test('the length of what is being dragged out on the ruler is told', () => {
+  const context = new DrawLog();
+  const words = (): string => context.log.filter((line) => line.startsWith('fillText')).join();
+  paintRuler(context, {
+    ...{ theme: THEME, meter, scale: new TimeScale({ from: 0, to: 1e9 }, 1000), height: 26 },
+    ...{ bounds: { from: 0, to: 1e9 }, range: { from: 300e6, to: 500e6 } },
+    ...{ zoom: { from: 600e6, to: 725e6 }, pointer: 725e6, unit: 'ms' },
+  });
+  assert.match(words(), /125\.000 ms/);
+  assert(!words().includes('200.000 ms'), 'one length at a time');
+});
+
 test("marks of the ruler keep clear of the pointer's time, the length and each other", () => {
   const context = new DrawLog();
   const { log } = context;
@@ -324,4 +337,22 @@ test('colours are read with and without alpha, short and long', () => {
   assert.deepEqual(parseColour(' #1d5fd112 '), [29, 95, 209, 18 / 255]);
   assert.deepEqual(parseColour('#fff'), [255, 255, 255, 1]);
   assert.deepEqual(parseColour('Highlight'), [128, 128, 128, 1]);
+});
+
+test('of the safe palette all colours are but those of states and greys', () => {
+  const safe = theme('safe');
+  const of = (colour: string): number => METHOD_COLOURS + HASHED_COLOURS + RESERVED.indexOf(colour);
+  // What a trace calls good, bad and terrible, passed and failed.
+  const named = ['#007d00', '#b47d00', '#b40000', '#99ee66', '#ee8888'].map(of);
+  const looks = named.map((i) => `${safe.bars[i]} ${safe.hatched[i]}`);
+  assert(looks.every((look) => look.startsWith('--cb-')));
+  assert.equal(new Set(looks.slice(0, 3)).size, 3);
+  assert(looks[3] !== looks[4]);
+  assert.deepEqual(
+    named.map((i) => safe.barTexts[i]),
+    named.map(() => '--bar-text'),
+  );
+  assert.equal(safe.bars[of('#7d7d7d')], '#7d7d7d');
+  assert.equal(safe.bars[of('#b67d8f')], '--state-unint');
+  assert.equal(theme().bars[of('#007d00')], '#007d00');
 });

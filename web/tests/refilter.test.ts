@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPlace } from '../src/model/address';
 import type { Track } from '../src/model/engine';
-import { refilter, sameTracks } from '../src/model/refilter';
+import { OpenTracks, refilter, sameTracks } from '../src/model/refilter';
 
 function track(number: number, kind: Track['kind'], thread: number, name: string): Track {
   return {
@@ -48,7 +48,8 @@ test('what is gone is left out, the rest has its new number', () => {
   const place = readPlace(
     'view=1-9&threads=0,3&method=7&call=5.2&mark=instant.3&open=0,2&flows=1&tab=flame',
   );
-  const moved = refilter(place, whole, left, 'thread:io', { row: 1, index: 0 });
+  const there = { call: { row: 1, index: 0 }, openTracks: new OpenTracks() };
+  const moved = refilter(place, whole, left, 'thread:io', there);
   assert.equal(moved.filter, 'thread:io');
   assert.deepEqual(moved.tracks, [2]);
   assert.deepEqual(moved.expanded, [1]);
@@ -56,4 +57,26 @@ test('what is gone is left out, the rest has its new number', () => {
   assert.equal(moved.mark, null); // an instant is gone: 3 may be another one
   assert.deepEqual(moved.flows.categories, [1]);
   assert.deepEqual([moved.view, moved.frame, moved.tab], [place.view, 7, 'flame']);
+});
+
+test('tracks that a filter took away come back open, or closed, as they were', () => {
+  const openTracks = new OpenTracks();
+  const to = (open: string, from: typeof whole, now: typeof whole): readonly number[] | null =>
+    refilter(readPlace(`open=${open}`), from, now, '', { call: null, openTracks }).expanded;
+  const nothing = { ...counts, tracks: [] };
+  assert.deepEqual(to('0,3', whole, left), [2]);
+  assert.deepEqual(to('none', left, nothing), []); // io was closed meanwhile
+  assert.deepEqual(to('none', nothing, whole), [0]);
+});
+
+test('lines of many rows stay open where they are the same', () => {
+  const there = { call: null, openTracks: new OpenTracks() };
+  const place = readPlace('rows=async.1,counter.0,lanes.4,async.0');
+  assert.deepEqual(refilter(place, whole, left, '', there).folds, [
+    'async.0',
+    'counter.0',
+    'lanes.4',
+  ]);
+  const fewer = { ...left, objects: 7 };
+  assert.deepEqual(refilter(place, whole, fewer, '', there).folds, ['async.0', 'counter.0']);
 });

@@ -3,6 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
+import { httpHost } from '../src/app/host';
 import { HttpEngine } from '../src/app/httpEngine';
 import { Latest } from '../src/base/latest';
 import { flushEffects } from '../src/base/signal';
@@ -306,7 +307,7 @@ test('questions become addresses, refusals become sentences', async () => {
     return replies.shift()?.() ?? Promise.resolve(new Response('{}'));
   };
   try {
-    const http = new HttpEngine();
+    const http = new HttpEngine(httpHost());
     await http.profile({ from: 5, to: 9, tracks: [3, 5] });
     await http.profile({});
     await http.relations(7, { tracks: [3] });

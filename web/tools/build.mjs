@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the page into dist/index.html: one file with script and style inside, which loads
-// nothing from anywhere.  Its own Content-Security-Policy names the two by their hashes, so that
-// no text of a trace can ever become script.
+// Bundles the pages: dist/index.html is the viewer's, dist/hub.html the upload server's.  Each is
+// one file with script and style inside, which loads nothing from anywhere.  Its own
+// Content-Security-Policy names the two by their hashes, so that no text of a trace can ever become
+// script.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,7 @@ import { build } from 'esbuild';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 
-async function bundle(entry) {
+async function bundle(entry, define = {}) {
   const result = await build({
     entryPoints: [web + entry],
     bundle: true,
@@ -21,6 +22,7 @@ async function bundle(entry) {
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,
+    define,
   });
   return { text: result.outputFiles[0].text.trim(), inputs: Object.keys(result.metafile.inputs) };
 }
@@ -36,27 +38,34 @@ function licences(inputs) {
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-// "</script" inside the script would end it for the HTML parser.
-const { text, inputs } = await bundle('src/app/main.ts');
-const script = text.replaceAll('</script', '<\\/script');
-const { text: style } = await bundle('src/app/page.css');
-const policy =
-  `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
-  "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
+/** One page out of a script and a style, on the template that all have. */
+async function page(name, entry, sheet) {
+  const { text, inputs } = await bundle(entry, { WORKER_TEXT: JSON.stringify(worker.text) });
+  // "</script" inside the script would end it for the HTML parser.
+  const script = text.replaceAll('</script', '<\\/script');
+  const { text: style } = await bundle(sheet);
+  const policy =
+    `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
 
-// The elements are made here: the hashes hold only when nothing, not even white space, stands
-// beside the text.
-const fill = {
-  '@POLICY@': policy,
-  '<!-- @STYLE@ -->': `<style>${style}</style>`,
-  '<!-- @SCRIPT@ -->': `<script>${script}</script>`,
-};
-const page = readFileSync(web + 'src/app/index.html', 'utf8').replace(
-  /@POLICY@|<!-- @(STYLE|SCRIPT)@ -->/g,
-  (place) => fill[place],
-);
+  // The elements are made here: the hashes hold only when nothing, not even white space, stands
+  // beside the text.
+  const fill = {
+    '@POLICY@': policy,
+    '<!-- @STYLE@ -->': `<style>${style}</style>`,
+    '<!-- @SCRIPT@ -->': `<script>${script}</script>`,
+  };
+  const made = readFileSync(web + 'src/app/index.html', 'utf8').replace(
+    /@POLICY@|<!-- @(STYLE|SCRIPT)@ -->/g,
+    (place) => fill[place],
+  );
+  const whole = made + licences(inputs).join('');
+  writeFileSync(`${web}dist/${name}`, whole);
+  console.log(`dist/${name}: ${Buffer.byteLength(whole)} bytes`);
+}
 
 mkdirSync(web + 'dist', { recursive: true });
-const whole = page + licences(inputs).join('');
-writeFileSync(web + 'dist/index.html', whole);
-console.log(`dist/index.html: ${Buffer.byteLength(whole)} bytes`);
+// A page that carries the engine starts this from a text of its own.
+const worker = await bundle('src/engine/worker.ts');
+await page('index.html', 'src/app/main.ts', 'src/app/page.css');
+await page('hub.html', 'src/hub/main.ts', 'src/hub/hub.css');

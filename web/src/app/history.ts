@@ -13,6 +13,13 @@ const REST = 350;
 
 interface Entry {
   traceview: number;
+  /** The last one that there was when the page stood at this one: a reload must know it. */
+  last: number;
+}
+
+function entryOf(state: unknown): Entry | null {
+  const { traceview, last } = (state ?? {}) as Partial<Entry>;
+  return typeof traceview === 'number' && typeof last === 'number' ? { traceview, last } : null;
 }
 
 export class History {
@@ -27,8 +34,12 @@ export class History {
 
   /** `elsewhere` shows a place of another filter, or of other files. */
   constructor(private readonly elsewhere: (place: Place, text: string) => void) {
-    history.replaceState({ traceview: 0 } satisfies Entry, '');
-    addEventListener('popstate', (e) => this.arrived(e.state as Entry | null));
+    // A page that is loaded again goes on where it was.
+    const entry = entryOf(history.state);
+    this.at = entry?.traceview ?? 0;
+    this.last = entry?.last ?? 0;
+    this.mark();
+    addEventListener('popstate', (e) => this.arrived(entryOf(e.state)));
   }
 
   /** Follow the state of a page: it is a move from the one before, or what the address says. */
@@ -64,11 +75,19 @@ export class History {
     this.put('replaceState', text);
   }
 
+  private get entry(): Entry {
+    return { traceview: this.at, last: this.last };
+  }
+
+  private mark(): void {
+    history.replaceState(this.entry, '');
+  }
+
   private put(how: 'pushState' | 'replaceState', text: string): void {
     this.written = text;
     this.leaving = false;
     const address = text === '' ? location.pathname : `#${text}`;
-    history[how]({ traceview: this.at } satisfies Entry, '', address);
+    history[how](this.entry, '', address);
   }
 
   private write(): void {
@@ -78,12 +97,10 @@ export class History {
   }
 
   private arrived(state: Entry | null): void {
+    // The address was changed by hand: that is a move as any other, behind which there is none.
     if (state) this.at = state.traceview;
-    else {
-      // The address was changed by hand: that is a move as any other, behind which there is none.
-      this.last = ++this.at;
-      history.replaceState({ traceview: this.at } satisfies Entry, '');
-    }
+    else this.last = ++this.at;
+    this.mark();
     this.written = location.hash.slice(1);
     const place = readPlace(this.written);
     const { viewer } = this;

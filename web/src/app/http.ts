@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question over HTTP and its answer; what goes wrong becomes an EngineError.
+// One question and its answer, as HTTP has them; what goes wrong becomes an EngineError.
 
 import { EngineError, isAbort } from '../model/engine';
 import type { Query } from './query';
 
+export type Send = (address: string, init: RequestInit) => Promise<Response>;
+
 export interface Ask {
+  /** How it travels; over HTTP unless something else is said. */
+  send?: Send;
   query?: Query;
   signal?: AbortSignal | undefined;
   method?: 'GET' | 'POST' | 'PUT';
@@ -42,11 +46,13 @@ async function refusal(response: Response): Promise<EngineError> {
   return new EngineError(message, false, null, kind);
 }
 
+export const overHttp: Send = (address, init) => fetch(address, init);
+
 export async function ask(path: string, asked: Ask): Promise<Response> {
-  const { query = {}, signal, method = 'GET', changing, body, changed } = asked;
+  const { query = {}, signal, method = 'GET', changing, body, changed, send = overHttp } = asked;
   let response: Response;
   try {
-    response = await fetch(address(path, query), {
+    response = await send(address(path, query), {
       method,
       ...(changing ? { headers: { 'X-Traceview': '1' } } : {}),
       ...(body ? { body } : {}),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine behind HTTP: the addresses of docs/view-protocol.md, relative to the page's own.
+// The engine by the addresses of docs/view-protocol.md, relative to the page's own: behind HTTP, or
+// wherever else the page's host has it.
 
 import { named, visible, visibleTexts } from '../base/visible';
 import type {
@@ -7,6 +8,7 @@ import type {
   Arrows,
   Call,
   CallDetails,
+  Clock,
   CounterFacts,
   CounterValues,
   Engine,
@@ -33,10 +35,11 @@ import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
-import type { Status } from '../model/opening';
+import type { OpeningEngine, Status } from '../model/opening';
 import { ask, bytes, json, type Ask } from './http';
 import { HttpBeside } from './httpBeside';
-import { HttpOpening, readStatus, type StatusAnswer } from './httpOpening';
+import type { Host } from './host';
+import { readStatus, type StatusAnswer } from './httpOpening';
 import { flameQuery, scopeQuery, type Query } from './query';
 import { decodeTree, type TreeAnswer, type TreeQuestion } from '../model/treeAnswer';
 import { decodeActivity, decodeCounters, decodeFlame, decodeTiles } from '../model/decode';
@@ -67,17 +70,23 @@ export class HttpEngine implements Engine {
     bytes: (path, query, signal) => this.ask(path, query, signal),
   });
 
-  readonly opening: HttpOpening = new HttpOpening();
+  readonly opening: OpeningEngine;
 
   /**
    * All it is asked is of what the filter leaves of one trace, `of` its number (0: whichever lies
    * open); `changed` hears that another lies open now.
    */
   constructor(
+    private readonly host: Host,
     private readonly filter = '',
     private readonly of = 0,
     private readonly changed: () => void = () => undefined,
-  ) {}
+  ) {
+    this.opening = host.opening;
+  }
+
+  private readonly send = (address: string, init: RequestInit): Promise<Response> =>
+    this.host.send(address, init);
 
   private about(query: Query): Ask {
     const asked = {
@@ -85,7 +94,7 @@ export class HttpEngine implements Engine {
       filter: this.filter === '' ? undefined : this.filter,
       trace: this.of === 0 ? undefined : this.of,
     };
-    return { query: asked, changed: this.changed };
+    return { query: asked, changed: this.changed, send: this.send };
   }
 
   private json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
@@ -97,7 +106,7 @@ export class HttpEngine implements Engine {
   }
 
   async status(signal?: AbortSignal): Promise<Status> {
-    return readStatus(await json<StatusAnswer>('api/status', { signal }));
+    return readStatus(await json<StatusAnswer>('api/status', { signal, send: this.send }));
   }
 
   async same(call: Call, was: string): Promise<Call | null> {
@@ -271,13 +280,14 @@ export class HttpEngine implements Engine {
     return (await this.json<{ frames: number[] }>('api/search_frames', query, signal)).frames;
   }
 
-  async statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]> {
+  async statistics(scope: Scope, clock: Clock, signal?: AbortSignal): Promise<StatisticsRow[]> {
     type Answer = { rows: StatisticsRow[] };
-    return (await this.json<Answer>('api/statistics', scopeQuery(scope), signal)).rows;
+    const query = { clock, ...scopeQuery(scope) };
+    return (await this.json<Answer>('api/statistics', query, signal)).rows;
   }
 
-  durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations> {
-    return this.json('api/statistics', { frame, ...scopeQuery(scope) }, signal);
+  durations(frame: number, scope: Scope, clock: Clock, signal?: AbortSignal): Promise<Durations> {
+    return this.json('api/statistics', { frame, clock, ...scopeQuery(scope) }, signal);
   }
 
   async states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer> {
@@ -312,7 +322,7 @@ export class HttpEngine implements Engine {
   }
 
   async quit(): Promise<void> {
-    await ask('api/quit', { method: 'POST' });
+    await ask('api/quit', { method: 'POST', send: this.send });
   }
 }
 

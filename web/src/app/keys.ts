@@ -104,13 +104,12 @@ export class Keys {
 
   private zoom(factor: number): void {
     const { viewer, mover } = this.page.views;
-    const { from, to } = mover.goal;
+    const { goal } = mover;
+    const view = viewer.view.peek();
     const pointer = viewer.pointer.peek();
-    mover.zoom(
-      factor,
-      pointer !== null && pointer > from && pointer < to ? pointer : (from + to) / 2,
-      true,
-    );
+    // While a move is on its way: the time that will be under the pointer.
+    const share = pointer === null ? 0.5 : (pointer - view.from) / length(view);
+    mover.zoom(factor, goal.from + share * length(goal), true);
   }
 
   private pan(share: number): void {

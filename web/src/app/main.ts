@@ -8,11 +8,13 @@ import { readPlace, writePlace, type Place } from '../model/address';
 import { EngineError, type Engine } from '../model/engine';
 import { Frames } from '../model/names';
 import { sameFiles, writeFiles, type Chosen, type Status } from '../model/opening';
+import { LoadingScreen } from '../views/files/loadingScreen';
 import { HelpDialog } from '../views/helpDialog';
-import { EmptyScreen, EndedScreen, ErrorScreen, LoadingScreen } from '../views/screens';
+import { EmptyScreen, EndedScreen, ErrorScreen, type Screen } from '../views/screens';
 import { Settings } from '../views/settings';
 import { lookButtons } from '../views/topBar';
 import { History } from './history';
+import { hostOfPage } from './host';
 import { HttpEngine } from './httpEngine';
 import { Opener, type Current } from './opener';
 import { Pages } from './pages';
@@ -41,7 +43,8 @@ interface Aim {
 }
 
 class App {
-  private readonly engine: Engine = new HttpEngine();
+  private readonly host = hostOfPage();
+  private readonly engine: Engine = new HttpEngine(this.host);
   private readonly settings = new Settings();
   private readonly help = new HelpDialog(this.settings);
   private readonly root = h('div', { class: 'root' });
@@ -52,6 +55,7 @@ class App {
     gone: () => this.ended(false),
   });
   private status = NO_STATUS;
+  private loading: LoadingScreen | null = null;
   private pages: Pages | null = null;
   private over = false;
   /** Of several runs the last counts. */
@@ -62,14 +66,33 @@ class App {
     this.root.replaceChildren(...elements);
   }
 
+  private showScreen(screen: Screen): void {
+    this.show(screen.element, this.help.element);
+    screen.begin();
+  }
+
+  /** Esc is the button Cancel of a reading, wherever the keyboard is. */
+  private readonly stopByKey = (e: KeyboardEvent): void => {
+    if (e.key !== 'Escape' || !this.loading?.element.isConnected) return;
+    if (document.querySelector('dialog[open]')) return;
+    if (this.status.home !== undefined) return;
+    e.preventDefault();
+    void this.cancel();
+  };
+
   private ended(byHand: boolean): void {
     if (this.over && !byHand) return;
     this.over = true;
     this.leave();
-    this.show(new EndedScreen(this.status.name, byHand).element);
+    this.showScreen(new EndedScreen(this.status.name, byHand));
   }
 
-  private readonly quit = async (): Promise<void> => {
+  /** Null where there is no program to end. */
+  private get quit(): (() => void) | null {
+    return this.host.ends ? () => void this.end() : null;
+  }
+
+  private async end(): Promise<void> {
     this.over = true;
     try {
       await this.engine.quit();
@@ -77,7 +100,7 @@ class App {
       // It may end before it has answered; that is what was asked for.
     }
     this.ended(true);
-  };
+  }
 
   private tools(): HTMLElement {
     return lookButtons(this.settings, () => this.help.toggle());
@@ -90,9 +113,11 @@ class App {
 
   async start(): Promise<void> {
     document.body.replaceChildren(this.root, ...this.opener.elements);
+    document.addEventListener('keydown', this.stopByKey);
     const address = location.hash.slice(1);
     try {
       const status = await this.engine.status();
+      this.opener.refuses = status.home !== undefined;
       const { files } = readPlace(address);
       if (files && !sameFiles(files, status.inputs)) await this.engine.opening.open(files);
     } catch (error) {
@@ -134,9 +159,10 @@ class App {
       if (status.state !== 'loading') return status;
       const now = performance.now();
       if (!screen && (!this.pages || now - start > PATIENCE)) {
-        screen = new LoadingScreen(status.name, this.tools(), () => void this.cancel());
+        screen = new LoadingScreen(status, this.tools(), () => void this.cancel());
+        this.loading = screen;
         this.leave();
-        this.show(screen.element, this.help.element);
+        this.showScreen(screen);
       }
       screen?.show(status, now);
       await wait(now - start < FIRST ? FIRST_POLL : POLL);
@@ -161,9 +187,9 @@ class App {
     const screen = new ErrorScreen(status, this.tools(), {
       choose: this.opener.choose,
       back: () => void this.back(''),
-      quit: () => void this.quit(),
+      quit: this.quit,
     });
-    this.show(screen.element, this.help.element);
+    this.showScreen(screen);
   }
 
   private showEmpty(said: string): void {
@@ -174,9 +200,9 @@ class App {
         const { offset = 0n } = this.status.start.find((own) => own.input === input) ?? {};
         void this.open([{ input, offset }], this.plainAddress([{ input, offset }]));
       },
-      quit: () => void this.quit(),
+      quit: this.quit,
     });
-    this.show(screen.element, this.help.element);
+    this.showScreen(screen);
   }
 
   /** The files as an address has them; null: those that nobody asked for. */
@@ -191,11 +217,13 @@ class App {
 
   private async openPages(status: Status, aim: Aim, turn: number): Promise<void> {
     const engineFor = (filter: string): Engine =>
-      new HttpEngine(filter, status.trace, () => this.changed());
+      new HttpEngine(this.host, filter, status.trace, () => this.changed());
     const engine = engineFor('');
     const frames = await engine.frames();
     const facts = await engine.trace();
     if (turn !== this.turn) return;
+    const note = sameFiles(status.inputs, status.start) ? this.host.note : '';
+    if (note) facts.metadata.unshift(['report', note]);
     // An address whose files are others is not about this trace.
     const asked = readPlace(aim.address).files ?? status.start;
     const fits = sameFiles(asked, status.inputs);
@@ -206,16 +234,18 @@ class App {
     else if (!fits) this.history.replace(address);
     this.pages = new Pages(this.settings, new Frames(frames, facts.colours), this.history, {
       show: (element) => this.show(element),
-      quit: () => void this.quit(),
+      quit: this.quit,
       gone: () => this.ended(false),
       choose: this.opener.choose,
       move: (place, files) =>
         void this.open(files, writePlace({ ...place, files: this.named(files) })),
+      home: status.home ?? null,
       inputs: status.inputs,
       files: this.named(status.inputs),
       engineFor,
     });
     await this.pages.open(engine, facts, address);
+    if (note) this.pages.say(note);
     if (box >= 0) (this.offsetBoxes()[box] as HTMLElement | undefined)?.focus();
   }
 

@@ -4,7 +4,7 @@
 
 import { h } from '../base/dom';
 import { EngineError, isAbort } from '../model/engine';
-import type { Chosen, OpeningEngine } from '../model/opening';
+import { MOST_FILES, type Chosen, type OpeningEngine } from '../model/opening';
 import { DropTarget, type Dropped } from '../views/files/dropTarget';
 import { OpenDialog } from '../views/files/openDialog';
 
@@ -20,6 +20,12 @@ interface Outside {
   gone: () => void;
 }
 
+/** Before anything is taken in. */
+function refuseAll(count: number): never {
+  const why = `expected at most ${MOST_FILES} files on one time line, found ${count}`;
+  throw new EngineError(why, false, null, 'many');
+}
+
 export class Opener {
   private readonly dialog = new OpenDialog();
   private readonly target = new DropTarget((dropped) => void this.dropped(dropped));
@@ -30,6 +36,9 @@ export class Opener {
   });
   /** What stands beside whatever is shown. */
   readonly elements = [this.input, this.target.element, this.dialog.element];
+
+  /** The trace lies on an upload server, which takes others on its first page. */
+  refuses = false;
 
   constructor(
     private readonly engine: OpeningEngine,
@@ -50,15 +59,17 @@ export class Opener {
 
   /** The browser's dialog for files. */
   readonly choose = (): void => {
-    if (!this.dialog.open) this.input.click();
+    if (!this.dialog.open && !this.refuses) this.input.click();
   };
 
   private async dropped({ files, folders }: Dropped): Promise<void> {
     const [folder] = folders;
     if (this.dialog.open) return;
-    if (folder === undefined) return this.take(files);
-    const why = 'expected files, found a folder: drop the traces that lie in it';
-    this.dialog.failed(folder, why, 'unsupported');
+    if (folder === undefined && !this.refuses) return this.take(files);
+    const why = this.refuses
+      ? 'this page shows one trace of a server: send it others on the server’s first page'
+      : 'expected files, found a folder: drop the traces that lie in it';
+    this.dialog.failed(folder ?? files[0]?.name ?? '', why, 'unsupported');
   }
 
   private async take(files: readonly File[]): Promise<void> {
@@ -66,9 +77,12 @@ export class Opener {
     const names = files.map((file) => file.name);
     let at = names[0] ?? '';
     try {
+      if (files.length > MOST_FILES) refuseAll(files.length);
       const current = await this.outside.current();
       const how = current ? await this.dialog.ask(names, current.name) : 'instead';
       if (!how) return;
+      const all = files.length + (how === 'beside' ? (current?.files.length ?? 0) : 0);
+      if (all > MOST_FILES) refuseAll(all);
       const taken = await this.takeIn(files, (name) => (at = name));
       if (!taken) return;
       at = names.length === 1 ? at : `${names.length} files`;

@@ -8,7 +8,7 @@ import type { Engine, TraceFacts } from '../model/engine';
 import { EngineError } from '../model/engine';
 import type { Frames } from '../model/names';
 import type { Chosen, Input } from '../model/opening';
-import { refilter } from '../model/refilter';
+import { OpenTracks, refilter } from '../model/refilter';
 import type { Remembered } from '../model/remembered';
 import { Viewer } from '../model/viewer';
 import { FilterBox } from '../views/filterBox';
@@ -20,10 +20,12 @@ import { Keys } from './keys';
 
 interface Outside {
   show: (element: HTMLElement) => void;
-  quit: () => void;
+  quit: (() => void) | null;
   gone: () => void;
   /** The browser's dialog for files. */
   choose: () => void;
+  /** On an upload server: the page of the trace. */
+  home: string | null;
   /** From a place to the same with its files moved in time. */
   move: (place: Place, files: readonly Chosen[]) => void;
   inputs: readonly Input[];
@@ -44,6 +46,7 @@ export class Pages {
   private shown: Shown | null = null;
   /** Of several filters the one asked for last counts. */
   private asked = 0;
+  private readonly openTracks = new OpenTracks();
   private readonly box = new FilterBox((text) => void this.change(text));
 
   constructor(
@@ -100,7 +103,11 @@ export class Pages {
     const same = call && (await answer.engine.same(call, old.viewer.filter).catch(() => null));
     if (asked !== this.asked) return;
     const place = untracked(() => old.viewer.place());
-    const moved = refilter(place, old.viewer.facts, answer.facts, filter, same);
+    const { openTracks } = this;
+    const moved = refilter(place, old.viewer.facts, answer.facts, filter, {
+      call: same,
+      openTracks,
+    });
     this.put(answer.engine, answer.facts, filter, moved, true);
     this.tell(null);
   }
@@ -140,12 +147,14 @@ export class Pages {
     const scrolled = old?.page.line.tracks.scrollTop ?? 0;
     old?.end();
     const end = ownEffects(() => {
-      const { quit, choose, inputs, files } = this.outside;
+      const { quit, choose, home, inputs, files } = this.outside;
       const viewer = new Viewer(engine, facts, this.frames, filter, files);
       const page = new Page(viewer, this.settings, {
         quit,
         choose,
+        home,
         inputs,
+        unfilter: () => this.box.empty(),
         move: (moved) =>
           this.outside.move(
             untracked(() => viewer.place()),

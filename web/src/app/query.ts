@@ -19,5 +19,6 @@ export function flameQuery(q: FlameLayout): Query {
 }
 
 export function scopeQuery(scope: Scope): Query {
-  return { from: scope.from, to: scope.to, tracks: scope.tracks?.join(',') };
+  const { from, to, tracks, compensate } = scope;
+  return { from, to, tracks: tracks?.join(','), compensate: compensate ? 1 : undefined };
 }

@@ -8,6 +8,7 @@ import { SAMPLE_MEASURES, type SampleMeasure } from './beside';
 import { isColumn } from './columns';
 import { readViews, writeViews, type CounterView } from './counters';
 import type { Call, Clock } from './engine';
+import { readGroups, writeGroups, type GroupState } from './groups';
 import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './found';
 import { MARK_KINDS, type Mark } from './marks';
 import { readFiles, writeFiles, type Chosen } from './opening';
@@ -68,12 +69,17 @@ export interface Place {
   by: StatisticsSort | null;
   /** Columns and order of the table of states. */
   states: StatesChoice | null;
+  /** Order of these tables, and what is open in them. */
+  findings: GroupState;
+  health: GroupState;
   flame: FlameOrder;
   /** The frame that the flame graph begins with. */
   zoom: FlameFrame | null;
   /** Direct recursion of the flame graph is one frame; its threads stand side by side. */
   fold: boolean;
   apart: boolean;
+  /** Profile, trees and flame graph without what recording cost. */
+  compensate: boolean;
   /** Order of the tree tables. */
   tree: Sort | null;
   expanded: readonly number[] | null;
@@ -140,10 +146,13 @@ export function writePlace(place: Place): string {
   put('hits', place.hits && `${place.hits.column}.${place.hits.descending ? 'down' : 'up'}`);
   put('by', place.by && `${place.by.column}.${place.by.descending ? 'down' : 'up'}`);
   put('states', place.states && writeStates(place.states));
+  put('findings', writeGroups(place.findings));
+  put('health', writeGroups(place.health));
   put('flame', place.flame === 'left-heavy' ? null : place.flame);
   put('zoom', place.zoom && `${place.zoom.path}.${place.zoom.frame}`);
   put('fold', place.fold ? '1' : null);
   put('apart', place.apart ? '1' : null);
+  put('compensate', place.compensate ? '1' : null);
   put('tree', place.tree && `${place.tree.column}.${place.tree.descending ? 'down' : 'up'}`);
   put('open', place.expanded && (place.expanded.join(',') || 'none'));
   put('closed', place.closed.join(','));
@@ -262,10 +271,13 @@ export function readPlace(text: string): Place {
     hits: readHits(q.get('hits')),
     by: readBy(q.get('by')),
     states: readStates(q.get('states')),
+    findings: readGroups(q.get('findings')),
+    health: readGroups(q.get('health')),
     flame: oneOf(q.get('flame'), ORDERS, 'left-heavy'),
     zoom: readZoom(q.get('zoom')),
     fold: q.get('fold') === '1',
     apart: q.get('apart') === '1',
+    compensate: q.get('compensate') === '1',
     tree: readSort(q.get('tree')),
     expanded: open === null ? null : readNumbers(open),
     closed: readNumbers(q.get('closed')),

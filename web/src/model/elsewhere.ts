@@ -11,12 +11,22 @@ export interface Elsewhere {
   text: string;
   /** What there is, beside a length; null: nothing. */
   brief: string | null;
-  /** The way there. */
+  /** The way there; without a tab: to all that the filter takes away. */
   way: string;
-  tab: Tab;
+  tab: Tab | null;
 }
 
-export function elsewhere(facts: Pick<TraceFacts, 'order' | 'tracks' | 'samples'>): Elsewhere {
+type Facts = Pick<TraceFacts, 'order' | 'tracks' | 'samples' | 'filtered'>;
+
+export function elsewhere(facts: Facts): Elsewhere {
+  const { slice } = wordsFor(facts);
+  if (facts.filtered?.slices === 0 && facts.filtered.of > 0)
+    return {
+      text: `The filter leaves no ${slice}.`,
+      brief: `no ${slice} left`,
+      way: 'Clear the filter',
+      tab: null,
+    };
   if (facts.tracks.some((track) => track.kind === 'async'))
     return {
       text: 'No thread has slices of its own: those of the trace are async.',
@@ -39,7 +49,7 @@ export function elsewhere(facts: Pick<TraceFacts, 'order' | 'tracks' | 'samples'
       tab: 'flame',
     };
   return {
-    text: `The trace holds no ${wordsFor(facts).slice}.`,
+    text: `The trace holds no ${slice}.`,
     brief: null,
     way: 'What the reader found',
     tab: 'health',

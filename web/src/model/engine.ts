@@ -83,7 +83,11 @@ export interface TraceFacts {
   calls: number;
   max_depth: number;
   overflow: boolean;
+  /** Stacks with numbers, laid one behind the other: the axis is an order, a count of 1 is 1 µs. */
+  timeless?: 'counts' | 'times';
   sampled: { interval_ns: number } | null;
+  /** What a reading of the clock cost, of which calls can be compensated; absent: not known. */
+  clock_cost_ns?: number;
   metadata: [string, string][];
   files: string[];
   processes: Process[];
@@ -118,6 +122,8 @@ export interface Scope {
   from?: number;
   to?: number;
   tracks?: readonly number[];
+  /** Profile, trees and flame graphs of calls: without what recording cost. */
+  compensate?: boolean;
 }
 
 /** frame, calls, recursive calls, inclusive real, exclusive real, inclusive CPU, exclusive CPU */
@@ -134,6 +140,8 @@ export type ProfileRow = [
 export interface ProfileAnswer {
   total_real_ns: number | null;
   total_cpu_ns: number | null;
+  /** What was taken off, where that was asked for: for a reading of the clock, and in all. */
+  compensated?: { cost_ns: number; real_ns: number | null; cpu_ns: number | null };
   rows: ProfileRow[];
   waits: { calls: number; real_ns: number } | null;
 }
@@ -454,8 +462,8 @@ export interface Engine {
   search(question: SearchQuestion, signal?: AbortSignal): Promise<SearchStep>;
   /** The frames whose names a regular expression matches. */
   searchFrames(pattern: string, matchCase: boolean, signal?: AbortSignal): Promise<number[]>;
-  statistics(scope: Scope, signal?: AbortSignal): Promise<StatisticsRow[]>;
-  durations(frame: number, scope: Scope, signal?: AbortSignal): Promise<Durations>;
+  statistics(scope: Scope, clock: Clock, signal?: AbortSignal): Promise<StatisticsRow[]>;
+  durations(frame: number, scope: Scope, clock: Clock, signal?: AbortSignal): Promise<Durations>;
   states(scope: Scope, signal?: AbortSignal): Promise<StatesAnswer>;
   state(call: Call, signal?: AbortSignal): Promise<StateAnswer>;
   findings(scope: Scope, signal?: AbortSignal): Promise<Findings>;

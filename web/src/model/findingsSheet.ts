@@ -2,40 +2,58 @@
 // Findings for other programs: a line for each place, or one where there is none.
 
 import { formatCount, formatTime, type FixedUnit } from '../base/format';
-import type { Finding, FindingPlace, Rule } from './findings';
+import { callOf, ruleOf, type FindingItem } from './findingsTable';
 import type { Sheet, SheetValue } from './sheet';
 
-export interface FoundRule {
-  rule: Rule;
-  finding: Finding;
-  places: readonly FindingPlace[];
-}
-
-interface Line {
-  rule: Rule;
-  finding: Finding;
-  place: FindingPlace | null;
+/** How frames, tracks and what is said of calls are told. */
+export interface FindingWords {
+  name: (frame: number) => string;
+  track: (number: number) => string;
+  said: (text: string) => string;
 }
 
 const NO_CALL = [null, null, null, null] as const;
+const NO_FIGURE = [null, null, null] as const;
+const NO_RULE: readonly SheetValue[] = ['', '', ''];
 
-/** `nameOf`: of a frame; `placeOf`: of a track, in words. */
+/** Rule, severity, title, text, count, time in all. */
+function told(item: FindingItem, { said }: FindingWords): readonly SheetValue[] {
+  const rule = ruleOf(item);
+  const of = rule ? [rule.name, rule.severity, said(rule.title)] : NO_RULE;
+  switch (item.is) {
+    case 'rules':
+      return [...of, item.title, item.count, null];
+    case 'rule':
+      return [...of, said(item.rule.looks_at), 0, null];
+    default:
+      return [...of, item.finding.text, item.finding.count, item.finding.total];
+  }
+}
+
+function names(item: FindingItem, words: FindingWords): [string, string] {
+  if (item.is === 'kind') return [words.said(item.kind[2]), ''];
+  return item.is === 'place' ? [words.name(item.place[4]), words.track(item.place[5])] : ['', ''];
+}
+
+function call(item: FindingItem): readonly SheetValue[] {
+  const place = callOf(item);
+  return place ? [place[2], place[3], place[0], place[1]] : NO_CALL;
+}
+
+/** What the figure is, how large, how often. */
+function figure(item: FindingItem): readonly SheetValue[] {
+  if (item.is === 'rule' || item.is === 'rules') return NO_FIGURE;
+  const what = item.finding.figure || null;
+  if (item.is === 'kind') return [what, null, item.kind[1]];
+  return item.is === 'place' ? [what, item.place[6], item.place[7]] : [what, null, null];
+}
+
 export function findingsSheet(
-  found: readonly FoundRule[],
-  nameOf: (frame: number) => string,
-  placeOf: (track: number) => string,
+  items: readonly FindingItem[],
+  words: FindingWords,
   unit: FixedUnit,
 ): Sheet {
-  const lines = found.flatMap(({ rule, finding, places }): Line[] =>
-    places.length > 0
-      ? places.map((place) => ({ rule, finding, place }))
-      : [{ rule, finding, place: null }],
-  );
-  const at = (line: number): Line => lines[line] as Line;
-  const names = ({ place }: Line): [string, string] =>
-    place ? [nameOf(place[4]), placeOf(place[5])] : ['', ''];
-  const call = ({ place }: Line): readonly SheetValue[] =>
-    !place || place[0] < 0 ? NO_CALL : [place[2], place[3], place[0], place[1]];
+  const at = (line: number): FindingItem => items[line] as FindingItem;
   const time = (value: SheetValue | undefined): string =>
     typeof value === 'number' ? formatTime(value, unit) : '';
   return {
@@ -49,24 +67,20 @@ export function findingsSheet(
       ...['rule', 'severity', 'title', 'text', 'count', 'total_ns', 'name', 'track'],
       ...['start_ns', 'length_ns', 'row', 'index', 'figure', 'value', 'times'],
     ],
-    count: lines.length,
+    count: items.length,
     shown: (line) => {
-      const told = at(line);
-      const { rule, finding } = told;
-      const [start, length] = call(told);
+      const item = at(line);
+      const [, severity, title, text, count] = told(item, words);
+      const [start, length] = call(item);
       return [
-        ...[rule.severity, rule.title, finding.text, formatCount(finding.count)],
-        ...[...names(told), time(start), time(length)],
+        ...[severity, title, text].map(String),
+        formatCount(Number(count)),
+        ...[...names(item, words), time(start), time(length)],
       ];
     },
     exact: (line) => {
-      const told = at(line);
-      const { rule, finding, place } = told;
-      return [
-        ...[rule.name, rule.severity, rule.title, finding.text, finding.count, finding.total],
-        ...[...names(told), ...call(told), finding.figure || null],
-        ...[place?.[6] ?? null, place?.[7] ?? null],
-      ];
+      const item = at(line);
+      return [...told(item, words), ...names(item, words), ...call(item), ...figure(item)];
     },
   };
 }

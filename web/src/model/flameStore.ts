@@ -44,7 +44,8 @@ export class FlameStore {
     const order = viewer.flameOrder.get();
     const root = viewer.flameWay().at(-1);
     return {
-      ...viewer.scope(),
+      // In the order of time calls stand as they were recorded.
+      ...(order === 'time' ? viewer.scope() : viewer.callScope()),
       order: order === 'time' || order === 'by-name' ? order : 'left-heavy',
       inverted: order === 'inverted',
       fold: viewer.flameFold.get(),
@@ -90,7 +91,10 @@ export class FlameStore {
   whole(graph: FlameGraph): number {
     if (this.viewer.flameOf.peek() !== 'calls') return this.all || graph.total;
     const answer = this.isPart ? this.profile.answer.peek() : null;
-    return (answer && totalOf(answer, this.viewer.clock.peek())) || graph.total;
+    const clock = this.viewer.clock.peek();
+    const recorded = this.viewer.flameOrder.peek() === 'time' && answer?.compensated;
+    const more = recorded ? (recorded[`${clock}_ns`] ?? 0) : 0;
+    return (answer && (totalOf(answer, clock) ?? 0) + more) || graph.total;
   }
 
   get isPart(): boolean {

@@ -3,23 +3,12 @@
 // is.
 
 import { formatCount } from '../base/format';
-import type { Health, HealthPlace } from './found';
+import type { HealthItem } from './healthTable';
 import type { Sheet } from './sheet';
 
-export type HealthKind = Health['diagnostics'][number];
-
-interface Line {
-  kind: HealthKind;
-  place: HealthPlace | null;
-}
-
-export function healthSheet(kinds: readonly HealthKind[]): Sheet {
-  const lines = kinds.flatMap((kind): Line[] =>
-    kind.places.length > 0
-      ? kind.places.map((place) => ({ kind, place }))
-      : [{ kind, place: null }],
-  );
-  const at = (line: number): Line => lines[line] as Line;
+/** `said`: in the words of the trace. */
+export function healthSheet(items: readonly HealthItem[], said: (text: string) => string): Sheet {
+  const at = (line: number): HealthItem => items[line] as HealthItem;
   const count = (n: number | null | undefined): string => (n == null ? '' : formatCount(n));
   return {
     heads: [
@@ -30,17 +19,18 @@ export function healthSheet(kinds: readonly HealthKind[]): Sheet {
       { text: 'Text there', number: false },
     ],
     keys: ['severity', 'kind', 'text', 'count', 'file', 'offset', 'line', 'excerpt'],
-    count: lines.length,
+    count: items.length,
     shown: (line) => {
       const { kind, place } = at(line);
       const where = [place?.file ?? '', count(place?.offset), count(place?.line)];
-      const what = [kind.severity, kind.kind, kind.text, formatCount(kind.count)];
+      const what = [kind.severity, kind.kind, said(kind.text), formatCount(kind.count)];
       return [...what, ...where, place?.excerpt ?? ''];
     },
     exact: (line) => {
       const { kind, place } = at(line);
       const where = [place?.file ?? '', place?.offset ?? null, place?.line ?? null];
-      return [kind.severity, kind.kind, kind.text, kind.count, ...where, place?.excerpt ?? ''];
+      const what = [kind.severity, kind.kind, said(kind.text), kind.count];
+      return [...what, ...where, place?.excerpt ?? ''];
     },
   };
 }

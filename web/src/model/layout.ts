@@ -394,3 +394,21 @@ export function firstExpanded(tracks: readonly Track[], h: Heights, room: number
   }
   return open;
 }
+
+/** Of the expanded tracks those that show every level, busiest first, where there is room for all. */
+export function firstWhole(
+  tracks: readonly Track[],
+  expanded: ReadonlySet<number>,
+  h: Heights,
+  room: number,
+): Set<number> {
+  const whole = new Set<number>();
+  let left = room - totalHeight(layoutTracks(tracks, expanded, h));
+  for (const track of tracks) {
+    const more = (track.rows - shownLevels(track, false)) * h.row;
+    if (!expanded.has(track.track) || more === 0 || more > left) continue;
+    whole.add(track.track);
+    left -= more;
+  }
+  return whole;
+}

@@ -30,3 +30,18 @@ export function withNote(notes: readonly Note[], note: Note): Note[] {
     .sort((a, b) => a.from - b.from || b.to - a.to)
     .slice(-MOST_NOTES);
 }
+
+/** More notes at one time than this lie on each other. */
+export const MOST_LANES = 4;
+
+/** For each of the notes, in the order of time, a lane that is free for it, if only so long. */
+export function lanesOfNotes(notes: readonly Note[], least: number): number[] {
+  const ends: number[] = [];
+  return notes.map(({ from, to }) => {
+    const free = ends.findIndex((end) => end <= from);
+    const first = free < 0 && ends.length < MOST_LANES ? ends.length : free;
+    const lane = first < 0 ? ends.indexOf(Math.min(...ends)) : first;
+    ends[lane] = Math.max(ends[lane] ?? 0, to, from + least);
+    return lane;
+  });
+}

@@ -36,19 +36,34 @@ export interface Status {
   records: number;
   /** The bytes are those of packed files, which are read when they are unpacked. */
   unpacking?: boolean;
+  /** What was read is put together: no byte is gone over meanwhile. */
+  joining?: boolean;
   /** While it is read: how much of what was read lies where. */
   sketch?: Sketch;
-  error?: { message: string; kind?: ErrorKind; offset?: number };
+  /** On an upload server: the page of this trace.  Nothing is opened, cancelled or ended here. */
+  home?: string;
+  /** `quote` is what stands around the offset, in hex, from byte `quoted_at` on. */
+  error?: {
+    message: string;
+    kind?: ErrorKind;
+    offset?: number;
+    quoted_at?: number;
+    quote?: string;
+  };
 }
 
-/** What advice goes by; of "room" there is none on the disk. */
-export type ErrorKind = 'io' | 'syntax' | 'unsupported' | 'limit' | 'usage' | 'room' | 'other';
+/** What advice goes by; of "room" there is none on the disk, files are too "many". */
+export type ErrorKind =
+  'many' | 'io' | 'syntax' | 'unsupported' | 'limit' | 'usage' | 'room' | 'other';
 
 export interface Sketch {
   length_ns: number;
   /** Heights from 0 to 255, from the left to the right. */
   tracks: { name: string; heights: number[] }[];
 }
+
+/** More are not opened together. */
+export const MOST_FILES = 64;
 
 /** How somebody who chose files wants them. */
 export type How = 'instead' | 'beside';
@@ -114,7 +129,7 @@ export function writeFiles(files: readonly Chosen[]): string {
 
 export function readFiles(text: string): readonly Chosen[] | null {
   const files = text.split(',').map((word) => /^(\d{1,9})(?::(-?\d{1,19}))?$/.exec(word));
-  if (files.length > 64 || files.some((found) => !found)) return null;
+  if (files.length > MOST_FILES || files.some((found) => !found)) return null;
   const chosen = files.map((found) => ({
     input: Number(found?.[1]),
     offset: BigInt(found?.[2] ?? 0),

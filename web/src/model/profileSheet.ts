@@ -40,14 +40,15 @@ export function profileSheet(
   const nameOf = ({ frame }: Method): string =>
     `${methodName(frame, frames)} ${frame >= 0 ? frames.signature(frame) : ''}`.trim();
   const method = (line: number): Method => methods[line] as Method;
+  const cost = answer.compensated?.cost_ns;
   return {
     heads: columns.map((c) => ({ text: headOf(c, unit), number: c.kind !== 'name' })),
-    keys: KEYS,
+    keys: cost === undefined ? KEYS : [...KEYS, 'compensated_ns'],
     count: methods.length,
     shown: (line) =>
       columns.map((c) =>
         c.kind === 'name' ? nameOf(method(line)) : cellText(method(line).figures, c, answer, unit),
       ),
-    exact: (line) => exact(method(line), frames),
+    exact: (line) => [...exact(method(line), frames), ...(cost === undefined ? [] : [cost])],
   };
 }

@@ -50,7 +50,7 @@ export class ProfileStore {
       return tableLines(wanted, this.opened.get());
     });
     this.found = computed(() => this.findAll(viewer.find.get()));
-    effect(() => this.ask(viewer.scope()));
+    effect(() => this.ask(viewer.callScope()));
     effect(() => this.openSelected(viewer.frame.get()));
     effect(() => {
       const named = viewer.openMethods.get();

@@ -5,6 +5,7 @@
 import type { Place } from './address';
 import type { Call, TraceFacts, Track } from './engine';
 import { UNARRANGED } from './arrangement';
+import { foldKey } from './rows';
 
 type Facts = Pick<
   TraceFacts,
@@ -35,6 +36,20 @@ export function sameTracks(from: Facts, to: Facts): Map<number, number> {
   return found;
 }
 
+/** Which tracks are open, also of those that a filter has taken away. */
+export class OpenTracks {
+  private readonly known = new Map<string, boolean>();
+
+  /** What is open of one filter's tracks; returns what then is of another's. */
+  move(open: readonly number[] | null, from: Facts, to: Facts): number[] {
+    for (const [track, what] of identities(from.tracks))
+      this.known.set(what, open?.includes(track) ?? false);
+    return [...identities(to.tracks)]
+      .flatMap(([track, what]) => (this.known.get(what) ? [track] : []))
+      .sort((a, b) => a - b);
+  }
+}
+
 const TABLES = {
   instant: 'instants',
   object: 'objects',
@@ -43,24 +58,38 @@ const TABLES = {
   memory: 'memory_dumps',
 } as const;
 
-/** The place with what can be said without asking; `call` is the selected call there. */
+/** What of the place there is not said by the place here. */
+export interface There {
+  /** The selected call. */
+  call: Call | null;
+  openTracks: OpenTracks;
+}
+
+/** The place with what can be said without asking. */
 export function refilter(
   place: Place,
   from: Facts,
   to: Facts,
   filter: string,
-  call: Call | null,
+  { call, openTracks }: There,
 ): Place {
   const tracks = sameTracks(from, to);
   const move = (numbers: readonly number[]): number[] =>
     numbers.flatMap((number) => tracks.get(number) ?? []).sort((a, b) => a - b);
   // Numbers of a table that lost nothing are the same.
   const same = (table: Exclude<keyof Facts, 'tracks'>): boolean => from[table] === to[table];
+  /** The lines of many rows (rows.ts) that show them, by what they are of. */
+  const fold = (key: string): string[] => {
+    const [what, number] = key.split('.');
+    if (what === 'async') return move([Number(number)]).map((track) => foldKey(what, track));
+    return what === 'lanes' && !same('objects') ? [] : [key];
+  };
   return {
     ...place,
     filter,
     tracks: move(place.tracks),
-    expanded: place.expanded && move(place.expanded),
+    expanded: openTracks.move(place.expanded, from, to),
+    folds: place.folds.flatMap(fold),
     call,
     mark: place.mark && same(TABLES[place.mark.kind]) ? place.mark : null,
     closed: [],

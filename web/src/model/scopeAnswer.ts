@@ -15,6 +15,8 @@ export class ScopeAnswer<T> {
     viewer: Viewer,
     shown: () => boolean,
     ask: (scope: Scope, signal: AbortSignal) => Promise<T>,
+    /** What else the answer depends on. */
+    by: () => string = () => '',
   ) {
     const asking = new Latest((error) => {
       this.pending.set(false);
@@ -23,8 +25,9 @@ export class ScopeAnswer<T> {
     let asked = '';
     effect(() => {
       const scope = viewer.scope();
-      if (!shown() || asked === JSON.stringify(scope)) return;
-      asked = JSON.stringify(scope);
+      const key = JSON.stringify(scope) + by();
+      if (!shown() || asked === key) return;
+      asked = key;
       this.pending.set(true);
       asking.run(
         (signal) => ask(scope, signal),

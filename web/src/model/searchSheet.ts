@@ -29,6 +29,8 @@ export function searchSheet(
   frames: Frames,
   placeOf: (hit: SearchRow) => string,
   unit: FixedUnit,
+  /** How a slice is called on the screen. */
+  slice = 'slice',
 ): Sheet {
   const at = (line: number): SearchRow => list.at(line) ?? NOTHING;
   const nameOf = (hit: SearchRow): string => hit[8] ?? (hit[7] >= 0 ? frames.full(hit[7]) : '');
@@ -47,7 +49,8 @@ export function searchSheet(
     count: list.order.length,
     shown: (line) => {
       const hit = at(line);
-      const found = [nameOf(hit), fields(hit), hit[10] ?? '', kindOf(hit)];
+      const kind = hit[0] === EVENT.slice ? slice : kindOf(hit);
+      const found = [nameOf(hit), fields(hit), hit[10] ?? '', kind];
       return [...found, time(hit[3]), time(lengthOf(hit)), placeOf(hit)];
     },
     exact: (line) => {

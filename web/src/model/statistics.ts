@@ -5,18 +5,18 @@ import { formatCount, formatTime, type Unit } from '../base/format';
 import type { TraceFacts } from './engine';
 import { matcher, type Frames } from './names';
 
-/** frame, count, sum, self, CPU, min, average, median, 95th percentile, max */
+/** From `self` on by the chosen clock, but for `cpu`; null: none of them has a time by it. */
 export type StatisticsRow = [
   frame: number,
   count: number,
   total: number,
-  self: number,
+  self: number | null,
   cpu: number | null,
-  min: number,
-  average: number,
-  median: number,
-  p95: number,
-  max: number,
+  min: number | null,
+  average: number | null,
+  median: number | null,
+  p95: number | null,
+  max: number | null,
 ];
 
 /** One name: its row, buckets with the bounds around them, and the slowest slices. */
@@ -49,6 +49,12 @@ export interface StatisticsSort {
 
 export const USUAL_STATISTICS_SORT: StatisticsSort = { column: 'total', descending: true };
 
+/** The one object that is left out of an address, where the order is that. */
+export function usualStatistics(sort: StatisticsSort): StatisticsSort {
+  const usual = USUAL_STATISTICS_SORT;
+  return sort.column === usual.column && sort.descending === usual.descending ? usual : sort;
+}
+
 export function isStatisticsColumn(id: string): id is StatisticsColumn {
   return STATISTICS_COLUMNS.some((column) => column === id);
 }
@@ -56,11 +62,11 @@ export function isStatisticsColumn(id: string): id is StatisticsColumn {
 export const STATISTICS_HEADS: Record<StatisticsColumn, [head: string, title: string]> = {
   name: ['Name', 'Name'],
   count: ['Count', 'How many touch the selection; each counts with its whole length'],
-  total: ['Wall', 'Sum of their lengths'],
-  self: ['Self', 'Sum of their lengths, less what lies inside of them'],
+  total: ['Real', 'Sum of their lengths'],
+  self: ['Self', 'Sum in the chosen clock, less what lies inside of them'],
   cpu: ['CPU', 'Sum of the CPU time of those that have one'],
-  min: ['Min', 'The shortest'],
-  average: ['Average', 'Sum of the lengths / count'],
+  min: ['Min', 'The shortest, in the chosen clock'],
+  average: ['Average', 'Sum / count'],
   median: ['Median', 'Half of them are shorter, half longer'],
   p95: ['95 %', '95th percentile: 95 of 100 are not longer'],
   max: ['Max', 'The longest'],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long slices take in the selected range and tracks: asked for while somebody looks.
+// How long slices take in the selected range and tracks, by the chosen clock: asked for while somebody looks.
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
@@ -14,17 +14,23 @@ export class StatisticsStore extends ScopeAnswer<readonly StatisticsRow[]> {
   readonly rows: ReadSignal<readonly StatisticsRow[]>;
 
   constructor(viewer: Viewer, shown: () => boolean) {
-    super(viewer, shown, (scope, signal) => viewer.engine.statistics(scope, signal));
+    super(
+      viewer,
+      shown,
+      (scope, signal) => viewer.engine.statistics(scope, viewer.clock.peek(), signal),
+      () => viewer.clock.get(),
+    );
     const askingOne = new Latest(viewer.failed);
     effect(() => {
       const frame = viewer.frame.get();
       const wanted = viewer.scope();
+      const clock = viewer.clock.get();
       if (!shown()) return;
       if (this.durations.peek()?.row[0] !== frame) this.durations.set(null);
       askingOne.cancel();
       if (frame === null) return;
       askingOne.run(
-        (signal) => viewer.engine.durations(frame, wanted, signal),
+        (signal) => viewer.engine.durations(frame, wanted, clock, signal),
         (answer) => this.durations.set(answer),
       );
     });

@@ -16,6 +16,13 @@ interface Family {
   count: number;
 }
 
+/** By line, 1 or 0. */
+export interface Leading {
+  kept: Uint8Array;
+  /** Some that is kept lies below it. */
+  above: Uint8Array;
+}
+
 interface Times {
   total: number;
   incl: number[];
@@ -63,9 +70,9 @@ export class TreeLines {
 
   /**
    * `asked` tells which line the opened one of that number is; null: it is gone.  Lines that are
-   * there stay what they are.
+   * there stay what they are.  Without `opens` the lines are known, and as open as they were.
    */
-  add(answer: TreeAnswer, asked: (k: number) => number | null): void {
+  add(answer: TreeAnswer, asked: (k: number) => number | null, opens = true): void {
     const opened = answer.opened.length;
     // Line of the answer to line of the table, for what hangs on it; -2: none.
     const lines = new Int32Array(answer.count).fill(-2);
@@ -73,7 +80,10 @@ export class TreeLines {
       const parent = answer.parent[first] ?? 0;
       while (end < answer.count && answer.parent[end] === parent) end++;
       const under = parent < opened ? asked(parent) : (lines[parent - opened] ?? -2);
-      if (under !== null && under >= TOP) this.addFamily(answer, first, end, under, lines);
+      if (under === null || under < TOP) continue;
+      this.addFamily(answer, first, end, under, lines);
+      for (let k = first; opens && k < end; k++)
+        if (((answer.flags[k] ?? 0) & LINE.opened) !== 0) this.open(lines[k] ?? TOP);
     }
   }
 
@@ -94,7 +104,6 @@ export class TreeLines {
         ? (byFrame.get(answer.frame[k] ?? -1) ?? -2)
         : this.addLine(answer, k, under);
       lines[k] = line;
-      if (((answer.flags[k] ?? 0) & LINE.opened) !== 0) this.open(line);
     }
   }
 
@@ -219,8 +228,34 @@ export class TreeLines {
     return sorted;
   }
 
-  /** The lines as they stand under each other: brothers in order, children behind their parent. */
-  shown(sort: Sort, frames: Frames): number[] {
+  /** Whether all lines of the tree are there. */
+  get isWhole(): boolean {
+    return this.mayOpen.every((may, line) => !may || this.families.has(line));
+  }
+
+  /** Lines that are wanted, and those that they lie under: which have such below them. */
+  leading(wanted: (line: number) => boolean): Leading {
+    const kept = new Uint8Array(this.count);
+    const above = new Uint8Array(this.count);
+    // Children have greater numbers.
+    for (let line = this.count - 1; line >= 0; line--) {
+      if (above[line] === 0 && !wanted(line)) continue;
+      kept[line] = 1;
+      const parent = this.parent[line] ?? TOP;
+      if (parent !== TOP) above[parent] = 1;
+    }
+    return { kept, above };
+  }
+
+  /**
+   * The lines as they stand under each other: brothers in order, children behind their parent; or of
+   * the leading ones all but those below lines that are `closed`.
+   */
+  shown(
+    sort: Sort,
+    frames: Frames,
+    only: { leading: Leading; closed: ReadonlySet<number> } | null = null,
+  ): number[] {
     if (sort.column !== this.order.column || sort.descending !== this.order.descending) {
       this.order = sort;
       this.sorted = new Map();
@@ -236,9 +271,12 @@ export class TreeLines {
     for (let top = open.at(-1); top; top = open.at(-1)) {
       const line = top.lines[top.at++];
       if (line === undefined) open.pop();
-      else {
+      else if (!only || only.leading.kept[line] === 1) {
         shown.push(line);
-        if (this.opened.has(line)) descend(line);
+        const open = only
+          ? only.leading.above[line] === 1 && !only.closed.has(line)
+          : this.opened.has(line);
+        if (open) descend(line);
       }
     }
     return shown;

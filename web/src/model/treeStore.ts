@@ -8,7 +8,7 @@ import type { Scope } from './engine';
 import { matcher } from './names';
 import { readOpen, writeOpen, type OpenLine } from './openLines';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
-import { TOP, TreeLines } from './treeLines';
+import { TOP, TreeLines, type Leading } from './treeLines';
 import type { Viewer } from './viewer';
 
 /** Lines that are opened again at once; the engine takes 256 names. */
@@ -31,6 +31,12 @@ export class TreeStore {
   private usual = '';
   /** Lines that an address names are being opened. */
   private opening = false;
+  /** What leads to the text to find in the whole tree; null: all lines that are open are shown. */
+  private readonly leading: ReadSignal<Leading | null>;
+  /** Lines that were closed among these. */
+  private readonly closedFound = signal<ReadonlySet<number>>(new Set());
+  /** Of which tree all lines were asked for. */
+  private gathered: TreeLines | null = null;
 
   constructor(
     private readonly viewer: Viewer,
@@ -41,15 +47,31 @@ export class TreeStore {
       this.pending.set(false);
       viewer.failed(error);
     });
+    const onlyFind = (): string => (viewer.onlyFound.get() && active() ? viewer.find.get() : '');
+    this.leading = computed(() => {
+      const tree = this.lines.get()?.tree;
+      const find = onlyFind();
+      if (!tree || find === '') return null;
+      const matches = this.frameMatcher(find);
+      return tree.leading((line) => matches(tree.frame[line] ?? 0));
+    });
     this.shown = computed(() => {
       const tree = this.lines.get()?.tree;
-      const all = tree ? tree.shown(viewer.treeSort.get(), viewer.frames) : [];
-      const find = viewer.onlyFound.get() ? viewer.find.get() : '';
-      return tree && find !== '' ? this.leadingTo(tree, all, find) : all;
+      const leading = this.leading.get();
+      const only = leading && { leading, closed: this.closedFound.get() };
+      return tree ? tree.shown(viewer.treeSort.get(), viewer.frames, only) : [];
+    });
+    effect(() => {
+      onlyFind();
+      untracked(() => this.closedFound.set(new Set()));
+    });
+    effect(() => {
+      const tree = this.lines.get()?.tree;
+      if (tree && onlyFind() !== '') untracked(() => this.gather(tree));
     });
     this.found = computed(() => (active() ? this.findAll(viewer.find.get()) : []));
     effect(() => {
-      const scope = { ...viewer.scope(), of: viewer.flameOf.get(), bottomUp };
+      const scope = { ...viewer.callScope(), of: viewer.flameOf.get(), bottomUp };
       if (active()) untracked(() => this.ask(scope));
     });
     effect(() => {
@@ -132,15 +154,30 @@ export class TreeStore {
     if (next.length > 0) await this.openLevel(tree, next);
   }
 
-  /** Lines that have the text to find, and those that they lie under. */
-  private leadingTo(tree: TreeLines, shown: readonly number[], find: string): number[] {
-    const matches = this.frameMatcher(find);
-    const kept = new Set<number>();
-    for (const line of shown) {
-      if (!matches(tree.frame[line] ?? 0)) continue;
-      for (let up = line; up !== TOP && !kept.has(up); up = tree.parent[up] ?? TOP) kept.add(up);
-    }
-    return shown.filter((line) => kept.has(line));
+  /** All lines, for what is found may lie under closed ones. */
+  private gather(tree: TreeLines): void {
+    if (this.gathered === tree) return;
+    this.gathered = tree;
+    if (tree.isWhole) return;
+    this.pending.set(true);
+    this.question({ nodes: ['0'], below: true })
+      .then((answer) => {
+        if (this.lines.peek()?.tree !== tree) return;
+        this.pending.set(false);
+        tree.add(answer, () => TOP, false);
+        this.lines.set({ tree });
+      })
+      .catch((error: unknown) => {
+        this.pending.set(false);
+        this.viewer.failed(error);
+      });
+  }
+
+  /** Whether a line shows what lies under it; null: there is nothing, or nothing that was found. */
+  isOpen(line: number): boolean | null {
+    const leading = this.leading.peek();
+    if (!leading) return this.lines.peek()?.tree.isOpen(line) ?? null;
+    return leading.above[line] === 1 ? !this.closedFound.peek().has(line) : null;
   }
 
   private question(asked: Asked, signal?: AbortSignal): Promise<TreeAnswer> {
@@ -197,7 +234,15 @@ export class TreeStore {
       .catch(this.viewer.failed);
   }
 
+  private setFound(line: number, open: boolean): void {
+    const closed = new Set(this.closedFound.peek());
+    if (open) closed.delete(line);
+    else closed.add(line);
+    this.closedFound.set(closed);
+  }
+
   open(line: number): void {
+    if (this.leading.peek()) return this.setFound(line, true);
     const tree = this.lines.peek()?.tree;
     if (!tree || tree.isOpen(line) !== false) return;
     tree.open(line);
@@ -206,6 +251,7 @@ export class TreeStore {
   }
 
   openBelow(line: number): void {
+    if (this.leading.peek()) return this.setFound(line, true);
     const tree = this.lines.peek()?.tree;
     if (!tree || tree.isOpen(line) === null) return;
     this.addTo({ nodes: [tree.name(line)], below: true }, (answer, into) => {
@@ -215,6 +261,7 @@ export class TreeStore {
   }
 
   close(line: number): void {
+    if (this.leading.peek()) return this.setFound(line, false);
     const tree = this.lines.peek()?.tree;
     if (!tree?.isOpen(line)) return;
     tree.close(line);

@@ -11,6 +11,7 @@ import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';
 import { sameMark, type Mark } from './marks';
 import type { CounterView } from './counters';
+import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
 import type { Note } from './notes';
 import type { Chosen } from './opening';
@@ -20,7 +21,7 @@ import { firstLane, foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
 import { unitKey } from './units';
 import { isUsualStates, usualStates, type StatesChoice } from './statesTable';
-import { USUAL_STATISTICS_SORT, type StatisticsSort } from './statistics';
+import { USUAL_STATISTICS_SORT, usualStatistics, type StatisticsSort } from './statistics';
 
 export interface Hover {
   track: Track;
@@ -82,11 +83,16 @@ export class Viewer {
   readonly by = signal<StatisticsSort>(USUAL_STATISTICS_SORT);
   /** Columns and order of the table of states. */
   readonly states = signal<StatesChoice>(usualStates('state'));
+  /** Order of these tables, and what is open in them. */
+  readonly findings = signal<GroupState>(USUAL_GROUPS);
+  readonly health = signal<GroupState>(USUAL_GROUPS);
   readonly flameOrder = signal<FlameOrder>('left-heavy');
   readonly flameFold = signal(false);
   readonly flameApart = signal(false);
   /** The frames from the bottom of the flame graph to the one it begins with, and of which graph. */
   readonly flameZoom = signal<{ of: string; way: readonly FlameFrame[] }>({ of: '', way: [] });
+  /** Whether the figures of calls are without what recording them cost. */
+  readonly compensate = signal(false);
   /** Order of the tree tables. */
   readonly treeSort: Signal<Sort>;
   readonly expanded = signal<ReadonlySet<number>>(new Set());
@@ -143,6 +149,16 @@ export class Viewer {
     };
   }
 
+  /** The same for tables of calls, which can be without what recording cost. */
+  callScope(): Scope {
+    return this.compensate.get() ? { ...this.scope(), compensate: true } : this.scope();
+  }
+
+  /** What a table of calls is called as a file. */
+  nameOfTable(name: string): string {
+    return this.compensate.peek() ? `${name}-compensated` : name;
+  }
+
   has(clock: Clock): boolean {
     return this.facts.clocks.includes(clock);
   }
@@ -177,6 +193,10 @@ export class Viewer {
       const other = column.replace(clock === 'cpu' ? 'real' : 'cpu', clock) as Sort['column'];
       sort.set({ column: other, descending });
     }
+    const sums = { real: 'total', cpu: 'cpu' } as const;
+    const { column, descending } = this.by.peek();
+    if (column !== sums[clock] && (column === 'total' || column === 'cpu'))
+      this.by.set(usualStatistics({ column: sums[clock], descending }));
   }
 
   /** Frames of a flame graph have other names in another one. */
@@ -336,10 +356,13 @@ export class Viewer {
       hits: this.hitSort.get() === USUAL_HIT_SORT ? null : this.hitSort.get(),
       by: this.by.get() === USUAL_STATISTICS_SORT ? null : this.by.get(),
       states: isUsualStates(this.states.get()) ? null : this.states.get(),
+      findings: this.findings.get(),
+      health: this.health.get(),
       flame: this.flameOrder.get(),
       zoom: this.flameWay().at(-1) ?? null,
       fold: this.flameFold.get(),
       apart: this.flameApart.get(),
+      compensate: this.compensate.get(),
       tree: this.unusual(this.treeSort.get()),
       expanded: [...this.expanded.get()].sort((a, b) => a - b),
       closed: [...this.closed.get()].sort((a, b) => a - b),
@@ -381,9 +404,12 @@ export class Viewer {
     this.hitSort.set(place.hits ?? USUAL_HIT_SORT);
     this.by.set(place.by ?? USUAL_STATISTICS_SORT);
     this.states.set(place.states ?? usualStates('state'));
+    this.findings.set(place.findings);
+    this.health.set(place.health);
     this.flameOrder.set(place.flame);
     this.flameFold.set(place.fold);
     this.flameApart.set(place.apart);
+    this.compensate.set(place.compensate && this.facts.clock_cost_ns !== undefined);
     this.treeSort.set(place.tree ?? this.usualSort());
     this.closed.set(new Set(place.closed));
     this.folds.set(new Set(place.folds));

@@ -29,7 +29,9 @@ const NAMED = 3;
 
 export function seriesColour(theme: Theme, counter: CounterFacts, series: number): string {
   const name = `${counter.name}.${counter.series[series] ?? ''}`;
-  return theme.bars[eventColour(counter.colour, hashedColour(name))] ?? '';
+  // A colour that the trace names may be that of the forced ground.
+  const named = theme.outlined ? 0 : counter.colour;
+  return theme.bars[eventColour(named, hashedColour(name))] ?? '';
 }
 
 export function paintCounters(
@@ -133,6 +135,9 @@ function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piec
     if (value !== 0) g.fillRect(x, Math.min(a, b), width, stacked ? Math.max(0.5, high) : high);
     g.globalAlpha = 1;
     if (!stacked) g.fillRect(x, b - 1, width, 2);
+    if (!s.theme.outlined) continue;
+    g.fillStyle = s.theme.colour.text;
+    g.fillRect(x, b - 0.5, width, 1);
   }
   if (!stacked || !told) return;
   g.fillStyle = s.theme.colour['text-2'];

@@ -36,7 +36,7 @@ export function paintRuler(g: Surface, s: RulerScene): void {
   const taken: Taken = [];
   const pill = placePill(s, taken);
   if (s.range) paintRange(g, s, s.range, taken, pill);
-  if (s.zoom) paintZoom(g, s, s.zoom);
+  if (s.zoom) paintZoom(g, s, s.zoom, taken, pill);
   if (pill) paintPill(g, s, pill);
   paintTicks(g, s, taken);
 }
@@ -99,7 +99,8 @@ function paintRange(g: Surface, s: RulerScene, range: Span, taken: Taken, pill: 
     g.fillRect(grip + 0.5, bottom - 12, 1, 7);
   }
   taken.push([a - 12, a + 4], [b - 4, b + 12]);
-  paintLength(g, s, range, a, b, taken, pill);
+  // Of what is being dragged out on it the length is told instead.
+  if (!s.zoom) paintLength(g, s, range, taken, pill);
 }
 
 /** In the middle of what is visible of the range, out of the pointer's way. */
@@ -107,12 +108,12 @@ function paintLength(
   g: Surface,
   s: RulerScene,
   range: Span,
-  a: number,
-  b: number,
   taken: Taken,
   pill: Pill | null,
 ): void {
   const text = formatTimeUnit(range.to - range.from, s.unit);
+  const a = s.scale.x(range.from);
+  const b = s.scale.x(range.to);
   const left = Math.max(a, 0);
   const right = Math.min(b, s.scale.width);
   if (right < 0 || left > s.scale.width) return;
@@ -134,12 +135,13 @@ function paintLength(
   g.font = s.theme.font;
 }
 
-function paintZoom(g: Surface, s: RulerScene, zoom: Span): void {
+function paintZoom(g: Surface, s: RulerScene, zoom: Span, taken: Taken, pill: Pill | null): void {
   const a = s.scale.x(zoom.from);
   g.fillStyle = s.theme.colour.cursor;
   g.globalAlpha = 0.25;
   g.fillRect(a, 0, s.scale.x(zoom.to) - a, s.height);
   g.globalAlpha = 1;
+  paintLength(g, s, zoom, taken, pill);
 }
 
 /** Far apart enough for the longest of their labels. */

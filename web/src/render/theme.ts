@@ -45,7 +45,7 @@ export interface Theme {
   colour: Record<ColourName, string>;
   /**
    * By the numbers of model/colours.ts; of the safe palette 8 plain and the same 8 hatched, over and
-   * over, for all but the reserved ones.
+   * over, for all but states and greys: the trace's "good" and "terrible" are green and red.
    */
   bars: readonly string[];
   /** What is written on each. */
@@ -104,6 +104,11 @@ function readable(bar: string): string {
   return 0.299 * r + 0.587 * g + 0.114 * b > 128 ? '#14171c' : '#ffffff';
 }
 
+function isGrey(bar = ''): boolean {
+  const [r, g, b] = parseColour(bar);
+  return r === g && g === b;
+}
+
 /** The first reserved colours, in their order: a theme has its own. */
 const STATE_COLOURS = ['unint', 'iowait', 'running', 'runnable', 'sleep'];
 
@@ -119,13 +124,19 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
     return lookup(i < METHOD_COLOURS ? `--m-${i}` : `--te-${i - METHOD_COLOURS}`);
   });
   const states = STATE_COLOURS.map((name, i) => lookup(`--state-${name}`) || RESERVED[i] || '');
-  const bars = [...own, ...states, ...RESERVED.slice(states.length)];
+  const named = [...states, ...RESERVED.slice(states.length)];
+  const isDealt = (i: number): boolean =>
+    i < own.length ||
+    (palette === 'safe' && i >= own.length + states.length && !isGrey(named[i - own.length]));
+  const bars = [...own, ...named].map((bar, i) =>
+    isDealt(i) && i >= own.length ? lookup(`--cb-${i % 8}`) : bar,
+  );
   const family = lookup('--font');
   return {
     colour,
     bars,
-    barTexts: bars.map((bar, i) => (i < own.length ? colour['bar-text'] : readable(bar))),
-    hatched: bars.map((_, i) => palette === 'safe' && i < own.length && i % 16 >= 8),
+    barTexts: bars.map((bar, i) => (isDealt(i) ? colour['bar-text'] : readable(bar))),
+    hatched: bars.map((_, i) => palette === 'safe' && isDealt(i) && i % 16 >= 8),
     pixels: Uint32Array.from(bars, plain),
     edgePixels: Uint32Array.from(bars, (bar) => over(bar, colour['bar-edge'])),
     dimPixel: plain(colour['bar-dim']),

@@ -49,6 +49,8 @@ export interface Views {
   /** The range can be typed. */
   askForRange: () => void;
   files: TraceFiles;
+  /** To the whole trace. */
+  unfilter: () => void;
   /** Words for a screen reader, spoken once. */
   announce: (text: string) => void;
 }

@@ -18,10 +18,15 @@ export class FilterBox {
   private readonly clear: HTMLButtonElement;
   /** What was asked for last, while there is no answer. */
   private asked: string | null = null;
+  /** What somebody asked for last. */
+  private last: string | null = null;
   private readonly rest: () => void;
 
   constructor(private readonly apply: (text: string) => void) {
-    this.rest = debounce(REST, () => this.ask());
+    // Enter may have asked meanwhile.
+    this.rest = debounce(REST, () => {
+      if (this.input.value.trim() !== this.last) this.ask();
+    });
     this.input = h('input', {
       attrs: {
         type: 'text',
@@ -58,6 +63,7 @@ export class FilterBox {
   /** Not while somebody types. */
   set(text: string): void {
     if (this.input.value.trim() !== text) this.input.value = text;
+    this.last = text;
     this.clear.hidden = text === '';
   }
 
@@ -109,10 +115,12 @@ export class FilterBox {
   }
 
   private ask(): void {
-    this.apply(this.input.value.trim());
+    this.last = this.input.value.trim();
+    this.apply(this.last);
   }
 
-  private empty(): void {
+  /** All is wanted again. */
+  empty(): void {
     this.input.value = '';
     this.clear.hidden = true;
     this.ask();

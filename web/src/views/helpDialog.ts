@@ -3,6 +3,7 @@
 
 import { h, iconButton } from '../base/dom';
 import { effect } from '../base/signal';
+import { letGoWhenClosed } from '../base/modal';
 import type { TraceFacts } from '../model/engine';
 import { inWords, wordsFor, type Words } from '../model/words';
 import type { Settings } from './settings';
@@ -58,6 +59,7 @@ const SECTIONS: readonly Section[] = [
       ['P', 'on a name: pins the track to the top, or takes it back'],
       ['H', 'on a name: hides the track or process; "n hidden" over the names shows all again'],
       ['Alt+Up Alt+Down', 'on a name: moves it; dragging the name does as well'],
+      ['drag beside the names', 'makes them wider; a double click there as wide as usual'],
       ['lens over the names', 'shows only tracks that have a text in their names'],
     ],
   ],
@@ -155,6 +157,7 @@ export class HelpDialog {
     this.element.addEventListener('click', (e) => {
       if (e.target === this.element) this.element.close();
     });
+    letGoWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => e.stopPropagation());
   }
 

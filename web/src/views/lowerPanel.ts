@@ -12,6 +12,7 @@ import { StatisticsStore } from '../model/statisticsStore';
 import { TreeStore } from '../model/treeStore';
 import { detailsHint } from './details/detailsHint';
 import { DetailsView } from './details/detailsView';
+import { compensateSwitch } from './tables/compensateSwitch';
 import { exportButton } from './tables/exportMenu';
 import { FindBox } from './tables/findBox';
 import { FindingsView } from './tables/findingsView';
@@ -87,12 +88,14 @@ export class LowerPanel {
     };
     this.table = new ProfileTable(v);
     this.flame = new FlameView(v, shown('flame'));
+    const health = new HealthView(v, shown('health'));
+    const toHealth = (kind: string): void => health.leadTo(kind);
     const views = {
       ...trees,
       ...(states ? { states } : {}),
       search: new SearchView(v, this.searching, focusSearch),
-      findings: new FindingsView(v, this.findings, shown('findings')),
-      health: new HealthView(v, shown('health')),
+      findings: new FindingsView(v, this.findings, shown('findings'), toHealth),
+      health,
       info: new InfoView(v),
     };
     const inProfile = profileFind(v, this.table);
@@ -105,7 +108,7 @@ export class LowerPanel {
       },
       selection: this.statisticsView,
     };
-    this.find = new FindBox(viewer, () => this.shown()?.findable ?? inProfile);
+    this.find = new FindBox(viewer, () => this.shown()?.findable ?? null);
     const beside = h('div', {
       class: 'details beside scroller',
       attrs: { role: 'region', 'aria-label': 'Details of the selection' },
@@ -262,6 +265,7 @@ export class LowerPanel {
       'div',
       { class: 'scope' },
       ...scopeWords(viewer, applies, this.v.askForRange),
+      compensateSwitch(this.v),
       unitSelect(viewer),
       tools,
     );

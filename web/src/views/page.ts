@@ -4,7 +4,14 @@
 import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
 import type { Track, TraceFacts } from '../model/engine';
-import { firstExpanded, isSingle, layoutTracks, processesOf, totalHeight } from '../model/layout';
+import {
+  firstExpanded,
+  firstWhole,
+  isSingle,
+  layoutTracks,
+  processesOf,
+  totalHeight,
+} from '../model/layout';
 import { BesideStore } from '../model/besideStore';
 import { CounterStore } from '../model/counters';
 import { FlowStore } from '../model/flows';
@@ -54,7 +61,10 @@ function hasTimes(facts: TraceFacts): boolean {
 
 /** What leads out of the page. */
 export interface PageActions extends TraceFiles {
-  quit: () => void;
+  quit: (() => void) | null;
+  /** On an upload server: the page of the trace, which takes the place of what opens and ends. */
+  home: string | null;
+  unfilter: () => void;
 }
 
 export class Page {
@@ -98,6 +108,7 @@ export class Page {
       showTrack: (track) => this.showTrack(track),
       askForRange: () => this.range.open(),
       files: outside,
+      unfilter: outside.unfilter,
       announce: (text) => setText(spoken, text),
     };
     this.views = views;
@@ -115,6 +126,7 @@ export class Page {
       help: () => this.help.toggle(),
       quit: outside.quit,
       open: outside.choose,
+      home: outside.home,
       health: () => this.showHealth(),
     });
     const tip = new Tip(viewer.frames, settings);
@@ -141,7 +153,16 @@ export class Page {
       this.threads.element,
       this.range.element,
     );
-    effect(() => this.element.classList.toggle('with-notes', viewer.notes.get().length > 0));
+    effect(() => {
+      const width = settings.labelWidth.get();
+      if (width === null) this.element.style.removeProperty('--w-labels');
+      else this.element.style.setProperty('--w-labels', `min(${width}px, 40vw)`);
+    });
+    effect(() => {
+      const any = viewer.notes.get().length > 0;
+      this.element.classList.toggle('with-notes', any);
+      this.element.style.setProperty('--h-notes', any ? `${this.notes.height}px` : '0px');
+    });
     // Without anything that has a time there is none to draw.
     this.element.classList.toggle('no-tracks', !hasTimes(viewer.facts));
     this.arrange();
@@ -168,7 +189,10 @@ export class Page {
     const lower = Math.max(LOWEST_PANEL, Math.min(USUAL_PANEL, free - needed));
     this.element.style.setProperty('--lower', `${Math.min(lower, Math.round(free * 0.6))}px`);
     const lines = facts.order === 'owner' ? processesOf(tracks).size * heights.group : 0;
-    this.viewer.expanded.set(firstExpanded(busiest(facts), heights, free - lower - lines));
+    const room = free - lower - lines;
+    const expanded = firstExpanded(busiest(facts), heights, room);
+    this.viewer.expanded.set(expanded);
+    this.viewer.whole.set(firstWhole(busiest(facts), expanded, heights, room));
   }
 
   /** Overview and ruler end where the tracks end: beside the scroll bar, however wide it is. */

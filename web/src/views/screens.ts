@@ -3,24 +3,25 @@
 // program has ended.
 
 import { fill, h, icon, setText } from '../base/dom';
-import { fileName, formatBig, formatBytes, formatCount } from '../base/format';
+import { fileName, formatCount } from '../base/format';
 import type { KnownFile, Status } from '../model/opening';
 import { remedyFor } from './files/remedy';
-import { SketchView } from './timeline/sketchView';
-
-/** Milliseconds over which the rate of reading is taken. */
-const WINDOW = 2000;
 
 export class Screen {
   readonly element: HTMLElement;
   protected readonly file = h('span', { class: 'file' });
-  protected readonly main = h('main', null);
+  protected readonly main = h('main', { attrs: { tabindex: -1 } });
   protected readonly header: HTMLElement;
 
   constructor(name: string, tools: HTMLElement | null) {
     setText(this.file, fileName(name));
     this.header = h('header', { class: 'top' }, this.file, h('span', { class: 'grow' }), tools);
     this.element = h('div', { class: 'screen' }, this.header, this.main);
+  }
+
+  /** The keyboard and a screen reader begin here, not where the page before had left them. */
+  begin(): void {
+    this.main.focus();
   }
 }
 
@@ -35,7 +36,32 @@ export function button(text: string, className: string, act: () => void): HTMLBu
 export interface EmptyActions {
   choose: () => void;
   open: (file: KnownFile) => void;
-  quit: () => void;
+  /** Null: there is no program to end. */
+  quit: (() => void) | null;
+}
+
+const FORMATS = [
+  ['Android method trace', '.trace, every version'],
+  ['Trace Event JSON', 'of Chrome, Node, Bazel, clang, PyTorch and others, also cut off'],
+  ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
+  ['CPU profile of hprof', 'text or binary'],
+  ['Collapsed stacks', 'of any tool'],
+  ['Any of these packed', 'gzip, zlib, zstd, zip, tar'],
+] as const;
+
+function knownFiles(files: readonly KnownFile[], open: (file: KnownFile) => void): HTMLElement {
+  return h(
+    'section',
+    { class: 'known' },
+    h('h2', null, 'Open again'),
+    ...files.map((file) =>
+      h(
+        'button',
+        { class: 'link', attrs: { type: 'button' }, on: { click: () => open(file) } },
+        fileName(file.name),
+      ),
+    ),
+  );
 }
 
 /** Nothing is open: the whole page takes files. */
@@ -50,95 +76,31 @@ export class EmptyScreen extends Screen {
       h(
         'div',
         { class: 'invitation' },
-        icon('open'),
         h('h1', null, 'Drop traces here'),
-        h(
-          'p',
-          null,
-          'One file, or several that belong together: Android method traces, Trace Event JSON, ftrace and ' +
-            'systrace, collapsed stacks; packed ones as well. Nothing leaves this machine.',
-        ),
         h(
           'div',
           { class: 'actions' },
+          'or',
           button('Open files…', 'primary', act.choose),
-          button('Quit', '', act.quit),
+          h('kbd', null, 'Ctrl+O'),
+          h('span', { class: 'grow' }),
+          act.quit && button('Quit', '', act.quit),
         ),
-        h('p', { class: 'second' }, h('kbd', null, 'Ctrl+O'), ' opens files too. In a terminal: '),
-        h('p', { class: 'mono' }, 'traceview app.trace'),
-      ),
-      files.length > 0 &&
+        h('p', null, 'Files are read on this machine and go nowhere else.'),
         h(
-          'section',
-          { class: 'known' },
-          h('h2', null, 'Open again'),
-          ...files.map((file) =>
-            h(
-              'button',
-              { class: 'link', attrs: { type: 'button' }, on: { click: () => act.open(file) } },
-              fileName(file.name),
-            ),
-          ),
+          'dl',
+          null,
+          ...FORMATS.flatMap(([name, words]) => [h('dt', null, name), h('dd', null, words)]),
         ),
-    );
-  }
-}
-
-/** A line, the figures, and Cancel at a fixed place: nothing moves while data come in. */
-export class LoadingScreen extends Screen {
-  private readonly bar = h('i', null);
-  private readonly progress = h(
-    'div',
-    { class: 'progress', attrs: { role: 'progressbar', 'aria-label': 'Reading the file' } },
-    this.bar,
-  );
-  private readonly bytes = h('b', null, '\u00a0');
-  private readonly total = h('span', null, '\u00a0');
-  private readonly records = h('b', null, '\u00a0');
-  private readonly rate = h('b', null, '\u00a0');
-  private readonly heading = h('h1', null, 'Reading');
-  private readonly behind = h('p', { class: 'second' });
-  private readonly sketch = new SketchView();
-  /** Of the last few seconds: the rate is that of now. */
-  private recent: { at: number; records: number }[] = [];
-
-  constructor(name: string, tools: HTMLElement, cancel: () => void) {
-    super(name, tools);
-    this.header.append(this.progress);
-    fill(
-      this.main,
-      this.heading,
-      h(
-        'div',
-        { class: 'figures' },
-        h('div', null, this.bytes, this.total),
-        h('div', null, this.records, 'events'),
-        h('div', null, this.rate, 'events a second'),
+        h(
+          'p',
+          null,
+          'Several files at once are put on one time line, each of which can be moved. In a terminal: ',
+          h('span', { class: 'mono' }, 'traceview app.trace'),
+        ),
+        files.length > 0 && knownFiles(files, act.open),
       ),
-      h('div', { class: 'actions' }, button('Cancel', '', cancel), this.behind),
-      this.sketch.element,
     );
-  }
-
-  show(status: Status, now: number): void {
-    setText(this.file, fileName(status.name));
-    this.recent = this.recent.filter((past) => past.at > now - WINDOW);
-    this.recent.push({ at: now, records: status.records });
-    const first = this.recent[0] ?? { at: now, records: 0 };
-    const seconds = (now - first.at) / 1000;
-    const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
-    const percent = Math.floor(share * 100);
-    const doing = status.unpacking ? 'Unpacking' : 'Reading';
-    this.bar.style.width = `${(share * 100).toFixed(1)}%`;
-    this.progress.setAttribute('aria-valuenow', String(percent));
-    setText(this.heading, status.total_bytes > 0 ? `${doing}, ${percent} %` : doing);
-    setText(this.behind, status.behind ? 'leads back to what was open' : '');
-    setText(this.bytes, formatBytes(status.bytes));
-    setText(this.total, status.total_bytes > 0 ? `of ${formatBytes(status.total_bytes)}` : 'read');
-    setText(this.records, formatBig(status.records));
-    if (status.sketch) this.sketch.show(status.sketch);
-    if (seconds > 0.2)
-      setText(this.rate, formatBig(Math.round((status.records - first.records) / seconds)));
   }
 }
 
@@ -150,11 +112,48 @@ function wordsOf({ inputs, name }: Status): string {
     .join(' ');
 }
 
+/** To the page of a trace that lies on an upload server. */
+export function homeLink(home: string, text: string): HTMLElement {
+  return h('a', { class: 'button primary', attrs: { href: home } }, text);
+}
+
+const LINE = 16;
+
+/** The byte that an error is about, and what stands around it, as a table of bytes. */
+function quoteOf(offset: number, error: { quoted_at?: number; quote?: string }): HTMLElement {
+  const { quoted_at: from = 0, quote = '' } = error;
+  const bytes = quote.match(/../g) ?? [];
+  const signs = bytes.map((hex) => parseInt(hex, 16)).map((b) => (b > 31 && b < 127 ? b : 0xb7));
+  const marked = (text: string, at: number): Node | string =>
+    from + at === offset ? h('mark', null, text) : text;
+  const lines = Array.from({ length: Math.ceil(bytes.length / LINE) }, (_, i) => {
+    const places = bytes.slice(i * LINE, (i + 1) * LINE).map((_byte, x) => i * LINE + x);
+    const hex = places.flatMap((at) => [marked(bytes[at] ?? '', at), ' ']);
+    return h(
+      'div',
+      null,
+      h('span', { class: 'gutter' }, (from + i * LINE).toString(16).padStart(8, '0')),
+      ...hex,
+      ' '.repeat(3 * (LINE - places.length) + 1),
+      ...places.map((at) => marked(String.fromCharCode(signs[at] ?? 0xb7), at)),
+    );
+  });
+  const title = `byte ${formatCount(offset)} (0x${offset.toString(16)})`;
+  return h(
+    'div',
+    { class: 'bytes' },
+    title,
+    lines.length > 0 &&
+      h('pre', { tabIndex: 0, attrs: { role: 'region', 'aria-label': 'Bytes there' } }, ...lines),
+  );
+}
+
 export interface ErrorActions {
   choose: () => void;
   /** To what was open before, or to the empty page. */
   back: () => void;
-  quit: () => void;
+  /** Null: there is no program to end. */
+  quit: (() => void) | null;
 }
 
 export class ErrorScreen extends Screen {
@@ -167,20 +166,21 @@ export class ErrorScreen extends Screen {
       this.main,
       h('h1', null, icon('error'), `${name} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
-      offset !== undefined &&
-        h('div', { class: 'bytes' }, `byte ${formatCount(offset)} (0x${offset.toString(16)})`),
+      offset !== undefined && quoteOf(offset, status.error ?? {}),
       h('p', null, remedyFor(status.error?.kind, message)),
       h(
         'div',
         { class: 'actions' },
-        button('Open other files…', 'primary', act.choose),
-        button(status.behind ? 'Back to what was open' : 'Back', '', act.back),
+        status.home !== undefined && homeLink(status.home, 'About this trace'),
+        status.home === undefined && button('Open other files…', 'primary', act.choose),
+        status.home === undefined &&
+          button(status.behind ? 'Back to what was open' : 'Back', '', act.back),
         button(
           'Copy report',
           '',
           () => void navigator.clipboard.writeText(`${status.name}: ${message}`),
         ),
-        button('Quit', '', act.quit),
+        status.home === undefined && act.quit && button('Quit', '', act.quit),
       ),
       h(
         'p',

@@ -24,6 +24,19 @@ export function store(name: string, value: string): void {
   }
 }
 
+/** A colour of the system, which has a name, in the way that what counts with colours reads. */
+function resolved(value: string): string {
+  if (!/^[A-Z][A-Za-z]+$/.test(value)) return value;
+  const probe = document.createElement('span');
+  probe.style.setProperty('forced-color-adjust', 'none');
+  probe.style.color = value;
+  document.documentElement.append(probe);
+  const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g) ?? [];
+  probe.remove();
+  if (r === undefined || g === undefined || b === undefined) return value;
+  return `#${[r, g, b].map((n) => Math.round(Number(n)).toString(16).padStart(2, '0')).join('')}`;
+}
+
 export class Settings {
   readonly shade = signal<Shade>(this.firstShade());
   readonly palette = signal<Palette>(stored('palette') === 'safe' ? 'safe' : 'methods');
@@ -32,6 +45,8 @@ export class Settings {
   readonly vsync = signal<boolean>(stored('vsync') === 'on');
   /** The plain wheel zooms the time line, as it does in some other programs. */
   readonly wheelZooms = signal<boolean>(stored('wheel') === 'zooms');
+  /** Of the names beside the time line, CSS pixels; null: as wide as usual. */
+  readonly labelWidth = signal<number | null>(Number(stored('labels')) || null);
   readonly theme: ReadSignal<Theme>;
   private readonly changes = signal(0);
 
@@ -41,21 +56,21 @@ export class Settings {
     for (const query of ['(forced-colors: active)', '(pointer: coarse)', '(max-width: 1099px)']) {
       matchMedia(query).addEventListener('change', () => this.changes.update((n) => n + 1));
     }
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
-      this.shade.set(this.firstShade()),
-    );
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      this.shade.set(this.firstShade());
+      this.changes.update((n) => n + 1);
+    });
     effect(() => {
       this.changes.get();
-      root.dataset['theme'] = this.shade.get();
+      const forced = matchMedia('(forced-colors: active)').matches;
+      const shade = this.shade.get();
+      // Bars must fit the ground that is forced, whatever was chosen for another one.
+      root.dataset['theme'] = forced ? this.systemShade() : shade;
       root.dataset['density'] = this.density.get();
       const style = getComputedStyle(root);
-      made.set(
-        readTheme(
-          (name) => style.getPropertyValue(name).trim(),
-          this.palette.get(),
-          matchMedia('(forced-colors: active)').matches,
-        ),
-      );
+      const value = (name: string): string => style.getPropertyValue(name).trim();
+      const palette = this.palette.get();
+      made.set(readTheme(forced ? (name) => resolved(value(name)) : value, palette, forced));
     });
     this.theme = made as ReadSignal<Theme>;
   }
@@ -63,6 +78,10 @@ export class Settings {
   private firstShade(): Shade {
     const kept = stored('shade');
     if (kept === 'light' || kept === 'dark') return kept;
+    return this.systemShade();
+  }
+
+  private systemShade(): Shade {
     return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   }
 
@@ -84,6 +103,11 @@ export class Settings {
   setWheelZooms(on: boolean): void {
     this.wheelZooms.set(on);
     store('wheel', on ? 'zooms' : 'scrolls');
+  }
+
+  setLabelWidth(pixels: number | null): void {
+    this.labelWidth.set(pixels);
+    store('labels', String(pixels ?? ''));
   }
 
   toggleDensity(): void {

@@ -22,11 +22,15 @@ import type { Settings } from './settings';
 /** Facts in a few words; the Info tab has them all. */
 export function factWords(facts: TraceFacts, unit: Unit): string[] {
   const clocks =
-    facts.clocks.length === 2
-      ? 'two clocks'
-      : facts.clocks[0] === 'cpu'
-        ? 'CPU clock only'
-        : 'real clock only';
+    facts.timeless === 'counts'
+      ? 'numbers shown as µs'
+      : facts.timeless === 'times'
+        ? 'sums of times'
+        : facts.clocks.length === 2
+          ? 'two clocks'
+          : facts.clocks[0] === 'cpu'
+            ? 'CPU clock only'
+            : 'real clock only';
   const threads = allThreads(facts);
   return [
     [facts.format.replace(/^Android /, ''), versionWords(facts.version), clocks]
@@ -71,6 +75,7 @@ export function lookButtons(settings: Settings, help: () => void): HTMLElement {
   const safe = iconButton('eye', 'Colour-blind-safe palette', () => settings.togglePalette());
   const rows = iconButton('rows', 'Compact rows', () => settings.toggleDensity());
   const shade = iconButton('contrast', 'Light or dark', () => settings.toggleShade());
+  shade.classList.add('shade');
   effect(() => {
     setAttribute(safe, 'aria-pressed', settings.palette.get() === 'safe');
     setAttribute(rows, 'aria-pressed', settings.density.get() === 'compact');
@@ -88,6 +93,16 @@ export function lookButtons(settings: Settings, help: () => void): HTMLElement {
   return h('div', { class: 'tools' }, safe, rows, shade, question);
 }
 
+export interface TopActions {
+  help: () => void;
+  /** Null: there is no program to end. */
+  quit: (() => void) | null;
+  open: () => void;
+  health: () => void;
+  /** On an upload server: the page of the trace; nothing is opened or ended here then. */
+  home: string | null;
+}
+
 export class TopBar {
   readonly element: HTMLElement;
   readonly searchInput: HTMLInputElement;
@@ -95,7 +110,7 @@ export class TopBar {
   constructor(
     private readonly v: Views,
     save: SaveMenu,
-    actions: { help: () => void; quit: () => void; open: () => void; health: () => void },
+    actions: TopActions,
   ) {
     const { viewer } = v;
     const words = wordsFor(viewer.facts).events
@@ -122,11 +137,14 @@ export class TopBar {
       );
     });
     const tools = lookButtons(v.settings, actions.help);
-    tools.append(iconButton('power', 'Quit traceview', actions.quit));
+    if (actions.home === null && actions.quit)
+      tools.append(iconButton('power', 'Quit traceview', actions.quit));
     this.element = h(
       'header',
       { class: 'top' },
       h('h1', { class: 'file', title: viewer.facts.files.join(', ') }, this.name()),
+      actions.home !== null &&
+        h('a', { class: 'home link', attrs: { href: actions.home } }, 'About this trace'),
       facts,
       h('span', { class: 'grow' }),
       this.clockSwitch(),
@@ -135,16 +153,17 @@ export class TopBar {
       flowButton(v),
       this.vsync(),
       this.health(actions.health),
-      h(
-        'button',
-        {
-          class: 'text-button',
-          title: 'Open files instead of this trace, or add them to it (Ctrl+O, or drop them)',
-          attrs: { type: 'button' },
-          on: { click: actions.open },
-        },
-        'Open',
-      ),
+      actions.home === null &&
+        h(
+          'button',
+          {
+            class: 'text-button',
+            title: 'Open files instead of this trace, or add them to it (Ctrl+O, or drop them)',
+            attrs: { type: 'button' },
+            on: { click: actions.open },
+          },
+          'Open',
+        ),
       save.button,
       tools,
     );

@@ -3,6 +3,7 @@
 
 import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';
+import { compensationWords } from '../../model/compensation';
 import type { Figures } from '../../model/columns';
 import { inWords, slicesOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
@@ -24,6 +25,8 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
         words.events ? `No slice of it ${scoped}.` : `Not called ${scoped}.`,
       ),
     ];
+  const answer = v.profile.answer.get();
+  const less = answer && compensationWords(answer, viewer.unit.get());
   const n = f.calls + f.recursive;
   const per = (ns: number | null): number | null => (ns === null || n === 0 ? null : ns / n);
   return [
@@ -42,6 +45,7 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
       { class: 'second' },
       `${slicesOf(words, f.calls)}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`,
     ),
+    ...(less ? [h('p', { class: 'second' }, `${less}.`)] : []),
     h(
       'div',
       { class: 'actions' },

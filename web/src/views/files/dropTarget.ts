@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files dragged over the page: all of it takes them, and says so.
 
-import { h, icon } from '../../base/dom';
+import { h, icon, setText } from '../../base/dom';
 
 /** What was dropped: files, and the names of folders, which cannot be read as one. */
 export interface Dropped {
@@ -25,15 +25,17 @@ function sort(data: DataTransfer): Dropped {
 }
 
 export class DropTarget {
+  private readonly words = h('b', null);
   readonly element = h(
     'div',
     { class: 'drop-target', hidden: true, attrs: { 'aria-hidden': true } },
-    h('div', null, icon('open'), h('b', null, 'Drop to open')),
+    h('div', null, icon('open'), this.words),
   );
   /** Elements entered and not left: the events come for each. */
   private depth = 0;
 
-  constructor(dropped: (what: Dropped) => void) {
+  constructor(dropped: (what: Dropped) => void, words = 'Drop to open') {
+    setText(this.words, words);
     addEventListener('dragenter', (e) => {
       if (!bringsFiles(e)) return;
       e.preventDefault();

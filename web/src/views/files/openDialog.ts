@@ -5,6 +5,7 @@
 import { fill, h, icon, setText } from '../../base/dom';
 import { formatBytes, plural } from '../../base/format';
 import { brief, visible } from '../../base/visible';
+import { letGoWhenClosed } from '../../base/modal';
 import type { ErrorKind, How } from '../../model/opening';
 import { remedyFor } from './remedy';
 import { button } from '../screens';
@@ -34,6 +35,7 @@ export class OpenDialog {
       this.closed();
     });
     // Keys of the page are not for whoever answers here; nor is the browser's own Ctrl+O.
+    letGoWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'o') e.preventDefault();
       e.stopPropagation();

@@ -3,11 +3,15 @@
 
 import type { ErrorKind } from '../../model/opening';
 
-const REMEDIES: Record<ErrorKind, string> = {
+const REMEDIES: Record<ErrorKind | 'empty', string> = {
   unsupported:
     'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
-    'systrace pages and collapsed stacks, also packed with gzip, zstd, zip or tar. Is it the file you meant, ' +
-    'and is it the whole of it?',
+    'systrace pages, CPU profiles of hprof and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
+    'Is it the file you meant, and is it the whole of it?',
+  empty:
+    'Nothing was written to it: end the recording before the file is copied, and see that there was room on the ' +
+    'device; then record, or copy, again.',
+  many: 'Open fewer at a time.',
   syntax:
     'The file is damaged there, or was cut off while it was written or copied. Compare its size with the ' +
     'original, copy it again, or record it again.',
@@ -22,5 +26,6 @@ const REMEDIES: Record<ErrorKind, string> = {
 };
 
 export function remedyFor(kind: ErrorKind | undefined, message: string): string {
-  return REMEDIES[message.includes('TMPDIR') ? 'room' : (kind ?? 'other')];
+  if (message.includes('TMPDIR')) return REMEDIES.room;
+  return REMEDIES[message.includes('found an empty file') ? 'empty' : (kind ?? 'other')];
 }

@@ -27,7 +27,8 @@ export class FindBox {
 
   constructor(
     private readonly viewer: Viewer,
-    private readonly shown: () => Findable,
+    /** null: there is nothing to find in. */
+    private readonly shown: () => Findable | null,
   ) {
     this.input = h('input', {
       attrs: {
@@ -55,25 +56,25 @@ export class FindBox {
       viewer.find.set(this.input.value);
       // What is found is worked out before the jump, not in the next microtask.
       flushEffects();
-      this.shown().typed();
+      this.shown()?.typed();
     });
     this.input.addEventListener('keydown', (e) => this.key(e));
     effect(() => {
       const query = viewer.find.get();
       const table = this.shown();
-      this.only.hidden = table.jumps !== true;
+      this.only.hidden = table?.jumps !== true;
       if (this.input.value !== query) this.input.value = query;
-      this.element.classList.toggle('miss', query !== '' && table.miss());
-      setText(count, query === '' ? '' : table.text());
+      this.element.classList.toggle('miss', query !== '' && table?.miss() === true);
+      setText(count, query === '' ? '' : (table?.text() ?? ''));
     });
   }
 
   private key(e: KeyboardEvent): void {
     if (e.key === 'Escape') {
-      if (this.input.value === '') this.shown().focus();
+      if (this.input.value === '') this.shown()?.focus();
       this.viewer.find.set('');
     } else if (e.key === 'Enter' || e.key === 'ArrowDown' || e.key === 'ArrowUp') {
-      this.shown().step(e.key === 'ArrowUp' || e.shiftKey ? -1 : 1);
+      this.shown()?.step(e.key === 'ArrowUp' || e.shiftKey ? -1 : 1);
     } else return;
     e.preventDefault();
     e.stopPropagation();

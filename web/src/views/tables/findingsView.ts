@@ -1,112 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Findings tab: what in the selected range and tracks is worth looking at first, each with links
-// to the places; and what was looked for without finding anything.
+// The Findings tab: what in the selected range and tracks is worth looking at first, each with its
+// places, and beside the table what the rule under the cursor says; below, what was looked for
+// without finding anything.
 
-import { fill, h, icon, setAttribute } from '../../base/dom';
-import { fixedUnit, formatCount, formatTimeUnit, plural } from '../../base/format';
-import { effect, flushEffects, untracked } from '../../base/signal';
+import { fill, h, icon, setAttribute, type Child } from '../../base/dom';
+import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../../base/format';
+import { computed, effect, untracked } from '../../base/signal';
 import { brief } from '../../base/visible';
-import type { Finding, FindingPlace, FindingsStore, Rule } from '../../model/findings';
-import { findingsSheet, type FoundRule } from '../../model/findingsSheet';
+import type { FindingPlace, FindingsStore, Rule } from '../../model/findings';
+import { findingsSheet, type FindingWords } from '../../model/findingsSheet';
+import {
+  callOf,
+  findingGroups,
+  ruleOf,
+  startOf,
+  timeOf,
+  timesOf,
+  type FindingItem,
+} from '../../model/findingsTable';
 import { EVENT } from '../../model/found';
-import { matcher, trackPlace } from '../../model/names';
+import { matchAt, trackPlace } from '../../model/names';
 import { inWords, wordsFor } from '../../model/words';
 import { goToEvent } from './events';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { linkKeys } from './linkKeys';
+import { GroupTable, type GroupColumn } from './groupTable';
+import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import type { Views } from '../context';
-
-/** So many places of a finding are shown at first. */
-const FEW = 5;
 
 const SEVERITIES = { warning: 'Warning', note: 'Note' } as const;
 
 export class FindingsView {
-  readonly element = h('div', {
-    class: 'findings scroller',
+  readonly element: HTMLElement;
+  readonly findable: Findable;
+  private readonly table: GroupTable<FindingItem>;
+  private readonly status = h('span', { class: 'about', attrs: { 'aria-live': 'polite' } });
+  private readonly about = h('div', {
+    class: 'about-line scroller',
     tabIndex: 0,
-    attrs: { role: 'region', 'aria-label': 'Findings' },
+    attrs: { role: 'region', 'aria-label': 'About the finding' },
   });
-  private readonly status = h('p', { class: 'second', attrs: { 'aria-live': 'polite' } });
-  private readonly list = h('div', null);
-  /** Rules whose places are all shown. */
-  private readonly whole = new Set<string>();
+  private readonly words: FindingWords;
 
+  /** `toHealth` shows a kind of fault there. */
   constructor(
     private readonly v: Views,
     private readonly store: FindingsStore,
     shown: () => boolean,
+    private readonly toHealth: (kind: string) => void,
   ) {
-    this.element.append(this.status, this.list);
-    linkKeys(this.element);
-    effect(() => {
-      if (!shown()) return;
-      store.answer.get();
-      for (const read of [v.viewer.unit, v.viewer.find, v.settings.theme]) read.get();
-      untracked(() => this.show());
+    const { viewer } = v;
+    const { frames } = viewer;
+    this.words = {
+      name: (frame) => (frame < 0 ? '' : frames.full(frame)),
+      track: (number) => this.trackOf(number),
+      said: (text) => inWords(wordsFor(viewer.facts), text),
+    };
+    this.table = new GroupTable<FindingItem>(v, {
+      label: 'Findings',
+      state: viewer.findings,
+      groups: computed(() => findingGroups(store.answer.get()?.findings.rules ?? [])),
+      columns: computed(() => this.columns()),
+      words: (item) => this.searched(item),
+      shown,
+      go: (item) => this.go(item),
+      selected: (item) => this.isSelected(item),
+      moved: (item) => this.tell(item),
+      whenEmpty: () => this.emptyText(),
+      sheet: (items) => findingsSheet(items, this.words, fixedUnit(viewer.unit.peek())),
     });
+    this.findable = this.table.findable(() => store.answer.get() !== null);
+    const bar = h('div', { class: 'pane-bar' }, this.status);
+    const list = h('div', { class: 'with-bar findings' }, bar, this.table.grid.element);
+    this.element = h('div', { class: 'two-panes' }, list, this.about);
+    effect(() => this.showStatus());
     effect(() => {
-      v.viewer.call.get();
-      if (shown()) untracked(() => this.mark());
-    });
-    effect(() => setAttribute(this.element, 'aria-busy', store.pending.get()));
-  }
-
-  private said(text: string): string {
-    return inWords(wordsFor(this.v.viewer.facts), text);
-  }
-
-  private show(): void {
-    const answer = this.store.answer.peek();
-    if (!answer) {
-      this.status.textContent = 'Looking ...';
-      return fill(this.list);
-    }
-    const { rules } = answer.findings;
-    const all = rules.filter((rule) => rule.finding);
-    const found = this.found();
-    const what = Object.keys(answer.scope).length > 0 ? 'what is selected' : 'the trace';
-    const some = found.length < all.length ? `${formatCount(found.length)} of ` : '';
-    this.status.textContent =
-      all.length > 0
-        ? `${some}${plural(all.length, 'finding')} in ${what}, the gravest first.`
-        : `Nothing found in ${what}.`;
-    const rest = rules.filter((rule) => !rule.finding);
-    fill(
-      this.list,
-      ...found.map((one) => this.rule(one)),
-      this.others(
-        all.length > 0 ? 'Looked for as well, and not found' : 'Looked for',
-        rest.filter((rule) => rule.missing === null),
-        (rule) => `${this.said(rule.looks_at)}${limit(rule)}`,
-      ),
-      this.others(
-        'Not looked for',
-        rest.filter((rule) => rule.missing !== null),
-        (rule) => `${what} does not have ${this.said(rule.missing ?? '')}`,
-      ),
-    );
-    this.mark();
-  }
-
-  /** What has the text to find: a rule with all its places, or those of its places that have it. */
-  private found(): FoundRule[] {
-    const find = this.v.viewer.find.peek();
-    const matches = matcher(find);
-    const { frames } = this.v.viewer;
-    const rules = this.store.answer.peek()?.findings.rules ?? [];
-    return rules.flatMap((rule): FoundRule[] => {
-      const { finding } = rule;
-      if (!finding) return [];
-      const { places } = finding;
-      if (find === '' || matches(`${this.said(rule.title)} ${finding.text}`))
-        return [{ rule, finding, places }];
-      const some = places.filter(([, , , , frame, track]) =>
-        matches(`${frame < 0 ? '' : frames.full(frame)} ${this.trackOf(track)}`),
-      );
-      return some.length > 0 ? [{ rule, finding, places: some }] : [];
+      const pending = store.pending.get();
+      list.classList.toggle('pending', pending);
+      setAttribute(this.table.grid.scroller, 'aria-busy', pending);
     });
   }
 
@@ -115,172 +87,196 @@ export class FindingsView {
     return track ? trackPlace(track, this.v.viewer.facts.processes) : '';
   }
 
-  exported(): Exported {
-    const { viewer } = this.v;
-    const name = (frame: number): string => (frame < 0 ? '' : viewer.frames.full(frame));
-    const unit = fixedUnit(viewer.unit.peek());
-    return {
-      name: 'findings',
-      sheet: () =>
-        this.store.answer.peek() &&
-        findingsSheet(this.found(), name, (track) => this.trackOf(track), unit),
-    };
-  }
-
-  copyText(): string | null {
-    return null;
-  }
-
-  readonly findable: Findable = {
-    text: () => {
-      const all = this.store.answer.get()?.findings.rules.filter((rule) => rule.finding) ?? [];
-      return `${formatCount(this.found().length)} of ${formatCount(all.length)}`;
-    },
-    miss: () => this.store.answer.get() !== null && this.found().length === 0,
-    typed: () => undefined,
-    step: () => this.element.querySelector('button')?.focus(),
-    focus: () => this.element.focus(),
-  };
-
-  private rule({ rule, finding, places: there }: FoundRule): HTMLElement {
-    const all = this.whole.has(rule.name) || there.length <= FEW + 1;
-    const places = all ? there : there.slice(0, FEW);
-    const left = finding.count - finding.places.length;
-    return h(
-      'section',
-      { class: `finding ${rule.severity}`, attrs: { 'data-rule': rule.name } },
-      h(
-        'h2',
-        { title: `${rule.name}: ${this.said(rule.looks_at)}, ${rule.threshold}: ${rule.reason}` },
-        icon(rule.severity === 'warning' ? 'warning' : 'note'),
-        h('span', { class: 'severity' }, `${SEVERITIES[rule.severity]}:`),
-        this.said(rule.title),
-      ),
-      h('p', null, finding.text),
-      places.length > 0 && h('ul', null, ...places.map((place) => this.place(finding, place))),
-      !all && this.more(rule, there.length - FEW),
-      all &&
-        places.length > 0 &&
-        left > 0 &&
-        h('p', { class: 'second' }, `and ${formatCount(left)} more, which are shorter`),
-      ...finding.kinds.map((kind) => this.kind(kind)),
-    );
-  }
-
-  private figure(finding: Finding, [, , , , , , figure, count]: FindingPlace): string {
-    const time = formatTimeUnit(figure, this.v.viewer.unit.peek());
-    switch (finding.figure) {
-      case 'levels':
-        return `${formatCount(count)} levels`;
-      case 'clock':
-        return `${time} in ${formatCount(count)}`;
-      default:
-        return time;
+  private searched(item: FindingItem): string {
+    const { said } = this.words;
+    switch (item.is) {
+      case 'finding':
+        return `${said(item.rule.title)} ${item.finding.text}`;
+      case 'place':
+        return `${this.words.name(item.place[4])} ${this.trackOf(item.place[5])}`;
+      case 'kind':
+        return `${item.kind[0]} ${said(item.kind[2])}`;
+      case 'rule':
+        return `${said(item.rule.title)} ${said(item.rule.looks_at)}`;
+      case 'rules':
+        return '';
     }
   }
 
-  private place(finding: Finding, place: FindingPlace): HTMLElement {
+  private columns(): GroupColumn<FindingItem>[] {
+    const unit = this.v.viewer.unit.get();
+    const time = (ns: number | null): string => (ns === null ? '' : formatTime(ns, unit));
+    const track = (item: FindingItem): string =>
+      item.is === 'place' ? this.trackOf(item.place[5]) : '';
+    const severity = (item: FindingItem): string =>
+      item.is === 'finding' ? SEVERITIES[item.rule.severity] : '';
+    const times = (item: FindingItem): string => {
+      const count = timesOf(item);
+      return count === null ? '' : formatCount(count);
+    };
+    return [
+      {
+        ...{ id: 'name', head: 'Finding', title: 'What was found, and where' },
+        ...{ number: false, width: 0, least: 320 },
+        value: (item) => this.title(item),
+        text: (item) => this.title(item),
+        cell: (item) => this.nameCell(item),
+      },
+      {
+        ...{ id: 'severity', head: 'Severity', title: 'Warnings are graver than notes' },
+        ...{ number: false, value: severity, text: severity },
+      },
+      {
+        ...{ id: 'count', head: 'Count', title: 'How often; of a place how many, or levels' },
+        ...{ number: true, value: timesOf, text: times },
+      },
+      {
+        id: 'time',
+        head: unitHead('Time', unit),
+        title: 'What lies in the range in all; of a place its length, wait or cost of the clock',
+        ...{ number: true, value: timeOf, text: (item) => time(timeOf(item)) },
+      },
+      {
+        ...{ id: 'start', head: unitHead('Start', unit), title: 'When the first place begins' },
+        ...{ number: true, value: startOf },
+        text: (item) => (item.is === 'place' ? time(startOf(item)) : ''),
+      },
+      {
+        ...{ id: 'track', head: 'Track', title: 'Where it lies', number: false, width: 190 },
+        ...{ value: track, text: track },
+      },
+    ];
+  }
+
+  private title(item: FindingItem): string {
+    switch (item.is) {
+      case 'place':
+        return brief(this.words.name(item.place[4]), 300);
+      case 'kind':
+        return this.words.said(item.kind[2]);
+      case 'rules':
+        return item.title;
+      default:
+        return this.words.said(item.rule.title);
+    }
+  }
+
+  private nameCell(item: FindingItem): Child[] {
     const { viewer, settings } = this.v;
-    const [row, index, time, , frame, number] = place;
-    const name = brief(viewer.frames.full(frame), 300);
-    const words = [h('span', { class: 'name' }, name)];
-    if (row < 0)
-      return h('li', null, swatch(viewer.frames, frame, settings.theme.peek()), ...words);
-    return h(
-      'li',
-      null,
-      h('span', { class: 'number' }, this.figure(finding, place)),
-      swatch(viewer.frames, frame, settings.theme.peek()),
+    const title = this.title(item);
+    const text = (style: string, ...content: Child[]): HTMLElement =>
+      h('span', { class: `text ${style}`, title }, ...content);
+    switch (item.is) {
+      case 'finding': {
+        const { severity } = item.rule;
+        const sentence = h('span', { class: 'second' }, ` ${item.finding.text}`);
+        const whole = `${title}: ${item.finding.text}`;
+        return [
+          icon(severity === 'warning' ? 'warning' : 'note', `severity ${severity}`),
+          h('span', { class: 'text', title: whole }, h('b', null, title), sentence),
+        ];
+      }
+      case 'place': {
+        const frame = item.place[4];
+        const find = viewer.find.peek();
+        const at = matchAt(viewer.frames.full(frame), find);
+        const path = pathText(viewer.frames, frame, [at, at + find.length]);
+        path.classList.toggle('link', callOf(item) !== null);
+        return [swatch(viewer.frames, frame, settings.theme.peek()), path];
+      }
+      case 'kind':
+        return [text('link', title)];
+      case 'rules':
+        return [h('b', { class: 'text' }, title)];
+      case 'rule':
+        return [text('', title, h('span', { class: 'second' }, ` ${this.lookedFor(item.rule)}`))];
+    }
+  }
+
+  private lookedFor(rule: Rule): string {
+    const { said } = this.words;
+    if (rule.missing !== null) return `the trace does not have ${said(rule.missing)}`;
+    return said(rule.looks_at) + (rule.threshold === 'any' ? '' : `, ${rule.threshold}`);
+  }
+
+  private showStatus(): void {
+    const answer = this.store.answer.get();
+    const { sort } = this.v.viewer.findings.get();
+    const found = this.table.found.get().filter((group) => !group.last).length;
+    if (!answer) {
+      this.status.textContent = 'Looking ...';
+      return;
+    }
+    const all = answer.findings.rules.filter((rule) => rule.finding).length;
+    const what = Object.keys(answer.scope).length > 0 ? 'what is selected' : 'the trace';
+    const some = found < all ? `${formatCount(found)} of ` : '';
+    const order = sort || found < 2 ? '.' : ', the gravest first.';
+    this.status.textContent =
+      all > 0 ? `${some}${plural(all, 'finding')} in ${what}${order}` : `Nothing found in ${what}.`;
+  }
+
+  private emptyText(): string {
+    return this.store.answer.peek() ? 'Nothing here holds the text to find.' : '';
+  }
+
+  /** What the line under the cursor is about, in whole sentences. */
+  private tell(item: FindingItem | null): void {
+    const rule = item && ruleOf(item);
+    if (!rule) {
+      const hint = item
+        ? 'These rules found nothing, or the trace does not have what they need.'
+        : '';
+      return fill(this.about, hint !== '' && h('p', { class: 'second' }, hint));
+    }
+    const { said } = this.words;
+    const { finding, severity } = rule;
+    const left = finding ? finding.count - finding.places.length : 0;
+    fill(
+      this.about,
       h(
-        'button',
-        {
-          class: 'link',
-          title: name,
-          attrs: { type: 'button', 'data-call': `${row}/${index}` },
-          on: { click: () => this.go(place) },
-        },
-        ...words,
+        'h2',
+        { class: severity },
+        icon(severity === 'warning' ? 'warning' : 'note'),
+        h('span', null, said(rule.title)),
       ),
-      h('span', { class: 'second' }, `at ${formatTimeUnit(time, viewer.unit.peek())}`),
-      h('span', { class: 'second track' }, this.trackOf(number)),
+      finding && h('p', null, finding.text),
+      finding !== null &&
+        finding.places.length > 0 &&
+        left > 0 &&
+        h('p', { class: 'second' }, `The worst are listed, ${formatCount(left)} more are not.`),
+      h('p', { class: 'second' }, `${SEVERITIES[severity]}. Looked at: ${said(rule.looks_at)}.`),
+      rule.missing !== null && h('p', null, `Not looked for: ${this.lookedFor(rule)}.`),
+      rule.threshold !== 'any' && h('p', { class: 'second' }, `Told when: ${rule.threshold}.`),
+      h('p', { class: 'second' }, `Why: ${said(rule.reason)}.`),
+      h('p', { class: 'second' }, 'Rule: ', h('code', null, rule.name)),
     );
   }
 
-  private kind([kind, count, text]: Finding['kinds'][number]): HTMLElement {
-    const open = (): void => {
-      this.v.viewer.tab.set('health');
-      // It takes the keyboard when it is shown.
-      flushEffects();
-      document.getElementById('health')?.focus({ preventScroll: true });
-    };
-    return h(
-      'p',
-      { class: 'kind' },
-      h(
-        'button',
-        {
-          class: 'link',
-          title: 'Show them in Health',
-          attrs: { type: 'button' },
-          on: { click: open },
-        },
-        `${formatCount(count)} × ${kind}`,
-      ),
-      h('span', { class: 'second' }, this.said(text)),
-    );
+  private go(item: FindingItem): void {
+    if (item.is === 'kind') return this.toHealth(item.kind[0]);
+    const place = callOf(item);
+    if (place) this.goTo(place);
   }
 
-  private more(rule: Rule, left: number): HTMLElement {
-    const click = (): void => {
-      this.whole.add(rule.name);
-      this.show();
-      // The keyboard goes on where the button was.
-      const links = this.element.querySelectorAll<HTMLElement>(
-        `[data-rule="${rule.name}"] [data-call]`,
-      );
-      links[FEW]?.focus();
-    };
-    return h(
-      'button',
-      { class: 'link', attrs: { type: 'button' }, on: { click } },
-      `${formatCount(left)} more places`,
-    );
-  }
-
-  private others(title: string, rules: Rule[], words: (rule: Rule) => string): HTMLElement | false {
-    if (rules.length === 0) return false;
-    return h(
-      'section',
-      { class: 'others' },
-      h('h2', null, title),
-      h(
-        'ul',
-        null,
-        ...rules.map((rule) =>
-          h(
-            'li',
-            { title: rule.reason },
-            h('span', null, this.said(rule.title)),
-            h('span', { class: 'second' }, words(rule)),
-          ),
-        ),
-      ),
-    );
-  }
-
-  private go([row, index, time, length, frame, track]: FindingPlace): void {
+  private goTo([row, index, time, length, frame, track]: FindingPlace): void {
     void goToEvent(this.v, [EVENT.slice, row, index, time, length, track, -1, frame, null]);
   }
 
   /** The call that is selected is marked among the places. */
-  private mark(): void {
+  private isSelected(item: FindingItem): boolean {
     const call = this.v.viewer.call.peek();
-    const name = call ? `${call.row}/${call.index}` : '';
-    for (const link of this.element.querySelectorAll<HTMLElement>('[data-call]'))
-      setAttribute(link, 'aria-current', link.dataset['call'] === name ? 'true' : null);
+    const place = callOf(item);
+    return place !== null && call?.row === place[0] && call.index === place[1];
   }
-}
 
-function limit(rule: Rule): string {
-  return rule.threshold === 'any' ? '' : `, ${rule.threshold}`;
+  exported(): Exported {
+    return {
+      name: 'findings',
+      sheet: () => untracked(() => this.store.answer.peek() && this.table.sheet()),
+    };
+  }
+
+  copyText(): string | null {
+    return this.table.copyText();
+  }
 }

@@ -5,6 +5,7 @@ import { fill, h } from '../../base/dom';
 import { formatCount, formatPercent, formatTimeUnit, plural } from '../../base/format';
 import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
 import { brief } from '../../base/visible';
+import { compensationWords } from '../../model/compensation';
 import type { FlameGraph, ProfileRow } from '../../model/engine';
 import { FlameNames } from '../../model/flameNames';
 import { NO_SELF } from '../../model/flameSides';
@@ -140,7 +141,11 @@ export class FlameView {
   }
 
   get orderWords(): string {
-    return orderName(this.v.viewer.flameOrder.peek()).toLowerCase();
+    const { viewer, profile } = this.v;
+    const order = viewer.flameOrder.peek();
+    const less = viewer.flameOf.peek() === 'calls' && order !== 'time' && profile.answer.peek();
+    const words = less && compensationWords(less, viewer.unit.peek());
+    return [orderName(order).toLowerCase(), ...(words ? [words] : [])].join(', ');
   }
 
   drawPicture(g: Surface): void {

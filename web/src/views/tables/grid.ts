@@ -50,6 +50,8 @@ export interface GridActions {
   /** Lines that open: then it is a tree. */
   tree?: GridTree;
   focused?: (on: boolean) => void;
+  /** The cursor went to another line. */
+  moved?: () => void;
   resized?: () => void;
 }
 
@@ -353,6 +355,7 @@ export class Grid {
     if (this.line < top) this.scrollToTop(this.line);
     else if (this.line + 1 > top + visible) this.scrollToTop(this.line + 1 - visible);
     this.renderAll();
+    this.actions.moved?.();
   }
 
   /** The same for a line that somebody led to: with some of what lies under it. */

@@ -2,53 +2,31 @@
 // The Health tab: what the reader repaired, moved or skipped, each with its places; from a place to
 // the event that stands there, and to the bytes.
 
-import { fill, h } from '../../base/dom';
-import { fileName, formatCount, plural } from '../../base/format';
-import { effect, signal, untracked } from '../../base/signal';
+import { fill, h, icon, type Child } from '../../base/dom';
+import { fileName, formatCount } from '../../base/format';
+import { computed, effect, flushEffects, signal, untracked } from '../../base/signal';
 import { brief, visible } from '../../base/visible';
-import type { Diagnostic, TraceFacts } from '../../model/engine';
 import type { EventRow, Health, HealthPlace } from '../../model/found';
 import { EVENT_WORDS } from '../../model/found';
-import { healthSheet, type HealthKind } from '../../model/healthSheet';
-import { matcher } from '../../model/names';
+import { healthSheet } from '../../model/healthSheet';
+import { healthGroups, healthKinds, type HealthItem } from '../../model/healthTable';
 import { inWords, wordsFor } from '../../model/words';
 import { BytesView } from '../details/bytesView';
 import { eventName, goToEvent } from './events';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { linkKeys } from './linkKeys';
+import { GroupTable, type GroupColumn } from './groupTable';
 import type { Views } from '../context';
 
-/** So many places of a kind are shown at first. */
-const FEW = 8;
-
-type Place = HealthPlace;
-type Kind = HealthKind;
-
-const OVERFLOW: Kind = {
-  kind: 'overflow',
-  text: 'the recording buffer was full; calls after that are missing',
-  severity: 'warning',
-  count: 1,
-  places: [],
-};
-
-/** What the trace's facts say, until the places are there. */
-function withoutPlaces(d: Diagnostic): Kind {
-  const places = d.offsets.map((offset) => ({ offset, line: null, excerpt: '' }));
-  return { kind: d.kind, text: d.text, severity: d.severity, count: d.count, places };
-}
+const SEVERITIES = { warning: 'Warning', note: 'Note' } as const;
 
 export class HealthView {
   readonly element: HTMLElement;
+  readonly findable: Findable;
+  private readonly table: GroupTable<HealthItem>;
   private readonly bytes: BytesView;
-  private readonly list = h('div', {
-    class: 'health scroller',
-    id: 'health',
-    tabIndex: 0,
-    attrs: { role: 'region', 'aria-label': 'What the reader found' },
-  });
-  private readonly whole = new Set<string>();
+  /** What stands at the place that was gone to last. */
+  private readonly there = h('span', { class: 'about', attrs: { 'aria-live': 'polite' } });
   private readonly answer = signal<Health | null>(null);
   private asked = false;
 
@@ -56,13 +34,28 @@ export class HealthView {
     private readonly v: Views,
     shown: () => boolean,
   ) {
+    const { viewer } = v;
     this.bytes = new BytesView(v);
-    this.element = h('div', { class: 'health-pane' }, this.list, this.bytes.element);
-    linkKeys(this.list);
+    this.table = new GroupTable<HealthItem>(v, {
+      label: 'What the reader found',
+      state: viewer.health,
+      groups: computed(() => healthGroups(healthKinds(viewer.facts, this.answer.get()))),
+      columns: computed(() => this.columns()),
+      words: ({ kind, place }) =>
+        place ? `${place.file ?? ''} ${place.excerpt}` : `${kind.kind} ${this.said(kind.text)}`,
+      shown,
+      go: ({ place }) => place && void this.goTo(place),
+      whenEmpty: () => this.emptyText(),
+      sheet: (items) => healthSheet(items, (text) => this.said(text)),
+    });
+    this.table.grid.scroller.id = 'health';
+    this.findable = this.table.findable(() => this.answer.get() !== null);
+    const bar = h('div', { class: 'pane-bar' }, this.there);
+    const list = h('div', { class: 'with-bar health' }, bar, this.table.grid.element);
+    this.element = h('div', { class: 'two-panes' }, list, this.bytes.element);
     effect(() => {
-      v.viewer.find.get();
       this.answer.get();
-      untracked(() => this.show());
+      untracked(() => fill(this.there, this.hint()));
     });
     effect(() => {
       if (!shown() || this.asked) return;
@@ -81,155 +74,152 @@ export class HealthView {
       .catch(viewer.failed);
   }
 
-  private kinds(facts: TraceFacts): Kind[] {
-    const kinds = this.answer.peek()?.diagnostics ?? facts.diagnostics.map(withoutPlaces);
-    const known = kinds.some((kind) => kind.kind === 'overflow');
-    return facts.overflow && !known ? [OVERFLOW, ...kinds] : kinds;
-  }
-
-  /** Warnings first: something is lost or guessed. */
-  private sorted(): Kind[] {
-    const kinds = this.kinds(this.v.viewer.facts);
-    return [
-      ...kinds.filter((kind) => kind.severity === 'warning'),
-      ...kinds.filter((kind) => kind.severity !== 'warning'),
-    ];
-  }
-
   private said(text: string): string {
     return inWords(wordsFor(this.v.viewer.facts), text);
   }
 
-  /** What has the text to find: a kind with all its places, or those of its places that have it. */
-  private found(): Kind[] {
-    const find = this.v.viewer.find.peek();
-    const matches = matcher(find);
-    return this.sorted().flatMap((kind): Kind[] => {
-      if (find === '' || matches(`${kind.kind} ${this.said(kind.text)}`)) return [kind];
-      const places = kind.places.filter(({ file = '', excerpt }) => matches(`${file} ${excerpt}`));
-      return places.length > 0 ? [{ ...kind, places }] : [];
-    });
+  private hint(): string {
+    const kinds = healthKinds(this.v.viewer.facts, this.answer.peek());
+    if (kinds.every(({ places }) => places.length === 0)) return '';
+    return 'A click on a place shows the bytes there, and goes to the event.';
   }
 
-  private show(): void {
-    const found = this.found();
-    if (found.length > 0) return fill(this.list, ...found.map((kind) => this.kind(kind)));
-    const good = 'The file was read without anything to repair or to skip.';
-    const text = this.sorted().length === 0 ? good : 'Nothing here holds the text to find.';
-    fill(this.list, h('p', { class: 'nothing' }, text));
+  private emptyText(): string {
+    const { viewer } = this.v;
+    return healthKinds(viewer.facts, this.answer.peek()).length === 0
+      ? 'The file was read without anything to repair or to skip.'
+      : 'Nothing here holds the text to find.';
   }
 
-  exported(): Exported {
-    const told = (kind: Kind): Kind => ({ ...kind, text: this.said(kind.text) });
-    return { name: 'health', sheet: () => healthSheet(this.found().map(told)) };
-  }
-
-  copyText(): string | null {
-    return null;
-  }
-
-  readonly findable: Findable = {
-    text: () => {
-      this.answer.get();
-      return `${formatCount(this.found().length)} of ${formatCount(this.sorted().length)}`;
-    },
-    miss: () => this.answer.get() !== null && this.found().length === 0,
-    typed: () => undefined,
-    step: () => this.list.querySelector('button')?.focus(),
-    focus: () => this.list.focus(),
-  };
-
-  private kind(kind: Kind): HTMLElement {
-    const { places } = kind;
-    const all = this.whole.has(kind.kind) || places.length <= FEW + 1;
-    const shown = all ? places : places.slice(0, FEW);
-    const more = h(
-      'button',
+  private columns(): GroupColumn<HealthItem>[] {
+    const kinds = healthKinds(this.v.viewer.facts, this.answer.get());
+    const places = kinds.flatMap((kind) => kind.places);
+    const column = (
+      id: string,
+      head: string,
+      title: string,
+      text: (item: HealthItem) => string,
+    ): GroupColumn<HealthItem> => ({ id, head, title, number: false, value: text, text });
+    const numbers = (
+      id: string,
+      head: string,
+      title: string,
+      value: (item: HealthItem) => number | null,
+    ): GroupColumn<HealthItem> => {
+      const text = (item: HealthItem): string => {
+        const n = value(item);
+        return n === null ? '' : formatCount(n);
+      };
+      return { id, head, title, number: true, value, text };
+    };
+    const name = ({ kind, place }: HealthItem): string =>
+      place ? this.placeText(place) : this.said(kind.text);
+    const file = ({ place }: HealthItem): string => visible(fileName(place?.file ?? ''));
+    const head = (of: (item: HealthItem) => string) => (item: HealthItem) =>
+      item.place ? '' : of(item);
+    return [
       {
-        class: 'link',
-        attrs: { type: 'button' },
-        on: {
-          click: () => {
-            this.whole.add(kind.kind);
-            this.show();
-          },
-        },
+        ...column('name', 'What was found', 'What was found, and what stands there', name),
+        ...{ width: 0, least: 320, cell: (item) => this.nameCell(item) },
       },
-      `${formatCount(places.length - shown.length)} more places`,
-    );
-    const text = this.said(kind.text);
-    const unkept = kind.count - places.length;
-    return h(
-      'section',
-      { class: `diagnostic ${kind.severity}` },
-      h(
-        'h2',
-        null,
-        `${kind.severity === 'warning' ? 'Warning' : 'Note'}: ${formatCount(kind.count)} × ${text} `,
-        h('span', { class: 'second' }, kind.kind),
+      column(
+        'severity',
+        'Severity',
+        'Of warnings something is lost or guessed',
+        head(({ kind }) => SEVERITIES[kind.severity]),
       ),
-      shown.length > 0 && h('ul', null, ...shown.map((place) => this.place(place))),
-      !all && more,
-      all &&
-        unkept > 0 &&
-        places.length > 0 &&
-        this.v.viewer.find.peek() === '' &&
-        h('p', { class: 'second' }, `and ${plural(unkept, 'more place', 'more places')} not kept`),
-    );
+      column(
+        'kind',
+        'Kind',
+        'As the commands name it',
+        head(({ kind }) => kind.kind),
+      ),
+      numbers('count', 'Count', 'How often', ({ kind, place }) => (place ? null : kind.count)),
+      ...(places.some((place) => place.file)
+        ? [{ ...column('file', 'File', 'In which file', file), width: 150 }]
+        : []),
+      ...(places.some((place) => place.line !== null)
+        ? [numbers('line', 'Line', 'The line of the file', ({ place }) => place?.line ?? null)]
+        : []),
+      numbers('byte', 'Byte', 'Where in the file', ({ place }) => place?.offset ?? null),
+    ];
   }
 
-  /** Without the file's bytes at hand a place is a number, no more. */
-  private place(place: Place): HTMLElement {
-    const words = `byte ${formatCount(place.offset)}`;
-    const line = place.line === null ? '' : `line ${formatCount(place.line)}`;
-    const { input = 0, file = '' } = place;
-    const which =
-      file !== '' && h('span', { class: 'second', title: visible(file) }, visible(fileName(file)));
-    if (!this.answer.peek()?.readable[input]) return h('li', null, which, words);
-    const note = h('span', { class: 'note', attrs: { 'aria-live': 'polite' } });
-    return h(
-      'li',
-      null,
-      which,
-      this.link(words, 'Show the bytes there', () => this.showBytes(place)),
-      line !== '' && h('span', { class: 'second' }, line),
-      this.link('event', 'Go to the event there', () => void this.goTo(place, note)),
-      note,
-      h('code', { title: place.excerpt }, place.excerpt),
-    );
+  private placeText(place: HealthPlace): string {
+    return place.excerpt === '' ? `byte ${formatCount(place.offset)}` : place.excerpt;
   }
 
-  private link(text: string, title: string, click: () => void): HTMLElement {
-    return h('button', { class: 'link', title, attrs: { type: 'button' }, on: { click } }, text);
+  private nameCell({ kind, place }: HealthItem): Child[] {
+    if (place) {
+      const text = this.placeText(place);
+      const link = this.isReadable(place) ? 'text link' : 'text';
+      const style = place.excerpt === '' ? link : `${link} code`;
+      return [h('span', { class: style, title: text }, text)];
+    }
+    const text = this.said(kind.text);
+    const kept = kind.places.length;
+    const some =
+      kept > 0 && kept < kind.count && `, the first ${formatCount(kept)} places are kept`;
+    return [
+      icon(kind.severity === 'warning' ? 'warning' : 'note', `severity ${kind.severity}`),
+      h('span', { class: 'text', title: text }, text, some && h('span', { class: 'second' }, some)),
+    ];
   }
 
-  private showBytes({ offset, input = 0, file = '' }: Place): void {
-    this.bytes.show(offset, input, file);
+  private isReadable({ input = 0 }: HealthPlace): boolean {
+    return this.answer.peek()?.readable[input] ?? false;
+  }
+
+  /** That kind is opened, and the keyboard goes there. */
+  leadTo(kind: string): void {
+    this.v.viewer.tab.set('health');
+    // It takes the keyboard when it is shown.
+    flushEffects();
+    this.table.leadTo(kind);
   }
 
   /** What was left out is no event: nothing is selected, its bytes are shown and its neighbour told. */
-  private async goTo(place: Place, note: HTMLElement): Promise<void> {
+  private async goTo(place: HealthPlace): Promise<void> {
     const { viewer } = this.v;
+    const at = `Byte ${formatCount(place.offset)}`;
+    if (!this.isReadable(place)) return fill(this.there, `${at} of the file.`);
+    this.bytes.show(place.offset, place.input ?? 0, place.file ?? '');
     try {
       const { exact, event } = await viewer.engine.eventAt(place.offset, place.input ?? 0);
       if (exact && event) {
-        fill(note, `the ${this.name(event)}`);
+        fill(this.there, `${at}: the ${this.name(event)}`);
         return await goToEvent(this.v, event);
       }
-      this.showBytes(place);
-      const go = (): void => void goToEvent(this.v, event as EventRow);
       fill(
-        note,
-        'left out: the trace has no event from there',
+        this.there,
+        `${at}: left out: the trace has no event from there`,
         event && '; the nearest in the file is ',
-        event && this.link(`the ${this.name(event)}`, 'Go to the event beside it', go),
+        event && this.neighbour(event),
       );
     } catch (error) {
       viewer.failed(error);
     }
   }
 
+  private neighbour(event: EventRow): HTMLElement {
+    const title = 'Go to the event beside it';
+    const click = (): void => void goToEvent(this.v, event);
+    return h(
+      'button',
+      { class: 'link', title, attrs: { type: 'button' }, on: { click } },
+      `the ${this.name(event)}`,
+    );
+  }
+
   private name(event: EventRow): string {
     return `${EVENT_WORDS[event[0]] ?? ''} ${brief(eventName(this.v, event), 80)}`;
+  }
+
+  exported(): Exported {
+    return { name: 'health', sheet: () => this.table.sheet() };
+  }
+
+  copyText(): string | null {
+    return this.table.copyText();
   }
 }

@@ -74,6 +74,16 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   return pairs;
 }
 
+/** The time line of a file that has stacks and no times. */
+const TIMELESS = {
+  counts:
+    'The file has stacks with numbers and no times: they lie one behind the other, and each 1 is ' +
+    'shown as 1 µs. What is longer has more of them; what is further right is not later.',
+  times:
+    'The file has stacks with the time that each took in all: they lie one behind the other. What ' +
+    'is further right is not later.',
+} as const;
+
 /** What a value is where it is written as JSON: an object or a list. */
 function nested(value: string): object | null {
   if (!/^\s*[{[]/.test(value)) return null;
@@ -109,7 +119,9 @@ function show(
         null,
         h('h2', null, 'Trace'),
         table(facts(f, called, unit)),
+        f.timeless && h('p', null, TIMELESS[f.timeless]),
         !wordsFor(f).events &&
+          !f.timeless &&
           h(
             'p',
             null,

@@ -5,6 +5,7 @@ import { fill, h } from '../../base/dom';
 import { unitLabel, type Unit } from '../../base/format';
 import { effect } from '../../base/signal';
 import { longestText, type Column } from '../../model/columns';
+import { compensationWords } from '../../model/compensation';
 import type { ProfileAnswer } from '../../model/engine';
 import type { Sort } from '../../model/profileRows';
 import { namesOf, wordsFor } from '../../model/words';
@@ -61,14 +62,18 @@ export class ProfileHead {
   }
 
   private groupHeads(methods: number): HTMLElement[] {
-    const words = wordsFor(this.v.viewer.facts);
-    const hint = h('span', null, ' · times are distorted by tracing: compare them');
+    const { facts } = this.v.viewer;
+    const words = wordsFor(facts);
+    const traced = !words.events && !facts.timeless;
+    const answer = this.v.profile.answer.get();
+    const less = answer && compensationWords(answer, this.v.viewer.unit.get());
+    const hint = h('span', null, ` · ${less ?? 'times are distorted by tracing: compare them'}`);
     const heads = [
       h(
         'span',
-        { class: 'name dim', title: words.events ? '' : HINT },
+        { class: 'name dim', title: traced ? (less ?? HINT) : '' },
         namesOf(words, methods),
-        !words.events && hint,
+        traced && hint,
       ),
     ];
     for (const column of this.columns.slice(1)) {

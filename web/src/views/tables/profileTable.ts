@@ -127,7 +127,8 @@ export class ProfileTable {
     const go = (): void => {
       viewer.setRange(null);
       viewer.tracks.set([]);
-      if (!scoped) viewer.tab.set(other.tab);
+      if (!scoped && other.tab) viewer.tab.set(other.tab);
+      else if (!scoped) this.v.unfilter();
     };
     return [
       text,
@@ -194,7 +195,8 @@ export class ProfileTable {
   }
 
   exported(): Exported {
-    return { name: 'profile', sheet: () => this.sheetOf(this.v.profile.sorted.peek()) };
+    const name = this.v.viewer.nameOfTable('profile');
+    return { name, sheet: () => this.sheetOf(this.v.profile.sorted.peek()) };
   }
 
   /** The marked methods, or the one under the cursor, as lines of text. */

@@ -20,10 +20,12 @@ import { caseCounts, matchAt } from '../../model/names';
 import { patternAt } from '../../model/patternMatch';
 import type { SearchList } from '../../model/searchList';
 import { searchSheet } from '../../model/searchSheet';
+import { wordsFor } from '../../model/words';
 import { eventName, eventPlace, goToEvent, markOf } from './events';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
+import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 import type { Views } from '../context';
@@ -184,7 +186,7 @@ export class SearchView {
           sorts: false,
           least: 200,
         }),
-        column('kind', 'Kind', 92, (line) => EVENT_WORDS[this.list.at(line)?.[0] ?? 0] ?? ''),
+        column('kind', 'Kind', 92, (line) => this.kindWord(line)),
         column(
           'time',
           unitHead('Start', unit),
@@ -221,7 +223,11 @@ export class SearchView {
     const { viewer } = this.v;
     const unit = fixedUnit(viewer.unit.peek());
     const place = (hit: SearchRow): string => eventPlace(this.v, hit);
-    return { name: 'search', sheet: () => searchSheet(this.list, viewer.frames, place, unit) };
+    const { slice } = wordsFor(viewer.facts);
+    return {
+      name: 'search',
+      sheet: () => searchSheet(this.list, viewer.frames, place, unit, slice),
+    };
   }
 
   copyText(): string | null {
@@ -246,15 +252,20 @@ export class SearchView {
     focus: () => this.grid.scroller.focus(),
   };
 
-  /** Text with the match underlined. */
-  private marked(text: string): Child[] {
+  /** Where what is searched for stands in a text; -1: nowhere. */
+  private found(text: string): readonly [at: number, end: number] {
     const { viewer } = this.v;
     const query = viewer.search.peek();
     const matchCase = viewer.matchCase.peek();
-    const start = viewer.regex.peek() ? -1 : matchAt(text, query, matchCase);
-    const [at, end] = viewer.regex.peek()
-      ? (patternAt(text, query, caseCounts(query, matchCase)) ?? [-1, -1])
-      : [start, start + query.length];
+    if (viewer.regex.peek())
+      return patternAt(text, query, caseCounts(query, matchCase)) ?? [-1, -1];
+    const at = matchAt(text, query, matchCase);
+    return [at, at + query.length];
+  }
+
+  /** Text with the match underlined. */
+  private marked(text: string): Child[] {
+    const [at, end] = this.found(text);
     if (at < 0) return [brief(text, LONGEST_NAME)];
     const found = h('span', { class: 'found' }, text.slice(at, end));
     return [
@@ -264,20 +275,27 @@ export class SearchView {
     ];
   }
 
+  private kindWord(line: number): string {
+    const kind = this.list.at(line)?.[0] ?? 0;
+    return kind === EVENT.slice ? wordsFor(this.v.viewer.facts).slice : (EVENT_WORDS[kind] ?? '');
+  }
+
   private nameCell(line: number): Child[] {
     const hit = this.list.at(line);
     if (!hit) return [];
     const name = eventName(this.v, hit);
     const inName = (hit[9] & FIELD.names) !== 0;
     const { viewer, settings } = this.v;
-    return [
-      swatch(viewer.frames, hit[7], settings.theme.peek()),
-      h(
-        'span',
-        { class: 'text', title: brief(name) },
-        ...(inName ? this.marked(name) : [brief(name)]),
-      ),
-    ];
+    const [, , , , , , , frame, own] = hit;
+    const text =
+      own === null && frame >= 0
+        ? pathText(viewer.frames, frame, inName ? this.found(name) : [-1, -1])
+        : h(
+            'span',
+            { class: 'text', title: brief(name) },
+            ...(inName ? this.marked(name) : [brief(name)]),
+          );
+    return [swatch(viewer.frames, frame, settings.theme.peek()), text];
   }
 
   private whereCell(line: number): Child {

@@ -2,15 +2,8 @@
 // How long slices take in what is selected: the table by name, and above it, where a name is
 // selected, its histogram and its slowest slices.
 
-import { fill, h, type Child } from '../../base/dom';
-import {
-  fixedUnit,
-  formatCount,
-  formatTime,
-  formatTimeUnit,
-  unitHead,
-  unitLabel,
-} from '../../base/format';
+import { fill, h, setAttribute, type Child } from '../../base/dom';
+import { fixedUnit, formatCount, formatTimeUnit, unitHead, unitLabel } from '../../base/format';
 import { effect, untracked } from '../../base/signal';
 import { brief } from '../../base/visible';
 import { matchAt, trackPlace } from '../../model/names';
@@ -19,7 +12,7 @@ import {
   statisticsColumns,
   statisticsHead,
   statisticsText,
-  USUAL_STATISTICS_SORT,
+  usualStatistics,
   type Durations,
   type StatisticsColumn,
   type StatisticsRow,
@@ -31,6 +24,7 @@ import { goToCall, type Views } from '../context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
+import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 
@@ -60,7 +54,8 @@ export class StatisticsView {
       },
       () => lineHeight(v.settings),
     );
-    this.element = h('div', { class: 'with-bar' }, this.one, this.grid.element);
+    this.element = h('div', { class: 'with-bar statistics' }, this.one, this.grid.element);
+    effect(() => setAttribute(this.element, 'data-clock', viewer.clock.get()));
     effect(() => this.showColumns());
     effect(() => this.show());
     effect(() => this.showOne());
@@ -88,9 +83,7 @@ export class StatisticsView {
     const { by } = this.v.viewer;
     const old = by.peek();
     const descending = old.column === column ? !old.descending : column !== 'name';
-    const usual =
-      column === USUAL_STATISTICS_SORT.column && descending === USUAL_STATISTICS_SORT.descending;
-    by.set(usual ? USUAL_STATISTICS_SORT : { column, descending });
+    by.set(usualStatistics({ column, descending }));
     this.grid.reset();
   }
 
@@ -131,21 +124,15 @@ export class StatisticsView {
     const category = viewer.frames.category(row[0]);
     return [
       swatch(viewer.frames, row[0], settings.theme.peek()),
-      h('span', { class: 'text', title: brief(name) }, ...this.marked(name)),
+      pathText(viewer.frames, row[0], this.found(name)),
       category !== '' && h('span', { class: 'text second category' }, ` ${brief(category)}`),
     ];
   }
 
-  private marked(name: string): Child[] {
+  private found(name: string): [number, number] {
     const find = this.v.viewer.find.peek();
     const at = matchAt(name, find);
-    if (at < 0) return [brief(name)];
-    const end = at + find.length;
-    return [
-      name.slice(0, at),
-      h('span', { class: 'found' }, name.slice(at, end)),
-      brief(name.slice(end)),
-    ];
+    return [at, at + find.length];
   }
 
   private show(): void {
@@ -181,11 +168,14 @@ export class StatisticsView {
     const name = viewer.frames.full(frame);
     const time = (at: 'median' | 'p95' | 'max'): string =>
       `${statisticsHead(at, viewer.facts).toLowerCase()} ${statisticsText(d.row, at, viewer.unit.peek())}`;
+    const measured = d.slowest.length > 0;
     const figures =
       count === 0
         ? `No ${this.words.slice} of it touches what is selected.`
-        : `${slicesOf(this.words, count)}, ${time('median')}, ${time('p95')}, ${time('max')} ` +
-          unitLabel(viewer.unit.peek());
+        : !measured
+          ? `${slicesOf(this.words, count)} without a CPU time.`
+          : `${slicesOf(this.words, count)}${this.byClock}, ${time('median')}, ${time('p95')}, ` +
+            `${time('max')} ${unitLabel(viewer.unit.peek())}`;
     const head = h(
       'h2',
       { title: brief(name) },
@@ -193,8 +183,14 @@ export class StatisticsView {
       h('span', { class: 'text' }, brief(name)),
     );
     const left = h('div', { class: 'histogram-side' }, head, h('p', { class: 'second' }, figures));
-    if (count > 0) left.append(this.histogram(d));
-    return count > 0 ? [left, this.slowest(d)] : [left];
+    if (measured) left.append(this.histogram(d));
+    return measured ? [left, this.slowest(d)] : [left];
+  }
+
+  /** Which clock the figures are of, where there are two. */
+  private get byClock(): string {
+    const { facts, clock } = this.v.viewer;
+    return facts.clocks.length < 2 ? '' : clock.peek() === 'cpu' ? ', CPU time' : ', real time';
   }
 
   /** Ten bars a power of ten; each says its bounds. */
@@ -255,14 +251,14 @@ export class StatisticsView {
         h(
           'span',
           { class: 'second text' },
-          ` at ${formatTime(start, unit)}${found ? `, ${trackPlace(found, viewer.facts.processes)}` : ''}`,
+          ` at ${formatTimeUnit(start, unit)}${found ? `, ${trackPlace(found, viewer.facts.processes)}` : ''}`,
         ),
       );
     };
     return h(
       'div',
       { class: 'slowest' },
-      h('h3', null, `Slowest ${this.words.slices}`),
+      h('h3', null, `Slowest ${this.words.slices}${this.byClock}`),
       h('ol', null, ...d.slowest.map(line)),
     );
   }

@@ -24,6 +24,7 @@ import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { ofSwitch } from './flameSwitches';
 import { Grid, lineHeight, type GridColumn } from './grid';
+import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 import type { Views } from '../context';
@@ -60,7 +61,7 @@ export class TreeView {
         focused: (on) => viewer.inTable.set(on),
         tree: {
           level: (place) => this.tree?.level[this.line(place)] ?? 0,
-          isOpen: (place) => this.tree?.isOpen(this.line(place)) ?? null,
+          isOpen: (place) => store.isOpen(this.line(place)),
           setOpen: (place, open) => this.setOpen(place, open),
           openBelow: (place) => store.openBelow(this.line(place)),
           parent: (place) => this.placeOf(this.tree?.parent[this.line(place)] ?? -1),
@@ -106,7 +107,7 @@ export class TreeView {
     const line = this.line(place);
     const frame = this.tree?.frame[line];
     if (frame === undefined) return;
-    const open = this.tree?.isOpen(line) ?? null;
+    const open = this.store.isOpen(line);
     const again = this.v.viewer.frame.peek() === frame;
     if (target?.closest('.twist') || (!target && again)) {
       if (open !== null) this.setOpen(place, !open);
@@ -170,18 +171,9 @@ export class TreeView {
     const { viewer, settings } = this.v;
     const { frames } = viewer;
     const frame = this.tree.frame[line] ?? 0;
-    const open = this.tree.isOpen(line);
-    const prefix = frames.packagePrefix(frame);
-    const name = prefix + frames.short(frame);
-    const at = matchAt(name, viewer.find.peek());
-    const end = at + viewer.find.peek().length;
-    const part = (from: number, to: number, style: string): Child =>
-      from < to && h('span', { class: style }, name.slice(from, to));
-    const pieces = (from: number, to: number, style: string): Child[] => {
-      const a = Math.min(to, Math.max(from, at < 0 ? to : at));
-      const b = Math.min(to, Math.max(a, at < 0 ? to : end));
-      return [part(from, a, style), part(a, b, `${style} found`), part(b, to, style)];
-    };
+    const open = this.store.isOpen(line);
+    const find = viewer.find.peek();
+    const at = matchAt(frames.full(frame), find);
     const twist = h(
       'span',
       { class: 'twist' },
@@ -192,12 +184,7 @@ export class TreeView {
     return [
       twist,
       swatch(frames, frame, settings.theme.peek()),
-      h(
-        'span',
-        { class: 'text', title },
-        prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
-        h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
-      ),
+      pathText(frames, frame, [at, at + find.length], title),
     ];
   }
 
@@ -223,7 +210,11 @@ export class TreeView {
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
     if (!none || this.store.lines.get() === null) return '';
     if (viewer.onlyFound.get() && viewer.find.get() !== '')
-      return 'No line that is open holds the text to find.';
+      return this.store.pending.get()
+        ? 'Looking through the whole tree ...'
+        : this.tree?.isWhole === false
+          ? `None of the upper ${formatCount(this.tree.count)} lines holds the text to find.`
+          : 'No line of the tree holds the text to find.';
     const { slice, track } = wordsFor(viewer.facts);
     const what = viewer.flameOf.get() === 'calls' ? slice : 'sample';
     return scoped
@@ -280,7 +271,9 @@ export class TreeView {
     this.v.viewer.frame.get();
     if (found.length === 0) return '0 of 0';
     const at = found.indexOf(this.grid.cursor);
-    return `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}`;
+    // Of a tree that is too large to be looked through there may be more.
+    const more = this.v.viewer.onlyFound.get() && this.tree?.isWhole === false ? '+' : '';
+    return `${at < 0 ? '–' : formatCount(at + 1)} of ${formatCount(found.length)}${more}`;
   }
 
   /** The lines that are shown. */
@@ -288,11 +281,12 @@ export class TreeView {
     const { viewer } = this.v;
     const { bottomUp, shown } = this.store;
     const of = viewer.flameOf.peek();
+    const name = bottomUp ? 'bottom-up' : 'top-down';
     const columns = treeColumns(viewer.facts, of, bottomUp);
     const { frames } = viewer;
     const unit = fixedUnit(viewer.unit.peek());
     return {
-      name: bottomUp ? 'bottom-up' : 'top-down',
+      name: of === 'calls' ? viewer.nameOfTable(name) : name,
       sheet: () =>
         this.tree && treeSheet({ tree: this.tree, lines: shown.peek(), columns, of, frames, unit }),
     };

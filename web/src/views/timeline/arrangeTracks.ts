@@ -2,7 +2,7 @@
 // Pinning, hiding and moving what stands in the time line: buttons on its labels, keys on a focused
 // label, and dragging a label up and down.
 
-import { h, icon } from '../../base/dom';
+import { h, icon, listen } from '../../base/dom';
 import { hide, move, processKey, togglePin } from '../../model/arrangement';
 import { boxAt, type Placed } from '../../model/layout';
 import type { Views } from '../context';
@@ -31,6 +31,9 @@ export class ArrangeTracks {
   private drag: Drag | null = null;
   private readonly line = h('div', { class: 'drop-line', hidden: true });
   private dragged = false;
+  /** Where the pointer was last while it drags. */
+  private lastY = 0;
+  private scrolling = 0;
 
   constructor(
     private readonly v: Views,
@@ -39,7 +42,8 @@ export class ArrangeTracks {
     private readonly placed: () => Placed,
   ) {
     labels.append(this.line);
-    labels.addEventListener('keydown', (e) => this.key(e));
+    labels.addEventListener('keydown', (e) => this.key(e, ArrangeTracks.unitOf(e.target)));
+    listen<KeyboardEvent>(window, 'keydown', (e) => this.keyOfPointed(e));
     labels.addEventListener('pointerdown', (e) => this.down(e));
     labels.addEventListener('pointermove', (e) => this.moveTo(e));
     labels.addEventListener('pointerup', () => this.drop(true));
@@ -146,8 +150,20 @@ export class ArrangeTracks {
     return label?.dataset['unit'] ?? null;
   }
 
-  private key(e: KeyboardEvent): void {
-    const key = ArrangeTracks.unitOf(e.target);
+  /** On what the pointer is on, as its buttons say, while the keyboard is on nothing that is written in. */
+  private keyOfPointed(e: KeyboardEvent): void {
+    const { target } = e;
+    if (this.v.viewer.inTable.peek() || e.defaultPrevented || e.altKey || e.shiftKey) return;
+    if (
+      target instanceof Element &&
+      (target.closest('.labels, dialog') || target.matches('input, select'))
+    )
+      return;
+    if (e.code === 'KeyP' || e.code === 'KeyH')
+      this.key(e, ArrangeTracks.unitOf(this.labels.querySelector('[data-unit]:hover')));
+  }
+
+  private key(e: KeyboardEvent, key: string | null): void {
     if (key === null || e.ctrlKey || e.metaKey || (e.target as Element).matches('select')) return;
     const isProcess = key.startsWith('p');
     if (e.altKey && e.key === 'ArrowUp') this.step(key, -1);
@@ -160,8 +176,8 @@ export class ArrangeTracks {
   }
 
   /** From the top of the list; what is pinned does not scroll. */
-  private listY(e: PointerEvent): number {
-    const y = e.clientY - this.scroller().getBoundingClientRect().top;
+  private listY(clientY: number): number {
+    const y = clientY - this.scroller().getBoundingClientRect().top;
     return y < this.placed().pinned ? y : y + this.scroller().scrollTop;
   }
 
@@ -181,18 +197,31 @@ export class ArrangeTracks {
     if (!this.dragged && Math.abs(e.clientY - drag.from) < DRAG_FROM) return;
     if (!this.dragged) this.labels.setPointerCapture(e.pointerId);
     this.dragged = true;
-    this.scrollNear(e.clientY);
-    drag.target = this.targetAt(drag.key, this.listY(e));
-    this.line.hidden = drag.target === null;
-    this.line.style.top = `${drag.target?.line ?? 0}px`;
+    this.lastY = e.clientY;
+    this.aim(drag);
     this.labels.classList.add('dragging');
+    if (this.scrolling === 0) this.scrollNear();
   }
 
-  private scrollNear(y: number): void {
-    const box = this.scroller().getBoundingClientRect();
-    if (y < box.top + this.placed().pinned + EDGE) this.scroller().scrollTop -= EDGE_STEP;
-    else if (y > box.bottom - EDGE) this.scroller().scrollTop += EDGE_STEP;
+  private aim(drag: Drag): void {
+    drag.target = this.targetAt(drag.key, this.listY(this.lastY));
+    this.line.hidden = drag.target === null;
+    this.line.style.top = `${drag.target?.line ?? 0}px`;
   }
+
+  /** For as long as the pointer stays near an edge. */
+  private readonly scrollNear = (): void => {
+    this.scrolling = 0;
+    const { drag } = this;
+    if (!drag) return;
+    const scroller = this.scroller();
+    const box = scroller.getBoundingClientRect();
+    const down = this.lastY > box.bottom - EDGE;
+    if (!down && this.lastY >= box.top + this.placed().pinned + EDGE) return;
+    scroller.scrollTop += down ? EDGE_STEP : -EDGE_STEP;
+    this.aim(drag);
+    this.scrolling = requestAnimationFrame(this.scrollNear);
+  };
 
   /** Before the first whose middle is below the pointer. */
   private targetAt(key: string, y: number): Drag['target'] {

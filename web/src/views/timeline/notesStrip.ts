@@ -4,17 +4,26 @@
 
 import { fill, h, iconButton } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
-import { effect, flushEffects } from '../../base/signal';
-import { LONGEST_NOTE, withNote, type Note } from '../../model/notes';
-import { length, revealing } from '../../model/span';
+import { computed, effect, flushEffects, signal } from '../../base/signal';
+import { lanesOfNotes, LONGEST_NOTE, withNote, type Note } from '../../model/notes';
+import { length, revealing, wholeView } from '../../model/span';
 import { TimeScale } from '../../render/timeScale';
 import type { Views } from '../context';
 
 /** Narrower than this nothing could be grasped. */
 const LEAST_WIDTH = 18;
+/** While the whole trace is shown a note has room for some of its text. */
+const READABLE = 72;
+const LANE_HEIGHT = 20;
 
 export class NotesStrip {
   readonly element: HTMLElement;
+  private readonly wide = signal(1000);
+  /** The lane of each note: that which it has while the whole trace is shown, so that none jumps. */
+  private readonly lanes = computed(() => {
+    const { notes, bounds } = this.v.viewer;
+    return lanesOfNotes(notes.get(), (length(wholeView(bounds)) / this.wide.get()) * READABLE);
+  });
   private readonly place = h('div', { class: 'note-lane' });
   /** The note that is written, and its box, which stays the same while the others move. */
   private editing: Note | null = null;
@@ -40,7 +49,15 @@ export class NotesStrip {
       viewer.unit.get();
       this.show(viewer.notes.get());
     });
-    new ResizeObserver(() => this.show(viewer.notes.peek())).observe(this.place);
+    new ResizeObserver(() => {
+      this.wide.set(Math.max(1, this.width()));
+      this.show(viewer.notes.peek());
+    }).observe(this.place);
+  }
+
+  /** How high it is, CSS pixels. */
+  get height(): number {
+    return (Math.max(-1, ...this.lanes.get()) + 1) * LANE_HEIGHT + 2;
   }
 
   /** Keeps a range; its text can be written at once. */
@@ -60,25 +77,27 @@ export class NotesStrip {
   private show(notes: readonly Note[]): void {
     const focused = document.activeElement?.getAttribute('data-note') ?? null;
     const scale = new TimeScale(this.v.viewer.view.peek(), this.width());
+    const lanes = this.lanes.get();
     this.laying = true;
-    fill(this.place, ...notes.map((note, i) => this.note(note, i, scale)));
+    fill(this.place, ...notes.map((note, i) => this.note(note, i, scale, lanes)));
     this.laying = false;
     const button = this.place.querySelector<HTMLElement>(`[data-note="${focused ?? ''}"]`);
     (this.box ?? button)?.focus();
   }
 
-  private note(note: Note, i: number, scale: TimeScale): HTMLElement {
+  private note(note: Note, i: number, scale: TimeScale, lanes: readonly number[]): HTMLElement {
     const from = Math.max(0, scale.x(note.from));
     const to = Math.min(scale.width, scale.x(note.to));
     const outside = scale.x(note.to) < 0 || from > scale.width;
     const least = Math.max(LEAST_WIDTH, to - from);
     // A text longer than its range goes on as far as the next note leaves room.
-    const next = this.v.viewer.notes.peek()[i + 1];
+    const next = this.v.viewer.notes.peek().find((_, k) => k > i && lanes[k] === lanes[i]);
     const room = (next ? Math.min(scale.width, scale.x(next.from)) : scale.width) - from - 2;
     const style = {
       left: `${from}px`,
-      'min-width': `${least}px`,
-      'max-width': `${Math.max(least, room)}px`,
+      top: `${(lanes[i] ?? 0) * LANE_HEIGHT + 2}px`,
+      'min-width': `${next ? Math.max(0, Math.min(least, room)) : least}px`,
+      'max-width': `${next ? Math.max(0, room) : Math.max(least, room)}px`,
     };
     const isEdited = this.editing?.from === note.from && this.editing.to === note.to;
     return h(

@@ -3,6 +3,7 @@
 
 import { h, setAttribute, setText } from '../../base/dom';
 import { formatTime, formatTimeUnit } from '../../base/format';
+import { letGoWhenClosed } from '../../base/modal';
 import { readRange, writeRange } from '../../model/rangeText';
 import { length, revealing, type Span } from '../../model/span';
 import type { Views } from '../context';
@@ -27,6 +28,7 @@ export class RangeDialog {
       h('p', { class: 'second' }, 'As in 1.5 .. 20 ms, 300 µs .. 2 s, 1.5 + 3 ms, .. 20'),
     );
     this.input.addEventListener('input', () => this.show());
+    letGoWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => this.key(e));
     this.element.addEventListener('click', (e) => {
       if (e.target === this.element) this.element.close();

@@ -2,6 +2,7 @@
 // Ctrl+P: type some of a thread's name, Enter goes there.
 
 import { fill, h, setAttribute } from '../../base/dom';
+import { letGoWhenClosed } from '../../base/modal';
 import type { Track } from '../../model/engine';
 import { namedTracks } from '../../model/states';
 import { idOf, matcher, ownName, trackName } from '../../model/names';
@@ -41,6 +42,7 @@ export class ThreadFinder {
       this.list,
     );
     this.input.addEventListener('input', () => this.show(0));
+    letGoWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => this.key(e));
     this.element.addEventListener('click', (e) => {
       const option = (e.target as Element).closest<HTMLElement>('[role=option]');

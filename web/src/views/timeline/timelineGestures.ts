@@ -2,17 +2,12 @@
 // Mouse, wheel and touch on the tracks and the ruler.
 
 import { listen } from '../../base/dom';
-import { formatValue } from '../../base/format';
-import { numericSeries, sampleAt, valueAt } from '../../model/counters';
-import type { CounterFacts, Instant } from '../../model/engine';
 import { resolveStrip } from '../../model/hit';
 import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../../model/span';
 import { sameCall } from '../../model/viewer';
-import { inWords, wordsFor } from '../../model/words';
-import { seriesColour } from '../../render/counterPainter';
-import { HANDLE_WIDTH } from '../../render/rulerPainter';
 import { TimeScale } from '../../render/timeScale';
 import { spanOf, type Views } from '../context';
+import { Hovering, type Edge } from './hovering';
 import type { TimelineView } from './timelineView';
 import type { Tip } from '../tip';
 
@@ -21,8 +16,6 @@ const DRAG_FROM = 4;
 /** An end of a range goes to the edge of a slice that is so near, CSS pixels. */
 const SNAP = 6;
 const ZOOM_PER_WHEEL = 1.0022;
-
-type Edge = 'from' | 'to';
 
 interface Drag {
   kind: 'press' | 'range' | 'edge' | 'pan' | 'zoom' | 'pinch';
@@ -36,23 +29,19 @@ interface Drag {
   scroll: number;
 }
 
-function instantWords(instant: Instant): string {
-  const scope = ['a thread', 'its process', 'the whole trace', 'a processor'][instant.scope] ?? '';
-  const more = instant.count > 1 ? `; the first of ${instant.count} in this pixel` : '';
-  return `instant of ${scope}${more}`;
-}
-
 export class TimelineGestures {
   private drag: Drag | null = null;
   private readonly touches = new Map<number, { x: number; y: number }>();
   private pinchFrom: { distance: number; view: Span; at: number } | null = null;
   private spaceDown = false;
+  private readonly hovering: Hovering;
 
   constructor(
     private readonly v: Views,
     private readonly line: TimelineView,
     private readonly tip: Tip,
   ) {
+    this.hovering = new Hovering(v, line, tip, () => this.drag !== null);
     this.listen(line.canvas.element, false);
     this.listen(line.rulerPlace, true);
     line.tracks.addEventListener('wheel', this.wheel, { passive: false });
@@ -77,7 +66,9 @@ export class TimelineGestures {
     place.addEventListener('pointermove', (e) => this.move(e, onRuler));
     place.addEventListener('pointerup', (e) => this.up(e, onRuler));
     place.addEventListener('pointercancel', (e) => this.cancel(e));
-    place.addEventListener('pointerleave', () => this.leave());
+    place.addEventListener('pointerleave', () => {
+      if (!this.drag) this.hovering.leave();
+    });
   }
 
   showAll(): void {
@@ -92,23 +83,11 @@ export class TimelineGestures {
     return e.clientY - this.line.canvas.element.getBoundingClientRect().top;
   }
 
-  /** The end of the range that can be grasped here. */
-  private edgeAt(x: number, onRuler: boolean): Edge | null {
-    const range = this.v.viewer.range.peek();
-    if (!range) return null;
-    const slop = this.v.settings.theme.peek().hitSlop;
-    const outside = (onRuler ? HANDLE_WIDTH : 0) + slop;
-    const from = this.line.scale.x(range.from);
-    const to = this.line.scale.x(range.to);
-    if (x >= to - slop && x <= to + outside) return 'to';
-    return x >= from - outside && x <= from + slop ? 'from' : null;
-  }
-
   private kindOf(e: PointerEvent, onRuler: boolean): Drag['kind'] | null {
     if (e.button === 2 || (e.button === 0 && (e.shiftKey || this.spaceDown))) return 'pan';
     if (e.button === 1) return 'zoom';
     if (e.button !== 0) return null;
-    if (this.edgeAt(this.x(e), onRuler)) return 'edge';
+    if (this.hovering.edgeAt(this.x(e), onRuler)) return 'edge';
     if (e.pointerType === 'touch') return 'pan';
     return onRuler ? 'zoom' : 'press';
   }
@@ -128,7 +107,7 @@ export class TimelineGestures {
       y: this.y(e),
       time: onRuler ? this.line.scale.t(x) : this.timeAt(e, x),
       view: this.v.mover.goal,
-      edge: this.edgeAt(x, onRuler) ?? 'to',
+      edge: this.hovering.edgeAt(x, onRuler) ?? 'to',
       scroll: this.line.tracks.scrollTop,
     };
     this.tip.hide();
@@ -139,10 +118,10 @@ export class TimelineGestures {
       this.touches.set(e.pointerId, { x: this.x(e), y: this.y(e) });
     if (this.pinchFrom && this.touches.size === 2) return this.pinch();
     const x = this.x(e);
-    if (e.pointerType !== 'touch') this.v.viewer.pointer.set(this.line.scale.t(x));
+    if (e.pointerType !== 'touch') this.hovering.rest(e, onRuler);
     if (this.drag && this.drag.pointer === e.pointerId)
       this.dragTo(this.drag, x, this.y(e), onRuler ? this.line.scale.t(x) : this.timeAt(e, x));
-    else this.hover(e, x, onRuler);
+    else this.hovering.over(e, onRuler);
   }
 
   /** The time under the pointer, or of an edge near it, unless Alt says that it is meant exactly. */
@@ -229,66 +208,6 @@ export class TimelineGestures {
     this.drag = null;
     this.line.zooming.set(null);
     document.body.style.removeProperty('cursor');
-  }
-
-  private leave(): void {
-    if (this.drag) return;
-    this.v.viewer.pointer.set(null);
-    this.v.viewer.hover.set(null);
-    this.line.overCounter.set(null);
-    this.line.flows.hovered.set(null);
-    this.line.marks.hovered.set(null);
-    this.tip.hide();
-  }
-
-  private hover(e: PointerEvent, x: number, onRuler: boolean): void {
-    const { viewer } = this.v;
-    const edge = this.edgeAt(x, onRuler);
-    const found = onRuler || edge ? null : this.line.under(x, this.y(e));
-    const counter = onRuler || edge ? null : this.line.counterAt(this.y(e));
-    this.line.overCounter.set(counter);
-    viewer.hover.set(found?.hit ? { track: found.box.track, hit: found.hit } : null);
-    const place = onRuler ? this.line.rulerPlace : this.line.canvas.element;
-    place.style.cursor = edge ? 'ew-resize' : onRuler ? 'col-resize' : 'default';
-    // The readout says everything of a bar; of a strip's pixel it knows the longest call only.
-    const instant = onRuler || edge ? null : this.line.instantAt(x, this.y(e));
-    const flow = onRuler || edge || instant ? null : this.line.flowAt(x, this.y(e));
-    this.line.flows.hovered.set(flow);
-    const mark = onRuler || edge || instant || flow ? null : this.line.markAt(x, this.y(e));
-    this.line.marks.hovered.set(mark?.mark ?? null);
-    if (instant) {
-      this.tip.show(e.clientX, e.clientY, instant.frame, instantWords(instant), instant.colour);
-    } else if (flow) {
-      place.style.cursor = 'pointer';
-      this.tip.show(e.clientX, e.clientY, flow.frame, this.line.flows.words(flow));
-    } else if (mark) {
-      this.tip.values(e.clientX, e.clientY, mark.title, mark.lines);
-    } else if (found?.hit && !found.hit.call) {
-      this.tip.show(
-        e.clientX,
-        e.clientY,
-        found.hit.frame,
-        inWords(
-          wordsFor(viewer.facts),
-          'the longest call that starts in this pixel; zoom in to tell them apart',
-        ),
-      );
-    } else if (counter)
-      this.tip.values(e.clientX, e.clientY, counter.name, this.valuesOf(counter, x));
-    else this.tip.hide();
-  }
-
-  /** Each series of a counter at a place, with its colour. */
-  private valuesOf(counter: CounterFacts, x: number): [string, string, string][] {
-    const theme = this.v.settings.theme.peek();
-    const values = this.v.counters.values.peek().get(counter.counter);
-    const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
-    return numericSeries(counter).map((k) => {
-      const series = counter.series[k] ?? '';
-      const value = values && at >= 0 ? valueAt(values, k, at) : null;
-      const text = value === null ? 'not told' : formatValue(value);
-      return [seriesColour(theme, counter, k), series, text];
-    });
   }
 
   private async click(e: PointerEvent): Promise<void> {

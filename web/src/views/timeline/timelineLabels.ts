@@ -316,7 +316,10 @@ export class TimelineLabels {
         h('span', { class: 'name' }, counter.name),
         counterChoice(this.v.viewer, counter),
       ),
-      counter.series.length > 1 || series !== counter.name
+      // A low row, under its processor, has room for one line.
+      box.row.kind === 'counter' &&
+        box.row.under === undefined &&
+        (counter.series.length > 1 || series !== counter.name)
         ? h('div', { class: 'line second' }, series)
         : null,
     );

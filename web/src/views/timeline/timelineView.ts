@@ -33,6 +33,7 @@ import { BesideLayer, type MarkHit } from './besideLayer';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
+import { labelEdge } from './labelEdge';
 import { rulerKey } from './rulerKey';
 import { TimelineLabels } from './timelineLabels';
 
@@ -73,6 +74,8 @@ export class TimelineView {
   private readonly strips = new StripImages(MADE_A_FRAME);
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
+  /** The tracks have been drawn. */
+  whenDrawn: () => void = () => undefined;
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
@@ -151,7 +154,9 @@ export class TimelineView {
       { class: 'strip ruler', attrs: { 'aria-label': 'Ruler' } },
       rulerKey(v, this.placed),
       this.rulerPlace,
+      labelEdge(settings, this.labels.element, 'separator'),
     );
+    this.body.append(labelEdge(settings, this.labels.element, null));
     effect(() => this.layLabels());
     effect(() => this.watch());
     effect(() => this.sayLeftOut());
@@ -262,6 +267,7 @@ export class TimelineView {
     this.strips.begin();
     this.drawScene(g, scene);
     if (this.strips.late) this.canvas.invalidate();
+    this.whenDrawn();
   }
 
   /** What is in view as a picture to keep: without what follows the pointer. */

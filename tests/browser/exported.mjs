@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables as the page exports them, and the profile held against the command line's.
+import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { until } from './browser.mjs';
+import { json } from './program.mjs';
+
+/** The table of a place, as it is exported. */
+export async function exported(page, hash, tab) {
+  await page.evaluate((text) => (location.hash = text), hash);
+  const pane = page.locator(`#pane-${tab}`);
+  await until(() => pane.isVisible(), true, tab);
+  await page.waitForTimeout(80); // a question goes out in the next turn of the page's loop
+  await pane.locator('[data-line]').first().waitFor();
+  await until(() => pane.locator('.pending, [aria-busy=true]').count(), 0, `${tab} computed`);
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: 'JSON' }).click(),
+  ]);
+  return JSON.parse(readFileSync(await file.path(), 'utf8'));
+}
+
+export const sorted = (lines) => lines.map((line) => JSON.stringify(line)).sort();
+
+/** Event files have names where method traces have classes and methods. */
+export const nameOf = (m) => m.name ?? (m.class ? `${m.class}.${m.method}` : m.method);
+
+export async function profile(page, hash, file, range) {
+  const keys = ['calls', 'recursive_calls'];
+  keys.push('incl_real_ns', 'excl_real_ns', 'incl_cpu_ns', 'excl_cpu_ns');
+  const figures = (m) => [nameOf(m), m.signature ?? '', ...keys.map((k) => m[k] ?? null)];
+  const ours = await exported(page, `${hash}&tab=profile`, 'profile');
+  const theirs = json('profile', '--format', 'json', '--context-switch', ...range, file);
+  assert.deepEqual(
+    sorted(ours.map(figures)),
+    sorted(theirs.filter((m) => m.calls > 0).map(figures)),
+  );
+  return ours.length;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The upload server's page: what axe-core finds fault with (nothing), and that nothing is wider
+// than the window, from a telephone's to a large one.
+import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { onHub } from './hub-page.mjs';
+import { id, someTraces } from './mock-hub.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const file = { name: 'big.trace', mimeType: '', buffer: Buffer.alloc(3000, 1) };
+const upload = async (page) => {
+  await page.waitForSelector('.drop-zone');
+  await page.locator('input[type=file]').setInputFiles([file, { ...file, name: 'b.trace' }]);
+  await page.locator('.upload[data-phase=stopped]').nth(1).waitFor();
+};
+const full = (request) =>
+  request.method === 'PATCH' ? { status: 507, json: { error: 'the disk is full' } } : undefined;
+const ask = (page) => page.locator('[data-role=delete]').first().click();
+const rename = (page) => page.getByRole('button', { name: 'Rename' }).click();
+
+const STATES = [
+  ['list', '', '.traces tbody tr', {}],
+  ['narrowed list', '?label=startup&q=a', '.traces tbody tr', {}],
+  ['list that asks', '', '.traces tbody tr', {}, ask],
+  ['uploads', '', '.drop-zone', { before: full }, upload],
+  ['empty list', '', '.list .nothing:not([hidden])', { traces: [] }],
+  ['log in', '', '.login form', { token: 'secret' }],
+  ['trace', `t/${id(1)}/`, '.picture.whole.there', {}],
+  ['trace with its name in a box', `t/${id(1)}/`, '.picture.whole.there', {}, rename],
+  ['trace that is read', `t/${id(4)}/`, '.trace-screen [role=progressbar]', {}],
+  ['trace that could not be read', `t/${id(3)}/`, '.failure', {}],
+];
+
+for (const [what, path, selector, world, act] of STATES) {
+  for (const colorScheme of ['light', 'dark']) {
+    test(`hub: accessible: ${what}, ${colorScheme}`, () =>
+      onHub(
+        { traces: someTraces(), ...world },
+        path,
+        async (page) => {
+          await page.waitForSelector(selector);
+          await act?.(page);
+          await page.evaluate(axe);
+          const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+          const found = violations.map(
+            (v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' ')}`,
+          );
+          assert.deepEqual(found, []);
+        },
+        // The test's own script is not in the page's content policy.
+        { colorScheme, bypassCSP: true, expected: /507/ },
+      ));
+  }
+  test(`hub: fits: ${what}, from a telephone to a wall`, () =>
+    onHub(
+      { traces: someTraces(), ...world },
+      path,
+      async (page) => {
+        await page.waitForSelector(selector);
+        await act?.(page);
+        for (const width of [3840, 1200, 900, 700, 360]) {
+          await page.setViewportSize({ width, height: 800 });
+          const over = await page.evaluate(
+            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+          );
+          assert.equal(over, 0, `${width} px`);
+        }
+      },
+      { expected: /507/ },
+    ));
+}
+
+test('hub: in forced colours the words of the first button stand on its own ground', () =>
+  onHub(
+    { traces: someTraces() },
+    `t/${id(1)}/`,
+    async (page) => {
+      const button = page.locator('.button.primary').first();
+      await button.waitFor();
+      const style = await button.evaluate((node) => {
+        const { color, backgroundColor, forcedColorAdjust } = getComputedStyle(node);
+        return { color, backgroundColor, forcedColorAdjust };
+      });
+      // Else the browser puts a ground of its colour behind the words, which then is theirs.
+      assert.equal(style.forcedColorAdjust, 'none');
+      assert.notEqual(style.color, style.backgroundColor);
+    },
+    { forcedColors: 'active' },
+  ));

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports: one HTML file with trace, page and engine, opened from the disk.  They tell the numbers of
+// the command line, ask nobody for anything, and run nothing of what a trace has inside.
+import { strict as assert } from 'node:assert';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { openPage, ready, until } from './browser.mjs';
+import { exported, nameOf, profile } from './exported.mjs';
+import { example, json, program } from './program.mjs';
+
+const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'report-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const tried = spawnSync(program(), ['html', '-q', '-o', join(folder, 'tried.html'), example()]);
+const skip =
+  /without the engine/.test(String(tried.stderr)) && 'this build has no engine for pages';
+
+let made = 0;
+function report(...words) {
+  const file = join(folder, `${made++}.html`);
+  execFileSync(program(), ['html', '-q', '-o', file, ...words]);
+  return file;
+}
+
+/** Besides the report itself nothing may be asked for; the tests of pages allow files nowhere. */
+async function openReport(file) {
+  const opened = await openPage(pathToFileURL(file).href);
+  const own = `request: ${pathToFileURL(file).href}`;
+  const others = () => opened.troubles.filter((words) => words !== own);
+  return { ...opened, others };
+}
+
+test('a report from the disk tells the numbers of the command line', { skip }, async () => {
+  const { page, others, close } = await openReport(report(example()));
+  await ready(page);
+  assert.equal(await page.title(), 'example.trace – traceview');
+  assert.ok((await profile(page, 'view=0,4768269000', example(), [])) > 100);
+  assert.equal(await page.getByRole('button', { name: 'Quit traceview' }).count(), 0);
+  assert.deepEqual(others(), []);
+  await close();
+});
+
+test('what is chosen travels alone', { skip }, async () => {
+  const range = ['--range', '50ms:200ms', '--thread', 'main'];
+  const file = report(...range, example());
+  const { page, others, close } = await openReport(file);
+  await ready(page);
+  const ours = await exported(page, 'tab=profile', 'profile');
+  const theirs = json('profile', '--format', 'json', '--context-switch', ...range, example());
+  const figures = (m) => `${nameOf(m)} ${m.calls} ${m.incl_real_ns} ${m.excl_real_ns}`;
+  // Waiting is a difference of two clocks, each cut to whole microseconds.
+  const calls = (rows) => rows.filter((m) => m.calls > 0 && !/^\(context/.test(nameOf(m)));
+  assert.deepEqual(calls(ours).map(figures).sort(), calls(theirs).map(figures).sort());
+  assert.deepEqual(others(), []);
+  await close();
+});
+
+const FORMATS = [
+  'method-trace/synthetic/f3-dual.trace',
+  'trace-event/clang/SkiaHelper.json',
+  'trace-event/viztracer/different_sorts.json.gz',
+  'trace-event/viztracer/fib.json',
+];
+
+test(
+  'reports of all formats',
+  { skip: skip || (!existsSync(DATA) && '../shared not there') },
+  async () => {
+    const files = FORMATS.map((name) => join(DATA, name)).filter((path) => existsSync(path));
+    const collapsed = join(folder, 'stacks.txt');
+    writeFileSync(collapsed, 'main;work;deep 7\nmain;work 3\nmain;idle 12\n');
+    const marks = join(folder, 'marks.ftrace');
+    const mark = (at, text) => `app-100 (100) [000] ...1 1.000${at}: tracing_mark_write: ${text}\n`;
+    writeFileSync(marks, `# tracer: nop\n#\n${mark(100, 'B|100|frame')}${mark(350, 'E|100')}`);
+    for (const file of [...files, collapsed, marks]) {
+      const { page, others, close } = await openReport(report(file));
+      await ready(page);
+      assert.ok((await profile(page, 'tab=profile', file, [])) > 0, basename(file));
+      assert.deepEqual(others(), [], basename(file));
+      await close();
+    }
+  },
+);
+
+test('a size is kept, and what was left out for it is said', { skip }, async () => {
+  const tiny = join(folder, 'tiny.json');
+  writeFileSync(tiny, '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":1}]');
+  const [none, whole] = [statSync(report(tiny)).size, statSync(report(example())).size];
+  const sizes = [0.2, 0.4, 0.6, 0.8].map((share) => Math.floor(none + share * (whole - none)));
+  const files = sizes.map((most) => report('--max-size', String(most), example()));
+  files.forEach((file, i) => assert.ok(statSync(file).size <= sizes[i]));
+  files.forEach((file, i) =>
+    assert.ok(i === 0 || statSync(file).size >= statSync(files[i - 1]).size),
+  );
+  const { page, others, close } = await openReport(files[2]);
+  await ready(page);
+  const words = await page
+    .getByText(/^Slices shorter than \d+[um]s were left out/)
+    .first()
+    .innerText();
+  const [, length] = /than (\S+)/.exec(words);
+  const ours = await exported(page, 'tab=profile', 'profile');
+  const theirs = json('profile', '--format', 'json', '--filter', `dur>=${length}`, example());
+  const figures = (m) =>
+    `${nameOf(m)} ${m.signature} ${m.calls} ${m.incl_real_ns} ${m.excl_real_ns}`;
+  const calls = (rows) => rows.filter((m) => m.calls > 0 && !/^\(context/.test(nameOf(m)));
+  assert.deepEqual(calls(ours).map(figures).sort(), calls(theirs).map(figures).sort());
+  assert.deepEqual(others(), []);
+  await close();
+});
+
+test('two files are one trace, each with its own times', { skip }, async () => {
+  const other = join(folder, 'other.json');
+  const event = { ph: 'X', name: 'other', pid: 1, tid: 1, ts: 0, dur: 1000 };
+  writeFileSync(other, JSON.stringify([event]));
+  const file = report('--offset', `${other}=2ms`, example(), other);
+  const { page, close } = await openReport(file);
+  await ready(page);
+  assert.equal(await page.title(), 'example.trace and 1 more – traceview');
+  const rows = await exported(page, 'tab=profile', 'profile');
+  assert.equal(rows.find((row) => nameOf(row) === 'other').incl_real_ns, 1_000_000);
+  await close();
+});
+
+const HOSTILE = [
+  '</script><script>window.hit = 1</script>',
+  '<img src=x onerror="window.hit = 2">',
+  '"></title><svg onload="window.hit = 3">',
+  '<!-- --><script data-of="engine">AAAA</script>',
+  "javascript:window.hit=4//'",
+];
+
+test('nothing that a trace has inside is run', { skip }, async () => {
+  const file = join(folder, `${HOSTILE[1].replaceAll(/[/ ]/g, '')}.json`);
+  const events = HOSTILE.flatMap((text, i) => [
+    ...[{ ph: 'X', name: text, cat: text, pid: 1, tid: i, ts: i, dur: 50, args: { [text]: text } }],
+    { ph: 'M', name: 'thread_name', pid: 1, tid: i, args: { name: text } },
+    { ph: 'M', name: 'process_name', pid: 1, tid: i, args: { name: text } },
+  ]);
+  writeFileSync(file, JSON.stringify({ traceEvents: events, metadata: { [HOSTILE[0]]: HOSTILE } }));
+  const { page, others, close } = await openReport(report(file));
+  await ready(page);
+  const rows = await exported(page, 'tab=profile', 'profile');
+  assert.deepEqual(rows.map(nameOf).sort(), [...HOSTILE].sort());
+  for (const tab of ['flame', 'top-down', 'search', 'findings', 'health', 'info', 'selection']) {
+    await page.evaluate((text) => (location.hash = text), `tab=${tab}&search=hit`);
+    await page.waitForTimeout(150);
+  }
+  await page
+    .locator('.profile .row.method')
+    .first()
+    .click({ timeout: 2000 })
+    .catch(() => undefined);
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  assert.equal(await page.locator('img, svg[onload], iframe').count(), 0);
+  assert.deepEqual(others(), []);
+  await close();
+});
+
+test('a script that gets into the page all the same does not run', { skip }, async () => {
+  const { page, close } = await openReport(report(example()));
+  await ready(page);
+  const tried = await page.evaluate(async () => {
+    const script = document.createElement('script');
+    script.textContent = 'window.hit = 1';
+    document.body.append(script);
+    const away = await fetch('https://example.invalid/').then(String, () => 'refused');
+    return [window.hit ?? null, away];
+  });
+  assert.deepEqual(tried, [null, 'refused']);
+  await close();
+});
+
+test('what cannot be read is said, and another file opens in its place', { skip }, async () => {
+  const broken = join(folder, 'broken.hprof');
+  writeFileSync(broken, 'JAVA PROFILE 1.0.1\0\0\0');
+  const { page, close } = await openReport(report(broken));
+  await until(() => page.getByRole('alert').count(), 1, 'an error');
+  await page.locator('input[type=file]').setInputFiles(example());
+  await ready(page);
+  assert.equal(await page.title(), 'example.trace – traceview');
+  await close();
+});
+
+test('the weight of a report is that of page and engine, and the trace packed', { skip }, () => {
+  const empty = join(folder, 'one.json');
+  writeFileSync(empty, '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":1}]');
+  assert.ok(statSync(report(empty)).size < 1_200_000);
+});

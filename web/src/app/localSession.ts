@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One trace in an engine of this page: a worker that first reads it and then answers questions.
+
+import type { FromWorker, ToWorker, WorkerFile } from '../engine/messages';
+
+/** The bundled text of engine/worker.ts; the build puts it here. */
+declare const WORKER_TEXT: string;
+
+type State = 'loading' | 'ready' | 'error';
+
+interface Waiting {
+  answered: (answer: Response) => void;
+  failed: (error: unknown) => void;
+}
+
+function startWorker(): Worker {
+  const address = URL.createObjectURL(new Blob([WORKER_TEXT], { type: 'text/javascript' }));
+  const worker = new Worker(address);
+  URL.revokeObjectURL(address);
+  return worker;
+}
+
+function nameOf(files: readonly { name: string }[]): string {
+  const [first] = files;
+  return files.length > 1 ? `${first?.name} and ${files.length - 1} more` : (first?.name ?? '');
+}
+
+/** What the engine says last when memory is at its end. */
+const EXHAUSTED = /out of memory/;
+
+export class LocalSession {
+  private readonly worker = startWorker();
+  private readonly waiting = new Map<number, Waiting>();
+  private last = 0;
+  private over = false;
+  state: State = 'loading';
+  /** Members of the answer to api/status. */
+  members: Record<string, unknown>;
+
+  /** `done` hears when it is ready, or cannot be. */
+  constructor(
+    readonly trace: number,
+    readonly files: readonly { number: number; name: string; offset: bigint }[],
+    private readonly done: () => void,
+  ) {
+    this.members = {
+      ...{ state: 'loading', name: nameOf(files), bytes: 0, total_bytes: 0, records: 0 },
+      inputs: files.map(({ number, name, offset }) => ({
+        ...{ input: number, name },
+        offset_ns: String(offset),
+      })),
+    };
+    this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.hear(data);
+    this.worker.onerror = () => this.fail('the engine in this page could not be started', 'other');
+  }
+
+  open(code: WebAssembly.Module, files: WorkerFile[]): void {
+    this.post({ kind: 'open', code, files });
+  }
+
+  private post(message: ToWorker): void {
+    if (!this.over) this.worker.postMessage(message);
+  }
+
+  private hear(message: FromWorker): void {
+    if (message.kind === 'answer') {
+      const waiting = this.waiting.get(message.id);
+      this.waiting.delete(message.id);
+      waiting?.answered(new Response(message.bytes, { status: message.status }));
+    } else if (message.kind === 'status') {
+      // The engine writes JSON, and an object of it.
+      this.members = JSON.parse(`{${message.members}}`) as Record<string, unknown>;
+      this.state = this.members['state'] as State;
+      if (this.state !== 'loading') this.done();
+    } else {
+      const large = EXHAUSTED.test(message.message);
+      const why = large
+        ? 'the memory that a page can have is not enough for it'
+        : `the engine in this page has ended: ${message.message}`;
+      this.fail(why, large ? 'limit' : 'other');
+    }
+  }
+
+  fail(message: string, kind: string): void {
+    if (this.over) return;
+    this.state = 'error';
+    this.members = { ...this.members, state: 'error', error: { message, kind } };
+    this.end();
+    this.done();
+  }
+
+  ask(question: string, signal: AbortSignal | null | undefined): Promise<Response> {
+    const id = ++this.last;
+    return new Promise((answered, failed) => {
+      if (this.over) return failed(new Error('the engine has ended'));
+      if (signal?.aborted) return failed(new DOMException('stopped', 'AbortError'));
+      this.waiting.set(id, { answered, failed });
+      this.post({ kind: 'ask', id, question });
+      signal?.addEventListener('abort', () => {
+        if (!this.waiting.delete(id)) return;
+        this.post({ kind: 'forget', id });
+        failed(new DOMException('stopped', 'AbortError'));
+      });
+    });
+  }
+
+  end(): void {
+    if (this.over) return;
+    this.over = true;
+    this.worker.terminate();
+    for (const { failed } of this.waiting.values()) failed(new Error('the engine has ended'));
+    this.waiting.clear();
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page carries inside: the engine, and the files of its trace.  Each lies, packed by gzip
+// and written as base64, in elements that no browser runs or shows.
+
+export interface Carried {
+  code: Promise<WebAssembly.Module>;
+  files: CarriedFile[];
+  /** What was left out, in words. */
+  note: string;
+}
+
+export interface CarriedFile {
+  name: string;
+  machine: number;
+  offset: bigint;
+  data: Promise<Blob>;
+}
+
+interface Manifest {
+  files: { name: string; machine: number; offset_ns: string }[];
+  note?: string;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  // A function for each letter would take several times as long.
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
+/** The bytes of `what`, taken out of the page so that they are not held twice. */
+function take(page: Document, what: string): Blob {
+  const elements = [...page.querySelectorAll<HTMLElement>(`script[data-of="${what}"]`)];
+  return new Blob(
+    elements.map((element) => {
+      const bytes = fromBase64(element.textContent);
+      element.remove();
+      return bytes;
+    }),
+  );
+}
+
+export function unpacked(packed: Blob): Promise<Blob> {
+  const stream = packed.stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).blob();
+}
+
+async function compile(packed: Blob): Promise<WebAssembly.Module> {
+  return await WebAssembly.compile(await (await unpacked(packed)).arrayBuffer());
+}
+
+/** Null: this page carries nothing, and asks a program. */
+export function findReport(page: Document): Carried | null {
+  const manifest = page.querySelector<HTMLElement>('script[data-of="manifest"]');
+  if (!manifest) return null;
+  // The page's own: `traceview html` has written it.
+  const { files, note = '' } = JSON.parse(manifest.textContent) as Manifest;
+  return {
+    note,
+    code: compile(take(page, 'engine')),
+    files: files.map(({ name, machine, offset_ns }, i) => ({
+      ...{ name, machine },
+      offset: BigInt(offset_ns),
+      data: unpacked(take(page, `file${i}`)),
+    })),
+  };
+}

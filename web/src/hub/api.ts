@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server tells, and the questions for it.
+
+import { ask, type Asked } from './http';
+
+export interface Hub {
+  version: string;
+  name: string;
+  may: { upload: boolean; list: boolean; change: boolean };
+  /** How one logs in; null: nobody needs to. */
+  login: 'token' | 'basic' | null;
+  sample: string | null;
+  limits: { upload_bytes: number | null; keep_seconds: number | null; store_bytes: number | null };
+  /** Null for who may not list. */
+  store: { traces: number; bytes: number } | null;
+}
+
+export type TraceState = 'waiting' | 'reading' | 'ready' | 'failed';
+export type Severity = 'note' | 'warning';
+
+export interface ReadError {
+  message: string;
+  offset: number | null;
+  remedy: string | null;
+}
+
+/** A trace as the list has it. */
+export interface TraceLine {
+  id: string;
+  name: string;
+  bytes: number;
+  uploaded: string;
+  state: TraceState;
+  error: ReadError | null;
+  progress: number | null;
+  format: string | null;
+  version: string | null;
+  length_ns: number | null;
+  events: number | null;
+  calls: number | null;
+  processes: string[];
+  recorded: string | null;
+  labels: string[];
+  note: string;
+  pinned: boolean;
+  expires: string | null;
+  warnings?: number;
+  finding_count?: number;
+}
+
+export interface Thread {
+  index: number;
+  name: string;
+  id: number | null;
+  /** Its place among the trace's processes. */
+  process: number | null;
+  calls: number;
+}
+
+export interface HealthLine {
+  kind: string;
+  text: string;
+  severity: Severity;
+  count: number;
+}
+
+export interface FindingLine {
+  title: string;
+  severity: Severity;
+  text: string;
+}
+
+/** A trace as its own page has it. */
+export interface Trace extends TraceLine {
+  threads: Thread[];
+  health: HealthLine[];
+  findings: FindingLine[];
+}
+
+export interface TraceList {
+  traces: TraceLine[];
+  total: number;
+  after: string | null;
+}
+
+export type Change = Partial<Pick<Trace, 'name' | 'note' | 'labels' | 'pinned'>>;
+
+export class Api {
+  constructor(private readonly base: string) {}
+
+  private async json<T>(path: string, asked: Asked = {}): Promise<T> {
+    return (await (await ask(this.base + path, asked)).json()) as T;
+  }
+
+  private write(method: 'PATCH', body: object): Asked {
+    return {
+      method,
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+    };
+  }
+
+  hub(): Promise<Hub> {
+    return this.json('api/hub');
+  }
+
+  list(query: string, signal?: AbortSignal): Promise<TraceList> {
+    return this.json(`api/traces?${query}`, { signal });
+  }
+
+  trace(id: string, signal?: AbortSignal): Promise<Trace> {
+    return this.json(`api/traces/${id}`, { signal });
+  }
+
+  change(id: string, change: Change): Promise<Trace> {
+    return this.json(`api/traces/${id}`, this.write('PATCH', change));
+  }
+
+  async remove(id: string): Promise<void> {
+    await ask(`${this.base}api/traces/${id}`, { method: 'DELETE' });
+  }
+
+  /** As if it had just come. */
+  readAgain(id: string): Promise<Trace> {
+    return this.json(`api/traces/${id}/read`, { method: 'POST' });
+  }
+
+  async login(token: string): Promise<void> {
+    const headers = { 'Content-Type': 'text/plain' };
+    await ask(`${this.base}login`, { method: 'POST', headers, body: token });
+  }
+
+  async logout(): Promise<void> {
+    await ask(`${this.base}logout`, { method: 'POST' });
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flame graphs as pictures: of all threads together, then of each.
+
+import { fill, h, setText, type Child } from '../base/dom';
+import { formatCount, plural } from '../base/format';
+import { visible } from '../base/visible';
+import { button } from '../views/screens';
+import type { Thread, Trace } from './api';
+import { shown, thing } from './facts';
+import { ask, messageOf } from './http';
+
+/** So many threads have their pictures, or names, without being asked for. */
+const FEW = 24;
+
+function threadName({ name, id }: Thread): string {
+  return id === null ? shown(name) : `[${id}] ${shown(name)}`;
+}
+
+function processName({ processes }: Trace, { process }: Thread): string {
+  return processes.length > 1 && process !== null ? (processes[process] ?? '') : '';
+}
+
+/** A picture that the server draws when it is looked at. */
+function picture(address: string, words: string, className: string): HTMLElement {
+  const note = h('span', { class: 'note' }, 'Drawing…');
+  const image = h('img', {
+    attrs: { alt: words, loading: 'lazy', decoding: 'async', src: address },
+  });
+  const link = h(
+    'a',
+    { class: `picture ${className}`, title: `${words}: open it`, attrs: { href: address } },
+    image,
+    note,
+  );
+  const again = button('Try again', '', () => {
+    fill(failed, '');
+    failed.hidden = true;
+    link.hidden = false;
+    image.src = `${address}${address.includes('?') ? '&' : '?'}try=${Date.now()}`;
+  });
+  const failed = h('p', { class: 'not-drawn', hidden: true, attrs: { role: 'status' } });
+  image.addEventListener('load', () => {
+    link.classList.add('there');
+    const { naturalWidth, naturalHeight, clientWidth, clientHeight } = image;
+    const cut = naturalHeight * clientWidth > (clientHeight + 1) * naturalWidth;
+    note.hidden = !cut || className === 'cut';
+    setText(note, 'The tops of the flames are cut off here. Open the picture for all of it.');
+  });
+  image.addEventListener('error', () => {
+    link.hidden = true;
+    failed.hidden = false;
+    fill(failed, 'The picture could not be drawn. ', again);
+    // An image does not say why: whoever asks for it as text is told.
+    void ask(address).catch((error: unknown) => {
+      if (!failed.hidden) fill(failed, `${visible(messageOf(error))} `, again);
+    });
+  });
+  return h('div', { class: 'frame' }, link, failed);
+}
+
+function figure(base: string, trace: Trace, thread: Thread): HTMLElement {
+  const name = threadName(thread);
+  const process = processName(trace, thread);
+  const address = `${base}flamegraph.svg?thread=${thread.index}`;
+  return h(
+    'figure',
+    { class: 'thread' },
+    h(
+      'figcaption',
+      null,
+      h('a', { class: 'link', attrs: { href: address } }, name),
+      process !== '' && h('span', { class: 'second' }, shown(process, 80)),
+      h('span', { class: 'dim push' }, plural(thread.calls, thing(trace))),
+    ),
+    picture(address, `Flame graph of ${name}`, 'cut'),
+  );
+}
+
+/** Threads without calls have no picture; their names stand in a line. */
+function idleLine(idle: readonly Thread[], what: string): HTMLElement | null {
+  if (idle.length === 0) return null;
+  const names = idle.slice(0, FEW).map(threadName).join(', ');
+  const rest = idle.length > FEW ? ` and ${formatCount(idle.length - FEW)} more` : '';
+  return h('p', { class: 'second' }, `Without ${what}s: ${names}${rest}.`);
+}
+
+function section(id: string, title: string, ...children: Child[]): HTMLElement {
+  return h(
+    'section',
+    { class: 'flames', attrs: { 'aria-labelledby': id } },
+    h('h2', { id }, title),
+    ...children,
+  );
+}
+
+/** Those that have a picture. */
+export function busyThreads({ threads }: Trace): Thread[] {
+  return threads.filter(({ calls }) => calls > 0);
+}
+
+/** `base` is the trace's own address. */
+export function flamesView(base: string, trace: Trace): HTMLElement[] {
+  const what = thing(trace);
+  const busy = busyThreads(trace).sort((a, b) => b.calls - a.calls || a.index - b.index);
+  const idle = idleLine(
+    trace.threads.filter(({ calls }) => calls === 0),
+    what,
+  );
+  if (busy.length === 0) {
+    const words = `No thread has ${what}s, so there is nothing to draw here. The viewer shows the rest.`;
+    return [section('all-threads', 'Flame graph', h('p', { class: 'second' }, words), idle)];
+  }
+  const title = busy.length === 1 ? 'Flame graph' : 'Flame graph of all threads';
+  const all = section(
+    'all-threads',
+    title,
+    picture(`${base}flamegraph.svg`, 'Flame graph of all threads', 'whole'),
+  );
+  if (busy.length === 1) return idle ? [all, idle] : [all];
+  const list = h('div', { class: 'threads' });
+  const rest = h('p', { class: 'more' });
+  const show = (some: readonly Thread[]): void => {
+    list.append(...some.map((thread) => figure(base, trace, thread)));
+  };
+  show(busy.slice(0, FEW));
+  if (busy.length > FEW) {
+    const words = `Show the other ${formatCount(busy.length - FEW)} threads`;
+    const more = button(words, '', () => {
+      show(busy.slice(FEW));
+      rest.remove();
+      list.querySelectorAll<HTMLElement>('figcaption a')[FEW]?.focus();
+    });
+    rest.append(more);
+  }
+  const each = `Each of the ${formatCount(busy.length)} threads with ${what}s`;
+  return [all, section('each-thread', each, list, rest, idle)];
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One question to the server and its answer; what goes wrong becomes a HubError, whose message is a
+// sentence for the user.
+
+/** No answer came at all. */
+export const NO_ANSWER = 0;
+export const LOGIN_WANTED = 401;
+export const FORBIDDEN = 403;
+export const NOT_THERE = 404;
+export const GONE = 410;
+export const TOO_LARGE = 413;
+export const NO_ROOM = 507;
+
+export class HubError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+    /** So many seconds the server asks to wait. */
+    readonly retryAfter: number | null = null,
+  ) {
+    super(message);
+  }
+
+  /** What was asked for is not there, or not any more. */
+  get absent(): boolean {
+    return this.status === NOT_THERE || this.status === GONE;
+  }
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export const noAnswer = (): HubError =>
+  new HubError('The server does not answer.', NO_ANSWER, null);
+
+/** What the server says about its refusal, or what its number means. */
+export function refusal(status: number, body: string, retryAfter: string | null): HubError {
+  const seconds = /^\d{1,5}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
+  let message = `The server refuses with ${status}.`;
+  try {
+    const said = (JSON.parse(body) as { error?: unknown } | null)?.error;
+    if (typeof said === 'string' && said) message = sentence(said);
+  } catch {
+    // A proxy may have answered: the number has to do.
+  }
+  return new HubError(message, status, seconds);
+}
+
+function sentence(text: string): string {
+  const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}
+
+export interface Asked {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'HEAD';
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal | undefined;
+}
+
+export async function ask(address: string, asked: Asked = {}): Promise<Response> {
+  const { method = 'GET', headers = {}, body, signal } = asked;
+  let response: Response;
+  try {
+    response = await fetch(address, {
+      method,
+      cache: 'no-store',
+      // A request that changes something says that it comes from this page and no other.
+      headers: method === 'GET' ? headers : { 'X-Traceview': '1', ...headers },
+      ...(body === undefined ? {} : { body }),
+      ...(signal ? { signal } : {}),
+    });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw noAnswer();
+  }
+  if (response.ok) return response;
+  throw refusal(response.status, await response.text(), response.headers.get('Retry-After'));
+}

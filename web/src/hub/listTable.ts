@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of traces.  Where there is no room for its columns the name's cell says what they would.
+
+import { breakable, fill, h, icon, iconButton, setAttribute, type Child } from '../base/dom';
+import { formatCount, plural } from '../base/format';
+import { effect, untracked } from '../base/signal';
+import { visible } from '../base/visible';
+import type { TraceLine } from './api';
+import type { Context } from './context';
+import { asking, chip, inside, timeOf } from './controls';
+import {
+  countWords,
+  formatWords,
+  lengthWords,
+  processNames,
+  shown,
+  sizeWords,
+  stateWords,
+} from './facts';
+import { sortedBy, type ListQuery, type Sort } from './listQuery';
+import type { ListStore } from './listStore';
+import { traceAddress } from './route';
+import { whenText } from './when';
+
+interface Column {
+  name: string;
+  words: string;
+  sort?: Sort;
+  number?: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'name', words: 'Name', sort: 'name' },
+  { name: 'state', words: 'State' },
+  { name: 'format', words: 'Format' },
+  { name: 'length', words: 'Length', sort: 'length', number: true },
+  { name: 'count', words: 'Calls or events', number: true },
+  { name: 'size', words: 'Size', sort: 'bytes', number: true },
+  { name: 'uploaded', words: 'Uploaded', sort: 'uploaded' },
+  { name: 'process', words: 'Process' },
+  { name: 'labels', words: 'Labels' },
+];
+
+/** Of many processes so many are named. */
+const FEW = 2;
+
+export interface TableActions {
+  ask: (query: ListQuery) => void;
+  pin: (line: TraceLine) => void;
+  remove: (line: TraceLine) => void;
+}
+
+export class ListTable {
+  readonly element: HTMLElement;
+  private readonly body = h('tbody', { on: { keydown: (e) => this.key(e) } });
+  private readonly rows = new Map<string, { text: string; row: HTMLTableRowElement }>();
+  /** The trace whose deletion is being asked about. */
+  private asked: string | null = null;
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly store: ListStore,
+    private readonly act: TableActions,
+  ) {
+    const head = COLUMNS.map((column) => this.head(column));
+    const last = h('th', { class: 'actions' }, h('span', { class: 'sr-only' }, 'Actions'));
+    this.element = h(
+      'table',
+      { class: 'traces' },
+      h('caption', { class: 'sr-only' }, 'Traces'),
+      h('thead', null, h('tr', null, ...head, last)),
+      this.body,
+    );
+    effect(() => {
+      const listed = store.listed.get();
+      const may = ctx.hub.get()?.may.change === true;
+      untracked(() => this.show(listed?.traces ?? [], may));
+    });
+  }
+
+  private head({ name, words, sort, number }: Column): HTMLElement {
+    const attrs = { scope: 'col' };
+    const className = `${name}${number ? ' number' : ''}`;
+    if (!sort) return h('th', { class: className, attrs }, words);
+    const mark = h('span', { class: 'mark', attrs: { 'aria-hidden': true } });
+    const click = (): void => this.act.ask(sortedBy(this.store.query.peek(), sort));
+    const cell = h(
+      'th',
+      { class: className, attrs },
+      h('button', { attrs: { type: 'button' }, on: { click } }, words, mark),
+    );
+    effect(() => {
+      const query = this.store.query.get();
+      const own = query.sort === sort;
+      setAttribute(cell, 'aria-sort', own ? (query.down ? 'descending' : 'ascending') : null);
+      fill(mark, own ? (query.down ? '▾' : '▴') : '');
+    });
+    return cell;
+  }
+
+  /** A line that says the same stays as it is, with the keyboard in it. */
+  private show(lines: readonly TraceLine[], may: boolean): void {
+    const wanted = new Set(lines.map(({ id }) => id));
+    for (const [id, { row }] of this.rows) {
+      if (wanted.has(id)) continue;
+      row.remove();
+      this.rows.delete(id);
+    }
+    lines.forEach((line, i) => {
+      const text = JSON.stringify([line, may, this.asked === line.id]);
+      const old = this.rows.get(line.id);
+      let row = old?.row;
+      if (!row || old?.text !== text) {
+        row = this.made(line, may, old?.row);
+        this.rows.set(line.id, { text, row });
+      }
+      if (this.body.rows[i] !== row) this.body.insertBefore(row, this.body.rows[i] ?? null);
+    });
+  }
+
+  private again(): void {
+    this.show(this.store.listed.peek()?.traces ?? [], this.ctx.hub.peek()?.may.change === true);
+  }
+
+  private made(
+    line: TraceLine,
+    may: boolean,
+    old: HTMLTableRowElement | undefined,
+  ): HTMLTableRowElement {
+    const cells = this.cells(line);
+    const row = h(
+      'tr',
+      { attrs: { 'data-id': line.id, 'data-state': line.state } },
+      h('th', { class: 'name', attrs: { scope: 'row' } }, ...this.name(line, may)),
+      ...COLUMNS.slice(1).map(({ name, number }) =>
+        h('td', { class: `${name}${number ? ' number' : ''}` }, ...(cells[name] ?? [])),
+      ),
+      h('td', { class: 'actions' }, ...(may ? this.actions(line) : [])),
+    );
+    if (old) {
+      const held = old.contains(document.activeElement) ? document.activeElement : null;
+      const role = (held as HTMLElement | null)?.dataset['role'];
+      old.replaceWith(row);
+      if (held) row.querySelector<HTMLElement>(`[data-role="${role ?? 'open'}"]`)?.focus();
+    }
+    return row;
+  }
+
+  private name(line: TraceLine, may: boolean): Child[] {
+    const address = traceAddress(this.ctx.base, line.id);
+    const link = inside(address, 'link', ...breakable(shown(line.name)));
+    link.dataset['role'] = 'open';
+    const state = line.state === 'ready' ? '' : stateWords(line);
+    const facts = [state, formatWords(line), lengthWords(line), sizeWords(line)];
+    const brief = [...facts, whenText(line.uploaded)].filter(Boolean).join(' · ');
+    return [
+      link,
+      // Who may change it sees that at the button.
+      line.pinned && !may && pinned(),
+      line.note !== '' &&
+        h(
+          'span',
+          { class: 'note', title: visible(line.note) },
+          shown(line.note.replace(/\s+/g, ' '), 120),
+        ),
+      h('span', { class: 'brief' }, brief),
+      h('span', { class: 'brief' }, ...this.labels(line)),
+    ];
+  }
+
+  private cells(line: TraceLine): Record<string, Child[]> {
+    return {
+      state: state(line),
+      format: [h('span', { title: formatWords(line) }, visible(line.format ?? ''))],
+      length: [lengthWords(line)],
+      count: [countWords(line)],
+      size: [sizeWords(line)],
+      uploaded: [timeOf(line.uploaded)],
+      process: this.processes(line),
+      labels: this.labels(line),
+    };
+  }
+
+  private labels({ labels }: TraceLine): Child[] {
+    return labels.map((label) =>
+      chip(shown(label, 40), 'Only traces with this label', () =>
+        this.act.ask({ ...this.store.query.peek(), label }),
+      ),
+    );
+  }
+
+  private processes(line: TraceLine): Child[] {
+    const processes = processNames(line);
+    const few = processes.slice(0, FEW).flatMap((process, i): Child[] => [
+      i > 0 ? ', ' : null,
+      h(
+        'button',
+        {
+          class: 'link',
+          title: 'Only traces of this process',
+          attrs: { type: 'button' },
+          on: { click: () => this.act.ask({ ...this.store.query.peek(), process }) },
+        },
+        shown(process, 60),
+      ),
+    ]);
+    const rest = processes.length - FEW;
+    return rest > 0 ? [...few, ` and ${formatCount(rest)} more`] : few;
+  }
+
+  private actions(line: TraceLine): Child[] {
+    const name = shown(line.name, 60);
+    if (this.asked === line.id) {
+      const back = (): void => {
+        this.asked = null;
+        this.again();
+        this.focusIn(line.id, 'delete');
+      };
+      const remove = (): void => {
+        this.asked = null;
+        this.step(line.id, 1);
+        this.act.remove(line);
+      };
+      return [asking(`Delete ${name}?`, 'Delete', remove, back)];
+    }
+    const pin = iconButton('pin', `${line.pinned ? 'Unpin' : 'Pin'} ${name}`, () =>
+      this.act.pin(line),
+    );
+    pin.title = line.pinned ? 'Unpin' : 'Pin: it is kept whatever its age';
+    setAttribute(pin, 'aria-pressed', line.pinned);
+    pin.dataset['role'] = 'pin';
+    const remove = iconButton('bin', `Delete ${name}…`, () => {
+      this.asked = line.id;
+      this.again();
+      this.rows.get(line.id)?.row.querySelector<HTMLElement>('.asking button')?.focus();
+    });
+    remove.title = 'Delete…';
+    remove.dataset['role'] = 'delete';
+    return [pin, remove];
+  }
+
+  private focusIn(id: string, role: string): void {
+    this.rows.get(id)?.row.querySelector<HTMLElement>(`[data-role="${role}"]`)?.focus();
+  }
+
+  /** Up and down go from name to name. */
+  private key(e: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    const id = (e.target as HTMLElement).closest<HTMLElement>('tr')?.dataset['id'];
+    if (!step || !id || e.altKey || e.ctrlKey || e.metaKey) return;
+    if (this.step(id, step)) e.preventDefault();
+  }
+
+  private step(id: string, step: number): boolean {
+    const rows = [...this.body.rows];
+    const next = rows[rows.findIndex((row) => row.dataset['id'] === id) + step];
+    next?.querySelector<HTMLElement>('[data-role="open"]')?.focus();
+    return next !== undefined;
+  }
+}
+
+function pinned(): HTMLElement {
+  const mark = icon('pin', 'pinned');
+  return h(
+    'span',
+    { title: 'Pinned: it is kept whatever its age' },
+    mark,
+    h('span', { class: 'sr-only' }, 'pinned'),
+  );
+}
+
+function state(line: TraceLine): Child[] {
+  if (line.state === 'failed') return [h('span', { class: 'failed' }, icon('error'), 'failed')];
+  if (line.state !== 'ready') return [h('span', { class: 'busy' }, stateWords(line))];
+  const { warnings = 0, finding_count: findings = 0 } = line;
+  return [
+    'ready',
+    warnings > 0 && counted('warning', warnings, 'warning'),
+    findings > 0 && counted('note', findings, 'finding'),
+  ];
+}
+
+/** A number with a sign; what it is, in words, for who rests on it or listens. */
+function counted(sign: 'warning' | 'note', count: number, what: string): HTMLElement {
+  const words = plural(count, what);
+  return h(
+    'span',
+    { class: `counted ${sign}`, title: words },
+    icon(sign),
+    h('span', { attrs: { 'aria-hidden': true } }, formatCount(count)),
+    h('span', { class: 'sr-only' }, words),
+  );
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way in, where the server wants to know who asks.
+
+import { fill, h } from '../base/dom';
+import { effect } from '../base/signal';
+import { button } from '../views/screens';
+import { ask, FORBIDDEN, HubError } from './http';
+import type { Context } from './context';
+import { Trouble } from './controls';
+
+export class LoginView {
+  readonly element = h('section', {
+    class: 'login',
+    hidden: true,
+    attrs: { 'aria-labelledby': 'login' },
+  });
+  private readonly trouble = new Trouble();
+
+  constructor(private readonly ctx: Context) {
+    let made: string | null = null;
+    effect(() => {
+      const hub = ctx.hub.get();
+      const login = hub && !hub.may.change ? hub.login : null;
+      this.element.hidden = login === null;
+      // What somebody has begun to type stays when the server is only asked again.
+      if (login === made) return;
+      made = login;
+      if (login !== null) fill(this.element, ...this.form(login));
+    });
+  }
+
+  focus(): void {
+    this.element.querySelector<HTMLElement>('input, button')?.focus();
+  }
+
+  private form(login: 'token' | 'basic'): HTMLElement[] {
+    const title = h('h2', { id: 'login' }, 'Log in');
+    return login === 'token' ? [title, ...this.token()] : [title, ...this.basic()];
+  }
+
+  private token(): HTMLElement[] {
+    const input = h('input', {
+      class: 'field',
+      id: 'token',
+      attrs: { type: 'password', autocomplete: 'current-password', required: true },
+    });
+    const submit = h('button', { class: 'button primary', attrs: { type: 'submit' } }, 'Log in');
+    const form = h(
+      'form',
+      {
+        on: {
+          submit: (e) => {
+            e.preventDefault();
+            void this.enter(input, submit);
+          },
+        },
+      },
+      // Those who keep passwords for people want a name beside one.
+      h('input', {
+        hidden: true,
+        attrs: { type: 'text', autocomplete: 'username', value: 'token', 'aria-hidden': true },
+      }),
+      h('label', { attrs: { for: 'token' } }, 'Token'),
+      input,
+      submit,
+    );
+    const words = 'This server wants the token that its owner has given you.';
+    return [h('p', { class: 'second' }, words), form, this.trouble.element];
+  }
+
+  private async enter(input: HTMLInputElement, submit: HTMLButtonElement): Promise<void> {
+    submit.disabled = true;
+    const well = await this.trouble.during(async () => {
+      try {
+        await this.ctx.api.login(input.value.trim());
+      } catch (error) {
+        if (error instanceof HubError && error.status === FORBIDDEN)
+          throw new Error('That is not the token of this server.');
+        throw error;
+      }
+      input.value = '';
+      await this.ctx.again();
+    });
+    submit.disabled = false;
+    if (well) this.ctx.say('You are logged in.');
+    else input.select();
+  }
+
+  /** The browser asks for name and password by itself when a page wants them. */
+  private basic(): HTMLElement[] {
+    const enter = async (): Promise<void> => {
+      await this.trouble.during(async () => {
+        await ask(`${this.ctx.base}api/traces?limit=1`);
+        await this.ctx.again();
+      });
+    };
+    return [
+      h(
+        'p',
+        { class: 'second' },
+        'This server wants a name and a password: your browser asks for them.',
+      ),
+      h(
+        'p',
+        null,
+        button('Log in…', 'primary', () => void enter()),
+      ),
+      this.trouble.element,
+    ];
+  }
+}

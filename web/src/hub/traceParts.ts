@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace's page says of it: its facts, what was repaired, what is remarkable.
+
+import { h, icon, type Child } from '../base/dom';
+import { formatCount, plural } from '../base/format';
+import { visible } from '../base/visible';
+import type { FindingLine, HealthLine, Severity, Trace } from './api';
+import { chip, inside, timeOf } from './controls';
+import {
+  countWords,
+  formatWords,
+  lengthWords,
+  offsetWords,
+  processNames,
+  shown,
+  sizeWords,
+  thing,
+} from './facts';
+
+const SEVERITIES: Record<Severity, string> = { warning: 'Warning', note: 'Note' };
+
+function mark(severity: Severity): SVGSVGElement {
+  return icon(severity === 'warning' ? 'warning' : 'note');
+}
+
+/** Warnings first: something is lost or guessed. */
+function sorted<T extends { severity: Severity }>(lines: readonly T[]): T[] {
+  const warned = lines.filter(({ severity }) => severity === 'warning');
+  return [...warned, ...lines.filter(({ severity }) => severity !== 'warning')];
+}
+
+/** What it is in one line, below its name. */
+export function summary(trace: Trace): HTMLElement {
+  const words = [
+    formatWords(trace),
+    lengthWords(trace),
+    trace.threads.length > 0 ? plural(trace.threads.length, 'thread') : '',
+    countWords(trace),
+    sizeWords(trace),
+  ];
+  return h(
+    'p',
+    { class: 'summary' },
+    ...words.filter(Boolean).flatMap((word) => [h('span', null, word), ' ']),
+    h('span', null, 'uploaded ', timeOf(trace.uploaded)),
+  );
+}
+
+export function factsTable(trace: Trace, base: string): HTMLElement {
+  const names = processNames(trace);
+  const pairs: [string, Child[]][] = [
+    ['Format', [formatWords(trace)]],
+    ['Length', [lengthWords(trace)]],
+    ['Threads', [trace.threads.length > 0 && formatCount(trace.threads.length)]],
+    [
+      thing(trace) === 'call' ? 'Calls' : 'Slices',
+      [trace.calls !== null && trace.calls > 0 && formatCount(trace.calls)],
+    ],
+    ['Events', [trace.events !== null && formatCount(trace.events)]],
+    [names.length > 1 ? 'Processes' : 'Process', processLinks(names, base)],
+    ['Recorded', [trace.recorded !== null && timeOf(trace.recorded)]],
+    [
+      'Size',
+      [`${sizeWords(trace)}${trace.bytes >= 1000 ? `, ${plural(trace.bytes, 'byte')}` : ''}`],
+    ],
+    ['Uploaded', [timeOf(trace.uploaded)]],
+  ];
+  const there = pairs.filter(([, value]) => value.some(Boolean));
+  return h(
+    'table',
+    { class: 'facts' },
+    h(
+      'tbody',
+      null,
+      ...there.map(([what, value]) =>
+        h('tr', null, h('th', { attrs: { scope: 'row' } }, what), h('td', null, ...value)),
+      ),
+    ),
+  );
+}
+
+const MOST_PROCESSES = 12;
+
+function processLinks(processes: readonly string[], base: string): Child[] {
+  const rest = processes.length - MOST_PROCESSES;
+  const named = processes
+    .slice(0, MOST_PROCESSES)
+    .map((process) =>
+      h(
+        'div',
+        null,
+        inside(`${base}?process=${encodeURIComponent(process)}`, 'link', shown(process)),
+      ),
+    );
+  return rest > 0 ? [...named, h('div', { class: 'dim' }, `and ${formatCount(rest)} more`)] : named;
+}
+
+function section(id: string, title: string, ...children: Child[]): HTMLElement {
+  return h('section', { attrs: { 'aria-labelledby': id } }, h('h2', { id }, title), ...children);
+}
+
+export function healthPart(health: readonly HealthLine[], viewer: string): HTMLElement {
+  const good = 'The file was read without anything to repair or to skip.';
+  if (health.length === 0) return section('health', 'Health', h('p', { class: 'good' }, good));
+  return section(
+    'health',
+    'Health',
+    h('p', { class: 'second' }, 'What was repaired, moved or left out while the file was read.'),
+    h(
+      'ul',
+      { class: 'lines' },
+      ...sorted(health).map(({ severity, count, text, kind }) =>
+        h(
+          'li',
+          { class: severity },
+          mark(severity),
+          h(
+            'span',
+            null,
+            h('b', null, `${SEVERITIES[severity]}: `),
+            `${formatCount(count)} × ${visible(text)} `,
+            h('span', { class: 'second' }, visible(kind)),
+          ),
+        ),
+      ),
+    ),
+    h(
+      'p',
+      null,
+      h(
+        'a',
+        { class: 'link', attrs: { href: `${viewer}#tab=health` } },
+        'See the places in the viewer',
+      ),
+    ),
+  );
+}
+
+export function findingsPart(findings: readonly FindingLine[], viewer: string): HTMLElement | null {
+  if (findings.length === 0) return null;
+  return section(
+    'findings',
+    'Findings',
+    h(
+      'ul',
+      { class: 'lines' },
+      ...sorted(findings).map(({ severity, title, text }) =>
+        h(
+          'li',
+          { class: severity },
+          mark(severity),
+          h(
+            'span',
+            null,
+            h('b', null, `${SEVERITIES[severity]}: ${visible(title)}`),
+            h('br', null),
+            visible(text),
+          ),
+        ),
+      ),
+    ),
+    h(
+      'p',
+      null,
+      h(
+        'a',
+        { class: 'link', attrs: { href: `${viewer}#tab=findings` } },
+        'See them in the viewer',
+      ),
+    ),
+  );
+}
+
+/** The trace could not be read: why, where, and what may help.  The original is there all the same. */
+export function failedPart(trace: Trace): HTMLElement {
+  const error = trace.error ?? { message: 'It could not be read.', offset: null, remedy: null };
+  return h(
+    'section',
+    { class: 'failure', attrs: { role: 'alert' } },
+    h('h2', null, icon('error'), 'This trace could not be read'),
+    h('p', null, visible(error.message)),
+    error.offset !== null && h('div', { class: 'bytes' }, offsetWords(error.offset)),
+    error.remedy !== null && h('p', { class: 'second' }, visible(error.remedy)),
+    h('p', { class: 'second' }, 'The file is kept as it came and can be downloaded.'),
+  );
+}
+
+/** Labels as links to the list. */
+export function labelLinks(
+  labels: readonly string[],
+  base: string,
+  go: (to: string) => void,
+): Child[] {
+  return labels.map((label) =>
+    chip(shown(label, 40), 'All traces with this label', () =>
+      go(`${base}?label=${encodeURIComponent(label)}`),
+    ),
+  );
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uploads over HTTP, by the protocol tus 1.0 (core, creation, termination).
+
+import { ask, HubError, noAnswer, refusal } from './http';
+import { lastPart, traceOf } from './route';
+import type { Standing, Wire } from './upload';
+
+const VERSION = { 'Tus-Resumable': '1.0.0', 'X-Traceview': '1' };
+/** A connection over which nothing goes for so long is dead. */
+const SILENT_MS = 60_000;
+/** The server may have gigabytes to write to its disk before it answers. */
+const WRITING_MS = 600_000;
+
+export function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+function offsetOf(text: string | null): number {
+  if (!/^\d{1,15}$/.test(text ?? '')) throw new HubError('The server names no offset.', 502);
+  return Number(text);
+}
+
+export class Tus implements Wire {
+  private readonly uploads: string;
+
+  constructor(private readonly base: string) {
+    this.uploads = `${base}api/uploads`;
+  }
+
+  async create(name: string, size: number, signal: AbortSignal): Promise<Standing> {
+    const { headers } = await ask(this.uploads, {
+      method: 'POST',
+      signal,
+      headers: {
+        ...VERSION,
+        'Upload-Length': String(size),
+        'Upload-Metadata': `filename ${base64(name)}`,
+      },
+    });
+    const uid = lastPart(headers.get('Location'));
+    if (uid === null) throw new HubError('The server names no upload.', 502);
+    return { uid, offset: 0, trace: traceOf(headers.get('Traceview-Location')) };
+  }
+
+  async look(uid: string, signal: AbortSignal): Promise<Standing> {
+    const asked = { method: 'HEAD' as const, headers: VERSION, signal };
+    const { headers } = await ask(`${this.uploads}/${uid}`, asked);
+    const offset = offsetOf(headers.get('Upload-Offset'));
+    return { uid, offset, trace: traceOf(headers.get('Traceview-Location')) };
+  }
+
+  /** By XMLHttpRequest: fetch does not tell how much of a body has gone. */
+  send(
+    uid: string,
+    offset: number,
+    piece: ArrayBuffer,
+    told: (bytes: number) => void,
+    signal: AbortSignal,
+  ): Promise<Standing> {
+    return new Promise((done, failed) => {
+      const request = new XMLHttpRequest();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const watch = (ms: number): void => {
+        clearTimeout(timer);
+        timer = setTimeout(() => request.abort(), ms);
+      };
+      const aborted = (): void => request.abort();
+      signal.addEventListener('abort', aborted);
+      request.upload.addEventListener('progress', ({ loaded }) => {
+        watch(SILENT_MS);
+        told(Math.min(loaded, piece.byteLength));
+      });
+      request.upload.addEventListener('load', () => watch(WRITING_MS));
+      request.addEventListener('loadend', () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', aborted);
+        if (signal.aborted) failed(new DOMException('it was cancelled', 'AbortError'));
+        else {
+          try {
+            done(standing(uid, request));
+          } catch (error) {
+            failed(error instanceof HubError ? error : noAnswer());
+          }
+        }
+      });
+      request.open('PATCH', `${this.uploads}/${uid}`);
+      const headers = {
+        ...VERSION,
+        'Upload-Offset': String(offset),
+        'Content-Type': 'application/offset+octet-stream',
+      };
+      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+      watch(SILENT_MS);
+      request.send(piece);
+    });
+  }
+
+  async drop(uid: string): Promise<void> {
+    await ask(`${this.uploads}/${uid}`, { method: 'DELETE', headers: VERSION });
+  }
+
+  async known(trace: string): Promise<boolean> {
+    try {
+      await ask(`${this.base}api/traces/${trace}`);
+      return true;
+    } catch (error) {
+      if (error instanceof HubError && error.absent) return false;
+      throw error;
+    }
+  }
+}
+
+function standing(uid: string, request: XMLHttpRequest): Standing {
+  const { status } = request;
+  if (status === 0) throw noAnswer();
+  if (status < 200 || status > 299) {
+    throw refusal(status, request.responseText, request.getResponseHeader('Retry-After'));
+  }
+  return {
+    uid,
+    offset: offsetOf(request.getResponseHeader('Upload-Offset')),
+    trace: traceOf(request.getResponseHeader('Traceview-Location')),
+  };
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file on its way to the server: in pieces, from where the server has it, again after an
+// interruption, until the server names the trace that it has become.
+
+import { formatBytes } from '../base/format';
+import { signal } from '../base/signal';
+import { fingerprint, type Known, type Memory } from './fingerprint';
+import { HubError, isAbort, LOGIN_WANTED, messageOf, NO_ANSWER, NO_ROOM, TOO_LARGE } from './http';
+import { Rate } from './rate';
+
+/** What the server says of an upload. */
+export interface Standing {
+  uid: string;
+  offset: number;
+  trace: string | null;
+}
+
+export interface Wire {
+  create(name: string, size: number, signal: AbortSignal): Promise<Standing>;
+  /** How much of it the server has. */
+  look(uid: string, signal: AbortSignal): Promise<Standing>;
+  send(
+    uid: string,
+    offset: number,
+    piece: ArrayBuffer,
+    told: (bytes: number) => void,
+    signal: AbortSignal,
+  ): Promise<Standing>;
+  drop(uid: string): Promise<void>;
+  /** There is such a trace. */
+  known(trace: string): Promise<boolean>;
+}
+
+export interface World {
+  wire: Wire;
+  memory: Memory;
+  now: () => number;
+  /** Ends early when the network is back. */
+  wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export type Phase = 'waiting' | 'sending' | 'resting' | 'stopped' | 'done' | 'cancelled';
+
+export const PIECE = 8 * 1024 * 1024;
+/** So often it is tried again while nothing gets through. */
+const TRIES = 8;
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 15_000;
+const LONGEST_ASKED_MS = 60_000;
+/** How often the memory hears that somebody is at work. */
+const BEAT_MS = 5000;
+
+/** What may be better in a moment, without anybody doing anything. */
+const PASSING = new Set([NO_ANSWER, 408, 409, 423, 429, 500, 502, 503, 504]);
+/** What will not be better, however often it is sent. */
+const FINAL = new Set([TOO_LARGE, 415, 422]);
+
+export class Upload {
+  readonly phase = signal<Phase>('waiting');
+  readonly sent = signal(0);
+  /** Why it rests or has stopped. */
+  readonly message = signal('');
+  /** It may go on from where it is when somebody says so. */
+  readonly resumable = signal(true);
+  readonly trace = signal<string | null>(null);
+  readonly rate = new Rate();
+  private key = '';
+  private uid: string | null = null;
+  private promised: string | null = null;
+  private tries = 0;
+  /** So much the server has said that it has. */
+  private confirmed = 0;
+  private beat = 0;
+  private controller = new AbortController();
+
+  constructor(
+    readonly file: Known,
+    private readonly world: World,
+    /** It was chosen by itself: its page is what comes next. */
+    readonly alone = false,
+  ) {}
+
+  /** It is being sent, or will be without anybody doing anything. */
+  active(): boolean {
+    return ['waiting', 'sending', 'resting'].includes(this.phase.get());
+  }
+
+  /** Resolves when it is done, stopped or cancelled. */
+  async run(): Promise<void> {
+    this.controller = new AbortController();
+    this.tries = 0;
+    this.resumable.set(true);
+    while (this.phase.peek() !== 'cancelled') {
+      this.phase.set('sending');
+      this.message.set('');
+      try {
+        await this.attempt();
+        return;
+      } catch (error) {
+        if (isAbort(error)) return;
+        if (!(await this.rested(error))) return;
+      }
+    }
+  }
+
+  /** Waits where that may help; otherwise the upload stops here. */
+  private async rested(error: unknown): Promise<boolean> {
+    const status = error instanceof HubError ? error.status : null;
+    const asked = error instanceof HubError ? error.retryAfter : null;
+    this.rate.reset();
+    this.sent.set(this.confirmed);
+    if (status === null || !PASSING.has(status) || ++this.tries > TRIES) {
+      this.stop(error, status);
+      return false;
+    }
+    const own = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.tries - 1));
+    const ms = asked === null ? own : Math.min(LONGEST_ASKED_MS, asked * 1000);
+    this.message.set(`${messageOf(error)} Trying again.`);
+    this.phase.set('resting');
+    try {
+      await this.world.wait(ms, this.controller.signal);
+    } catch {
+      return false; // It was cancelled meanwhile.
+    }
+    return true;
+  }
+
+  private stop(error: unknown, status: number | null): void {
+    if (this.phase.peek() === 'cancelled') return;
+    this.resumable.set(status === null || !FINAL.has(status));
+    this.message.set(stopWords(messageOf(error), status, this.sent.peek()));
+    this.phase.set('stopped');
+    this.leave();
+  }
+
+  private async attempt(): Promise<void> {
+    const { signal } = this.controller;
+    this.key ||= await readable(fingerprint(this.file));
+    let standing = await this.standing(signal);
+    this.arrived(standing);
+    while (standing.offset < this.file.size) {
+      const from = standing.offset;
+      const piece = await readable(this.file.slice(from, from + PIECE).arrayBuffer());
+      const told = (bytes: number): void => this.progress(from + bytes);
+      standing = await this.world.wire.send(standing.uid, from, piece, told, signal);
+      if (standing.offset <= from) throw new HubError('The server takes nothing.', 503);
+      this.tries = 0;
+      this.arrived(standing);
+    }
+    if (this.promised === null) throw new HubError('The server names no trace.', 502);
+    this.world.memory.forget(this.key);
+    this.trace.set(this.promised);
+    this.phase.set('done');
+  }
+
+  /** Where the server has it; it is announced there if nothing is known of it. */
+  private async standing(signal: AbortSignal): Promise<Standing> {
+    const { wire, memory } = this.world;
+    const old = memory.find(this.key);
+    const uid = this.uid ?? old?.uid ?? null;
+    this.promised ??= old?.trace ?? null;
+    if (uid !== null) {
+      try {
+        return await wire.look(uid, signal);
+      } catch (error) {
+        if (!(error instanceof HubError) || !error.absent) throw error;
+      }
+      // The answer to the last piece may have been lost: then the trace is there already.
+      const trace = this.promised;
+      if (trace !== null && (await wire.known(trace)))
+        return { uid, offset: this.file.size, trace };
+      this.promised = null;
+    }
+    return await wire.create(this.file.name, this.file.size, signal);
+  }
+
+  private arrived({ uid, offset, trace }: Standing): void {
+    this.uid = uid;
+    this.promised = trace ?? this.promised;
+    this.beat = 0;
+    this.confirmed = offset;
+    this.progress(offset);
+  }
+
+  private progress(sent: number): void {
+    const now = this.world.now();
+    this.sent.set(sent);
+    this.rate.add(now, sent);
+    if (this.uid === null || now - this.beat < BEAT_MS) return;
+    this.beat = now;
+    this.remember(now);
+  }
+
+  private remember(at: number): void {
+    if (this.uid === null || !this.key) return;
+    const { name, size } = this.file;
+    this.world.memory.keep(this.key, { uid: this.uid, name, size, trace: this.promised, at });
+  }
+
+  /** The page goes away, or the upload has stopped: another page may take it up at once. */
+  leave(): void {
+    if (['sending', 'resting', 'stopped'].includes(this.phase.peek())) this.remember(0);
+  }
+
+  /** The part that the server has is thrown away. */
+  async cancel(): Promise<void> {
+    this.phase.set('cancelled');
+    this.controller.abort();
+    if (this.key) this.world.memory.forget(this.key);
+    if (this.uid === null) return;
+    try {
+      await this.world.wire.drop(this.uid);
+    } catch {
+      // The server throws away by itself what nobody continues.
+    }
+  }
+}
+
+async function readable<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch {
+    throw new Error(
+      'The file cannot be read any more: it has changed or is gone. Choose it again.',
+    );
+  }
+}
+
+function stopWords(message: string, status: number | null, sent: number): string {
+  const kept = sent > 0 ? ` ${formatBytes(sent)} are there and stay.` : '';
+  if (status === NO_ROOM) return `${message}${kept} Continue when there is room.`;
+  if (status === LOGIN_WANTED) return `The server wants you to log in.${kept}`;
+  return status === null || FINAL.has(status) ? message : `${message}${kept}`;
+}
+
+/** Why a file is not even begun with; null: it may be sent. */
+export function unfit(file: Pick<File, 'name' | 'size'>, most: number | null): string | null {
+  if (file.size === 0) return 'The file is empty.';
+  if (most !== null && file.size > most)
+    return `The file is larger than this server takes, ${formatBytes(most)}.`;
+  return null;
+}

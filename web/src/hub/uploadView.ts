@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files on their way, a line each; those that were refused, and those that were left earlier.
+
+import { fill, h, icon, setText, type Child } from '../base/dom';
+import { formatBytes, plural } from '../base/format';
+import { effect, onEnd, ownEffects, untracked } from '../base/signal';
+import { button } from '../views/screens';
+import type { Context } from './context';
+import { copyButton, inside } from './controls';
+import { shown } from './facts';
+import type { Remembered } from './fingerprint';
+import { timeLeft } from './rate';
+import { traceAddress } from './route';
+import type { Phase, Upload } from './upload';
+import type { Refused } from './uploads';
+
+const PHASES: Record<Phase, string> = {
+  waiting: 'waiting for its turn',
+  sending: '',
+  resting: '',
+  stopped: 'stopped',
+  done: 'there',
+  cancelled: 'cancelled',
+};
+
+/** How often the figures change: oftener nobody reads them. */
+const TICK_MS = 250;
+
+export function share(upload: Upload): number {
+  const { size } = upload.file;
+  return size > 0 ? Math.min(1, upload.sent.get() / size) : 1;
+}
+
+/** "412.6 MB of 980.0 MB, 28.4 MB/s, about 20 s left". */
+export function figures(upload: Upload): string {
+  const { size } = upload.file;
+  const sent = upload.sent.get();
+  const phase = upload.phase.get();
+  if (phase === 'done') return formatBytes(size);
+  if (phase === 'sending' && sent >= size)
+    return `${formatBytes(size)} sent, the server is writing them`;
+  const perSecond = phase === 'sending' ? upload.rate.perSecond() : null;
+  return [
+    `${formatBytes(sent)} of ${formatBytes(size)}`,
+    perSecond === null ? PHASES[phase] : `${formatBytes(Math.round(perSecond))}/s`,
+    timeLeft(size - sent, perSecond),
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+class UploadLine {
+  readonly element: HTMLElement;
+  readonly end: () => void;
+  private readonly bar = h('i', null);
+  private readonly figures = h('span', { class: 'figures' });
+  private readonly message = h('p', { class: 'message' });
+  private readonly actions = h('span', { class: 'actions' });
+  private readonly name: string;
+  private last = -Infinity;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly upload: Upload,
+  ) {
+    this.name = shown(upload.file.name);
+    const progress = h(
+      'div',
+      {
+        class: 'progress-line',
+        attrs: {
+          role: 'progressbar',
+          'aria-label': `Upload of ${this.name}`,
+          'aria-valuemin': 0,
+          'aria-valuemax': 100,
+        },
+      },
+      this.bar,
+    );
+    this.element = h(
+      'li',
+      { class: 'upload' },
+      h('span', { class: 'name', title: this.name }, this.name),
+      this.figures,
+      this.actions,
+      progress,
+      this.message,
+    );
+    this.end = ownEffects(() => {
+      effect(() => {
+        const percent = share(upload) * 100;
+        this.bar.style.width = `${percent.toFixed(2)}%`;
+        progress.setAttribute('aria-valuenow', String(Math.floor(percent)));
+        this.tell();
+      });
+      effect(() => {
+        const phase = upload.phase.get();
+        this.element.dataset['phase'] = phase;
+        setText(this.message, upload.message.get());
+        untracked(() => this.act(phase));
+      });
+    });
+  }
+
+  private tell(): void {
+    const text = figures(this.upload);
+    const now = performance.now();
+    clearTimeout(this.timer);
+    if (this.upload.phase.peek() === 'sending' && now - this.last < TICK_MS) {
+      this.timer = setTimeout(() => untracked(() => this.tell()), TICK_MS);
+      return;
+    }
+    this.last = now;
+    setText(this.figures, text);
+  }
+
+  private act(phase: Phase): void {
+    const hadFocus = this.actions.contains(document.activeElement);
+    const { uploads } = this.ctx;
+    const trace = this.upload.trace.peek();
+    const cancel = button('Cancel', '', () => void uploads.cancel(this.upload));
+    cancel.setAttribute('aria-label', `Cancel the upload of ${this.name}`);
+    const parts: Child[] = [];
+    if (phase === 'done' && trace !== null) {
+      const address = traceAddress(this.ctx.base, trace);
+      parts.push(inside(address, 'button primary', 'Open its page'));
+      parts.push(copyButton(this.ctx, 'Copy address', () => location.origin + address));
+      parts.push(button('Clear', '', () => uploads.remove(this.upload)));
+    } else if (phase === 'stopped' && this.upload.resumable.peek()) {
+      const words = this.upload.sent.peek() > 0 ? 'Continue' : 'Try again';
+      parts.push(button(words, 'primary', () => uploads.again(this.upload)));
+      parts.push(cancel);
+    } else if (phase === 'stopped') {
+      parts.push(button('Clear', '', () => void uploads.cancel(this.upload)));
+    } else if (phase !== 'cancelled') parts.push(cancel);
+    fill(this.actions, ...parts);
+    if (hadFocus) this.actions.querySelector<HTMLElement>('a, button')?.focus();
+  }
+}
+
+export class UploadView {
+  readonly element = h('section', {
+    class: 'uploads',
+    hidden: true,
+    attrs: { 'aria-label': 'Uploads' },
+  });
+  private readonly list = h('ul', null);
+  private readonly others = h('ul', null);
+  private readonly lines = new Map<Upload, UploadLine>();
+
+  constructor(
+    private readonly ctx: Context,
+    choose: () => void,
+  ) {
+    this.element.append(this.list, this.others);
+    const { uploads } = ctx;
+    effect(() => {
+      const all = uploads.all.get();
+      untracked(() => this.show(all));
+    });
+    effect(() => {
+      const [refused, left] = [uploads.refused.get(), uploads.left.get()];
+      fill(
+        this.others,
+        ...refused.map((one) => this.refusedLine(one)),
+        ...left.map(([key, entry]) => this.leftLine(key, entry, choose)),
+      );
+    });
+    effect(() => {
+      const count = [uploads.all, uploads.refused, uploads.left].map((list) => list.get().length);
+      this.element.hidden = count.every((n) => n === 0);
+    });
+    onEnd(() => {
+      for (const line of this.lines.values()) line.end();
+    });
+  }
+
+  private show(all: readonly Upload[]): void {
+    for (const [upload, line] of this.lines) {
+      if (all.includes(upload)) continue;
+      line.end();
+      line.element.remove();
+      this.lines.delete(upload);
+    }
+    for (const upload of all) {
+      if (this.lines.has(upload)) continue;
+      const line = new UploadLine(this.ctx, upload);
+      this.lines.set(upload, line);
+      this.list.append(line.element);
+    }
+  }
+
+  private refusedLine(refused: Refused): HTMLElement {
+    const clear = (): void =>
+      this.ctx.uploads.refused.update((all) => all.filter((one) => one !== refused));
+    return h(
+      'li',
+      { class: 'upload', attrs: { 'data-phase': 'stopped' } },
+      h('span', { class: 'name' }, shown(refused.name)),
+      h('span', { class: 'figures' }, 'not sent'),
+      h('span', { class: 'actions' }, button('Clear', '', clear)),
+      h('p', { class: 'message' }, refused.why),
+    );
+  }
+
+  private leftLine(key: string, { name, size }: Remembered, choose: () => void): HTMLElement {
+    return h(
+      'li',
+      { class: 'upload', attrs: { 'data-phase': 'left' } },
+      h('span', { class: 'name' }, shown(name)),
+      h('span', { class: 'figures' }, `${formatBytes(size)}, interrupted`),
+      h(
+        'span',
+        { class: 'actions' },
+        button('Choose it again…', 'primary', choose),
+        button('Forget', '', () => void this.ctx.uploads.dropLeft(key)),
+      ),
+      h('p', { class: 'message' }, 'Choose or drop the same file again: it goes on where it was.'),
+    );
+  }
+}
+
+/** One line for the pages where the uploads themselves are not shown. */
+export function uploadStrip(ctx: Context): HTMLElement {
+  const words = h('span', null);
+  const bar = h('i', null);
+  const strip = h(
+    'aside',
+    { class: 'strip', hidden: true, attrs: { 'aria-label': 'Uploads' } },
+    icon('open'),
+    words,
+    inside(ctx.base, 'link', 'Show'),
+    h('div', { class: 'progress-line', attrs: { 'aria-hidden': true } }, bar),
+  );
+  effect(() => {
+    const active = ctx.uploads.all.get().filter((upload) => upload.active());
+    strip.hidden = active.length === 0;
+    const size = active.reduce((sum, { file }) => sum + file.size, 0);
+    const sent = active.reduce((sum, upload) => sum + upload.sent.get(), 0);
+    const part = size > 0 ? (100 * sent) / size : 0;
+    bar.style.width = `${part.toFixed(1)}%`;
+    setText(words, `Uploading ${plural(active.length, 'file')}, ${Math.floor(part)} %`);
+  });
+  return strip;
+}

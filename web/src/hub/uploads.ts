@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// All files on their way: a few at once, the others wait for their turn.
+
+import { signal } from '../base/signal';
+import type { Known, Remembered } from './fingerprint';
+import { unfit, Upload, type World } from './upload';
+
+/** At once: one fills most lines, the second the pauses between its pieces. */
+const AT_ONCE = 2;
+
+/** What was not even begun with, and why. */
+export interface Refused {
+  name: string;
+  why: string;
+}
+
+export interface Chosen {
+  files: readonly Known[];
+  folders: readonly string[];
+}
+
+export class Uploads {
+  readonly all = signal<readonly Upload[]>([]);
+  readonly refused = signal<readonly Refused[]>([]);
+  /** Begun earlier and left: the file has to be chosen again. */
+  readonly left = signal<readonly [key: string, entry: Remembered][]>([]);
+
+  constructor(
+    private readonly world: World,
+    /** An upload has come to its end, or stopped. */
+    private readonly ended: (upload: Upload) => void,
+  ) {}
+
+  add({ files, folders }: Chosen, most: number | null): void {
+    const refused: Refused[] = folders.map((name) => ({
+      name,
+      why: 'This is a folder: choose the files in it.',
+    }));
+    const fit = files.filter((file) => {
+      const why = unfit(file, most);
+      if (why !== null) refused.push({ name: file.name, why });
+      return why === null;
+    });
+    this.refused.set(refused);
+    const alone = fit.length === 1 && refused.length === 0 && this.active() === 0;
+    const added = fit
+      .filter((file) => !this.underWay(file))
+      .map((file) => new Upload(file, this.world, alone));
+    this.all.update((all) => [...all, ...added]);
+    this.left.update((left) =>
+      left.filter(
+        ([, { name, size }]) => !added.some(({ file }) => file.name === name && file.size === size),
+      ),
+    );
+    this.pump();
+  }
+
+  private underWay(file: Known): boolean {
+    return this.all
+      .peek()
+      .some(
+        (upload) =>
+          upload.active() &&
+          upload.file.name === file.name &&
+          upload.file.size === file.size &&
+          upload.file.lastModified === file.lastModified,
+      );
+  }
+
+  /** How many are being sent or will be. */
+  active(): number {
+    return this.all.get().filter((upload) => upload.active()).length;
+  }
+
+  private pump(): void {
+    const all = this.all.peek();
+    const busy = all.filter(({ phase }) => ['sending', 'resting'].includes(phase.peek())).length;
+    const next = all.filter(({ phase }) => phase.peek() === 'waiting').slice(0, AT_ONCE - busy);
+    for (const upload of next) this.start(upload);
+  }
+
+  private start(upload: Upload): void {
+    void upload.run().then(() => {
+      this.ended(upload);
+      this.pump();
+    });
+  }
+
+  /** From where it stopped. */
+  again(upload: Upload): void {
+    upload.phase.set('waiting');
+    this.pump();
+  }
+
+  async cancel(upload: Upload): Promise<void> {
+    await upload.cancel();
+    this.remove(upload);
+  }
+
+  /** Its line goes. */
+  remove(upload: Upload): void {
+    this.all.update((all) => all.filter((one) => one !== upload));
+    this.pump();
+  }
+
+  /** Looks for uploads that were left, here or in a page that is closed now. */
+  async findLeft(): Promise<void> {
+    const { memory, wire, now } = this.world;
+    const there: [string, Remembered][] = [];
+    for (const [key, entry] of memory.left(now())) {
+      try {
+        const { offset } = await wire.look(entry.uid, new AbortController().signal);
+        if (offset < entry.size) there.push([key, entry]);
+        else memory.forget(key);
+      } catch (error) {
+        // Only what the server says it does not know is forgotten.
+        if ((error as { absent?: boolean }).absent === true) memory.forget(key);
+      }
+    }
+    this.left.set(there);
+  }
+
+  async dropLeft(key: string): Promise<void> {
+    const entry = this.world.memory.find(key);
+    this.world.memory.forget(key);
+    this.left.update((left) => left.filter(([other]) => other !== key));
+    if (entry) await this.world.wire.drop(entry.uid).catch(() => undefined);
+  }
+
+  /** The page goes away. */
+  leave(): void {
+    for (const upload of this.all.peek()) upload.leave();
+  }
+}

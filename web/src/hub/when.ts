@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instants as the user's own clock shows them.
+
+const two = (n: number): string => String(n).padStart(2, '0');
+
+/** "2026-11-21 21:54"; empty for what is no instant. */
+export function whenText(iso: string | null): string {
+  const at = new Date(iso ?? NaN);
+  if (Number.isNaN(at.getTime())) return '';
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+const STEPS: readonly [seconds: number, name: string][] = [
+  [86400 * 365, 'year'],
+  [86400 * 30, 'month'],
+  [86400 * 7, 'week'],
+  [86400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+];
+
+/** "3 days ago", "in 2 hours", "just now". */
+export function agoText(iso: string, now: number): string {
+  const seconds = (now - new Date(iso).getTime()) / 1000;
+  const size = Math.abs(seconds);
+  const [step, name] = STEPS.find(([least]) => size >= least) ?? [];
+  if (!step || !name) return seconds >= 0 ? 'just now' : 'in a moment';
+  const n = Math.floor(size / step);
+  const words = `${n} ${name}${n === 1 ? '' : 's'}`;
+  return seconds >= 0 ? `${words} ago` : `in ${words}`;
+}
+
+/** How long something is kept: "30 days". */
+export function spanText(seconds: number): string {
+  const [step, name] = STEPS.slice(3).find(([least]) => seconds >= least) ?? [60, 'minute'];
+  const n = Math.round(seconds / step);
+  return `${n} ${name}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the reading of files is, with a sketch of what was read so far and a way to stop it.
+
+import { h, setText } from '../../base/dom';
+import { fileName, formatBig, formatBytes } from '../../base/format';
+import type { Status } from '../../model/opening';
+import { button, homeLink, Screen } from '../screens';
+import { SketchView } from '../timeline/sketchView';
+
+/** Milliseconds over which the rate is taken. */
+const WINDOW = 2000;
+const NOTHING = '\u00a0';
+
+/** What is done just now: a rate counts only within one of them. */
+type Doing = 'Unpacking' | 'Reading' | 'Putting together';
+
+function doing(status: Status): Doing {
+  return status.unpacking ? 'Unpacking' : status.joining ? 'Putting together' : 'Reading';
+}
+
+/** A line, the figures, and Cancel at a fixed place: nothing moves while data come in. */
+export class LoadingScreen extends Screen {
+  private readonly bar = h('i', null);
+  private readonly progress = h(
+    'div',
+    { class: 'progress', attrs: { role: 'progressbar', 'aria-label': 'Reading the file' } },
+    this.bar,
+  );
+  private readonly bytes = h('b', null, NOTHING);
+  private readonly total = h('span', null, NOTHING);
+  private readonly records = h('b', null, NOTHING);
+  private readonly rate = h('b', null, NOTHING);
+  private readonly rateOf = h('span', null, NOTHING);
+  private readonly heading = h('h1', null, 'Reading');
+  private readonly behind = h('p', { class: 'second' });
+  private readonly sketch = new SketchView();
+  private recent: { at: number; done: number }[] = [];
+  private doing: Doing = 'Reading';
+
+  constructor({ name, home }: Status, tools: HTMLElement, cancel: () => void) {
+    super(name, tools);
+    const stop =
+      home === undefined ? button('Cancel', '', cancel) : homeLink(home, 'About this trace');
+    if (home === undefined) stop.append(h('kbd', { attrs: { 'aria-hidden': true } }, 'Esc'));
+    this.header.append(this.progress);
+    this.main.append(
+      this.heading,
+      h(
+        'div',
+        { class: 'figures' },
+        h('div', null, this.bytes, this.total),
+        h('div', null, this.rate, this.rateOf),
+        h('div', null, this.records, h('span', null, 'events')),
+      ),
+      h('div', { class: 'actions' }, stop, this.behind),
+      this.sketch.element,
+    );
+  }
+
+  show(status: Status, now: number): void {
+    setText(this.file, fileName(status.name));
+    const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
+    const percent = Math.floor(share * 100);
+    const what = doing(status);
+    this.bar.style.width = `${(share * 100).toFixed(1)}%`;
+    this.progress.setAttribute('aria-valuenow', String(percent));
+    this.progress.setAttribute('aria-valuetext', `${what}, ${percent} %`);
+    setText(this.heading, status.total_bytes > 0 ? `${what}, ${percent} %` : what);
+    setText(this.behind, status.behind ? 'leads back to what was open' : '');
+    setText(this.bytes, formatBytes(status.bytes));
+    setText(this.total, status.total_bytes > 0 ? `of ${formatBytes(status.total_bytes)}` : 'read');
+    setText(this.records, status.unpacking ? '–' : formatBig(status.records));
+    if (status.sketch) this.sketch.show(status.sketch);
+    this.showRate(what, what === 'Unpacking' ? status.bytes : status.records, now);
+  }
+
+  /** Of events while they are read, of bytes before, and none while nothing is gone over. */
+  private showRate(what: Doing, done: number, now: number): void {
+    if (what !== this.doing) this.recent = [];
+    this.doing = what;
+    this.recent = this.recent.filter((past) => past.at > now - WINDOW);
+    this.recent.push({ at: now, done });
+    const [first = { at: now, done }] = this.recent;
+    const seconds = (now - first.at) / 1000;
+    const rate = seconds > 0.2 ? Math.round((done - first.done) / seconds) : 0;
+    const known = what !== 'Putting together' && rate > 0;
+    const words = what === 'Unpacking' ? formatBytes(rate) : formatBig(rate);
+    setText(this.rate, known ? words : '–');
+    setText(this.rateOf, what === 'Unpacking' ? 'a second' : 'events a second');
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A name in a cell: its package gives way where room is short, the eye looks for what is behind it.
+
+import { h, type Child } from '../../base/dom';
+import { brief } from '../../base/visible';
+import type { Frames } from '../../model/names';
+
+/** `found` is the part of the full name to be marked, from and to; -1: none. */
+export function pathText(
+  frames: Frames,
+  frame: number,
+  found: readonly [at: number, end: number],
+  title = frames.full(frame),
+): HTMLElement {
+  const prefix = frames.packagePrefix(frame);
+  const name = prefix + frames.short(frame);
+  const [at, end] = found;
+  const part = (from: number, to: number, style: string): Child =>
+    from < to && h('span', { class: style }, brief(name.slice(from, to)));
+  const pieces = (from: number, to: number, style: string): Child[] => {
+    const a = Math.min(to, Math.max(from, at < 0 ? to : at));
+    const b = Math.min(to, Math.max(a, at < 0 ? to : end));
+    return [part(from, a, style), part(a, b, `${style} found`), part(b, to, style)];
+  };
+  return h(
+    'span',
+    { class: 'text path', title: brief(title) },
+    prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
+    h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
+  );
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pointer is on, and what is told of it.  A mouse that rests stays where it is while the
+// picture moves under it: then the time and what it is on are others.
+
+import { formatValue } from '../../base/format';
+import { effect } from '../../base/signal';
+import { numericSeries, sampleAt, valueAt } from '../../model/counters';
+import type { CounterFacts, Flow, Instant } from '../../model/engine';
+import { inWords, wordsFor } from '../../model/words';
+import { seriesColour } from '../../render/counterPainter';
+import { HANDLE_WIDTH } from '../../render/rulerPainter';
+import type { Views } from '../context';
+import type { Tip } from '../tip';
+import type { MarkHit } from './besideLayer';
+import type { TimelineView, Under } from './timelineView';
+
+export type Edge = 'from' | 'to';
+
+/** In the window. */
+interface Point {
+  clientX: number;
+  clientY: number;
+}
+
+interface Found {
+  edge: Edge | null;
+  slice: Under | null;
+  counter: CounterFacts | null;
+  instant: Instant | null;
+  flow: Flow | null;
+  mark: MarkHit | null;
+}
+
+const NOTHING: Found = {
+  ...{ edge: null, slice: null, counter: null },
+  ...{ instant: null, flow: null, mark: null },
+};
+
+function instantWords(instant: Instant): string {
+  const scope = ['a thread', 'its process', 'the whole trace', 'a processor'][instant.scope] ?? '';
+  const more = instant.count > 1 ? `; the first of ${instant.count} in this pixel` : '';
+  return `instant of ${scope}${more}`;
+}
+
+export class Hovering {
+  /** Where the mouse is, while it is over the time line. */
+  private mouse: (Point & { onRuler: boolean }) | null = null;
+  /** What was told last, in short. */
+  private told = '';
+
+  /** While `busy` something is dragged, and nothing else is told. */
+  constructor(
+    private readonly v: Views,
+    private readonly line: TimelineView,
+    private readonly tip: Tip,
+    private readonly busy: () => boolean,
+  ) {
+    // The time at once, so that it is drawn with the move; what is there when that is drawn.
+    effect(() => {
+      v.viewer.view.get();
+      if (this.mouse) v.viewer.pointer.set(line.scale.t(this.x(this.mouse)));
+    });
+    line.whenDrawn = () => this.stay();
+  }
+
+  private x(e: Point): number {
+    return e.clientX - this.line.canvas.element.getBoundingClientRect().left;
+  }
+
+  private y(e: Point): number {
+    return e.clientY - this.line.canvas.element.getBoundingClientRect().top;
+  }
+
+  /** The end of the range that can be grasped here. */
+  edgeAt(x: number, onRuler: boolean): Edge | null {
+    const range = this.v.viewer.range.peek();
+    if (!range) return null;
+    const slop = this.v.settings.theme.peek().hitSlop;
+    const outside = (onRuler ? HANDLE_WIDTH : 0) + slop;
+    const from = this.line.scale.x(range.from);
+    const to = this.line.scale.x(range.to);
+    if (x >= to - slop && x <= to + outside) return 'to';
+    return x >= from - outside && x <= from + slop ? 'from' : null;
+  }
+
+  /** The mouse, which has a place over the time line also while it does nothing. */
+  rest({ clientX, clientY }: Point, onRuler: boolean): void {
+    this.mouse = { clientX, clientY, onRuler };
+    this.v.viewer.pointer.set(this.line.scale.t(this.x(this.mouse)));
+  }
+
+  leave(): void {
+    this.mouse = null;
+    this.told = '';
+    this.v.viewer.pointer.set(null);
+    this.v.viewer.hover.set(null);
+    this.line.overCounter.set(null);
+    this.line.flows.hovered.set(null);
+    this.line.marks.hovered.set(null);
+    this.tip.hide();
+  }
+
+  over(point: Point, onRuler: boolean): void {
+    this.tell(point, onRuler, this.find(point, onRuler));
+  }
+
+  /** The picture has been drawn, perhaps with something else under the mouse. */
+  private stay(): void {
+    const { mouse } = this;
+    if (!mouse || this.busy()) return;
+    const found = this.find(mouse, mouse.onRuler);
+    // An arrow that comes up under it is not meant (FlowLayer.isMeant).
+    if (found.flow?.flow !== this.line.flows.hovered.peek()?.flow) found.flow = null;
+    if (this.brief(found) !== this.told) this.tell(mouse, mouse.onRuler, found);
+  }
+
+  private find(point: Point, onRuler: boolean): Found {
+    const [x, y] = [this.x(point), this.y(point)];
+    const edge = this.edgeAt(x, onRuler);
+    if (onRuler || edge) return { ...NOTHING, edge };
+    const instant = this.line.instantAt(x, y);
+    const flow = instant ? null : this.line.flowAt(x, y);
+    const mark = instant || flow ? null : this.line.markAt(x, y);
+    const slice = this.line.under(x, y);
+    return { edge, slice, counter: this.line.counterAt(y), instant, flow, mark };
+  }
+
+  /** The same of what is told in the same words. */
+  private brief({ edge, slice, counter, instant, flow, mark }: Found): string {
+    const { hit } = slice ?? {};
+    const call = hit?.call ?? (hit ? { frame: hit.frame, start: hit.start } : null);
+    const values = counter && [counter.counter, this.v.viewer.pointer.peek()];
+    return JSON.stringify([edge, call, values, instant?.instant, flow?.flow, mark?.mark]);
+  }
+
+  private tell(at: Point, onRuler: boolean, found: Found): void {
+    const { edge, slice, counter, instant, flow, mark } = found;
+    this.told = this.brief(found);
+    const hit = slice?.hit ?? null;
+    this.line.overCounter.set(counter);
+    this.v.viewer.hover.set(slice && hit ? { track: slice.box.track, hit } : null);
+    this.line.flows.hovered.set(flow);
+    this.line.marks.hovered.set(mark?.mark ?? null);
+    const place = onRuler ? this.line.rulerPlace : this.line.canvas.element;
+    const plain = onRuler ? 'col-resize' : flow ? 'pointer' : 'default';
+    place.style.cursor = edge ? 'ew-resize' : plain;
+    const { clientX, clientY } = at;
+    // The readout says everything of a bar; of a strip's pixel it knows the longest call only.
+    if (instant) {
+      this.tip.show(clientX, clientY, instant.frame, instantWords(instant), instant.colour);
+    } else if (flow) {
+      this.tip.show(clientX, clientY, flow.frame, this.line.flows.words(flow));
+    } else if (mark) {
+      this.tip.values(clientX, clientY, mark.title, mark.lines);
+    } else if (hit && !hit.call) {
+      const words = 'the longest call that starts in this pixel; zoom in to tell them apart';
+      this.tip.show(
+        ...([clientX, clientY, hit.frame] as const),
+        inWords(wordsFor(this.v.viewer.facts), words),
+      );
+    } else if (counter) {
+      this.tip.values(clientX, clientY, counter.name, this.valuesOf(counter, this.x(at)));
+    } else this.tip.hide();
+  }
+
+  /** Each series of a counter at a place, with its colour. */
+  private valuesOf(counter: CounterFacts, x: number): [string, string, string][] {
+    const theme = this.v.settings.theme.peek();
+    const values = this.v.counters.values.peek().get(counter.counter);
+    const at = values ? sampleAt(values, this.line.scale.t(x)) : -1;
+    return numericSeries(counter).map((k) => {
+      const series = counter.series[k] ?? '';
+      const value = values && at >= 0 ? valueAt(values, k, at) : null;
+      const text = value === null ? 'not told' : formatValue(value);
+      return [seriesColour(theme, counter, k), series, text];
+    });
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The upload server's page: addresses, the query of its list, rates, times and words.
+
+import { strict as assert } from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { refusal } from '../src/hub/http';
+import {
+  dayStart,
+  narrows,
+  readQuery,
+  serverQuery,
+  sortedBy,
+  WHOLE_LIST,
+  writeQuery,
+} from '../src/hub/listQuery';
+import { Rate, timeLeft } from '../src/hub/rate';
+import { curlLine, lastPart, readPath, traceOf } from '../src/hub/route';
+import { agoText, spanText, whenText } from '../src/hub/when';
+import { cleanLabel, countWords, offsetWords, percent, stateWords } from '../src/hub/facts';
+import type { TraceLine } from '../src/hub/api';
+
+const ID = '0123456789abcdef0123456789abcdef';
+
+describe('addresses of the hub', () => {
+  test('the list and a trace, at the root or in a folder', () => {
+    assert.deepEqual(readPath('/'), { base: '/', trace: null });
+    assert.deepEqual(readPath('/traces/'), { base: '/traces/', trace: null });
+    assert.deepEqual(readPath(`/t/${ID}/`), { base: '/', trace: ID });
+    assert.deepEqual(readPath(`/a/b/t/${ID}`), { base: '/a/b/', trace: ID });
+    assert.equal(readPath('/t/short/').trace, null);
+    assert.equal(readPath(`/t/${ID.toUpperCase()}/`).trace, null);
+  });
+
+  test('what the server names is taken without where it thinks that it stands', () => {
+    assert.equal(traceOf(`/t/${ID}/`), ID);
+    assert.equal(traceOf(`http:${'//'}inner:8192/t/${ID}/`), ID);
+    assert.equal(traceOf(null), null);
+    assert.equal(traceOf('/t/none/'), null);
+    assert.equal(traceOf(`/t/${ID}/view/`), null);
+    assert.equal(lastPart('/api/uploads/u-17_x'), 'u-17_x');
+    assert.equal(lastPart(null), null);
+  });
+
+  test('the command says how one logs in', () => {
+    assert.equal(curlLine('O', '/', null), 'curl -T app.trace O/');
+    assert.equal(curlLine('O', '/x/', 'basic'), 'curl -T app.trace -u NAME O/x/');
+    assert.equal(
+      curlLine('O', '/', 'token'),
+      "curl -T app.trace -H 'Authorization: Bearer TOKEN' O/",
+    );
+  });
+});
+
+describe('the query of the list', () => {
+  test('goes to the address and back', () => {
+    const query = {
+      ...{
+        q: 'a&b =ü',
+        label: 'v2',
+        process: 'com.acme',
+        since: '2026-01-31',
+        until: '2026-02-01',
+      },
+      ...{ sort: 'bytes' as const, down: false },
+    };
+    assert.deepEqual(readQuery(writeQuery(query)), query);
+    assert.equal(writeQuery(WHOLE_LIST), '');
+    assert.deepEqual(readQuery(''), WHOLE_LIST);
+  });
+
+  test('what is no day and no column is left out', () => {
+    const query = readQuery('?since=yesterday&until=2026-1-1&sort=secret&order=down');
+    assert.deepEqual(query, { ...WHOLE_LIST, down: false });
+  });
+
+  test('names begin with A, numbers with the largest; again is the other way', () => {
+    const byName = sortedBy(WHOLE_LIST, 'name');
+    assert.deepEqual([byName.sort, byName.down], ['name', false]);
+    assert.equal(sortedBy(byName, 'name').down, true);
+    assert.equal(sortedBy(byName, 'length').down, true);
+    assert.equal(readQuery('?sort=name').down, false);
+  });
+
+  test('days are those of the calendar here, and the last one belongs to it', () => {
+    const since = new Date(dayStart('2026-11-21') ?? '');
+    assert.deepEqual([since.getDate(), since.getHours(), since.getMinutes()], [21, 0, 0]);
+    const until = new Date(dayStart('2026-12-31', 1) ?? '');
+    assert.deepEqual([until.getFullYear(), until.getMonth(), until.getDate()], [2027, 0, 1]);
+    assert.equal(dayStart(''), null);
+    const asked = new URLSearchParams(
+      serverQuery({ ...WHOLE_LIST, since: '2026-11-21', until: '2026-11-21' }, 50, null),
+    );
+    const span = Date.parse(asked.get('until') ?? '') - Date.parse(asked.get('since') ?? '');
+    assert.equal(span, 24 * 3600 * 1000);
+    assert.match(asked.get('since') ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  });
+
+  test('blanks are no text to look for', () => {
+    assert.equal(narrows({ ...WHOLE_LIST, q: '  ' }), false);
+    assert.equal(narrows({ ...WHOLE_LIST, label: 'x' }), true);
+    assert.equal(
+      serverQuery({ ...WHOLE_LIST, q: '  ', label: ' x ' }, 20, 'c 1'),
+      'label=x&sort=uploaded&order=desc&limit=20&after=c+1',
+    );
+  });
+});
+
+describe('rates', () => {
+  test('are those of the last five seconds', () => {
+    const rate = new Rate();
+    rate.add(0, 0);
+    assert.equal(rate.perSecond(), null);
+    rate.add(1000, 1000);
+    assert.equal(rate.perSecond(), 1000);
+    for (let s = 2; s <= 20; s++) rate.add(s * 1000, 1000 + (s - 1) * 500);
+    assert.equal(rate.perSecond(), 500);
+  });
+
+  test('fall where nothing goes, and begin anew where an upload does', () => {
+    const rate = new Rate();
+    rate.add(0, 0);
+    rate.add(1000, 6000);
+    rate.add(11000, 6000);
+    assert.equal(rate.perSecond(), 0);
+    rate.add(12000, 100);
+    assert.equal(rate.perSecond(), null);
+  });
+
+  test('the time left is coarser the longer it is', () => {
+    assert.equal(timeLeft(100, null), '');
+    assert.equal(timeLeft(100, 0), '');
+    assert.equal(timeLeft(10, 1000), 'about 1 s left');
+    assert.equal(timeLeft(32_000, 1000), 'about 35 s left');
+    assert.equal(timeLeft(200_000, 1000), 'about 4 min left');
+    assert.equal(timeLeft(7_300_000, 1000), 'about 3 h left');
+  });
+});
+
+describe('times and words', () => {
+  test('an instant by the clock here, and how long ago it is', () => {
+    const at = new Date(2026, 10, 5, 7, 9, 59);
+    assert.equal(whenText(at.toISOString()), '2026-11-05 07:09');
+    assert.equal(whenText('never'), '');
+    assert.equal(whenText(null), '');
+    const iso = '2026-11-21T12:00:00Z';
+    const later = (seconds: number): string => agoText(iso, Date.parse(iso) + seconds * 1000);
+    assert.deepEqual(
+      [later(20), later(60), later(7200), later(86400 * 8), later(-7200)],
+      ['just now', '1 minute ago', '2 hours ago', '1 week ago', 'in 2 hours'],
+    );
+    assert.equal(spanText(30 * 86400), '30 days');
+    assert.equal(spanText(3600), '1 hour');
+  });
+
+  test('state, count, place and label', () => {
+    const line = { state: 'reading', progress: 0.429, calls: 0, events: 1 } as TraceLine;
+    assert.equal(stateWords(line), 'reading 42 %');
+    assert.equal(stateWords({ ...line, progress: null }), 'reading');
+    assert.equal(percent(7), 100);
+    assert.equal(countWords(line), '1 event');
+    assert.equal(countWords({ ...line, calls: 1234 }), '1,234 calls');
+    const events = { ...line, calls: 1234, format: 'Trace Event Format' };
+    assert.equal(countWords(events), '1,234 slices');
+    assert.equal(offsetWords(4096), 'byte 4,096 (0x1000)');
+    assert.equal(cleanLabel('  two\n words '), 'two words');
+  });
+
+  test("a refusal is the server's sentence, or its number", () => {
+    assert.equal(refusal(507, '{"error":"the disk is full"}', null).message, 'The disk is full.');
+    assert.equal(refusal(502, '<html>bad gateway', null).message, 'The server refuses with 502.');
+    assert.equal(refusal(503, 'null', '7').retryAfter, 7);
+    assert.equal(refusal(503, '{"error":5}', 'soon').retryAfter, null);
+  });
+});
