@@ -10,7 +10,7 @@
  * three threads without an entry; calls open at the end.  The same arguments give the same bytes on
  * every machine, and the header's facts are those of the records.
  */
-#include "wire/method_trace.h"
+#include "packets.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -57,6 +57,7 @@ struct generator {
     uint16_t callees[MAX_METHODS][CALLEES];
     bool announced[MAX_METHODS];
     FILE *file;
+    struct packets packets; /* of format V2 */
     uint8_t block[BLOCK_SIZE + RECORD_ROOM];
     size_t used;
 };
@@ -232,6 +233,11 @@ static uint16_t thread_id(const struct generator *generator, uint32_t thread)
     return (uint16_t)(generator->plain_version == TV_MT_V1 ? thread + 1 : FIRST_TID + thread * 3);
 }
 
+static bool is_packets(const struct generator *generator)
+{
+    return generator->options.version == TV_MT_PACKETS_2;
+}
+
 static bool is_streaming(const struct generator *generator)
 {
     return tv_mt_is_streaming(generator->options.version);
@@ -286,6 +292,35 @@ static void print_summary(struct generator *generator, uint64_t end_ns)
     tv_le_put_u32(head + 3, (uint32_t)length);
     fwrite(head, 1, sizeof head, generator->file);
     fwrite(text, 1, (size_t)length, generator->file);
+}
+
+/* What stands before the records of format V2. */
+static void print_packets(struct generator *generator)
+{
+    char text[RECORD_ROOM];
+
+    packets_header(&generator->packets, START_US * 1000);
+    for (uint32_t i = 0; i < generator->options.methods; i++) {
+        write_method_line(text, sizeof text, i);
+        packets_method(&generator->packets, i, strchr(text, '\t') + 1);
+    }
+    for (uint32_t i = 0; i < generator->options.threads; i++) {
+        write_thread_name(text, sizeof text, i);
+        packets_thread(&generator->packets, thread_id(generator, i), text);
+    }
+}
+
+static void end_packets(struct generator *generator, uint64_t end_ns)
+{
+    char text[RECORD_ROOM];
+
+    snprintf(text, sizeof text,
+             TV_MT_SECTION_VERSION "\n5\n" TV_MT_KEY_CLOCK "=" TV_MT_CLOCK_DUAL
+                                   "\n" TV_MT_KEY_ELAPSED_NS "=%" PRIu64 "\n" TV_MT_KEY_RECORDS
+                                   "=%" PRIu64 "\n" TV_MT_KEY_OVERHEAD_NS "=215\n" TV_MT_KEY_VM
+                                   "=art\n" TV_MT_KEY_PID "=%u\n" TV_MT_SECTION_END "\n",
+             end_ns + STOP_COST_US * 1000u, generator->options.records, FIRST_TID);
+    packets_end(&generator->packets, text);
 }
 
 static void print_data_header(struct generator *generator)
@@ -344,6 +379,12 @@ static inline void add_record(struct generator *generator, uint32_t thread, uint
     uint16_t tid = thread_id(generator, thread);
     uint8_t *at;
 
+    if (is_packets(generator)) {
+        packets_add(&generator->packets,
+                    &(struct packets_record){tid, method, action, generator->wall_ns,
+                                             generator->threads[thread].cpu_ns});
+        return;
+    }
     if (is_streaming(generator)) {
         if (!generator->announced[method])
             announce_method(generator, method);
@@ -439,7 +480,7 @@ static void make_records(struct generator *generator)
 static _Noreturn void print_usage(void)
 {
     fputs("usage: generate-method-trace OUT RECORDS [--seed N] [--threads N] [--methods N] "
-          "[--version 1|2|3|f3]\n",
+          "[--version 1|2|3|f3|5]\n",
           stderr);
     exit(2);
 }
@@ -456,6 +497,8 @@ static void read_option(struct options *options, const char *name, const char *v
         options->methods = (uint32_t)number;
     else if (!strcmp(name, "--version") && !strcmp(value, "f3"))
         options->version = TV_MT_V3 | TV_MT_STREAMING;
+    else if (!strcmp(name, "--version") && number == TV_MT_PACKETS_2)
+        options->version = TV_MT_PACKETS_2;
     else if (!strcmp(name, "--version") && number >= 1 && number <= 3)
         options->version = (uint16_t)number;
     else
@@ -489,13 +532,19 @@ int main(int argument_count, char **arguments)
     generator.file = fopen(generator.options.output, "wb");
     if (!generator.file)
         fail("cannot create the file");
+    generator.packets.file = generator.file;
     make_call_graph(&generator);
     end_ns = sum_of_steps(&generator);
-    if (!is_streaming(&generator))
+    if (is_packets(&generator))
+        print_packets(&generator);
+    else if (!is_streaming(&generator))
         print_text_header(&generator, end_ns);
-    print_data_header(&generator);
+    if (!is_packets(&generator))
+        print_data_header(&generator);
     make_records(&generator);
-    if (is_streaming(&generator))
+    if (is_packets(&generator))
+        end_packets(&generator, end_ns);
+    else if (is_streaming(&generator))
         print_summary(&generator, end_ns);
     if (ferror(generator.file) || fclose(generator.file))
         fail("cannot write the file");

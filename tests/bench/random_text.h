@@ -5,6 +5,7 @@
 #ifndef TV_BENCH_RANDOM_TEXT_H
 #define TV_BENCH_RANDOM_TEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
