@@ -3,12 +3,13 @@
 
 SHELL = /bin/sh
 prefix = /usr/local
-TRACE = build/release/tools/example/example.trace
+TRACE = examples/example.trace
 FUZZ_SECONDS = 60
+BASE = HEAD
 # Warnings are errors where nobody looks at them.
 STRICT = $(if $(filter true,$(CI)),--werror)
 
-.PHONY: all help view check bench fuzz format install clean
+.PHONY: all help view check bench bench-compare load fuzz format install clean
 
 all: ## build the program for development, in build/dev; build/traceview leads to it
 	@test -f build/dev/build.ninja || meson setup $(STRICT) build/dev
@@ -20,7 +21,7 @@ help: ## this list
 
 view: ## install what is missing, build, open the viewer; TRACE=file for one of your own
 	tools/install-packages build view
-	$(MAKE) --no-print-directory build/release TARGETS="src/traceview tools/example/example.trace"
+	$(MAKE) --no-print-directory build/release TARGETS=src/traceview
 	build/release/src/traceview "$(TRACE)"
 
 check: ## install what is missing, build in every way, run every test
@@ -31,8 +32,18 @@ bench: ## install what is missing, measure speed and memory; see docs/performanc
 	tools/install-packages build bench
 	$(MAKE) --no-print-directory build/release
 	tests/bench/run build/release
-	tests/bench/run-text build/release json
-	tests/bench/run-text build/release ftrace
+	tests/bench/run-record build/release
+	tests/bench/sampler build/release
+
+bench-compare: ## measure what changed since BASE (a revision; HEAD without one)
+	tools/install-packages build bench
+	$(MAKE) --no-print-directory build/release
+	tests/bench/compare build/release $(BASE)
+
+load: ## install what is missing, put 200 clients on an upload server for a minute
+	tools/install-packages build check
+	$(MAKE) --no-print-directory build/release
+	tests/serve/load build/release/src/traceview examples/example.trace
 
 fuzz: ## install what is missing, run each fuzz target for FUZZ_SECONDS
 	tools/install-packages build check

@@ -49,7 +49,6 @@ struct drawing {
     double min_share;
 };
 
-/* Collapsed stacks of other tools mostly count samples. */
 static const char *count_name(const struct tv_settings *settings, const struct tv_head *head)
 {
     if (settings->countname)
@@ -58,8 +57,7 @@ static const char *count_name(const struct tv_settings *settings, const struct t
         return "samples";
     if (settings->samples == TV_SAMPLES_WEIGHT)
         return "of weight";
-    const struct tv_input *first = head->input_count > 0 ? &head->inputs[0] : NULL;
-    return first && first->timeless && !first->timed_weights ? "samples" : "us";
+    return tv_flame_svg_count_name(head);
 }
 
 static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,

@@ -23,6 +23,7 @@ static const struct tv_option options[] = {
               "clock of --callers-callees (default: cpu where there is one)"),
     TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, context_switch,
               "a row \"(context switch)\" for the time threads waited"),
+    TV_OPTION_COMPENSATE,
     TV_OPTION_OUTPUT,
     TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
@@ -45,7 +46,7 @@ static enum tv_status make_table(const struct tv_settings *settings, struct tabl
                                  struct tv_error *err)
 {
     *table = (struct table){.profile = NULL};
-    if (!settings->range && !settings->callers_callees)
+    if (!settings->range && !settings->callers_callees && !settings->compensate)
         return tv_measure_profile(settings, &settings->files, &table->measured, &table->profile,
                                   err);
     enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
@@ -120,7 +121,7 @@ const struct tv_command tv_command_profile = {
     .arguments = "[OPTION]... FILE...",
     .details =
         "Several files are read as one trace.  Tracing distorts absolute times: compare them\n"
-        "with those of another trace.",
+        "with those of another trace, or let --compensate take off what the clock cost.",
     .options = options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,

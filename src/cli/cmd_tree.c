@@ -16,6 +16,7 @@ static const struct tv_option options[] = {
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
+    TV_OPTION_COMPENSATE,
     TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
               "leave out what took less than P percent of all (default: 0.5)"),
     TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "only the first N levels"),
@@ -46,7 +47,8 @@ static enum tv_status write_tree(const struct tv_settings *settings,
         .root = TV_ROOT_PATH,
         .min_share = (double)(least == UINT64_MAX ? DEFAULT_PERCENT : least) / MILLIONTHS,
     };
-    struct tv_tree_text_options text = {settings->depth, settings->format == 1};
+    struct tv_tree_text_options text = {settings->depth, settings->format == 1, tree->compensation,
+                                        tree->clocks};
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
     tv_tree_text_write(&output.out, tree->head, flame, &text);
     tv_flame_free(flame);

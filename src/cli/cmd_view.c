@@ -5,13 +5,16 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/source.h"
+#include "cli/cached.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/meter.h"
@@ -66,7 +69,16 @@ struct own {
     const char **paths;
     struct tv_source **kept; /* what can be read only once, when it has been opened */
     size_t count;
-    pthread_mutex_t lock; /* of `kept` */
+    pthread_mutex_t lock; /* of `kept` and `pending` */
+    struct pending *pending;
+    atomic_bool stop; /* nothing is written to the cache any more */
+};
+
+/* A trace that is to be written to the cache when it has been shown. */
+struct pending {
+    struct pending *next;
+    const struct tv_trace *trace;
+    struct tv_cached cached;
 };
 
 static bool is_regular(const char *path)
@@ -107,26 +119,109 @@ static enum tv_status open_inputs(struct own *own, const struct tv_session_input
     return status;
 }
 
+/* False: such files are not cached. */
+static bool look(const struct own *own, const struct tv_session_input *inputs, size_t count,
+                 struct tv_cached *cached)
+{
+    *cached = (struct tv_cached){.settings = own->settings, .count = count};
+    if (count > TV_CACHED_FILES)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (inputs[i].source != NULL)
+            return false;
+        cached->paths[i] = own->paths[inputs[i].number];
+        cached->offsets[i] = inputs[i].offset;
+    }
+    return tv_cached_look(cached);
+}
+
+static void add_pending(struct own *own, const struct tv_cached *cached,
+                        const struct tv_trace *trace)
+{
+    struct pending *pending = tv_alloc(1, sizeof *pending);
+    pthread_mutex_lock(&own->lock);
+    *pending = (struct pending){own->pending, trace, *cached};
+    own->pending = pending;
+    pthread_mutex_unlock(&own->lock);
+}
+
+static struct pending *take_pending(struct own *own, const struct tv_trace *trace)
+{
+    pthread_mutex_lock(&own->lock);
+    struct pending **place = &own->pending;
+    while (*place && (*place)->trace != trace)
+        place = &(*place)->next;
+    struct pending *found = *place;
+    if (found)
+        *place = found->next;
+    pthread_mutex_unlock(&own->lock);
+    return found;
+}
+
+/* For the next time, while people look at it. */
+static void write_to_cache(void *context, const struct tv_trace *trace, const struct tv_view *view)
+{
+    struct own *own = context;
+    struct pending *pending = take_pending(own, trace);
+    if (pending)
+        tv_cached_write(&pending->cached, trace, view, &own->stop);
+    tv_free(pending);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A trace and how it was come by. */
+struct reading {
+    struct tv_trace *trace;
+    uint64_t began;
+    bool packed, remarked; /* load.h */
+};
+
+static enum tv_status read_files(struct own *own, struct tv_given *given, size_t count,
+                                 struct tv_progress *progress, struct reading *reading,
+                                 struct tv_error *err)
+{
+    const struct tv_settings *settings = own->settings;
+    struct tv_loading *loading;
+    enum tv_status status = tv_load_given(settings, given, count, progress, &loading, err);
+    if (status != TV_OK)
+        return status;
+    reading->packed = tv_load_is_packed(loading);
+    reading->remarked = tv_load_is_remarked(loading);
+    struct tv_meter *meter = tv_meter_start(progress, settings->quiet);
+    status = tv_load_build(loading, progress, &reading->trace, err);
+    tv_meter_stop(meter);
+    return status;
+}
+
 static enum tv_status load(void *context, const struct tv_session_input *inputs, size_t count,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
     struct own *own = context;
-    const struct tv_settings *settings = own->settings;
-    struct tv_given *given = tv_alloc(count, sizeof *given);
-    struct tv_loading *loading;
-    enum tv_status status = open_inputs(own, inputs, count, given, err);
-    if (status == TV_OK)
-        status = tv_load_given(settings, given, count, progress, &loading, err);
-    tv_free(given);
-    if (status != TV_OK)
-        return status;
-    struct tv_meter *meter = tv_meter_start(progress, settings->quiet);
-    status = tv_load_build(loading, progress, trace, err);
-    tv_meter_stop(meter);
-    if (status == TV_OK)
-        tv_load_report(settings, (*trace)->head);
-    return status;
+    struct tv_cached cached;
+    struct reading reading = {.began = now_ns()};
+    bool cacheable = look(own, inputs, count, &cached);
+    if (!cacheable || !tv_cached_read(&cached, &reading.trace)) {
+        struct tv_given *given = tv_alloc(count, sizeof *given);
+        enum tv_status status = open_inputs(own, inputs, count, given, err);
+        if (status == TV_OK)
+            status = read_files(own, given, count, progress, &reading, err);
+        tv_free(given);
+        if (status != TV_OK)
+            return status;
+        if (cacheable && !reading.remarked &&
+            tv_cached_is_worth(&cached, reading.trace, reading.packed, now_ns() - reading.began))
+            add_pending(own, &cached, reading.trace);
+    }
+    *trace = reading.trace;
+    tv_load_report(own->settings, (*trace)->head);
+    return TV_OK;
 }
 
 /* What the page calls a file: its name without the folders. */
@@ -262,6 +357,7 @@ static bool take_port(const struct tv_settings *settings, struct tv_server_optio
 static int run_server(const struct tv_command *command, const struct tv_settings *settings,
                       struct tv_server_options *server, struct tv_error *err)
 {
+    struct own *own = server->loader.context;
     struct signals signals = {0};
     int code = TV_EXIT_INPUT;
     hold_signals(&signals);
@@ -273,6 +369,7 @@ static int run_server(const struct tv_command *command, const struct tv_settings
     } else {
         fputs("traceview: cannot start a thread\n", stderr);
     }
+    atomic_store(&own->stop, true);
     if (!tv_server_free(signals.server)) {
         fflush(NULL);
         _exit(code);
@@ -284,7 +381,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 {
     struct tv_settings whole = *settings;
     struct own own = {.count = 0};
-    struct tv_server_options server = {.loader = {load, &own}};
+    struct tv_server_options server = {.loader = {load, write_to_cache, &own}};
     struct tv_error err = {0};
     int code;
     whole.filter = NULL;

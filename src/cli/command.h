@@ -58,9 +58,17 @@ extern const struct tv_command tv_command_collapse;
 extern const struct tv_command tv_command_flamegraph;
 extern const struct tv_command tv_command_convert;
 extern const struct tv_command tv_command_cut;
+extern const struct tv_command tv_command_html;
 extern const struct tv_command tv_command_diff;
 extern const struct tv_command tv_command_check;
+extern const struct tv_command tv_command_serve;
+extern const struct tv_command tv_command_push;
+extern const struct tv_command tv_command_record;
+extern const struct tv_command tv_command_recover;
 extern const struct tv_command tv_command_help;
 extern const struct tv_command tv_command_version;
+
+/* What a server runs to have a trace read (engine/messages.h): no command for people. */
+int tv_command_engine(void);
 
 #endif

@@ -9,13 +9,14 @@
 
 #include "base/out.h"
 #include "cli/output.h"
+#include "engine/messages.h"
 
 const struct tv_command *const tv_commands[] = {
-    &tv_command_info,     &tv_command_profile,    &tv_command_tree,
-    &tv_command_states,   &tv_command_dump,       &tv_command_callgraph,
-    &tv_command_collapse, &tv_command_flamegraph, &tv_command_convert,
-    &tv_command_cut,      &tv_command_diff,       &tv_command_check,
-    &tv_command_help,     &tv_command_version,    NULL,
+    &tv_command_info,    &tv_command_profile,   &tv_command_tree,     &tv_command_states,
+    &tv_command_dump,    &tv_command_callgraph, &tv_command_collapse, &tv_command_flamegraph,
+    &tv_command_convert, &tv_command_cut,       &tv_command_html,     &tv_command_diff,
+    &tv_command_check,   &tv_command_serve,     &tv_command_push,     &tv_command_record,
+    &tv_command_recover, &tv_command_help,      &tv_command_version,  NULL,
 };
 
 const struct tv_command *tv_commands_find(const char *name)
@@ -144,6 +145,8 @@ static bool has_word(int argc, char **argv, const char *word)
 
 int tv_commands_main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], TV_ENGINE_COMMAND) == 0)
+        return tv_command_engine();
     char *quiet = argc > 2 && strcmp(argv[1], "-q") == 0 ? argv[1] : NULL;
     if (quiet && tv_commands_find(argv[2])) {
         argv[1] = argv[2]; /* where other programs have such options */

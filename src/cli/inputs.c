@@ -82,22 +82,32 @@ static bool find_split(const char *path, char *key, char *data, size_t size)
            make_name(data, size, path, length, ".data") && exists(key) && exists(data);
 }
 
+bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files)
+{
+    size_t size = sizeof files->first;
+    files->second[0] = '\0';
+    if (!exists(path) && strlen(path) < size &&
+        make_name(files->first, size, path, strlen(path), ".trace") && exists(files->first))
+        return true;
+    if (find_split(path, files->first, files->second, size))
+        return true;
+    files->second[0] = '\0'; /* of a half that is alone */
+    return exists(path) && make_name(files->first, size, path, strlen(path), "");
+}
+
 enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
                                        struct tv_error *err)
 {
-    char key[4096], data[4096];
+    struct tv_inputs_files files;
     if (strcmp(path, "-") == 0)
         return tv_inputs_open_plain(path, source, err);
-    if (!exists(path) && strlen(path) < sizeof key &&
-        make_name(key, sizeof key, path, strlen(path), ".trace") && exists(key))
-        return tv_inputs_open_plain(key, source, err);
-    if (find_split(path, key, data, sizeof key))
-        return open_split(key, data, source, err);
-    if (!exists(path))
+    if (!tv_inputs_find_files(path, &files))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s: no such file, nor %s.trace, nor %s.key with %s.data", path, path, path,
                        path);
-    return tv_inputs_open_plain(path, source, err);
+    if (files.second[0] != '\0')
+        return open_split(files.first, files.second, source, err);
+    return tv_inputs_open_plain(files.first, source, err);
 }
 
 static void add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
@@ -194,8 +204,9 @@ struct pending {
 
 struct unpacked {
     const char *name;
-    bool quiet;
+    bool quiet, remarked;
     const char *foreign; /* what the first member is that is not wanted, if that is known */
+    const char *advice;  /* what can be done about it, or NULL */
 };
 
 /* A member is wanted when a reader knows it, or when it is a container itself. */
@@ -204,40 +215,54 @@ static bool is_wanted(void *context, struct tv_bytes head)
     struct unpacked *unpacked = context;
     if (reader_knows(head, UINT64_MAX) || tv_unpack_knows(head))
         return true;
-    if (unpacked->foreign == NULL)
+    if (unpacked->foreign == NULL) {
         unpacked->foreign = tv_foreign_name(head);
+        unpacked->advice = tv_foreign_advice(head);
+    }
     return false;
 }
 
 static void say(void *context, const char *text)
 {
-    const struct unpacked *unpacked = context;
+    struct unpacked *unpacked = context;
+    unpacked->remarked = true;
     if (!unpacked->quiet)
         fprintf(stderr, "%s: note: %s\n", unpacked->name, text);
 }
 
+/* For one file more; where nothing is left, a byte is: 0 would mean no ceiling. */
+static uint64_t left_of_ceiling(const struct tv_inputs *inputs)
+{
+    if (inputs->ceiling == 0)
+        return 0;
+    return inputs->unpacked < inputs->ceiling ? inputs->ceiling - inputs->unpacked : 1;
+}
+
 /* Takes the packed source over. */
-static enum tv_status unpack_one(const struct pending *next, const struct tv_inputs *inputs,
+static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *inputs,
                                  struct pending *stack, size_t *depth, struct tv_error *err)
 {
     struct watched *watched;
     struct tv_source *packed = watch(next->source, inputs->progress, &watched);
     struct tv_source *members[TV_UNPACK_MEMBERS];
     struct tv_given joined[TV_UNPACK_MEMBERS];
-    struct unpacked unpacked = {tv_source_name(packed), inputs->quiet, NULL};
-    struct tv_unpack_question question = {is_wanted, &unpacked, 0, say};
+    struct unpacked unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
+    struct tv_unpack_question question = {is_wanted, &unpacked, left_of_ceiling(inputs), say};
     size_t count = 0;
     bool cut_off = false;
     enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);
+    inputs->remarked = inputs->remarked || unpacked.remarked || cut_off;
     if (watched)
         watched->progress = NULL; /* what lies in it unpacked is read later */
     if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                         "a container without a trace in it: found %s, which is not read yet",
-                         unpacked.foreign);
-    if (status != TV_OK)
+                         "a container without a trace in it: found %s, which is not read yet%s%s",
+                         unpacked.foreign, unpacked.advice ? ": " : "",
+                         unpacked.advice ? unpacked.advice : "");
+    if (status != TV_OK) {
+        tv_source_quote(packed, err);
         tv_error_prefix(err, "%s", tv_source_name(packed));
-    else if (cut_off && !inputs->quiet)
+    } else if (cut_off && !inputs->quiet)
         fprintf(stderr,
                 "%s: warning: the container ends early or is damaged: what came before is "
                 "read\n",
@@ -245,8 +270,10 @@ static enum tv_status unpack_one(const struct pending *next, const struct tv_inp
     tv_source_free(packed);
     if (status != TV_OK)
         return status;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         joined[i] = (struct tv_given){members[i], 0};
+        inputs->unpacked += tv_source_size(members[i]);
+    }
     join_halves(joined, &count);
     while (count-- > 0)
         stack[(*depth)++] =
@@ -259,6 +286,16 @@ static bool is_packed(struct tv_source *source, struct tv_bytes head)
 {
     return tv_unpack_knows(head) &&
            (tv_unpack_is_sure(head) || !reader_knows(head, tv_source_size(source)));
+}
+
+bool tv_inputs_need_a_trace(struct tv_source *source)
+{
+    uint8_t head[TV_SNIFF_SIZE];
+    struct tv_error err;
+    size_t got;
+    if (tv_source_read(source, 0, head, sizeof head, &got, &err) != TV_OK)
+        return false;
+    return is_packed(source, (struct tv_bytes){head, got}) || !tv_readers_stream(source);
 }
 
 enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)

@@ -33,9 +33,19 @@ struct tv_inputs {
     struct tv_inputs_row *rows;
     size_t count, capacity;
     uint32_t machine_count;
-    bool quiet;                   /* unset: a container that ends early is said to on stderr */
+    bool quiet;        /* unset: a container that ends early is said to on stderr */
+    uint64_t ceiling;  /* of unpacked bytes, all together; 0: of each file by its size (unpack.h) */
+    uint64_t unpacked; /* so many there are */
+    bool remarked;     /* something was to be said of a container, quiet or not */
     struct tv_progress *progress; /* of the unpacking, which it may stop; or NULL */
 };
+
+/* The files that an argument means; `second` is empty but for one of two halves.  False: there are
+ * none. */
+struct tv_inputs_files {
+    char first[4096], second[4096];
+};
+bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files);
 
 /* Opens the argument, and with it the other half where it is one of two. */
 enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
@@ -43,6 +53,9 @@ enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **sour
 
 /* Whether argument number i came with the one before it that is its other half. */
 bool tv_inputs_is_second_half(const char *const *files, size_t i);
+
+/* Whether it is packed, or of a format that is read into a trace only: its first bytes tell. */
+bool tv_inputs_need_a_trace(struct tv_source *source);
 
 /* Looks at the first bytes alone: whether it is packed, or a reader knows it. */
 enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err) TV_MUST_CHECK;

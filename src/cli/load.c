@@ -3,17 +3,21 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "cli/cached.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/meter.h"
 #include "cli/names.h"
 #include "cli/offsets.h"
+#include "cli/selection.h"
 #include "cli/symbols.h"
 #include "readers/reader.h"
+#include "readers/reading.h"
 
 static enum tv_status read_mapping(const char *path, struct tv_mapping **mapping,
                                    struct tv_error *err)
@@ -36,14 +40,25 @@ struct tv_loading {
     struct tv_mapping *mapping;
     struct tv_namer *namer; /* until a head has it */
     struct tv_filter filter;
+    struct tv_cached *cached; /* where the trace may lie or is to lie, or NULL */
+    struct tv_trace *kept;    /* from there, instead of the inputs; or NULL */
+    uint64_t began;
 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 /* Before the first input is read, so that a wrong one costs no time. */
 static enum tv_status recognise(const struct tv_inputs *inputs, struct tv_error *err)
 {
     for (size_t i = 0; i < inputs->count; i++) {
-        if (!tv_readers_find(inputs->rows[i].source, err))
-            return tv_error_prefix(err, "%s", tv_source_name(inputs->rows[i].source));
+        struct tv_source *source = inputs->rows[i].source;
+        if (!tv_readers_find(source, err))
+            return tv_reading_blame(source, err);
     }
     return TV_OK;
 }
@@ -64,6 +79,8 @@ static void release(struct tv_loading *loading)
     tv_mapping_free(loading->mapping);
     if (loading->namer)
         loading->namer->free(loading->namer);
+    tv_trace_free(loading->kept);
+    tv_free(loading->cached);
 }
 
 /* What the settings say, before any file is opened: so that a wrong word costs no time. */
@@ -111,7 +128,11 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
                              struct tv_loading **loading, struct tv_error *err)
 {
     struct tv_loading opened = {.settings = settings};
-    opened.inputs = (struct tv_inputs){.quiet = settings->quiet, .progress = progress};
+    opened.inputs = (struct tv_inputs){
+        .quiet = settings->quiet,
+        .progress = progress,
+        .ceiling = settings->unpacked_bytes,
+    };
     enum tv_status status = read_filter(settings->filter, &opened.filter, err);
     if (status == TV_OK)
         status = read_mapping(settings->mapping, &opened.mapping, err);
@@ -132,6 +153,76 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
     return TV_OK;
 }
 
+/* Smaller files are read almost as soon as looked for. */
+#define LOOKED_FOR ((uint64_t)8 << 20)
+
+/* What tells the files, as they were given; NULL when they are better read. */
+static struct tv_cached *look_at(const struct tv_settings *settings, const char *const *files,
+                                 size_t count, const tv_ns *offsets, const struct tv_given *given)
+{
+    struct tv_cached *cached = tv_alloc(1, sizeof *cached);
+    uint64_t size = 0;
+    bool good = true, needs_trace = false;
+    cached->settings = settings;
+    for (size_t i = 0; i < count && good; i++) {
+        if (tv_inputs_is_second_half(files, i))
+            continue;
+        good = cached->count < TV_CACHED_FILES;
+        if (!good)
+            break;
+        struct tv_source *source = given[cached->count].source;
+        size += tv_source_size(source);
+        needs_trace = needs_trace || tv_inputs_need_a_trace(source);
+        cached->offsets[cached->count] = offsets[i];
+        cached->paths[cached->count++] = files[i];
+    }
+    if (good && needs_trace && size >= LOOKED_FOR && tv_cached_look(cached))
+        return cached;
+    tv_free(cached);
+    return NULL;
+}
+
+/* A trace of what streams is not made anew from the cache: the answers of sinks and of the model
+ * are the same, their facts beside are not all. */
+static bool take_kept(struct tv_loading *loading)
+{
+    if (!loading->cached || !tv_cached_read(loading->cached, &loading->kept))
+        return false;
+    if (tv_cached_is_assembled(loading->kept))
+        return true;
+    tv_trace_free(loading->kept);
+    loading->kept = NULL;
+    return false;
+}
+
+/* Takes `given` and `cached` over. */
+static enum tv_status load_or_take(const struct tv_settings *settings, struct tv_given *given,
+                                   size_t count, struct tv_cached *cached,
+                                   struct tv_loading **loading, struct tv_error *err)
+{
+    struct tv_loading kept = {.settings = settings, .cached = cached, .began = now_ns()};
+    enum tv_status status = TV_OK;
+    if (!take_kept(&kept)) {
+        status = tv_load_given(settings, given, count, NULL, loading, err);
+        if (status == TV_OK) {
+            (*loading)->cached = cached;
+            (*loading)->began = kept.began;
+        } else {
+            tv_free(cached);
+        }
+        return status;
+    }
+    tv_given_free(given, count);
+    status = read_filter(settings->filter, &kept.filter, err);
+    if (status != TV_OK) {
+        release(&kept);
+        return status;
+    }
+    *loading = tv_alloc(1, sizeof **loading);
+    **loading = kept;
+    return TV_OK;
+}
+
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading, struct tv_error *err)
 {
@@ -149,7 +240,8 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
         opened += status == TV_OK;
     }
     if (status == TV_OK)
-        status = tv_load_given(settings, given, opened, NULL, loading, err);
+        status = load_or_take(settings, given, opened,
+                              look_at(settings, files, count, offsets, given), loading, err);
     else
         tv_given_free(given, opened);
     tv_free(given);
@@ -165,14 +257,39 @@ void tv_load_close(struct tv_loading *loading)
     tv_free(loading);
 }
 
+void tv_load_take_sources(struct tv_loading *loading, struct tv_source ***sources, size_t *count)
+{
+    *count = loading->inputs.count;
+    *sources = tv_alloc(*count, sizeof(struct tv_source *));
+    for (size_t i = 0; i < *count; i++)
+        (*sources)[i] = loading->inputs.rows[i].source;
+    loading->inputs.count = 0;
+    tv_load_close(loading);
+}
+
+bool tv_load_is_packed(const struct tv_loading *loading)
+{
+    return loading->inputs.unpacked > 0;
+}
+
+bool tv_load_is_remarked(const struct tv_loading *loading)
+{
+    return loading->inputs.remarked;
+}
+
 size_t tv_load_count(const struct tv_loading *loading)
 {
-    return loading->inputs.count;
+    return loading->kept ? loading->kept->head->input_count : loading->inputs.count;
+}
+
+const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size_t i)
+{
+    return &loading->inputs.rows[i];
 }
 
 bool tv_load_streams(const struct tv_loading *loading)
 {
-    if (loading->settings->filter)
+    if (loading->settings->filter || loading->kept)
         return false;
     for (size_t i = 0; i < loading->inputs.count; i++) {
         const struct tv_inputs_row *row = &loading->inputs.rows[i];
@@ -180,36 +297,6 @@ bool tv_load_streams(const struct tv_loading *loading)
             return false;
     }
     return true;
-}
-
-/* Where the events of all inputs go. */
-struct destination {
-    struct tv_head *head;
-    struct tv_sink *sink;
-    struct tv_builder *builder; /* NULL: to the sink alone */
-};
-
-static enum tv_status read_source(struct tv_source *source, const struct destination *to,
-                                  const struct tv_read_options *options, struct tv_error *err)
-{
-    enum tv_status status = to->builder && !tv_readers_stream(source)
-                                ? tv_readers_build(source, to->builder, options, err)
-                                : tv_readers_read(source, to->head, to->sink, options, err);
-    return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
-}
-
-/* Of the inputs and processes that a source added; of machines a reader may know better. */
-static void set_origin(struct tv_head *head, uint32_t processes, uint32_t inputs,
-                       const struct tv_inputs_row *row)
-{
-    for (uint32_t i = processes; i < head->process_count; i++)
-        if (head->processes[i].machine == TV_NONE)
-            head->processes[i].machine = row->machine;
-    for (uint32_t i = inputs; i < head->input_count; i++) {
-        head->inputs[i].moved = row->offset;
-        if (head->inputs[i].machine == TV_NONE)
-            head->inputs[i].machine = row->machine;
-    }
 }
 
 /* Unpacking is over: what is counted from now on is read. */
@@ -221,7 +308,7 @@ static void begin_reading(struct tv_progress *progress)
     atomic_store(&progress->unpacking, false);
 }
 
-static enum tv_status load(struct tv_loading *loading, struct destination to,
+static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
                            struct tv_progress *progress, struct tv_error *err)
 {
     struct tv_progress own = {0};
@@ -236,14 +323,14 @@ static enum tv_status load(struct tv_loading *loading, struct destination to,
     struct tv_read_options options = {
         .parts = tv_settings_jobs(loading->settings),
         .progress = progress ? progress : &own,
+        .ahead = tv_threads_are_chosen(loading->settings) ? TV_AHEAD_ALL : TV_AHEAD_SHORT,
     };
     enum tv_status status = TV_OK;
     begin_reading(options.progress);
     for (size_t i = 0; i < loading->inputs.count && status == TV_OK; i++) {
-        uint32_t processes = to.head->process_count, inputs = to.head->input_count;
         const struct tv_inputs_row *row = &loading->inputs.rows[i];
-        status = read_source(row->source, &to, &options, err);
-        set_origin(to.head, processes, inputs, row);
+        const struct tv_reading_input input = {row->source, row->machine, row->offset};
+        status = tv_reading_add(&to, &input, &options, err);
     }
     tv_meter_stop(meter);
     return status;
@@ -253,7 +340,7 @@ enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err)
 {
-    struct destination to = {.head = head, .sink = sink};
+    struct tv_reading to = {.head = head, .sink = sink};
     enum tv_status status = load(loading, to, progress, err);
     tv_load_close(loading);
     return status;
@@ -273,6 +360,7 @@ static void filter_trace(const struct tv_loading *loading, struct tv_trace **tra
     struct tv_trace *whole = *trace;
     if (!settings->filter)
         return;
+    tv_trace_await(whole);
     *trace = tv_filter_trace(whole, &loading->filter);
     if (!settings->quiet)
         fprintf(stderr, "%s: filter: %" PRIu64 " of %" PRIu64 " slices\n", input_name(whole->head),
@@ -288,16 +376,32 @@ static void hand_over_sources(struct tv_loading *loading, struct tv_trace *trace
     loading->inputs.count = 0;
 }
 
+static void keep(const struct tv_loading *loading, struct tv_trace *trace)
+{
+    const struct tv_cached *cached = loading->cached;
+    if (cached && !loading->inputs.remarked && tv_cached_is_assembled(trace) &&
+        tv_cached_is_worth_waiting(cached, now_ns() - loading->began))
+        tv_cached_write_beside(cached, trace);
+}
+
 enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
                              struct tv_trace **trace, struct tv_error *err)
 {
-    struct destination to = {.head = tv_head_new()};
+    if (loading->kept) {
+        *trace = loading->kept;
+        loading->kept = NULL;
+        filter_trace(loading, trace);
+        tv_load_close(loading);
+        return TV_OK;
+    }
+    struct tv_reading to = {.head = tv_head_new()};
     to.builder = tv_builder_new(to.head);
     to.sink = tv_builder_sink(to.builder);
     enum tv_status status = load(loading, to, progress, err);
     if (status == TV_OK) {
         *trace = tv_builder_finish(to.builder);
         hand_over_sources(loading, *trace);
+        keep(loading, *trace);
         filter_trace(loading, trace);
     } else {
         tv_builder_free(to.builder);

@@ -15,7 +15,9 @@
 struct tv_loading;
 
 /* Opens `count` files, as one trace, moved as --offset says, the mapping and the symbols that the
- * settings ask for.  An input that no reader knows is an error, and a wrong --filter. */
+ * settings ask for.  An input that no reader knows is an error, and a wrong --filter.  What can
+ * only become a trace comes from the user's cache when it lies there (cached.h), and is put there
+ * when it took long. */
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;
@@ -32,11 +34,23 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
                              size_t count, struct tv_progress *progress,
                              struct tv_loading **loading, struct tv_error *err) TV_MUST_CHECK;
 
+/* The sources themselves, in the order in which a trace of them would keep them; the loading is
+ * gone. The array is to be given back with tv_free. */
+void tv_load_take_sources(struct tv_loading *loading, struct tv_source ***sources, size_t *count);
+
 /* Gives up what was opened; NULL is taken too. */
 void tv_load_close(struct tv_loading *loading);
 
+/* Whether anything had to be unpacked; and whether something was to be said of that, which a trace
+ * does not hold. */
+bool tv_load_is_packed(const struct tv_loading *loading);
+bool tv_load_is_remarked(const struct tv_loading *loading);
+
 /* The inputs: archives may hold several. */
 size_t tv_load_count(const struct tv_loading *loading);
+
+/* One of them. */
+const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size_t i);
 
 /* Whether a sink can take all of them, and no filter is asked for; else they must become a trace.
  */

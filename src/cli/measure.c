@@ -3,26 +3,15 @@
 
 #include <stdio.h>
 
+#include "analysis/compensate.h"
 #include "analysis/profile_sink.h"
 #include "analysis/sample_tree.h"
 #include "analysis/thread_tree.h"
 #include "analysis/tree_sink.h"
+#include "analysis/tree_views.h"
 #include "base/memory.h"
 #include "cli/load.h"
 #include "cli/selection.h"
-
-/* Whether the trace has slices, and all are asynchronous: who asks for slices means these. */
-static bool has_only_async(const struct tv_trace *trace)
-{
-    uint64_t async = 0;
-    for (uint32_t i = 0; i < trace->track_count; i++) {
-        const struct tv_track *track = &trace->tracks[i];
-        if (tv_track_has_calls(track) && track->slice_count > 0)
-            return false;
-        async += track->kind == TV_TRACK_ASYNC ? track->slice_count : 0;
-    }
-    return async > 0;
-}
 
 static bool wants_samples(const struct tv_settings *settings)
 {
@@ -41,6 +30,25 @@ static struct tv_call_tree *count(const struct tv_settings *settings, unsigned f
     return tv_call_tree_of_trace(trace, selection, tv_settings_jobs(settings));
 }
 
+/* Before anything is folded or left out: what was recorded cost, whether it is shown or not. */
+static enum tv_status compensate(const struct tv_settings *settings, struct tv_measured *measured,
+                                 struct tv_error *err)
+{
+    tv_ns cost;
+    if (!settings->compensate)
+        return TV_OK;
+    enum tv_status status = tv_compensation_find(measured->tree->head, &cost, err);
+    if (status == TV_OK)
+        tv_call_tree_compensate(measured->tree, cost);
+    return status;
+}
+
+static void take_instead(struct tv_measured *measured, struct tv_call_tree *tree)
+{
+    tv_call_tree_free(measured->tree);
+    measured->tree = tree;
+}
+
 static enum tv_status count_trace(const struct tv_settings *settings, unsigned flags,
                                   const struct tv_keep *keep, struct tv_measured *measured,
                                   struct tv_error *err)
@@ -54,11 +62,12 @@ static enum tv_status count_trace(const struct tv_settings *settings, unsigned f
     if (status == TV_OK)
         measured->tree = count(settings, flags, trace, keep, &selection);
     tv_free(tracks);
-    if (status == TV_OK && keep->frames) {
-        struct tv_call_tree *all = measured->tree;
-        measured->tree = tv_call_tree_sift(all, keep->frames);
-        tv_call_tree_free(all);
-    }
+    if (status == TV_OK)
+        status = compensate(settings, measured, err);
+    if (status == TV_OK && keep->frames)
+        take_instead(measured, tv_call_tree_sift(measured->tree, keep->frames));
+    if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !wants_samples(settings))
+        take_instead(measured, tv_call_tree_fold_names(measured->tree));
     return status;
 }
 
@@ -73,7 +82,7 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
     struct tv_keep keep;
     measured->head = measured->trace->head;
     if (!wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
-        own.async |= has_only_async(measured->trace);
+        own.async |= tv_trace_has_only_async(measured->trace);
     status = tv_keep_make(settings, measured->trace, &keep, err);
     if (status == TV_OK)
         status = count_trace(&own, flags, &keep, measured, err);
@@ -105,6 +114,8 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
     measured->tree = tv_tree_sink_finish(sink, measured->head);
     if (status == TV_OK)
         status = tv_wishes_check(settings, measured->head, NULL, err);
+    if (status == TV_OK)
+        status = compensate(settings, measured, err);
     return status;
 }
 
@@ -114,7 +125,7 @@ static void tell_of_kinds(const struct tv_settings *settings, const struct tv_tr
 {
     if (!trace || wants_samples(settings) || settings->quiet)
         return;
-    if (has_only_async(trace) && !settings->async && !settings->split_threads)
+    if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
         fprintf(stderr, "%s: note: all slices are asynchronous, and shown as --async shows them\n",
                 settings->files.items[0]);
     else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)

@@ -27,6 +27,12 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->processes.items);
     tv_free(settings->categories.items);
     tv_free(settings->cpus.items);
+    tv_free(settings->serve.listen.items);
+    tv_free(settings->serve.hosts.items);
+    tv_free(settings->serve.proxies.items);
+    tv_free(settings->push.labels.items);
+    tv_free(settings->record.include.items);
+    tv_free(settings->record.exclude.items);
 }
 
 static void add_word(struct tv_words *words, const char *word)
@@ -62,11 +68,37 @@ static bool parse_percent(const char *word, uint64_t *value)
     return true;
 }
 
+static bool parse_count(const char *word, uint64_t *value)
+{
+    return tv_parse_u64(tv_bytes_of(word), value);
+}
+
+static bool parse_size(const char *word, uint64_t *value)
+{
+    return tv_parse_size(tv_bytes_of(word), value);
+}
+
+static bool parse_seconds(const char *word, uint64_t *value)
+{
+    return tv_parse_seconds(tv_bytes_of(word), value);
+}
+
+/* Options whose value is a number, and what it looks like. */
+static const struct {
+    bool (*parse)(const char *word, uint64_t *value);
+    const char *expected;
+} numbers[] = {
+    [TV_OPTION_COUNT] = {parse_count, "a number"},
+    [TV_OPTION_PERCENT] = {parse_percent, "a percentage from 0 to 100"},
+    [TV_OPTION_SIZE] = {parse_size, "a size such as 500M or 50G"},
+    [TV_OPTION_SECONDS] = {parse_seconds, "a time such as 90s, 12h or 30d"},
+};
+
 static enum tv_status set_value(const struct tv_option *option, struct tv_settings *settings,
                                 const char *word, struct tv_error *err)
 {
     void *place = (char *)settings + option->place;
-    int choice = -1;
+    int choice;
     switch (option->kind) {
     case TV_OPTION_FLAG:
         *(bool *)place = true;
@@ -77,25 +109,26 @@ static enum tv_status set_value(const struct tv_option *option, struct tv_settin
     case TV_OPTION_LIST:
         add_word(place, word);
         return TV_OK;
-    case TV_OPTION_COUNT:
-        if (tv_parse_u64(tv_bytes_of(word), place))
-            return TV_OK;
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected a number, found '%s'",
-                       option->name, word);
-    case TV_OPTION_PERCENT:
-        if (parse_percent(word, place))
-            return TV_OK;
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--%s: expected a percentage from 0 to 100, found '%s'", option->name, word);
     case TV_OPTION_CHOICE:
         choice = find_choice(option->argument, word);
         if (choice < 0)
-            break;
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected one of %s, found '%s'",
+                           option->name, option->argument, word);
         *(unsigned *)place = (unsigned)choice;
         return TV_OK;
+    default:
+        if (numbers[option->kind].parse(word, place))
+            return TV_OK;
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected %s, found '%s'",
+                       option->name, numbers[option->kind].expected, word);
     }
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected one of %s, found '%s'",
-                   option->name, option->argument, word);
+}
+
+static enum tv_status give(const struct tv_option *table, const struct tv_option *option,
+                           struct tv_settings *settings, const char *word, struct tv_error *err)
+{
+    settings->given |= UINT64_C(1) << (option - table);
+    return set_value(option, settings, word, err);
 }
 
 static const struct tv_option *find_option(const struct tv_option *table, struct tv_bytes name)
@@ -107,6 +140,21 @@ static const struct tv_option *find_option(const struct tv_option *table, struct
     return NULL;
 }
 
+enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
+                              const char *value, struct tv_settings *settings, struct tv_error *err)
+{
+    const struct tv_option *option = name.length > 1 ? find_option(table, name) : NULL;
+    if (!option)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option --%.*s", (int)name.length,
+                       (const char *)name.data);
+    if (value && !option->argument)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s takes no value", option->name);
+    if (!value && option->argument)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s wants %s", option->name,
+                       option->argument);
+    return give(table, option, settings, value, err);
+}
+
 struct arguments {
     const struct tv_option *table;
     char **next, **end;
@@ -116,26 +164,28 @@ struct arguments {
 /* --name, --name=value or --name value. */
 static enum tv_status parse_long(struct arguments *a, const char *word, struct tv_error *err)
 {
-    const char *equals = strchr(word, '=');
-    size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    const struct tv_option *option =
-        length > 1 ? find_option(a->table, (struct tv_bytes){(const uint8_t *)word, length}) : NULL;
-    if (!option)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option --%.*s", (int)length, word);
-    if (!option->argument) {
-        if (equals)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s takes no value", option->name);
-        return set_value(option, a->settings, NULL, err);
-    }
-    if (equals)
-        return set_value(option, a->settings, equals + 1, err);
-    if (a->next == a->end)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s wants %s", option->name,
-                       option->argument);
-    return set_value(option, a->settings, *a->next++, err);
+    const char *value = strchr(word, '=');
+    struct tv_bytes name = {(const uint8_t *)word, value ? (size_t)(value - word) : strlen(word)};
+    const struct tv_option *option = find_option(a->table, name);
+    if (value)
+        value++;
+    else if (option && option->argument && a->next < a->end)
+        value = *a->next++;
+    return tv_options_set(a->table, name, value, a->settings, err);
 }
 
-/* -x, or several letters behind one dash. No option with a letter takes a value. */
+/* -xVALUE or -x VALUE. */
+static enum tv_status parse_letter_value(struct arguments *a, const struct tv_option *option,
+                                         const char *rest, struct tv_error *err)
+{
+    const char *value = rest[0] ? rest : a->next < a->end ? *a->next++ : NULL;
+    if (!value)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "-%s wants %s", option->name,
+                       option->argument);
+    return give(a->table, option, a->settings, value, err);
+}
+
+/* -x, or several letters behind one dash. */
 static enum tv_status parse_letters(struct arguments *a, const char *letters, struct tv_error *err)
 {
     for (; *letters; letters++) {
@@ -143,7 +193,9 @@ static enum tv_status parse_letters(struct arguments *a, const char *letters, st
             find_option(a->table, (struct tv_bytes){(const uint8_t *)letters, 1});
         if (!option)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option -%c", *letters);
-        enum tv_status status = set_value(option, a->settings, NULL, err);
+        if (option->argument)
+            return parse_letter_value(a, option, letters + 1, err);
+        enum tv_status status = give(a->table, option, a->settings, NULL, err);
         if (status != TV_OK)
             return status;
     }

@@ -24,6 +24,8 @@ enum tv_option_kind {
     TV_OPTION_LIST,    /* struct tv_words: may be given again */
     TV_OPTION_COUNT,   /* uint64_t: a decimal number */
     TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
+    TV_OPTION_SIZE,    /* uint64_t: bytes, "50G" */
+    TV_OPTION_SECONDS, /* uint64_t: "30d" */
     TV_OPTION_CHOICE,  /* unsigned: which of the words that `argument` lists, from 0 */
 };
 
@@ -45,9 +47,36 @@ enum tv_clock_choice {
 /* --samples: its place among "count|weight|time", as enum tv_sample_measure has them. */
 #define TV_CHOICE_NO_SAMPLES 3u
 
+/* What `traceview serve` is asked for (docs/man/traceview-serve.1.scd). */
+struct tv_serve_settings {
+    const char *config, *store, *sample;
+    struct tv_words listen, hosts, proxies;
+    const char *token, *token_file, *htpasswd, *certificate, *key;
+    bool public_read, no_login, no_sample;
+    uint64_t keep, max_store, max_upload, max_unpacked;
+    uint64_t max_memory, max_cpu, engines, connections, client_connections, rate, grace;
+    unsigned log, log_level; /* their places among the choices */
+};
+
+/* What `traceview push` is asked for. */
+struct tv_push_settings {
+    const char *to, *token, *token_file, *user;
+    struct tv_words labels;
+};
+
+/* What `traceview record` is asked for. */
+struct tv_record_settings {
+    const char *spool, *threads, *delay, *duration;
+    struct tv_words include, exclude;
+    unsigned host, clock, full, engine, stack, format; /* their places among the choices */
+    uint64_t buffer, sample, depth, pid;
+    bool follow, boot, open;
+};
+
 /* What the user asked for. Members that the command does not offer keep their defaults. */
 struct tv_settings {
     bool help, quiet;
+    uint64_t given; /* bit i: option i of the table was */
     struct tv_words files;
     const char *mapping;
     struct tv_words symbols, offsets;
@@ -60,13 +89,19 @@ struct tv_settings {
     unsigned clock;     /* enum tv_clock_choice */
     unsigned samples;   /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
     unsigned format, sort, colors, to;
-    bool callers_callees, context_switch, bottom_up, split_threads, inverted, hash, async;
+    bool callers_callees, context_switch, compensate, bottom_up, split_threads, inverted, hash,
+        async;
     bool regression, strict, no_findings;
     struct tv_words fail_on;
     uint64_t threshold, min_percent, depth;
     const char *title, *countname, *min_width;
-    bool no_browser;
+    uint64_t unpacked_bytes; /* ceiling of what packed files hold; 0: by their size (unpack.h) */
+    uint64_t max_size;       /* of a report, in bytes; 0: any */
+    bool no_browser, no_cache;
     uint64_t port;
+    struct tv_serve_settings serve;
+    struct tv_push_settings push;
+    struct tv_record_settings record;
 };
 
 /* The defaults; release gives back the lists. */
@@ -85,6 +120,11 @@ static inline unsigned tv_settings_jobs(const struct tv_settings *settings)
  * begin with a dash, "-" is a file.  TV_ERR_USAGE with a sentence in *err. */
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
                                 struct tv_settings *settings, struct tv_error *err) TV_MUST_CHECK;
+
+/* Sets the option that is called so, without dashes; the value is NULL where none stands. */
+enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
+                              const char *value, struct tv_settings *settings,
+                              struct tv_error *err) TV_MUST_CHECK;
 
 struct tv_out;
 
@@ -106,6 +146,8 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
               "give back original names from an R8 or ProGuard mapping file"),                     \
         TV_OPTION("symbols", "ELF[@BASE]", TV_OPTION_LIST, symbols,                                \
                   "name the addresses on stacks by this program or library (may be given again)"), \
+        TV_OPTION("no-cache", NULL, TV_OPTION_FLAG, no_cache,                                      \
+                  "read the files themselves, and keep nothing for the next time"),                \
         TV_OPTION("jobs", "N", TV_OPTION_COUNT, jobs,                                              \
                   "threads that read and compute (default: one a processor)"),                     \
         TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \
@@ -129,6 +171,9 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_RANGE                                                                            \
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
               "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
+#define TV_OPTION_COMPENSATE                                                                       \
+    TV_OPTION("compensate", NULL, TV_OPTION_FLAG, compensate,                                      \
+              "take off what recording cost each call, as the file states it")
 #define TV_OPTION_OFFSET                                                                           \
     TV_OPTION("offset", "FILE=TIME", TV_OPTION_LIST, offsets,                                      \
               "move this file's times: b.trace=12ms, b.json=-1.5s (may be given again)")

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_record.c - record a program: a native one, one of Java, or a JVM that runs.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/record.h"
+
+static const struct tv_option options[] = {
+    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
+              "what is written (default: dmtrace.trace, with --sample samples.hprof.txt)"),
+    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
+    TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
+              "stacks of the threads, so many times a second, instead of all calls"),
+    TV_OPTION("pid", "N", TV_OPTION_COUNT, record.pid, "a JVM that runs, instead of a program"),
+    TV_OPTION("delay", "TIME", TV_OPTION_TEXT, record.delay,
+              "of a JVM: begin after 500ms, 10s ..."),
+    TV_OPTION("duration", "TIME", TV_OPTION_TEXT, record.duration,
+              "of a JVM: end so long after the begin (default: with the program, or Ctrl-C)"),
+    TV_OPTION("host", "auto|java|native", TV_OPTION_CHOICE, record.host,
+              "what the program is, when it cannot be told by its file (default: auto)"),
+    TV_OPTION("clock", "wall|cpu|dual", TV_OPTION_CHOICE, record.clock,
+              "which clock, or both (default: wall)"),
+    TV_OPTION("buffer", "SIZE", TV_OPTION_SIZE, record.buffer,
+              "bytes of the trace that are kept (default: 8M)"),
+    TV_OPTION("full", "stop|ring|stream", TV_OPTION_CHOICE, record.full,
+              "then: end the recording, forget the oldest, write as it goes (default: stop)"),
+    TV_OPTION("spool", "DIR", TV_OPTION_TEXT, record.spool,
+              "keep the buffers in a file there while it runs"),
+    TV_OPTION("follow", NULL, TV_OPTION_FLAG, record.follow,
+              "forked children of a native program record into FILE with their number in its name"),
+    TV_OPTION("engine", "auto|bci|events", TV_OPTION_CHOICE, record.engine,
+              "see calls of a JVM by rewritten classes or by its events (default: auto)"),
+    TV_OPTION("include", "GLOB", TV_OPTION_LIST, record.include,
+              "calls of these classes only: 'com.example.*' (may be given again)"),
+    TV_OPTION("exclude", "GLOB", TV_OPTION_LIST, record.exclude,
+              "no calls of these classes (may be given again)"),
+    TV_OPTION("boot", NULL, TV_OPTION_FLAG, record.boot, "calls of the JVM's own classes too"),
+    TV_OPTION("threads", "GLOB|group:NAME|all", TV_OPTION_TEXT, record.threads,
+              "samples, or calls by events, of these threads of a JVM (default: all)"),
+    TV_OPTION("depth", "N", TV_OPTION_COUNT, record.depth,
+              "frames of a sample's stack (default: 12, of a native program 64)"),
+    TV_OPTION("stack", "jvmti|agct|shadow|fp", TV_OPTION_CHOICE, record.stack,
+              "how samples are taken: of JVMs jvmti or agct, of native programs shadow or fp"),
+    TV_OPTION("format", "android|jdk|binary", TV_OPTION_CHOICE, record.format,
+              "hprof text as Android or as the JDK wrote it, or binary (default: android)"),
+    TV_OPTION("open", NULL, TV_OPTION_FLAG, record.open, "then view the result"),
+    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "no notices"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+    TV_OPTIONS_END,
+};
+
+/* Since a program may go to another folder before it writes. */
+static enum tv_status make_absolute(const char *name, char *path, struct tv_error *err)
+{
+    char folder[TV_RECORD_PATH] = "";
+    if (name[0] != '/' && !getcwd(folder, sizeof folder))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "this folder: %s", strerror(errno));
+    int length = snprintf(path, TV_RECORD_PATH, "%s%s%s", folder, folder[0] ? "/" : "", name);
+    if ((unsigned)length >= TV_RECORD_PATH)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s: the path is too long", name);
+    return TV_OK;
+}
+
+static enum tv_status find_paths(const struct tv_settings *settings, struct tv_record_plan *plan,
+                                 struct tv_error *err)
+{
+    static const char *const samples[] = {"samples.hprof.txt", "samples.hprof.txt",
+                                          "samples.hprof"};
+    const char *name = "dmtrace.trace", *spool = settings->record.spool;
+    if (settings->output)
+        name = settings->output;
+    else if (settings->record.sample > 0)
+        name = samples[settings->record.format];
+    enum tv_status status = make_absolute(name, plan->output, err);
+    return status == TV_OK && spool ? make_absolute(spool, plan->spool, err) : status;
+}
+
+static enum tv_status make_plan(const struct tv_settings *settings, struct tv_record_plan *plan,
+                                struct tv_error *err)
+{
+    const struct tv_words *words = &settings->files;
+    plan->settings = settings;
+    if (tv_record_is_given(options, settings, "pid") == (words->count > 0))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       words->count == 0 ? "expected -- and a program, or --pid"
+                                         : "--pid and a program do not go together");
+    plan->way = words->count == 0 ? TV_RECORD_ATTACHED
+                                  : tv_record_way_of(words->items[0], settings->record.host);
+    enum tv_status status = tv_record_check(options, plan, err);
+    return status == TV_OK ? find_paths(settings, plan, err) : status;
+}
+
+static enum tv_status record(const struct tv_record_plan *plan, int *code, struct tv_words *files,
+                             struct tv_error *err)
+{
+    /* An older file must not pass for this one's. */
+    if (unlink(plan->output) != 0 && errno != ENOENT)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", plan->output, strerror(errno));
+    if (plan->way == TV_RECORD_ATTACHED)
+        return tv_record_attached(plan, err);
+    return tv_record_program(plan, code, files, err);
+}
+
+/* Becomes the viewer of what was recorded. */
+static void view(const struct tv_record_plan *plan, const struct tv_words *files)
+{
+    char **words = tv_alloc(files->count + 3, sizeof *words);
+    static char name[] = "traceview", *const first = name;
+    words[0] = first;
+    for (size_t i = 0; i < files->count; i++)
+        memcpy(&words[1 + i], &files->items[i], sizeof *words);
+    const char *output = plan->output;
+    if (files->count == 0)
+        memcpy(&words[1], &output, sizeof *words);
+    execv("/proc/self/exe", words);
+    tv_free(words);
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_record_plan plan = {.settings = settings};
+    struct tv_words files = {0};
+    struct tv_error err = {0};
+    int code = TV_EXIT_OK;
+    enum tv_status status = make_plan(settings, &plan, &err);
+    if (status == TV_OK)
+        status = record(&plan, &code, &files, &err);
+    if (status != TV_OK)
+        code = tv_command_failed(command, &err);
+    else if (settings->record.open)
+        view(&plan, &files);
+    tv_record_release(&files);
+    return code;
+}
+
+const struct tv_command tv_command_record = {
+    .name = "record",
+    .summary = "run a program and record its calls or samples, or those of a running JVM",
+    .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N",
+    .details = "Java programs need nothing, also behind scripts.  Calls of native programs need\n"
+               "-finstrument-functions.  The exit code is the program's own.",
+    .options = options,
+    .min_files = 0,
+    .max_files = TV_ANY_FILES,
+    .run = run,
+};

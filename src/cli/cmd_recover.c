@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_recover.c - the traces of recorded programs that were killed, from their spool folder.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/native_names.h"
+#include "recorder/recover.h"
+
+#define PREFIX "traceview-"
+#define SUFFIX ".spool"
+
+static const struct tv_option options[] = {
+    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
+              "the trace (default: the one that the recording was for)"),
+    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
+    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "print nothing but errors"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+    TV_OPTIONS_END,
+};
+
+/* The process that "traceview-PID.spool" is of; 0: the file has another name. */
+static pid_t pid_of(const char *name)
+{
+    char *end;
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
+        return 0;
+    long pid = strtol(name + sizeof PREFIX - 1, &end, 10);
+    return strcmp(end, SUFFIX) == 0 && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+static enum tv_status recover(const struct tv_settings *settings, const char *folder, pid_t pid,
+                              struct tv_error *err)
+{
+    char spool[TV_RECOVER_PATH], names[TV_RECOVER_PATH], path[TV_RECOVER_PATH];
+    struct tv_recording_info info;
+    snprintf(spool, sizeof spool, "%s/" PREFIX "%d" SUFFIX, folder, (int)pid);
+    snprintf(names, sizeof names, "%s/" PREFIX "%d.names", folder, (int)pid);
+    if (kill(pid, 0) == 0 || errno == EPERM)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: process %d still runs", spool, (int)pid);
+    int failed = tv_recorder_recover(spool, names, settings->output, path, &info);
+    if (failed == -ENOTSUP)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "%s: of a streamed recording; %s.part can be read as it is", spool, path);
+    if (failed == -EINVAL)
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: no spool, or a damaged one", spool);
+    if (failed != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", spool, strerror(-failed));
+    enum tv_status status = tv_native_names_resolve(path, err);
+    if (status != TV_OK)
+        return status;
+    unlink(spool);
+    unlink(names);
+    if (!settings->quiet)
+        printf("%s: %" PRIu64 " records of %u threads\n", path, info.records, info.threads);
+    return TV_OK;
+}
+
+static enum tv_status recover_all(const struct tv_settings *settings, const char *folder,
+                                  struct tv_error *err)
+{
+    struct dirent *entry;
+    enum tv_status status = TV_OK;
+    struct tv_error later;
+    size_t found = 0;
+    DIR *files = opendir(folder);
+    if (!files)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", folder, strerror(errno));
+    /* The first error is told; it keeps nobody from the others. */
+    while ((entry = readdir(files))) {
+        pid_t pid = pid_of(entry->d_name);
+        if (pid == 0)
+            continue;
+        if (found++ > 0 && settings->output) {
+            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                             "%s: several recordings do not go into one --output", folder);
+            break;
+        }
+        enum tv_status one = recover(settings, folder, pid, status == TV_OK ? err : &later);
+        status = status == TV_OK ? one : status;
+    }
+    closedir(files);
+    if (status == TV_OK && found == 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: no " PREFIX "*" SUFFIX, folder);
+    return status;
+}
+
+static int run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    if (recover_all(settings, settings->files.items[0], &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return TV_EXIT_OK;
+}
+
+const struct tv_command tv_command_recover = {
+    .name = "recover",
+    .summary = "the traces of recorded programs that were killed, from their spool folder",
+    .arguments = "[OPTION]... DIR",
+    .details = NULL,
+    .options = options,
+    .min_files = 1,
+    .max_files = 1,
+    .run = run,
+};

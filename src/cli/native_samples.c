@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_samples.c - names and lines for the samples of a native program.
+ *
+ * Two addresses in a line are one place then, so the samples are counted anew: the text is read
+ * into what it was written from.
+ */
+#include "cli/native_samples.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "cli/native_files.h"
+#include "recorder/samples.h"
+
+#define LINE 65536u
+#define DEPTH 32768u
+#define TRACES (1u << 24)
+
+/* A stack, which is counted when the table at the end of the text says how often. */
+struct stack {
+    uint32_t thread, start, depth;
+    uint64_t count;
+};
+
+struct work {
+    struct tv_samples samples;
+    struct tv_native_files files;
+    struct stack *stacks; /* by its number in the text, from TV_SAMPLES_FIRST_TRACE on */
+    size_t stacks_room;
+    uint32_t stack_count, deepest;
+    uint32_t *elements;
+    size_t elements_room, element_count;
+    struct stack *open; /* whose lines are coming */
+};
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3);
+    while (*text++);
+    return hash;
+}
+
+/* Dots part the names of a stack's line, so those that compilers put into the names of copies of a
+ * function go, and others become what Rust writes for such. */
+static void clean_function(char *name)
+{
+    static const char *const copies[] = {".constprop.", ".part.", ".isra.", ".cold", ".lto_priv."};
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
+        char *copy = strstr(name, copies[i]);
+        if (copy && copy != name)
+            *copy = '\0';
+    }
+    for (char *c = name; *c; c++)
+        if (*c == '.' || *c == '(' || *c == ')')
+            *c = '$';
+}
+
+static void copy_text(char *to, size_t size, struct tv_bytes text)
+{
+    size_t length = text.length < size - 1 ? text.length : size - 1;
+    memcpy(to, text.data, length);
+    to[length] = '\0';
+}
+
+/* An element's texts and line, from its address when it is one and its file is there. */
+static uint32_t add_element(struct work *work, struct tv_sample_element *element)
+{
+    static char function[LINE], file[LINE];
+    struct tv_elf_place place = {.line = 0};
+    bool is_address = element->file && strncmp(element->name, "0x", 2) == 0;
+    struct tv_bytes path = {(const uint8_t *)element->file, is_address ? strlen(element->file) : 0};
+    struct tv_elf *elf = is_address ? tv_native_files_find(&work->files, path) : NULL;
+    if (elf && tv_elf_find(elf, strtoull(element->name, NULL, 16), &place) &&
+        place.function.length > 0) {
+        copy_text(function, sizeof function, place.function);
+        clean_function(function);
+        element->name = function;
+        if (place.file.length > 0) {
+            copy_text(file, sizeof file, place.file);
+            element->file = file;
+        }
+        element->line = place.line > 0 ? place.line : TV_SAMPLES_NO_LINE;
+    }
+    element->method = hash_text(hash_text(1, element->class_name), element->name);
+    element->method = hash_text(element->method, element->file ? element->file : "");
+    uint32_t number = tv_samples_find_element(&work->samples, element->method, element->line);
+    if (number == 0)
+        number = tv_samples_add_element(&work->samples, element);
+    if (number == 0)
+        tv_memory_exhausted();
+    return number;
+}
+
+/* "CLASS.NAME(FILE)", "CLASS.NAME(FILE:LINE)"; false: it has another form. */
+static bool read_element(struct work *work, char *line)
+{
+    char *open = strrchr(line, '('), *close = strrchr(line, ')');
+    if (!open || !close || close < open)
+        return false;
+    *open = *close = '\0';
+    char *dot = strrchr(line, '.'), *file = open + 1;
+    if (!dot || !work->open || work->open->depth == DEPTH)
+        return false;
+    *dot = '\0';
+    struct tv_sample_element element = {0, TV_SAMPLES_NO_LINE, line, dot + 1, file};
+    char *colon = strrchr(file, ':');
+    if (colon && colon[1] >= '0' && colon[1] <= '9') {
+        element.line = (int32_t)strtol(colon + 1, NULL, 10);
+        *colon = '\0';
+    }
+    if (strcmp(file, "Unknown Source") == 0)
+        element.file = NULL;
+    work->elements = tv_array_reserve(work->elements, &work->elements_room, work->element_count + 1,
+                                      sizeof *work->elements);
+    work->elements[work->element_count++] = add_element(work, &element);
+    work->open->depth++;
+    if (work->open->depth > work->deepest)
+        work->deepest = work->open->depth;
+    return true;
+}
+
+/* The number behind a word of the line; 0: it is not there. */
+static uint32_t number_after(const char *line, const char *word)
+{
+    const char *at = strstr(line, word);
+    unsigned long number = at ? strtoul(at + strlen(word), NULL, 10) : 0;
+    return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* Is it the number of a thread that has been named? */
+static bool is_thread(const struct work *work, uint32_t id)
+{
+    return id >= TV_SAMPLES_FIRST_THREAD &&
+           id - TV_SAMPLES_FIRST_THREAD < work->samples.threads.count;
+}
+
+/* THREAD START (obj=1, id = 200001, name="...", group="...") */
+static bool read_start(struct work *work, char *line)
+{
+    static const char group_word[] = "\", group=\"";
+    char *name = strstr(line, "name=\""), *end = strrchr(line, '"'), *group = NULL;
+    for (char *at = name; at && (at = strstr(at, group_word)); at++)
+        group = at;
+    if (!name || !group || end < group + sizeof group_word - 1)
+        return false;
+    *group = *end = '\0';
+    if (tv_samples_see(&work->samples, name + 6, group + sizeof group_word - 1) == 0)
+        tv_memory_exhausted();
+    return true;
+}
+
+static bool read_end(struct work *work, const char *line)
+{
+    uint32_t id = number_after(line, "id = ");
+    return is_thread(work, id) && tv_samples_end(&work->samples, id);
+}
+
+/* TRACE 300001: (thread=200001) */
+static bool read_trace(struct work *work, const char *line)
+{
+    uint32_t number = number_after(line, "TRACE ") - TV_SAMPLES_FIRST_TRACE;
+    uint32_t thread = number_after(line, "(thread=");
+    if (number >= TRACES || !is_thread(work, thread) || work->element_count > UINT32_MAX - DEPTH)
+        return false;
+    if (number >= work->stack_count) {
+        work->stacks = tv_array_reserve(work->stacks, &work->stacks_room, (size_t)number + 1,
+                                        sizeof *work->stacks);
+        memset(work->stacks + work->stack_count, 0,
+               (number + 1 - work->stack_count) * sizeof *work->stacks);
+        work->stack_count = number + 1;
+    }
+    work->open = &work->stacks[number];
+    *work->open = (struct stack){thread, (uint32_t)work->element_count, 0, 0};
+    return true;
+}
+
+/* RANK SELF ACCUMULATED COUNT TRACE METHOD */
+static bool read_rank(struct work *work, char *line)
+{
+    char *rest = NULL, *words[5];
+    char *word = strtok_r(line, " ", &rest);
+    size_t count = 0;
+    for (; word && count < 5; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    uint32_t number =
+        count == 5 ? (uint32_t)strtoul(words[4], NULL, 10) - TV_SAMPLES_FIRST_TRACE : TRACES;
+    if (number >= work->stack_count)
+        return false;
+    work->stacks[number].count = strtoull(words[3], NULL, 10);
+    return true;
+}
+
+static bool starts(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+static bool read_line(struct work *work, char *line)
+{
+    if (line[0] == '\t')
+        return read_element(work, line + 1);
+    if (starts(line, "THREAD START "))
+        return read_start(work, line);
+    if (starts(line, "THREAD END "))
+        return read_end(work, line);
+    if (starts(line, "TRACE "))
+        return read_trace(work, line);
+    return starts(line, "CPU SAMPLES ") || starts(line, "rank ") || read_rank(work, line);
+}
+
+static enum tv_status read_all(struct work *work, FILE *in, const char *path, struct tv_error *err)
+{
+    char *line = tv_alloc(LINE, 1);
+    bool fine = true;
+    while (fine && fgets(line, LINE, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        fine = read_line(work, line);
+    }
+    tv_free(line);
+    if (!fine)
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: not what was recorded", path);
+    for (uint32_t i = 0; i < work->stack_count; i++) {
+        const struct stack *stack = &work->stacks[i];
+        if (stack->count > 0 && stack->depth > 0 &&
+            !tv_samples_add_many(&work->samples, stack->thread, work->elements + stack->start,
+                                 stack->depth, stack->count))
+            tv_memory_exhausted();
+    }
+    return TV_OK;
+}
+
+static bool write_all(const struct work *work, enum tv_native_samples_form form, FILE *to)
+{
+    time_t now = time(NULL);
+    if (form == TV_NATIVE_SAMPLES_BINARY)
+        return tv_hprof_binary_write(&work->samples, work->deepest, (uint64_t)now * 1000, to);
+    return tv_hprof_text_write(
+        &work->samples, form == TV_NATIVE_SAMPLES_JDK ? TV_HPROF_JDK : TV_HPROF_ANDROID, now, to);
+}
+
+static enum tv_status write_file(const struct work *work, enum tv_native_samples_form form,
+                                 const char *path, struct tv_error *err)
+{
+    char part[4096];
+    int length = snprintf(part, sizeof part, "%s.part", path);
+    FILE *to = length > 0 && (size_t)length < sizeof part ? fopen(part, "wb") : NULL;
+    bool done = to && write_all(work, form, to);
+    if (to)
+        done = fclose(to) == 0 && done && rename(part, path) == 0;
+    if (done)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+}
+
+enum tv_status tv_native_samples_resolve(const char *path, enum tv_native_samples_form form,
+                                         struct tv_error *err)
+{
+    struct work work = {.stack_count = 0};
+    FILE *in = fopen(path, "rb");
+    if (!in)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    enum tv_status status = read_all(&work, in, path, err);
+    fclose(in);
+    if (status == TV_OK)
+        status = write_file(&work, form, path, err);
+    tv_native_files_release(&work.files);
+    tv_samples_release(&work.samples);
+    tv_free(work.stacks);
+    tv_free(work.elements);
+    return status;
+}

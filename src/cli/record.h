@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - the parts of `traceview record`.
+ *
+ *   cmd_record.c       the command
+ *   record_rules.c     which options go with what is recorded
+ *   record_host.c      what a program is: of Java, or native
+ *   record_agent.c     what the agent is told, and where the libraries are
+ *   record_program.c   a program that is started
+ *   record_attached.c  a JVM that runs (attach.h)
+ */
+#ifndef TV_CLI_RECORD_H
+#define TV_CLI_RECORD_H
+
+#include "cli/options.h"
+
+#define TV_RECORD_PATH 4096u
+
+/* --host, its places among "auto|java|native". */
+enum tv_record_host { TV_RECORD_AUTO, TV_RECORD_JAVA, TV_RECORD_NATIVE };
+
+/* How the recorder comes into the program. */
+enum tv_record_way {
+    TV_RECORD_PRELOADED, /* a native program: LD_PRELOAD */
+    TV_RECORD_ARGUMENT,  /* a launcher of Java: -agentpath as its first argument */
+    TV_RECORD_INHERITED, /* something that starts a JVM: JAVA_TOOL_OPTIONS */
+    TV_RECORD_ATTACHED,  /* a JVM that runs */
+};
+
+/* A recording as it is to be. */
+struct tv_record_plan {
+    const struct tv_settings *settings;
+    enum tv_record_way way;
+    char output[TV_RECORD_PATH];    /* absolute: programs may be in another folder */
+    char spool[TV_RECORD_PATH];     /* too; empty: none */
+    uint64_t delay_ms, duration_ms; /* 0: not given */
+};
+
+/* ---- record_rules.c ---- */
+
+/* Is the option of the table there? */
+bool tv_record_is_given(const struct tv_option *table, const struct tv_settings *settings,
+                        const char *name);
+
+/* TV_ERR_USAGE when an option of the table was given that means nothing to such a recording, or a
+ * value that it does not know; else the plan's times. */
+enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_plan *plan,
+                               struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- record_host.c ---- */
+
+/* How a program that is called so (as execvp finds it) is recorded, if `host` does not say it. */
+enum tv_record_way tv_record_way_of(const char *program, unsigned host);
+
+/* ---- record_agent.c ---- */
+
+/* The library of that name, in `folder` beside the program as it was built or where both are
+ * installed. */
+enum tv_status tv_record_find_library(const char *folder, const char *name, char *path,
+                                      struct tv_error *err) TV_MUST_CHECK;
+
+/* The options of the agent for a recording into `file`, whose %p stays one if `with_pid`; to be
+ * given back with tv_free. */
+char *tv_record_agent_options(const struct tv_record_plan *plan, const char *file, bool with_pid);
+
+/* A word as it stands in JAVA_TOOL_OPTIONS, which JVMs split at blanks that are not quoted; to be
+ * given back with tv_free. */
+char *tv_record_quote(const char *word);
+
+/* ---- record_program.c ---- */
+
+/* Runs the program to its end.  The exit code is its own; 128 and the signal when one ended it.
+ * *files, if any, are what --open shows, until they are released. */
+enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
+                                 struct tv_words *files, struct tv_error *err) TV_MUST_CHECK;
+
+/* Gives back the paths and the list. */
+void tv_record_release(struct tv_words *files);
+
+/* ---- record_attached.c ---- */
+
+/* Records the running JVM --pid until its duration is over, a signal comes or it ends. */
+enum tv_status tv_record_attached(const struct tv_record_plan *plan,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_agent.c - what the agent of JVMs is told (recorder/agent/options.h), and where the
+ * recorder's libraries are.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "cli/record.h"
+
+static bool has(char *path, const char *folder, const char *name)
+{
+    int length = snprintf(path, TV_RECORD_PATH, "%s/%s", folder, name);
+    return (unsigned)length < TV_RECORD_PATH && access(path, R_OK) == 0;
+}
+
+/* Installed libraries may lie below a folder of their architecture. */
+static bool has_below(char *path, const char *folder, const char *name)
+{
+    char below[TV_RECORD_PATH];
+    struct dirent *entry;
+    bool found = false;
+    DIR *entries = opendir(folder);
+    while (entries && !found && (entry = readdir(entries))) {
+        int length = snprintf(below, sizeof below, "%s/%s", folder, entry->d_name);
+        found = entry->d_name[0] != '.' && (size_t)length < sizeof below && has(path, below, name);
+    }
+    if (entries)
+        closedir(entries);
+    return found;
+}
+
+enum tv_status tv_record_find_library(const char *folder, const char *name, char *path,
+                                      struct tv_error *err)
+{
+    const char *const places[] = {folder, "../lib", "../lib64"};
+    char own[TV_RECORD_PATH / 2], place[TV_RECORD_PATH];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(own, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
+        snprintf(place, sizeof place, "%s/%s", own, places[i]);
+        if (has(path, place, name) || (i > 0 && has_below(path, place, name)))
+            return TV_OK;
+    }
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s is not where this program is", name);
+}
+
+/* A comma within a value is written twice; so is a percent sign of a path, when it is `exact`. */
+static void put_value(struct tv_out *out, const char *value, bool exact)
+{
+    for (; *value; value++) {
+        tv_out_char(out, *value);
+        if (*value == ',' || (*value == '%' && exact))
+            tv_out_char(out, *value);
+    }
+}
+
+static void put_text(struct tv_out *out, const char *name, const char *value, bool exact)
+{
+    tv_out_format(out, ",%s=", name);
+    put_value(out, value, exact);
+}
+
+static void put_number(struct tv_out *out, const char *name, uint64_t value, const char *unit)
+{
+    if (value > 0)
+        tv_out_format(out, ",%s=%" PRIu64 "%s", name, value, unit);
+}
+
+static void put_patterns(struct tv_out *out, const char *name, const struct tv_words *patterns)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        if (i == 0)
+            tv_out_format(out, ",%s=", name);
+        else
+            tv_out_char(out, ':');
+        put_value(out, patterns->items[i], false);
+    }
+}
+
+static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
+{
+    const struct tv_record_settings *record = &plan->settings->record;
+    static const char *const clocks[] = {"wall", "cpu", "dual"};
+    static const char *const fulls[] = {"stop", "ring", "stream"};
+    static const char *const engines[] = {"auto", "bci", "events"};
+    tv_out_format(out, "mode=trace,clock=%s,full=%s,engine=%s", clocks[record->clock],
+                  fulls[record->full], engines[record->engine]);
+    put_number(out, "buffer", record->buffer, "");
+    if (plan->spool[0])
+        put_text(out, "spool", plan->spool, false);
+    put_patterns(out, "include", &record->include);
+    put_patterns(out, "exclude", &record->exclude);
+    if (record->threads)
+        put_text(out, "threads", record->threads, false);
+    if (record->boot)
+        tv_out_text(out, ",boot=y");
+}
+
+static void put_samples(struct tv_out *out, const struct tv_record_settings *record)
+{
+    static const char *const formats[] = {"android", "jdk", "binary"};
+    tv_out_format(out, "mode=sample,rate=%" PRIu64 ",format=%s", record->sample,
+                  formats[record->format]);
+    put_number(out, "depth", record->depth, "");
+    if (record->threads)
+        put_text(out, "threads", record->threads, false);
+    if (record->stack == 1)
+        tv_out_text(out, ",stack=agct");
+}
+
+/* The text, to be given back with tv_free. */
+static char *text_of(struct tv_out *out)
+{
+    tv_out_char(out, '\0');
+    return (char *)out->buffer;
+}
+
+char *tv_record_agent_options(const struct tv_record_plan *plan, const char *file, bool with_pid)
+{
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    if (plan->settings->record.sample > 0)
+        put_samples(&out, &plan->settings->record);
+    else
+        put_calls(&out, plan);
+    put_text(&out, "file", file, !with_pid);
+    put_number(&out, "delay", plan->delay_ms, "ms");
+    put_number(&out, "duration", plan->duration_ms, "ms");
+    if (plan->settings->quiet)
+        tv_out_text(&out, ",quiet=y");
+    return text_of(&out);
+}
+
+char *tv_record_quote(const char *word)
+{
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_char(&out, '"');
+    for (; *word; word++) {
+        /* Between quotes nothing is special but the quote: that one stands between others. */
+        if (*word == '"')
+            tv_out_text(&out, "\"'\"'\"");
+        else
+            tv_out_char(&out, *word);
+    }
+    tv_out_char(&out, '"');
+    return text_of(&out);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_attached.c - record a JVM that runs already.
+ *
+ * The agent is loaded into it with what to record; loaded again with the order "stop", it writes
+ * the file before it answers.  A JVM in a container, or of another user (we are root), may reach
+ * neither our library nor our folder: then both lie in a folder in its /tmp meanwhile.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cli/attach.h"
+#include "cli/record.h"
+
+#define AGENT_LIBRARY "libtraceview-agent.so"
+#define STAGED_AGENT "agent.so"
+#define STAGED_FILE "recording"
+#define ANSWER 1024
+
+/* From this one on a JVM warns of agents that come while it runs. */
+#define WARNING_VERSION 21
+
+struct attached {
+    const struct tv_record_plan *plan;
+    struct tv_jvm jvm;
+    int signals;
+    int stage;                  /* the folder in its /tmp, open; -1: none */
+    char stage_path[64];        /* as we see it */
+    char agent[TV_RECORD_PATH]; /* as the JVM sees it */
+    char file[TV_RECORD_PATH];
+};
+
+/* ---- the folder in its /tmp ---- */
+
+static bool copy(int from, int to)
+{
+    char piece[1 << 16];
+    ssize_t got;
+    while ((got = read(from, piece, sizeof piece)) > 0)
+        for (ssize_t put = 0, done = 0; done < got; done += put)
+            if ((put = write(to, piece + done, (size_t)(got - done))) <= 0)
+                return false;
+    return got == 0;
+}
+
+static enum tv_status stage_agent(const struct attached *a, struct tv_error *err)
+{
+    int from = open(a->agent, O_RDONLY | O_CLOEXEC);
+    tv_jvm_enter_user(&a->jvm);
+    int to = openat(a->stage, STAGED_AGENT, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    tv_jvm_leave_user(&a->jvm);
+    bool done = from >= 0 && to >= 0 && copy(from, to);
+    int error = errno;
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        done = close(to) == 0 && done;
+    if (done)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", a->stage_path, strerror(error));
+}
+
+static enum tv_status make_stage(struct attached *a, struct tv_error *err)
+{
+    snprintf(a->stage_path, sizeof a->stage_path, "/proc/%d/root/tmp/traceview-XXXXXX",
+             (int)a->jvm.pid);
+    tv_jvm_enter_user(&a->jvm);
+    if (mkdtemp(a->stage_path))
+        a->stage = open(a->stage_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int error = errno;
+    tv_jvm_leave_user(&a->jvm);
+    if (a->stage < 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", a->stage_path, strerror(error));
+    enum tv_status status = stage_agent(a, err);
+    const char *name = strrchr(a->stage_path, '/');
+    snprintf(a->agent, sizeof a->agent, "/tmp%s/" STAGED_AGENT, name);
+    snprintf(a->file, sizeof a->file, "/tmp%s/" STAGED_FILE, name);
+    return status;
+}
+
+/* A program in a container is not to give us a way to any other file: no links. */
+static enum tv_status fetch(const struct attached *a, struct tv_error *err)
+{
+    const char *output = a->plan->output;
+    struct stat found;
+    tv_jvm_enter_user(&a->jvm);
+    int from = openat(a->stage, STAGED_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    tv_jvm_leave_user(&a->jvm);
+    bool regular = from >= 0 && fstat(from, &found) == 0 && S_ISREG(found.st_mode);
+    int to = regular ? open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1;
+    bool done = to >= 0 && copy(from, to);
+    int error = errno;
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        done = close(to) == 0 && done;
+    if (done || !regular)
+        return TV_OK; /* what is not there is said by the caller */
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output, strerror(error));
+}
+
+static void remove_stage(struct attached *a)
+{
+    if (a->stage < 0)
+        return;
+    tv_jvm_enter_user(&a->jvm);
+    unlinkat(a->stage, STAGED_AGENT, 0);
+    unlinkat(a->stage, STAGED_FILE, 0);
+    unlinkat(a->stage, STAGED_FILE ".part", 0);
+    rmdir(a->stage_path);
+    tv_jvm_leave_user(&a->jvm);
+    close(a->stage);
+}
+
+/* ---- orders ---- */
+
+static enum tv_status refused(const struct attached *a, const char *answer, struct tv_error *err)
+{
+    static const char returned[] = "return code: ";
+    int pid = (int)a->jvm.pid;
+    if (strncmp(answer, returned, sizeof returned - 1) != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d: %.300s", pid,
+                       answer[0] ? answer : "the agent was not loaded");
+    if (strcmp(answer + sizeof returned - 1, "-5") == 0) /* JNI_EEXIST */
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d is being recorded already", pid);
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                   "process %d was not recorded: its standard error says why", pid);
+}
+
+/* Loads the agent, a second time too, with these options. */
+static enum tv_status order_agent(const struct attached *a, const char *options,
+                                  struct tv_error *err)
+{
+    char answer[ANSWER];
+    int code;
+    const char *const words[4] = {"load", a->agent, "true", options};
+    enum tv_status status = tv_jvm_order(&a->jvm, words, &code, answer, sizeof answer, err);
+    if (status != TV_OK)
+        return status;
+    /* JDK 8 has the number alone. */
+    bool fine = code == 0 && (strcmp(answer, "return code: 0") == 0 || strcmp(answer, "0") == 0);
+    return fine ? TV_OK : refused(a, answer, err);
+}
+
+static void say_warning(const struct attached *a)
+{
+    char answer[ANSWER];
+    int code;
+    struct tv_error unimportant = {0};
+    const char *const words[4] = {"jcmd", "VM.version"};
+    if (a->plan->settings->quiet ||
+        tv_jvm_order(&a->jvm, words, &code, answer, sizeof answer, &unimportant) != TV_OK)
+        return;
+    const char *jdk = strstr(answer, "JDK ");
+    for (const char *next = jdk; next; next = strstr(jdk + 1, "JDK "))
+        jdk = next;
+    long version = jdk ? strtol(jdk + 4, NULL, 10) : 0;
+    if (code == 0 && version >= WARNING_VERSION && version < 1000)
+        fprintf(stderr,
+                "traceview: a JVM of JDK %ld warns on its standard error of an agent that comes "
+                "while it runs; started with -XX:+EnableDynamicAgentLoading it does not\n",
+                version);
+}
+
+/* ---- the time between ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until the time is over, a signal comes or the JVM ends. */
+static void wait_for_end(const struct attached *a)
+{
+    const struct tv_record_plan *plan = a->plan;
+    struct pollfd files[] = {{a->signals, POLLIN, 0}, {a->jvm.file, POLLIN, 0}};
+    struct signalfd_siginfo unused;
+    int64_t left = 1, until = now_ms() + (int64_t)(plan->delay_ms + plan->duration_ms);
+    while (left > 0 && files[0].revents == 0 && !tv_jvm_has_ended(&a->jvm)) {
+        left = plan->duration_ms > 0 ? until - now_ms() : INT32_MAX;
+        (void)poll(files, 2, left < 0 ? 0 : left < 1000 ? (int)left : 1000);
+    }
+    /* The order to stop waits too, for another signal. */
+    if (files[0].revents != 0 && read(a->signals, &unused, sizeof unused) < 0)
+        return;
+}
+
+static enum tv_status attend(struct attached *a, struct tv_error *err)
+{
+    const struct tv_settings *settings = a->plan->settings;
+    char *options = tv_record_agent_options(a->plan, a->file, false);
+    say_warning(a);
+    enum tv_status status = order_agent(a, options, err);
+    tv_free(options);
+    if (status != TV_OK)
+        return status;
+    if (!settings->quiet)
+        fprintf(stderr, "traceview: recording process %d%s\n", (int)a->jvm.pid,
+                a->plan->duration_ms > 0 ? "" : "; Ctrl-C ends it");
+    wait_for_end(a);
+    /* It may have ended, or end now: then it has written the file by itself. */
+    if (!tv_jvm_has_ended(&a->jvm) && order_agent(a, "stop", err) != TV_OK &&
+        !tv_jvm_has_ended(&a->jvm))
+        return err->status;
+    *err = (struct tv_error){0};
+    return a->stage < 0 ? TV_OK : fetch(a, err);
+}
+
+static enum tv_status record(struct attached *a, struct tv_error *err)
+{
+    const struct tv_record_plan *plan = a->plan;
+    enum tv_status status = TV_OK;
+    snprintf(a->file, sizeof a->file, "%s", plan->output);
+    if (a->jvm.other_files && plan->settings->record.spool)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "--spool: process %d sees other files, or is another user's",
+                       (int)a->jvm.pid);
+    if (a->jvm.other_files)
+        status = make_stage(a, err);
+    if (status == TV_OK)
+        status = attend(a, err);
+    remove_stage(a);
+    if (status == TV_OK && access(plan->output, R_OK) != 0)
+        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
+                         plan->output, (int)a->jvm.pid);
+    return status;
+}
+
+enum tv_status tv_record_attached(const struct tv_record_plan *plan, struct tv_error *err)
+{
+    struct attached a = {.plan = plan, .stage = -1};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    enum tv_status status = tv_record_find_library("recorder/agent", AGENT_LIBRARY, a.agent, err);
+    if (status != TV_OK)
+        return status;
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    a.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    status = tv_jvm_open((pid_t)plan->settings->record.pid, a.signals, &a.jvm, err);
+    if (status == TV_OK) {
+        status = record(&a, err);
+        tv_jvm_close(&a.jvm);
+    }
+    close(a.signals);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    return status;
+}

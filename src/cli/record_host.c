@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_host.c - what a program is: a launcher of Java, a script that will start one, or native.
+ *
+ * A launcher lies beside the libjli of its JDK or is called java.  What is no ELF file is a script,
+ * such as those of mvn and gradle: an interpreter has no calls to record, so a JVM is what can be
+ * meant.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/record.h"
+
+/* What execvp searches when there is no PATH. */
+#define NO_PATH "/bin:/usr/bin"
+
+static bool is_program(const char *path)
+{
+    struct stat found;
+    return access(path, X_OK) == 0 && stat(path, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+/* As execvp searches; false: there is no such program. */
+static bool find_program(const char *program, char *path)
+{
+    const char *folders = getenv("PATH");
+    if (strchr(program, '/')) {
+        int length = snprintf(path, TV_RECORD_PATH, "%s", program);
+        return (unsigned)length < TV_RECORD_PATH && is_program(path);
+    }
+    for (const char *at = folders ? folders : NO_PATH;; at++) {
+        size_t length = strcspn(at, ":");
+        const char *folder = length > 0 ? at : ".";
+        int used = snprintf(path, TV_RECORD_PATH, "%.*s/%s", length > 0 ? (int)length : 1, folder,
+                            program);
+        if ((unsigned)used < TV_RECORD_PATH && is_program(path))
+            return true;
+        at += length;
+        if (*at == '\0')
+            return false;
+    }
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_elf(const char *path)
+{
+    char magic[4] = "";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    /* A program that may be run and not read is no script: those are read. */
+    if (file < 0)
+        return true;
+    ssize_t got = read(file, magic, sizeof magic);
+    close(file);
+    return got == 4 && memcmp(magic, "\177ELF", 4) == 0;
+}
+
+/* A JDK's bin/NAME, with its lib/libjli.so. */
+static bool is_beside_libjli(const char *path)
+{
+    char library[TV_RECORD_PATH + 32], real[TV_RECORD_PATH];
+    if (!realpath(path, real))
+        return false;
+    *strrchr(real, '/') = '\0';
+    snprintf(library, sizeof library, "%s/../lib/libjli.so", real);
+    return access(library, F_OK) == 0;
+}
+
+enum tv_record_way tv_record_way_of(const char *program, unsigned host)
+{
+    char path[TV_RECORD_PATH];
+    if (host == TV_RECORD_NATIVE || !find_program(program, path))
+        return TV_RECORD_PRELOADED; /* what is not found is said when it is started */
+    bool elf = is_elf(path);
+    if (elf && strcmp(name_of(path), "java") == 0)
+        return TV_RECORD_ARGUMENT;
+    if (!elf || host == TV_RECORD_JAVA || is_beside_libjli(path))
+        return TV_RECORD_INHERITED;
+    return TV_RECORD_PRELOADED;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_rules.c - which options of `traceview record` go with what is recorded.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/number.h"
+#include "cli/record.h"
+
+enum situation {
+    NATIVE_CALLS,
+    NATIVE_SAMPLES,
+    JAVA_CALLS,
+    JAVA_SAMPLES,
+    RUNNING_CALLS,
+    RUNNING_SAMPLES,
+};
+
+/* --engine, its place among the choices. */
+#define EVENTS 2u
+
+static const char *const called[] = {
+    [NATIVE_CALLS] = "calls of a native program", [NATIVE_SAMPLES] = "samples of a native program",
+    [JAVA_CALLS] = "calls of a Java program",     [JAVA_SAMPLES] = "samples of a Java program",
+    [RUNNING_CALLS] = "calls of a running JVM",   [RUNNING_SAMPLES] = "samples of a running JVM",
+};
+
+#define BIT(situation) (1u << (situation))
+#define CALLS (BIT(NATIVE_CALLS) | JVM_CALLS)
+#define SAMPLES (BIT(NATIVE_SAMPLES) | JVM_SAMPLES)
+#define JVM_CALLS (BIT(JAVA_CALLS) | BIT(RUNNING_CALLS))
+#define JVM_SAMPLES (BIT(JAVA_SAMPLES) | BIT(RUNNING_SAMPLES))
+#define STARTED (BIT(NATIVE_CALLS) | BIT(NATIVE_SAMPLES) | BIT(JAVA_CALLS) | BIT(JAVA_SAMPLES))
+
+/* Options that are not here go with everything. */
+static const struct rule {
+    const char *option;
+    unsigned situations;
+} rules[] = {
+    {"host", STARTED},
+    {"clock", CALLS},
+    {"buffer", CALLS},
+    {"full", CALLS},
+    {"spool", CALLS},
+    {"follow", BIT(NATIVE_CALLS)},
+    {"engine", JVM_CALLS},
+    {"include", JVM_CALLS},
+    {"exclude", JVM_CALLS},
+    {"boot", JVM_CALLS},
+    {"threads", JVM_CALLS | JVM_SAMPLES},
+    {"depth", SAMPLES},
+    {"format", SAMPLES},
+    {"stack", SAMPLES},
+    {"delay", JVM_CALLS | JVM_SAMPLES},
+    {"duration", JVM_CALLS | JVM_SAMPLES},
+};
+
+static enum situation situation_of(const struct tv_record_plan *plan)
+{
+    bool samples = plan->settings->record.sample > 0;
+    if (plan->way == TV_RECORD_ATTACHED)
+        return samples ? RUNNING_SAMPLES : RUNNING_CALLS;
+    if (plan->way == TV_RECORD_PRELOADED)
+        return samples ? NATIVE_SAMPLES : NATIVE_CALLS;
+    return samples ? JAVA_SAMPLES : JAVA_CALLS;
+}
+
+bool tv_record_is_given(const struct tv_option *table, const struct tv_settings *settings,
+                        const char *name)
+{
+    for (unsigned i = 0; table[i].name; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return (settings->given & UINT64_C(1) << i) != 0;
+    return false;
+}
+
+static enum tv_status check_number(const char *name, uint64_t value, uint64_t most,
+                                   struct tv_error *err)
+{
+    if (value >= 1 && value <= most)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected a number from 1 to %" PRIu64,
+                   name, most);
+}
+
+static enum tv_status check_buffer(uint64_t bytes, struct tv_error *err)
+{
+    if (bytes >= UINT64_C(4) << 10 && bytes <= UINT64_C(1) << 30)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--buffer: expected 4096 bytes to 1G");
+}
+
+/* "500ms", "2" seconds; NULL leaves 0. */
+static enum tv_status parse_ms(const char *name, const char *text, uint64_t *ms,
+                               struct tv_error *err)
+{
+    tv_ns time = 0;
+    if (text && (!tv_parse_time(tv_bytes_of(text), INT64_C(1000000000), &time) || time < 1000000 ||
+                 time > INT64_C(31536000) * 1000000000))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--%s: expected a time such as 10s or 500ms, found '%s'", name, text);
+    *ms = (uint64_t)time / 1000000;
+    return TV_OK;
+}
+
+static enum tv_status check_values(const struct tv_option *table, struct tv_record_plan *plan,
+                                   struct tv_error *err)
+{
+    const struct tv_settings *settings = plan->settings;
+    const struct tv_record_settings *record = &settings->record;
+    enum tv_status status = TV_OK;
+    if (tv_record_is_given(table, settings, "sample"))
+        status = check_number("sample", record->sample, 10000, err);
+    if (status == TV_OK && tv_record_is_given(table, settings, "depth"))
+        status = check_number("depth", record->depth, 2048, err);
+    if (status == TV_OK && tv_record_is_given(table, settings, "pid"))
+        status = check_number("pid", record->pid, INT32_MAX, err);
+    if (status == TV_OK && tv_record_is_given(table, settings, "buffer"))
+        status = check_buffer(record->buffer, err);
+    if (status == TV_OK)
+        status = parse_ms("delay", record->delay, &plan->delay_ms, err);
+    if (status == TV_OK)
+        status = parse_ms("duration", record->duration, &plan->duration_ms, err);
+    return status;
+}
+
+/* Of --stack, jvmti and agct are for JVMs, the others for native programs. */
+static enum tv_status check_stack(const struct tv_option *table, enum situation situation,
+                                  const struct tv_settings *settings, struct tv_error *err)
+{
+    bool of_jvm = settings->record.stack < 2;
+    if (!tv_record_is_given(table, settings, "stack") || of_jvm == (situation != NATIVE_SAMPLES))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--stack: for %s it is one of %s",
+                   called[situation], of_jvm ? "shadow, fp" : "jvmti, agct");
+}
+
+/* Rewritten classes are those of all threads. */
+static enum tv_status check_threads(const struct tv_settings *settings, struct tv_error *err)
+{
+    const struct tv_record_settings *record = &settings->record;
+    if (!record->threads || record->sample > 0 || record->engine == EVENTS)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "--threads goes with --sample or --engine events");
+}
+
+enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_plan *plan,
+                               struct tv_error *err)
+{
+    enum tv_status status = check_values(table, plan, err);
+    if (status != TV_OK)
+        return status;
+    enum situation situation = situation_of(plan);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (tv_record_is_given(table, plan->settings, rules[i].option) &&
+            (rules[i].situations & BIT(situation)) == 0)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with %s",
+                           rules[i].option, called[situation]);
+    status = check_threads(plan->settings, err);
+    return status == TV_OK ? check_stack(table, situation, plan->settings, err) : status;
+}

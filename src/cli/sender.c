@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/sender.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/out.h"
+#include "base/source.h"
+#include "cli/curl.h"
+#include "cli/secret.h"
+
+/* After a failure of the network: so often, after 1, 2, 4, ... seconds, 30 at most. */
+#define TRIES 10u
+#define LONGEST_PAUSE 30u
+/* The last words of a server that says no. */
+#define LONGEST_ANSWER ((size_t)4096)
+#define NO_STATUS 0
+
+struct tv_sender {
+    struct tv_curl curl;
+    CURL *handle;
+    const struct tv_push_settings *settings;
+    char *base; /* the server's address without a slash at its end */
+    char *token;
+};
+
+/* One request and what came back. */
+struct exchange {
+    struct curl_slist *headers; /* to send */
+    struct tv_source *file;     /* the body, from `at` */
+    uint64_t at;
+    struct tv_progress *progress;
+    long status; /* NO_STATUS: the network failed */
+    char location[512];
+    char trace[512]; /* the header Traceview-Location */
+    uint64_t offset; /* the header Upload-Offset, or UINT64_MAX */
+    char answer[LONGEST_ANSWER + 1];
+    size_t answer_length;
+    char failure[CURL_ERROR_SIZE];
+};
+
+enum tv_status tv_sender_new(const struct tv_push_settings *settings, struct tv_sender **sender,
+                             struct tv_error *err)
+{
+    size_t length = strlen(settings->to);
+    if (strncmp(settings->to, "http://", 7) != 0 && strncmp(settings->to, "https://", 8) != 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--to: expected http://... or https://...");
+    struct tv_sender *made = tv_alloc(1, sizeof *made);
+    enum tv_status status =
+        tv_secret_read(settings->token, settings->token_file, &made->token, err);
+    if (status == TV_OK)
+        status = tv_curl_load(&made->curl, err);
+    if (status != TV_OK) {
+        tv_free(made->token);
+        tv_free(made);
+        return status;
+    }
+    while (length > 0 && settings->to[length - 1] == '/')
+        length--;
+    made->base = memcpy(tv_alloc(length + 1, 1), settings->to, length);
+    made->settings = settings;
+    made->handle = made->curl.easy_init();
+    *sender = made;
+    return TV_OK;
+}
+
+void tv_sender_free(struct tv_sender *sender)
+{
+    sender->curl.easy_cleanup(sender->handle);
+    tv_curl_unload(&sender->curl);
+    tv_free(sender->token);
+    tv_free(sender->base);
+    tv_free(sender);
+}
+
+/* Callbacks of libcurl. */
+
+static size_t send_bytes(char *buffer, size_t size, size_t count, void *context)
+{
+    struct exchange *exchange = context;
+    struct tv_error err;
+    size_t got;
+    if (tv_source_read(exchange->file, exchange->at, buffer, size * count, &got, &err) != TV_OK)
+        return CURL_READFUNC_ABORT;
+    exchange->at += got;
+    atomic_store(&exchange->progress->bytes, exchange->at);
+    return got;
+}
+
+static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
+{
+    struct exchange *exchange = context;
+    size_t length = size * count, room = LONGEST_ANSWER - exchange->answer_length;
+    size_t kept = length < room ? length : room;
+    memcpy(exchange->answer + exchange->answer_length, bytes, kept);
+    exchange->answer_length += kept;
+    return length;
+}
+
+/* "Name: value\r\n": the value, where the name is this one. */
+static bool is_header(struct tv_bytes line, const char *name, struct tv_bytes *value)
+{
+    size_t length = strlen(name);
+    if (line.length <= length || line.data[length] != ':' ||
+        strncasecmp((const char *)line.data, name, length) != 0)
+        return false;
+    struct tv_bytes rest = {line.data + length + 1, line.length - length - 1};
+    if (rest.length > 0 && rest.data[rest.length - 1] == '\n')
+        rest.length--;
+    *value = tv_bytes_trim(rest);
+    return true;
+}
+
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    struct exchange *exchange = context;
+    struct tv_bytes line = {(const uint8_t *)bytes, size * count}, value;
+    if (is_header(line, "Location", &value) && value.length < sizeof exchange->location)
+        snprintf(exchange->location, sizeof exchange->location, "%.*s", (int)value.length,
+                 (const char *)value.data);
+    else if (is_header(line, "Traceview-Location", &value) && value.length < sizeof exchange->trace)
+        snprintf(exchange->trace, sizeof exchange->trace, "%.*s", (int)value.length,
+                 (const char *)value.data);
+    else if (is_header(line, "Upload-Offset", &value) && !tv_parse_u64(value, &exchange->offset))
+        exchange->offset = UINT64_MAX;
+    return line.length;
+}
+
+/* Requests. */
+
+static void add_header(struct tv_sender *sender, struct exchange *exchange, const char *name,
+                       const char *value)
+{
+    char line[8192];
+    snprintf(line, sizeof line, "%s: %s", name, value);
+    struct curl_slist *longer = sender->curl.slist_append(exchange->headers, line);
+    if (longer == NULL)
+        tv_memory_exhausted();
+    exchange->headers = longer;
+}
+
+static struct exchange *begin(struct tv_sender *sender)
+{
+    struct exchange *exchange = tv_alloc(1, sizeof *exchange);
+    exchange->offset = UINT64_MAX;
+    add_header(sender, exchange, "Tus-Resumable", "1.0.0");
+    if (sender->token != NULL) {
+        char value[2048];
+        snprintf(value, sizeof value, "Bearer %s", sender->token);
+        add_header(sender, exchange, "Authorization", value);
+    }
+    return exchange;
+}
+
+static void end(struct tv_sender *sender, struct exchange *exchange)
+{
+    sender->curl.slist_free_all(exchange->headers);
+    tv_free(exchange);
+}
+
+/* Sends what `exchange` has to `path`, from where its file stands. */
+static void perform(struct tv_sender *sender, struct exchange *exchange, const char *method,
+                    const char *path)
+{
+    struct tv_curl *curl = &sender->curl;
+    CURL *handle = sender->handle;
+    char address[2048];
+    snprintf(address, sizeof address, "%s%s", path[0] == '/' ? sender->base : "", path);
+    curl->easy_reset(handle);
+    curl->easy_setopt(handle, CURLOPT_URL, address);
+    curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, 30L);
+    curl->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, 120L);
+    curl->easy_setopt(handle, CURLOPT_ERRORBUFFER, exchange->failure);
+    curl->easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
+    curl->easy_setopt(handle, CURLOPT_HEADERDATA, exchange);
+    curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_answer);
+    curl->easy_setopt(handle, CURLOPT_WRITEDATA, exchange);
+    if (sender->settings->user != NULL)
+        curl->easy_setopt(handle, CURLOPT_USERPWD, sender->settings->user);
+    if (strcmp(method, "HEAD") == 0)
+        curl->easy_setopt(handle, CURLOPT_NOBODY, 1L);
+    if (exchange->file != NULL) {
+        curl->easy_setopt(handle, CURLOPT_UPLOAD, 1L);
+        curl->easy_setopt(handle, CURLOPT_READFUNCTION, send_bytes);
+        curl->easy_setopt(handle, CURLOPT_READDATA, exchange);
+        curl->easy_setopt(handle, CURLOPT_INFILESIZE_LARGE,
+                          (curl_off_t)(tv_source_size(exchange->file) - exchange->at));
+    }
+    curl->easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method);
+    curl->easy_setopt(handle, CURLOPT_HTTPHEADER, exchange->headers);
+    CURLcode code = curl->easy_perform(handle);
+    if (code == CURLE_OK)
+        curl->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange->status);
+    else if (exchange->failure[0] == '\0')
+        snprintf(exchange->failure, sizeof exchange->failure, "%s", curl->easy_strerror(code));
+}
+
+/* The sentence of {"error":"..."}, or what else the server said. */
+static enum tv_status fail(const struct exchange *exchange, struct tv_error *err)
+{
+    const char *start = strstr(exchange->answer, "{\"error\":\"");
+    if (exchange->status == NO_STATUS)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s", exchange->failure);
+    start = start != NULL ? start + 10 : "";
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server says no: %ld %.*s", exchange->status,
+                   (int)strcspn(start, "\""), start);
+}
+
+/* Whether it may go better in a while: the network, or a server that is busy or full. */
+static bool may_pass(const struct exchange *exchange)
+{
+    return exchange->status == NO_STATUS || exchange->status == 423 || exchange->status == 429 ||
+           exchange->status == 409 || exchange->status >= 500;
+}
+
+/* Pauses before the next try; false when there were enough. */
+static bool pause_before_try(unsigned *tries)
+{
+    unsigned seconds = *tries < 5 ? 1u << *tries : LONGEST_PAUSE;
+    struct timespec pause = {.tv_sec = (time_t)seconds};
+    if (++*tries > TRIES)
+        return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+/* The upload. */
+
+static void add_base64(struct tv_out *out, struct tv_bytes bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes.length; i += 3) {
+        uint32_t bits = 0;
+        for (size_t j = 0; j < 3; j++)
+            bits = bits << 8 | (i + j < bytes.length ? bytes.data[i + j] : 0u);
+        for (size_t j = 0; j < 4; j++)
+            tv_out_char(out, i + j <= bytes.length ? digits[bits >> (18 - 6 * j) & 63] : '=');
+    }
+}
+
+/* "Upload-Metadata: filename ...,label ..." */
+static void add_metadata(struct tv_sender *sender, struct exchange *exchange, const char *name)
+{
+    const struct tv_words *labels = &sender->settings->labels;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_text(&out, "filename ");
+    add_base64(&out, tv_bytes_of(name));
+    for (size_t i = 0; i < labels->count; i++) {
+        tv_out_text(&out, ",label ");
+        add_base64(&out, tv_bytes_of(labels->items[i]));
+    }
+    tv_out_char(&out, '\0');
+    add_header(sender, exchange, "Upload-Metadata", (const char *)out.buffer);
+    tv_out_release(&out);
+}
+
+/* One file on its way. */
+struct sending {
+    struct tv_source *file;
+    const char *name;
+    struct tv_progress *progress;
+    char path[512];  /* where its bytes go, as the server says */
+    char trace[512]; /* where its trace is, once all of it is there */
+    uint64_t offset; /* so much is there */
+    bool again;      /* what failed may go better in a while */
+};
+
+/* Makes the upload at the server, once. */
+static enum tv_status create_once(struct tv_sender *sender, struct sending *sending,
+                                  struct tv_error *err)
+{
+    struct exchange *exchange = begin(sender);
+    enum tv_status status = TV_OK;
+    char length[32];
+    snprintf(length, sizeof length, "%" PRIu64, tv_source_size(sending->file));
+    add_header(sender, exchange, "Upload-Length", length);
+    add_metadata(sender, exchange, sending->name);
+    perform(sender, exchange, "POST", "/api/uploads");
+    memcpy(sending->path, exchange->location, sizeof sending->path);
+    /* Whom nobody has reached yet may not be there at all, or not be believed. */
+    sending->again = exchange->status != NO_STATUS && may_pass(exchange);
+    if (exchange->status != 201)
+        status = fail(exchange, err);
+    end(sender, exchange);
+    return status;
+}
+
+static enum tv_status create(struct tv_sender *sender, struct sending *sending,
+                             struct tv_error *err)
+{
+    unsigned tries = 0;
+    enum tv_status status = create_once(sender, sending, err);
+    while (status != TV_OK && sending->again && pause_before_try(&tries))
+        status = create_once(sender, sending, err);
+    return status;
+}
+
+/* What the server says of the upload: how much is there, where its trace is. */
+static enum tv_status take_state(const struct exchange *exchange, struct sending *sending,
+                                 struct tv_error *err)
+{
+    sending->again = may_pass(exchange);
+    if (exchange->status / 100 != 2)
+        return fail(exchange, err);
+    if (exchange->offset != UINT64_MAX)
+        sending->offset = exchange->offset;
+    memcpy(sending->trace, exchange->trace, sizeof sending->trace);
+    return TV_OK;
+}
+
+static enum tv_status ask_state(struct tv_sender *sender, struct sending *sending,
+                                struct tv_error *err)
+{
+    struct exchange *exchange = begin(sender);
+    perform(sender, exchange, "HEAD", sending->path);
+    enum tv_status status = take_state(exchange, sending, err);
+    end(sender, exchange);
+    return status;
+}
+
+/* Sends what is not there yet, in one request. */
+static enum tv_status send_rest(struct tv_sender *sender, struct sending *sending,
+                                struct tv_error *err)
+{
+    struct exchange *exchange = begin(sender);
+    char offset[32];
+    snprintf(offset, sizeof offset, "%" PRIu64, sending->offset);
+    add_header(sender, exchange, "Upload-Offset", offset);
+    add_header(sender, exchange, "Content-Type", "application/offset+octet-stream");
+    exchange->file = sending->file;
+    exchange->at = sending->offset;
+    exchange->progress = sending->progress;
+    perform(sender, exchange, "PATCH", sending->path);
+    enum tv_status status = take_state(exchange, sending, err);
+    end(sender, exchange);
+    return status;
+}
+
+/* All bytes, with as many tries as it takes as long as some get through. */
+static enum tv_status send_all(struct tv_sender *sender, struct sending *sending,
+                               struct tv_error *err)
+{
+    unsigned tries = 0;
+    for (;;) {
+        struct tv_error ignored;
+        uint64_t before = sending->offset;
+        enum tv_status status = send_rest(sender, sending, err);
+        bool again = sending->again;
+        if (status == TV_OK && sending->trace[0] == '\0')
+            status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server takes no more bytes");
+        if (status == TV_OK || !again || !pause_before_try(&tries))
+            return status;
+        if (ask_state(sender, sending, &ignored) == TV_OK && sending->trace[0] != '\0')
+            return TV_OK;
+        if (sending->offset > before)
+            tries = 0;
+    }
+}
+
+enum tv_status tv_sender_send(struct tv_sender *sender, struct tv_source *file, const char *name,
+                              struct tv_progress *progress, char **address, struct tv_error *err)
+{
+    struct sending sending = {.file = file, .name = name, .progress = progress};
+    enum tv_status status = create(sender, &sending, err);
+    if (status == TV_OK)
+        status = send_all(sender, &sending, err);
+    if (status != TV_OK)
+        return status;
+    size_t size = strlen(sender->base) + strlen(sending.trace) + 1;
+    *address = tv_alloc(size, 1);
+    snprintf(*address, size, "%s%s", sending.trace[0] == '/' ? sender->base : "", sending.trace);
+    return TV_OK;
+}
