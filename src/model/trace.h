@@ -104,6 +104,7 @@ struct tv_track {
     int64_t first_cpu, last_cpu;
     struct tv_wait *waits; /* sorted by start */
     uint32_t wait_count;
+    uint32_t reserved; /* 0: in the place of padding, since the index keeps tracks as they lie */
 };
 
 struct tv_trace {
