@@ -28,6 +28,8 @@
 /* So often somebody looks who is slow; never more often than the shortest limit needs. */
 #define LOOK_MS 1000u
 #define LOOK_LEAST_MS 10u
+/* The server, woken, begins with a connection within microseconds; or never, without memory. */
+#define RECEIVE_MS 1000u
 
 struct tv_guest {
     struct tv_guest *next, *previous;
@@ -36,6 +38,7 @@ struct tv_guest {
     char peer[INET6_ADDRSTRLEN];
     enum tv_guest_state state;
     enum tv_guest_state before; /* WAITS: the state that it interrupts */
+    bool received;              /* the server has begun with it */
     bool shown_out, lingers;
     uint64_t since; /* ms: the state, or its present window, began */
     uint64_t paused;
@@ -57,7 +60,7 @@ struct tv_door {
     bool runs;
     int wake[2];
     pthread_mutex_t lock;
-    pthread_cond_t left;
+    pthread_cond_t moved; /* somebody was received, or left */
     struct tv_guest *guests;
     struct tv_http_counts counts;
     int leaving[LINGERERS]; /* sockets to linger on */
@@ -297,12 +300,15 @@ static void accept_all(struct tv_door *door, int listener)
     }
 }
 
-struct tv_guest *tv_door_find(struct tv_door *door, int fd)
+struct tv_guest *tv_door_receive(struct tv_door *door, int fd)
 {
     pthread_mutex_lock(&door->lock);
     struct tv_guest *guest = door->guests;
     while (guest && guest->fd != fd)
         guest = guest->next;
+    if (guest)
+        guest->received = true;
+    pthread_cond_broadcast(&door->moved);
     pthread_mutex_unlock(&door->lock);
     return guest;
 }
@@ -327,7 +333,7 @@ void tv_door_leave(struct tv_door *door, struct tv_guest *guest)
     if (guest->next)
         guest->next->previous = guest->previous;
     door->counts.connections--;
-    pthread_cond_broadcast(&door->left);
+    pthread_cond_broadcast(&door->moved);
     bool lingers =
         guest->lingers && !guest->shown_out && !door->ending && door->leaving_count < LINGERERS;
     int copy = lingers ? fcntl(guest->fd, F_DUPFD_CLOEXEC, 0) : -1;
@@ -452,7 +458,7 @@ struct tv_door *tv_door_new(const struct tv_door_options *options)
     pthread_mutex_init(&door->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&door->left, &attributes);
+    pthread_cond_init(&door->moved, &attributes);
     pthread_condattr_destroy(&attributes);
     return door;
 }
@@ -500,7 +506,21 @@ bool tv_door_is_closed(struct tv_door *door)
     return closed;
 }
 
-bool tv_door_wait_empty(struct tv_door *door, unsigned timeout_ms)
+static bool is_empty(const struct tv_door *door)
+{
+    return door->guests == NULL;
+}
+
+static bool has_received_all(const struct tv_door *door)
+{
+    const struct tv_guest *guest = door->guests;
+    while (guest != NULL && guest->received)
+        guest = guest->next;
+    return guest == NULL;
+}
+
+static bool wait_until(struct tv_door *door, bool (*holds)(const struct tv_door *door),
+                       unsigned timeout_ms)
 {
     struct timespec until;
     int error = 0;
@@ -512,11 +532,16 @@ bool tv_door_wait_empty(struct tv_door *door, unsigned timeout_ms)
         until.tv_sec++;
     }
     pthread_mutex_lock(&door->lock);
-    while (door->guests != NULL && error == 0)
-        error = pthread_cond_timedwait(&door->left, &door->lock, &until);
-    bool empty = door->guests == NULL;
+    while (!holds(door) && error == 0)
+        error = pthread_cond_timedwait(&door->moved, &door->lock, &until);
+    bool held = holds(door);
     pthread_mutex_unlock(&door->lock);
-    return empty;
+    return held;
+}
+
+bool tv_door_wait_empty(struct tv_door *door, unsigned timeout_ms)
+{
+    return wait_until(door, is_empty, timeout_ms);
 }
 
 void tv_door_count(struct tv_door *door, struct tv_http_counts *counts)
@@ -529,6 +554,8 @@ void tv_door_count(struct tv_door *door, struct tv_http_counts *counts)
     pthread_mutex_unlock(&door->lock);
 }
 
+/* Whom the server has received leaves by tv_door_leave; whom it has not it may forget at its end.
+ */
 void tv_door_end(struct tv_door *door)
 {
     if (!door->runs)
@@ -536,10 +563,16 @@ void tv_door_end(struct tv_door *door)
     set_flag(door, &door->ending);
     pthread_join(door->thread, NULL);
     door->runs = false;
+    (void)wait_until(door, has_received_all, RECEIVE_MS);
 }
 
 void tv_door_free(struct tv_door *door)
 {
+    while (door->guests) {
+        struct tv_guest *forgotten = door->guests;
+        door->guests = forgotten->next;
+        tv_free(forgotten);
+    }
     for (size_t i = 0; i < LINGERERS; i++)
         if (door->lingerers[i].fd >= 0)
             close(door->lingerers[i].fd);
@@ -549,7 +582,7 @@ void tv_door_free(struct tv_door *door)
     for (size_t i = 0; i < 2; i++)
         if (door->wake[i] >= 0)
             close(door->wake[i]);
-    pthread_cond_destroy(&door->left);
+    pthread_cond_destroy(&door->moved);
     pthread_mutex_destroy(&door->lock);
     tv_free(door);
 }

@@ -46,8 +46,8 @@ struct tv_door *tv_door_new(const struct tv_door_options *options);
 /* Lets in from now on. */
 enum tv_status tv_door_open(struct tv_door *door, struct tv_error *err) TV_MUST_CHECK;
 
-/* The one with this socket. */
-struct tv_guest *tv_door_find(struct tv_door *door, int fd);
+/* The server begins with the connection of this socket. */
+struct tv_guest *tv_door_receive(struct tv_door *door, int fd);
 
 /* Without its port, as text. */
 const char *tv_guest_peer(const struct tv_guest *guest);
@@ -77,10 +77,11 @@ bool tv_door_wait_empty(struct tv_door *door, unsigned timeout_ms) TV_MUST_CHECK
 /* Fills accepted, refused, slow and connections. */
 void tv_door_count(struct tv_door *door, struct tv_http_counts *counts);
 
-/* Ends the thread: nobody is let in and nobody shown out. */
+/* Ends the thread: nobody is let in and nobody shown out.  Waits until the server has begun with
+ * everybody who was let in. */
 void tv_door_end(struct tv_door *door);
 
-/* Everybody has left. */
+/* Everybody has left, or was forgotten by the server. */
 void tv_door_free(struct tv_door *door);
 
 #endif

@@ -512,7 +512,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 {
     struct tv_http *http = context;
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        *kept = tv_door_find(
+        *kept = tv_door_receive(
             http->door,
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
     else
