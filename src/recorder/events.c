@@ -4,7 +4,7 @@
  * no room left, another clock, calls that were left without saying so.
  *
  * The stack of open calls tells which of them an exception or a longjmp has left: they are unrolled
- * when a call below them is left, or when a new frame lies where theirs did.
+ * when a call below them is left or catches, or when a new frame lies where theirs did.
  */
 #include <signal.h>
 
@@ -168,6 +168,23 @@ void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
     if (frame != 0)
         unroll_above(self, frame, tail);
     leave(self, word);
+    tv_recorder_let_go(self);
+}
+
+void tv_recorder_caught(uint64_t word)
+{
+    uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
+    struct tv_recorder_thread *self = tv_recorder_self;
+    /* A thread that has no part in the recording has no calls in it. */
+    if (on == 0 || !self || tv_recorder_generation_of(self) != on ||
+        atomic_load_explicit(&self->top, memory_order_relaxed)->word == word)
+        return;
+    self = begin_event();
+    if (!self)
+        return;
+    /* Which of those that are deeper than the frames is not known. */
+    if (self->over == 0)
+        unroll_to(self, word);
     tv_recorder_let_go(self);
 }
 

@@ -21,6 +21,10 @@
 __attribute__((noinline)) void tv_recorder_enter_slowly(uint64_t word, uint64_t key);
 __attribute__((noinline)) void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail);
 
+/* events.c: the call of `word`, which is one of the open ones, has caught an exception: those above
+ * it are left. */
+void tv_recorder_caught(uint64_t word);
+
 /* Where a native call lies on the stack, and 16 bits of where it returns to: larger for callers. */
 TV_INLINE uint64_t tv_quick_key(uintptr_t frame, uintptr_t site)
 {

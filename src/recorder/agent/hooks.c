@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hooks.c - the class that rewritten methods call: three native methods.
+ * hooks.c - the class that rewritten methods call: four native methods.
  *
  * It is in the boot loader's unnamed module, which every module can read once its classes are
  * rewritten.  (In java.lang even loaders that delegate nothing else would find it, but there the
@@ -21,7 +21,9 @@ enum { PUBLIC = 1, STATIC = 8, FINAL = 0x10, SUPER = 0x20, NATIVE = 0x100 };
 /* The thread was part of a recording. */
 static __thread bool joined __attribute__((tls_model("initial-exec")));
 
-static _Atomic(jmethodID) hooks[3];
+#define HOOKS 4
+
+static _Atomic(jmethodID) hooks[HOOKS];
 
 static void take_name(jvmtiEnv *jvmti, jthread thread)
 {
@@ -88,6 +90,13 @@ static void JNICALL unroll(JNIEnv *jni, jclass class, jint id)
     tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_UNROLL, 0, false);
 }
 
+static void JNICALL caught(JNIEnv *jni, jclass class, jint id)
+{
+    (void)jni;
+    (void)class;
+    tv_recorder_caught((uint64_t)(uint32_t)id << 2);
+}
+
 static void put_text(struct tv_growing *out, const char *text)
 {
     tv_growing_put_u8(out, TV_CONSTANT_TEXT);
@@ -106,7 +115,7 @@ static void make_class(struct tv_growing *out)
 {
     tv_growing_put_u32(out, 0xCAFEBABE);
     tv_growing_put_u32(out, 49);
-    tv_growing_put_u16(out, 9);
+    tv_growing_put_u16(out, 10);
     put_text(out, TV_AGENT_HOOKS);     /* 1 */
     put_class(out, 1);                 /* 2 */
     put_text(out, "java/lang/Object"); /* 3 */
@@ -115,12 +124,13 @@ static void make_class(struct tv_growing *out)
     put_text(out, "enter");            /* 6 */
     put_text(out, "exit");             /* 7 */
     put_text(out, "unroll");           /* 8 */
+    put_text(out, "caught");           /* 9 */
     tv_growing_put_u16(out, PUBLIC | FINAL | SUPER);
     tv_growing_put_u16(out, 2);
     tv_growing_put_u16(out, 4);
     tv_growing_put_u32(out, 0); /* neither interfaces nor fields */
-    tv_growing_put_u16(out, 3);
-    for (unsigned name = 6; name <= 8; name++) {
+    tv_growing_put_u16(out, HOOKS);
+    for (unsigned name = 6; name < 6 + HOOKS; name++) {
         tv_growing_put_u16(out, PUBLIC | STATIC | NATIVE);
         tv_growing_put_u16(out, name);
         tv_growing_put_u16(out, 5);
@@ -132,24 +142,24 @@ static void make_class(struct tv_growing *out)
 /* JNI takes texts that may be written to, and the address of a function as that of an object. */
 static bool bind(JNIEnv *jni, jclass class)
 {
-    static char names[3][8] = {"enter", "exit", "unroll"};
+    static char names[HOOKS][8] = {"enter", "exit", "unroll", "caught"};
     static char signature[] = "(I)V";
-    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {enter, leave, unroll};
-    JNINativeMethod methods[3];
-    for (unsigned i = 0; i < 3; i++) {
+    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {enter, leave, unroll, caught};
+    JNINativeMethod methods[HOOKS];
+    for (unsigned i = 0; i < HOOKS; i++) {
         methods[i] = (JNINativeMethod){names[i], signature, NULL};
         memcpy(&methods[i].fnPtr, &functions[i], sizeof functions[i]);
     }
-    if ((*jni)->RegisterNatives(jni, class, methods, 3) != 0)
+    if ((*jni)->RegisterNatives(jni, class, methods, HOOKS) != 0)
         return false;
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < HOOKS; i++)
         atomic_store(&hooks[i], (*jni)->GetStaticMethodID(jni, class, names[i], signature));
     return !(*jni)->ExceptionCheck(jni);
 }
 
 jint tv_agent_hooks_frames(const jvmtiFrameInfo *frames, jint depth)
 {
-    for (unsigned i = 0; i < 3 && depth > 0; i++)
+    for (unsigned i = 0; i < HOOKS && depth > 0; i++)
         if (frames[0].method == atomic_load_explicit(&hooks[i], memory_order_relaxed))
             return 1; /* they call nothing */
     return 0;

@@ -67,9 +67,9 @@ static void add_constants(struct work *work)
     unsigned hooks = add_class(work, work->plan->hooks);
     unsigned signature = add_text(work, "(I)V");
     unsigned *const methods[] = {&work->constants.enter, &work->constants.exit,
-                                 &work->constants.unroll};
-    static const char *const names[] = {"enter", "exit", "unroll"};
-    for (unsigned i = 0; i < 3; i++) {
+                                 &work->constants.unroll, &work->constants.caught};
+    static const char *const names[] = {"enter", "exit", "unroll", "caught"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         unsigned name = add_text(work, names[i]);
         unsigned pair = add_pair(work, TV_CONSTANT_NAME_AND_TYPE, name, signature);
         *methods[i] = add_pair(work, TV_CONSTANT_METHOD, hooks, pair);

@@ -5,13 +5,16 @@
  *   entry    enter(id)                        before the first instruction; jumps back to the first
  *                                             instruction land behind it
  *   returns  exit(id)                         before each; jumps to a return land before it
+ *   handlers caught(id)                       before each of its own; jumps to a handler land
+ *                                             before it, which is harmless
  *   end      catch (any): unroll(id), throw   over the whole body
  *
- * enter, exit and unroll are static methods (I)V of one class.  In a constructor the handler covers
- * what follows the call of this() or super(): no handler may see an object that is not yet one.
- * When that call throws, the frame stays open, and whoever keeps the stack closes it with its
- * caller's.  Tables of lines, variables and frames keep their meaning; annotations of types inside
- * code are dropped, as are tables that are not known.
+ * They are static methods (I)V of one class.  In a constructor the handler covers what follows the
+ * call of this() or super(): no handler may see an object that is not yet one.  When that call
+ * throws, the frame stays open, and whoever keeps the stack closes it when its caller unrolls, or
+ * says that it has caught: then what lies above the caller's own nearest frame is gone.  Tables of
+ * lines, variables and frames keep their meaning; annotations of types inside code are dropped, as
+ * are tables that are not known.
  *
  * A method that would outgrow the limits (65535 bytes of code, jumps of 16 bits, the stack) stays
  * as it is, and so does one whose code is not understood.  Pure: no state, no output but the
@@ -31,7 +34,7 @@ struct tv_rewrite_method {
 };
 
 struct tv_rewrite_plan {
-    const char *hooks; /* class of enter, exit and unroll, as in java/lang/String */
+    const char *hooks; /* class of the four, as in java/lang/String */
     /* The id of a method that can be rewritten, at least 1; 0 leaves it alone. */
     uint32_t (*id)(void *context, const struct tv_rewrite_method *method);
     void *context;

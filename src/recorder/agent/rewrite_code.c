@@ -71,11 +71,14 @@ static bool lay_out(struct tv_rewrite_code *code)
         if (bytes == 0)
             return false;
         code->map[at] = (uint32_t)to;
+        if (code->catches[at])
+            to += TV_HOOK_BYTES;
         if (kind == TV_OP_LEAVE)
             to += TV_HOOK_BYTES;
         to += bytes;
         if (kind == TV_OP_SWITCH) { /* the padding changes */
-            to += tv_opcode_switch_start(code->map[at]) - code->map[at];
+            uint32_t place = tv_rewrite_code_place(code, at);
+            to += tv_opcode_switch_start(place) - place;
             to -= tv_opcode_switch_start(at) - at;
         }
         if (code->is_constructor)
@@ -90,10 +93,25 @@ static bool lay_out(struct tv_rewrite_code *code)
     return true;
 }
 
+/* False: the table is not understood. */
+static bool mark_handlers(struct tv_rewrite_code *code, struct tv_class_cursor tables)
+{
+    for (unsigned i = tv_class_take_u16(&tables); i > 0 && !tables.bad; i--) {
+        tv_class_take(&tables, 4); /* from, to */
+        unsigned handler = tv_class_take_u16(&tables);
+        tv_class_take_u16(&tables);
+        if (handler >= code->length)
+            return false;
+        code->catches[handler] = true;
+    }
+    return !tables.bad;
+}
+
 bool tv_rewrite_code_plan(struct tv_rewrite_code *code, struct tv_class_span attribute)
 {
     struct tv_class_cursor cursor = {attribute.data, attribute.data + attribute.length, false};
     code->map = NULL;
+    code->catches = NULL;
     code->max_stack = tv_class_take_u16(&cursor);
     code->max_locals = tv_class_take_u16(&cursor);
     code->length = tv_class_take_u32(&cursor);
@@ -104,7 +122,9 @@ bool tv_rewrite_code_plan(struct tv_rewrite_code *code, struct tv_class_span att
         return false;
     code->guard_from = code->is_constructor ? code->length : 0;
     code->map = malloc(((size_t)code->length + 1) * sizeof code->map[0]);
-    if (code->map == NULL || !lay_out(code))
+    code->catches = calloc((size_t)code->length + 1, sizeof code->catches[0]);
+    if (code->map == NULL || code->catches == NULL || !mark_handlers(code, cursor) ||
+        !lay_out(code))
         return false;
     code->first_line = tv_rewrite_first_line(code, cursor);
     return true;
@@ -113,7 +133,9 @@ bool tv_rewrite_code_plan(struct tv_rewrite_code *code, struct tv_class_span att
 void tv_rewrite_code_release(struct tv_rewrite_code *code)
 {
     free(code->map);
+    free(code->catches);
     code->map = NULL;
+    code->catches = NULL;
 }
 
 static void put_hook(struct tv_growing *out, uint32_t id, unsigned push, unsigned hook)
@@ -159,7 +181,8 @@ static bool put_distance(const struct tv_rewrite_code *code, uint32_t at, const 
                          struct tv_growing *out)
 {
     int32_t moved;
-    if (!move_jump(code, at, code->map[at], (int32_t)tv_class_get_u32(number), &moved))
+    uint32_t place = tv_rewrite_code_place(code, at);
+    if (!move_jump(code, at, place, (int32_t)tv_class_get_u32(number), &moved))
         return false;
     tv_growing_put_u32(out, (uint32_t)moved);
     return true;
@@ -169,7 +192,7 @@ static bool put_switch(const struct tv_rewrite_code *code, uint32_t at, uint32_t
                        struct tv_growing *out)
 {
     bool table = code->at[at] == TV_OP_TABLESWITCH;
-    uint32_t to = code->map[at], start = tv_opcode_switch_start(at);
+    uint32_t to = tv_rewrite_code_place(code, at), start = tv_opcode_switch_start(at);
     const uint8_t *numbers = code->at + start, *end = code->at + at + bytes;
     tv_growing_put_u8(out, code->at[at]);
     for (uint32_t pad = to + 1; pad < tv_opcode_switch_start(to); pad++)
@@ -195,7 +218,7 @@ static bool put_instruction(const struct tv_rewrite_code *code, uint32_t at, uin
     switch (tv_opcode_kind(code->at[at])) {
     case TV_OP_JUMP:
     case TV_OP_WIDE_JUMP:
-        return put_jump(code, at, code->map[at], out);
+        return put_jump(code, at, tv_rewrite_code_place(code, at), out);
     case TV_OP_SWITCH:
         return put_switch(code, at, bytes, out);
     case TV_OP_PLAIN:
@@ -212,6 +235,8 @@ static bool put_instructions(const struct tv_rewrite_code *code, uint32_t id, un
     put_hook(out, id, push, code->constants->enter);
     for (uint32_t at = 0; at < code->length;) {
         uint32_t bytes = tv_opcode_length(code->at, at, code->length);
+        if (code->catches[at])
+            put_hook(out, id, push, code->constants->caught);
         if (tv_opcode_kind(code->at[at]) == TV_OP_LEAVE)
             put_hook(out, id, push, code->constants->exit);
         if (!put_instruction(code, at, bytes, out))

@@ -35,7 +35,7 @@ static bool put_types(const struct tv_rewrite_code *code, struct tv_class_cursor
             continue;
         if (more >= code->length || code->map[more] == TV_NOWHERE)
             return false;
-        tv_growing_put_u16(out, code->map[more]);
+        tv_growing_put_u16(out, tv_rewrite_code_place(code, more));
     }
     return true;
 }

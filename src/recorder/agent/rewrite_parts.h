@@ -17,6 +17,7 @@ struct tv_rewrite_constants {
     unsigned enter;
     unsigned exit;
     unsigned unroll;
+    unsigned caught;
     unsigned throwable;
     unsigned frames; /* the text "StackMapTable" */
 };
@@ -35,6 +36,7 @@ struct tv_rewrite_code {
 
     /* New place of each old one: of instructions, and of the end; else TV_NOWHERE. */
     uint32_t *map;
+    bool *catches;       /* of each old place: a handler starts there, so a hook stands before it */
     uint32_t handler;    /* new place of the handler: the end of what is kept */
     uint32_t guard_from; /* old place from which on the handler covers; `length`: not at all */
 };
@@ -50,6 +52,13 @@ void tv_rewrite_code_release(struct tv_rewrite_code *code);
  * bits.  False: a jump became too long, or a table is not understood; what was put is then void. */
 bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
                          struct tv_growing *out);
+
+/* Where the instruction itself goes that stands at `at`: the map leads to the hook of a handler
+ * that starts with it. */
+static inline uint32_t tv_rewrite_code_place(const struct tv_rewrite_code *code, uint32_t at)
+{
+    return code->map[at] + (code->catches[at] ? TV_HOOK_BYTES : 0);
+}
 
 static inline bool tv_rewrite_code_is_guarded(const struct tv_rewrite_code *code)
 {

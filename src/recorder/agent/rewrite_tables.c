@@ -20,6 +20,18 @@ static bool place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
     return true;
 }
 
+/* A handler that covers itself, as that of synchronized, does not cover its hook: what would be
+ * thrown there (the stack may be used up) would come back for ever. */
+static bool place_cover(const struct tv_rewrite_code *code, unsigned at, unsigned handler,
+                        uint32_t *to)
+{
+    if (!place(code, at, to))
+        return false;
+    if (at == handler)
+        *to = tv_rewrite_code_place(code, at);
+    return true;
+}
+
 bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
                              struct tv_growing *out)
 {
@@ -30,9 +42,11 @@ bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class
     tv_growing_put_u16(out, count + guarded);
     for (unsigned i = 0; i < count; i++) {
         uint32_t from, to, target;
-        if (!place(code, tv_class_take_u16(tables), &from) ||
-            !place(code, tv_class_take_u16(tables), &to) ||
-            !place(code, tv_class_take_u16(tables), &target) || target == code->handler)
+        unsigned start = tv_class_take_u16(tables);
+        unsigned end = tv_class_take_u16(tables);
+        unsigned handler = tv_class_take_u16(tables);
+        if (!place_cover(code, start, handler, &from) || !place(code, end, &to) ||
+            !place(code, handler, &target) || target == code->handler)
             return false;
         tv_growing_put_u16(out, from);
         tv_growing_put_u16(out, to);

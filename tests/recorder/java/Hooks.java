@@ -20,7 +20,7 @@ public class Hooks {
     }
 
     private static void leave(int id, int which) {
-        // A constructor whose super() throws has no handler: it is closed with its caller.
+        // A constructor whose super() throws has no handler: it is closed when its caller unrolls.
         while (!stacks.get().isEmpty()) {
             int top = stacks.get().pop();
             count(top, top == id ? which : 2);
@@ -37,6 +37,14 @@ public class Hooks {
 
     public static void unroll(int id) {
         leave(id, 2);
+    }
+
+    /** What lies above the nearest call of the method is left by what it has caught. */
+    public static void caught(int id) {
+        ArrayDeque<Integer> stack = stacks.get();
+        while (stack.contains(id) && stack.peek() != id) {
+            count(stack.pop(), 2);
+        }
     }
 
     /** Lines "ID ENTERED EXITED UNROLLED", then "mismatches N". */

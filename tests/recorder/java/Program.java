@@ -130,6 +130,10 @@ public class Program {
         return sum;
     }
 
+    // What is called after it was caught stands in the catcher, not in the constructor.
+    static void afterwards() {
+    }
+
     static int children() {
         int failed = 0;
         for (int i = 0; i < 5; i++) {
@@ -137,6 +141,7 @@ public class Program {
                 new Child(i);
             } catch (IllegalArgumentException e) {
                 failed++;
+                afterwards();
             }
         }
         new Child();

@@ -143,6 +143,23 @@ static void unrolls_what_an_exception_left(void **state)
     assert_events("+a +b +b ~b ~b -a -a");
 }
 
+static void unrolls_what_was_caught(void **state)
+{
+    (void)state;
+    begin();
+    tv_recorder_caught((uint64_t)method_a << 2); /* no part in the recording yet */
+    tv_recording_enter(method_a);
+    tv_recorder_caught((uint64_t)method_a << 2); /* nothing above it */
+    tv_recording_enter(method_b);
+    tv_recording_enter(method_b);
+    tv_recorder_caught((uint64_t)method_a << 2);
+    tv_recording_enter(method_b);
+    tv_recorder_caught((uint64_t)(method_b + 1) << 2); /* began before */
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    assert_events("+a +b +b ~b ~b +b -b -a");
+}
+
 static void unrolls_what_a_jump_left(void **state)
 {
     (void)state;
@@ -301,7 +318,7 @@ static void starts_and_stops_under_calls(void **state)
 
 UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(passes_over_no_method),
            cmocka_unit_test(unrolls_what_an_exception_left),
-           cmocka_unit_test(unrolls_what_a_jump_left),
+           cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(unrolls_what_a_jump_left),
            cmocka_unit_test(knows_functions_in_one_frame),
            cmocka_unit_test(knows_ends_without_a_frame), cmocka_unit_test(mixes_with_calls_by_hand),
            cmocka_unit_test(goes_deeper_than_its_stack), cmocka_unit_test(ends_when_it_is_full),
