@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/runs.h"
 #include "analysis/tree_shape.h"
 #include "base/memory.h"
 #include "base/sections.h"
@@ -153,17 +154,10 @@ bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selectio
     return wanted;
 }
 
-/* Slices of one row that lie within the range. */
-struct run {
-    uint32_t row, first, count;
-};
-
 struct job {
     const struct tv_trace *trace;
     const struct tv_selection *selection;
-    struct run *runs;
-    uint32_t run_count;
-    uint64_t slices; /* of all runs */
+    struct tv_runs runs; /* what lies within the range */
     unsigned workers;
     struct tv_path_cost **cost; /* of each worker; the first is the tree's */
     uint32_t node_count;
@@ -209,7 +203,8 @@ static void add_slice(struct tv_path_cost *cost, const struct tv_slice *slice, b
     node->cpu += has_wall ? slice->cpu_length : slice->length;
 }
 
-static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace, const struct run *run)
+static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
+                     const struct tv_run *run)
 {
     struct tv_slice slices[64];
     bool has_wall = tv_row_columns(trace, run->row)->start != NULL;
@@ -225,7 +220,8 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace, co
 }
 
 /* Block by block: columns hold packed blocks' times as they are. */
-static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace, const struct run *run)
+static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace,
+                    const struct tv_run *run)
 {
     const struct tv_row *row = &trace->rows[run->row];
     const struct tv_columns *columns = &trace->columns[row->columns];
@@ -238,7 +234,7 @@ static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace, con
         if (TV_LIKELY(columns->blocks[row->first_block + block].wide == TV_NONE))
             add_packed(cost, columns, row->first + at, count, tick);
         else
-            add_wide(cost, trace, &(struct run){run->row, at, count});
+            add_wide(cost, trace, &(struct tv_run){run->row, at, count});
         at += count;
     }
 }
@@ -246,38 +242,31 @@ static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace, con
 /* A path has one depth, and the worker that owns the depth is the only one to count for it. */
 static void add_depths(struct job *job, unsigned index)
 {
-    for (uint32_t i = 0; i < job->run_count; i++) {
-        if (job->owner[job->trace->rows[job->runs[i].row].depth] == index)
-            add_run(job->cost[0], job->trace, &job->runs[i]);
+    for (uint32_t i = 0; i < job->runs.count; i++) {
+        if (job->owner[job->trace->rows[job->runs.list[i].row].depth] == index)
+            add_run(job->cost[0], job->trace, &job->runs.list[i]);
     }
 }
 
-/* Its share of the slices of all runs laid end to end. */
-static void add_part(struct job *job, unsigned index)
+struct part {
+    const struct tv_trace *trace;
+    struct tv_path_cost *cost;
+};
+
+static void add_part(void *context, const struct tv_run *run)
 {
-    uint64_t first = job->slices * index / job->workers,
-             end = job->slices * (index + 1) / job->workers;
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < job->run_count && at < end; i++) {
-        struct run run = job->runs[i];
-        uint64_t low = first > at ? first - at : 0,
-                 high = end - at < run.count ? end - at : run.count;
-        at += run.count;
-        if (low >= high)
-            continue;
-        run.first += (uint32_t)low;
-        run.count = (uint32_t)(high - low);
-        add_run(job->cost[index], job->trace, &run);
-    }
+    const struct part *part = context;
+    add_run(part->cost, part->trace, run);
 }
 
 static void add_share(void *context, unsigned index)
 {
     struct job *job = context;
+    struct part part = {job->trace, job->cost[index]};
     if (job->owner)
         add_depths(job, index);
     else
-        add_part(job, index);
+        tv_runs_share(&job->runs, index, job->workers, add_part, &part);
 }
 
 static void merge_share(void *context, unsigned index)
@@ -323,18 +312,13 @@ static void add_clipped(struct job *job, uint32_t row, uint32_t index, const str
 static void plan_row(struct job *job, uint32_t row, const struct edges *edges)
 {
     const struct tv_selection *selection = job->selection;
-    struct run *run = &job->runs[job->run_count];
     uint32_t first, end;
     tv_row_overlap(job->trace, row, selection->from, selection->to, &first, &end);
     if (first < end && tv_slice_start(job->trace, row, first) < selection->from)
         add_clipped(job, row, first++, edges);
     if (first < end && tv_slice_end(job->trace, row, end - 1) > selection->to)
         add_clipped(job, row, --end, edges);
-    if (first == end)
-        return;
-    *run = (struct run){row, first, end - first};
-    job->slices += run->count;
-    job->run_count++;
+    tv_runs_add(&job->runs, (struct tv_run){row, first, end - first});
 }
 
 static void plan_track(struct job *job, uint32_t track)
@@ -371,15 +355,6 @@ static void add_waits(struct job *job, uint32_t track, struct tv_path_cost *wait
 /* Below so many slices a second thread costs more than it brings. */
 #define SLICES_A_WORKER 200000u
 
-static unsigned worker_count(const struct job *job, unsigned asked)
-{
-    uint64_t useful = job->slices / SLICES_A_WORKER + 1;
-    unsigned workers = tv_workers_available();
-    if (asked)
-        return asked;
-    return workers < useful ? workers : (unsigned)useful;
-}
-
 /* Below so many nodes each worker has figures of its own, which are added up; above that, touching
  * and adding them takes longer than counting. */
 #define NODES_OF_ITS_OWN 65536u
@@ -394,11 +369,12 @@ static uint32_t *deal_depths(const struct job *job)
             depths = job->trace->rows[i].depth + 1;
     uint64_t *slices = tv_alloc(depths, sizeof *slices), before = 0;
     uint32_t *owner = tv_alloc(depths, sizeof *owner);
-    for (uint32_t i = 0; i < job->run_count; i++)
-        slices[job->trace->rows[job->runs[i].row].depth] += job->runs[i].count;
+    for (uint32_t i = 0; i < job->runs.count; i++)
+        slices[job->trace->rows[job->runs.list[i].row].depth] += job->runs.list[i].count;
     for (uint32_t depth = 0; depth < depths; depth++) {
         uint64_t middle = before + slices[depth] / 2;
-        owner[depth] = middle < job->slices ? (uint32_t)(middle * job->workers / job->slices) : 0;
+        owner[depth] =
+            middle < job->runs.slices ? (uint32_t)(middle * job->workers / job->runs.slices) : 0;
         before += slices[depth];
     }
     tv_free(slices);
@@ -445,20 +421,20 @@ void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
     tree->counted = true;
     tree->waits = (struct tv_path_cost){0};
     job.cost = first;
-    job.runs = tv_alloc(trace->row_count, sizeof *job.runs);
+    tv_runs_init(&job.runs, trace->row_count);
     for (uint32_t i = 0; i < trace->track_count && selection->from < selection->to; i++) {
         if (!wanted[i])
             continue;
         plan_track(&job, i);
         add_waits(&job, i, &tree->waits);
     }
-    job.workers = worker_count(&job, workers);
+    job.workers = tv_runs_workers(&job.runs, SLICES_A_WORKER, workers);
     job.cost = tv_alloc(job.workers, sizeof *job.cost);
     job.cost[0] = tree->cost;
     run_job(&job);
     tv_call_tree_settle(tree);
     tv_free(job.cost);
-    tv_free(job.runs);
+    tv_runs_release(&job.runs);
     tv_free(wanted);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/extents.h"
 
+#include "analysis/runs.h"
 #include "analysis/search.h"
 #include "base/memory.h"
 #include "base/workers.h"
@@ -34,68 +35,54 @@ static void merge(struct tv_track_extents *track, struct tv_track_extents *found
     found->count = 0;
 }
 
-struct run {
-    uint32_t row, first, count;
-};
-
 struct job {
     const struct tv_trace *trace;
     struct tv_search search;
     tv_ns pixel;
-    struct run *runs;
-    uint32_t run_count;
-    uint64_t slices;
+    struct tv_runs runs;
     unsigned workers;
     struct tv_track_extents *tracks; /* [workers][track_count] */
 };
 
-static void search_run(const struct job *job, const struct run *run, struct tv_track_extents *found)
+struct share {
+    const struct job *job;
+    struct tv_track_extents *tracks; /* [track_count] */
+    struct tv_track_extents found;
+};
+
+static void search_run(void *context, const struct tv_run *run)
 {
+    struct share *share = context;
+    const struct job *job = share->job;
     uint32_t end = run->first + run->count;
     for (uint32_t i = run->first; (i = tv_search_next(&job->search, run->row, i, end)) < end; i++) {
         tv_ns start = tv_slice_start(job->trace, run->row, i);
-        add(found, (struct tv_extent){start, tv_slice_end(job->trace, run->row, i)}, job->pixel);
+        add(&share->found, (struct tv_extent){start, tv_slice_end(job->trace, run->row, i)},
+            job->pixel);
     }
+    merge(&share->tracks[job->trace->rows[run->row].track], &share->found, job->pixel);
 }
 
-/* Each worker takes the slices of its share of all runs laid end to end. */
 static void search_share(void *context, unsigned index)
 {
     struct job *job = context;
-    struct tv_track_extents *tracks = job->tracks + (size_t)index * job->trace->track_count;
-    uint64_t first = job->slices * index / job->workers,
-             end = job->slices * (index + 1) / job->workers;
-    struct tv_track_extents found = {0};
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < job->run_count && at < end; i++) {
-        struct run run = job->runs[i];
-        uint64_t low = first > at ? first - at : 0,
-                 high = end - at < run.count ? end - at : run.count;
-        at += run.count;
-        if (low >= high)
-            continue;
-        run.first += (uint32_t)low;
-        run.count = (uint32_t)(high - low);
-        search_run(job, &run, &found);
-        merge(&tracks[job->trace->rows[run.row].track], &found, job->pixel);
-    }
-    tv_free(found.list);
+    struct share share = {.job = job,
+                          .tracks = job->tracks + (size_t)index * job->trace->track_count};
+    tv_runs_share(&job->runs, index, job->workers, search_run, &share);
+    tv_free(share.found.list);
 }
 
 static void plan(struct job *job, const struct tv_selection *selection)
 {
     const struct tv_trace *trace = job->trace;
     bool *wanted = tv_selection_wanted(trace, selection);
-    job->runs = tv_alloc(trace->row_count, sizeof *job->runs);
+    tv_runs_init(&job->runs, trace->row_count);
     for (uint32_t i = 0; i < trace->row_count && selection->from < selection->to; i++) {
         uint32_t first, end;
         if (!wanted[trace->rows[i].track] || !tv_search_in_row(&job->search, i))
             continue;
         tv_row_overlap(trace, i, selection->from, selection->to, &first, &end);
-        if (first == end)
-            continue;
-        job->runs[job->run_count++] = (struct run){i, first, end - first};
-        job->slices += end - first;
+        tv_runs_add(&job->runs, (struct tv_run){i, first, end - first});
     }
     tv_free(wanted);
 }
@@ -111,9 +98,7 @@ struct tv_extents *tv_extents_of(const struct tv_trace *trace, uint32_t frame,
     struct job job = {.trace = trace, .pixel = pixel > 1 ? pixel : 1};
     tv_search_init(&job.search, trace, frame);
     plan(&job, selection);
-    job.workers = workers ? workers : tv_workers_available();
-    if (!workers && job.workers > job.slices / SLICES_A_WORKER + 1)
-        job.workers = (unsigned)(job.slices / SLICES_A_WORKER + 1);
+    job.workers = tv_runs_workers(&job.runs, SLICES_A_WORKER, workers);
     job.tracks = tv_alloc(tv_size_mul(job.workers, trace->track_count), sizeof *job.tracks);
     tv_workers_run(job.workers, search_share, &job);
     for (size_t i = trace->track_count; i < (size_t)job.workers * trace->track_count; i++) {
@@ -122,7 +107,7 @@ struct tv_extents *tv_extents_of(const struct tv_trace *trace, uint32_t frame,
     }
     extents->track_count = trace->track_count;
     extents->tracks = job.tracks;
-    tv_free(job.runs);
+    tv_runs_release(&job.runs);
     tv_search_release(&job.search);
     return extents;
 }
