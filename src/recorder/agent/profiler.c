@@ -42,33 +42,54 @@ static struct {
     struct tv_profiler *first;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint32_t add_element(struct tv_profiler *profiler, JNIEnv *jni, jmethodID method,
-                            int32_t line)
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    struct tv_agent_method names;
-    if (!tv_agent_method_read(jni, method, &names))
-        return 0;
-    struct tv_sample_element element = {
-        .method = (uint64_t)(uintptr_t)method,
-        .line = line,
-        .class_name = names.class_name,
-        .name = names.name,
-        .file = names.file[0] == '\0' ? NULL : names.file,
-    };
-    return tv_samples_add_element(&profiler->samples, &element);
+    do
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3); /* FNV-1a, with the NUL */
+    while (*text++ != '\0');
+    return hash;
+}
+
+static bool is_same(const char *one, const char *other)
+{
+    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
+}
+
+/* The number of a place by what is written of it.  A method of a class that is rewritten while it
+ * runs has another id afterwards, and so has one whose class is loaded again: the stack is the same
+ * for all that. */
+static uint32_t find_or_add(struct tv_samples *samples, struct tv_sample_element *wanted)
+{
+    uint64_t hash = hash_text(UINT64_C(0xCBF29CE484222325), wanted->class_name);
+    wanted->method = hash_text(hash_text(hash, wanted->name), wanted->file ? wanted->file : "");
+    for (;; wanted->method++) {
+        uint32_t number = tv_samples_find_element(samples, wanted->method, wanted->line);
+        if (number == 0)
+            return tv_samples_add_element(samples, wanted);
+        const struct tv_sample_element *elements = samples->elements.at;
+        const struct tv_sample_element *found = &elements[number - 1];
+        if (is_same(found->class_name, wanted->class_name) && is_same(found->name, wanted->name) &&
+            is_same(found->file, wanted->file))
+            return number;
+    }
 }
 
 static uint32_t element_of(struct tv_profiler *profiler, JNIEnv *jni, const jvmtiFrameInfo *frame)
 {
-    uint64_t method = (uint64_t)(uintptr_t)frame->method;
-    uint64_t hash = (method >> 3) * 31 + (uint64_t)frame->location;
+    uint64_t hash = ((uint64_t)(uintptr_t)frame->method >> 3) * 31 + (uint64_t)frame->location;
     struct place *place = &profiler->places[hash % PLACES];
     if (place->element != 0 && place->method == frame->method && place->location == frame->location)
         return place->element;
-    int32_t line = tv_agent_line_of(frame->method, frame->location);
-    uint32_t element = tv_samples_find_element(&profiler->samples, method, line);
-    if (element == 0)
-        element = add_element(profiler, jni, frame->method, line);
+    struct tv_agent_method names;
+    if (!tv_agent_method_read(jni, frame->method, &names))
+        return 0;
+    struct tv_sample_element wanted = {
+        .line = tv_agent_line_of(frame->method, frame->location),
+        .class_name = names.class_name,
+        .name = names.name,
+        .file = names.file[0] == '\0' ? NULL : names.file,
+    };
+    uint32_t element = find_or_add(&profiler->samples, &wanted);
     *place = (struct place){frame->method, frame->location, element};
     return element;
 }

@@ -264,6 +264,25 @@ public class Facade {
         check(file.length() == text(profiler).length(), "file and stream");
     }
 
+    /** A stack has one TRACE, also when its methods are rewritten while it is sampled. */
+    static void rewritten() throws Exception {
+        Thread a = spinner(null, "a").spinning();
+        AtomicInteger looks = new AtomicInteger();
+        SamplingProfiler profiler = new SamplingProfiler(9, () -> {
+            looks.incrementAndGet();
+            return list(a);
+        });
+        profiler.start(1000);
+        waitFor(looks, 10);
+        Debug.startMethodTracing("rewritten");
+        waitFor(looks, looks.get() + 10);
+        Debug.stopMethodTracing();
+        profiler.shutdown();
+        String text = text(profiler);
+        check(text.indexOf("TRACE 3") == text.lastIndexOf("TRACE 3"), text);
+        done = true;
+    }
+
     static volatile boolean inside;
 
     /** A stop waits for the look under way. */
@@ -719,6 +738,7 @@ public class Facade {
             case "empty": empty(); break;
             case "exceptions": exceptions(); break;
             case "again": again(); break;
+            case "rewritten": rewritten(); break;
             case "waiting": waiting(); break;
             case "references": references(); break;
             case "births": births(); break;
