@@ -154,9 +154,10 @@ static void stop_tracing(void)
 {
     struct tv_recording_info info = {0};
     int error = stop_trace(&info);
-    if (error != 0)
+    /* Of a recording of every call, it has been said. */
+    if (error != 0 && session.looks)
         tv_agent_say("%s: %s", session.trace, strerror(-error));
-    else if (tv_agent.options.verbose && !session.looks)
+    else if (error == 0 && tv_agent.options.verbose && !session.looks)
         tv_agent_say("%s: %llu records of %u threads, %llu dropped%s", session.trace,
                      (unsigned long long)info.records, info.threads,
                      (unsigned long long)info.dropped, info.overflow ? ", overflow" : "");
