@@ -80,7 +80,9 @@ bool tv_agent_hooks_define(JNIEnv *jni);
 /* The calling thread ends: its last name is the one that counts. */
 void tv_agent_hooks_end_thread(jvmtiEnv *jvmti, jthread thread);
 
-/* How many frames of a stack, from the innermost on, are ours. */
+/* How many frames of a stack, from the innermost on, are ours: so many at most, which are to be
+ * asked for beyond those that are wanted. */
+#define TV_AGENT_HOOK_FRAMES 1
 jint tv_agent_hooks_frames(const jvmtiFrameInfo *frames, jint depth);
 
 /* From now on threads that join a recording are named. */

@@ -12,8 +12,12 @@
 #include "recorder/agent/ticker.h"
 #include "recorder/samples.h"
 
-/* A thread that was looked at and is not of the set; as an id, no thread has it. */
-#define NOT_WANTED 1u
+/* Marks that no thread has as its id: the one that samples; and, plus the tenth of a second in
+ * which they were looked at, those that the pattern does not want.  A tenth later they may have
+ * another name; to ask at every tick would cost as much as to sample them. */
+#define OURSELF 1u
+#define UNWANTED 2u
+#define TENTHS 100000u
 
 /* Finding a line is slow, and stacks are the same most of the time. */
 #define PLACES 4096u
@@ -29,6 +33,7 @@ struct tv_profiler {
     struct tv_profiler_options options;
     jvmtiEnv *marks; /* on the threads: their ids */
     bool knows_itself;
+    uint32_t unwanted;    /* the mark of this tenth of a second */
     pthread_mutex_t lock; /* of what follows */
     struct tv_samples samples;
     jvmtiFrameInfo *frames;
@@ -94,7 +99,14 @@ static uint32_t element_of(struct tv_profiler *profiler, JNIEnv *jni, const jvmt
     return element;
 }
 
-/* The id of a thread of the set; what is not of it is remembered as that. */
+static uint32_t unwanted_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return UNWANTED + (uint32_t)((now.tv_sec * 10 + now.tv_nsec / 100000000) % TENTHS);
+}
+
+/* The id of a thread of the set; what is not of it is remembered as that for a while. */
 static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
 {
     jvmtiEnv *marks = profiler->marks;
@@ -102,18 +114,18 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
     uint32_t id;
     if (!tv_agent_mark_read(marks, thread, &id))
         return 0; /* dead, or not born yet */
-    if (id == NOT_WANTED)
+    if (id == OURSELF || id == profiler->unwanted)
         return 0;
-    if (id != 0 && tv_samples_see_again(&profiler->samples, id))
+    if (id >= TV_SAMPLES_FIRST_THREAD && tv_samples_see_again(&profiler->samples, id))
         return id;
     if (!tv_agent_thread_read(jni, thread, &names))
         return 0;
-    uint32_t now = NOT_WANTED;
+    uint32_t now = profiler->unwanted;
     if (profiler->options.set != NULL ||
         tv_agent_thread_matches(jni, thread, profiler->options.pattern))
         now = tv_samples_see(&profiler->samples, names.name, names.has_group ? names.group : NULL);
     tv_agent_mark(marks, thread, now);
-    return now == NOT_WANTED ? 0 : now;
+    return now == profiler->unwanted ? 0 : now;
 }
 
 static bool counts(const struct tv_profiler *profiler, jthread thread)
@@ -140,6 +152,8 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
     jint ours = tv_agent_hooks_frames(frames, depth);
     frames += ours;
     depth -= ours;
+    if (depth > (jint)profiler->options.depth)
+        depth = (jint)profiler->options.depth;
     for (jint i = 0; i < depth; i++) {
         profiler->stack[i] = element_of(profiler, look->jni, &frames[i]);
         if (profiler->stack[i] == 0)
@@ -171,7 +185,7 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
         tv_agent_stacks_take(&(struct tv_agent_stacks){
             .threads = threads,
             .count = end,
-            .depth = (jint)profiler->options.depth,
+            .depth = (jint)profiler->options.depth + TV_AGENT_HOOK_FRAMES,
             .frames = profiler->frames,
             .take = take,
             .context = &look,
@@ -242,8 +256,9 @@ static bool tick(void *context, JNIEnv *jni)
         return true;
     }
     if (!profiler->knows_itself)
-        tv_agent_mark_self(profiler->marks, jni, NOT_WANTED);
+        tv_agent_mark_self(profiler->marks, jni, OURSELF);
     profiler->knows_itself = true;
+    profiler->unwanted = unwanted_now();
     look_around(profiler, jni);
     (*jni)->PopLocalFrame(jni, NULL);
     return !(*jni)->ExceptionCheck(jni);
@@ -271,10 +286,10 @@ static void release(void *context)
 static bool equip(struct tv_profiler *profiler, JNIEnv *jni)
 {
     struct tv_profiler_options *options = &profiler->options;
-    if (options->depth > TV_AGENT_DEEPEST)
-        options->depth = TV_AGENT_DEEPEST;
+    if (options->depth > TV_AGENT_DEEPEST - TV_AGENT_HOOK_FRAMES)
+        options->depth = TV_AGENT_DEEPEST - TV_AGENT_HOOK_FRAMES;
     size_t depth = options->depth < 1 ? 1 : (size_t)options->depth;
-    profiler->frames = calloc(depth, sizeof profiler->frames[0]);
+    profiler->frames = calloc(depth + TV_AGENT_HOOK_FRAMES, sizeof profiler->frames[0]);
     profiler->stack = calloc(depth, sizeof profiler->stack[0]);
     if (options->set != NULL)
         options->set = (*jni)->NewGlobalRef(jni, options->set);

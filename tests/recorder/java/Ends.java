@@ -23,6 +23,15 @@ public class Ends {
         sink = spin(200_000, sink);
     }
 
+    static void split(int seconds) {
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            a();
+            b();
+            c();
+        }
+    }
+
     static int work() {
         return 1;
     }
@@ -66,11 +75,17 @@ public class Ends {
                 }
                 break;
             case "split":
+                split(Integer.parseInt(arguments[1]));
+                break;
+            case "rename":
+                split(Integer.parseInt(arguments[1]));
+                Thread.currentThread().setName("renamed");
+                split(Integer.parseInt(arguments[1]));
+                break;
+            case "calls":
                 long end = System.nanoTime() + Integer.parseInt(arguments[1]) * 1_000_000_000L;
                 while (System.nanoTime() < end) {
-                    a();
-                    b();
-                    c();
+                    work();
                 }
                 break;
             default:
