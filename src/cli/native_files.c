@@ -11,7 +11,8 @@ static bool is_path(const char *path, struct tv_bytes wanted)
     return strlen(path) == wanted.length && memcmp(path, wanted.data, wanted.length) == 0;
 }
 
-struct tv_elf *tv_native_files_find(struct tv_native_files *files, struct tv_bytes path)
+/* NULL: it cannot be read, or there are too many. */
+static struct tv_elf *find(struct tv_native_files *files, struct tv_bytes path)
 {
     struct tv_error unread = {0};
     for (size_t i = 0; i < files->count; i++)
@@ -30,6 +31,20 @@ struct tv_elf *tv_native_files_find(struct tv_native_files *files, struct tv_byt
     return elf;
 }
 
+bool tv_native_files_place(struct tv_native_files *files, struct tv_bytes path, uint64_t address,
+                           struct tv_native_place *place)
+{
+    struct tv_elf_place found = {.line = 0};
+    struct tv_demangled written = {.name = {NULL, 0}};
+    struct tv_elf *elf = find(files, path);
+    if (!elf || !tv_elf_find(elf, address, &found) || found.function.length == 0)
+        return false;
+    if (!tv_demangler_read(&files->demangler, found.function, &written))
+        written.name = found.function;
+    *place = (struct tv_native_place){written.name, written.parameters, found.file, found.line};
+    return true;
+}
+
 void tv_native_files_release(struct tv_native_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
@@ -37,4 +52,5 @@ void tv_native_files_release(struct tv_native_files *files)
         tv_free(files->paths[i]);
     }
     files->count = 0;
+    tv_demangler_release(&files->demangler);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "cli/native_files.h"
 #include "recorder/samples.h"
@@ -72,12 +73,10 @@ static void copy_text(char *to, size_t size, struct tv_bytes text)
 static uint32_t add_element(struct work *work, struct tv_sample_element *element)
 {
     static char function[LINE], file[LINE];
-    struct tv_elf_place place = {.line = 0};
+    struct tv_native_place place;
     bool is_address = element->file && strncmp(element->name, "0x", 2) == 0;
-    struct tv_bytes path = {(const uint8_t *)element->file, is_address ? strlen(element->file) : 0};
-    struct tv_elf *elf = is_address ? tv_native_files_find(&work->files, path) : NULL;
-    if (elf && tv_elf_find(elf, strtoull(element->name, NULL, 16), &place) &&
-        place.function.length > 0) {
+    if (is_address && tv_native_files_place(&work->files, tv_bytes_of(element->file),
+                                            strtoull(element->name, NULL, 16), &place)) {
         copy_text(function, sizeof function, place.function);
         clean_function(function);
         element->name = function;

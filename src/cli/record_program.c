@@ -67,8 +67,7 @@ static void put_calls(const struct tv_record_plan *plan)
         setenv("TRACEVIEW_RECORD_SPOOL", plan->spool, 1);
     if (record->follow)
         setenv("TRACEVIEW_RECORD_FORK", "follow", 1);
-    if (record->full != STREAM) /* a streamed file keeps the names it is written with */
-        setenv("TRACEVIEW_RECORD_ADDRESSES", "1", 1);
+    setenv("TRACEVIEW_RECORD_ADDRESSES", "1", 1);
 }
 
 /* Puts `word` behind what the variable has, if anything. */
@@ -236,13 +235,16 @@ static enum tv_status run(const struct program *program, int *code, struct tv_er
     return status;
 }
 
-/* What nobody will finish; a streamed file can be read as it is. */
-static void remove_part(const struct tv_record_plan *plan)
+/* What nobody will finish goes; a streamed file can be read as it is, and has its names. */
+static void leave_part(const struct tv_record_plan *plan)
 {
     char part[TV_RECORD_PATH + 8];
+    struct tv_error unread = {0};
     snprintf(part, sizeof part, "%s.part", plan->output);
     if (plan->settings->record.full != STREAM)
         unlink(part);
+    else if (plan->way == TV_RECORD_PRELOADED && tv_native_names_resolve(part, &unread) != TV_OK)
+        return; /* that there is no file is told anyway */
 }
 
 static enum tv_status not_written(const struct tv_record_plan *plan, int code, struct tv_error *err)
@@ -269,7 +271,7 @@ static enum tv_status not_written(const struct tv_record_plan *plan, int code, s
     return err->status;
 }
 
-/* Is it "app.PID.trace" of "app.trace"? */
+/* Is it what a JVM makes "app.trace" to: "app.PID.trace"? */
 static bool is_of_jvm(const char *name, const char *pattern)
 {
     size_t stem = strcspn(pattern, ".");
@@ -277,6 +279,18 @@ static bool is_of_jvm(const char *name, const char *pattern)
         return false;
     size_t digits = strspn(name + stem + 1, "0123456789");
     return digits > 0 && strcmp(name + stem + 1 + digits, pattern + stem) == 0;
+}
+
+/* Is it what a forked child makes it to: before the last dot, with a number for each fork? */
+static bool is_of_child(const char *name, const char *pattern)
+{
+    const char *dot = strrchr(pattern, '.');
+    size_t stem = dot ? (size_t)(dot - pattern) : strlen(pattern), forks = 0, digits;
+    if (strncmp(name, pattern, stem) != 0)
+        return false;
+    for (name += stem; name[0] == '.' && (digits = strspn(name + 1, "0123456789")) > 0; forks++)
+        name += 1 + digits;
+    return forks > 0 && strcmp(name, pattern + stem) == 0;
 }
 
 static bool is_new(const char *path, struct timespec since)
@@ -310,8 +324,10 @@ void tv_record_release(struct tv_words *files)
     *files = (struct tv_words){0};
 }
 
-/* The files that JVMs have written since the start. */
-static void collect(const struct program *program, struct tv_words *files)
+typedef bool is_of(const char *name, const char *pattern);
+
+/* The files of such names that have been written since the start. */
+static void collect(const struct program *program, is_of *is_wanted, struct tv_words *files)
 {
     char folder[TV_RECORD_PATH], path[TV_RECORD_PATH + sizeof((struct dirent){0}).d_name];
     struct dirent *entry;
@@ -324,7 +340,7 @@ static void collect(const struct program *program, struct tv_words *files)
     DIR *entries = opendir(folder);
     while (entries && (entry = readdir(entries))) {
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (is_of_jvm(entry->d_name, name) && is_new(path, program->began))
+        if (is_wanted(entry->d_name, name) && is_new(path, program->began))
             add_file(files, folder, entry->d_name);
     }
     if (entries)
@@ -335,7 +351,7 @@ static enum tv_status finish_inherited(const struct program *program, int code,
                                        struct tv_words *files, struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
-    collect(program, files);
+    collect(program, is_of_jvm, files);
     if (files->count == 0)
         return not_written(plan, code, err);
     if (files->count > 1) {
@@ -350,6 +366,18 @@ static enum tv_status finish_inherited(const struct program *program, int code,
     return TV_OK;
 }
 
+/* The program's own file and, of forked children, those that have ended before it. */
+static enum tv_status name_calls(const struct program *program, struct tv_words *files,
+                                 struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (program->plan->settings->record.follow)
+        collect(program, is_of_child, files);
+    for (size_t i = 0; i < files->count && status == TV_OK; i++)
+        status = tv_native_names_resolve(files->items[i], err);
+    return status;
+}
+
 static enum tv_status finish(const struct program *program, int code, struct tv_words *files,
                              struct tv_error *err)
 {
@@ -357,7 +385,7 @@ static enum tv_status finish(const struct program *program, int code, struct tv_
     if (plan->way == TV_RECORD_INHERITED)
         return finish_inherited(program, code, files, err);
     if (access(plan->output, R_OK) != 0) {
-        remove_part(plan);
+        leave_part(plan);
         return not_written(plan, code, err);
     }
     add_file(files, "", plan->output);
@@ -365,7 +393,7 @@ static enum tv_status finish(const struct program *program, int code, struct tv_
         return TV_OK;
     const struct tv_record_settings *record = &plan->settings->record;
     if (record->sample == 0)
-        return tv_native_names_resolve(plan->output, err);
+        return name_calls(program, files, err);
     return tv_native_samples_resolve(plan->output, (enum tv_native_samples_form)record->format,
                                      err);
 }

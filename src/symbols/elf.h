@@ -3,7 +3,7 @@
  * elf.h - what stands at an address of a native program: function, file and line, from the symbols
  * and the DWARF of its ELF file.
  *
- * Names are those of the linker: C++ and Rust names stay mangled.  elf_none.c stands in where the
+ * Names are those of the linker (demangle.h).  elf_none.c stands in where the
  * program is built without libdw.
  */
 #ifndef TV_SYMBOLS_ELF_H

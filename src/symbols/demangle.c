@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* demangle.c - see demangle.h. */
+#include "symbols/demangle.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+#define LIBRARY "libstdc++.so.6"
+
+/* Names of templates are long; what is longer stays mangled. */
+#define LONGEST 4096u
+
+/* What rustc's older names end with, "::h" and 16 digits of a hash. */
+#define HASH_LENGTH 19u
+
+static bool load(struct tv_demangler *demangler)
+{
+    if (demangler->tried)
+        return demangler->demangle != NULL;
+    demangler->tried = true;
+    demangler->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = demangler->library ? dlsym(demangler->library, "__cxa_demangle") : NULL;
+    memcpy(&demangler->demangle, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+void tv_demangler_release(struct tv_demangler *demangler)
+{
+    tv_free(demangler->text);
+    if (demangler->library)
+        dlclose(demangler->library);
+    *demangler = (struct tv_demangler){0};
+}
+
+/* The parenthesis that opens what the one at `close` ends; `close` itself: there is none. */
+static size_t find_open(const char *text, size_t close)
+{
+    size_t depth = 0;
+    for (size_t i = close + 1; i-- > 0;) {
+        depth += text[i] == ')';
+        if (text[i] == '(' && --depth == 0)
+            return i;
+    }
+    return close;
+}
+
+static bool is_hash(const char *text)
+{
+    return strncmp(text, "::h", 3) == 0 && strspn(text + 3, "0123456789abcdef") == HASH_LENGTH - 3;
+}
+
+/* The parameters are the last parentheses; a name without them may have a hash. */
+static void split(const char *text, struct tv_demangled *found)
+{
+    const char *clone = strstr(text, " [clone");
+    size_t length = strlen(text), end = clone ? (size_t)(clone - text) : length, at = end;
+    while (at > 0 && text[at - 1] != ')')
+        at--;
+    size_t open = at > 0 ? find_open(text, at - 1) : 0;
+    if (open > 0 && strchr(text + at, ':') == NULL) {
+        found->name = (struct tv_bytes){(const uint8_t *)text, open};
+        found->parameters = (struct tv_bytes){(const uint8_t *)text + open, end - open};
+        return;
+    }
+    if (end == length && length > HASH_LENGTH && is_hash(text + length - HASH_LENGTH))
+        end -= HASH_LENGTH;
+    found->name = (struct tv_bytes){(const uint8_t *)text, end};
+    found->parameters = (struct tv_bytes){NULL, 0};
+}
+
+bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
+                       struct tv_demangled *found)
+{
+    char name[LONGEST + 1];
+    int status = -1;
+    if (mangled.length > LONGEST || !tv_bytes_starts_with(mangled, TV_BYTES("_Z")) ||
+        !load(demangler))
+        return false;
+    memcpy(name, mangled.data, mangled.length);
+    name[mangled.length] = '\0';
+    char *text = demangler->demangle(name, demangler->text, &demangler->size, &status);
+    if (status != 0 || !text)
+        return false;
+    demangler->text = text;
+    split(text, found);
+    return true;
+}
