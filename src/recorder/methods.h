@@ -35,7 +35,11 @@ const char *tv_method_list_line(const struct tv_method_list *list, uint32_t numb
 /* Writes all lines to the names file. */
 void tv_method_list_write_names(const struct tv_method_list *list);
 
-/* Fills the texts of the method at an address; they may lie in `room`. */
+/* The key of an address at a time (homes.h), where 0 is no time. */
+typedef uint64_t (*tv_address_key)(uint64_t address, uint64_t ticks);
+
+/* Fills the texts of the method at an address, or of what the key stands for; they may lie in
+ * `room`. */
 typedef void (*tv_address_namer)(uint64_t address, struct tv_recording_method *method, char *room,
                                  size_t size);
 

@@ -142,6 +142,7 @@ static void fill_job(struct tv_sink_buffer *sink)
     tv_recorder.job.area = &tv_recorder.area;
     tv_recorder.job.methods = &tv_recorder.methods;
     tv_recorder.job.addresses = &tv_recorder.addresses;
+    tv_recorder.job.key = tv_recorder.key;
     tv_recorder.job.namer = tv_recorder.namer;
     tv_recorder.job.drop_orphans = tv_recorder.options.drop_orphans;
     tv_recorder.job.sink = sink;

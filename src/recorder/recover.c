@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "recorder/homes.h"
 #include "recorder/pages.h"
 #include "recorder/trace_file.h"
 
@@ -21,6 +22,7 @@
 static struct {
     char *text;
     size_t size;
+    struct tv_homes homes;
 } names_file;
 
 static int read_names(const char *path)
@@ -58,28 +60,43 @@ static void add_methods(struct tv_method_list *methods)
             tv_method_list_add_line(methods, line + 2, (size_t)(end - line - 2));
 }
 
-/* Later files are looked at first: an address can be used again. */
-static void name_address(uint64_t address, struct tv_recording_method *method, char *room,
-                         size_t size)
+/* "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH"; false: the line has another form. */
+static bool read_home(const char *line, const char *end, struct tv_home *home)
 {
-    char *end, *next, *path;
-    for (char *line = names_file.text; (next = next_line(line, &end)); line = next) {
-        if (line[0] != 'X' || line[1] != '\t')
-            continue;
-        uint64_t first = strtoull(line + 2, &path, 16), last = strtoull(path, &path, 16);
-        uint64_t bias = strtoull(path, &path, 16);
-        size_t length = *path == '\t' ? (size_t)(end - path - 1) : 0;
-        if (address < first || address >= last || length == 0 || length + 32 > size)
-            continue;
-        memcpy(room, path + 1, length);
-        room[length] = '\0';
-        snprintf(room + length + 1, size - length - 1, "0x%llx",
-                 (unsigned long long)(address - bias));
-        const char *slash = strrchr(room, '/');
-        method->class_name = slash ? slash + 1 : room;
-        method->file = room;
-        method->name = room + length + 1;
+    uint64_t *const numbers[] = {&home->start, &home->end, &home->bias, &home->from, &home->to};
+    char *at;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (*line != '\t')
+            return false;
+        *numbers[i] = strtoull(line + 1, &at, 16);
+        line = at;
     }
+    size_t length = (size_t)(end - line);
+    if (*line != '\t' || length < 2 || length > sizeof home->path)
+        return false;
+    memcpy(home->path, line + 1, length - 1);
+    return true;
+}
+
+static void add_homes(void)
+{
+    char *end, *next;
+    for (char *line = names_file.text; (next = next_line(line, &end)); line = next) {
+        struct tv_home home = {0};
+        if (line[0] == 'X' && read_home(line + 1, end, &home) &&
+            !tv_homes_add(&names_file.homes, &home))
+            return;
+    }
+}
+
+static uint64_t key_address(uint64_t address, uint64_t ticks)
+{
+    return tv_homes_key(&names_file.homes, address, ticks);
+}
+
+static void name_address(uint64_t key, struct tv_recording_method *method, char *room, size_t size)
+{
+    tv_homes_name(&names_file.homes, key, method, room, size);
 }
 
 /* Times end with the last record: when the process was killed nobody knows. */
@@ -116,12 +133,16 @@ static int recover(struct tv_area *area, const char *output, char *path,
 {
     struct tv_method_list methods = {0};
     struct tv_address_list addresses = {0};
-    struct tv_trace_job job = {
-        .area = area, .methods = &methods, .addresses = &addresses, .namer = name_address};
+    struct tv_trace_job job = {.area = area,
+                               .methods = &methods,
+                               .addresses = &addresses,
+                               .key = key_address,
+                               .namer = name_address};
     snprintf(path, TV_RECOVER_PATH, "%s", output ? output : area->head->path);
     if (area->head->full == TV_RECORDING_STREAM)
         return -ENOTSUP;
     add_methods(&methods);
+    add_homes();
     set_scale(&job);
     int failed = write_trace(&job, path);
     *info = (struct tv_recording_info){.records = job.written,
@@ -151,6 +172,7 @@ int tv_recorder_recover(const char *spool, const char *names, const char *output
         failed = recover(&area, output, path, info);
     tv_recorder_pages_free(names_file.text, names_file.size);
     names_file.text = NULL;
+    tv_homes_free(&names_file.homes);
     tv_area_free(&area);
     return failed;
 }

@@ -96,6 +96,7 @@ struct tv_recorder {
     struct tv_recorder_thread *threads;
     struct tv_method_list methods;
     struct tv_address_list addresses;
+    tv_address_key key; /* or NULL */
     tv_address_namer namer;
     void (*joined)(void); /* or NULL: a host's, in each thread that joins a recording */
 

@@ -93,6 +93,13 @@ static bool use(struct tv_trace_job *job, uint32_t number)
     return true;
 }
 
+/* Which of the files that lay at an address it is of, the record's time tells: CPU time does not.
+ */
+static uint64_t key_of(const struct tv_trace_job *job, const uint64_t *record, uint64_t address)
+{
+    return job->key ? job->key(address, has_wall(job) ? record[1] : 0) : address;
+}
+
 /* An address becomes its method's number.  What has no method is left out. */
 static uint32_t resolve(struct tv_trace_job *job, uint64_t *record)
 {
@@ -100,7 +107,8 @@ static uint32_t resolve(struct tv_trace_job *job, uint64_t *record)
     uint32_t action = (uint32_t)(word & TV_MT_ACTION_MASK);
     uint64_t number = (word & ~TV_AREA_ADDRESS) >> 2;
     if (word & TV_AREA_ADDRESS)
-        number = tv_address_list_number(job->addresses, job->methods, job->namer, number);
+        number = tv_address_list_number(job->addresses, job->methods, job->namer,
+                                        key_of(job, record, number));
     if (number == 0 || number > job->methods->count || action == TV_MT_ACTION_UNDEFINED ||
         !make_used(job)) {
         record[0] = TV_AREA_LEFT_OUT;

@@ -14,6 +14,7 @@ struct tv_trace_job {
     struct tv_area *area;
     struct tv_method_list *methods;
     struct tv_address_list *addresses;
+    tv_address_key key; /* NULL: the namer gets addresses */
     tv_address_namer namer;
     struct tv_clock_scale scale;
     uint64_t end_ns; /* of the recording, since its start */

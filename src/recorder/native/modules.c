@@ -3,7 +3,8 @@
  * modules.c - which file an address belongs to.
  *
  * Code is unloaded by dlclose, which is ours for that reason: just before, everything loaded is
- * written down.  Names of unloaded code are addresses within its file, which are resolved later.
+ * written down, and afterwards what is gone, so that another file which takes its place is told
+ * apart by the time.  Names of unloaded code are addresses within its file, resolved later.
  */
 #define _GNU_SOURCE
 #include "recorder/native/modules.h"
@@ -11,87 +12,164 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder/pages.h"
+#include "recorder/clock.h"
+#include "recorder/homes.h"
 #include "recorder/recording.h"
 
-#define MODULES 4096u
-#define PATH_SIZE 512u
-
-struct module {
-    uint64_t start, end; /* where its code lies */
-    uint64_t bias;       /* that minus the address in the file */
-    char path[PATH_SIZE];
-};
+/* glibc 2.35 finds what lies at an address without a lock, so that hooks may ask. */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#define HAS_FIND_OBJECT
+#endif
 
 static struct {
     pthread_mutex_t lock;
-    struct module *list; /* later ones first looked at: an address can be used again */
-    uint32_t count;
+    struct tv_homes homes;
     bool addresses;
+#ifdef HAS_FIND_OBJECT
+    int (*find_object)(void *address, struct dl_find_object *found); /* NULL: an older libc */
+#endif
 } modules = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool is_known(const struct module *module)
+/* A separator of the formats is no part of a path. */
+static void clean(char *path)
 {
-    for (uint32_t i = 0; i < modules.count; i++)
-        if (modules.list[i].start == module->start && modules.list[i].end == module->end &&
-            strcmp(modules.list[i].path, module->path) == 0)
-            return true;
-    return false;
+    for (; *path; path++)
+        if (*path == '\n' || *path == '\t' || *path == '\r')
+            *path = ' ';
 }
 
-static void take(struct module *module, const struct dl_phdr_info *info)
+static bool overlap(const struct tv_home *a, const struct tv_home *b)
 {
-    module->bias = info->dlpi_addr;
+    return a->start < b->end && b->start < a->end;
+}
+
+/* The newest that lay on a part of that place; NULL: none. */
+static struct tv_home *find_before(const struct tv_home *home)
+{
+    struct tv_home *before = NULL;
+    for (uint32_t i = 0; i < modules.homes.count; i++) {
+        struct tv_home *other = &modules.homes.list[i];
+        if (overlap(other, home) && (!before || other->to > before->to))
+            before = other;
+    }
+    return before;
+}
+
+/* Begins where the last one ended: when it was loaded nobody has said.  The same file again is the
+ * same home. */
+static void see(struct tv_home *home)
+{
+    struct tv_home *before = find_before(home);
+    if (before && before->bias == home->bias && strcmp(before->path, home->path) == 0) {
+        before->to = TV_HOMES_NOW;
+        before->seen = true;
+        return;
+    }
+    home->to = TV_HOMES_NOW;
+    home->seen = true;
+    home->from = before && before->to == TV_HOMES_NOW ? tv_clock_read(tv_clock_counter_is_good())
+                 : before                             ? before->to
+                                                      : 0;
+    if (before && before->to == TV_HOMES_NOW)
+        before->to = home->from;
+    (void)tv_homes_add(&modules.homes, home);
+}
+
+static void take(struct tv_home *home, const struct dl_phdr_info *info)
+{
+    home->bias = info->dlpi_addr;
     if (info->dlpi_name && info->dlpi_name[0])
-        snprintf(module->path, PATH_SIZE, "%s", info->dlpi_name);
-    else if (readlink("/proc/self/exe", module->path, PATH_SIZE - 1) < 0)
-        module->path[0] = '\0';
+        snprintf(home->path, sizeof home->path, "%s", info->dlpi_name);
+    else if (readlink("/proc/self/exe", home->path, sizeof home->path - 1) < 0)
+        home->path[0] = '\0';
+    clean(home->path);
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
             continue;
-        module->start = info->dlpi_addr + segment->p_vaddr;
-        module->end = module->start + segment->p_memsz;
-        if (modules.count < MODULES && !is_known(module)) {
-            modules.list[modules.count] = *module;
-            modules.count++;
-        }
+        home->start = info->dlpi_addr + segment->p_vaddr;
+        home->end = home->start + segment->p_memsz;
+        see(home);
     }
 }
 
 static int add(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    struct module module = {0};
+    struct tv_home home = {0};
     (void)size;
     (void)unused;
-    take(&module, info);
+    take(&home, info);
     return 0;
+}
+
+#ifdef HAS_FIND_OBJECT
+static void prepare(void)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    memcpy(&modules.find_object, &symbol, sizeof symbol);
+}
+
+/* What has been loaded since the last look. */
+static void look_for(uint64_t address)
+{
+    struct dl_find_object found;
+    struct tv_home home = {0};
+    void *at = (void *)(uintptr_t)address; // NOLINT: an address that was recorded
+    if (!modules.find_object || modules.find_object(at, &found) != 0)
+        return;
+    home.start = (uint64_t)(uintptr_t)found.dlfo_map_start;
+    home.end = (uint64_t)(uintptr_t)found.dlfo_map_end;
+    home.bias = found.dlfo_link_map->l_addr;
+    snprintf(home.path, sizeof home.path, "%s", found.dlfo_link_map->l_name);
+    clean(home.path);
+    see(&home);
+}
+#else
+static void prepare(void)
+{
+}
+
+static void look_for(uint64_t address)
+{
+    (void)address;
+}
+#endif
+
+static void look(void)
+{
+    struct tv_homes *homes = &modules.homes;
+    if (!homes->list)
+        prepare();
+    uint64_t now = tv_clock_read(tv_clock_counter_is_good());
+    for (uint32_t i = 0; i < homes->count; i++)
+        homes->list[i].seen = false;
+    dl_iterate_phdr(add, NULL);
+    for (uint32_t i = 0; i < homes->count; i++)
+        if (!homes->list[i].seen && homes->list[i].to == TV_HOMES_NOW)
+            homes->list[i].to = now;
 }
 
 void tv_modules_look(void)
 {
     pthread_mutex_lock(&modules.lock);
-    if (!modules.list)
-        modules.list = tv_recorder_pages_new(MODULES * sizeof *modules.list);
-    if (modules.list)
-        dl_iterate_phdr(add, NULL);
+    look();
     pthread_mutex_unlock(&modules.lock);
 }
 
 void tv_modules_write(int file)
 {
-    char line[PATH_SIZE + 80];
+    char line[TV_HOME_PATH + 120];
     pthread_mutex_lock(&modules.lock);
-    for (uint32_t i = 0; i < modules.count; i++) {
-        const struct module *module = &modules.list[i];
-        int length = snprintf(line, sizeof line, "X\t%llx\t%llx\t%llx\t%s\n",
-                              (unsigned long long)module->start, (unsigned long long)module->end,
-                              (unsigned long long)module->bias, module->path);
+    for (uint32_t i = 0; i < modules.homes.count; i++) {
+        const struct tv_home *home = &modules.homes.list[i];
+        int length = snprintf(line, sizeof line, "X\t%llx\t%llx\t%llx\t%llx\t%llx\t%s\n",
+                              (unsigned long long)home->start, (unsigned long long)home->end,
+                              (unsigned long long)home->bias, (unsigned long long)home->from,
+                              (unsigned long long)home->to, home->path);
         /* A spool that cannot be written costs names after a crash, nothing else. */
         if (write(file, line, (size_t)length) < 0)
             break;
@@ -99,32 +177,42 @@ void tv_modules_write(int file)
     pthread_mutex_unlock(&modules.lock);
 }
 
-static const struct module *find(uint64_t address)
+uint64_t tv_modules_key(uint64_t address, uint64_t ticks)
 {
-    for (uint32_t i = modules.count; i-- > 0;)
-        if (address >= modules.list[i].start && address < modules.list[i].end)
-            return &modules.list[i];
-    return NULL;
+    pthread_mutex_lock(&modules.lock);
+    uint64_t key = tv_homes_key(&modules.homes, address, ticks);
+    if (key == address && ticks != TV_HOMES_NO_TIME) {
+        look_for(address);
+        key = tv_homes_key(&modules.homes, address, ticks);
+    }
+    pthread_mutex_unlock(&modules.lock);
+    return key;
 }
 
-void tv_modules_name(uint64_t address, struct tv_recording_method *method, char *room, size_t size)
+void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *room, size_t size)
 {
     Dl_info symbol;
+    uint64_t address = tv_homes_address(key);
     pthread_mutex_lock(&modules.lock);
-    const struct module *module = find(address);
+    const struct tv_home *home = tv_homes_of(&modules.homes, key);
+    bool loaded = home && home->to == TV_HOMES_NOW;
+    tv_homes_name(&modules.homes, key, method, room, size);
     pthread_mutex_unlock(&modules.lock);
-    if (!module)
-        return;
-    const char *slash = strrchr(module->path, '/');
-    method->class_name = slash ? slash + 1 : module->path;
-    method->file = module->path;
-    snprintf(room, size, "0x%llx", (unsigned long long)(address - module->bias));
-    method->name = room;
     /* Of unloaded code dladdr must not be asked: something else may lie there. */
     const void *at = (const void *)(uintptr_t)address; // NOLINT: an address that was recorded
-    if (!modules.addresses && dladdr(at, &symbol) != 0 && symbol.dli_sname &&
+    if (loaded && !modules.addresses && dladdr(at, &symbol) != 0 && symbol.dli_sname &&
         symbol.dli_saddr == at)
         method->name = symbol.dli_sname;
+}
+
+void tv_modules_before_fork(void)
+{
+    pthread_mutex_lock(&modules.lock);
+}
+
+void tv_modules_after_fork(void)
+{
+    pthread_mutex_unlock(&modules.lock);
 }
 
 void tv_modules_want_addresses(void)

@@ -59,15 +59,42 @@ static void write_modules(void)
     tv_recorder_inside--;
 }
 
+/* The modules' lock is taken behind the core's, as everywhere; what is written in a child comes
+ * behind what the core does there. */
+static pthread_once_t fork_before = PTHREAD_ONCE_INIT, fork_behind = PTHREAD_ONCE_INIT;
+
+static void lock_modules_at_forks(void)
+{
+    pthread_atfork(tv_modules_before_fork, tv_modules_after_fork, tv_modules_after_fork);
+}
+
+static void write_modules_in_children(void)
+{
+    pthread_atfork(NULL, NULL, write_modules);
+}
+
 static int start(const struct tv_recording_options *options)
 {
     tv_recorder_inside++;
     tv_modules_look();
     tv_recorder_inside--;
+    tv_recorder.key = tv_modules_key;
     tv_recorder.namer = tv_modules_name;
+    pthread_once(&fork_before, lock_modules_at_forks);
     int failed = tv_recording_start(options);
     write_modules();
+    pthread_once(&fork_behind, write_modules_in_children);
     return failed;
+}
+
+static void look_at_modules(void)
+{
+    if (!tv_recording_active())
+        return;
+    tv_recorder_inside++;
+    tv_modules_look();
+    tv_recorder_inside--;
+    write_modules();
 }
 
 int dlclose(void *handle)
@@ -75,13 +102,10 @@ int dlclose(void *handle)
     int (*original)(void *);
     void *symbol = dlsym(RTLD_NEXT, "dlclose");
     memcpy(&original, &symbol, sizeof original);
-    if (tv_recording_active()) {
-        tv_recorder_inside++;
-        tv_modules_look();
-        tv_recorder_inside--;
-        write_modules();
-    }
-    return original ? original(handle) : -1;
+    look_at_modules();
+    int failed = original ? original(handle) : -1;
+    look_at_modules();
+    return failed;
 }
 
 int tvrec_start(const struct tvrec_options *options)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/homes.h"
 #include "recorder/native/code.h"
 #include "recorder/native/modules.h"
 #include "recorder/native/sampler.h"
@@ -62,12 +63,11 @@ static uint32_t add_address(struct tvrec_sampler *sampler, uint64_t word)
     uint64_t address = word << 1 >> 3, start = tv_code_start(address);
     if (start != 0 && !tv_modules_wants_addresses())
         address = start;
-    uint64_t key = TV_AREA_ADDRESS | address << 2;
+    uint64_t place = tv_modules_key(address, TV_HOMES_NOW), key = TV_AREA_ADDRESS | place << 2;
     uint32_t known = tv_samples_find_element(&sampler->samples, key, TV_SAMPLES_NO_LINE);
     if (known != 0)
         return known;
-    snprintf(room, sizeof room, "0x%llx", (unsigned long long)address);
-    tv_modules_name(address, &method, room, sizeof room);
+    tv_modules_name(place, &method, room, sizeof room);
     const char *from[] = {method.class_name, method.name, method.file ? method.file : ""};
     for (size_t i = 0; i < 3; i++) {
         size_t length = strnlen(from[i], sizeof texts[i] - 1);

@@ -102,12 +102,14 @@ OFF static void in_child(void)
 
 OFF static void call_plugin(const char *path)
 {
-    int (*call)(int);
+    int (*call)(int) = NULL;
     void *plugin = dlopen(path, RTLD_NOW);
     void *symbol = plugin ? dlsym(plugin, "plugin_call") : NULL;
     memcpy(&call, &symbol, sizeof call);
     if (symbol)
         call(1);
+    printf("%p\n", symbol);
+    fflush(stdout);
     if (plugin)
         dlclose(plugin);
 }
@@ -165,7 +167,7 @@ OFF static void end_by(const char *word)
         abort();
     if (strcmp(word, "pthread_exit") == 0)
         pthread_exit(NULL);
-    if (strcmp(word, "kill") == 0)
+    if (strcmp(word, "kill") == 0 || strcmp(word, "plugin_kill") == 0)
         raise(SIGKILL);
     if (strcmp(word, "term") == 0)
         raise(SIGTERM);
@@ -187,8 +189,9 @@ OFF int main(int argc, char **argv)
         run_threads(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 4);
     if (strcmp(word, "fork") == 0)
         in_child();
-    if (strcmp(word, "plugin") == 0)
-        call_plugin(argv[2]);
+    if (strncmp(word, "plugin", 6) == 0)
+        for (int i = 2; i < argc; i++)
+            call_plugin(argv[i]);
     if (strcmp(word, "signals") == 0)
         under_signals();
     if (strcmp(word, "deep") == 0)

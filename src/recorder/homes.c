@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* homes.c - see homes.h. */
+#include "recorder/homes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "recorder/pages.h"
+#include "recorder/recording.h"
+
+#define ADDRESS_BITS 48
+#define ADDRESS_MASK ((UINT64_C(1) << ADDRESS_BITS) - 1)
+
+static struct tv_home *find_same(const struct tv_homes *homes, const struct tv_home *home)
+{
+    for (uint32_t i = 0; i < homes->count; i++) {
+        struct tv_home *known = &homes->list[i];
+        if (known->start == home->start && known->end == home->end && known->from == home->from &&
+            strcmp(known->path, home->path) == 0)
+            return known;
+    }
+    return NULL;
+}
+
+bool tv_homes_add(struct tv_homes *homes, const struct tv_home *home)
+{
+    struct tv_home *same = find_same(homes, home);
+    if (!homes->list)
+        homes->list = tv_recorder_pages_new(TV_HOMES_MOST * sizeof *homes->list);
+    if (same)
+        *same = *home;
+    if (same || !homes->list || homes->count == TV_HOMES_MOST)
+        return same != NULL;
+    homes->list[homes->count++] = *home;
+    return true;
+}
+
+void tv_homes_free(struct tv_homes *homes)
+{
+    tv_recorder_pages_free(homes->list, TV_HOMES_MOST * sizeof *homes->list);
+    *homes = (struct tv_homes){0};
+}
+
+static bool is_within(const struct tv_home *home, uint64_t address)
+{
+    return address >= home->start && address < home->end;
+}
+
+static uint32_t find_only(const struct tv_homes *homes, uint64_t address)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < homes->count; i++) {
+        if (!is_within(&homes->list[i], address))
+            continue;
+        if (found != 0 && strcmp(homes->list[found - 1].path, homes->list[i].path) != 0)
+            return 0;
+        found = i + 1;
+    }
+    return found;
+}
+
+uint32_t tv_homes_find(const struct tv_homes *homes, uint64_t address, uint64_t ticks)
+{
+    if (ticks == TV_HOMES_NO_TIME)
+        return find_only(homes, address);
+    for (uint32_t i = 0; i < homes->count; i++)
+        if (is_within(&homes->list[i], address) && ticks > homes->list[i].from &&
+            ticks <= homes->list[i].to)
+            return i + 1;
+    return 0;
+}
+
+uint64_t tv_homes_key(const struct tv_homes *homes, uint64_t address, uint64_t ticks)
+{
+    if (address > ADDRESS_MASK)
+        return address;
+    return address | (uint64_t)tv_homes_find(homes, address, ticks) << ADDRESS_BITS;
+}
+
+const struct tv_home *tv_homes_of(const struct tv_homes *homes, uint64_t key)
+{
+    uint64_t number = key >> ADDRESS_BITS;
+    return number > 0 && number <= homes->count ? &homes->list[number - 1] : NULL;
+}
+
+uint64_t tv_homes_address(uint64_t key)
+{
+    return key & ADDRESS_MASK;
+}
+
+void tv_homes_name(const struct tv_homes *homes, uint64_t key, struct tv_recording_method *method,
+                   char *room, size_t size)
+{
+    const struct tv_home *home = tv_homes_of(homes, key);
+    uint64_t address = home ? tv_homes_address(key) - home->bias : key;
+    snprintf(room, size, "0x%llx", (unsigned long long)address);
+    method->name = room;
+    if (!home)
+        return;
+    const char *slash = strrchr(home->path, '/');
+    method->class_name = slash ? slash + 1 : home->path;
+    method->file = home->path;
+}
