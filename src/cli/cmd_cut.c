@@ -3,6 +3,7 @@
  * cmd_cut.c - a selection of a trace as a trace of its own.
  */
 #include "cli/command.h"
+#include "cli/disguise.h"
 #include "cli/load.h"
 #include "cli/losses.h"
 #include "cli/output.h"
@@ -18,6 +19,7 @@ static const struct tv_option options[] = {
     TV_OPTION_RANGE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
+    TV_OPTIONS_DISGUISE,
     TV_OPTION_OUTPUT,
     TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
@@ -90,13 +92,15 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
 {
     struct tv_cut cut = {keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
     struct tv_piece piece;
-    bool file = is_file(settings, trace);
-    enum tv_status status = TV_OK;
-    if (settings->range)
+    struct tv_disguise_options disguise;
+    bool file = is_file(settings, trace), disguised;
+    enum tv_status status = tv_disguise_choose(settings, &disguise, &disguised, err);
+    if (status == TV_OK && settings->range)
         status = tv_range_parse(settings->range, &cut.from, &cut.to, err);
     if (status != TV_OK)
         return status;
     tv_piece_make(&piece, trace, &cut);
+    piece.disguise = disguised ? &disguise : NULL;
     /* Before the output is opened: whatever is there stays when there is nothing to write. */
     status = tv_piece_check(&piece, file, err);
     if (status == TV_OK)

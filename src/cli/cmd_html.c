@@ -9,12 +9,14 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/disguise.h"
 #include "cli/load.h"
 #include "cli/losses.h"
 #include "cli/output.h"
 #include "cli/selection.h"
 #include "report/report.h"
 #include "server/page.h"
+#include "writers/part_note.h"
 #include "writers/piece.h"
 
 static const struct tv_option options[] = {
@@ -23,6 +25,7 @@ static const struct tv_option options[] = {
     TV_OPTION_RANGE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
+    TV_OPTIONS_DISGUISE,
     TV_OPTION_OUTPUT,
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
     TV_OPTION_OFFSET,
@@ -122,6 +125,15 @@ static enum tv_status make_of_files(const struct tv_settings *settings,
 
 /* A part of them, as a trace of its own. */
 
+struct part {
+    const struct tv_settings *settings;
+    const struct tv_trace *whole;
+    const struct tv_trace *trace; /* what is wanted of it */
+    const char *shortest;         /* or NULL */
+    struct tv_disguise_options disguise;
+    bool disguised;
+};
+
 static enum tv_status add_to_spool(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     return tv_spool_add(context, bytes, err);
@@ -161,8 +173,59 @@ static enum tv_status spool_piece(const struct tv_settings *settings, const stru
     return status;
 }
 
-static enum tv_status make_of_piece(const struct tv_settings *settings,
-                                    const struct tv_piece *piece, const char *note,
+static bool is_chosen(const struct tv_settings *settings)
+{
+    return settings->range || settings->filter ||
+           settings->threads.count + settings->processes.count + settings->categories.count > 0;
+}
+
+/* What is told of the piece: as text with a NUL behind it. */
+static void write_note(const struct part *part, const struct tv_piece *piece, struct tv_out *out)
+{
+    const struct tv_settings *settings = part->settings;
+    const struct tv_part_choice choices[] = {
+        {"threads", settings->threads.items, settings->threads.count},
+        {"processes", settings->processes.items, settings->processes.count},
+        {"categories", settings->categories.items, settings->categories.count},
+        {"filter", &settings->filter, settings->filter ? 1 : 0},
+    };
+    const struct tv_part told = {
+        .chosen = is_chosen(settings),
+        .from = piece->cut->from,
+        .to = piece->cut->to,
+        .choices = choices,
+        .choice_count = TV_COUNT(choices),
+        .shortest = part->shortest,
+        .kept = tv_piece_slices(piece),
+        .all = part->whole->slice_count,
+        .hashed = settings->hash_names,
+        .stripped = settings->strip_args,
+    };
+    tv_part_note(out, &told);
+    tv_out_char(out, '\0');
+}
+
+static enum tv_status write_piece(const struct part *part, const struct tv_piece *piece,
+                                  struct tv_source *source, struct made *made, struct tv_error *err)
+{
+    char hash[TV_DISGUISE_ROOM];
+    struct tv_out note;
+    tv_out_init_memory(&note);
+    write_note(part, piece, &note);
+    struct tv_report_file file = {.source = source, .name = tv_source_name(source)};
+    struct tv_report report = {.files = &file, .count = 1};
+    if (note.length > 1)
+        report.note = (const char *)note.buffer;
+    if (part->settings->hash_names) {
+        tv_disguise_text(&part->disguise, tv_bytes_of(file.name), hash);
+        file.name = hash;
+    }
+    enum tv_status status = make_report(part->settings, &report, made, err);
+    tv_out_release(&note);
+    return status;
+}
+
+static enum tv_status make_of_piece(const struct part *part, const struct tv_piece *piece,
                                     struct made *made, struct tv_error *err)
 {
     bool file = !tv_rewrite_can(piece->trace);
@@ -170,32 +233,31 @@ static enum tv_status make_of_piece(const struct tv_settings *settings,
     struct tv_source *source = NULL;
     enum tv_status status = tv_piece_check(piece, file, err);
     if (status == TV_OK)
-        status = spool_piece(settings, piece, &losses, &source, err);
+        status = spool_piece(part->settings, piece, &losses, &source, err);
     if (status != TV_OK)
         return status;
-    struct tv_report_file part = {.source = source, .name = tv_source_name(source)};
-    struct tv_report report = {.files = &part, .count = 1, .note = note};
-    status = make_report(settings, &report, made, err);
+    status = write_piece(part, piece, source, made, err);
     tv_source_free(source);
     if (status == TV_OK && made->spool)
-        tell_losses(settings, piece, file, &losses);
+        tell_losses(part->settings, piece, file, &losses);
     return status;
 }
 
-/* What the settings choose of a trace. */
-static enum tv_status make_of_trace(const struct tv_settings *settings,
-                                    const struct tv_trace *trace, const char *note,
-                                    struct made *made, struct tv_error *err)
+/* What the settings choose of the part's trace. */
+static enum tv_status make_of_trace(const struct part *part, struct made *made,
+                                    struct tv_error *err)
 {
+    const struct tv_settings *settings = part->settings;
     struct tv_keep keep;
     struct tv_piece piece;
     struct tv_cut cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
-    enum tv_status status = tv_keep_make(settings, trace, &keep, err);
+    enum tv_status status = tv_keep_make(settings, part->trace, &keep, err);
     if (status == TV_OK && settings->range)
         status = tv_range_parse(settings->range, &cut.from, &cut.to, err);
     if (status == TV_OK) {
-        tv_piece_make(&piece, trace, &cut);
-        status = make_of_piece(settings, &piece, note, made, err);
+        tv_piece_make(&piece, part->trace, &cut);
+        piece.disguise = part->disguised ? &part->disguise : NULL;
+        status = make_of_piece(part, &piece, made, err);
         tv_piece_release(&piece);
     }
     tv_keep_release(&keep);
@@ -207,29 +269,28 @@ static const char *const shortest[] = {"1us",   "2us",   "5us",   "10us",  "20us
                                        "100us", "200us", "500us", "1ms",   "2ms",   "5ms",
                                        "10ms",  "20ms",  "50ms",  "100ms", "200ms", "500ms"};
 
-static enum tv_status make_shorter(const struct tv_settings *settings, const struct tv_trace *trace,
-                                   const char *length, struct made *made, struct tv_error *err)
+static enum tv_status make_shorter(const struct part *part, const char *length, struct made *made,
+                                   struct tv_error *err)
 {
-    char text[32], note[128];
+    char text[32];
     struct tv_filter filter;
+    struct part shorter = *part;
     size_t column;
     snprintf(text, sizeof text, "dur>=%s", length);
-    snprintf(note, sizeof note,
-             "Slices shorter than %s were left out, so that the report is no larger than asked for",
-             length);
     enum tv_status status = tv_filter_parse(tv_bytes_of(text), &filter, &column, err);
     if (status != TV_OK)
         return status;
-    struct tv_trace *filtered = tv_filter_trace(trace, &filter);
-    status = make_of_trace(settings, filtered, note, made, err);
+    struct tv_trace *filtered = tv_filter_trace(part->trace, &filter);
+    shorter.trace = filtered;
+    shorter.shortest = length;
+    status = make_of_trace(&shorter, made, err);
     tv_trace_free(filtered);
     tv_filter_release(&filter);
     return status;
 }
 
 /* As much detail as there is room for, found by halving. */
-static enum tv_status make_shortened(const struct tv_settings *settings,
-                                     const struct tv_trace *trace, struct made *made,
+static enum tv_status make_shortened(const struct part *part, struct made *made,
                                      struct tv_error *err)
 {
     size_t low = 0, high = TV_COUNT(shortest);
@@ -237,7 +298,7 @@ static enum tv_status make_shortened(const struct tv_settings *settings,
     while (low < high && status == TV_OK) {
         struct made tried = {.spool = NULL};
         size_t middle = low + (high - low) / 2;
-        status = make_shorter(settings, trace, shortest[middle], &tried, err);
+        status = make_shorter(part, shortest[middle], &tried, err);
         if (status == TV_ERR_USAGE) { /* nothing is that long */
             status = TV_OK;
             high = middle;
@@ -255,27 +316,57 @@ static enum tv_status make_shortened(const struct tv_settings *settings,
         status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
                          "--max-size: no part of the trace is that small: page and engine are in "
                          "it too; choose with --range or --thread");
-    else if (status == TV_OK && !settings->quiet)
+    else if (status == TV_OK && !part->settings->quiet)
         fprintf(stderr, "%s: note: slices shorter than %s are not in the report\n",
-                settings->files.items[0], shortest[high]);
+                part->settings->files.items[0], shortest[high]);
+    return status;
+}
+
+static enum tv_status make_of_wanted(const struct part *part, bool whole_is_too_large,
+                                     struct made *made, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (!whole_is_too_large)
+        status = make_of_trace(part, made, err);
+    if (status == TV_OK && !made->spool)
+        status = make_shortened(part, made, err);
+    if (status != TV_OK)
+        tv_spool_free(made->spool);
+    return status;
+}
+
+/* What --filter wants is counted against all there is, and so filtered here. */
+static enum tv_status make_of_filtered(struct part *part, bool whole_is_too_large,
+                                       struct made *made, struct tv_error *err)
+{
+    struct tv_filter filter;
+    size_t column;
+    const char *text = part->settings->filter;
+    if (!text)
+        return make_of_wanted(part, whole_is_too_large, made, err);
+    enum tv_status status = tv_filter_parse(tv_bytes_of(text), &filter, &column, err);
+    if (status != TV_OK)
+        return tv_error_prefix(err, "--filter");
+    struct tv_trace *filtered = tv_filter_trace(part->whole, &filter);
+    part->trace = filtered;
+    status = make_of_wanted(part, whole_is_too_large, made, err);
+    tv_trace_free(filtered);
+    tv_filter_release(&filter);
     return status;
 }
 
 /* Takes the loading over. */
-static enum tv_status make_of_part(const struct tv_settings *settings, struct tv_loading *loading,
+static enum tv_status make_of_part(struct part *part, struct tv_loading *loading,
                                    bool whole_is_too_large, struct made *made, struct tv_error *err)
 {
     struct tv_trace *trace = NULL;
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    tv_load_report(settings, trace->head);
-    if (!whole_is_too_large)
-        status = make_of_trace(settings, trace, NULL, made, err);
-    if (status == TV_OK && !made->spool)
-        status = make_shortened(settings, trace, made, err);
-    if (status != TV_OK)
-        tv_spool_free(made->spool);
+    tv_load_report(part->settings, trace->head);
+    tv_trace_await(trace);
+    part->whole = part->trace = trace;
+    status = make_of_filtered(part, whole_is_too_large, made, err);
     tv_trace_free(trace);
     return status;
 }
@@ -283,26 +374,29 @@ static enum tv_status make_of_part(const struct tv_settings *settings, struct tv
 /* Other names are in the trace that is made, not in its files. */
 static bool is_part(const struct tv_settings *settings)
 {
-    return settings->range || settings->filter || settings->mapping ||
-           settings->threads.count + settings->processes.count + settings->categories.count +
-                   settings->symbols.count >
-               0;
+    return is_chosen(settings) || settings->mapping || settings->symbols.count > 0 ||
+           settings->hash_names || settings->strip_args || settings->salt;
 }
 
 static enum tv_status write_html(const struct tv_settings *settings, struct tv_error *err)
 {
+    struct tv_settings reading = *settings;
+    struct part part = {.settings = settings};
     struct tv_loading *loading = NULL;
     struct made made = {.spool = NULL};
-    enum tv_status status = tv_output_check(settings->output, &settings->files, err);
+    reading.filter = NULL;
+    enum tv_status status = tv_disguise_choose(settings, &part.disguise, &part.disguised, err);
+    if (status == TV_OK)
+        status = tv_output_check(settings->output, &settings->files, err);
     if (status == TV_OK)
         status =
-            tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
+            tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
     if (!is_part(settings))
         status = make_of_files(settings, loading, &made, err);
     if (status == TV_OK && !made.spool)
-        status = make_of_part(settings, loading, made.too_large, &made, err);
+        status = make_of_part(&part, loading, made.too_large, &made, err);
     else
         tv_load_close(loading);
     return status == TV_OK ? write_made(settings, &made, err) : status;

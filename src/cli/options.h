@@ -97,6 +97,8 @@ struct tv_settings {
     const char *title, *countname, *min_width;
     uint64_t unpacked_bytes; /* ceiling of what packed files hold; 0: by their size (unpack.h) */
     uint64_t max_size;       /* of a report, in bytes; 0: any */
+    bool hash_names, strip_args;
+    const char *salt; /* NULL: by chance */
     bool no_browser, no_cache;
     uint64_t port;
     struct tv_serve_settings serve;

@@ -23,6 +23,11 @@ static const struct tv_trace *trace_of(const struct tv_piece *piece)
     return piece->made ? piece->made : piece->trace;
 }
 
+uint64_t tv_piece_slices(const struct tv_piece *piece)
+{
+    return trace_of(piece)->slice_count;
+}
+
 bool tv_piece_can_be_file(const struct tv_trace *trace)
 {
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -62,13 +67,31 @@ enum tv_trace_target tv_piece_target(const struct tv_trace *trace, bool *cpu)
     return clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? TV_TRACE_V3 : TV_TRACE_V2;
 }
 
+/* ---- Writing ---- */
+
+/* The trace to be written.  *disguise: to be freed behind that, or NULL. */
+static const struct tv_trace *begin_writing(const struct tv_piece *piece,
+                                            struct tv_disguise **disguise)
+{
+    *disguise = NULL;
+    if (!piece->disguise)
+        return trace_of(piece);
+    *disguise = tv_disguise_new(trace_of(piece), piece->disguise);
+    return tv_disguise_trace(*disguise);
+}
+
 enum tv_status tv_piece_write_file(const struct tv_piece *piece, struct tv_out *out,
                                    struct tv_piece_losses *losses, struct tv_error *err)
 {
-    struct tv_trace_file_options options = {.used = piece->made || piece->trace->sifted};
+    struct tv_trace_file_options options = {.used = piece->made || piece->trace->sifted ||
+                                                    piece->disguise};
+    struct tv_disguise *disguise;
+    const struct tv_trace *trace = begin_writing(piece, &disguise);
     *losses = (struct tv_piece_losses){.flows = 0};
     options.target = tv_piece_target(piece->trace, &options.cpu);
-    return tv_trace_file_write(out, trace_of(piece), &options, &losses->file, err);
+    enum tv_status status = tv_trace_file_write(out, trace, &options, &losses->file, err);
+    tv_disguise_free(disguise);
+    return status;
 }
 
 enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out *out,
@@ -76,13 +99,21 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
 {
     /* Of the tracks those that are wanted are all that the part has, by other numbers. */
     struct tv_keep keep = *piece->cut->keep;
-    struct tv_rewrite_part rewrite = {&keep, piece->cut->tracks_only, false, 0, 0};
-    bool whole = !piece->made && !piece->trace->sifted;
+    struct tv_rewrite_part rewrite = {
+        .keep = &keep, .tracks_only = piece->cut->tracks_only, .modelled = piece->disguise != NULL};
+    struct tv_disguise *disguise;
+    bool whole = !piece->made && !piece->trace->sifted && !piece->disguise;
+    enum tv_status status = TV_OK;
     keep.tracks = NULL;
+    if (piece->disguise) /* names of what is wanted are no names any more */
+        keep = (struct tv_keep){.processes = NULL};
     *losses = (struct tv_piece_losses){.flows = tv_cut_lost_flows(piece->trace, piece->cut)};
     rewrite.ranged = tv_cut_range(piece->trace, piece->cut, &rewrite.from, &rewrite.to);
+    const struct tv_trace *trace = begin_writing(piece, &disguise);
     if (tv_rewrite_can(piece->trace))
-        return tv_rewrite(trace_of(piece), whole ? NULL : &rewrite, out, &losses->events, err);
-    tv_trace_event_write(out, trace_of(piece), &keep, &losses->events.model);
-    return TV_OK;
+        status = tv_rewrite(trace, whole ? NULL : &rewrite, out, &losses->events, err);
+    else
+        tv_trace_event_write(out, trace, &keep, &losses->events.model);
+    tv_disguise_free(disguise);
+    return status;
 }

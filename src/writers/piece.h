@@ -9,6 +9,7 @@
 #define TV_WRITERS_PIECE_H
 
 #include "analysis/cut.h"
+#include "writers/disguise.h"
 #include "writers/rewrite.h"
 #include "writers/trace_file.h"
 
@@ -22,7 +23,8 @@ struct tv_piece_losses {
 struct tv_piece {
     const struct tv_trace *trace;
     const struct tv_cut *cut;
-    struct tv_trace *made; /* NULL: it is the whole trace */
+    struct tv_trace *made;                      /* NULL: it is the whole trace */
+    const struct tv_disguise_options *disguise; /* NULL: it is written as it is */
 };
 
 /* Makes it, to be released.  The trace and the cut must live as long. */
@@ -33,6 +35,9 @@ void tv_piece_release(struct tv_piece *piece);
  * that a method trace (`file`) has. */
 enum tv_status tv_piece_check(const struct tv_piece *piece, bool file,
                               struct tv_error *err) TV_MUST_CHECK;
+
+/* Slices that are in it. */
+uint64_t tv_piece_slices(const struct tv_piece *piece);
 
 /* Whether a trace has calls of threads, which is all that a method trace can hold. */
 bool tv_piece_can_be_file(const struct tv_trace *trace);

@@ -129,6 +129,8 @@ static enum role find_role(struct rewriting *r, uint32_t number)
     const struct tv_input *input = &r->trace->head->inputs[number];
     struct tv_te_rewrite_text text = {.source = input->source, .file = SIZE_MAX};
     bool names = false;
+    if (r->part && r->part->modelled)
+        return ROLE_MODEL;
     if (tv_te_is_input(input)) {
         r->last_file = number;
         return ROLE_EVENTS;
@@ -366,6 +368,16 @@ static void write_end(const struct rewriting *r, uint32_t input, size_t file)
         tv_te_rewrite_processes(r->rewrite, file, r->out);
 }
 
+/* Names of folders are nobody's business. */
+static struct tv_bytes name_of(const struct rewriting *r, uint32_t input)
+{
+    struct tv_bytes name = tv_head_text(r->trace->head, r->trace->head->inputs[input].name);
+    for (size_t i = name.length; i-- > 0;)
+        if (name.data[i] == '/' && i + 1 < name.length)
+            return (struct tv_bytes){name.data + i + 1, name.length - i - 1};
+    return name;
+}
+
 static void write_origins(const struct rewriting *r)
 {
     const struct tv_head *head = r->trace->head;
@@ -373,7 +385,7 @@ static void write_origins(const struct rewriting *r)
     tv_out_text(r->out, ",\n\"convertedFrom\":[");
     for (uint32_t i = 0; i < head->input_count; i++) {
         tv_out_text(r->out, i > 0 ? ",\n{\"file\":" : "\n{\"file\":");
-        tv_out_json(r->out, tv_head_text(head, head->inputs[i].name));
+        tv_out_json(r->out, name_of(r, i));
         tv_out_text(r->out, ",\"format\":");
         tv_out_json(r->out, tv_bytes_of(head->inputs[i].format));
         tv_out_text(r->out, ",\"pids\":");
@@ -397,7 +409,7 @@ static void write_metadata(const struct rewriting *r, uint32_t input)
     struct tv_out key;
     bool any = false;
     tv_out_init_memory(&key);
-    tv_out_bytes(&key, tv_head_text(head, head->inputs[input].name));
+    tv_out_bytes(&key, name_of(r, input));
     tv_out_text(&key, ": otherData");
     for (uint32_t i = 0; i < head->metadata_count; i++) {
         if (head->metadata[i].input != input)

@@ -27,6 +27,7 @@ bool tv_rewrite_can(const struct tv_trace *trace);
 struct tv_rewrite_part {
     const struct tv_keep *keep; /* of the processes, threads and categories */
     bool tracks_only;           /* as in struct tv_cut */
+    bool modelled;              /* nothing is to be taken from the text of its inputs */
     bool ranged;                /* it is cut to [from, to) of the axis */
     tv_ns from, to;
 };

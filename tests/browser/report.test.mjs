@@ -100,10 +100,10 @@ test('a size is kept, and what was left out for it is said', { skip }, async () 
   const { page, others, close } = await openReport(files[2]);
   await ready(page);
   const words = await page
-    .getByText(/^Slices shorter than \d+[um]s were left out/)
+    .getByText(/without slices shorter than \d+[um]s, so that it is no larger/)
     .first()
     .innerText();
-  const [, length] = /than (\S+)/.exec(words);
+  const [, length] = /shorter than (\w+),/.exec(words);
   const ours = await exported(page, 'tab=profile', 'profile');
   const theirs = json('profile', '--format', 'json', '--filter', `dur>=${length}`, example());
   const figures = (m) =>

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * part_note.h - what a part of a trace is, which, and how much it lacks: a few sentences for
+ * whoever gets it.
+ */
+#ifndef TV_WRITERS_PART_NOTE_H
+#define TV_WRITERS_PART_NOTE_H
+
+#include "base/out.h"
+
+/* What people chose, in their words. */
+struct tv_part_choice {
+    const char *what; /* "threads" */
+    const char *const *words;
+    size_t count;
+};
+
+struct tv_part {
+    bool chosen;    /* it was cut or filtered; else all is in it */
+    tv_ns from, to; /* INT64_MIN, INT64_MAX: that end is open */
+    const struct tv_part_choice *choices;
+    size_t choice_count;
+    const char *shortest;  /* "20us": shorter slices are left out for a size; or NULL */
+    uint64_t kept, all;    /* slices */
+    bool hashed, stripped; /* names, arguments; of what is hashed the choices do not tell */
+};
+
+/* Nothing, when all is in it as it was. */
+void tv_part_note(struct tv_out *out, const struct tv_part *part);
+
+#endif

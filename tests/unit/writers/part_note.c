@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of a part. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "writers/part_note.h"
+
+static void is(const struct tv_part *part, const char *want)
+{
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_part_note(&out, part);
+    tv_out_char(&out, '\0');
+    assert_string_equal((const char *)out.buffer, want);
+    tv_out_release(&out);
+}
+
+static void tells_nothing_of_all(void **state)
+{
+    (void)state;
+    is(&(struct tv_part){.from = INT64_MIN, .to = INT64_MAX, .kept = 7, .all = 7}, "");
+}
+
+static void tells_what_was_chosen(void **state)
+{
+    (void)state;
+    const char *const words[] = {"main", "<b>"};
+    const struct tv_part_choice choices[] = {{"threads", words, 2}, {"filter", words, 0}};
+    struct tv_part part = {true, 1500000, 2000000, choices, 2, "20us", 1, 8, false, false};
+    is(&part, "This is a part of the trace; from 1.500000 ms to 2.000000 ms; threads: main, <b>; "
+              "without slices shorter than 20us, so that it is no larger than asked for. 1 of 8 "
+              "slices are in it (12.5 %).");
+    part.hashed = part.stripped = true;
+    part.from = INT64_MIN;
+    part.shortest = NULL;
+    is(&part,
+       "This is a part of the trace; up to 2.000000 ms; chosen threads. 1 of 8 slices are in "
+       "it (12.5 %). Hashes stand in the place of names. Arguments, snapshots and metadata "
+       "were left out.");
+}
+
+/* Neither nothing nor everything is said where it is not so. */
+static void rounds_down(void **state)
+{
+    (void)state;
+    struct tv_part part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX, .all = 1000000};
+    part.kept = 999999;
+    is(&part, "This is a part of the trace. 999999 of 1000000 slices are in it (99.9 %).");
+    part.kept = 3;
+    is(&part, "This is a part of the trace. 3 of 1000000 slices are in it (less than 0.1 %).");
+    part.kept = 0;
+    is(&part, "This is a part of the trace. 0 of 1000000 slices are in it (0.0 %).");
+}
+
+UNIT_TESTS(part_note, cmocka_unit_test(tells_nothing_of_all),
+           cmocka_unit_test(tells_what_was_chosen), cmocka_unit_test(rounds_down));
