@@ -268,6 +268,11 @@ enum tv_status tv_native_samples_resolve(const char *path, enum tv_native_sample
     fclose(in);
     if (status == TV_OK)
         status = write_file(&work, form, path, err);
+    if (status == TV_OK && work.samples.total == 0)
+        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                         "%s: no sample was taken: the program ended at once, blocks its signals "
+                         "or, with --stack shadow, has no calls with -finstrument-functions",
+                         path);
     tv_native_files_release(&work.files);
     tv_samples_release(&work.samples);
     tv_free(work.stacks);

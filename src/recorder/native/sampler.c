@@ -15,6 +15,7 @@
 
 #define BILLION UINT64_C(1000000000)
 #define RATE_MOST 10000
+#define LIBRARY_SIGNALS 32
 
 /* All of them.  A tick holds the lock, so that samplers take turns and a fork comes between ticks.
  */
@@ -124,16 +125,23 @@ static void keep_stacks(struct tvrec_sampler *sampler, bool wanted)
     sampler->keeps_stacks = wanted;
 }
 
+/* Those between the old signals and SIGRTMIN are the C library's own. */
+static bool is_usable(int number)
+{
+    return number >= 0 && number <= SIGRTMAX && number != SIGKILL && number != SIGSTOP &&
+           (number < LIBRARY_SIGNALS || number >= SIGRTMIN);
+}
+
 int tvrec_sampler_use(struct tvrec_sampler *sampler, enum tvrec_stack stack, int signal_number)
 {
-    if ((unsigned)stack > TVREC_STACK_FP || signal_number < 0 || signal_number > SIGRTMAX ||
-        signal_number == SIGKILL || signal_number == SIGSTOP)
+    if ((unsigned)stack > TVREC_STACK_FP || !is_usable(signal_number))
         return -EINVAL;
     if (sampler->started)
         return -EALREADY;
     bool shadow =
         stack == TVREC_STACK_SHADOW || (stack == TVREC_STACK_AUTO && tv_code_is_instrumented());
     sampler->stack = stack;
+    sampler->any_signal = signal_number == 0;
     sampler->signal_number = signal_number ? signal_number : SIGPROF;
     sampler->unwinder = shadow ? &tv_unwinder_shadow : &tv_unwinder_signals;
     keep_stacks(sampler, shadow);

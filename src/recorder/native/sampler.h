@@ -52,6 +52,7 @@ struct tvrec_sampler {
     uint32_t depth;
     enum tvrec_stack stack;
     int signal_number;
+    bool any_signal; /* none was asked for: another will do when the program wants it */
     bool keeps_stacks;
     const struct tv_unwinder *unwinder;
 

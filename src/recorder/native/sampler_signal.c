@@ -163,6 +163,25 @@ static int take_signal(int number)
     return sigaction(number, &ours, NULL) == 0 ? 0 : -errno;
 }
 
+/* SIGPROF or, when the program handles that one itself, the highest one of real time that it does
+ * not. */
+static int take_any_signal(int *number)
+{
+    int failed = take_signal(SIGPROF);
+    *number = SIGPROF;
+    for (int i = SIGRTMAX; failed != 0 && i >= SIGRTMIN; i--) {
+        failed = take_signal(i);
+        *number = i;
+    }
+    return failed;
+}
+
+static int take_signal_for(struct tvrec_sampler *sampler)
+{
+    return sampler->any_signal ? take_any_signal(&sampler->signal_number)
+                               : take_signal(sampler->signal_number);
+}
+
 static int begin(struct tvrec_sampler *sampler)
 {
     if (!TV_SIGNALS_WORK)
@@ -173,7 +192,7 @@ static int begin(struct tvrec_sampler *sampler)
             return -ENOMEM;
         sem_init(&signals.full, 0, 0);
     }
-    return take_signal(sampler->signal_number);
+    return take_signal_for(sampler);
 }
 
 static void end(struct tvrec_sampler *sampler)
@@ -337,12 +356,22 @@ static size_t look_again(struct tvrec_sampler *sampler, struct tv_sampled **chos
     return kept;
 }
 
+/* Those of the last tick would be counted again. */
+static void forget_stacks(struct tvrec_sampler *sampler)
+{
+    for (size_t i = 0; i < sampler->count; i++)
+        sampler->threads[i].depth = 0;
+    sampler->missed += sampler->count;
+}
+
 static void take(struct tvrec_sampler *sampler)
 {
     struct tv_sampled *chosen[SLOTS];
     size_t from = 0, woke;
-    if (!is_ours(sampler->signal_number))
+    if (!is_ours(sampler->signal_number) && take_signal_for(sampler) != 0) {
+        forget_stacks(sampler);
         return;
+    }
     while (from < sampler->count) {
         size_t count = choose(sampler, &from, chosen, &woke);
         if (woke > 0)

@@ -160,13 +160,15 @@ struct tvrec_sampler *tvrec_sampler_new(int depth, struct tvrec_set *set);
  * -finstrument-functions, else fp. */
 enum tvrec_stack { TVREC_STACK_AUTO, TVREC_STACK_SHADOW, TVREC_STACK_FP };
 
-/* Before the start: how stacks are taken, and by which signal, 0: SIGPROF.  -EINVAL: no such way or
- * signal; -EALREADY: it has started; -ENOTSUP: not on this machine. */
+/* Before the start: how stacks are taken, and by which signal, SIGRTMIN + n too.  0: SIGPROF
+ * or, from the time on when the program handles that one itself, the highest one of real time that
+ * is free.  -EINVAL: no such way or signal, or one of the C library's own (below SIGRTMIN);
+ * -EALREADY: it has started; -ENOTSUP: not on this machine. */
 int tvrec_sampler_use(struct tvrec_sampler *sampler, enum tvrec_stack stack, int signal_number);
 
 /* The first tick is at once.  -EINVAL: a rate below 1 or above 10000; -EALREADY; -ESHUTDOWN: after
- * tvrec_sampler_shutdown, or in a child process; -EBUSY: the program handles the signal itself;
- * -ENOTSUP; -EAGAIN: no thread. */
+ * tvrec_sampler_shutdown, or in a child process; -EBUSY: the program handles the signal itself, or
+ * all; -ENOTSUP; -EAGAIN: no thread. */
 int tvrec_sampler_start(struct tvrec_sampler *sampler, int per_second);
 
 /* Waits for the tick under way.  0 also when it has not started. */

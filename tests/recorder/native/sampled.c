@@ -6,12 +6,14 @@
  *     sampled split                 50, 30 and 20 of 100 parts, three calls deep
  *     sampled sleepers shadow|fp    says how often a system call ended with EINTR
  *     sampled crowd                 64 threads, eight at a time
+ *     sampled own_signal            a second of split, while it handles SIGPROF itself
  *     sampled rest                  sleeps for a second, in functions of its own
  */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -212,11 +214,40 @@ CALL void rest(void)
     sink++;
 }
 
+static void on_prof(int number)
+{
+    (void)number;
+}
+
+/* As programs with a profiler of their own do. */
+OFF static void handle_sigprof(void)
+{
+    struct sigaction action = {.sa_handler = on_prof, .sa_flags = SA_RESTART};
+    sigaction(SIGPROF, &action, NULL);
+}
+
+/* What tvrec_sampler_use says of the library's own signals, of those of real time, of none. */
+OFF static int try_signals(void)
+{
+    const int numbers[] = {32, 33, SIGRTMIN, SIGRTMIN + 3, SIGRTMAX, SIGRTMAX + 1, -1, SIGKILL, 0};
+    struct tvrec_sampler *sampler = tvrec_sampler_new(8, tvrec_set_group(NULL));
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        printf("%d ", tvrec_sampler_use(sampler, TVREC_STACK_FP, numbers[i]) == 0);
+    tvrec_sampler_free(sampler);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     if (strcmp(word, "split") == 0)
         split(CPU_SECONDS);
+    if (strcmp(word, "own_signal") == 0) {
+        handle_sigprof();
+        split(1);
+    }
+    if (strcmp(word, "signals") == 0)
+        return try_signals();
     if (strcmp(word, "sleepers") == 0 && argc > 2)
         return run_sleepers(argv[2]);
     if (strcmp(word, "crowd") == 0)
