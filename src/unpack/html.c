@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "unpack/html_text.h"
+#include "html/html_text.h"
 
 bool tv_html_knows(struct tv_bytes head)
 {

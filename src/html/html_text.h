@@ -6,7 +6,7 @@
 #define TV_UNPACK_HTML_TEXT_H
 
 #include "base/base64.h"
-#include "unpack/html_blocks.h"
+#include "html/html_blocks.h"
 
 /* Never longer than its block. */
 struct tv_html_text {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unpack/html_blocks.h"
+#include "html/html_blocks.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unpack/html_text.h"
+#include "html/html_text.h"
 
 #include <string.h>
 
