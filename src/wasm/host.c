@@ -8,7 +8,9 @@
 #include "base/memory.h"
 #include "base/query.h"
 #include "base/source.h"
+#include "html/html_text.h"
 #include "model/builder.h"
+#include "readers/foreign.h"
 #include "readers/reading.h"
 #include "view/session.h"
 #include "view/view.h"
@@ -20,19 +22,42 @@ enum http_status {
     NOT_READY = 409,
 };
 
+/* More would be a page that was made to have them. */
+#define MOST_BLOCKS 65536
+#define PIECE ((size_t)256 * 1024)
+
+struct input {
+    uint32_t number;
+    char *name;
+    tv_ns offset;
+};
+
 struct file {
     uint32_t number, machine;
+    size_t input;
     char *name;
     double size;
-    tv_ns offset;
+};
+
+/* An HTML page and the traces that were found in it. */
+struct page {
+    struct file file;
+    struct tv_source *source;
+    struct tv_html_block *blocks;
+    size_t count, capacity;
+    struct tv_html_text text;
+    bool begun; /* the text */
 };
 
 /* An instance is of one trace, so that it has one of each. */
 static struct {
     uint8_t *room;
     size_t room_size;
+    struct input *inputs;
+    size_t input_count, input_capacity;
     struct file *files;
     size_t count, capacity;
+    struct page page;
     struct tv_session *session;
     struct tv_out answer;
     bool begun; /* the answer can be written to */
@@ -45,12 +70,24 @@ void *tv_host_room(uint32_t size)
     return host.room;
 }
 
-void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine, int64_t offset)
+static char *take_name(uint32_t length)
 {
-    char *name = tv_alloc((size_t)name_length + 1, 1);
-    memcpy(name, host.room, name_length);
+    char *name = tv_alloc((size_t)length + 1, 1);
+    return memcpy(name, host.room, length);
+}
+
+void tv_host_input(uint32_t input, uint32_t name_length, int64_t offset)
+{
+    host.inputs = tv_array_reserve(host.inputs, &host.input_capacity, host.input_count + 1,
+                                   sizeof *host.inputs);
+    host.inputs[host.input_count++] = (struct input){input, take_name(name_length), offset};
+}
+
+void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine)
+{
     host.files = tv_array_reserve(host.files, &host.capacity, host.count + 1, sizeof *host.files);
-    host.files[host.count++] = (struct file){file, machine, name, size, offset};
+    host.files[host.count++] =
+        (struct file){file, machine, host.input_count - 1, take_name(name_length), size};
 }
 
 /* Sources. */
@@ -72,13 +109,14 @@ static struct tv_source *open_file(struct file *file)
 
 /* Loading. */
 
-static enum tv_status read_inputs(const struct tv_reading *to,
-                                  const struct tv_session_input *inputs, size_t count,
-                                  struct tv_progress *progress, struct tv_error *err)
+static enum tv_status read_files(const struct tv_reading *to, struct tv_source **sources,
+                                 struct tv_progress *progress, struct tv_error *err)
 {
     struct tv_read_options options = {.parts = 1, .progress = progress};
-    for (size_t i = 0; i < count; i++) {
-        struct tv_reading_input input = {inputs[i].source, host.files[i].machine, inputs[i].offset};
+    for (size_t i = 0; i < host.count; i++) {
+        const struct file *file = &host.files[i];
+        struct tv_reading_input input = {sources[i], file->machine,
+                                         host.inputs[file->input].offset};
         enum tv_status status = tv_reading_add(to, &input, &options, err);
         if (status != TV_OK)
             return status;
@@ -86,38 +124,44 @@ static enum tv_status read_inputs(const struct tv_reading *to,
     return TV_OK;
 }
 
+/* The files are those of the host, and so are the offsets of their inputs. */
 static enum tv_status load(void *context, const struct tv_session_input *inputs, size_t count,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
-    (void)context;
+    (void)context, (void)inputs, (void)count;
+    struct tv_source **sources = tv_alloc(host.count, sizeof *sources);
     struct tv_reading to = {.head = tv_head_new()};
     to.builder = tv_builder_new(to.head);
     to.sink = tv_builder_sink(to.builder);
-    enum tv_status status = read_inputs(&to, inputs, count, progress, err);
-    if (status != TV_OK) {
+    for (size_t i = 0; i < host.count; i++)
+        sources[i] = open_file(&host.files[i]);
+    enum tv_status status = read_files(&to, sources, progress, err);
+    if (status == TV_OK)
+        *trace = tv_builder_finish(to.builder);
+    else
         tv_builder_free(to.builder);
-        for (size_t i = 0; i < count; i++)
-            tv_source_free(inputs[i].source);
-        return status;
+    for (size_t i = 0; i < host.count; i++) {
+        if (status == TV_OK)
+            tv_trace_keep_source(*trace, sources[i]);
+        else
+            tv_source_free(sources[i]);
     }
-    *trace = tv_builder_finish(to.builder);
-    for (size_t i = 0; i < count; i++)
-        tv_trace_keep_source(*trace, inputs[i].source);
-    return TV_OK;
+    tv_free(sources);
+    return status;
 }
 
 bool tv_host_load(void)
 {
     static const struct tv_loader loader = {.load = load};
-    struct tv_session_input *inputs = tv_alloc(host.count, sizeof *inputs);
-    const char **names = tv_alloc(host.count, sizeof *names);
-    for (size_t i = 0; i < host.count; i++) {
-        struct file *file = &host.files[i];
-        inputs[i] = (struct tv_session_input){file->number, open_file(file), file->offset};
-        names[i] = file->name;
+    struct tv_session_input *inputs = tv_alloc(host.input_count, sizeof *inputs);
+    const char **names = tv_alloc(host.input_count, sizeof *names);
+    for (size_t i = 0; i < host.input_count; i++) {
+        const struct input *input = &host.inputs[i];
+        inputs[i] = (struct tv_session_input){input->number, NULL, input->offset};
+        names[i] = input->name;
     }
-    host.session = tv_session_new(&loader, inputs, names, host.count);
+    host.session = tv_session_new(&loader, inputs, names, host.input_count);
     tv_free(inputs);
     tv_free(names);
     return tv_session_load(host.session) == TV_SESSION_READY;
@@ -188,6 +232,112 @@ uint32_t tv_host_ask(uint32_t length)
     if (tv_query_parse(&query, host.room + (length - rest.length), rest.length, &err) != TV_OK)
         return refuse(WRONG, &err);
     return ask_view(view, name, &query);
+}
+
+/* What is packed. */
+
+bool tv_host_knows(uint32_t length, double size)
+{
+    struct tv_bytes head = {host.room, length};
+    for (const struct tv_reader *const *reader = tv_readers; *reader; reader++) {
+        if ((*reader)->sniff(head, (uint64_t)size) > 0)
+            return true;
+    }
+    return false;
+}
+
+bool tv_host_is_page(uint32_t length)
+{
+    return tv_html_begins((struct tv_bytes){host.room, length});
+}
+
+void tv_host_foreign(uint32_t length)
+{
+    struct tv_bytes head = {host.room, length};
+    struct tv_out *out = begin_answer();
+    const char *name = tv_foreign_name(head), *advice = tv_foreign_advice(head);
+    if (!name)
+        return;
+    tv_out_format(out, "%s, which is not read yet", name);
+    if (advice)
+        tv_out_format(out, ": %s", advice);
+}
+
+static enum tv_status find_blocks(struct page *page, struct tv_error *err)
+{
+    struct tv_html_scan scan;
+    struct tv_html_block block;
+    enum tv_status status;
+    bool none = false;
+    tv_html_scan_init(&scan, page->source);
+    while ((status = tv_html_scan_next(&scan, &block, &none, err)) == TV_OK && !none) {
+        if (page->count == MOST_BLOCKS) {
+            status = tv_fail(err, TV_ERR_LIMIT, block.start, "a page with more than %d traces",
+                             MOST_BLOCKS);
+            break;
+        }
+        page->blocks =
+            tv_array_reserve(page->blocks, &page->capacity, page->count + 1, sizeof *page->blocks);
+        page->blocks[page->count++] = block;
+    }
+    tv_html_scan_release(&scan);
+    return status;
+}
+
+static void end_text(struct page *page)
+{
+    if (page->begun)
+        tv_html_text_release(&page->text);
+    page->begun = false;
+}
+
+bool tv_host_page(uint32_t file, double size)
+{
+    struct page *page = &host.page;
+    struct tv_error err;
+    end_text(page);
+    if (page->source)
+        tv_source_free(page->source);
+    page->count = 0;
+    page->file = (struct file){.number = file, .name = "", .size = size};
+    page->source = open_file(&page->file);
+    enum tv_status status = find_blocks(page, &err);
+    struct tv_out *out = begin_answer();
+    if (status != TV_OK) {
+        tv_out_text(out, err.message);
+        return false;
+    }
+    tv_out_char(out, '[');
+    for (size_t i = 0; i < page->count; i++) {
+        const struct tv_html_block *block = &page->blocks[i];
+        tv_out_format(out, "%s[%" PRIu64 ",%" PRIu64 ",%d,%d]", i > 0 ? "," : "", block->start,
+                      block->end, (int)block->form, block->open ? 1 : 0);
+    }
+    tv_out_char(out, ']');
+    return true;
+}
+
+void tv_host_block(uint32_t block)
+{
+    struct page *page = &host.page;
+    end_text(page);
+    if (block >= page->count)
+        return;
+    tv_html_text_init(&page->text, page->source, &page->blocks[block]);
+    page->begun = true;
+}
+
+bool tv_host_block_more(void)
+{
+    struct tv_error err;
+    size_t got = 0;
+    uint8_t *buffer = tv_alloc(PIECE, 1);
+    enum tv_status status = TV_OK;
+    if (host.page.begun)
+        status = tv_html_text_read(&host.page.text, buffer, PIECE, &got, &err);
+    tv_out_bytes(begin_answer(), (struct tv_bytes){buffer, got});
+    tv_free(buffer);
+    return status == TV_OK && !host.page.text.damaged;
 }
 
 const uint8_t *tv_host_answer(void)

@@ -27,9 +27,13 @@ int tv_host_read(uint32_t file, double offset, void *buffer, uint32_t size) TV_H
 /* Where a text of `size` bytes goes that the next call is about. */
 void *tv_host_room(uint32_t size) TV_HOST_EXPORT(room);
 
-/* Adds a file to those that the trace is to be made of; its name stands in the room.  `machine`
- * tells which files are of one machine; `offset` nanoseconds are added to its times. */
-void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine, int64_t offset)
+/* Adds an input to those that the trace is to be made of; its name stands in the room. `offset`
+ * nanoseconds are added to its times. */
+void tv_host_input(uint32_t input, uint32_t name_length, int64_t offset) TV_HOST_EXPORT(input);
+
+/* Adds a file to the input that was added last: one, or those that were packed in it.  Its name
+ * stands in the room; `machine` tells which files are of one machine. */
+void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine)
     TV_HOST_EXPORT(add);
 
 /* Reads all files. Whether there is a trace now; the status tells why not. */
@@ -42,6 +46,25 @@ void tv_host_status(void) TV_HOST_EXPORT(status);
 /* Makes the answer to the question in the room: what stands behind "api/" in docs/view-protocol.md,
  * with its parameters.  The status is that of HTTP: 200, 400, 404 or 409. */
 uint32_t tv_host_ask(uint32_t length) TV_HOST_EXPORT(ask);
+
+/* What a file is whose first bytes stand in the room, as much of it as TV_SNIFF_SIZE: a trace that
+ * a reader knows, or an HTML page, which may have traces in it. */
+bool tv_host_knows(uint32_t length, double size) TV_HOST_EXPORT(knows);
+bool tv_host_is_page(uint32_t length) TV_HOST_EXPORT(is_page);
+
+/* Makes the answer what such a file is that no reader knows, and what can be done about it; empty:
+ * nobody knows. */
+void tv_host_foreign(uint32_t length) TV_HOST_EXPORT(foreign);
+
+/* Looks through the HTML page that the file is.  Makes the answer the traces in it, in their order:
+ * [[start, end, form, open], ...], with bytes, enum tv_html_form, and 1 where the page ends within
+ * it; or, when that is false, the words why not. */
+bool tv_host_page(uint32_t file, double size) TV_HOST_EXPORT(page);
+
+/* Begins with the text of one of those; then each call makes the answer more of it, none at its
+ * end. False: it is damaged there, or cannot be read. */
+void tv_host_block(uint32_t block) TV_HOST_EXPORT(block);
+bool tv_host_block_more(void) TV_HOST_EXPORT(block_more);
 
 /* The answer that was made last. */
 const uint8_t *tv_host_answer(void) TV_HOST_EXPORT(answer);

@@ -40,8 +40,8 @@ export async function open(files, told = () => undefined) {
   module = await Module.start(code, reading);
   const ready = module.load(
     files.map(({ name, bytes }, number) => ({
-      ...{ number, name, bytes: bytes.length, machine: number },
-      offset: 0n,
+      ...{ number, name, offset: 0n },
+      files: [{ number, name, bytes: bytes.length, machine: number }],
     })),
   );
   return { module, ready };

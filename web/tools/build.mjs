@@ -39,8 +39,9 @@ function licences(inputs) {
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** One page out of a script and a style, on the template that all have. */
-async function page(name, entry, sheet) {
-  const { text, inputs } = await bundle(entry, { WORKER_TEXT: JSON.stringify(worker.text) });
+async function page(name, entry, sheet, worker = { text: '', inputs: [] }) {
+  const bundled = await bundle(entry, { WORKER_TEXT: JSON.stringify(worker.text) });
+  const { text } = bundled;
   // "</script" inside the script would end it for the HTML parser.
   const script = text.replaceAll('</script', '<\\/script');
   const { text: style } = await bundle(sheet);
@@ -59,7 +60,7 @@ async function page(name, entry, sheet) {
     /@POLICY@|<!-- @(STYLE|SCRIPT)@ -->/g,
     (place) => fill[place],
   );
-  const whole = made + licences(inputs).join('');
+  const whole = made + licences([...bundled.inputs, ...worker.inputs]).join('');
   writeFileSync(`${web}dist/${name}`, whole);
   console.log(`dist/${name}: ${Buffer.byteLength(whole)} bytes`);
 }
@@ -67,5 +68,5 @@ async function page(name, entry, sheet) {
 mkdirSync(web + 'dist', { recursive: true });
 // A page that carries the engine starts this from a text of its own.
 const worker = await bundle('src/engine/worker.ts');
-await page('index.html', 'src/app/main.ts', 'src/app/page.css');
+await page('index.html', 'src/app/main.ts', 'src/app/page.css', worker);
 await page('hub.html', 'src/hub/main.ts', 'src/hub/hub.css');

@@ -2,27 +2,37 @@
 // Where the engine is: behind HTTP, or in a worker of this page (docs/view-protocol.md).  Questions
 // have the same addresses and answers the same bytes wherever they go.
 
-import type { OpeningEngine } from '../model/opening';
+import type { Chosen, OpeningEngine } from '../model/opening';
 import { overHttp, type Send } from './http';
 import { HttpOpening } from './httpOpening';
 import { LocalHost } from './localHost';
+import { keepOffline } from './offline';
 import { findReport } from './report';
 
 export interface Host {
   readonly send: Send;
   readonly opening: OpeningEngine;
-  /** What the trace that it begins with lacks, in words; empty: nothing. */
-  readonly note: string;
+  /** What these files lack, in words. */
+  notesOf(inputs: readonly Chosen[]): string[];
+  /** A file for those who have nothing to open. */
+  readonly example: number | null;
   /** There is a program behind the page, which can be ended. */
   readonly ends: boolean;
 }
 
 export function httpHost(): Host {
-  return { send: overHttp, opening: new HttpOpening(), note: '', ends: true };
+  return {
+    send: overHttp,
+    opening: new HttpOpening(),
+    ends: true,
+    example: null,
+    notesOf: () => [],
+  };
 }
 
 /** A page that has an engine inside asks that one. */
 export function hostOfPage(): Host {
   const report = findReport(document);
+  if (report?.site) keepOffline();
   return report ? new LocalHost(report) : httpHost();
 }

@@ -3,18 +3,27 @@
 // own; what lies open stays until the next one is there.
 
 import { EngineError } from '../model/engine';
-import { MOST_FILES, type Chosen, type OpeningEngine } from '../model/opening';
+import { MOST_FILES, sameFiles, type Chosen, type OpeningEngine } from '../model/opening';
+import { joinHalves } from '../unpack/halves';
 import type { Host } from './host';
 import { LocalSession } from './localSession';
-import { unpacked, type Carried } from './report';
+import { NOT_STARTED, unpackApart, type Found } from './localWorker';
+import type { Carried, CarriedExample } from './report';
 
 interface Shelved {
   number: number;
   name: string;
-  machine: number;
-  data: Promise<Blob>;
+  parts: Promise<Part[]>;
+  /** What is to be said about it. */
+  notes: readonly string[];
   /** Of what the page brings with it that is not known before it is unpacked. */
   bytes: number | null;
+}
+
+interface Part {
+  name: string;
+  machine: number;
+  data: Blob;
 }
 
 const FOUND = 200;
@@ -25,15 +34,15 @@ function json(status: number, answer: unknown): Response {
   return new Response(JSON.stringify(answer), { status });
 }
 
-/** A file as the engine can read it: gzip is the browser's. */
-async function plain(file: File): Promise<Blob> {
-  const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  return head[0] === 0x1f && head[1] === 0x8b ? await unpacked(file) : file;
+/** The two halves of a split trace that were opened together become one. */
+function joined<T extends Part>(parts: T[]): T[] {
+  return joinHalves(parts, (key, { data }) => ({ ...key, data: new Blob([key.data, data]) }));
 }
 
 export class LocalHost implements Host {
   readonly ends = false;
-  readonly note: string;
+  readonly example: number | null = null;
+  private readonly note: string;
   private readonly code: Promise<WebAssembly.Module>;
   private readonly shelf: Shelved[] = [];
   private readonly start: Chosen[] = [];
@@ -42,26 +51,52 @@ export class LocalHost implements Host {
   private next: LocalSession | null = null;
   private traces = 0;
   private inputs = 0;
+  private machines = 0;
 
   constructor(carried: Carried) {
     this.code = carried.code;
+    this.code.catch(() => undefined); // whoever opens a file hears of that
     this.note = carried.note;
+    this.machines = Math.max(0, ...carried.files.map(({ machine }) => machine + 1));
     for (const { name, machine, offset, data } of carried.files) {
-      this.start.push({ input: this.shelve(name, machine, data, null), offset });
+      const parts = data.then((blob) => [{ name, machine, data: blob }]);
+      this.start.push({ input: this.shelve({ name, parts, notes: [], bytes: null }), offset });
     }
+    if (carried.example) this.example = this.shelveExample(carried.example);
     if (this.start.length > 0) this.openFiles(this.start);
   }
 
-  private shelve(
-    name: string,
-    machine: number | null,
-    data: Promise<Blob>,
-    bytes: number | null,
-  ): number {
+  private shelve(file: Omit<Shelved, 'number'>): number {
     const number = this.inputs++;
-    data.catch(() => undefined); // whoever opens it hears of that
-    this.shelf.push({ number, name, machine: machine ?? number, data, bytes });
+    file.parts.catch(() => undefined); // whoever opens it hears of that
+    this.shelf.push({ number, ...file });
     return number;
+  }
+
+  private shelveExample({ name, data }: CarriedExample): number {
+    const machine = this.machines++;
+    const parts = data.then((blob) => [{ name, machine, data: blob }]);
+    return this.shelve({ name, parts, notes: [], bytes: null });
+  }
+
+  /** What was found in a file, on machines that nothing else here is of. */
+  private placed({ parts }: Found): Part[] {
+    const first = this.machines;
+    const shared = parts.map(({ machine }) => (machine ?? -1) + 1);
+    this.machines += Math.max(0, ...shared);
+    return parts.map(({ name, data, machine }) => ({
+      ...{ name, data },
+      machine: machine === null ? this.machines++ : first + machine,
+    }));
+  }
+
+  notesOf(inputs: readonly Chosen[]): string[] {
+    const notes = inputs.flatMap(({ input }) => {
+      const file = this.shelf.find(({ number }) => number === input);
+      return (file?.notes ?? []).map((note) => `${file?.name}: ${note}.`);
+    });
+    const begun = this.note !== '' && sameFiles(inputs, this.start);
+    return begun ? [this.note, ...notes] : notes;
   }
 
   readonly send = async (address: string, init: RequestInit): Promise<Response> => {
@@ -106,11 +141,18 @@ export class LocalHost implements Host {
   ): Promise<void> {
     try {
       const code = await this.code;
-      const files = shelved.map(async ({ number, name, machine, offset, data }) => {
-        const blob = await data;
-        return { ...{ number, name, machine, offset }, bytes: blob.size, data: blob };
-      });
-      session.open(code, await Promise.all(files));
+      const found = shelved.map(async ({ number, offset, parts }) =>
+        (await parts).map((part) => ({ ...part, input: number, offset })),
+      );
+      const files = joined((await Promise.all(found)).flat()).map((part, number) => ({
+        ...{ ...part, number },
+        bytes: part.data.size,
+      }));
+      const inputs = shelved.map(({ number, name, offset }) => ({
+        ...{ number, name, offset },
+        files: files.filter(({ input }) => input === number),
+      }));
+      session.open(code, inputs);
     } catch (error) {
       session.fail(`it cannot be unpacked: ${String(error)}`, 'io');
     }
@@ -125,12 +167,15 @@ export class LocalHost implements Host {
 
   readonly opening: OpeningEngine = {
     take: async (file, told, signal) => {
-      const data = await plain(file).catch((error: unknown) => {
-        throw new EngineError(`the browser cannot read it: ${String(error)}`, false, null, 'io');
+      const code = await this.code.catch((error: unknown) => {
+        throw new EngineError(`${NOT_STARTED}: ${String(error)}`, false);
       });
       signal.throwIfAborted();
+      const found = await unpackApart(code, { name: file.name, data: file }, told, signal);
       told(file.size);
-      return this.shelve(file.name, null, Promise.resolve(data), data.size);
+      const bytes = found.parts.reduce((sum, { data }) => sum + data.size, 0);
+      const parts = Promise.resolve(this.placed(found));
+      return this.shelve({ name: file.name, parts, notes: found.notes, bytes });
     },
     drop: (input) => {
       const at = this.shelf.findIndex(({ number }) => number === input);

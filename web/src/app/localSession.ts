@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One trace in an engine of this page: a worker that first reads it and then answers questions.
 
-import type { FromWorker, ToWorker, WorkerFile } from '../engine/messages';
-
-/** The bundled text of engine/worker.ts; the build puts it here. */
-declare const WORKER_TEXT: string;
+import type { FromWorker, ToWorker, WorkerInput } from '../engine/messages';
+import { NOT_STARTED, reasonOf, startWorker } from './localWorker';
 
 type State = 'loading' | 'ready' | 'error';
 
@@ -13,20 +11,10 @@ interface Waiting {
   failed: (error: unknown) => void;
 }
 
-function startWorker(): Worker {
-  const address = URL.createObjectURL(new Blob([WORKER_TEXT], { type: 'text/javascript' }));
-  const worker = new Worker(address);
-  URL.revokeObjectURL(address);
-  return worker;
-}
-
 function nameOf(files: readonly { name: string }[]): string {
   const [first] = files;
   return files.length > 1 ? `${first?.name} and ${files.length - 1} more` : (first?.name ?? '');
 }
-
-/** What the engine says last when memory is at its end. */
-const EXHAUSTED = /out of memory/;
 
 export class LocalSession {
   private readonly worker = startWorker();
@@ -51,11 +39,11 @@ export class LocalSession {
       })),
     };
     this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.hear(data);
-    this.worker.onerror = () => this.fail('the engine in this page could not be started', 'other');
+    this.worker.onerror = () => this.fail(NOT_STARTED, 'other');
   }
 
-  open(code: WebAssembly.Module, files: WorkerFile[]): void {
-    this.post({ kind: 'open', code, files });
+  open(code: WebAssembly.Module, inputs: WorkerInput[]): void {
+    this.post({ kind: 'open', code, inputs });
   }
 
   private post(message: ToWorker): void {
@@ -72,12 +60,9 @@ export class LocalSession {
       this.members = JSON.parse(`{${message.members}}`) as Record<string, unknown>;
       this.state = this.members['state'] as State;
       if (this.state !== 'loading') this.done();
-    } else {
-      const large = EXHAUSTED.test(message.message);
-      const why = large
-        ? 'the memory that a page can have is not enough for it'
-        : `the engine in this page has ended: ${message.message}`;
-      this.fail(why, large ? 'limit' : 'other');
+    } else if (message.kind === 'end') {
+      const { message: why, kind } = reasonOf(message.message);
+      this.fail(why, kind);
     }
   }
 

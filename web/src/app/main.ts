@@ -222,8 +222,8 @@ class App {
     const frames = await engine.frames();
     const facts = await engine.trace();
     if (turn !== this.turn) return;
-    const note = sameFiles(status.inputs, status.start) ? this.host.note : '';
-    if (note) facts.metadata.unshift(['report', note]);
+    const notes = this.host.notesOf(status.inputs);
+    facts.metadata.unshift(...notes.map((note): [string, string] => ['report', note]));
     // An address whose files are others is not about this trace.
     const asked = readPlace(aim.address).files ?? status.start;
     const fits = sameFiles(asked, status.inputs);
@@ -245,7 +245,7 @@ class App {
       engineFor,
     });
     await this.pages.open(engine, facts, address);
-    if (note) this.pages.say(note);
+    if (notes.length > 0) this.pages.say(notes.join(' '));
     if (box >= 0) (this.offsetBoxes()[box] as HTMLElement | undefined)?.focus();
   }
 

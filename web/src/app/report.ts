@@ -7,6 +7,15 @@ export interface Carried {
   files: CarriedFile[];
   /** What was left out, in words. */
   note: string;
+  /** What there is to look at for those who have nothing to open. */
+  example: CarriedExample | null;
+  /** The page is of a site: sw.js lies beside it. */
+  site: boolean;
+}
+
+export interface CarriedExample {
+  name: string;
+  data: Promise<Blob>;
 }
 
 export interface CarriedFile {
@@ -19,6 +28,8 @@ export interface CarriedFile {
 interface Manifest {
   files: { name: string; machine: number; offset_ns: string }[];
   note?: string;
+  example?: string;
+  site?: boolean;
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -41,7 +52,7 @@ function take(page: Document, what: string): Blob {
   );
 }
 
-export function unpacked(packed: Blob): Promise<Blob> {
+function unpacked(packed: Blob): Promise<Blob> {
   const stream = packed.stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).blob();
 }
@@ -54,10 +65,12 @@ async function compile(packed: Blob): Promise<WebAssembly.Module> {
 export function findReport(page: Document): Carried | null {
   const manifest = page.querySelector<HTMLElement>('script[data-of="manifest"]');
   if (!manifest) return null;
-  // The page's own: `traceview html` has written it.
-  const { files, note = '' } = JSON.parse(manifest.textContent) as Manifest;
+  // The page's own: `traceview html` or the build of the site has written it.
+  const { files, note = '', example, site = false } = JSON.parse(manifest.textContent) as Manifest;
   return {
-    note,
+    ...{ note, site },
+    example:
+      example === undefined ? null : { name: example, data: unpacked(take(page, 'example')) },
     code: compile(take(page, 'engine')),
     files: files.map(({ name, machine, offset_ns }, i) => ({
       ...{ name, machine },

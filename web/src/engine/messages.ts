@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page and the worker that holds an engine say to each other.
 
-import type { ModuleFile } from './module';
+import type { Refusal } from '../unpack/streams';
+import type { ModuleFile, ModuleInput } from './module';
 
 export interface WorkerFile extends ModuleFile {
   data: Blob;
 }
 
+export type WorkerInput = ModuleInput<WorkerFile>;
+
+/** A trace that was found in a file; null: of a machine of its own. */
+export interface UnpackedPart {
+  name: string;
+  data: Blob;
+  machine: number | null;
+}
+
 export type ToWorker =
-  | { kind: 'open'; code: WebAssembly.Module; files: WorkerFile[] }
+  | { kind: 'open'; code: WebAssembly.Module; inputs: WorkerInput[] }
+  /** Instead of that: what traces are in the file?  Answered by "unpacked" or "refused". */
+  | { kind: 'unpack'; code: WebAssembly.Module; name: string; data: Blob }
   | { kind: 'ask'; id: number; question: string }
   /** Nobody waits for that answer any more. */
   | { kind: 'forget'; id: number };
@@ -17,5 +29,9 @@ export type FromWorker =
   /** Members of the answer to api/status. */
   | { kind: 'status'; members: string }
   | { kind: 'answer'; id: number; status: number; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: 'unpacked'; parts: UnpackedPart[]; notes: string[] }
+  | { kind: 'refused'; message: string; why: Refusal['kind'] }
+  /** So many bytes of the file were gone over. */
+  | { kind: 'gone over'; bytes: number }
   /** Nothing comes any more. */
   | { kind: 'end'; message: string };

@@ -2,6 +2,8 @@
 // An instance of the engine's module (src/wasm/host.h) and the little that it needs around it: the
 // bytes of files, and a place for its last words.  No system is offered to it.
 
+import { Refusal } from '../unpack/streams';
+
 export interface Reading {
   /** Called before each reading: the module can be asked for its status then. */
   begin(): void;
@@ -16,8 +18,23 @@ export interface ModuleFile {
   bytes: number;
   /** Files of one number are of one machine. */
   machine: number;
+}
+
+/** What somebody opened: a file, or those that were packed in it. */
+export interface ModuleInput<File extends ModuleFile = ModuleFile> {
+  number: number;
+  name: string;
   /** Added to its times, in nanoseconds. */
   offset: bigint;
+  files: readonly File[];
+}
+
+/** A trace in an HTML page. */
+export interface PageBlock {
+  start: number;
+  end: number;
+  plain: boolean;
+  open: boolean;
 }
 
 export interface ModuleAnswer {
@@ -33,10 +50,17 @@ interface Exports {
   memory: WebAssembly.Memory;
   _initialize(): void;
   room(size: number): number;
-  add(file: number, nameLength: number, size: number, machine: number, offset: bigint): void;
+  input(number: number, nameLength: number, offset: bigint): void;
+  add(file: number, nameLength: number, size: number, machine: number): void;
   load(): number;
   status(): void;
   ask(length: number): number;
+  knows(length: number, size: number): number;
+  is_page(length: number): number;
+  foreign(length: number): void;
+  page(file: number, size: number): number;
+  block(block: number): void;
+  block_more(): number;
   answer(): number;
   answer_length(): number;
 }
@@ -96,8 +120,8 @@ export class Module {
     return new Module(calls, said);
   }
 
-  private put(text: string): number {
-    const bytes = new TextEncoder().encode(text);
+  private put(text: string | Uint8Array): number {
+    const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const place = this.calls.room(bytes.length);
     at(this.calls.memory, place, bytes.length).set(bytes);
     return bytes.length;
@@ -113,17 +137,67 @@ export class Module {
     try {
       return what();
     } catch (error) {
-      if (error instanceof ModuleEnd) throw error;
+      if (error instanceof ModuleEnd || error instanceof Refusal) throw error;
       throw new ModuleEnd(this.said.text.trim() || String(error));
     }
   }
 
+  private takeText(): string {
+    return new TextDecoder().decode(this.take());
+  }
+
   /** Reads the files as one trace; false: it cannot, and the status tells why. */
-  load(files: readonly ModuleFile[]): boolean {
+  load(inputs: readonly ModuleInput[]): boolean {
     return this.call(() => {
-      for (const { number, name, bytes, machine, offset } of files)
-        this.calls.add(number, this.put(name), bytes, machine, offset);
+      for (const { number, name, offset, files } of inputs) {
+        this.calls.input(number, this.put(name), offset);
+        for (const { number, name, bytes, machine } of files)
+          this.calls.add(number, this.put(name), bytes, machine);
+      }
       return this.calls.load() !== 0;
+    });
+  }
+
+  /** Whether a reader knows what begins so. */
+  knows(head: Uint8Array, size: number): boolean {
+    return this.call(() => this.calls.knows(this.put(head), size) !== 0);
+  }
+
+  isPage(head: Uint8Array): boolean {
+    return this.call(() => this.calls.is_page(this.put(head)) !== 0);
+  }
+
+  /** What it is that no reader knows, in words; empty: it does not know either. */
+  foreign(head: Uint8Array): string {
+    return this.call(() => {
+      this.calls.foreign(this.put(head));
+      return this.takeText();
+    });
+  }
+
+  /** The traces in the page that a file is; a text: why it cannot tell. */
+  page(file: number, bytes: number): PageBlock[] | string {
+    return this.call(() => {
+      const good = this.calls.page(file, bytes) !== 0;
+      const answer = this.takeText();
+      if (!good) return answer;
+      const blocks = JSON.parse(answer) as [number, number, number, number][];
+      return blocks.map(([start, end, form, open]) => ({
+        ...{ start, end },
+        ...{ plain: form === 0, open: open !== 0 },
+      }));
+    });
+  }
+
+  /** The text of one of them; false: it is damaged where it ends. */
+  blockText(block: number, take: (bytes: Uint8Array) => boolean): boolean {
+    return this.call(() => {
+      this.calls.block(block);
+      for (;;) {
+        const good = this.calls.block_more() !== 0;
+        const bytes = this.take();
+        if (bytes.length === 0 || !take(bytes) || !good) return good;
+      }
     });
   }
 
@@ -131,7 +205,7 @@ export class Module {
   status(): string {
     return this.call(() => {
       this.calls.status();
-      return new TextDecoder().decode(this.take());
+      return this.takeText();
     });
   }
 

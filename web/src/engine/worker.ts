@@ -1,54 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker that holds an engine: it reads one trace, telling how far it is, and then answers one
-// question after the other.
+// question after the other.  Or it unpacks one file, and that is all.
 
-import type { FromWorker, ToWorker, WorkerFile } from './messages';
+import { Refusal } from '../unpack/streams';
+import { BlobBytes } from './blobs';
+import type { FromWorker, ToWorker, WorkerFile, WorkerInput } from './messages';
 import { Module, ModuleEnd, type Reading } from './module';
-
-/** Workers alone have it, and the page's types do not know it. */
-declare const FileReaderSync: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer };
+import { unpackFile } from './unpacking';
 
 /** How often the page hears how far the reading is. */
 const TELL = 50;
-/** Of a file on the disk so much is read at once: each reading has a cost of its own. */
-const PIECE = 4 * 1024 * 1024;
-
 function tell(message: FromWorker): void {
   const transfer = message.kind === 'answer' ? [message.bytes.buffer] : [];
   self.postMessage(message, { transfer });
 }
 
-/** The files, and the piece of one of them that was read last. */
 class Files implements Reading {
-  private piece = { file: -1, start: 0, bytes: new Uint8Array(0) };
+  private readonly bytes: Map<number, BlobBytes>;
   begin: () => void = () => undefined;
 
-  constructor(private readonly files: readonly WorkerFile[]) {}
+  constructor(files: readonly WorkerFile[]) {
+    this.bytes = new Map(files.map(({ number, data }) => [number, new BlobBytes(data)]));
+  }
 
   read(number: number, offset: number, into: Uint8Array): boolean {
-    const data = this.files.find((file) => file.number === number)?.data;
-    if (!data) return false;
     try {
-      into.set(this.ofBlob(number, data, offset, into.length));
-      return true;
+      const bytes = this.bytes.get(number)?.read(offset, into.length);
+      if (bytes) into.set(bytes);
+      return bytes !== undefined;
     } catch {
       return false; // The file has changed, or has gone.
     }
-  }
-
-  private ofBlob(file: number, blob: Blob, offset: number, size: number): Uint8Array {
-    const { piece } = this;
-    const inside =
-      piece.file === file &&
-      offset >= piece.start &&
-      offset + size <= piece.start + piece.bytes.length;
-    if (!inside) {
-      const whole = blob.slice(offset, offset + Math.max(PIECE, size));
-      const bytes = new Uint8Array(new FileReaderSync().readAsArrayBuffer(whole));
-      this.piece = { file, start: offset, bytes };
-    }
-    const from = offset - this.piece.start;
-    return this.piece.bytes.subarray(from, from + size);
   }
 }
 
@@ -63,8 +45,8 @@ function end(error: unknown): void {
   self.close();
 }
 
-async function open(code: WebAssembly.Module, given: readonly WorkerFile[]): Promise<void> {
-  const files = new Files(given);
+async function open(code: WebAssembly.Module, given: readonly WorkerInput[]): Promise<void> {
+  const files = new Files(given.flatMap(({ files }) => files));
   const started = await Module.start(code, files);
   let told = performance.now();
   files.begin = () => {
@@ -77,6 +59,16 @@ async function open(code: WebAssembly.Module, given: readonly WorkerFile[]): Pro
   files.begin = () => undefined;
   module = started;
   tell({ kind: 'status', members: started.status() });
+}
+
+async function unpack(code: WebAssembly.Module, file: { name: string; data: Blob }): Promise<void> {
+  try {
+    const tellBytes = (bytes: number): void => tell({ kind: 'gone over', bytes });
+    tell({ kind: 'unpacked', ...(await unpackFile(code, file, tellBytes)) });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    tell({ kind: 'refused', message: error.message, why: error.kind });
+  }
 }
 
 function answerNext(): void {
@@ -95,7 +87,9 @@ function answerNext(): void {
 turn.port1.onmessage = answerNext;
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'open') {
-    open(data.code, data.files).catch(end);
+    open(data.code, data.inputs).catch(end);
+  } else if (data.kind === 'unpack') {
+    unpack(data.code, data).catch(end);
   } else if (data.kind === 'ask') {
     waiting.set(data.id, data.question);
     turn.port2.postMessage(null);

@@ -52,9 +52,10 @@ export interface Status {
   };
 }
 
-/** What advice goes by; of "room" there is none on the disk, files are too "many". */
+/** What advice goes by; of "room" there is none on the disk, of "memory" none in a page, files are
+ * too "many". */
 export type ErrorKind =
-  'many' | 'io' | 'syntax' | 'unsupported' | 'limit' | 'usage' | 'room' | 'other';
+  'many' | 'memory' | 'io' | 'syntax' | 'unsupported' | 'limit' | 'usage' | 'room' | 'other';
 
 export interface Sketch {
   length_ns: number;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers of this page: each is an engine of its own, and is ended with what it was for.
+
+import { EngineError } from '../model/engine';
+import type { ErrorKind } from '../model/opening';
+import type { FromWorker, ToWorker, UnpackedPart } from '../engine/messages';
+
+/** The bundled text of engine/worker.ts; the build puts it here. */
+declare const WORKER_TEXT: string;
+
+/** What the engine says last when memory is at its end. */
+const EXHAUSTED = /out of memory/;
+
+export function startWorker(): Worker {
+  const address = URL.createObjectURL(new Blob([WORKER_TEXT], { type: 'text/javascript' }));
+  const worker = new Worker(address);
+  URL.revokeObjectURL(address);
+  return worker;
+}
+
+/** Why an engine has ended that said this. */
+export function reasonOf(words: string): { message: string; kind: ErrorKind } {
+  return EXHAUSTED.test(words)
+    ? { message: 'the memory that a page can have is not enough for it', kind: 'memory' }
+    : { message: `the engine in this page has ended: ${words}`, kind: 'other' };
+}
+
+export const NOT_STARTED = 'the engine in this page could not be started';
+
+export interface Found {
+  parts: UnpackedPart[];
+  /** What was left out, or is not whole, in words. */
+  notes: string[];
+}
+
+/** The traces in a file; `told` hears how many of its bytes were gone over. */
+export function unpackApart(
+  code: WebAssembly.Module,
+  file: { name: string; data: Blob },
+  told: (bytes: number) => void,
+  signal: AbortSignal,
+): Promise<Found> {
+  const worker = startWorker();
+  let bytes = 0;
+  const found = new Promise<Found>((done, failed) => {
+    const refuse = (message: string, kind: ErrorKind): void =>
+      failed(new EngineError(message, false, null, kind));
+    worker.onerror = () => refuse(NOT_STARTED, 'other');
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      if (data.kind === 'unpacked') done(data);
+      else if (data.kind === 'gone over') told(Math.min((bytes += data.bytes), file.data.size));
+      else if (data.kind === 'refused') refuse(data.message, data.why);
+      else if (data.kind === 'end') {
+        const { message, kind } = reasonOf(data.message);
+        refuse(message, kind);
+      }
+    };
+    signal.addEventListener('abort', () => failed(new DOMException('stopped', 'AbortError')));
+    const message: ToWorker = { kind: 'unpack', code, name: file.name, data: file.data };
+    worker.postMessage(message);
+  });
+  return found.finally(() => worker.terminate());
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of the browser as bytes that a worker reads when they are wanted.
+
+import type { Bytes, Room, Spool } from '../unpack/bytes';
+
+/** Workers alone have it, and the page's types do not know it. */
+declare const FileReaderSync: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer };
+
+/** Each reading has a cost of its own: so much is read at once. */
+const PIECE = 4 * 1024 * 1024;
+
+export class BlobBytes implements Bytes {
+  /** The piece that was read last. */
+  private start = 0;
+  private piece = new Uint8Array(0);
+
+  /** `told` hears how many bytes were read anew. */
+  constructor(
+    readonly blob: Blob,
+    private readonly told: (bytes: number) => void = () => undefined,
+  ) {}
+
+  get size(): number {
+    return this.blob.size;
+  }
+
+  read(offset: number, length: number): Uint8Array {
+    const end = Math.min(offset + length, this.size);
+    if (offset < this.start || end > this.start + this.piece.length) {
+      const whole = this.blob.slice(offset, offset + Math.max(PIECE, length));
+      this.piece = new Uint8Array(new FileReaderSync().readAsArrayBuffer(whole));
+      this.start = offset;
+      this.told(this.piece.length);
+    }
+    return this.piece.subarray(offset - this.start, end - this.start);
+  }
+
+  part(start: number, end: number): Bytes {
+    return new BlobBytes(this.blob.slice(start, end));
+  }
+}
+
+export function blobOf(bytes: Bytes): Blob {
+  if (bytes instanceof BlobBytes) return bytes.blob;
+  throw new Error('bytes that are no file of the browser');
+}
+
+/** What is gathered becomes a file of the browser whenever there is so much of it. */
+const GATHERED = 16 * 1024 * 1024;
+
+class BlobSpool implements Spool {
+  private readonly blobs: Blob[] = [];
+  private pieces: Uint8Array<ArrayBuffer>[] = [];
+  private length = 0;
+
+  add(bytes: Uint8Array): void {
+    this.pieces.push(bytes as Uint8Array<ArrayBuffer>);
+    this.length += bytes.length;
+    if (this.length >= GATHERED) this.put();
+  }
+
+  private put(): void {
+    this.blobs.push(new Blob(this.pieces));
+    this.pieces = [];
+    this.length = 0;
+  }
+
+  finish(): Bytes {
+    this.put();
+    return new BlobBytes(new Blob(this.blobs));
+  }
+}
+
+export const blobRoom: Room = {
+  spool: () => new BlobSpool(),
+  join: (first, second) => new BlobBytes(new Blob([blobOf(first), blobOf(second)])),
+};

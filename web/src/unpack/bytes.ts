@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that lie somewhere, and a place where bytes are gathered: in a worker files of the browser,
+// in tests arrays.
+
+export interface Bytes {
+  readonly size: number;
+  /** As many as there are, at most `length`. */
+  read(offset: number, length: number): Uint8Array;
+  /** The same bytes without a copy, from `start` to before `end`. */
+  part(start: number, end: number): Bytes;
+}
+
+export interface Spool {
+  /** Takes the array over. */
+  add(bytes: Uint8Array): void;
+  finish(): Bytes;
+}
+
+export interface Room {
+  spool(): Spool;
+  /** One behind the other. */
+  join(first: Bytes, second: Bytes): Bytes;
+}
+
+/** What is read of a container at once. */
+const PIECE = 1024 * 1024;
+
+/** All bytes from `from` on, in pieces; false from `take` ends it. */
+export function eachPiece(
+  bytes: Bytes,
+  from: number,
+  take: (piece: Uint8Array, last: boolean) => boolean,
+): void {
+  for (let at = from; at < bytes.size; at += PIECE) {
+    const more = take(bytes.read(at, PIECE), at + PIECE >= bytes.size);
+    if (!more) return;
+  }
+}

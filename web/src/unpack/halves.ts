@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A split trace: x.key and x.data.
+
+function areHalves(key: string, data: string): boolean {
+  return key.endsWith('.key') && data.endsWith('.data') && key.slice(0, -3) === data.slice(0, -4);
+}
+
+/** The two halves of a split trace become one, in the key's place. */
+export function joinHalves<T extends { name: string }>(
+  parts: T[],
+  join: (key: T, data: T) => T,
+): T[] {
+  const second = new Set<T>();
+  const joined = parts.map((part) => {
+    const data = parts.find(({ name }) => areHalves(part.name, name));
+    if (data) second.add(data);
+    return data ? { of: part, part: join(part, data) } : { of: part, part };
+  });
+  return joined.filter(({ of }) => !second.has(of)).map(({ part }) => part);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The traces in a file, as src/unpack and src/cli/inputs.c find them: it may be one itself, packed,
+// an archive of several, a page, and all that in each other.  Nothing here trusts its input.
+
+import { isTar, untar, unzip, type Taker } from './archives';
+import type { Bytes, Room } from './bytes';
+import { joinHalves } from './halves';
+import { findZlib, gunzip, Refusal, unzlib, unzstd } from './streams';
+
+export interface Part {
+  name: string;
+  bytes: Bytes;
+  /** Those of one page are of one machine and have one number; null: of a machine of its own. */
+  machine: number | null;
+}
+
+/** A trace in an HTML page: where it stands, and, where it is not plain, its text. */
+export interface Block {
+  start: number;
+  end: number;
+  plain: boolean;
+  /** The page ends within it. */
+  open: boolean;
+}
+
+/** What only the engine knows. */
+export interface Judge {
+  knows(head: Uint8Array, size: number): boolean;
+  isPage(head: Uint8Array): boolean;
+  /** What no reader knows, in words; empty: it does not know either. */
+  foreign(head: Uint8Array): string;
+  /** Throws a Refusal. */
+  blocks(page: Bytes): Block[];
+  /** False: it is damaged there. */
+  blockText(page: Bytes, block: number, take: (bytes: Uint8Array) => boolean): boolean;
+}
+
+export interface Unpacked {
+  parts: Part[];
+  /** What was left out, or is not whole, in words. */
+  notes: string[];
+}
+
+const HEAD = 4096;
+/** A container inside a container inside a container is as far as it goes. */
+const NESTING = 3;
+const MOST_PARTS = 64;
+const FREE = 2 ** 30;
+const RATIO = 256;
+/** What a page can hold at all. */
+const CEILING = 2 ** 32;
+
+type Kind = 'page' | 'zlib' | 'gzip' | 'zstd' | 'zip' | 'tar';
+
+function begins(head: Uint8Array, ...magic: number[]): boolean {
+  return magic.every((byte, i) => head[i] === byte);
+}
+
+function archiveKind(head: Uint8Array): Kind | null {
+  if (begins(head, 0x1f, 0x8b)) return 'gzip';
+  if (begins(head, 0x28, 0xb5, 0x2f, 0xfd)) return 'zstd';
+  if (begins(head, 0x50, 0x4b, 3, 4)) return 'zip';
+  return isTar(head) ? 'tar' : null;
+}
+
+/** Null: it is no container, or looks more like a trace. */
+function kindOf(head: Uint8Array, size: number, judge: Judge): Kind | null {
+  if (judge.isPage(head)) return 'page';
+  if (findZlib(head)) return 'zlib';
+  const kind = archiveKind(head);
+  return kind && !judge.knows(head, size) ? kind : null;
+}
+
+/** One container, and what is taken out of it. */
+class Taking implements Taker {
+  readonly parts: Part[] = [];
+  foreign = '';
+
+  constructor(
+    private readonly container: Part,
+    private readonly of: { judge: Judge; room: Room; grown: (bytes: number) => void },
+  ) {}
+
+  private wanted(head: Uint8Array): boolean {
+    const { judge } = this.of;
+    const packed = judge.isPage(head) || findZlib(head) !== null || archiveKind(head) !== null;
+    if (!packed && !judge.knows(head, Number.MAX_SAFE_INTEGER)) {
+      this.foreign ||= judge.foreign(head);
+      return false;
+    }
+    if (this.parts.length === MOST_PARTS)
+      throw new Refusal(`an archive with more than ${MOST_PARTS} traces: unpack it first`, 'limit');
+    return true;
+  }
+
+  private add(name: string, bytes: Bytes): void {
+    const full = name ? `${this.container.name}: ${name}` : this.container.name;
+    this.parts.push({ name: full, bytes, machine: this.container.machine });
+  }
+
+  /** The first bytes are gathered until there are enough to tell what it is. */
+  begin(name: string): ReturnType<Taker['begin']> {
+    const spool = this.of.room.spool();
+    let head = new Uint8Array(0);
+    let wanted: boolean | null = null;
+    const decide = (): boolean => {
+      wanted = this.wanted(head.subarray(0, HEAD));
+      if (wanted) spool.add(head);
+      return wanted;
+    };
+    return {
+      take: (bytes) => {
+        if (wanted === false) return false;
+        this.of.grown(bytes.length);
+        if (wanted) {
+          spool.add(bytes);
+          return true;
+        }
+        const all = new Uint8Array(head.length + bytes.length);
+        all.set(head);
+        all.set(bytes, head.length);
+        head = all;
+        return head.length < HEAD || decide();
+      },
+      end: () => {
+        if (wanted ?? (head.length > 0 && decide())) this.add(name, spool.finish());
+      },
+    };
+  }
+
+  plain(name: string, bytes: Bytes): void {
+    if (bytes.size > 0 && this.wanted(bytes.read(0, HEAD))) this.add(name, bytes);
+  }
+}
+
+function unpackStream(kind: Kind, packed: Bytes, taker: Taker): boolean {
+  const { take, end } = taker.begin('');
+  const place = kind === 'zlib' ? findZlib(packed.read(0, HEAD)) : null;
+  const whole = place
+    ? unzlib(packed, place, take)
+    : (kind === 'gzip' ? gunzip : unzstd)(packed, take);
+  end(whole);
+  return whole;
+}
+
+function unpackPage(page: Bytes, judge: Judge, taker: Taking, notes: string[]): boolean {
+  const blocks = judge.blocks(page);
+  let whole = true;
+  blocks.forEach((block, i) => {
+    const name = blocks.length === 1 ? '' : `block ${i + 1}`;
+    const before = taker.parts.length;
+    if (block.plain) {
+      taker.plain(name, page.part(block.start, block.end));
+    } else {
+      const { take, end } = taker.begin(name);
+      const good = judge.blockText(page, i, take);
+      end(good);
+      whole &&= good;
+    }
+    whole &&= !block.open;
+    if (taker.parts.length === before && block.end > block.start)
+      notes.push(
+        `block ${i + 1}, ${block.end - block.start} bytes at byte ${block.start}, ` +
+          'is of no known format: left out',
+      );
+  });
+  return whole;
+}
+
+export class Unpacking {
+  private readonly notes: string[] = [];
+  private readonly ceiling: number;
+  private total = 0;
+  private machines = 0;
+
+  constructor(
+    private readonly judge: Judge,
+    private readonly room: Room,
+    private readonly file: { name: string; bytes: Bytes },
+  ) {
+    this.ceiling = Math.min(FREE + RATIO * file.bytes.size, CEILING);
+  }
+
+  private grown(bytes: number): void {
+    this.total += bytes;
+    if (this.total <= this.ceiling) return;
+    const most = `it unpacks to more than ${this.ceiling} bytes, the ceiling`;
+    if (this.ceiling < CEILING) throw new Refusal(`${most} for its size`, 'limit');
+    throw new Refusal(`${most} of a page`, 'memory');
+  }
+
+  private take(container: Part, kind: Kind): Part[] {
+    const { judge, room } = this;
+    const taking = new Taking(container, { judge, room, grown: (bytes) => this.grown(bytes) });
+    const { bytes } = container;
+    const whole =
+      kind === 'page'
+        ? unpackPage(bytes, judge, taking, this.notes)
+        : kind === 'zip'
+          ? unzip(bytes, taking)
+          : kind === 'tar'
+            ? untar(bytes, taking)
+            : unpackStream(kind, bytes, taking);
+    if (taking.parts.length === 0) throw this.nothing(kind, whole, taking.foreign);
+    if (!whole) this.notes.push('the container ends early or is damaged: what came before is read');
+    return joinHalves(taking.parts, (key, data) => ({
+      ...key,
+      bytes: room.join(key.bytes, data.bytes),
+    }));
+  }
+
+  private nothing(kind: Kind, whole: boolean, foreign: string): Refusal {
+    const what = kind === 'page' ? 'an HTML page' : 'a container (gzip, zlib, zstd, zip or tar)';
+    if (foreign)
+      return new Refusal(`a container without a trace in it: found ${foreign}`, 'unsupported');
+    if (whole || kind === 'page')
+      return new Refusal(`${what} without a trace in it`, 'unsupported');
+    return new Refusal('damaged container: it cannot be unpacked', 'syntax');
+  }
+
+  /** Throws a Refusal when there is no trace in it; what is no container is left to the reader. */
+  run(): Unpacked {
+    const { name, bytes } = this.file;
+    const parts: Part[] = [];
+    const stack = [{ part: { name, bytes, machine: null } as Part, nesting: 0 }];
+    for (let next = stack.pop(); next; next = stack.pop()) {
+      const { part, nesting } = next;
+      const head = part.bytes.read(0, HEAD);
+      const kind = nesting < NESTING ? kindOf(head, part.bytes.size, this.judge) : null;
+      if (!kind) {
+        parts.push(part);
+        continue;
+      }
+      if (kind === 'page') part.machine ??= this.machines++;
+      const inside = this.take(part, kind).map((each) => ({ part: each, nesting: nesting + 1 }));
+      stack.push(...inside.reverse());
+    }
+    return { parts, notes: this.notes };
+  }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers: what is found in them, in which order and under which names, and what becomes of
+// those that end early, are damaged, nested or made to be too large.
+import { strict as assert } from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync, strFromU8, strToU8, zipSync, zlibSync, type Zippable } from 'fflate';
+import type { Bytes, Room } from '../src/unpack/bytes';
+import { findZlib } from '../src/unpack/streams';
+import { Unpacking, type Judge } from '../src/unpack/unpack';
+
+class ArrayBytes implements Bytes {
+  constructor(readonly bytes: Uint8Array) {}
+  get size(): number {
+    return this.bytes.length;
+  }
+  read(offset: number, length: number): Uint8Array {
+    return this.bytes.subarray(offset, offset + length);
+  }
+  part(start: number, end: number): Bytes {
+    return new ArrayBytes(this.bytes.slice(start, end));
+  }
+}
+
+function together(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+const whole = (bytes: Bytes): Uint8Array => bytes.read(0, bytes.size);
+
+const room: Room = {
+  spool() {
+    const pieces: Uint8Array[] = [];
+    return {
+      add: (bytes) => void pieces.push(bytes),
+      finish: () => new ArrayBytes(together(pieces)),
+    };
+  },
+  join: (first, second) => new ArrayBytes(together([whole(first), whole(second)])),
+};
+
+/** What begins with "trace" is one; a page has one plain trace behind its first line. */
+const judge: Judge = {
+  knows: (head) => text(head).startsWith('trace'),
+  isPage: (head) => text(head).startsWith('<html>'),
+  foreign: (head) => (text(head).startsWith('foreign') ? 'a foreign file' : ''),
+  blocks: (page) => [
+    { start: 7, end: page.size, plain: true, open: false },
+    { start: 7, end: page.size, plain: false, open: false },
+  ],
+  blockText: (page, _block, take) => take(page.read(7, page.size)),
+};
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+function found(name: string, bytes: Uint8Array): [string, string, number | null][] {
+  const { parts } = new Unpacking(judge, room, { name, bytes: new ArrayBytes(bytes) }).run();
+  return parts.map((part) => [part.name, text(whole(part.bytes)), part.machine]);
+}
+
+function notes(bytes: Uint8Array): string[] {
+  return new Unpacking(judge, room, { name: 'x', bytes: new ArrayBytes(bytes) }).run().notes;
+}
+
+const zip = (files: Zippable): Uint8Array => zipSync(files);
+const gzip = (bytes: Uint8Array | string): Uint8Array =>
+  gzipSync(typeof bytes === 'string' ? strToU8(bytes) : bytes);
+
+/** A member as ustar has it; `kind` '0' is a file. */
+function tarMember(name: string, content: string, kind = '0'): Uint8Array {
+  const body = strToU8(content);
+  const head = new Uint8Array(512);
+  head.set(strToU8(name), 0);
+  head.set(strToU8(body.length.toString(8).padStart(11, '0')), 124);
+  head.set(strToU8(' '.repeat(8)), 148);
+  head.set(strToU8(kind), 156);
+  head.set(strToU8('ustar\0' + '00'), 257);
+  const sum = head.reduce((all, byte) => all + byte, 0);
+  head.set(strToU8(`${sum.toString(8).padStart(6, '0')}\0 `), 148);
+  return together([head, body, new Uint8Array((512 - (body.length % 512)) % 512)]);
+}
+
+const tar = (...members: Uint8Array[]): Uint8Array => together([...members, new Uint8Array(1024)]);
+
+test('what is no container is left as it is, whatever it is', () => {
+  assert.deepEqual(found('a', strToU8('trace 1')), [['a', 'trace 1', null]]);
+  assert.deepEqual(found('a', strToU8('anything')), [['a', 'anything', null]]);
+});
+
+test('a stream has the name of its file', () => {
+  assert.deepEqual(found('a.gz', gzip('trace 1')), [['a.gz', 'trace 1', null]]);
+  const zlib = zlibSync(strToU8('trace 2'));
+  assert.deepEqual(found('a.z', zlib), [['a.z', 'trace 2', null]]);
+});
+
+test('streams of gzip one behind the other are one', () => {
+  assert.deepEqual(found('a', together([gzip('trace 1'), gzip(' and 2')])), [
+    ['a', 'trace 1 and 2', null],
+  ]);
+});
+
+test('a zip has its traces in their order, under both names', () => {
+  const packed = zip({
+    'b/2.json': strToU8('trace 2'),
+    'readme.txt': strToU8('words'),
+    '1.json': [strToU8('trace 1'), { level: 0 }],
+  });
+  assert.deepEqual(found('x.zip', packed), [
+    ['x.zip: b/2.json', 'trace 2', null],
+    ['x.zip: 1.json', 'trace 1', null],
+  ]);
+});
+
+test('a tar has its files, with long names', () => {
+  const long = `${'folder/'.repeat(20)}x.trace`;
+  const pax = `${`30 path=${long}`.length + 4} path=${long}\n`;
+  const packed = tar(
+    tarMember('a.trace', 'trace 1'),
+    tarMember('link', 'trace no', '2'),
+    tarMember('././@LongLink', `${long}\0`, 'L'),
+    tarMember('short', 'trace 2'),
+    tarMember('pax', pax, 'x'),
+    tarMember('short', 'trace 3'),
+  );
+  const expected = [
+    ['x: a.trace', 'trace 1', null],
+    [`x: ${long}`, 'trace 2', null],
+    [`x: ${long}`, 'trace 3', null],
+  ];
+  assert.deepEqual(found('x', packed), expected);
+  assert.deepEqual(found('x', gzip(packed)), expected);
+});
+
+test('the halves of a split trace are put together', () => {
+  const packed = zip({ 'a.data': strToU8('trace data'), 'a.key': strToU8('trace key,') });
+  assert.deepEqual(found('x', packed), [['x: a.key', 'trace key,trace data', null]]);
+});
+
+test('traces of a page are of one machine', () => {
+  assert.deepEqual(found('x', strToU8('<html>\ntrace 1')), [
+    ['x: block 1', 'trace 1', 0],
+    ['x: block 2', 'trace 1', 0],
+  ]);
+});
+
+test('a stream that ends early gives what came before, and that is said', () => {
+  const words = `trace ${Array.from({ length: 20000 }, (_, i) => i * 7919).join(' ')}`;
+  const packed = gzip(words);
+  const cut = packed.subarray(0, packed.length >> 1);
+  const [first] = found('x', cut);
+  assert(words.startsWith(first?.[1] ?? '-'));
+  assert((first?.[1].length ?? 0) > words.length / 3);
+  assert.match(notes(cut).join(), /ends early/);
+  assert.deepEqual(notes(packed), []);
+});
+
+test('a zip that ends early gives the members before', () => {
+  const packed = zip({ a: strToU8('trace 1'), b: strToU8('trace 2') });
+  const second = packed.findIndex((byte, at) => at > 4 && byte === 0x50 && packed[at + 2] === 3);
+  const cut = packed.subarray(0, second + 35);
+  assert.deepEqual(found('x', cut)[0], ['x: a', 'trace 1', null]);
+  assert.match(notes(cut).join(), /ends early/);
+});
+
+test('a tar with a damaged head gives the members before', () => {
+  const packed = tar(tarMember('a', 'trace 1'), tarMember('b', 'trace 2'));
+  packed[1024] = 33;
+  assert.deepEqual(found('x', packed), [['x: a', 'trace 1', null]]);
+  assert.match(notes(packed).join(), /damaged/);
+});
+
+test('a container without a trace says so, and what is in it', () => {
+  assert.throws(() => found('x', zip({ a: strToU8('words') })), /without a trace in it/);
+  assert.throws(() => found('x', gzip('foreign')), /found a foreign file/);
+  assert.throws(() => found('x', new Uint8Array([0x1f, 0x8b, 8, 0, 1, 2])), /damaged/);
+});
+
+test('containers in containers end somewhere', () => {
+  let packed: Uint8Array = strToU8('trace 1');
+  for (let i = 0; i < 3; i++) packed = gzip(packed);
+  assert.deepEqual(found('x', packed), [['x', 'trace 1', null]]);
+  // One more is left to the readers, who do not know it.
+  assert.deepEqual(found('x', gzip(packed))[0]?.[1].slice(0, 1), '\x1f');
+});
+
+test('an archive of very many traces is refused', () => {
+  const many = (count: number): Uint8Array =>
+    zip(Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}`, strToU8('trace')])));
+  assert.equal(found('x', many(64)).length, 64);
+  assert.throws(() => found('x', many(65)), /more than 64 traces/);
+});
+
+test('what atrace -z prints is found behind its line, without the returns of a terminal', () => {
+  const stream = zlibSync(strToU8(`trace ${'\n\r\n'.repeat(300)}${Math.PI}\n`));
+  for (const returns of ['', '\r', '\r\r']) {
+    const latin = `capturing\nTRACE:\n${strFromU8(stream, true)}`.replaceAll('\n', `${returns}\n`);
+    const printed = strToU8(latin, true);
+    assert.deepEqual(findZlib(printed)?.returns, returns.length);
+    assert.equal(found('x', printed)[0]?.[1].length, 6 + 900 + 18);
+  }
+  assert.equal(findZlib(strToU8('TRACE:\nno stream')), null);
+});
