@@ -263,7 +263,11 @@ static void leaves_signals_of_others(void **state)
         return;
     }
     sigaction(SIGPROF, &theirs, &before);
+    assert_int_equal(tvrec_sampler_use(sampler, TVREC_STACK_FP, SIGPROF), 0);
     assert_int_equal(tvrec_sampler_start(sampler, 100), -EBUSY);
+    assert_int_equal(tvrec_sampler_use(sampler, TVREC_STACK_FP, 0), 0);
+    assert_int_equal(tvrec_sampler_start(sampler, 100), 0); /* by another one */
+    assert_int_equal(tvrec_sampler_stop(sampler), 0);
     assert_int_equal(tvrec_sampler_use(sampler, TVREC_STACK_FP, SIGRTMIN + 3), 0);
     assert_int_equal(tvrec_sampler_start(sampler, 100), 0);
     tvrec_sampler_free(sampler);
