@@ -65,6 +65,7 @@ struct tv_area_head {
     _Atomic uint32_t overflow, dropped;
     char vm[16];
     char path[TV_AREA_PATH];
+    uint32_t locked; /* the file, as long as the process has it */
 };
 
 struct tv_area {

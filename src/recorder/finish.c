@@ -6,15 +6,17 @@
  * A signal's handler does nothing itself: it wakes a thread that was waiting all the time, waits
  * until that has written the file, and lets the signal do what it would have done.  The same thread
  * tells of an overflow, as that may come up in a handler too, and brings memory for records.
+ *
+ * It waits for a semaphore: a descriptor would be closed by programs that close all of them.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,7 +24,8 @@
 #include "recorder/state.h"
 
 #define HANDLER_WAIT_MS 10000
-#define LOOK_MS 50
+#define LOOK_NS 50000000L
+#define SECOND_NS 1000000000L
 
 static const int deadly[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGILL,  SIGABRT, SIGBUS,  SIGFPE,
                              SIGUSR1, SIGSEGV,   SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU,
@@ -30,23 +33,24 @@ static const int deadly[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGILL,  SIGABRT, SIGB
 #define DEADLY (sizeof deadly / sizeof deadly[0])
 
 static struct {
-    _Atomic int event; /* -1: nobody waits */
+    sem_t event;
+    _Atomic bool waits; /* there is a thread that waits for it */
     pthread_t thread;
     _Atomic bool overflowed, asked, quit, done, main_ended;
+    _Atomic int failed; /* 0, or a negative errno to tell of */
     bool ours[DEADLY];
     _Atomic(void (*)(void)) finish; /* NULL, or what is to be done beside a recording's end */
     int finish_pid;
     _Atomic bool stays; /* it outlives recordings */
-} watch = {.event = -1};
+} watch;
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void wake(void)
 {
-    uint64_t one = 1;
     int saved = errno;
-    if (watch.event >= 0 && write(watch.event, &one, sizeof one) < 0)
-        errno = saved;
+    if (atomic_load(&watch.waits))
+        sem_post(&watch.event);
     errno = saved;
 }
 
@@ -59,6 +63,22 @@ void tv_recorder_tell_overflow(void)
 {
     atomic_store(&watch.overflowed, true);
     wake();
+}
+
+void tv_recorder_tell_failure(int error)
+{
+    atomic_store(&watch.failed, error);
+    wake();
+}
+
+/* What the recording's threads had to say. */
+static void give_notice(void)
+{
+    int failed = atomic_exchange(&watch.failed, 0);
+    if (atomic_exchange(&watch.overflowed, false))
+        tv_recorder_notice(TV_RECORDING_OVERFLOWED, 0);
+    if (failed != 0)
+        tv_recorder_notice(TV_RECORDING_FAILED, failed);
 }
 
 /* Are we alone, but for a main thread that has ended? */
@@ -74,16 +94,29 @@ static bool is_last(void)
     return tasks && threads <= 2 + atomic_load(&tv_recorder.own_threads);
 }
 
+/* True: something has happened, or a signal has come in between. */
+static bool wait_briefly(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    return sem_timedwait(&watch.event, &until) == 0 || errno == EINTR;
+}
+
 /* False: there is nothing to wait for any more. */
 static bool wait_for_event(void)
 {
-    uint64_t count;
-    struct pollfd event = {.fd = watch.event, .events = POLLIN};
-    bool looks = atomic_load(&watch.main_ended);
-    int ready = poll(&event, 1, looks ? LOOK_MS : -1);
-    if (ready > 0 && read(watch.event, &count, sizeof count) < 0)
-        return errno == EINTR;
-    return ready != 0 || !is_last();
+    bool woken = true;
+    if (atomic_load(&watch.main_ended))
+        woken = wait_briefly();
+    else
+        sem_wait(&watch.event);
+    /* Who has called meanwhile is seen to with the first. */
+    while (sem_trywait(&watch.event) == 0)
+        continue;
+    return woken || !is_last();
 }
 
 static void finish_all(void)
@@ -114,8 +147,7 @@ static void *wait_for_events(void *unused)
     bring_memory();
     while (!atomic_load(&watch.quit) && wait_for_event()) {
         bring_memory();
-        if (atomic_exchange(&watch.overflowed, false))
-            tv_recorder_notice(TV_RECORDING_OVERFLOWED, 0);
+        give_notice();
         if (!atomic_load(&watch.asked))
             continue;
         finish_all();
@@ -140,7 +172,7 @@ static void restore(int signal_number)
 static void on_signal(int signal_number)
 {
     int saved = errno;
-    if (tv_recorder.pid == (int)getpid() && watch.event >= 0) {
+    if (tv_recorder.pid == (int)getpid() && atomic_load(&watch.waits)) {
         struct tv_recorder_thread *self = tv_recorder_self;
         /* The event that was interrupted never goes on. */
         if (self)
@@ -218,9 +250,7 @@ static void after_fork_in_child(void)
     struct tv_recording_options options = tv_recorder.options;
     tv_recorder_inside--;
     give_signals_back();
-    if (watch.event >= 0)
-        close(watch.event);
-    watch.event = -1;
+    atomic_store(&watch.waits, false);
     atomic_store(&watch.finish, NULL);
     atomic_store(&watch.stays, false);
     tv_recorder_forget();
@@ -248,18 +278,17 @@ static void begin_thread(bool ends)
     atomic_store(&watch.asked, false);
     atomic_store(&watch.done, false);
     atomic_store(&watch.overflowed, false);
-    int event = eventfd(0, EFD_CLOEXEC);
-    if (event < 0)
-        return; /* no thread to look after the end: the recording itself does without */
-    watch.event = event;
+    atomic_store(&watch.failed, 0);
+    sem_init(&watch.event, 0, 0);
+    atomic_store(&watch.waits, true);
     atomic_store(&tv_recorder.watcher, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int failed = pthread_create(&watch.thread, NULL, wait_for_events, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (failed != 0) {
-        watch.event = -1;
-        close(event);
+        /* No thread to look after the end: the recording itself does without. */
+        atomic_store(&watch.waits, false);
         return;
     }
     /* Before a sampler looks at the threads: this one is not the program's. */
@@ -272,7 +301,7 @@ static void begin_thread(bool ends)
 int tv_recorder_watch(void)
 {
     /* One for a sampler is one for all. */
-    if (watch.event < 0)
+    if (!atomic_load(&watch.waits))
         begin_thread(tv_recorder.options.finish_at_end);
     return 0;
 }
@@ -284,14 +313,14 @@ void tv_recorder_watch_for(void (*finish)(void))
     tv_recorder.pid = watch.finish_pid = (int)getpid();
     atomic_store(&watch.stays, true);
     atomic_store(&watch.finish, finish);
-    if (watch.event < 0)
+    if (!atomic_load(&watch.waits))
         begin_thread(true);
     tv_recorder_inside--;
 }
 
 static void end_thread(void)
 {
-    if (watch.event < 0)
+    if (!atomic_load(&watch.waits))
         return;
     give_signals_back();
     /* The thread itself stops the recording when a signal asks for it. */
@@ -300,8 +329,7 @@ static void end_thread(void)
     atomic_store(&watch.quit, true);
     wake();
     pthread_join(watch.thread, NULL);
-    close(watch.event);
-    watch.event = -1;
+    atomic_store(&watch.waits, false);
 }
 
 void tv_recorder_unwatch(void)
@@ -309,8 +337,7 @@ void tv_recorder_unwatch(void)
     if (!atomic_load(&watch.stays))
         end_thread();
     /* It did not come to it, or there is no such thread. */
-    if (atomic_exchange(&watch.overflowed, false))
-        tv_recorder_notice(TV_RECORDING_OVERFLOWED, 0);
+    give_notice();
 }
 
 /* exit() and the return from main come here. */

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "recorder/kept.h"
 #include "recorder/pages.h"
 
 #define TEXT_FIRST ((size_t)1 << 16)
@@ -57,9 +57,7 @@ static void write_name(const struct tv_method_list *list, const char *line, size
     memcpy(text, "M\t", 2);
     memcpy(text + 2, line, length);
     text[length + 2] = '\n';
-    /* A spool that cannot be written costs a name after a crash, nothing else. */
-    if (write(list->names_file, text, length + 3) < 0)
-        return;
+    tv_kept_append(list->names, text, length + 3); /* who began the list asks for its error */
 }
 
 uint32_t tv_method_list_add_line(struct tv_method_list *list, const char *line, size_t length)
@@ -79,7 +77,7 @@ uint32_t tv_method_list_add_line(struct tv_method_list *list, const char *line, 
     memcpy(list->text + list->used, line, length);
     list->used += length;
     list->ends[list->count++] = list->used;
-    if (list->names_file > 0)
+    if (list->names)
         write_name(list, line, length);
     return list->count;
 }

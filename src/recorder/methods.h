@@ -14,12 +14,14 @@
 #define TV_METHODS_LIMIT (UINT32_C(1) << 29)
 #define TV_METHOD_LINE 4096u /* a line is no longer */
 
+struct tv_kept;
+
 struct tv_method_list {
     char *text; /* lines one after the other, without line ends */
     size_t used, size;
     size_t *ends;
     uint32_t count, room;
-    int names_file; /* 0, or where each line goes too, behind "M\t" */
+    struct tv_kept *names; /* NULL, or where each line goes too, behind "M\t" */
 };
 
 /* 0: no memory, or no more numbers. */

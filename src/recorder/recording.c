@@ -9,7 +9,10 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,26 +22,82 @@
 struct tv_recorder tv_recorder = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                   .area_lock = PTHREAD_MUTEX_INITIALIZER,
                                   .spare_lock = ATOMIC_FLAG_INIT,
-                                  .file = -1,
-                                  .spool_file = -1};
+                                  .file = {.file = -1},
+                                  .names = {.file = -1}};
 
 #define WAIT_US 100
 #define WAITS 20000 /* two seconds for the events under way */
+#define SPOOLS 1000 /* of one number, in one folder */
+
+const char *tv_recording_error(int error)
+{
+    if (error == -EBADF)
+        return "the program has closed the recorder's file, and it is no longer there";
+    if (error == -ENOTSUP)
+        return "not a regular file, which alone can be written";
+    return strerror(-error);
+}
+
+/* A program may have closed it and opened a file of its own. */
+static bool has_standard_error(void)
+{
+    struct stat found;
+    return tv_recorder.error_inode == 0 ||
+           (fstat(STDERR_FILENO, &found) == 0 && found.st_dev == tv_recorder.error_device &&
+            found.st_ino == tv_recorder.error_inode);
+}
+
+static void remember_standard_error(void)
+{
+    struct stat found = {0};
+    if (fstat(STDERR_FILENO, &found) == 0) {
+        tv_recorder.error_device = found.st_dev;
+        tv_recorder.error_inode = found.st_ino;
+    }
+}
 
 void tv_recorder_notice(enum tv_recording_notice notice, int error)
 {
-    char line[TV_AREA_PATH + 128];
+    char line[2 * TV_AREA_PATH + 256], kept[TV_AREA_PATH + 64] = "";
     const struct tv_recording_options *options = &tv_recorder.options;
+    if (notice == TV_RECORDING_FAILED && atomic_exchange(&tv_recorder.told, true))
+        return;
     if (options->notify)
         options->notify(notice, options->arg);
-    if (options->quiet)
+    if (options->quiet || !has_standard_error())
         return;
+    if (tv_recorder.leaves_part)
+        snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.part);
     if (notice == TV_RECORDING_OVERFLOWED)
         snprintf(line, sizeof line, "traceview: the trace buffer is full, the recording ended\n");
     else
-        snprintf(line, sizeof line, "traceview: %s: %s\n", tv_recorder.path, strerror(-error));
+        snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.path,
+                 tv_recording_error(error), kept);
     if (write(STDERR_FILENO, line, strlen(line)) < 0)
         return;
+}
+
+void tv_recorder_check_names(void)
+{
+    if (tv_recorder.methods.names && tv_recorder.names.error != 0)
+        tv_recorder_notice(TV_RECORDING_FAILED, tv_recorder.names.error);
+}
+
+/* Absolute, as the host may go to another folder before the file is written, and not that of a
+ * link, which a new file would replace. */
+static int find_path(const char *path)
+{
+    char folder[TV_AREA_PATH] = "", *to = tv_recorder.path;
+    struct stat found;
+    int failed = tv_kept_check_path(path);
+    if (failed != 0)
+        return failed;
+    if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode))
+        return realpath(path, to) ? 0 : -errno;
+    if (path[0] != '/' && !getcwd(folder, sizeof folder))
+        return -errno;
+    int length = snprintf(to, TV_AREA_PATH, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
+    return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : 0;
 }
 
 static int copy_options(const struct tv_recording_options *options)
@@ -49,9 +108,12 @@ static int copy_options(const struct tv_recording_options *options)
         bytes > TV_RECORDING_BUFFER_LIMIT)
         return -EINVAL;
     int spool = snprintf(to->spool, sizeof to->spool, "%s", options->spool ? options->spool : "");
-    int path = snprintf(to->path, sizeof to->path, "%s", options->path);
-    int part = snprintf(to->part, sizeof to->part, "%s.part", options->path);
-    if (path < 0 || (size_t)part >= sizeof to->part || (size_t)spool + 64 >= sizeof to->spool)
+    int failed = find_path(options->path);
+    int part = snprintf(to->part, sizeof to->part, "%s.part", to->path);
+    if (failed != 0)
+        return failed;
+    /* Room for a number in the name, twice. */
+    if ((size_t)part + 32 >= sizeof to->part || (size_t)spool + 64 >= sizeof to->spool)
         return -ENAMETOOLONG;
     to->options = *options;
     to->options.buffer_bytes = bytes;
@@ -60,48 +122,53 @@ static int copy_options(const struct tv_recording_options *options)
     return 0;
 }
 
-/* DIR/traceview-PID.SUFFIX */
-static int spool_name(char *name, size_t size, const char *suffix)
+/* DIR/traceview-PID.SUFFIX, or with another number too where that is taken: by a process that had
+ * the number before, and was killed. */
+static void name_spool(int number)
 {
-    int length =
-        snprintf(name, size, "%s/traceview-%d.%s", tv_recorder.spool, (int)getpid(), suffix);
-    return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
+    char more[16] = "";
+    if (number > 0)
+        snprintf(more, sizeof more, "-%d", number);
+    snprintf(tv_recorder.spool_path, sizeof tv_recorder.spool_path, "%.*s/traceview-%d%s.spool",
+             (int)TV_AREA_PATH - 64, tv_recorder.spool, (int)getpid(), more);
+    snprintf(tv_recorder.names_path, sizeof tv_recorder.names_path, "%.*s/traceview-%d%s.names",
+             (int)TV_AREA_PATH - 64, tv_recorder.spool, (int)getpid(), more);
 }
 
-static int open_spool(void)
+/* The spool's descriptor: its mapping stays when that is closed, and its lock with the mapping.
+ * -1: there shall be none. */
+static int open_spool(int *file)
 {
-    char name[TV_AREA_PATH];
+    *file = -1;
     if (!tv_recorder.options.spool)
         return 0;
-    if (spool_name(name, sizeof name, "names") != 0)
-        return -ENAMETOOLONG;
-    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-    if (file < 0)
-        return -errno;
-    tv_recorder.methods.names_file = file;
+    for (int i = 0; *file < 0 && i < SPOOLS; i++) {
+        name_spool(i);
+        *file = open(tv_recorder.spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (*file < 0 && errno != EEXIST)
+            return -errno;
+    }
+    if (*file < 0)
+        return -EEXIST;
+    tv_recorder.spools = true;
+    int failed = tv_kept_open(&tv_recorder.names, tv_recorder.names_path, 0600);
+    if (failed != 0)
+        return failed;
+    tv_recorder.methods.names = &tv_recorder.names;
     tv_method_list_write_names(&tv_recorder.methods);
-    if (spool_name(name, sizeof name, "spool") != 0)
-        return -ENAMETOOLONG;
-    tv_recorder.spool_file = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    return tv_recorder.spool_file < 0 ? -errno : 0;
+    return 0;
 }
 
 /* The file is there, or partly; what the spool is for has been done. */
 static void remove_spool(void)
 {
-    char name[TV_AREA_PATH];
-    if (tv_recorder.methods.names_file > 0) {
-        close(tv_recorder.methods.names_file);
-        tv_recorder.methods.names_file = 0;
-        if (spool_name(name, sizeof name, "names") == 0)
-            unlink(name);
+    tv_recorder.methods.names = NULL;
+    tv_kept_close(&tv_recorder.names);
+    if (tv_recorder.spools) {
+        unlink(tv_recorder.names_path);
+        unlink(tv_recorder.spool_path);
     }
-    if (tv_recorder.spool_file >= 0) {
-        close(tv_recorder.spool_file);
-        tv_recorder.spool_file = -1;
-        if (spool_name(name, sizeof name, "spool") == 0)
-            unlink(name);
-    }
+    tv_recorder.spools = false;
 }
 
 static uint64_t now_us(void)
@@ -109,17 +176,18 @@ static uint64_t now_us(void)
     return tv_clock_ns(CLOCK_REALTIME) / 1000;
 }
 
-static int open_area(void)
+static int open_area(int spool)
 {
     const struct tv_recording_options *options = &tv_recorder.options;
     bool dual = options->clock == TV_RECORDING_DUAL;
     uint32_t size = dual ? TV_MT_RECORD_SIZE_V3 : TV_MT_RECORD_SIZE_V2;
     uint32_t records = (uint32_t)((options->buffer_bytes - TV_MT_HEADER_SIZE) / size);
-    int failed = tv_area_new(&tv_recorder.area, records, dual ? 3 : 2, tv_recorder.spool_file);
+    int failed = tv_area_new(&tv_recorder.area, records, dual ? 3 : 2, spool);
     if (failed != 0)
         return failed;
     struct tv_area_head *head = tv_recorder.area.head;
     head->pid = (uint32_t)getpid();
+    head->locked = spool >= 0 && flock(spool, LOCK_EX | LOCK_NB) == 0;
     head->clock = options->clock;
     head->full = options->full;
     head->counter = tv_clock_counter_is_good();
@@ -163,24 +231,35 @@ static void release(void)
     tv_area_free(&tv_recorder.area);
     pthread_mutex_unlock(&tv_recorder.area_lock);
     remove_spool();
-    if (tv_recorder.file >= 0)
-        close(tv_recorder.file);
-    tv_recorder.file = -1;
+    tv_kept_close(&tv_recorder.file);
+}
+
+/* PATH.part, or PATH.PID.part while another process records into the same file. */
+static int open_part(void)
+{
+    int failed = tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
+    if (failed != -EBUSY)
+        return failed;
+    snprintf(tv_recorder.part + strlen(tv_recorder.path),
+             sizeof tv_recorder.part - strlen(tv_recorder.path), ".%d.part", (int)getpid());
+    return tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
 }
 
 static int open_all(void)
 {
-    tv_recorder.file = open(tv_recorder.part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (tv_recorder.file < 0)
-        return -errno;
-    int failed = open_spool();
-    pthread_mutex_lock(&tv_recorder.area_lock);
-    if (failed == 0)
-        failed = open_area();
-    pthread_mutex_unlock(&tv_recorder.area_lock);
+    int spool, failed = open_part();
     if (failed != 0)
         return failed;
-    struct tv_sink_buffer *sink = tv_sink_buffer_new(tv_recorder.file);
+    failed = open_spool(&spool);
+    pthread_mutex_lock(&tv_recorder.area_lock);
+    if (failed == 0)
+        failed = open_area(spool);
+    pthread_mutex_unlock(&tv_recorder.area_lock);
+    if (spool >= 0)
+        close(spool);
+    if (failed != 0)
+        return failed;
+    struct tv_sink_buffer *sink = tv_sink_buffer_new(&tv_recorder.file);
     if (!sink)
         return -ENOMEM;
     fill_job(sink);
@@ -197,10 +276,13 @@ static int start(const struct tv_recording_options *options)
     if (failed != 0)
         return failed;
     tv_recorder_sweep();
+    remember_standard_error();
+    atomic_store(&tv_recorder.told, false);
+    tv_recorder.leaves_part = false;
     tv_recorder.dropped = 0;
     failed = open_all();
     if (failed != 0) {
-        if (tv_recorder.file >= 0)
+        if (tv_recorder.file.file >= 0)
             unlink(tv_recorder.part);
         release();
         return failed;
@@ -292,11 +374,28 @@ static int write_file(void)
     return failed != 0 ? failed : flushed;
 }
 
-static int finish(struct tv_recording_info *info)
+/* What was written gets its name, or keeps the one that it has.  Of a file that could not be
+ * written only a stream's begin can be read. */
+static int name_file(int failed)
 {
-    int failed = write_file();
+    bool there = tv_kept_is_there(&tv_recorder.file), written = failed == 0;
+    if (failed == 0 && !there)
+        failed = -EBADF;
+    if (failed == 0)
+        failed = tv_kept_check_path(tv_recorder.path);
     if (failed == 0 && rename(tv_recorder.part, tv_recorder.path) != 0)
         failed = -errno;
+    if (failed == 0 || !there)
+        return failed;
+    tv_recorder.leaves_part = written || tv_recorder.options.full == TV_RECORDING_STREAM;
+    if (!tv_recorder.leaves_part)
+        unlink(tv_recorder.part);
+    return failed;
+}
+
+static int finish(struct tv_recording_info *info)
+{
+    int failed = name_file(write_file());
     tv_recorder_sweep();
     if (info)
         *info = (struct tv_recording_info){
@@ -349,6 +448,7 @@ uint32_t tv_recording_add_method(const struct tv_recording_method *method)
     tv_recorder_inside++;
     pthread_mutex_lock(&tv_recorder.lock);
     uint32_t number = tv_method_list_add(&tv_recorder.methods, method);
+    tv_recorder_check_names();
     pthread_mutex_unlock(&tv_recorder.lock);
     tv_recorder_inside--;
     return number;
@@ -374,12 +474,8 @@ void tv_recorder_forget(void)
     /* The descriptors are copies; the files are the parent's, and its area is not here. */
     tv_recorder.job.sink = NULL;
     tv_recorder.area = (struct tv_area){0};
-    if (tv_recorder.file >= 0)
-        close(tv_recorder.file);
-    if (tv_recorder.spool_file >= 0)
-        close(tv_recorder.spool_file);
-    if (tv_recorder.methods.names_file > 0)
-        close(tv_recorder.methods.names_file);
-    tv_recorder.file = tv_recorder.spool_file = -1;
-    tv_recorder.methods.names_file = 0;
+    tv_kept_close(&tv_recorder.file);
+    tv_kept_close(&tv_recorder.names);
+    tv_recorder.methods.names = NULL;
+    tv_recorder.spools = false;
 }

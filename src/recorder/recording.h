@@ -76,12 +76,17 @@ struct tv_recording_info {
 };
 
 /* Opens the file now, so that a bad path is known now.  -EBUSY: there is a recording; -EINVAL: no
- * path, or a buffer out of range; else what mmap or open say. */
+ * path, or a buffer out of range; -ENOTSUP: a folder, a device or a pipe lies there; else what mmap
+ * or open say. */
 int tv_recording_start(const struct tv_recording_options *options);
 
 /* Waits for the events under way, then writes the file.  *info may be NULL.  -ENOENT: there is no
- * recording.  Also after an overflow has ended it, which leaves the file to be written. */
+ * recording.  Also after an overflow has ended it, which leaves the file to be written.  -EBADF:
+ * the host has closed the file, and it is gone. */
 int tv_recording_stop(struct tv_recording_info *info);
+
+/* What an error of these functions means, in words. */
+const char *tv_recording_error(int error);
 
 /* What the host counted, for the file: as Android does when it was asked to. */
 struct tv_recording_allocations {

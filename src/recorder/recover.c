@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "recorder/homes.h"
+#include "recorder/kept.h"
 #include "recorder/pages.h"
 #include "recorder/trace_file.h"
 
@@ -111,20 +112,24 @@ static void set_scale(struct tv_trace_job *job)
 
 static int write_trace(struct tv_trace_job *job, const char *path)
 {
+    struct tv_kept file;
     char part[TV_RECOVER_PATH + 8];
     snprintf(part, sizeof part, "%s.part", path);
-    int file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file < 0)
-        return -errno;
-    job->sink = tv_sink_buffer_new(file);
-    int failed = job->sink ? tv_recorder_file_write(job) : -ENOMEM;
+    int failed = tv_kept_check_path(path);
+    if (failed == 0)
+        failed = tv_kept_open(&file, part, 0644);
+    if (failed != 0)
+        return failed;
+    job->sink = tv_sink_buffer_new(&file);
+    failed = job->sink ? tv_recorder_file_write(job) : -ENOMEM;
     if (failed == 0)
         failed = tv_sink_buffer_flush(job->sink);
     tv_sink_buffer_free(job->sink);
-    if (close(file) != 0 && failed == 0)
-        failed = -errno;
     if (failed == 0 && rename(part, path) != 0)
         failed = -errno;
+    if (failed != 0)
+        unlink(part);
+    tv_kept_close(&file);
     return failed;
 }
 

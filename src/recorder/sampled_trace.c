@@ -3,12 +3,12 @@
 #include "recorder/sampled_trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "recorder/kept.h"
 #include "recorder/sink.h"
 
 #define MOST_THREADS 65535u
@@ -23,7 +23,7 @@ struct thread {
 struct tv_sampled_trace {
     char *path, *part;
     const char *vm;
-    int file;
+    struct tv_kept file;
     bool written;
     bool overflow;
     tv_address_namer namer;
@@ -65,8 +65,8 @@ static int open_file(struct tv_sampled_trace *trace, const char *path)
     if (trace->path == NULL || trace->part == NULL)
         return -ENOMEM;
     snprintf(trace->part, length + sizeof ".part", "%s.part", path);
-    trace->file = open(trace->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    return trace->file < 0 ? -errno : 0;
+    int failed = tv_kept_check_path(path);
+    return failed != 0 ? failed : tv_kept_open(&trace->file, trace->part, 0644);
 }
 
 int tv_sampled_trace_new(struct tv_sampled_trace **trace,
@@ -80,7 +80,7 @@ int tv_sampled_trace_new(struct tv_sampled_trace **trace,
     struct tv_sampled_trace *made = calloc(1, sizeof *made);
     if (made == NULL)
         return -ENOMEM;
-    made->file = -1;
+    made->file.file = -1;
     made->vm = options->vm;
     made->namer = options->namer;
     made->start_us = options->start_us;
@@ -224,7 +224,7 @@ static void put_names(const struct tv_sampled_trace *trace, struct tv_sink_buffe
 
 int tv_sampled_trace_write(struct tv_sampled_trace *trace, uint64_t elapsed_us)
 {
-    struct tv_sink_buffer *sink = tv_sink_buffer_new(trace->file);
+    struct tv_sink_buffer *sink = tv_sink_buffer_new(&trace->file);
     struct tv_mt_header header = {
         .version = TV_MT_V2, .data_offset = TV_MT_HEADER_SIZE, .start = trace->start_us};
     if (sink == NULL)
@@ -244,11 +244,9 @@ int tv_sampled_trace_write(struct tv_sampled_trace *trace, uint64_t elapsed_us)
 
 void tv_sampled_trace_free(struct tv_sampled_trace *trace)
 {
-    if (trace->file >= 0) {
-        if (!trace->written)
-            unlink(trace->part);
-        close(trace->file);
-    }
+    if (trace->file.file >= 0 && !trace->written)
+        unlink(trace->part);
+    tv_kept_close(&trace->file);
     for (uint32_t i = 0; i < trace->thread_count; i++) {
         free(trace->threads[i].name);
         free(trace->threads[i].stack);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink.c - bytes to a file descriptor in large pieces.
+ * sink.c - bytes to a file in large pieces.
  */
 #include "recorder/sink.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "recorder/kept.h"
 #include "recorder/pages.h"
 
-struct tv_sink_buffer *tv_sink_buffer_new(int file)
+struct tv_sink_buffer *tv_sink_buffer_new(struct tv_kept *to)
 {
     struct tv_sink_buffer *sink = tv_recorder_pages_new(sizeof *sink);
     if (sink)
-        sink->file = file;
+        sink->to = to;
     return sink;
 }
 
@@ -27,14 +26,8 @@ void tv_sink_buffer_free(struct tv_sink_buffer *sink)
 
 int tv_sink_buffer_flush(struct tv_sink_buffer *sink)
 {
-    size_t done = sink->file < 0 ? sink->used : 0;
-    while (done < sink->used && sink->error == 0) {
-        ssize_t wrote = write(sink->file, sink->bytes + done, sink->used - done);
-        if (wrote > 0)
-            done += (size_t)wrote;
-        else if (wrote == 0 || errno != EINTR)
-            sink->error = wrote == 0 ? -EIO : -errno;
-    }
+    if (sink->to && sink->error == 0)
+        sink->error = tv_kept_append(sink->to, sink->bytes, sink->used);
     sink->flushed += sink->used;
     sink->used = 0;
     return sink->error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink.h - bytes to a file descriptor in large pieces, without the C library's streams (they call
+ * sink.h - bytes to a file in large pieces, without the C library's streams (they call
  * malloc and take locks that a crashed thread may hold).
  */
 #ifndef TV_RECORDER_SINK_H
@@ -11,16 +11,18 @@
 
 #define TV_SINK_SIZE 65536u
 
+struct tv_kept;
+
 struct tv_sink_buffer {
-    int file;         /* -1: only counts */
-    uint64_t flushed; /* bytes */
-    int error;        /* 0 or the first negative errno; what follows it is thrown away */
+    struct tv_kept *to; /* NULL: only counts */
+    uint64_t flushed;   /* bytes */
+    int error;          /* 0 or the first negative errno; what follows it is thrown away */
     size_t used;
     uint8_t bytes[TV_SINK_SIZE];
 };
 
 /* NULL: no memory. */
-struct tv_sink_buffer *tv_sink_buffer_new(int file);
+struct tv_sink_buffer *tv_sink_buffer_new(struct tv_kept *to);
 void tv_sink_buffer_free(struct tv_sink_buffer *sink);
 
 /* Writes what is held back. 0 or the sink's error. */

@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "recorder/area.h"
+#include "recorder/kept.h"
 #include "recorder/methods.h"
 #include "recorder/recording.h"
 #include "recorder/trace_file.h"
@@ -101,9 +102,15 @@ struct tv_recorder {
     void (*joined)(void); /* or NULL: a host's, in each thread that joins a recording */
 
     bool started; /* there is a file to write */
-    int pid, file, spool_file;
+    int pid;
+    struct tv_kept file, names;
+    dev_t error_device; /* standard error, as it was at the start */
+    ino_t error_inode;
+    bool spools, leaves_part;
+    _Atomic bool told; /* of a failure: once is enough */
     struct tv_recording_options options;
     char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
+    char spool_path[TV_AREA_PATH], names_path[TV_AREA_PATH];
     pthread_mutex_t area_lock; /* of whether there is an area */
     struct tv_area area;
     struct tv_trace_job job;
@@ -186,6 +193,10 @@ static inline void tv_frame_push(struct tv_recorder_thread *self, struct tv_reco
     atomic_store_explicit(&self->top, top + 1, memory_order_release);
 }
 
+/* Tells once when the spool's names cannot be written any more: all else goes on.  The lock is
+ * held. */
+void tv_recorder_check_names(void);
+
 /* Prints at most one line. */
 void tv_recorder_notice(enum tv_recording_notice notice, int error);
 
@@ -201,6 +212,9 @@ void tv_recorder_leave_signal(int signal_number);
 
 /* Tells the thread that looks after overflows; may be called in a signal handler. */
 void tv_recorder_tell_overflow(void);
+
+/* Tells it of a file that cannot be written. */
+void tv_recorder_tell_failure(int error);
 
 /* Has it bring memory for the records to come; the same. */
 void tv_recorder_tell_memory(void);

@@ -300,7 +300,18 @@ static void use_chunk(struct tv_recorder_thread *self, uint32_t chunk)
     tv_recorder_set_limit(self);
 }
 
-/* The thread's chunk goes to the file, and is empty again. */
+/* Nothing more is recorded; false: somebody else has ended it. */
+static bool end_recording(void)
+{
+    uint32_t on = atomic_load(&tv_recorder.on);
+    if (!tv_recorder_records(on) ||
+        !atomic_compare_exchange_strong(&tv_recorder.on, &on, atomic_load(&tv_recorder.stacks)))
+        return false;
+    atomic_store(&tv_recorder.ended, tv_clock_read(tv_recorder.area.head->counter));
+    return true;
+}
+
+/* The thread's chunk goes to the file, and is empty again.  False: it cannot. */
 static bool stream(struct tv_recorder_thread *self)
 {
     struct tv_area *area = &tv_recorder.area;
@@ -309,20 +320,19 @@ static bool stream(struct tv_recorder_thread *self)
     if (tv_recorder_inside)
         return false;
     pthread_mutex_lock(&tv_recorder.lock);
-    tv_trace_stream_chunk(&tv_recorder.job, self->chunk);
+    int failed = tv_trace_stream_chunk(&tv_recorder.job, self->chunk);
     pthread_mutex_unlock(&tv_recorder.lock);
     memset(first, 0, (size_t)(self->end - first) * sizeof *first);
     self->next = first;
-    return true;
+    if (failed != 0 && end_recording())
+        tv_recorder_tell_failure(failed);
+    return failed == 0;
 }
 
 static void overflow(void)
 {
-    uint32_t on = atomic_load(&tv_recorder.on);
-    if (!tv_recorder_records(on) ||
-        !atomic_compare_exchange_strong(&tv_recorder.on, &on, atomic_load(&tv_recorder.stacks)))
+    if (!end_recording())
         return;
-    atomic_store(&tv_recorder.ended, tv_clock_read(tv_recorder.area.head->counter));
     atomic_store(&tv_recorder.area.head->overflow, 1);
     tv_recorder_tell_overflow();
 }

@@ -382,7 +382,7 @@ static void put_summary(struct tv_trace_job *job)
 int tv_trace_stream_end(struct tv_trace_job *job)
 {
     /* Its size stands in front of the summary. */
-    struct tv_sink_buffer *file = job->sink, *count = tv_sink_buffer_new(-1);
+    struct tv_sink_buffer *file = job->sink, *count = tv_sink_buffer_new(NULL);
     if (!count)
         return -ENOMEM;
     job->sink = count;

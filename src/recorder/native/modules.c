@@ -18,6 +18,7 @@
 
 #include "recorder/clock.h"
 #include "recorder/homes.h"
+#include "recorder/kept.h"
 #include "recorder/recording.h"
 
 /* glibc 2.35 finds what lies at an address without a lock, so that hooks may ask. */
@@ -160,7 +161,7 @@ void tv_modules_look(void)
     pthread_mutex_unlock(&modules.lock);
 }
 
-void tv_modules_write(int file)
+void tv_modules_write(struct tv_kept *names)
 {
     char line[TV_HOME_PATH + 120];
     pthread_mutex_lock(&modules.lock);
@@ -170,8 +171,7 @@ void tv_modules_write(int file)
                               (unsigned long long)home->start, (unsigned long long)home->end,
                               (unsigned long long)home->bias, (unsigned long long)home->from,
                               (unsigned long long)home->to, home->path);
-        /* A spool that cannot be written costs names after a crash, nothing else. */
-        if (write(file, line, (size_t)length) < 0)
+        if (tv_kept_append(names, line, (size_t)length) != 0)
             break;
     }
     pthread_mutex_unlock(&modules.lock);

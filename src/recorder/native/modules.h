@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tv_kept;
 struct tv_recording_method;
 
 /* Remembers what is loaded now, and that what was is so no longer.  Not in signal handlers. */
@@ -16,7 +17,7 @@ void tv_modules_look(void);
 
 /* Writes what is known to a spool's names file: "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH\n"
  * each, whose later lines for the same START, END, FROM and PATH correct earlier ones. */
-void tv_modules_write(int file);
+void tv_modules_write(struct tv_kept *names);
 
 /* The key (recorder/homes.h) of an address at a time, of which TV_HOMES_NOW is one.  What has been
  * loaded since the last look is looked for. */

@@ -53,8 +53,9 @@ static void write_modules(void)
 {
     tv_recorder_inside++;
     pthread_mutex_lock(&tv_recorder.lock);
-    if (tv_recorder.methods.names_file > 0)
-        tv_modules_write(tv_recorder.methods.names_file);
+    if (tv_recorder.methods.names)
+        tv_modules_write(tv_recorder.methods.names);
+    tv_recorder_check_names();
     pthread_mutex_unlock(&tv_recorder.lock);
     tv_recorder_inside--;
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kept.c - see kept.h. */
+#define _GNU_SOURCE
+#include "recorder/kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Descriptors from here on, if there may be so many: programs use the lowest ones, and the kernel's
+ * table is as long as the largest. */
+#define HIGH 4000u
+#define TRIES 8
+
+static int move_high(int file)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return file;
+    int least = limit.rlim_cur > HIGH + 64 ? (int)HIGH : (int)(limit.rlim_cur - limit.rlim_cur / 8);
+    int high = fcntl(file, F_DUPFD_CLOEXEC, least);
+    if (high < 0)
+        return file;
+    close(file);
+    return high;
+}
+
+static bool is(const struct tv_kept *kept, const struct stat *found)
+{
+    return found->st_dev == kept->device && found->st_ino == kept->inode;
+}
+
+bool tv_kept_is_there(const struct tv_kept *kept)
+{
+    struct stat found;
+    return stat(kept->path, &found) == 0 && is(kept, &found);
+}
+
+static int take(struct tv_kept *kept, int file)
+{
+    struct stat found;
+    if (fstat(file, &found) != 0)
+        return -errno;
+    if (!S_ISREG(found.st_mode))
+        return -ENOTSUP;
+    /* Where files cannot be locked, nobody else is kept away. */
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return -EBUSY;
+    kept->device = found.st_dev;
+    kept->inode = found.st_ino;
+    /* Another recording may have finished with it just now, and given it another name. */
+    if (!tv_kept_is_there(kept))
+        return -EAGAIN;
+    return ftruncate(file, 0) != 0 ? -errno : 0;
+}
+
+int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode)
+{
+    int failed = -EAGAIN;
+    *kept = (struct tv_kept){.file = -1, .path = path};
+    for (int i = 0; i < TRIES && failed == -EAGAIN; i++) {
+        int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
+        if (file < 0)
+            return errno == ENXIO ? -ENOTSUP : -errno; /* a pipe that nobody reads */
+        failed = take(kept, file);
+        if (failed == 0)
+            kept->file = move_high(file);
+        else
+            close(file);
+    }
+    return failed;
+}
+
+static bool is_ours(const struct tv_kept *kept, int file)
+{
+    struct stat found;
+    return file >= 0 && fstat(file, &found) == 0 && is(kept, &found);
+}
+
+/* False: it is lost. */
+static bool find(struct tv_kept *kept)
+{
+    if (is_ours(kept, kept->file))
+        return true;
+    kept->file = -1;
+    int file = open(kept->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file >= 0 && is_ours(kept, file))
+        kept->file = move_high(file);
+    else if (file >= 0)
+        close(file);
+    return kept->file >= 0;
+}
+
+int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
+{
+    const uint8_t *from = bytes;
+    if (kept->error == 0 && size > 0 && !find(kept))
+        kept->error = -EBADF;
+    while (size > 0 && kept->error == 0) {
+        ssize_t wrote = pwrite(kept->file, from, size, (off_t)kept->size);
+        if (wrote > 0) {
+            from += wrote;
+            size -= (size_t)wrote;
+            kept->size += (uint64_t)wrote;
+        } else if (wrote == 0 || errno != EINTR) {
+            kept->error = wrote == 0 ? -EIO : -errno;
+        }
+    }
+    return kept->error;
+}
+
+void tv_kept_close(struct tv_kept *kept)
+{
+    if (is_ours(kept, kept->file))
+        close(kept->file);
+    kept->file = -1;
+}
+
+int tv_kept_check_path(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && !S_ISREG(found.st_mode) ? -ENOTSUP : 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kept.h - a file that the recorder writes in somebody else's process.
+ *
+ * Programs close descriptors that they did not open, all from 3 on, and open files of their own
+ * under the same numbers.  So a kept file knows which one it is: it is looked at before every
+ * write, opened again under its path when it was closed, and given up when it is not there any
+ * more.  What is not ours is neither written nor closed.
+ *
+ * It is locked while it is open, so that of two recordings neither writes the other's.
+ */
+#ifndef TV_RECORDER_KEPT_H
+#define TV_RECORDER_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tv_kept {
+    int file;         /* -1: none */
+    int error;        /* 0, or the first negative errno; nothing is written any more */
+    dev_t device;     /* together with */
+    ino_t inode;      /* what is ours */
+    uint64_t size;    /* bytes written */
+    const char *path; /* the caller's, as long as it is open */
+};
+
+#define TV_KEPT_NONE ((struct tv_kept){.file = -1})
+
+/* A new or emptied regular file.  -EBUSY: another process keeps it; -ENOTSUP: what is there is no
+ * regular file; else what open says. */
+int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode);
+
+/* Adds bytes at the end.  0 or its error, which stays: -EBADF when the program has closed it and
+ * it lies no more where it was. */
+int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size);
+
+/* Is it what lies under its path? */
+bool tv_kept_is_there(const struct tv_kept *kept);
+
+/* Closes the descriptor if it is ours still. */
+void tv_kept_close(struct tv_kept *kept);
+
+/* Can `path` be written by replacing what is there?  -ENOTSUP: that is no regular file; a folder,
+ * a device or a pipe stays what it is. */
+int tv_kept_check_path(const char *path);
+
+#endif
