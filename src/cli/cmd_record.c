@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -99,6 +100,10 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
 static enum tv_status record(const struct tv_record_plan *plan, int *code, struct tv_words *files,
                              struct tv_error *err)
 {
+    struct stat found;
+    if (stat(plan->output, &found) == 0 && !S_ISREG(found.st_mode))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "%s: not a regular file, which alone can be written", plan->output);
     /* An older file must not pass for this one's. */
     if (unlink(plan->output) != 0 && errno != ENOENT)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", plan->output, strerror(errno));

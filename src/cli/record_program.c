@@ -235,15 +235,23 @@ static enum tv_status run(const struct program *program, int *code, struct tv_er
     return status;
 }
 
-/* What nobody will finish goes; a streamed file can be read as it is, and has its names. */
+static bool is_empty(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && found.st_size == 0;
+}
+
+/* What nobody will finish goes if it is empty; a streamed file can be read as it is, and one that
+ * is written has only its name to come: both get names.  That of a spool is left to `recover`. */
 static void leave_part(const struct tv_record_plan *plan)
 {
     char part[TV_RECORD_PATH + 8];
     struct tv_error unread = {0};
     snprintf(part, sizeof part, "%s.part", plan->output);
-    if (plan->settings->record.full != STREAM)
+    if (is_empty(part))
         unlink(part);
-    else if (plan->way == TV_RECORD_PRELOADED && tv_native_names_resolve(part, &unread) != TV_OK)
+    else if (plan->way == TV_RECORD_PRELOADED && !plan->spool[0] &&
+             tv_native_names_resolve(part, &unread) != TV_OK)
         return; /* that there is no file is told anyway */
 }
 
@@ -384,6 +392,9 @@ static enum tv_status finish(const struct program *program, int code, struct tv_
     const struct tv_record_plan *plan = program->plan;
     if (plan->way == TV_RECORD_INHERITED)
         return finish_inherited(program, code, files, err);
+    if (is_empty(plan->output))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: nothing was written (exit code %d)",
+                       plan->output, code);
     if (access(plan->output, R_OK) != 0) {
         leave_part(plan);
         return not_written(plan, code, err);

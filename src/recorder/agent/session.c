@@ -118,7 +118,7 @@ static void start_tracing(void)
         .count_allocs = options->alloc,
     });
     if (error != 0)
-        tv_agent_say("%s: %s", session.trace, strerror(-error));
+        tv_agent_say("%s: %s", session.trace, tv_recording_error(error));
 }
 
 void tv_agent_session_start(void)
@@ -156,7 +156,7 @@ static void stop_tracing(void)
     int error = stop_trace(&info);
     /* Of a recording of every call, it has been said. */
     if (error != 0 && session.looks)
-        tv_agent_say("%s: %s", session.trace, strerror(-error));
+        tv_agent_say("%s: %s", session.trace, tv_recording_error(error));
     else if (error == 0 && tv_agent.options.verbose && !session.looks)
         tv_agent_say("%s: %llu records of %u threads, %llu dropped%s", session.trace,
                      (unsigned long long)info.records, info.threads,

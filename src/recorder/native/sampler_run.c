@@ -95,7 +95,9 @@ void tv_sampler_run(const char *path, const char *rate, bool quiet)
     snprintf(tv_recorder.path, sizeof tv_recorder.path, "%s", path);
     tv_recorder.options.quiet = quiet;
     tv_recorder_watch_for(finish);
-    int failed = fits ? start(number_of(rate)) : -ENAMETOOLONG;
+    int failed = fits ? tv_kept_check_path(path) : -ENAMETOOLONG;
+    if (failed == 0)
+        failed = start(number_of(rate));
     if (failed == 0)
         return;
     tv_recorder_watch_for(NULL);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,6 +228,8 @@ OFF int main(int argc, char **argv)
         return 15;
     if (strcmp(word, "closes") == 0)
         fib(20);
+    if (strcmp(word, "folder") == 0 && mkdir(argv[2], 0700) != 0)
+        return 16;
     if (strcmp(word, "long") == 0)
         work_long();
     fib(10);

@@ -172,6 +172,8 @@ static void says_what_is_wrong_at_once(void **state)
     struct tv_sampled_trace_options options = {.path = "no/folder/x", .buffer_bytes = 4096};
     assert_int_equal(tv_sampled_trace_new(&trace, &options), -ENOENT);
     assert_null(trace);
+    options.path = "."; /* stays a folder */
+    assert_int_equal(tv_sampled_trace_new(&trace, &options), -ENOTSUP);
     options.path = "";
     assert_int_equal(tv_sampled_trace_new(&trace, &options), -EINVAL);
     options = (struct tv_sampled_trace_options){.path = path, .buffer_bytes = 4095};
