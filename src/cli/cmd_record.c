@@ -68,6 +68,28 @@ static enum tv_status make_absolute(const char *name, char *path, struct tv_erro
     return TV_OK;
 }
 
+/* Can a file be made there?  Better now than after the run. */
+static enum tv_status check_folder(const char *path, struct tv_error *err)
+{
+    struct stat found;
+    if (stat(path, &found) != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(found.st_mode))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: is no folder", path);
+    if (access(path, W_OK | X_OK) != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: no file can be made there: %s", path,
+                       strerror(errno));
+    return TV_OK;
+}
+
+static enum tv_status check_output(const char *path, struct tv_error *err)
+{
+    char folder[TV_RECORD_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    *(strrchr(folder, '/') + 1) = '\0';
+    return check_folder(folder, err);
+}
+
 static enum tv_status find_paths(const struct tv_settings *settings, struct tv_record_plan *plan,
                                  struct tv_error *err)
 {
@@ -79,7 +101,14 @@ static enum tv_status find_paths(const struct tv_settings *settings, struct tv_r
     else if (settings->record.sample > 0)
         name = samples[settings->record.format];
     enum tv_status status = make_absolute(name, plan->output, err);
-    return status == TV_OK && spool ? make_absolute(spool, plan->spool, err) : status;
+    if (status == TV_OK)
+        status = check_output(plan->output, err);
+    if (status != TV_OK || !spool)
+        return status;
+    status = make_absolute(spool, plan->spool, err);
+    /* Of a JVM that runs it is a folder that the JVM sees. */
+    return status == TV_OK && plan->way != TV_RECORD_ATTACHED ? check_folder(plan->spool, err)
+                                                              : status;
 }
 
 static enum tv_status make_plan(const struct tv_settings *settings, struct tv_record_plan *plan,
@@ -136,9 +165,10 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     enum tv_status status = make_plan(settings, &plan, &err);
     if (status == TV_OK)
         status = record(&plan, &code, &files, &err);
-    if (status != TV_OK)
-        code = tv_command_failed(command, &err);
-    else if (settings->record.open)
+    int failed = status != TV_OK ? tv_command_failed(command, &err) : TV_EXIT_OK;
+    if (code == TV_EXIT_OK)
+        code = failed;
+    if (status == TV_OK && settings->record.open)
         view(&plan, &files);
     tv_record_release(&files);
     return code;

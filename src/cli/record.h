@@ -70,7 +70,8 @@ char *tv_record_quote(const char *word);
 /* ---- record_program.c ---- */
 
 /* Runs the program to its end.  The exit code is its own; 128 and the signal when one ended it.
- * *files, if any, are what --open shows, until they are released. */
+ * With an error it is 0 or, as shells have it, 127 when the program could not be found and 126 when
+ * it could not be started.  *files, if any, are what --open shows, until they are released. */
 enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
                                  struct tv_words *files, struct tv_error *err) TV_MUST_CHECK;
 

@@ -6,8 +6,10 @@
  * starts JVMs further on hands JAVA_TOOL_OPTIONS to them: each writes a file of its own, with its
  * number in the name, and a file that stays the only one gets the name that was asked for.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,10 @@
 
 /* --full, its place among the choices. */
 #define STREAM 2u
+
+/* Exit codes of shells. */
+#define NOT_FOUND 127
+#define NOT_STARTED 126
 
 /* The program as it is started. */
 struct program {
@@ -163,15 +169,18 @@ static enum tv_status prepare(struct program *program, struct tv_error *err)
     return TV_OK;
 }
 
-static _Noreturn void become(const struct program *program)
+/* Tells `report` why it could not. */
+static _Noreturn void become(const struct program *program, int report)
 {
     if (program->plan->way == TV_RECORD_PRELOADED)
         put_native(program);
     else if (program->plan->way == TV_RECORD_INHERITED)
         put_inherited(program);
     execvp(program->words[0], program->words);
-    fprintf(stderr, "traceview: %s: %s\n", program->words[0], strerror(errno));
-    _exit(127);
+    int error = errno;
+    if (write(report, &error, sizeof error) < 0)
+        _exit(NOT_STARTED);
+    _exit(NOT_FOUND);
 }
 
 static pid_t child;
@@ -213,10 +222,24 @@ static enum tv_status await(int *code, struct tv_error *err)
     return TV_OK;
 }
 
-static enum tv_status run(const struct program *program, int *code, struct tv_error *err)
+static enum tv_status await_and_say(const struct program *program, int error, int *code,
+                                    struct tv_error *err)
+{
+    enum tv_status status = await(code, err);
+    if (status != TV_OK || error == 0)
+        return status;
+    *code = error == ENOENT ? NOT_FOUND : NOT_STARTED;
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: cannot be started: %s", program->words[0],
+                   strerror(error));
+}
+
+/* `ends` is a pipe that closes when the program has taken the child's place. */
+static enum tv_status run_between(const struct program *program, const int *ends, int *code,
+                                  struct tv_error *err)
 {
     struct sigaction actions[SIGNALS];
     sigset_t ours, before;
+    int error = 0;
     sigemptyset(&ours);
     for (size_t i = 0; i < SIGNALS; i++)
         sigaddset(&ours, signals[i]);
@@ -224,14 +247,29 @@ static enum tv_status run(const struct program *program, int *code, struct tv_er
     child = fork();
     if (child == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
-        become(program);
+        become(program, ends[1]);
     }
+    close(ends[1]);
+    if (child < 0)
+        error = errno;
+    else if (read(ends[0], &error, sizeof error) != (ssize_t)sizeof error)
+        error = 0;
     take_signals(actions);
     sigprocmask(SIG_SETMASK, &before, NULL);
     enum tv_status status =
-        child > 0 ? await(code, err)
-                  : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "fork: %s", strerror(errno));
+        child > 0 ? await_and_say(program, error, code, err)
+                  : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "fork: %s", strerror(error));
     give_signals_back(actions);
+    return status;
+}
+
+static enum tv_status run(const struct program *program, int *code, struct tv_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "pipe: %s", strerror(errno));
+    enum tv_status status = run_between(program, ends, code, err);
+    close(ends[0]);
     return status;
 }
 
@@ -416,8 +454,10 @@ enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
     enum tv_status status = prepare(&program, err);
     if (status == TV_OK)
         status = run(&program, code, err);
-    if (status == TV_OK)
-        status = finish(&program, *code, files, err);
+    if (status == TV_OK && finish(&program, *code, files, err) != TV_OK) {
+        status = err->status;
+        *code = 0;
+    }
     tv_free(program.agent);
     tv_free(program.words);
     return status;

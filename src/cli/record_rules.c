@@ -19,8 +19,15 @@ enum situation {
     RUNNING_SAMPLES,
 };
 
+/* Of stacks, what the samplers keep. */
+#define NATIVE_DEPTH 1024u
+#define JVM_DEPTH 2048u
+
 /* --engine, its place among the choices. */
 #define EVENTS 2u
+
+/* --full, the same. */
+#define STREAM 2u
 
 static const char *const called[] = {
     [NATIVE_CALLS] = "calls of a native program", [NATIVE_SAMPLES] = "samples of a native program",
@@ -106,16 +113,52 @@ static enum tv_status parse_ms(const char *name, const char *text, uint64_t *ms,
     return TV_OK;
 }
 
+/* A text that is given has something in it. */
+static enum tv_status check_text(const char *name, const char *text, struct tv_error *err)
+{
+    if (!text || text[0] != '\0')
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected something, found ''", name);
+}
+
+static enum tv_status check_list(const char *name, const struct tv_words *words,
+                                 struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < words->count && status == TV_OK; i++)
+        status = check_text(name, words->items[i], err);
+    return status;
+}
+
+static enum tv_status check_texts(const struct tv_settings *settings, struct tv_error *err)
+{
+    const struct tv_record_settings *record = &settings->record;
+    const struct {
+        const char *name, *text;
+    } texts[] = {
+        {"output", settings->output},
+        {"spool", record->spool},
+        {"threads", record->threads},
+    };
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == TV_OK; i++)
+        status = check_text(texts[i].name, texts[i].text, err);
+    if (status == TV_OK)
+        status = check_list("include", &record->include, err);
+    return status == TV_OK ? check_list("exclude", &record->exclude, err) : status;
+}
+
 static enum tv_status check_values(const struct tv_option *table, struct tv_record_plan *plan,
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = plan->settings;
     const struct tv_record_settings *record = &settings->record;
-    enum tv_status status = TV_OK;
-    if (tv_record_is_given(table, settings, "sample"))
+    enum tv_status status = check_texts(settings, err);
+    if (status == TV_OK && tv_record_is_given(table, settings, "sample"))
         status = check_number("sample", record->sample, 10000, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "depth"))
-        status = check_number("depth", record->depth, 2048, err);
+        status = check_number("depth", record->depth,
+                              plan->way == TV_RECORD_PRELOADED ? NATIVE_DEPTH : JVM_DEPTH, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "pid"))
         status = check_number("pid", record->pid, INT32_MAX, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "buffer"))
@@ -148,6 +191,16 @@ static enum tv_status check_threads(const struct tv_settings *settings, struct t
                    "--threads goes with --sample or --engine events");
 }
 
+/* What is streamed is in the file, which a kill leaves. */
+static enum tv_status check_spool(const struct tv_settings *settings, struct tv_error *err)
+{
+    if (!settings->record.spool || settings->record.full != STREAM)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "--spool does not go with --full stream: that leaves FILE.part, which can be "
+                   "read");
+}
+
 enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_plan *plan,
                                struct tv_error *err)
 {
@@ -161,5 +214,7 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with %s",
                            rules[i].option, called[situation]);
     status = check_threads(plan->settings, err);
+    if (status == TV_OK)
+        status = check_spool(plan->settings, err);
     return status == TV_OK ? check_stack(table, situation, plan->settings, err) : status;
 }
