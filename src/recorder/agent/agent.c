@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/agent/paths.h"
 #include "recorder/agent/profiler.h"
 
 /* What ART offers to programs that may not be debugged. */
@@ -267,10 +268,17 @@ static bool parse_options(struct tv_agent_options *options, const char *text, ch
            tv_agent_options_read(options, getenv("TRACEVIEW_AGENT_OPTIONS"), why, room);
 }
 
+static bool is_order(const struct tv_agent_options *options)
+{
+    return options->help || options->stop;
+}
+
+/* What would come to nothing is said before the program runs. */
 static bool read_options(struct tv_agent_options *options, const char *text)
 {
-    char why[256];
-    if (parse_options(options, text, why, sizeof why))
+    char why[TV_AGENT_PATH + 256];
+    if (parse_options(options, text, why, sizeof why) &&
+        (is_order(options) || tv_agent_paths_check(options, why, sizeof why)))
         return true;
     fprintf(stderr, "traceview: %s\n", why);
     return false;

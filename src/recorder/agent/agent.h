@@ -7,7 +7,8 @@
  *   tracing.c   which methods are rewritten, and their numbers
  *   method_events.c  calls by events instead, where classes cannot be rewritten
  *   allocations.c  objects and collections that are counted
- *   session.c   start and stop, names of files
+ *   session.c   start and stop
+ *   paths.c     names of files (paths.h)
  *   sampled_tracing.c  a trace of calls by looking at stacks
  *   facade.c    what Java code asks for: android.os.Debug and dalvik.system.SamplingProfiler
  *   control.c   start and stop from outside: signal, fifo, times
@@ -159,10 +160,6 @@ int tv_agent_session_stop_trace(void);
 int tv_agent_sampled_start(const struct tv_agent_trace *wanted);
 int tv_agent_sampled_stop(void);
 
-/* The path of a file: %p, %t and %% are put in, and from the second recording on its number before
- * the ending; with force=n a name that is free.  False: too long. */
-bool tv_agent_path(char *path, size_t room, const char *pattern, unsigned number);
-
 /* ---- names.c ---- */
 
 #define TV_AGENT_NAME 1024
@@ -234,13 +231,14 @@ bool tv_agent_agct_take(const struct tv_agent_stacks *wanted);
 /* Does the option threads name it? */
 bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 
-/* False, said: there is no thread for it. */
-bool tv_agent_sampling_start(void);
+/* Opens the file, or PATH.part before it is whole.  False, said: it cannot be, or there is no
+ * thread for it. */
+bool tv_agent_sampling_start(const char *path);
 
 /* The next samples are the first of other options. */
 void tv_agent_sampling_renew(void);
 
-/* Waits for the tick in progress, then writes all samples so far. */
+/* Waits for the tick in progress, then writes all samples so far; with the path of the start. */
 void tv_agent_sampling_stop(const char *path);
 
 /* ---- facade.c ---- */

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sampling.c - the profiler that the options ask for.  See agent.h. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recorder/agent/agent.h"
+#include "recorder/agent/paths.h"
 #include "recorder/agent/profiler.h"
+#include "recorder/kept.h"
 
 #define BILLION 1000000000
 #define MILLION 1000000
 
 /* One for all recordings: samples add up. */
 static struct tv_profiler *profiler;
+
+/* Where the recording under way will be written. */
+static struct {
+    FILE *file;
+    char path[TV_AGENT_PATH];
+    char part[TV_AGENT_PATH + sizeof ".part"];
+} output;
 
 bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
@@ -39,28 +51,56 @@ void tv_agent_sampling_renew(void)
     profiler = NULL;
 }
 
-bool tv_agent_sampling_start(void)
+/* Of a link, the file that it names. */
+static int open_file(const char *path)
+{
+    int error = tv_kept_check_path(path);
+    if (error != 0)
+        return error;
+    if (realpath(path, output.path) == NULL)
+        snprintf(output.path, sizeof output.path, "%s", path);
+    snprintf(output.part, sizeof output.part, "%s.part", output.path);
+    output.file = fopen(output.part, "we");
+    return output.file == NULL ? -errno : 0;
+}
+
+/* What is whole gets its name. */
+static int close_file(int error)
+{
+    if (fclose(output.file) != 0 && error == 0)
+        error = -errno;
+    if (error == 0 && rename(output.part, output.path) != 0)
+        error = -errno;
+    if (error != 0)
+        unlink(output.part);
+    return error;
+}
+
+bool tv_agent_sampling_start(const char *path)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     int64_t period = options->interval_ms > 0 ? (int64_t)options->interval_ms * MILLION
                                               : BILLION / (int64_t)options->rate;
-    int error = the_profiler() == NULL ? -ENOMEM : tv_profiler_start(profiler, period);
-    if (error != 0)
-        tv_agent_say("no thread for the sampler: %s", strerror(-error));
-    return error == 0;
+    int error = open_file(path);
+    if (error != 0) {
+        tv_agent_say("%s: %s", path, tv_recording_error(error));
+        return false;
+    }
+    error = the_profiler() == NULL ? -ENOMEM : tv_profiler_start(profiler, period);
+    if (error == 0)
+        return true;
+    tv_agent_say("no thread for the sampler: %s", strerror(-error));
+    (void)close_file(error);
+    return false;
 }
 
 void tv_agent_sampling_stop(const char *path)
 {
     struct tv_profiler_counts counts = {0};
     tv_profiler_stop(profiler);
-    FILE *to = fopen(path, "we");
-    int error = to == NULL ? -errno : 0;
-    if (error == 0)
-        error =
-            tv_profiler_write(profiler, (enum tv_agent_format)tv_agent.options.format, to, &counts);
-    if (to != NULL && fclose(to) != 0 && error == 0)
-        error = -errno;
+    int error = tv_profiler_write(profiler, (enum tv_agent_format)tv_agent.options.format,
+                                  output.file, &counts);
+    error = close_file(error);
     if (error != 0)
         tv_agent_say("%s: could not be written: %s", path, strerror(-error));
     else if (tv_agent.options.verbose)

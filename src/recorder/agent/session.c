@@ -4,13 +4,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "recorder/agent/agent.h"
+#include "recorder/agent/paths.h"
 #include "recorder/recording.h"
-
-#define LONGEST_PATH 4096
 
 static struct {
     pthread_mutex_t lock;
@@ -20,67 +17,15 @@ static struct {
     bool looks;    /* traces by looking at stacks now and then */
     bool sampling;
     unsigned number; /* of recordings so far */
-    char trace[LONGEST_PATH];
+    struct tv_agent_paths paths;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Puts `text` at *at, which it moves. */
-static void append(char *path, size_t room, size_t *at, const char *text)
-{
-    size_t length = strlen(text);
-    if (*at + length < room)
-        memcpy(path + *at, text, length + 1);
-    *at += length;
-}
-
-static size_t expand(char *path, size_t room, const char *pattern)
-{
-    size_t at = 0;
-    path[0] = '\0';
-    for (; *pattern != '\0'; pattern++) {
-        char text[24] = {*pattern};
-        bool special = pattern[0] == '%' && pattern[1] != '\0' && strchr("pt%", pattern[1]);
-        if (special && pattern[1] == 'p')
-            snprintf(text, sizeof text, "%ld", (long)getpid());
-        else if (special && pattern[1] == 't')
-            snprintf(text, sizeof text, "%lld", (long long)time(NULL));
-        pattern += special;
-        append(path, room, &at, text);
-    }
-    return at;
-}
-
-/* "-2" before the ending of the name. */
-static bool number_path(char *path, size_t room, unsigned number)
-{
-    char text[16], ending[LONGEST_PATH];
-    const char *name = strrchr(path, '/');
-    char *dot = strrchr(name == NULL ? path : name, '.');
-    size_t length = strlen(path), at = dot == NULL ? length : (size_t)(dot - path);
-    snprintf(text, sizeof text, "-%u", number);
-    if (length + strlen(text) >= room || length - at >= sizeof ending)
-        return false;
-    memcpy(ending, path + at, length - at + 1);
-    append(path, room, &at, text);
-    append(path, room, &at, ending);
-    return true;
-}
-
-bool tv_agent_path(char *path, size_t room, const char *pattern, unsigned number)
-{
-    for (unsigned try = number;; try++) {
-        if (expand(path, room, pattern) >= room || (try > 1 && !number_path(path, room, try)))
-            return false;
-        if (tv_agent.options.force || access(path, F_OK) != 0)
-            return true;
-    }
-}
-
-/* What is recorded into session.trace: every call, or what is seen of them now and then. */
+/* What is recorded into session.paths.trace: every call, or what is seen of them now and then. */
 static int start_trace(const struct tv_agent_trace *wanted)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     struct tv_recording_options recording = {
-        .path = session.trace,
+        .path = session.paths.trace,
         .spool = options->spool,
         .vm = tv_agent.is_art ? "art" : "jvm",
         .buffer_bytes = wanted->buffer_bytes,
@@ -104,35 +49,45 @@ static int start_trace(const struct tv_agent_trace *wanted)
     return 0;
 }
 
+/* The spool may be gone since the options were read. */
+static void say_why(int error)
+{
+    const char *spool = tv_agent.options.spool;
+    bool at_spool = spool != NULL && tv_agent_paths_check_folder(spool) != 0;
+    tv_agent_say("%s: %s", at_spool ? spool : session.paths.trace, tv_recording_error(error));
+}
+
 static void start_tracing(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    const char *pattern = options->file == NULL ? "dmtrace.trace" : options->file;
-    if (!tv_agent_path(session.trace, sizeof session.trace, pattern, session.number)) {
-        tv_agent_say("%s: the name is too long", pattern);
-        return;
-    }
     int error = start_trace(&(struct tv_agent_trace){
-        .path = session.trace,
+        .path = session.paths.trace,
         .buffer_bytes = options->buffer,
         .count_allocs = options->alloc,
     });
     if (error != 0)
-        tv_agent_say("%s: %s", session.trace, tv_recording_error(error));
+        say_why(error);
+}
+
+static void start_all(void)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    if (!tv_agent_paths_choose(options, ++session.number, &session.paths)) {
+        tv_agent_say("%s: the name is too long", options->file);
+        return;
+    }
+    if (options->mode != TV_AGENT_SAMPLE)
+        start_tracing();
+    if (options->mode != TV_AGENT_TRACE)
+        session.sampling = tv_agent_sampling_start(session.paths.samples);
+    atomic_store(&session.active, session.tracing || session.sampling);
 }
 
 void tv_agent_session_start(void)
 {
-    unsigned mode = tv_agent.options.mode;
     pthread_mutex_lock(&session.lock);
-    if (!atomic_load(&session.active) && atomic_load(&tv_agent.live)) {
-        session.number++;
-        if (mode != TV_AGENT_SAMPLE)
-            start_tracing();
-        if (mode != TV_AGENT_TRACE)
-            session.sampling = tv_agent_sampling_start();
-        atomic_store(&session.active, session.tracing || session.sampling);
-    }
+    if (!atomic_load(&session.active) && atomic_load(&tv_agent.live))
+        start_all();
     pthread_mutex_unlock(&session.lock);
 }
 
@@ -156,30 +111,17 @@ static void stop_tracing(void)
     int error = stop_trace(&info);
     /* Of a recording of every call, it has been said. */
     if (error != 0 && session.looks)
-        tv_agent_say("%s: %s", session.trace, tv_recording_error(error));
+        tv_agent_say("%s: %s", session.paths.trace, tv_recording_error(error));
     else if (error == 0 && tv_agent.options.verbose && !session.looks)
-        tv_agent_say("%s: %llu records of %u threads, %llu dropped%s", session.trace,
+        tv_agent_say("%s: %llu records of %u threads, %llu dropped%s", session.paths.trace,
                      (unsigned long long)info.records, info.threads,
                      (unsigned long long)info.dropped, info.overflow ? ", overflow" : "");
 }
 
-/* Beside a trace, the samples have its name with another ending. */
 static void stop_sampling(void)
 {
-    char path[LONGEST_PATH];
-    const struct tv_agent_options *options = &tv_agent.options;
-    const char *pattern = options->file;
-    char beside[LONGEST_PATH];
     session.sampling = false;
-    if (pattern == NULL || options->mode == TV_AGENT_BOTH) {
-        const char *name = pattern == NULL ? "java" : pattern;
-        snprintf(beside, sizeof beside, "%s.hprof%s", name,
-                 options->format == TV_AGENT_FORMAT_BINARY ? "" : ".txt");
-        pattern = beside;
-    }
-    /* Samples add up over starts, so the last file holds all. */
-    if (tv_agent_path(path, sizeof path, pattern, 1))
-        tv_agent_sampling_stop(path);
+    tv_agent_sampling_stop(session.paths.samples);
 }
 
 void tv_agent_session_stop(void)
@@ -201,8 +143,8 @@ static int start_asked(const struct tv_agent_trace *wanted)
         return -EBUSY;
     if (!atomic_load(&tv_agent.live))
         return -ESHUTDOWN;
-    int length = snprintf(session.trace, sizeof session.trace, "%s", wanted->path);
-    if (length < 0 || (size_t)length >= sizeof session.trace)
+    int length = snprintf(session.paths.trace, sizeof session.paths.trace, "%s", wanted->path);
+    if (length < 0 || (size_t)length >= sizeof session.paths.trace)
         return -ENAMETOOLONG;
     int error = start_trace(wanted);
     if (error == 0)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* paths.c - see paths.h. */
+#include "recorder/agent/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/kept.h"
+#include "recorder/recording.h"
+
+#define HPROF_TEXT ".hprof.txt"
+
+/* Puts `text` at *at, which it moves. */
+static void append(char *path, size_t *at, const char *text)
+{
+    size_t length = strlen(text);
+    if (*at + length < TV_AGENT_PATH)
+        memcpy(path + *at, text, length + 1);
+    *at += length;
+}
+
+static bool expand(char *path, const char *pattern)
+{
+    size_t at = 0;
+    path[0] = '\0';
+    for (; *pattern != '\0'; pattern++) {
+        char text[24] = {*pattern};
+        bool special = pattern[0] == '%' && pattern[1] != '\0' && strchr("pt%", pattern[1]);
+        if (special && pattern[1] == 'p')
+            snprintf(text, sizeof text, "%ld", (long)getpid());
+        else if (special && pattern[1] == 't')
+            snprintf(text, sizeof text, "%lld", (long long)time(NULL));
+        pattern += special;
+        append(path, &at, text);
+    }
+    return at < TV_AGENT_PATH;
+}
+
+/* Where the ending of the name begins; that of hprof text has two dots. */
+static size_t ending_of(const char *path)
+{
+    size_t length = strlen(path), two = sizeof HPROF_TEXT - 1;
+    const char *name = strrchr(path, '/');
+    const char *dot = strrchr(name == NULL ? path : name, '.');
+    if (length > two && strcmp(path + length - two, HPROF_TEXT) == 0)
+        return length - two;
+    return dot == NULL ? length : (size_t)(dot - path);
+}
+
+/* "-2" before the ending of the name. */
+static bool number_path(char *path, unsigned number)
+{
+    char text[16], ending[TV_AGENT_PATH];
+    size_t at = ending_of(path);
+    memcpy(ending, path + at, strlen(path + at) + 1);
+    snprintf(text, sizeof text, "-%u", number);
+    append(path, &at, text);
+    append(path, &at, ending);
+    return at < TV_AGENT_PATH;
+}
+
+static bool name_file(char *path, const char *pattern, unsigned number)
+{
+    return expand(path, pattern) && (number < 2 || number_path(path, number));
+}
+
+static bool name_files(const struct tv_agent_options *options, unsigned number,
+                       struct tv_agent_paths *paths)
+{
+    const char *file = options->file;
+    bool binary = options->format == TV_AGENT_FORMAT_BINARY;
+    *paths = (struct tv_agent_paths){0};
+    if (options->mode == TV_AGENT_SAMPLE) {
+        const char *plain = binary ? "java.hprof" : "java" HPROF_TEXT;
+        return name_file(paths->samples, file == NULL ? plain : file, number);
+    }
+    if (!name_file(paths->trace, file == NULL ? "dmtrace.trace" : file, number))
+        return false;
+    size_t at = 0;
+    if (options->mode == TV_AGENT_BOTH) {
+        append(paths->samples, &at, paths->trace);
+        append(paths->samples, &at, binary ? ".hprof" : HPROF_TEXT);
+    }
+    return at < TV_AGENT_PATH;
+}
+
+static bool is_free(const char *path)
+{
+    return path[0] == '\0' || access(path, F_OK) != 0;
+}
+
+bool tv_agent_paths_choose(const struct tv_agent_options *options, unsigned number,
+                           struct tv_agent_paths *paths)
+{
+    for (;; number++) {
+        if (!name_files(options, number, paths))
+            return false;
+        if (options->force || (is_free(paths->trace) && is_free(paths->samples)))
+            return true;
+    }
+}
+
+int tv_agent_paths_check_folder(const char *folder)
+{
+    struct stat status;
+    if (stat(folder, &status) != 0)
+        return -errno;
+    if (!S_ISDIR(status.st_mode))
+        return -ENOTDIR;
+    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : -errno;
+}
+
+/* Can a file of that name be made, or take the place of what is there? */
+static int check_file(const char *path)
+{
+    char folder[TV_AGENT_PATH];
+    int error = tv_kept_check_path(path);
+    if (error != 0)
+        return error;
+    const char *name = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", name == NULL ? 0 : (int)(name - path), path);
+    if (folder[0] == '\0')
+        snprintf(folder, sizeof folder, "%s", name == NULL ? "." : "/");
+    return tv_agent_paths_check_folder(folder);
+}
+
+bool tv_agent_paths_check(const struct tv_agent_options *options, char *why, size_t room)
+{
+    struct tv_agent_paths paths;
+    if (!tv_agent_paths_choose(options, 1, &paths)) {
+        snprintf(why, room, "option file: the name is too long");
+        return false;
+    }
+    const char *path = paths.trace[0] != '\0' ? paths.trace : paths.samples;
+    int error = check_file(path);
+    if (error != 0)
+        snprintf(why, room, "option file: %s: %s", path, tv_recording_error(error));
+    else if (options->spool != NULL && options->mode != TV_AGENT_SAMPLE &&
+             (error = tv_agent_paths_check_folder(options->spool)) != 0)
+        snprintf(why, room, "option spool: %s: %s", options->spool, tv_recording_error(error));
+    return error == 0;
+}
