@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/load.h"
+#include "cli/reporter.h"
 #include "engine/child.h"
 
 /* Jobs are of the wish, all else as it is without options. */
@@ -53,6 +54,7 @@ static enum tv_status open_sources(void *context, const struct tv_engine_wish *w
 /* The sandbox forbids what is done at the end of a program. */
 int tv_command_engine(void)
 {
-    const struct tv_engine_loader loader = {.load = load, .open = open_sources};
+    const struct tv_engine_loader loader = {
+        .load = load, .open = open_sources, .reporter = tv_reporter(false)};
     _exit(tv_engine_main(&loader));
 }

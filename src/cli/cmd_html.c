@@ -13,9 +13,8 @@
 #include "cli/load.h"
 #include "cli/losses.h"
 #include "cli/output.h"
+#include "cli/reporter.h"
 #include "cli/selection.h"
-#include "report/report.h"
-#include "server/page.h"
 #include "writers/part_note.h"
 #include "writers/piece.h"
 
@@ -55,11 +54,10 @@ static enum tv_status make_report(const struct tv_settings *settings,
                                   const struct tv_report *report, struct made *made,
                                   struct tv_error *err)
 {
-    const struct tv_bytes page = {(const uint8_t *)tv_page, (size_t)(tv_page_end - tv_page)};
     struct tv_out out;
     *made = (struct made){.spool = tv_spool_new("the report"), .most = settings->max_size};
     tv_out_init(&out, add_to_made, made);
-    enum tv_status status = tv_report_write(page, report, &out, err);
+    enum tv_status status = tv_reporter_write(report, &out, err);
     if (status == TV_OK)
         status = tv_out_finish(&out, err);
     tv_out_release(&out);
@@ -134,11 +132,6 @@ struct part {
     bool disguised;
 };
 
-static enum tv_status add_to_spool(void *context, struct tv_bytes bytes, struct tv_error *err)
-{
-    return tv_spool_add(context, bytes, err);
-}
-
 static void tell_losses(const struct tv_settings *settings, const struct tv_piece *piece, bool file,
                         const struct tv_piece_losses *losses)
 {
@@ -152,25 +145,18 @@ static void tell_losses(const struct tv_settings *settings, const struct tv_piec
         tv_losses_of_events(name, piece->trace, losses);
 }
 
-/* *source becomes the piece as a file. */
-static enum tv_status spool_piece(const struct tv_settings *settings, const struct tv_piece *piece,
-                                  struct tv_piece_losses *losses, struct tv_source **source,
-                                  struct tv_error *err)
+struct making {
+    const struct tv_piece *piece;
+    struct tv_piece_losses losses;
+};
+
+/* As a making's function. */
+static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
-    struct tv_spool *spool = tv_spool_new(settings->files.items[0]);
-    struct tv_out out;
-    tv_out_init(&out, add_to_spool, spool);
-    enum tv_status status = tv_rewrite_can(piece->trace)
-                                ? tv_piece_write_events(piece, &out, losses, err)
-                                : tv_piece_write_file(piece, &out, losses, err);
-    if (status == TV_OK)
-        status = tv_out_finish(&out, err);
-    tv_out_release(&out);
-    if (status == TV_OK)
-        *source = tv_spool_finish(spool);
-    else
-        tv_spool_free(spool);
-    return status;
+    struct making *making = context;
+    return tv_rewrite_can(making->piece->trace)
+               ? tv_piece_write_events(making->piece, out, &making->losses, err)
+               : tv_piece_write_file(making->piece, out, &making->losses, err);
 }
 
 static bool is_chosen(const struct tv_settings *settings)
@@ -229,17 +215,18 @@ static enum tv_status make_of_piece(const struct part *part, const struct tv_pie
                                     struct made *made, struct tv_error *err)
 {
     bool file = !tv_rewrite_can(piece->trace);
-    struct tv_piece_losses losses;
+    struct making made_of = {.piece = piece};
+    const struct tv_view_making making = {write_any, &made_of, part->settings->files.items[0]};
     struct tv_source *source = NULL;
     enum tv_status status = tv_piece_check(piece, file, err);
     if (status == TV_OK)
-        status = spool_piece(part->settings, piece, &losses, &source, err);
+        status = tv_reporter_make(&making, &source, err);
     if (status != TV_OK)
         return status;
     status = write_piece(part, piece, source, made, err);
     tv_source_free(source);
     if (status == TV_OK && made->spool)
-        tell_losses(part->settings, piece, file, &losses);
+        tell_losses(part->settings, piece, file, &made_of.losses);
     return status;
 }
 

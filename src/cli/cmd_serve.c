@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/config.h"
+#include "cli/reporter.h"
 #include "cli/secret.h"
 #include "cli/serve_check.h"
 #include "hub/hub.h"
@@ -226,6 +227,7 @@ static enum tv_status set_hub(const struct tv_settings *settings, struct texts *
                                                          : TV_LOG_INFO},
         .proxies = serve->proxies.items,
         .proxy_count = serve->proxies.count,
+        .reports = tv_reporter(false) != NULL,
     };
     set_limits(settings, hub);
     set_hosts(settings, texts, hub);

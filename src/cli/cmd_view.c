@@ -19,6 +19,7 @@
 #include "cli/load.h"
 #include "cli/meter.h"
 #include "cli/offsets.h"
+#include "cli/reporter.h"
 #include "server/browser.h"
 #include "server/server.h"
 
@@ -381,7 +382,9 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 {
     struct tv_settings whole = *settings;
     struct own own = {.count = 0};
-    struct tv_server_options server = {.loader = {load, write_to_cache, &own}};
+    struct tv_server_options server = {
+        .loader = {load, write_to_cache, &own,
+                   tv_reporter(settings->mapping || settings->symbols.count > 0)}};
     struct tv_error err = {0};
     int code;
     whole.filter = NULL;

@@ -332,7 +332,7 @@ static bool begin_loading(struct child *child)
 {
     struct tv_error err = {0};
     struct tv_source *source;
-    struct tv_loader loader = {.load = load, .context = child};
+    struct tv_loader loader = {.load = load, .context = child, .reporter = child->loader->reporter};
     const char *name = child->begin.name;
     child->has_key = tv_kept_make_key(TV_ENGINE_FD_TRACE, name, &child->key);
     if (tv_source_open_fd(TV_ENGINE_FD_TRACE, name, &source, &err) != TV_OK) {

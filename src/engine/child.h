@@ -31,6 +31,7 @@ struct tv_engine_loader {
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err);
     void *context;
+    const struct tv_view_reporter *reporter; /* as in struct tv_loader */
 };
 
 /* Serves until the server wants no more; the exit code.  The process must end then at once, without

@@ -86,7 +86,7 @@ void tv_hub_describe(struct tv_asked *asked, struct tv_answer *answer)
         tv_out_text(out, ",\"store\":null");
     }
     write_sandbox(hub, out);
-    tv_out_char(out, '}');
+    tv_out_text(out, hub->options.reports ? ",\"reports\":true}" : ",\"reports\":false}");
 }
 
 void tv_hub_health(struct tv_asked *asked, struct tv_answer *answer)

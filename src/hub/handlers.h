@@ -32,11 +32,14 @@ void tv_hub_read_again(struct tv_asked *asked, struct tv_answer *answer);
 void tv_hub_view_question(struct tv_asked *asked, struct tv_answer *answer);
 void tv_hub_flamegraph(struct tv_asked *asked, struct tv_answer *answer);
 void tv_hub_collapsed(struct tv_asked *asked, struct tv_answer *answer);
+void tv_hub_report(struct tv_asked *asked, struct tv_answer *answer);
 
 /* pages.c: pages, the original files, and what the server says of itself. */
 void tv_hub_front_page(struct tv_asked *asked, struct tv_answer *answer);
 void tv_hub_view_page(struct tv_asked *asked, struct tv_answer *answer);
 void tv_hub_to_folder(struct tv_asked *asked, struct tv_answer *answer);
+/* Every browser saves what it gets under this name. */
+void tv_hub_add_name(struct tv_answer *answer, const char *name);
 void tv_hub_original(struct tv_asked *asked, struct tv_answer *answer);
 void tv_hub_describe(struct tv_asked *asked, struct tv_answer *answer);
 void tv_hub_health(struct tv_asked *asked, struct tv_answer *answer);

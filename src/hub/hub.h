@@ -28,6 +28,7 @@ struct tv_hub_options {
     const char *const *proxies; /* addresses whose X-Forwarded-... headers are believed */
     size_t proxy_count;
     uint32_t rate;      /* requests a second from one client; 0: any number */
+    bool reports;       /* engines make reports (struct tv_view_reporter) */
     const char *sample; /* path of a trace for the first page, or NULL */
 };
 

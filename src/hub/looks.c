@@ -38,17 +38,17 @@ static bool is_there(struct tv_asked *asked, struct tv_answer *answer)
     return false;
 }
 
-/* Asks the trace's engine, which is started when there is none.  A title that is not empty is one
- * parameter more. */
+/* Asks the trace's engine, which is started when there is none.  `more`: one parameter more, or
+ * NULL. */
 static void relay(struct tv_asked *asked, struct tv_bytes name, const struct tv_query *query,
-                  struct tv_bytes title, struct tv_answer *answer)
+                  const struct tv_view_parameter *more, struct tv_answer *answer)
 {
     struct tv_view_parameter parameters[TV_QUERY_PARAMETERS + 1];
     size_t count = query->count;
     for (size_t i = 0; i < count; i++)
         parameters[i] = (struct tv_view_parameter){query->items[i].name, query->items[i].value};
-    if (title.length > 0)
-        parameters[count++] = (struct tv_view_parameter){tv_bytes_of("title"), title};
+    if (more)
+        parameters[count++] = *more;
     const struct tv_view_question question = {name, parameters, count};
     struct tv_engine *engine = tv_engine_open(asked->hub->engines, asked->id);
     if (!tv_bytes_equal(name, TV_BYTES("status")))
@@ -78,7 +78,7 @@ void tv_hub_view_question(struct tv_asked *asked, struct tv_answer *answer)
 {
     struct tv_query query;
     if (parse_query(asked, &query, answer) && is_there(asked, answer))
-        relay(asked, asked->rest, &query, TV_BYTES(""), answer);
+        relay(asked, asked->rest, &query, NULL, answer);
 }
 
 /* The picture has a script of its own, for searching and zooming: it may run, but is nobody's page:
@@ -87,22 +87,31 @@ void tv_hub_view_question(struct tv_asked *asked, struct tv_answer *answer)
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "                  \
     "sandbox allow-scripts; frame-ancestors 'none'"
 
+/* What the trace is called; NULL: the answer says why not. */
+static const char *find_name(struct tv_asked *asked, struct tv_answer *answer)
+{
+    struct tv_store_trace trace;
+    struct tv_error err = {0};
+    if (!is_there(asked, answer))
+        return NULL;
+    enum tv_store_status status =
+        tv_store_trace_get(asked->hub->store, asked->id, &answer->arena, &trace, &err);
+    if (status == TV_STORE_OK)
+        return trace.name;
+    tv_hub_refuse_store(answer, status, &err);
+    return NULL;
+}
+
 /* The picture is called as the trace is, unless somebody wants another title. */
 void tv_hub_flamegraph(struct tv_asked *asked, struct tv_answer *answer)
 {
     struct tv_query query;
-    struct tv_store_trace trace;
-    struct tv_error err = {0};
-    if (!parse_query(asked, &query, answer) || !is_there(asked, answer))
+    const char *name = parse_query(asked, &query, answer) ? find_name(asked, answer) : NULL;
+    if (!name)
         return;
-    enum tv_store_status status =
-        tv_store_trace_get(asked->hub->store, asked->id, &answer->arena, &trace, &err);
-    if (status != TV_STORE_OK) {
-        tv_hub_refuse_store(answer, status, &err);
-        return;
-    }
-    bool titled = tv_query_find(&query, "title") != NULL;
-    relay(asked, TV_BYTES("flamegraph"), &query, tv_bytes_of(titled ? "" : trace.name), answer);
+    const struct tv_view_parameter title = {TV_BYTES("title"), tv_bytes_of(name)};
+    bool titled = tv_query_find(&query, "title") != NULL || *name == '\0';
+    relay(asked, TV_BYTES("flamegraph"), &query, titled ? NULL : &title, answer);
     answer->policy = PICTURE_POLICY;
 }
 
@@ -110,5 +119,43 @@ void tv_hub_collapsed(struct tv_asked *asked, struct tv_answer *answer)
 {
     struct tv_query query;
     if (parse_query(asked, &query, answer) && is_there(asked, answer))
-        relay(asked, TV_BYTES("collapsed"), &query, TV_BYTES(""), answer);
+        relay(asked, TV_BYTES("collapsed"), &query, NULL, answer);
+}
+
+/* A page that is to be saved, not looked at from here: what it may do is said in it.  Whoever opens
+ * it in spite of that gets a page without an origin. */
+#define REPORT_POLICY "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+static void add_report_name(struct tv_answer *answer, const char *name)
+{
+    struct tv_out file;
+    tv_out_init_memory(&file);
+    tv_out_text(&file, name);
+    tv_out_bytes(&file, TV_BYTES(".html"));
+    tv_out_char(&file, '\0');
+    tv_hub_add_name(answer, (const char *)file.buffer);
+    tv_out_release(&file);
+}
+
+void tv_hub_report(struct tv_asked *asked, struct tv_answer *answer)
+{
+    const struct tv_view_parameter as = {TV_BYTES("as"), TV_BYTES("html")};
+    struct tv_query query;
+    if (!asked->hub->options.reports) {
+        tv_hub_refuse(answer, TV_HTTP_NOT_FOUND, "this server was built without reports");
+        return;
+    }
+    const char *name = parse_query(asked, &query, answer) ? find_name(asked, answer) : NULL;
+    if (!name)
+        return;
+    if (tv_query_find(&query, "as") != NULL) {
+        tv_hub_refuse(answer, TV_HTTP_BAD_QUESTION, "as: it is HTML here");
+        return;
+    }
+    relay(asked, TV_BYTES("save"), &query, &as, answer);
+    answer->policy = REPORT_POLICY;
+    if (answer->status != TV_HTTP_OK)
+        return;
+    answer->type = "text/html; charset=utf-8";
+    add_report_name(answer, name);
 }

@@ -45,8 +45,8 @@ void tv_hub_to_folder(struct tv_asked *asked, struct tv_answer *answer)
     tv_answer_header(answer, "Location", "%.*s/", (int)path.length, (const char *)path.data);
 }
 
-/* A name in a header, as RFC 8187 has it: every browser saves the file under it. */
-static void add_name(struct tv_answer *answer, const char *name)
+/* As RFC 8187 has it. */
+void tv_hub_add_name(struct tv_answer *answer, const char *name)
 {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
@@ -83,5 +83,5 @@ void tv_hub_original(struct tv_asked *asked, struct tv_answer *answer)
     }
     answer->type = "application/octet-stream";
     answer->ranges = true;
-    add_name(answer, trace.name);
+    tv_hub_add_name(answer, trace.name);
 }

@@ -15,6 +15,7 @@ const struct tv_route tv_routes[] = {
     {TV_HTTP_GET, "/t/ID/file", TV_RIGHT_READ, tv_hub_original, NULL},
     {TV_HTTP_GET, "/t/ID/flamegraph.svg", TV_RIGHT_READ, tv_hub_flamegraph, NULL},
     {TV_HTTP_GET, "/t/ID/collapsed.txt", TV_RIGHT_READ, tv_hub_collapsed, NULL},
+    {TV_HTTP_GET, "/t/ID/report.html", TV_RIGHT_READ, tv_hub_report, NULL},
     {TV_HTTP_PUT, "/", TV_RIGHT_CHANGE, tv_hub_put, tv_hub_put_begin},
     {TV_HTTP_PUT, "/NAME", TV_RIGHT_CHANGE, tv_hub_put, tv_hub_put_begin},
     {TV_HTTP_OPTIONS, "/api/uploads", TV_RIGHT_NONE, tv_hub_upload_options, NULL},

@@ -2,8 +2,11 @@
 /*
  * save.c - a selection as a trace of its own: the same bytes that `cut` writes.
  */
+#include <string.h>
+
 #include "base/memory.h"
 #include "view/state.h"
+#include "writers/part_note.h"
 #include "writers/piece.h"
 
 /* The chosen tracks, and their threads. */
@@ -36,10 +39,130 @@ static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_
     return status;
 }
 
+/* ---- As a report ---- */
+
+/* Of threads no more are named. */
+#define NAMED 16
+
+static void write_note(const struct tv_view *view, const struct tv_parameters *parameters,
+                       const struct tv_piece *piece, struct tv_out *out)
+{
+    const struct tv_head *head = view->trace->head;
+    const bool *threads = piece->cut->keep->threads;
+    struct tv_bytes text = tv_parameter_text(parameters, "filter");
+    char *filter = tv_alloc(text.length + 1, 1);
+    const char *words[NAMED + 1], *const terms[] = {filter};
+    struct tv_part_choice choices[] = {{"threads", words, 0}, {"filter", terms, text.length > 0}};
+    if (text.length > 0)
+        memcpy(filter, text.data, text.length);
+    for (uint32_t i = 0; threads && i < head->thread_count && choices->count <= NAMED; i++)
+        if (threads[i])
+            words[choices->count++] = (const char *)tv_head_text(head, head->threads[i].name).data;
+    if (choices->count > NAMED)
+        words[NAMED] = "and others";
+    struct tv_part part = {
+        .chosen = piece->made || view->whole,
+        .from = piece->cut->from,
+        .to = piece->cut->to,
+        .choices = choices,
+        .choice_count = TV_COUNT(choices),
+        .kept = tv_piece_slices(piece),
+        .all = (view->whole ? view->whole : view)->trace->slice_count,
+    };
+    tv_part_note(out, &part);
+    tv_out_char(out, '\0');
+    tv_free(filter);
+}
+
+/* As a making's function. */
+static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_piece *piece = context;
+    struct tv_piece_losses losses;
+    return tv_rewrite_can(piece->trace) ? tv_piece_write_events(piece, out, &losses, err)
+                                        : tv_piece_write_file(piece, out, &losses, err);
+}
+
+static enum tv_status report_piece(const struct tv_view *view,
+                                   const struct tv_view_reporter *reporter,
+                                   const struct tv_parameters *parameters, struct tv_piece *piece,
+                                   struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_head *head = piece->trace->head;
+    const struct tv_view_making making = {
+        write_any, piece, (const char *)tv_head_text(head, head->inputs[0].name).data};
+    struct tv_out note;
+    enum tv_status status = tv_piece_check(piece, !tv_rewrite_can(piece->trace), err);
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&note);
+    write_note(view, parameters, piece, &note);
+    status =
+        reporter->write_made(&making, note.length > 1 ? (const char *)note.buffer : NULL, out, err);
+    tv_out_release(&note);
+    return status;
+}
+
+/* What is known of the file: whose machine it is of, and how it was moved. */
+static bool find_input(const struct tv_head *head, struct tv_view_file *file, bool alone)
+{
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        const struct tv_input *input = &head->inputs[i];
+        if (input->source != file->source && !alone)
+            continue;
+        file->machine = alone ? 0 : input->machine;
+        file->offset = input->moved;
+        return true;
+    }
+    return false;
+}
+
+/* The files of a whole trace, as they were; none where they do not tell all of it. */
+static struct tv_view_file *find_files(const struct tv_view *view, bool renames, size_t *count)
+{
+    const struct tv_trace *trace = view->trace;
+    *count = trace->source_count - trace->inner_count;
+    if (renames || trace->base || *count == 0)
+        return NULL;
+    struct tv_view_file *files = tv_alloc(*count, sizeof *files);
+    bool known = true;
+    for (size_t i = 0; i < *count; i++) {
+        files[i].source = trace->sources[trace->inner_count + i];
+        known &= find_input(trace->head, &files[i], *count == 1);
+    }
+    if (known)
+        return files;
+    tv_free(files);
+    return NULL;
+}
+
+static enum tv_status save_report(const struct tv_view *view,
+                                  const struct tv_parameters *parameters, const struct tv_cut *cut,
+                                  struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_view_reporter *reporter = (view->whole ? view->whole : view)->reporter;
+    struct tv_view_file *files = NULL;
+    struct tv_piece piece;
+    size_t count;
+    if (!reporter)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no report can be made here");
+    if (!view->whole && tv_cut_is_all(view->trace, cut))
+        files = find_files(view, reporter->renames, &count);
+    if (files) {
+        enum tv_status status = reporter->write(files, count, NULL, out, err);
+        tv_free(files);
+        return status;
+    }
+    tv_piece_make(&piece, view->trace, cut);
+    enum tv_status status = report_piece(view, reporter, parameters, &piece, out, err);
+    tv_piece_release(&piece);
+    return status;
+}
+
 enum tv_status tv_view_save(const struct tv_view *view, const struct tv_parameters *parameters,
                             struct tv_out *out, struct tv_error *err)
 {
-    static const char *const kinds[] = {"json", "trace", NULL};
+    static const char *const kinds[] = {"json", "trace", "html", NULL};
     struct tv_selection selection;
     struct tv_keep keep = {.processes = NULL};
     unsigned kind;
@@ -51,7 +174,8 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
     if (selection.tracks)
         keep_tracks(view->trace, &selection, &keep);
     struct tv_cut cut = {&keep, selection.from, selection.to, selection.tracks != NULL};
-    status = write_piece(view->trace, &cut, kind == 1, out, err);
+    status = kind == 2 ? save_report(view, parameters, &cut, out, err)
+                       : write_piece(view->trace, &cut, kind == 1, out, err);
     tv_keep_release(&keep);
     tv_parameter_release_selection(&selection);
     return status;

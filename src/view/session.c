@@ -82,6 +82,7 @@ enum tv_session_state tv_session_load(struct tv_session *session)
     enum tv_session_state state = TV_SESSION_FAILED;
     if (load(session) == TV_OK) {
         session->view = tv_view_new(session->trace);
+        tv_view_set_reporter(session->view, session->loader.reporter);
         state = TV_SESSION_READY;
     }
     atomic_store_explicit(&session->state, state, memory_order_release);
@@ -238,6 +239,8 @@ void tv_session_write_status(const struct tv_session *session, struct tv_out *ou
         tv_out_text(out, ",\"joining\":true");
     if (state == TV_SESSION_READY && session->trace->sections)
         tv_out_text(out, ",\"cached\":true");
+    if (session->loader.reporter)
+        tv_out_text(out, ",\"reports\":true");
     write_inputs(session, out);
     if (state == TV_SESSION_FAILED)
         write_error(out, &session->error);

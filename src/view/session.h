@@ -15,6 +15,7 @@ struct tv_out;
 struct tv_source;
 struct tv_trace;
 struct tv_view;
+struct tv_view_reporter;
 
 /* A file that a trace is made of. */
 struct tv_session_input {
@@ -32,6 +33,7 @@ struct tv_loader {
                            struct tv_error *err);
     void (*shown)(void *context, const struct tv_trace *trace, const struct tv_view *view);
     void *context;
+    const struct tv_view_reporter *reporter; /* or NULL; lives as long as the program */
 };
 
 enum tv_session_state {

@@ -32,9 +32,10 @@ struct tv_view {
     struct tv_object_index *objects;
     const struct tv_view *whole;        /* of a filtered trace: that of the whole one; else NULL */
     struct tv_filtered_views *filtered; /* made of this one */
-    uint32_t *thread_track;             /* [threads] where its slices lie; TV_NONE: it has none */
-    bool wall, cpu;                     /* the clocks there are */
-    bool by_owner; /* tracks are ordered by process and thread, not busiest first */
+    const struct tv_view_reporter *reporter; /* of the whole one; NULL: it makes no reports */
+    uint32_t *thread_track; /* [threads] where its slices lie; TV_NONE: it has none */
+    bool wall, cpu;         /* the clocks there are */
+    bool by_owner;          /* tracks are ordered by process and thread, not busiest first */
 };
 
 typedef enum tv_status tv_view_function(const struct tv_view *view,

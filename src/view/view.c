@@ -116,6 +116,11 @@ void tv_view_free(struct tv_view *view)
     tv_free(view);
 }
 
+void tv_view_set_reporter(struct tv_view *view, const struct tv_view_reporter *reporter)
+{
+    view->reporter = reporter;
+}
+
 void tv_view_keep(const struct tv_view *view, struct tv_sections_writer *writer)
 {
     tv_pyramid_keep(view->pyramid, writer);

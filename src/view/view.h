@@ -15,10 +15,37 @@
 struct tv_view;
 struct tv_sections_writer;
 
+/* A file of a report (report/report.h), and how reports are made, which this room does not know. */
+struct tv_view_file {
+    struct tv_source *source;
+    uint32_t machine;
+    tv_ns offset;
+};
+
+/* Writes a file of its own. */
+struct tv_view_making {
+    enum tv_status (*write)(void *context, struct tv_out *out, struct tv_error *err);
+    void *context;
+    const char *name; /* of the file */
+};
+
+struct tv_view_reporter {
+    /* `note`: what is told of what the trace lacks, or NULL. */
+    enum tv_status (*write)(const struct tv_view_file *files, size_t count, const char *note,
+                            struct tv_out *out, struct tv_error *err);
+    /* The same of one file that is made for it. */
+    enum tv_status (*write_made)(const struct tv_view_making *making, const char *note,
+                                 struct tv_out *out, struct tv_error *err);
+    bool renames; /* the trace has names that its files do not tell */
+};
+
 /* Prepares all that screens ask again and again: pyramid, ranks, the tree of the whole trace. The
  * trace must live as long as the view. */
 struct tv_view *tv_view_new(const struct tv_trace *trace);
 void tv_view_free(struct tv_view *view);
+
+/* From now on it can be saved as a report; before anybody asks.  The reporter must live as long. */
+void tv_view_set_reporter(struct tv_view *view, const struct tv_view_reporter *reporter);
 
 /* Adds what was prepared to a file that the trace is written to (index/index.h): a view of the
  * trace that is read from there has it at once. */

@@ -155,6 +155,7 @@ test('hub: the page of a trace has its pictures, its facts and the ways on', () 
     assert.equal(await href('Open in the viewer'), `/t/${id(1)}/view/`);
     assert.equal(await href('Flame graph'), `/t/${id(1)}/flamegraph.svg`);
     assert.equal(await href('Collapsed stacks'), `/t/${id(1)}/collapsed.txt`);
+    assert.equal(await href('Self-contained HTML'), `/t/${id(1)}/report.html`);
     assert.equal(await href('Original file'), `/t/${id(1)}/file`);
     assert.equal(await href('[6] OkHttp api.acme.shop'), `/t/${id(1)}/flamegraph.svg?thread=1`);
     assert.equal(await page.locator('figure').count(), 4);

@@ -95,6 +95,7 @@ function about(world) {
     ...{
       store: open ? { traces: world.traces.length, bytes } : null,
       sandbox: ['seccomp', 'landlock'],
+      reports: true,
     },
     ...world.hub,
   };

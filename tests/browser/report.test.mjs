@@ -3,14 +3,22 @@
 // the command line, ask nobody for anything, and run nothing of what a trace has inside.
 import { strict as assert } from 'node:assert';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { openPage, ready, until } from './browser.mjs';
 import { exported, nameOf, profile } from './exported.mjs';
-import { example, json, program } from './program.mjs';
+import { example, json, program, view } from './program.mjs';
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'report-'));
@@ -192,3 +200,62 @@ test('the weight of a report is that of page and engine, and the trace packed', 
   writeFileSync(empty, '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":1}]');
   assert.ok(statSync(report(empty)).size < 1_200_000);
 });
+
+const SAVED = 'Self-contained HTML';
+
+/** Saves a report from the viewer's menu; null: the menu has none. */
+async function saveReport(page) {
+  await page.keyboard.press('Control+s');
+  await page.waitForSelector('.save-menu:not([hidden])');
+  const entry = page.getByRole('menuitem', { name: SAVED });
+  if ((await entry.count()) === 0) return null;
+  const [file] = await Promise.all([page.waitForEvent('download'), entry.click()]);
+  const path = join(folder, `${made++}-${file.suggestedFilename()}`);
+  copyFileSync(await file.path(), path);
+  return { path, name: file.suggestedFilename() };
+}
+
+test('saved from the viewer it is what the command writes', { skip }, async () => {
+  const viewer = await view(example());
+  const { page, close } = await openPage(viewer.address);
+  await ready(page);
+  const whole = await saveReport(page);
+  assert.equal(whole.name, 'example.html');
+  assert.ok(readFileSync(whole.path).equals(readFileSync(report(example()))));
+  await page.evaluate(() => (location.hash = 'range=50000000-200000000'));
+  await page.keyboard.press('Control+s');
+  const head = () => page.locator('.save-menu .head').textContent();
+  await until(head, (text) => /^Selection of 150/.test(text), 'the selection');
+  await page.keyboard.press('Escape');
+  const part = await saveReport(page);
+  assert.equal(part.name, 'example-part.html');
+  await close();
+  await viewer.stop();
+  const theirs = readFileSync(report('--range', '50ms:200ms', example()));
+  assert.ok(readFileSync(part.path).equals(theirs));
+});
+
+test('a report does not make reports, and says which part it is', { skip }, async () => {
+  const { page, others, close } = await openReport(report('--range', '50ms:200ms', example()));
+  await ready(page);
+  await page
+    .getByText(/^This is a part of the trace; from 50\.000000 ms to 200\.000000 ms\. \d+ of/)
+    .first()
+    .waitFor();
+  assert.equal(await saveReport(page), null);
+  assert.deepEqual(others(), []);
+  await close();
+});
+
+test(
+  'a build without the engine has no such entry',
+  { skip: !skip && 'this build has it' },
+  async () => {
+    const viewer = await view(example());
+    const { page, close } = await openPage(viewer.address);
+    await ready(page);
+    assert.equal(await saveReport(page), null);
+    await close();
+    await viewer.stop();
+  },
+);

@@ -10,6 +10,8 @@ export interface Hub {
   /** How one logs in; null: nobody needs to. */
   login: 'token' | 'basic' | null;
   sample: string | null;
+  /** Traces can be had as reports. */
+  reports: boolean;
   limits: { upload_bytes: number | null; keep_seconds: number | null; store_bytes: number | null };
   /** Null for who may not list. */
   store: { traces: number; bytes: number } | null;

@@ -205,6 +205,7 @@ export class TraceScreen implements Screen {
           { class: 'links' },
           drawn && link('view/#tab=flame', 'Flame graph in the viewer'),
           drawn && link('collapsed.txt', 'Collapsed stacks'),
+          ready && ctx.hub.peek()?.reports && link('report.html', 'Self-contained HTML'),
           trace.state !== 'failed' && link('file', 'Original file'),
         ),
       ),

@@ -116,7 +116,7 @@ export interface TraceFacts {
 export type FrameRow = [string, string, string, string, number, number, string?, number?];
 
 /** What a part of the trace can be saved as. */
-export type SavedKind = 'trace' | 'json';
+export type SavedKind = 'trace' | 'json' | 'html';
 
 export interface Scope {
   from?: number;

@@ -42,6 +42,8 @@ export interface Status {
   sketch?: Sketch;
   /** On an upload server: the page of this trace.  Nothing is opened, cancelled or ended here. */
   home?: string;
+  /** Whoever answers can make reports. */
+  reports?: boolean;
   /** `quote` is what stands around the offset, in hex, from byte `quoted_at` on. */
   error?: {
     message: string;

@@ -23,6 +23,11 @@ export interface SaveEntry {
 const KINDS: Record<SavedKind, Omit<SaveEntry, 'make'>> = {
   trace: { name: 'Method trace', title: 'Calls and their times, as .trace', ending: 'trace' },
   json: { name: 'Trace Event JSON', title: 'All events, for any viewer', ending: 'json' },
+  html: {
+    name: 'Self-contained HTML',
+    title: 'Trace and viewer as one file, for anybody with a browser',
+    ending: 'html',
+  },
 };
 
 /** The selection as a trace: as what this one can be written. */
