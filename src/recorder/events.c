@@ -6,18 +6,19 @@
  * The stack of open calls tells which of them an exception or a longjmp has left: they are unrolled
  * when a call below them is left or catches, or when a new frame lies where theirs did.
  */
-#include <signal.h>
-
+#include "recorder/left_behind.h"
 #include "recorder/quick.h"
 
 /* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
  */
-static struct tv_recorder_thread *begin_event(void)
+static struct tv_recorder_thread *begin_event(uintptr_t frame)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
     if (on == 0)
         return NULL;
     struct tv_recorder_thread *self = tv_recorder_self;
+    if (self && (atomic_load(&self->busy) & 1))
+        (void)tv_recorder_resume(self, frame);
     if ((!self || atomic_load(&self->generation) != on) && !(self = tv_recorder_attach(on)))
         return NULL;
     if (atomic_load(&self->busy) & 1) {
@@ -35,7 +36,7 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
 {
     if (!self->records)
         return;
-    if (self->next == self->end && !tv_recorder_more(self)) {
+    if (self->next >= self->end && !tv_recorder_more(self)) {
         atomic_fetch_add(&self->dropped, 1);
         return;
     }
@@ -87,13 +88,6 @@ static void leave(struct tv_recorder_thread *self, uint64_t word)
     put(self, word);
 }
 
-/* A handler on a stack of its own: where that lies says nothing. */
-static bool is_on_other_stack(void)
-{
-    stack_t stack;
-    return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
-}
-
 /* True: some calls are on a part of the stack that is gone, and are unrolled.  Of those that are
  * deeper than the frames nothing is known but that they went with the last. */
 static void unroll_gone(struct tv_recorder_thread *self, uint64_t key)
@@ -125,11 +119,12 @@ void tv_recorder_enter_slowly(uint64_t word, uint64_t key)
 {
     if (push_only(word, key))
         return;
-    struct tv_recorder_thread *self = begin_event();
+    struct tv_recorder_thread *self =
+        begin_event(key == TV_FRAME_STAYS ? 0 : (uintptr_t)(key >> 16));
     if (!self)
         return;
     if (key != TV_FRAME_STAYS && tv_quick_is_gone(self->top, key)) {
-        if (is_on_other_stack())
+        if (tv_recorder_is_on_other_stack())
             key = tv_quick_key(0, (uintptr_t)(key & 0xFFFF));
         else
             unroll_gone(self, key);
@@ -149,7 +144,7 @@ static void unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool 
         call--;
     if (tail && call != self->top)
         call++;
-    if (call != self->top && is_on_other_stack())
+    if (call != self->top && tv_recorder_is_on_other_stack())
         return;
     while (self->top != call) {
         self->over = 0;
@@ -162,7 +157,7 @@ void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
 {
     if (pop_only(word, frame, tail))
         return;
-    struct tv_recorder_thread *self = begin_event();
+    struct tv_recorder_thread *self = begin_event(frame);
     if (!self)
         return;
     if (frame != 0)
@@ -179,7 +174,7 @@ void tv_recorder_caught(uint64_t word)
     if (on == 0 || !self || tv_recorder_generation_of(self) != on ||
         atomic_load_explicit(&self->top, memory_order_relaxed)->word == word)
         return;
-    self = begin_event();
+    self = begin_event(0);
     if (!self)
         return;
     /* Which of those that are deeper than the frames is not known. */

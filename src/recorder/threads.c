@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "recorder/left_behind.h"
 #include "recorder/pages.h"
 #include "recorder/state.h"
 
@@ -71,6 +72,7 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
     struct tv_area_chunk *chunk = &area->chunks[thread->chunk - 1];
     uint32_t used =
         (uint32_t)((size_t)(thread->next - tv_area_at(area, chunk->first)) / area->head->words);
+    used = used < chunk->count ? used : chunk->count;
     uint32_t left = chunk->count - used, first = chunk->first + used;
     chunk->count = used;
     if (area->head->full == TV_RECORDING_STREAM) {
@@ -223,6 +225,8 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
         atomic_fetch_add(&self->dropped, 1);
         return NULL;
     }
+    sigset_t before;
+    tv_recorder_block_signals(&before);
     tv_recorder_inside++;
     if (!self)
         self = new_thread();
@@ -233,6 +237,7 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
         pthread_mutex_unlock(&tv_recorder.lock);
     }
     tv_recorder_inside--;
+    tv_recorder_unblock_signals(&before);
     if (self && tv_recorder.joined)
         tv_recorder.joined();
     return self;
@@ -337,7 +342,7 @@ static void overflow(void)
     tv_recorder_tell_overflow();
 }
 
-bool tv_recorder_more(struct tv_recorder_thread *self)
+static bool bring_more(struct tv_recorder_thread *self)
 {
     struct tv_area *area = &tv_recorder.area;
     bool streams = area->head->full == TV_RECORDING_STREAM;
@@ -358,6 +363,15 @@ bool tv_recorder_more(struct tv_recorder_thread *self)
         tv_area_append(area, self->id, chunk);
     use_chunk(self, chunk);
     return true;
+}
+
+bool tv_recorder_more(struct tv_recorder_thread *self)
+{
+    sigset_t before;
+    tv_recorder_block_signals(&before);
+    bool has_more = bring_more(self);
+    tv_recorder_unblock_signals(&before);
+    return has_more;
 }
 
 void tv_recorder_sweep(void)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,9 +32,13 @@ void jump_over(void);
 void after_jump(void);
 void jump_to(void);
 void *thread_main(void *unused);
+void busy(void);
+void settle(void);
+void leave_by_jump(int number);
 void on_alarm(int number);
 
 static jmp_buf here;
+static sigjmp_buf signalled;
 
 CALL int fib(int n)
 {
@@ -72,6 +77,16 @@ CALL void jump_to(void)
     after_jump();
 }
 
+CALL void busy(void)
+{
+    __asm__ volatile("");
+}
+
+CALL void settle(void)
+{
+    __asm__ volatile("");
+}
+
 CALL void *thread_main(void *unused)
 {
     (void)unused;
@@ -91,6 +106,42 @@ OFF static void run_threads(int count)
         pthread_create(&threads[i], NULL, thread_main, NULL);
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+}
+
+CALL void leave_by_jump(int number)
+{
+    (void)number;
+    siglongjmp(signalled, 1);
+}
+
+/* Again and again a handler leaves what it has interrupted, which mostly is a hook: of a small
+ * function, and of a deep stack. */
+OFF static void under_jumps(void)
+{
+    struct sigaction action = {.sa_handler = leave_by_jump};
+    struct itimerval every = {.it_value = {0, 300}};
+    sigaction(SIGALRM, &action, NULL);
+    for (volatile int i = 0; i < 400; i++) {
+        if (sigsetjmp(signalled, 1)) {
+            settle();
+            continue;
+        }
+        setitimer(ITIMER_REAL, &every, NULL);
+        for (;;)
+            i % 2 ? busy() : (void)fib(12);
+    }
+}
+
+/* The same with a handler that returns to the hook. */
+OFF static void under_alarms(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval every = {{0, 100}, {0, 100}}, never = {0};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+    for (int i = 0; i < 1000000; i++)
+        i % 1000 ? busy() : (void)fib(5);
+    setitimer(ITIMER_REAL, &never, NULL);
 }
 
 OFF static void in_child(void)
@@ -220,6 +271,10 @@ OFF int main(int argc, char **argv)
             call_plugin(argv[i]);
     if (strcmp(word, "signals") == 0)
         under_signals();
+    if (strcmp(word, "alarms") == 0)
+        under_alarms();
+    if (strcmp(word, "jumps") == 0)
+        under_jumps();
     if (strcmp(word, "deep") == 0)
         fib(25);
     if (strcmp(word, "closes") == 0 && !close_all(argv[2]))
