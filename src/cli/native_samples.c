@@ -48,7 +48,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* Dots part the names of a stack's line, so those that compilers put into the names of copies of a
- * function go, and others become what Rust writes for such. */
+ * function go, and others become what Rust writes for such.  Parentheses are those of the place. */
 static void clean_function(char *name)
 {
     static const char *const copies[] = {".constprop.", ".part.", ".isra.", ".cold", ".lto_priv."};
@@ -58,8 +58,7 @@ static void clean_function(char *name)
             *copy = '\0';
     }
     for (char *c = name; *c; c++)
-        if (*c == '.' || *c == '(' || *c == ')')
-            *c = '$';
+        *c = *c == '.' ? '$' : *c == '(' ? '{' : *c == ')' ? '}' : *c;
 }
 
 static void copy_text(char *to, size_t size, struct tv_bytes text)
@@ -96,11 +95,23 @@ static uint32_t add_element(struct work *work, struct tv_sample_element *element
     return number;
 }
 
+/* The parenthesis that the last one ends; NULL: none. */
+static char *find_open(char *line, const char *close)
+{
+    size_t depth = 0;
+    for (size_t i = (size_t)(close - line) + 1; i-- > 0;) {
+        depth += line[i] == ')';
+        if (line[i] == '(' && --depth == 0)
+            return &line[i];
+    }
+    return NULL;
+}
+
 /* "CLASS.NAME(FILE)", "CLASS.NAME(FILE:LINE)"; false: it has another form. */
 static bool read_element(struct work *work, char *line)
 {
-    char *open = strrchr(line, '('), *close = strrchr(line, ')');
-    if (!open || !close || close < open)
+    char *close = strrchr(line, ')'), *open = close ? find_open(line, close) : NULL;
+    if (!open)
         return false;
     *open = *close = '\0';
     char *dot = strrchr(line, '.'), *file = open + 1;

@@ -12,6 +12,40 @@
 /* The JDK counts its ids from one less. */
 #define JDK_LESS 1u
 
+/* A name between quotes, on one line: what would end either becomes something like it. */
+static void put_quoted(const char *text, FILE *to)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' ? ' ' : *text == '"' ? '\'' : *text, to);
+}
+
+static void put_name(const char *text, FILE *to)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+}
+
+static bool is_balanced(const char *text)
+{
+    size_t open = 0;
+    for (; *text; text++) {
+        if (*text == ')' && open-- == 0)
+            return false;
+        open += *text == '(';
+    }
+    return open == 0;
+}
+
+/* Readers look for the parentheses around it from the line's end. */
+static void put_file(const char *text, FILE *to)
+{
+    bool exact = is_balanced(text);
+    for (; *text; text++) {
+        char c = (unsigned char)*text < ' ' ? ' ' : *text;
+        fputc(exact ? c : c == '(' ? '[' : c == ')' ? ']' : c, to);
+    }
+}
+
 static void write_event(const struct tv_samples *samples, const struct tv_sample_event *event,
                         bool jdk, FILE *to)
 {
@@ -22,27 +56,36 @@ static void write_event(const struct tv_samples *samples, const struct tv_sample
     const char *group = thread->group == NULL ? "null" : thread->group;
     if (event->is_end)
         fprintf(to, "THREAD END (id = %u)\n", id);
-    else if (jdk)
-        fprintf(to, "THREAD START (obj=%x, id = %u, name=\"%s\", group=\"%s\")\n", object, id,
-                thread->name, group);
-    else
-        fprintf(to, "THREAD START (obj=%u, id = %u, name=\"%s\", group=\"%s\")\n", object, id,
-                thread->name, group);
+    if (event->is_end)
+        return;
+    fprintf(to,
+            jdk ? "THREAD START (obj=%x, id = %u, name=\""
+                : "THREAD START (obj=%u, id = %u, name=\"",
+            object, id);
+    put_quoted(thread->name, to);
+    fputs("\", group=\"", to);
+    put_quoted(group, to);
+    fputs("\")\n", to);
 }
 
 static void write_element(const struct tv_sample_element *element, bool jdk, FILE *to)
 {
-    fprintf(to, "\t%s.%s(", element->class_name, element->name);
-    if (element->line == TV_SAMPLES_NATIVE_LINE && jdk)
-        fprintf(to, "%s:Native method", element->file == NULL ? "<Unknown Source>" : element->file);
-    else if (element->line == TV_SAMPLES_NATIVE_LINE)
+    fputc('\t', to);
+    put_name(element->class_name, to);
+    fputc('.', to);
+    put_name(element->name, to);
+    fputc('(', to);
+    bool native = element->line == TV_SAMPLES_NATIVE_LINE;
+    if (native && !jdk)
         fputs("Native Method", to);
     else if (element->file == NULL)
-        fputs(jdk ? "<Unknown Source>:Unknown line" : "Unknown Source", to);
-    else if (element->line >= 0)
-        fprintf(to, "%s:%d", element->file, element->line);
+        fputs(jdk ? "<Unknown Source>" : "Unknown Source", to);
     else
-        fprintf(to, jdk ? "%s:Unknown line" : "%s", element->file);
+        put_file(element->file, to);
+    if (jdk && (native || element->file == NULL || element->line < 0))
+        fputs(native ? ":Native method" : ":Unknown line", to);
+    else if (element->file != NULL && element->line >= 0)
+        fprintf(to, ":%d", element->line);
     fputs(")\n", to);
 }
 
@@ -79,10 +122,14 @@ static void write_ranks(const struct tv_samples *samples, const uint32_t *order,
         accumulated += self;
         /* The blank before the id is the sign's place: it has six digits and is never negative. */
         fprintf(to,
-                jdk ? "%4lld %5.2f%% %5.2f%% %7lld %5lld %s.%s\n"
-                    : "% 4lld% 6.2f%%% 6.2f%% % 7lld % 5lld %s.%s\n",
+                jdk ? "%4lld %5.2f%% %5.2f%% %7lld %5lld "
+                    : "% 4lld% 6.2f%%% 6.2f%% % 7lld % 5lld ",
                 (long long)i + 1, self * 100, accumulated * 100, (long long)trace->count,
-                (long long)trace_id(order[i], jdk), top->class_name, top->name);
+                (long long)trace_id(order[i], jdk));
+        put_name(top->class_name, to);
+        fputc('.', to);
+        put_name(top->name, to);
+        fputc('\n', to);
     }
 }
 

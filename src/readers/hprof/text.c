@@ -106,11 +106,26 @@ static void place_of(struct tv_hprof *hprof, struct tv_bytes place, struct tv_fr
         frame->file = tv_head_string(hprof->head, file);
 }
 
+/* Of the parenthesis that the last one ends: files and methods may have others.  Where they do not
+ * go in pairs it is the last one. */
+static bool find_open(struct tv_bytes text, size_t *open)
+{
+    size_t depth = 0;
+    for (size_t i = text.length; i-- > 0;) {
+        depth += text.data[i] == ')';
+        if (text.data[i] == '(' && --depth == 0) {
+            *open = i;
+            return i > 0;
+        }
+    }
+    return find_last(text, "(", open) && *open > 0;
+}
+
 uint32_t tv_hprof_frame_of(struct tv_hprof *hprof, struct tv_bytes text)
 {
     struct tv_frame frame = {0};
     size_t open, dot;
-    if (text.data[text.length - 1] == ')' && find_last(text, "(", &open) && open > 0) {
+    if (text.data[text.length - 1] == ')' && find_open(text, &open)) {
         place_of(hprof, (struct tv_bytes){text.data + open + 1, text.length - open - 2}, &frame);
         text.length = open;
     }

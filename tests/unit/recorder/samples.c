@@ -156,6 +156,47 @@ static void writes_points_in_any_locale(void **state)
 }
 
 /* Equal counts by rising id; a thread that comes back after its END is another one. */
+/* A name is no longer than its line or its quotes, and a file no longer than its parentheses. */
+static void writes_odd_names(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        "THREAD START (obj=1, id = 200001, name=\"a 'b' (c)\", group=\" d   e\")\n"
+        "TRACE 300001: (thread=200001)\n"
+        "\ta b.c d(/x (1)/e.c:3)\n"
+        "\tf.g(/y[/e .c)\n"
+        "CPU SAMPLES BEGIN (total = 1) Wed Jul 21 12:03:46 2010\n"
+        "rank   self  accum   count trace method\n"
+        "   1 100.00% 100.00%       1  300001 a b.c d\n"
+        "CPU SAMPLES END\n",
+        "JAVA PROFILE 1.0.1, created Wed Jul 21 12:03:46 2010\n\n--------\n\n"
+        "THREAD START (obj=1, id = 200000, name=\"a 'b' (c)\", group=\" d   e\")\n"
+        "TRACE 300000:\n"
+        "\ta b.c d(/x (1)/e.c:3)\n"
+        "\tf.g(/y[/e .c:Unknown line)\n"
+        "CPU SAMPLES BEGIN (total = 1) Wed Jul 21 12:03:46 2010\n"
+        "rank   self  accum   count trace method\n"
+        "   1 100.00% 100.00%       1 300000 a b.c d\n"
+        "CPU SAMPLES END\n",
+    };
+    struct tv_samples samples = {0};
+    char names[][12] = {"a\nb", "c\rd", "/x (1)/e.c", "f", "g", "/y(/e\t.c"};
+    struct tv_sample_element leaf = {1, 3, names[0], names[1], names[2]};
+    struct tv_sample_element root = {2, TV_SAMPLES_NO_LINE, names[3], names[4], names[5]};
+    tv_samples_begin_tick(&samples);
+    uint32_t thread = tv_samples_see(&samples, "a \"b\" (c)", "\td\n\r\te");
+    tv_samples_seen_all(&samples);
+    uint32_t stack[] = {tv_samples_add_element(&samples, &leaf),
+                        tv_samples_add_element(&samples, &root)};
+    assert_true(tv_samples_add(&samples, thread, stack, 2));
+    for (unsigned i = 0; i < 2; i++) {
+        char *text = text_of(&samples, i == 0 ? TV_HPROF_ANDROID : TV_HPROF_JDK);
+        assert_string_equal(text, expected[i]);
+        free(text);
+    }
+    tv_samples_release(&samples);
+}
+
 static void ranks_and_returns(void **state)
 {
     (void)state;
@@ -183,5 +224,5 @@ static void ranks_and_returns(void **state)
 
 UNIT_TESTS(samples, cmocka_unit_test(writes_an_empty_table),
            cmocka_unit_test(writes_what_android_wrote), cmocka_unit_test(writes_what_the_jdk_wrote),
-           cmocka_unit_test(writes_points_in_any_locale), cmocka_unit_test(ranks_and_returns),
-           cmocka_unit_test(writes_the_binary_form));
+           cmocka_unit_test(writes_points_in_any_locale), cmocka_unit_test(writes_odd_names),
+           cmocka_unit_test(ranks_and_returns), cmocka_unit_test(writes_the_binary_form));
