@@ -305,6 +305,13 @@ static jint prepare(JavaVM *vm)
     return listen(tv_agent.jvmti) ? JNI_OK : JNI_ERR;
 }
 
+static void say_idle_options(void)
+{
+    char names[256];
+    if (tv_agent_options_idle(&tv_agent.options, tv_agent.uses_events, names, sizeof names))
+        tv_agent_say("without effect beside the other options: %s", names);
+}
+
 static jint load(JavaVM *vm, const char *text)
 {
     if (tv_agent.vm != NULL) {
@@ -317,7 +324,10 @@ static jint load(JavaVM *vm, const char *text)
         print_help();
         _Exit(0);
     }
-    return prepare(vm);
+    jint result = prepare(vm);
+    if (result == JNI_OK)
+        say_idle_options();
+    return result;
 }
 
 /* The program runs on as it did before it was recorded. */
@@ -343,10 +353,12 @@ static jint begin_attached(JavaVM *vm, const struct tv_agent_options *options)
     tv_agent.attached = true;
     tv_agent.by_facade = false;
     jint result = prepare(vm);
-    if (result == JNI_OK)
+    if (result == JNI_OK) {
+        say_idle_options();
         begin(jni);
+    }
     /* Why it could not start has been said where the program says things. */
-    bool failed = options->start && options->delay_ms == 0 && !tv_agent_session_active();
+    bool failed = options->start && options->delay_us == 0 && !tv_agent_session_active();
     return failed ? JNI_ERR : result;
 }
 

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -19,6 +18,7 @@
 #include "recorder/agent/agent.h"
 
 #define MILLION 1000000
+#define THOUSAND 1000
 
 static struct {
     pthread_t thread;
@@ -41,28 +41,10 @@ static void on_signal(int number)
     errno = error;
 }
 
-/* "USR1", "SIGUSR1" or "10"; 0: no such signal. */
-static int signal_number(const char *name)
-{
-    static const struct {
-        const char *name;
-        int number;
-    } names[] = {{"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
-                 {"WINCH", SIGWINCH}, {"PROF", SIGPROF}, {"URG", SIGURG}};
-    if (strncmp(name, "SIG", 3) == 0)
-        name += 3;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i].name, name) == 0)
-            return names[i].number;
-    char *end;
-    long number = strtol(name, &end, 10);
-    return *end == '\0' && end != name && number > 0 && number < NSIG ? (int)number : 0;
-}
-
 static void listen_to_signal(const char *name)
 {
     struct sigaction action = {0}, before;
-    int number = signal_number(name);
+    int number = tv_agent_signal_number(name);
     if (number == 0 || sigaction(number, NULL, &before) != 0) {
         tv_agent_say("control=%s: no such signal", name);
         return;
@@ -75,7 +57,8 @@ static void listen_to_signal(const char *name)
     }
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
-    sigaction(number, &action, NULL);
+    if (sigaction(number, &action, NULL) != 0)
+        tv_agent_say("control=%s: %s", name, strerror(errno));
 }
 
 static void listen_to_fifo(const char *path)
@@ -120,11 +103,11 @@ static void read_fifo(void)
         obey(line);
 }
 
-static int64_t now_ms(void)
+static int64_t now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / MILLION;
+    return (int64_t)now.tv_sec * MILLION + now.tv_nsec / THOUSAND;
 }
 
 /* Waits for something to do until `until`, or for ever when that is 0; obeys. */
@@ -132,7 +115,8 @@ static void wait_and_obey(int64_t until)
 {
     uint64_t count;
     struct pollfd files[] = {{control.event, POLLIN, 0}, {control.fifo, POLLIN, 0}};
-    int64_t left = until == 0 ? -1 : until - now_ms();
+    /* In milliseconds, and not too early. */
+    int64_t left = until == 0 ? -1 : (until - now_us() + THOUSAND - 1) / THOUSAND;
     if (until != 0 && left < 0)
         left = 0;
     if (poll(files, 2, left > INT32_MAX ? INT32_MAX : (int)left) <= 0)
@@ -147,19 +131,19 @@ static void wait_and_obey(int64_t until)
 static void *run(void *arg)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    int64_t start = control.start_pending ? now_ms() + (int64_t)options->delay_ms : 0;
+    int64_t start = control.start_pending ? now_us() + (int64_t)options->delay_us : 0;
     int64_t stop = 0;
     (void)arg;
     while (!atomic_load(&control.ending)) {
-        if (start != 0 && now_ms() >= start) {
+        if (start != 0 && now_us() >= start) {
             start = 0;
             tv_agent_session_start();
         }
         if (!tv_agent_session_active())
             stop = 0;
-        else if (stop == 0 && options->duration_ms > 0)
-            stop = now_ms() + (int64_t)options->duration_ms;
-        if (stop != 0 && now_ms() >= stop) {
+        else if (stop == 0 && options->duration_us > 0)
+            stop = now_us() + (int64_t)options->duration_us;
+        if (stop != 0 && now_us() >= stop) {
             stop = 0;
             tv_agent_session_stop();
         }
@@ -184,10 +168,10 @@ static bool start_thread(void)
 void tv_agent_control_begin(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    control.start_pending = options->start && options->delay_ms > 0;
+    control.start_pending = options->start && options->delay_us > 0;
     if (options->start && !control.start_pending)
         tv_agent_session_start();
-    if (options->control == NULL && !control.start_pending && options->duration_ms == 0)
+    if (options->control == NULL && !control.start_pending && options->duration_us == 0)
         return;
     if (control.event < 0)
         control.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -3,6 +3,8 @@
 #include "recorder/agent/options.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +13,12 @@
 
 enum kind { TEXT, CHOICE, FLAG, NUMBER, SIZE, TIME };
 
+/* What an option is for. */
+enum use { ANY, CALLS, STACKS };
+
 struct option {
     const char *name;
+    enum use use;
     enum kind kind;
     const char *values; /* of a choice, in the order of its enumeration, with | between */
     size_t offset;
@@ -22,41 +28,46 @@ struct option {
 };
 
 #define AT(member) offsetof(struct tv_agent_options, member)
-#define LONGEST_MS (UINT64_C(1000) * 60 * 60 * 24 * 365)
+#define LONGEST_US (UINT64_C(1000000) * 60 * 60 * 24 * 365)
 
 static const struct option table[] = {
-    {"mode", CHOICE, "trace|sample|both", AT(mode), 0, 0, "calls, stacks, or both"},
-    {"engine", CHOICE, "auto|bci|events", AT(engine), 0, 0,
+    {"mode", ANY, CHOICE, "trace|sample|both", AT(mode), 0, 0, "calls, stacks, or both"},
+    {"engine", CALLS, CHOICE, "auto|bci|events", AT(engine), 0, 0,
      "calls by rewritten classes or by events"},
-    {"file", TEXT, "PATH", AT(file), 0, 0, "%p: process id, %t: time, %%: %"},
-    {"force", FLAG, "y|n", AT(force), 0, 0, "overwrite the file"},
-    {"clock", CHOICE, "wall|cpu|dual", AT(clock), 0, 0, "of the trace"},
-    {"buffer", SIZE, "8m", AT(buffer), TV_RECORDING_BUFFER_LEAST, TV_RECORDING_BUFFER_LIMIT,
+    {"file", ANY, TEXT, "PATH", AT(file), 0, 0, "%p: process id, %t: time, %%: %"},
+    {"force", ANY, FLAG, "y|n", AT(force), 0, 0, "overwrite the file"},
+    {"clock", CALLS, CHOICE, "wall|cpu|dual", AT(clock), 0, 0, "of the trace"},
+    {"buffer", CALLS, SIZE, "8m", AT(buffer), TV_RECORDING_BUFFER_LEAST, TV_RECORDING_BUFFER_LIMIT,
      "bytes of the trace's file"},
-    {"full", CHOICE, "stop|ring|stream", AT(full), 0, 0, "when the buffer is full"},
-    {"spool", TEXT, "FOLDER", AT(spool), 0, 0, "buffers that outlive SIGKILL"},
-    {"orphans", FLAG, "y|n", AT(orphans), 0, 0, "exits whose entry came before the start"},
-    {"alloc", FLAG, "n|y", AT(alloc), 0, 0, "count objects and collections (HotSpot 11, ART)"},
-    {"include", TEXT, "GLOB[:GLOB]", AT(include), 0, 0, "classes to trace"},
-    {"exclude", TEXT, "GLOB[:GLOB]", AT(exclude), 0, 0, "classes not to trace"},
-    {"boot", FLAG, "n|y", AT(boot), 0, 0, "trace the classes of the machine too"},
-    {"threads", TEXT, "GLOB|group:NAME|all", AT(threads), 0, 0, "to sample, or to trace by events"},
-    {"rate", NUMBER, "100", AT(rate), 1, 10000, "samples in a second"},
-    {"interval", TIME, "10ms", AT(interval_ms), 1, LONGEST_MS, "between samples, instead of rate"},
-    {"depth", NUMBER, "12", AT(depth), 1, 2048, "of the stacks"},
-    {"stack", CHOICE, "jvmti|agct", AT(stack), 0, 0,
+    {"full", CALLS, CHOICE, "stop|ring|stream", AT(full), 0, 0, "when the buffer is full"},
+    {"spool", CALLS, TEXT, "FOLDER", AT(spool), 0, 0, "buffers that outlive SIGKILL"},
+    {"orphans", CALLS, FLAG, "y|n", AT(orphans), 0, 0, "exits whose entry came before the start"},
+    {"alloc", CALLS, FLAG, "n|y", AT(alloc), 0, 0,
+     "count objects and collections (HotSpot 11, ART)"},
+    {"include", CALLS, TEXT, "GLOB[:GLOB]", AT(include), 0, 0, "classes to trace"},
+    {"exclude", CALLS, TEXT, "GLOB[:GLOB]", AT(exclude), 0, 0, "classes not to trace"},
+    {"boot", CALLS, FLAG, "n|y", AT(boot), 0, 0, "trace the classes of the machine too"},
+    {"threads", STACKS, TEXT, "GLOB|group:NAME|all", AT(threads), 0, 0,
+     "to sample, or to trace by events"},
+    {"rate", STACKS, NUMBER, "100", AT(rate), 1, 10000, "samples in a second"},
+    {"interval", STACKS, TIME, "10ms", AT(interval_us), 100, LONGEST_US,
+     "between samples, instead of rate"},
+    {"depth", STACKS, NUMBER, "12", AT(depth), 1, 2048, "of the stacks"},
+    {"stack", STACKS, CHOICE, "jvmti|agct", AT(stack), 0, 0,
      "agct: where a thread is, not at its next safepoint"},
-    {"state", CHOICE, "all|runnable", AT(state), 0, 0, "threads that count"},
-    {"format", CHOICE, "android|jdk|binary", AT(format), 0, 0, "of the samples"},
-    {"delay", TIME, "0s", AT(delay_ms), 0, LONGEST_MS, "before the start"},
-    {"duration", TIME, "0s", AT(duration_ms), 0, LONGEST_MS, "after the start; 0s: to the end"},
-    {"start", FLAG, "y|n", AT(start), 0, 0, "n: wait for the control"},
-    {"control", TEXT, "SIGNAL|fifo:PATH", AT(control), 0, 0, "starts and stops"},
-    {"verbose", FLAG, "n|y", AT(verbose), 0, 0, "say what is done"},
-    {"quiet", FLAG, "n|y", AT(quiet), 0, 0, "say nothing at all"},
+    {"state", STACKS, CHOICE, "all|runnable", AT(state), 0, 0, "threads that count"},
+    {"format", STACKS, CHOICE, "android|jdk|binary", AT(format), 0, 0, "of the samples"},
+    {"delay", ANY, TIME, "0s", AT(delay_us), 0, LONGEST_US, "before the start"},
+    {"duration", ANY, TIME, "0s", AT(duration_us), 0, LONGEST_US,
+     "after the start; 0s: to the end"},
+    {"start", ANY, FLAG, "y|n", AT(start), 0, 0, "n: wait for the control"},
+    {"control", ANY, TEXT, "SIGNAL|fifo:PATH", AT(control), 0, 0, "starts and stops"},
+    {"verbose", ANY, FLAG, "n|y", AT(verbose), 0, 0, "say what is done"},
+    {"quiet", ANY, FLAG, "n|y", AT(quiet), 0, 0, "say nothing at all"},
 };
 
 #define OPTIONS (sizeof table / sizeof table[0])
+_Static_assert(OPTIONS <= 32, "`given` has a bit for each");
 
 void tv_agent_options_init(struct tv_agent_options *options)
 {
@@ -91,22 +102,39 @@ static bool read_flag(const char *text, bool *flag)
     return true;
 }
 
-/* What the letters behind a number multiply it by, 0 when they are not known. */
-static uint64_t unit_of(enum kind kind, const char *unit)
+/* What the letters behind a number multiply it by; the first of its kind that divides a number is
+ * the one to print it with. */
+static const struct unit {
+    enum kind kind;
+    const char *name;
+    uint64_t factor;
+} units[] = {
+    {NUMBER, "", 1},         {SIZE, "g", 1 << 30}, {SIZE, "m", 1 << 20}, {SIZE, "k", 1 << 10},
+    {SIZE, "", 1},           {SIZE, "G", 1 << 30}, {SIZE, "M", 1 << 20}, {SIZE, "K", 1 << 10},
+    {TIME, "s", 1000000},    {TIME, "ms", 1000},   {TIME, "us", 1},      {TIME, "", 1000000},
+    {TIME, "min", 60000000},
+};
+
+#define UNITS (sizeof units / sizeof units[0])
+
+/* 0: not known. */
+static uint64_t factor_of(enum kind kind, const char *unit)
 {
-    static const struct {
-        enum kind kind;
-        const char *unit;
-        uint64_t factor;
-    } units[] = {
-        {NUMBER, "", 1},      {SIZE, "", 1},        {SIZE, "k", 1 << 10}, {SIZE, "m", 1 << 20},
-        {SIZE, "g", 1 << 30}, {TIME, "", 1000},     {TIME, "s", 1000},    {TIME, "ms", 1},
-        {TIME, "min", 60000}, {SIZE, "K", 1 << 10}, {SIZE, "M", 1 << 20}, {SIZE, "G", 1 << 30},
-    };
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (units[i].kind == kind && strcmp(units[i].unit, unit) == 0)
+    for (size_t i = 0; i < UNITS; i++)
+        if (units[i].kind == kind && strcmp(units[i].name, unit) == 0)
             return units[i].factor;
     return 0;
+}
+
+/* Digits behind a point, as millionths; what is finer is cut off. */
+static uint64_t read_fraction(const char **text)
+{
+    uint64_t fraction = 0, worth = 100000;
+    if (**text != '.' || (*text)[1] < '0' || (*text)[1] > '9')
+        return 0;
+    for (++*text; **text >= '0' && **text <= '9'; ++*text, worth /= 10)
+        fraction += (uint64_t)(**text - '0') * worth;
+    return fraction;
 }
 
 static bool read_number(const struct option *option, const char *text, uint64_t *number)
@@ -116,11 +144,37 @@ static bool read_number(const struct option *option, const char *text, uint64_t 
         return false;
     errno = 0;
     uint64_t read = strtoull(text, &end, 10);
-    uint64_t factor = unit_of(option->kind, end);
+    const char *unit = end;
+    uint64_t fraction = option->kind == TIME ? read_fraction(&unit) : 0;
+    uint64_t factor = factor_of(option->kind, unit);
     if (errno != 0 || factor == 0 || read > option->most / factor)
         return false;
-    *number = read * factor;
-    return *number >= option->least;
+    *number = read * factor + fraction * factor / 1000000;
+    return *number >= option->least && *number <= option->most;
+}
+
+static void print_number(enum kind kind, uint64_t number, char *text, size_t room)
+{
+    size_t i = 0;
+    while (i + 1 < UNITS && (units[i].kind != kind || number % units[i].factor != 0))
+        i++;
+    snprintf(text, room, "%" PRIu64 "%s", number / units[i].factor, units[i].name);
+}
+
+/* What is expected in place of `text`. */
+static void say_expected(const struct option *option, const char *text, char *why, size_t room)
+{
+    char least[32], most[32];
+    const char *times = option->kind == TIME ? " (in us, ms, s or min)" : "";
+    if (option->kind < NUMBER) {
+        snprintf(why, room, "option %s: expected %s, not \"%s\"", option->name, option->values,
+                 text);
+        return;
+    }
+    print_number(option->kind, option->least, least, sizeof least);
+    print_number(option->kind, option->most, most, sizeof most);
+    snprintf(why, room, "option %s: expected %s to %s%s, not \"%s\"", option->name, least, most,
+             times, text);
 }
 
 static bool read_text(const char *text, char **kept)
@@ -172,10 +226,10 @@ static bool read_one(struct tv_agent_options *options, const char *text, char *w
         const struct option *option = &table[i];
         if (strlen(option->name) != name || memcmp(option->name, text, name) != 0)
             continue;
+        options->given |= UINT32_C(1) << i;
         if (text[name] == '=' && read_value(options, option, text + name + 1))
             return true;
-        snprintf(why, room, "option %s: expected %s, not \"%s\"", option->name, option->values,
-                 text[name] == '=' ? text + name + 1 : "");
+        say_expected(option, text[name] == '=' ? text + name + 1 : "", why, room);
         return false;
     }
     snprintf(why, room, "no such option: \"%s\" (\"help\" lists them)", text);
@@ -198,6 +252,53 @@ static char *cut_one(char *text)
     return NULL;
 }
 
+/* RTMIN, RTMIN+N, RTMAX-N. */
+static int real_time_signal(const char *name)
+{
+    bool up = strncmp(name, "RTMIN", 5) == 0, down = strncmp(name, "RTMAX", 5) == 0;
+    int first = up ? SIGRTMIN : SIGRTMAX;
+    char *end;
+    if (!up && !down)
+        return 0;
+    if (name[5] == '\0')
+        return first;
+    if (name[5] != (up ? '+' : '-') || name[6] < '0' || name[6] > '9')
+        return 0;
+    long more = strtol(name + 6, &end, 10);
+    if (*end != '\0' || more > SIGRTMAX - SIGRTMIN)
+        return 0;
+    return up ? first + (int)more : first - (int)more;
+}
+
+int tv_agent_signal_number(const char *name)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } names[] = {{"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
+                 {"WINCH", SIGWINCH}, {"PROF", SIGPROF}, {"URG", SIGURG}};
+    if (strncmp(name, "SIG", 3) == 0)
+        name += 3;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return names[i].number;
+    char *end;
+    long number = strtol(name, &end, 10);
+    if (*end != '\0' || end == name)
+        return real_time_signal(name);
+    return number > 0 && number <= SIGRTMAX ? (int)number : 0;
+}
+
+static bool check_control(const struct tv_agent_options *options, char *why, size_t room)
+{
+    const char *control = options->control;
+    if (control == NULL || strncmp(control, "fifo:", 5) == 0 || tv_agent_signal_number(control) > 0)
+        return true;
+    snprintf(why, room, "option control: no such signal: \"%s\" (USR2, 12, RTMIN+1; or fifo:PATH)",
+             control);
+    return false;
+}
+
 bool tv_agent_options_read(struct tv_agent_options *options, const char *text, char *why,
                            size_t room)
 {
@@ -215,7 +316,34 @@ bool tv_agent_options_read(struct tv_agent_options *options, const char *text, c
         fine = one[0] == '\0' || read_one(options, one, why, room);
     }
     free(copy);
-    return fine;
+    return fine && check_control(options, why, room);
+}
+
+/* Options of calls are for Java code too, which may come at any time while nothing else begins. */
+static bool is_idle(const struct tv_agent_options *options, const struct option *option,
+                    bool by_events)
+{
+    bool waits = !options->start && options->control == NULL;
+    if (strcmp(option->name, "rate") == 0 && options->interval_us > 0)
+        return true;
+    if (strcmp(option->name, "delay") == 0)
+        return !options->start;
+    if (strcmp(option->name, "threads") == 0 && by_events)
+        return false;
+    return (option->use == CALLS && options->mode == TV_AGENT_SAMPLE && !waits) ||
+           (option->use == STACKS && options->mode == TV_AGENT_TRACE);
+}
+
+bool tv_agent_options_idle(const struct tv_agent_options *options, bool by_events, char *names,
+                           size_t room)
+{
+    size_t at = 0;
+    names[0] = '\0';
+    for (size_t i = 0; i < OPTIONS && at < room; i++)
+        if ((options->given >> i & 1) != 0 && is_idle(options, &table[i], by_events))
+            at +=
+                (size_t)snprintf(names + at, room - at, "%s%s", at > 0 ? ", " : "", table[i].name);
+    return at > 0;
 }
 
 void tv_agent_options_release(struct tv_agent_options *options)

@@ -36,26 +36,35 @@ struct tv_agent_options {
     bool boot;
     char *threads;
     uint64_t rate;        /* ticks in a second */
-    uint64_t interval_ms; /* 0: by rate */
+    uint64_t interval_us; /* 0: by rate */
     uint64_t depth;
     unsigned stack;  /* enum tv_agent_stack */
     unsigned state;  /* enum tv_agent_state */
     unsigned format; /* enum tv_agent_format */
-    uint64_t delay_ms;
-    uint64_t duration_ms; /* 0: to the end */
+    uint64_t delay_us;
+    uint64_t duration_us; /* 0: to the end */
     bool start;
     char *control;
     bool verbose;
     bool quiet;
     bool help;
-    bool stop; /* attached again: end the recording that is under way */
+    bool stop;      /* attached again: end the recording that is under way */
+    uint32_t given; /* bits, in the order of the table: what was said at all */
 };
+
+/* "USR1", "SIGUSR1", "RTMIN+2", "RTMAX-1" or "10"; 0: no such signal. */
+int tv_agent_signal_number(const char *name);
 
 void tv_agent_options_init(struct tv_agent_options *options);
 
 /* Reads `text`, which may be NULL, over what is set.  False: `why` says what is wrong with it. */
 bool tv_agent_options_read(struct tv_agent_options *options, const char *text, char *why,
                            size_t room);
+/* The names, with commas between, of options that were given and that have no effect besides the
+ * others; false: there are none.  Whether or not calls come by events. */
+bool tv_agent_options_idle(const struct tv_agent_options *options, bool by_events, char *names,
+                           size_t room);
+
 void tv_agent_options_release(struct tv_agent_options *options);
 
 /* A line for each option. */

@@ -12,7 +12,7 @@
 #include "recorder/kept.h"
 
 #define BILLION 1000000000
-#define MILLION 1000000
+#define THOUSAND 1000
 
 /* One for all recordings: samples add up. */
 static struct tv_profiler *profiler;
@@ -79,7 +79,7 @@ static int close_file(int error)
 bool tv_agent_sampling_start(const char *path)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    int64_t period = options->interval_ms > 0 ? (int64_t)options->interval_ms * MILLION
+    int64_t period = options->interval_us > 0 ? (int64_t)options->interval_us * THOUSAND
                                               : BILLION / (int64_t)options->rate;
     int error = open_file(path);
     if (error != 0) {

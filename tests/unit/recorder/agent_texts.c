@@ -2,6 +2,7 @@
 /* Options of the agent, patterns, and names as the JVM encodes them. */
 #include "unit.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "recorder/agent/options.h"
@@ -25,8 +26,8 @@ static void reads_options(void **state)
     assert_int_equal(options.full, TV_RECORDING_RING);
     assert_string_equal(options.include, "a.*:b.*");
     assert_false(options.start);
-    assert_int_equal(options.delay_ms, 2000);
-    assert_int_equal(options.duration_ms, 500);
+    assert_int_equal(options.delay_us, 2000000);
+    assert_int_equal(options.duration_us, 500000);
     assert_string_equal(options.file, "x=y.trace");
     tv_agent_options_release(&options);
 }
@@ -71,11 +72,98 @@ static void reads_orders(void **state)
     tv_agent_options_release(&options);
 }
 
+static void reads_times(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t us;
+    } cases[] = {{"interval=500us", 500},       {"interval=0.5ms", 500},
+                 {"interval=2", 2000000},       {"interval=0.25s", 250000},
+                 {"interval=1.5min", 90000000}, {"interval=1.0000009s", 1000000}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tv_agent_options options;
+        char why[200] = "";
+        tv_agent_options_init(&options);
+        assert_true(tv_agent_options_read(&options, cases[i].text, why, sizeof why));
+        assert_int_equal(options.interval_us, cases[i].us);
+        tv_agent_options_release(&options);
+    }
+}
+
+/* What is out of range is told the range. */
+static void says_what_is_expected(void **state)
+{
+    static const char *const cases[][2] = {
+        {"rate=0", "option rate: expected 1 to 10000, not \"0\""},
+        {"depth=2049", "option depth: expected 1 to 2048, not \"2049\""},
+        {"buffer=1k", "option buffer: expected 4k to 1g, not \"1k\""},
+        {"interval=99us",
+         "option interval: expected 100us to 31536000s (in us, ms, s or min), not \"99us\""},
+        {"clock=x", "option clock: expected wall|cpu|dual, not \"x\""},
+        {"control=USR3",
+         "option control: no such signal: \"USR3\" (USR2, 12, RTMIN+1; or fifo:PATH)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tv_agent_options options;
+        char why[200] = "";
+        tv_agent_options_init(&options);
+        assert_false(tv_agent_options_read(&options, cases[i][0], why, sizeof why));
+        assert_string_equal(why, cases[i][1]);
+        tv_agent_options_release(&options);
+    }
+}
+
+static void says_what_has_no_effect(void **state)
+{
+    static const struct {
+        const char *text, *names;
+        bool by_events;
+    } cases[] = {
+        {"mode=trace,rate=10,depth=3,clock=cpu", "rate, depth", false},
+        {"format=jdk,threads=main", "threads, format", false},
+        {"engine=events,threads=main", "", true},
+        {"mode=sample,clock=cpu,spool=/s,rate=10", "clock, spool", false},
+        {"mode=sample,clock=cpu,start=n", "", false}, /* of Java code's recordings */
+        {"mode=both,clock=cpu,rate=10,threads=a,delay=1", "", false},
+        {"mode=both,interval=1ms,rate=10,delay=1,start=n", "rate, delay", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tv_agent_options options;
+        char why[200] = "", names[200];
+        tv_agent_options_init(&options);
+        assert_true(tv_agent_options_read(&options, cases[i].text, why, sizeof why));
+        bool idle = tv_agent_options_idle(&options, cases[i].by_events, names, sizeof names);
+        assert_string_equal(names, cases[i].names);
+        assert_int_equal(idle, names[0] != '\0');
+        tv_agent_options_release(&options);
+    }
+}
+
+static void knows_signals(void **state)
+{
+    (void)state;
+    assert_int_equal(tv_agent_signal_number("USR1"), SIGUSR1);
+    assert_int_equal(tv_agent_signal_number("SIGUSR2"), SIGUSR2);
+    assert_int_equal(tv_agent_signal_number("12"), 12);
+    assert_int_equal(tv_agent_signal_number("SIGRTMIN+3"), SIGRTMIN + 3);
+    assert_int_equal(tv_agent_signal_number("RTMIN"), SIGRTMIN);
+    assert_int_equal(tv_agent_signal_number("RTMAX-1"), SIGRTMAX - 1);
+    assert_int_equal(tv_agent_signal_number("64"), 64);
+    static const char *const wrong[] = {"",        "SIG",     "0",      "-1",       "1000",
+                                        "RTMIN-1", "RTMAX+1", "RTMIN+", "RTMIN+99", "RTMIN+1x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(tv_agent_signal_number(wrong[i]), 0);
+}
+
 static void says_what_is_wrong(void **state)
 {
-    static const char *const wrong[] = {"mode=x", "mode",       "buffer=-1", "buffer=2g",
-                                        "rate=0", "rate=20000", "force=yes", "nothing=1",
-                                        "file=",  "delay=1h",   "depth=1k",  "Mode=trace"};
+    static const char *const wrong[] = {"mode=x",    "mode",       "buffer=-1", "buffer=2g",
+                                        "rate=0",    "rate=20000", "force=yes", "nothing=1",
+                                        "file=",     "delay=1h",   "depth=1k",  "Mode=trace",
+                                        "delay=1.s", "rate=1.5",   "delay=.5s", "interval=10us"};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct tv_agent_options options;
@@ -114,5 +202,7 @@ static void decodes_names(void **state)
 }
 
 UNIT_TESTS(agent_texts, cmocka_unit_test(reads_options), cmocka_unit_test(reads_commas),
-           cmocka_unit_test(reads_orders), cmocka_unit_test(says_what_is_wrong),
+           cmocka_unit_test(reads_orders), cmocka_unit_test(reads_times),
+           cmocka_unit_test(says_what_is_expected), cmocka_unit_test(says_what_has_no_effect),
+           cmocka_unit_test(knows_signals), cmocka_unit_test(says_what_is_wrong),
            cmocka_unit_test(matches_patterns), cmocka_unit_test(decodes_names));
