@@ -254,7 +254,8 @@ static enum tv_status make_of_trace(const struct part *part, struct made *made,
 /* Less and less detail: slices that are shorter than these stay behind. */
 static const char *const shortest[] = {"1us",   "2us",   "5us",   "10us",  "20us",  "50us",
                                        "100us", "200us", "500us", "1ms",   "2ms",   "5ms",
-                                       "10ms",  "20ms",  "50ms",  "100ms", "200ms", "500ms"};
+                                       "10ms",  "20ms",  "50ms",  "100ms", "200ms", "500ms",
+                                       "1s",    "2s",    "5s",    "10s",   "20s",   "50s"};
 
 static enum tv_status make_shorter(const struct part *part, const char *length, struct made *made,
                                    struct tv_error *err)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of traces from below a size to fifty times it: none is larger, what travels is what `cut`
+// makes of the trace, and the engine inside opens it and counts what the command line counts.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { program } from '../browser/program.mjs';
+import { open } from './module.mjs';
+
+const BUDGET = 1_500_000;
+const folder = mkdtempSync(join(tmpdir(), 'report-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const generate = (kind, ...words) =>
+  execFileSync(join(process.env.GENERATORS, `generate-${kind}`), words);
+const run = (...words) => execFileSync(program(), words, { maxBuffer: 1 << 28 });
+
+/** Stacks of functions that call each other, with weights. */
+function stacks() {
+  let seed = 5;
+  const roll = (below) => (seed = (seed * 48271) % 2147483647) % below;
+  const line = () =>
+    Array.from({ length: 3 + roll(9) }, () => `function_${roll(400)}`).join(';') +
+    ` ${1 + roll(900)}\n`;
+  return Array.from({ length: 30_000 }, line).join('');
+}
+
+/** The least and the most that each is larger than the budget. */
+const TRACES = [
+  ['small.trace', 0, 1, (file) => generate('method-trace', file, '30000')],
+  ['stacks.txt', 1, 5, (file) => writeFileSync(file, stacks())],
+  ['phone.ftrace', 5, 6, (file) => generate('ftrace', file, '8000000')],
+  ['page.json', 20, 21, (file) => generate('trace-event', file, '30000000')],
+  ['large.trace', 50, 51, (file) => generate('method-trace', file, '5400000')],
+];
+
+function reportOf(file) {
+  const page = readFileSync(file, 'latin1');
+  const [, manifest] = /data-of="manifest">([^<]*)</.exec(page);
+  const elements = [...page.matchAll(/data-of="file0">([^<]*)</g)];
+  const packed = Buffer.concat(elements.map(([, text]) => Buffer.from(text, 'base64')));
+  return { ...JSON.parse(manifest), carried: gunzipSync(packed) };
+}
+
+for (const [name, least, most, make] of TRACES)
+  test(`${name} in ${BUDGET} bytes`, async () => {
+    const [whole, page] = [join(folder, name), join(folder, `${name}.html`)];
+    make(whole);
+    const times = statSync(whole).size / BUDGET;
+    assert.ok(times >= least && times <= most, `${times} times the budget`);
+    run('html', '-q', '--max-size', String(BUDGET), '-o', page, whole);
+    assert.ok(statSync(page).size <= BUDGET, `${statSync(page).size} bytes`);
+    const { files, note, carried } = reportOf(page);
+    const [, shortest] = /slices shorter than (\w+),/.exec(note ?? '') ?? [];
+    assert.equal(shortest === undefined, times < 1, note);
+    const chosen = shortest ? ['--filter', `dur>=${shortest}`] : [];
+    const cut = shortest ? run('cut', '-q', ...chosen, whole) : readFileSync(whole);
+    assert.ok(carried.equals(cut), 'what travels is not the cut');
+    const { module, ready } = await open([{ name: files[0].name, bytes: carried }]);
+    assert.ok(ready, module.status());
+    const part = join(folder, `part-${files[0].name}`);
+    writeFileSync(part, cut);
+    const lines = run('collapse', '-q', part);
+    assert.ok(lines.length > 0);
+    assert.ok(lines.equals(Buffer.from(module.ask('collapsed').bytes)), 'other stacks');
+    // Slices that overlap nest otherwise when what kept them apart has gone.
+    if (!name.endsWith('.ftrace')) assert.ok(lines.equals(run('collapse', '-q', ...chosen, whole)));
+  });
