@@ -24,12 +24,10 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-#define US 1000
-
 /* What the numbers of the lines are. */
 struct counting {
     bool cpu;
-    int64_t unit; /* numbers are of so many nanoseconds, or of samples, or of their weight */
+    struct tv_collapsed_unit unit; /* nanoseconds, or samples, or their weight */
 };
 
 static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
@@ -46,7 +44,9 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
                                 struct tv_error *err)
 {
     bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
-    struct counting counting = {false, times ? US : 1};
+    struct counting counting = {false, {1, false}};
+    if (times)
+        counting.unit = tv_collapsed_unit_of(tree->head);
     enum tv_status status = tv_clock_choose(settings, tree->clocks, &counting.cpu, err);
     if (status != TV_OK)
         return status;

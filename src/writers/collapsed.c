@@ -17,6 +17,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
+#define US 1000
+
 /* An item is node * 2, plus 1 when it goes on below. */
 #define GOES_ON 1u
 
@@ -28,7 +30,7 @@ struct key {
 
 struct listing {
     const struct tv_name_tree *tree;
-    int64_t unit;
+    struct tv_collapsed_unit unit;
     uint32_t *rank;  /* [names * 2] of "name " and "name;" */
     bool *continued; /* [names] another name begins with this one and a blank */
     bool any_continued;
@@ -84,7 +86,21 @@ static void rank_names(struct listing *l)
 
 static bool has_line(const struct listing *l, uint32_t node)
 {
-    return l->tree->self[node] / l->unit > 0;
+    int64_t self = l->tree->self[node];
+    return l->unit.fractions ? self > 0 : self / l->unit.ns > 0;
+}
+
+static void write_number(struct tv_out *out, const struct listing *l, uint32_t node)
+{
+    int64_t self = l->tree->self[node], rest = self % l->unit.ns, part = l->unit.ns / 10;
+    tv_out_i64(out, self / l->unit.ns);
+    if (!l->unit.fractions || rest == 0)
+        return;
+    tv_out_char(out, '.');
+    for (; rest > 0 && part > 0; part /= 10) {
+        tv_out_char(out, (char)('0' + rest / part));
+        rest %= part;
+    }
 }
 
 /* Whether any line stands below or at each node: what has none is left out as a whole. */
@@ -171,7 +187,7 @@ static struct whole write_whole(const struct listing *l, uint64_t item)
     tv_out_bytes(&text, tv_name_tree_text(l->tree, node));
     tv_out_char(&text, item & GOES_ON ? ';' : ' ');
     if (!(item & GOES_ON))
-        tv_out_i64(&text, l->tree->self[node] / l->unit);
+        write_number(&text, l, node);
     return (struct whole){(char *)text.buffer, text.length, item};
 }
 
@@ -233,7 +249,7 @@ static void write_line(struct tv_out *out, const struct listing *l, const struct
     tv_out_bytes(out, (struct tv_bytes){walk->prefix.buffer, walk->prefix.length});
     tv_out_bytes(out, tv_name_tree_text(l->tree, node));
     tv_out_char(out, ' ');
-    tv_out_i64(out, l->tree->self[node] / l->unit);
+    write_number(out, l, node);
     tv_out_char(out, '\n');
 }
 
@@ -262,9 +278,21 @@ static void write_lines(struct tv_out *out, const struct listing *l)
     tv_free(walk.levels);
 }
 
-void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree, int64_t unit_ns)
+struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head)
 {
-    struct listing l = {.tree = tree, .unit = unit_ns};
+    struct tv_collapsed_unit unit = {US, head->input_count > 0};
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        const struct tv_input *input = &head->inputs[i];
+        if (!input->timeless || input->timed_weights || input->tick_ns >= US)
+            unit.fractions = false;
+    }
+    return unit;
+}
+
+void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
+                        struct tv_collapsed_unit unit)
+{
+    struct listing l = {.tree = tree, .unit = unit};
     rank_names(&l);
     spread_items(&l);
     settle_continued(&l);

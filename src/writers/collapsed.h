@@ -10,7 +10,18 @@
 #include "base/out.h"
 #include "writers/name_tree.h"
 
-/* Self times are written in units of `unit_ns`, rounded down. The tree's names hold no ';'. */
-void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree, int64_t unit_ns);
+/* What the numbers are. */
+struct tv_collapsed_unit {
+    int64_t ns;     /* of one */
+    bool fractions; /* "7.5", as far as it goes; else they are rounded down */
+};
+
+/* Microseconds, or counts of chains that had no time.  Those that were counted in parts are written
+ * in parts. */
+struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head);
+
+/* Writes self times in such units.  The tree's names hold no ';'. */
+void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
+                        struct tv_collapsed_unit unit);
 
 #endif

@@ -131,7 +131,7 @@ static struct tv_out written(const struct feed *feed)
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
     struct tv_out out;
     tv_out_init_memory(&out);
-    tv_collapsed_write(&out, stacks, 1000);
+    tv_collapsed_write(&out, stacks, (struct tv_collapsed_unit){1000, false});
     tv_name_tree_free(stacks);
     tv_call_tree_free(tree);
     tv_head_free(head);
