@@ -73,7 +73,9 @@ bool tv_agent_want_calls(JNIEnv *jni);
 
 /* ---- hooks.c ---- */
 
-#define TV_AGENT_HOOKS "traceview/Hooks"
+/* In a package that no module has: classes that can see a module with that package would look for it
+ * there and nowhere else. */
+#define TV_AGENT_HOOKS "traceview/hooks/Hooks"
 
 /* Defines the class; false, said: it could not be. */
 bool tv_agent_hooks_define(JNIEnv *jni);
