@@ -73,8 +73,8 @@ bool tv_agent_want_calls(JNIEnv *jni);
 
 /* ---- hooks.c ---- */
 
-/* In a package that no module has: classes that can see a module with that package would look for it
- * there and nowhere else. */
+/* In a package that no module has: classes that can see a module with that package would look for
+ * it there and nowhere else. */
 #define TV_AGENT_HOOKS "traceview/hooks/Hooks"
 
 /* Defines the class; false, said: it could not be. */
