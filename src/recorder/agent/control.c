@@ -19,6 +19,7 @@
 
 #define MILLION 1000000
 #define THOUSAND 1000
+#define LINE 64
 
 static struct {
     pthread_t thread;
@@ -26,6 +27,9 @@ static struct {
     atomic_bool ending;
     int event;           /* the signal came, or the end did */
     int fifo;            /* -1: none */
+    bool made;           /* the fifo is ours */
+    char line[LINE];     /* what has been read of an order */
+    size_t length;       /* LINE: it is too long, and passed over */
     atomic_uint toggles; /* signals not yet seen to */
     bool start_pending;  /* after the delay */
 } control = {.event = -1, .fifo = -1};
@@ -63,7 +67,9 @@ static void listen_to_signal(const char *name)
 
 static void listen_to_fifo(const char *path)
 {
-    if (mkfifo(path, 0600) != 0 && errno != EEXIST) {
+    control.length = 0;
+    control.made = mkfifo(path, 0600) == 0;
+    if (!control.made && errno != EEXIST) {
         tv_agent_say("%s: %s", path, strerror(errno));
         return;
     }
@@ -90,17 +96,29 @@ static void obey(const char *word)
         tv_agent_say("control: expected start, stop or toggle, not \"%.40s\"", word);
 }
 
-/* Lines come whole: a write of less than PIPE_BUF bytes is not torn. */
+static void take_byte(char byte)
+{
+    if (byte != '\n') {
+        if (control.length < LINE)
+            control.line[control.length++] = byte;
+        return;
+    }
+    if (control.length < LINE) {
+        control.line[control.length] = '\0';
+        obey(control.line);
+    } else {
+        tv_agent_say("control: a line of more than %d bytes is no order", LINE - 1);
+    }
+    control.length = 0;
+}
+
+/* Who writes may do so in parts: an order is there when its line ends. */
 static void read_fifo(void)
 {
     char text[512];
-    ssize_t got = read(control.fifo, text, sizeof text - 1);
-    if (got <= 0)
-        return;
-    text[got] = '\0';
-    char *rest = text;
-    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n"))
-        obey(line);
+    ssize_t got = read(control.fifo, text, sizeof text);
+    for (ssize_t i = 0; i < got; i++)
+        take_byte(text[i]);
 }
 
 static int64_t now_us(void)
@@ -197,7 +215,8 @@ void tv_agent_control_end(void)
     control.running = false;
     if (control.fifo < 0)
         return;
-    unlink(tv_agent.options.control + 5);
+    if (control.made)
+        unlink(tv_agent.options.control + 5);
     close(control.fifo);
     control.fifo = -1;
 }
