@@ -35,7 +35,7 @@ struct input {
 struct file {
     uint32_t number, machine;
     size_t input;
-    char *name;
+    const char *name;
     double size;
 };
 
