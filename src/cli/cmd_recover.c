@@ -5,9 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,33 +25,35 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-/* The process that "traceview-PID.spool" is of; 0: the file has another name. */
-static pid_t pid_of(const char *name)
+/* The length of "traceview-PID" in "traceview-PID.spool"; 0: the file has another name. */
+static size_t stem_of(const char *name)
 {
-    char *end;
-    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
+    size_t length = strlen(name);
+    if (length < sizeof PREFIX SUFFIX || strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
         return 0;
-    long pid = strtol(name + sizeof PREFIX - 1, &end, 10);
-    return strcmp(end, SUFFIX) == 0 && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+    size_t stem = length - (sizeof SUFFIX - 1);
+    return strcmp(name + stem, SUFFIX) == 0 ? stem : 0;
 }
 
-static enum tv_status recover(const struct tv_settings *settings, const char *folder, pid_t pid,
-                              struct tv_error *err)
+static enum tv_status tell(int failed, const char *spool, struct tv_error *err)
+{
+    if (failed == -EBUSY)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: its process still runs", spool);
+    if (failed == -EINVAL)
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: no spool, or a damaged one", spool);
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", spool, tv_recording_error(failed));
+}
+
+static enum tv_status recover(const struct tv_settings *settings, const char *folder,
+                              const char *name, struct tv_error *err)
 {
     char spool[TV_RECOVER_PATH], names[TV_RECOVER_PATH], path[TV_RECOVER_PATH];
     struct tv_recording_info info;
-    snprintf(spool, sizeof spool, "%s/" PREFIX "%d" SUFFIX, folder, (int)pid);
-    snprintf(names, sizeof names, "%s/" PREFIX "%d.names", folder, (int)pid);
-    if (kill(pid, 0) == 0 || errno == EPERM)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: process %d still runs", spool, (int)pid);
+    snprintf(spool, sizeof spool, "%s/%s", folder, name);
+    snprintf(names, sizeof names, "%s/%.*s.names", folder, (int)stem_of(name), name);
     int failed = tv_recorder_recover(spool, names, settings->output, path, &info);
-    if (failed == -ENOTSUP)
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "%s: of a streamed recording; %s.part can be read as it is", spool, path);
-    if (failed == -EINVAL)
-        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: no spool, or a damaged one", spool);
     if (failed != 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", spool, strerror(-failed));
+        return tell(failed, spool, err);
     enum tv_status status = tv_native_names_resolve(path, err);
     if (status != TV_OK)
         return status;
@@ -76,15 +76,15 @@ static enum tv_status recover_all(const struct tv_settings *settings, const char
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", folder, strerror(errno));
     /* The first error is told; it keeps nobody from the others. */
     while ((entry = readdir(files))) {
-        pid_t pid = pid_of(entry->d_name);
-        if (pid == 0)
+        if (stem_of(entry->d_name) == 0)
             continue;
         if (found++ > 0 && settings->output) {
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                              "%s: several recordings do not go into one --output", folder);
             break;
         }
-        enum tv_status one = recover(settings, folder, pid, status == TV_OK ? err : &later);
+        enum tv_status one =
+            recover(settings, folder, entry->d_name, status == TV_OK ? err : &later);
         status = status == TV_OK ? one : status;
     }
     closedir(files);

@@ -191,6 +191,14 @@ uint32_t tv_area_recycle(struct tv_area *area, uint32_t thread)
     return number;
 }
 
+void tv_area_commit(struct tv_area *area, struct tv_area_streamed streamed)
+{
+    struct tv_area_head *head = area->head;
+    uint32_t next = atomic_load(&head->streamed_at) + 1;
+    head->streamed[next & 1] = streamed;
+    atomic_store(&head->streamed_at, next);
+}
+
 void tv_area_keep_time(struct tv_area *area)
 {
     struct tv_area_head *head = area->head;

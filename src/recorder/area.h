@@ -23,7 +23,7 @@
 
 #include "recorder/clock.h"
 
-#define TV_AREA_MAGIC UINT64_C(0x316c6f6f70735654) /* "TVspool1" */
+#define TV_AREA_MAGIC UINT64_C(0x326c6f6f70735654) /* "TVspool2" */
 #define TV_AREA_HEAD_SIZE 8192u
 #define TV_AREA_THREADS 65535u /* ids are 16 bits, 0 is the escape of streaming */
 #define TV_AREA_NAME 48u
@@ -50,6 +50,12 @@ struct tv_area_chunk {
     uint32_t thread;
 };
 
+/* How far a streamed file is written. */
+struct tv_area_streamed {
+    uint64_t bytes, records;
+    uint64_t chunk; /* its records are among them, though they may lie in the area still; 0: none */
+};
+
 struct tv_area_head {
     uint64_t magic;
     uint32_t pid;
@@ -65,7 +71,11 @@ struct tv_area_head {
     _Atomic uint32_t overflow, dropped;
     char vm[16];
     char path[TV_AREA_PATH];
-    uint32_t locked; /* the file, as long as the process has it */
+    uint32_t locked;   /* the file, as long as the process has it */
+    uint32_t part_pid; /* PATH.PID.part is written, not PATH.part */
+    _Atomic uint32_t streamed_at;
+    struct tv_area_streamed streamed[2]; /* the one of streamed_at & 1 */
+    struct tv_clock_scale scale;         /* of a streamed file */
 };
 
 struct tv_area {
@@ -102,6 +112,9 @@ void tv_area_append(struct tv_area *area, uint32_t thread, uint32_t chunk);
 
 /* Takes the oldest chunk of the chain, empties it and returns it; 0: there is none. */
 uint32_t tv_area_recycle(struct tv_area *area, uint32_t thread);
+
+/* Remembers how far a streamed file is written; one caller at a time. */
+void tv_area_commit(struct tv_area *area, struct tv_area_streamed streamed);
 
 /* Remembers both clocks, at most once in a while. */
 void tv_area_keep_time(struct tv_area *area);

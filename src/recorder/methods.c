@@ -132,6 +132,31 @@ static bool widen(struct tv_address_list *list)
     return true;
 }
 
+static void write_address(const struct tv_method_list *methods, uint64_t address, uint32_t number)
+{
+    char line[64];
+    int length = snprintf(line, sizeof line, "A\t%llx\t%x\n", (unsigned long long)address, number);
+    tv_kept_append(methods->names, line, (size_t)length);
+}
+
+void tv_address_list_write_names(const struct tv_address_list *list,
+                                 const struct tv_method_list *methods)
+{
+    for (uint32_t i = 0; i < list->room; i++)
+        if (list->addresses[i] != 0 && list->numbers[i] != 0)
+            write_address(methods, list->addresses[i], list->numbers[i]);
+}
+
+bool tv_address_list_set(struct tv_address_list *list, uint64_t address, uint32_t number)
+{
+    if (address == 0 || (list->count * 2 >= list->room && !widen(list)))
+        return false;
+    uint32_t *known = find(list, address);
+    list->count += *known == 0;
+    *known = number;
+    return true;
+}
+
 uint32_t tv_address_list_number(struct tv_address_list *list, struct tv_method_list *methods,
                                 tv_address_namer namer, uint64_t address)
 {
@@ -147,6 +172,8 @@ uint32_t tv_address_list_number(struct tv_address_list *list, struct tv_method_l
         namer(address, &method, room, sizeof room);
     *number = tv_method_list_add(methods, &method);
     list->count++;
+    if (methods->names && *number != 0)
+        write_address(methods, address, *number);
     return *number;
 }
 

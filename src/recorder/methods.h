@@ -6,6 +6,7 @@
 #ifndef TV_RECORDER_METHODS_H
 #define TV_RECORDER_METHODS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,12 @@ struct tv_address_list {
 /* The address's method, added when it is seen the first time. 0: no memory. */
 uint32_t tv_address_list_number(struct tv_address_list *list, struct tv_method_list *methods,
                                 tv_address_namer namer, uint64_t address);
+/* Gives the address a number that it had; false: no memory. */
+bool tv_address_list_set(struct tv_address_list *list, uint64_t address, uint32_t number);
+
+/* Writes all to the names file of the methods: "A\tADDRESS\tNUMBER\n" each. */
+void tv_address_list_write_names(const struct tv_address_list *list,
+                                 const struct tv_method_list *methods);
 void tv_address_list_free(struct tv_address_list *list);
 
 #endif

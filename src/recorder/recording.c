@@ -156,6 +156,7 @@ static int open_spool(int *file)
         return failed;
     tv_recorder.methods.names = &tv_recorder.names;
     tv_method_list_write_names(&tv_recorder.methods);
+    tv_address_list_write_names(&tv_recorder.addresses, &tv_recorder.methods);
     return 0;
 }
 
@@ -187,6 +188,7 @@ static int open_area(int spool)
         return failed;
     struct tv_area_head *head = tv_recorder.area.head;
     head->pid = (uint32_t)getpid();
+    head->part_pid = tv_recorder.part_pid;
     head->locked = spool >= 0 && flock(spool, LOCK_EX | LOCK_NB) == 0;
     head->clock = options->clock;
     head->full = options->full;
@@ -238,8 +240,10 @@ static void release(void)
 static int open_part(void)
 {
     int failed = tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
+    tv_recorder.part_pid = false;
     if (failed != -EBUSY)
         return failed;
+    tv_recorder.part_pid = true;
     snprintf(tv_recorder.part + strlen(tv_recorder.path),
              sizeof tv_recorder.part - strlen(tv_recorder.path), ".%d.part", (int)getpid());
     return tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
@@ -263,9 +267,13 @@ static int open_all(void)
     if (!sink)
         return -ENOMEM;
     fill_job(sink);
-    if (tv_recorder.options.full == TV_RECORDING_STREAM)
-        tv_trace_stream_begin(&tv_recorder.job);
-    return 0;
+    if (tv_recorder.options.full != TV_RECORDING_STREAM)
+        return 0;
+    tv_recorder.area.head->scale = tv_recorder.job.scale;
+    tv_trace_stream_begin(&tv_recorder.job);
+    failed = tv_sink_buffer_flush(sink);
+    tv_area_commit(&tv_recorder.area, (struct tv_area_streamed){.bytes = sink->flushed});
+    return failed;
 }
 
 static int start(const struct tv_recording_options *options)

@@ -6,9 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +21,7 @@
 #include "recorder/trace_file.h"
 
 #define NAMES_LIMIT ((off_t)1 << 30)
+#define NAMES 1000 /* of one process, in one folder */
 
 /* The names file, for the namer, which is handed an address alone. */
 static struct {
@@ -90,6 +94,18 @@ static void add_homes(void)
     }
 }
 
+static void add_addresses(struct tv_address_list *addresses, uint32_t methods)
+{
+    char *end, *next, *at;
+    for (char *line = names_file.text; (next = next_line(line, &end)); line = next) {
+        if (line[0] != 'A' || line[1] != '\t')
+            continue;
+        uint64_t address = strtoull(line + 2, &at, 16), number = strtoull(at, &at, 16);
+        if (number > 0 && number <= methods)
+            tv_address_list_set(addresses, address, (uint32_t)number);
+    }
+}
+
 static uint64_t key_address(uint64_t address, uint64_t ticks)
 {
     return tv_homes_key(&names_file.homes, address, ticks);
@@ -110,18 +126,110 @@ static void set_scale(struct tv_trace_job *job)
     job->end_ns = late.ns > head->start.ns ? late.ns - head->start.ns : 0;
 }
 
+/* Not just anything that a spool names. */
+static bool is_streamed(int file)
+{
+    char magic[4];
+    return pread(file, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+           memcmp(magic, "SLOW", sizeof magic) == 0;
+}
+
+/* What the process had written of a streamed file, as far as it had said so; false: it is not
+ * there. */
+static bool copy_streamed(struct tv_trace_job *job, const char *part, uint64_t bytes)
+{
+    struct stat found;
+    int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool whole = file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
+                 (uint64_t)found.st_size >= bytes && bytes >= TV_MT_HEADER_SIZE &&
+                 is_streamed(file);
+    void *at = whole ? mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    if (file >= 0)
+        close(file);
+    if (at == MAP_FAILED)
+        return false;
+    tv_trace_stream_resume(job, at, (size_t)bytes);
+    munmap(at, (size_t)bytes);
+    return true;
+}
+
+/* PATH.part, or PATH.PID.part. */
+static void name_part(const struct tv_area_head *head, char *part, size_t size)
+{
+    if (head->part_pid)
+        snprintf(part, size, "%s.%u.part", head->path, head->pid);
+    else
+        snprintf(part, size, "%s.part", head->path);
+}
+
+/* The file as it was, the records that had not come to it, and an end. */
+static int write_streamed(struct tv_trace_job *job)
+{
+    const struct tv_area_head *head = job->area->head;
+    struct tv_area_streamed done = head->streamed[atomic_load(&head->streamed_at) & 1];
+    char part[TV_RECOVER_PATH + 32];
+    name_part(head, part, sizeof part);
+    if (head->scale.ns_per_tick > 0 && head->scale.ns_per_tick < 1e6)
+        job->scale = head->scale;
+    job->written = done.records;
+    if (!copy_streamed(job, part, done.bytes)) {
+        job->written = 0;
+        tv_trace_stream_begin(job);
+    }
+    for (uint32_t i = 1; i <= atomic_load(&head->next_chunk); i++)
+        if (i != done.chunk && job->area->chunks[i - 1].thread - 1 < atomic_load(&head->threads))
+            tv_trace_stream_chunk(job, i);
+    return tv_trace_stream_end(job);
+}
+
+static int write_records(struct tv_trace_job *job)
+{
+    bool streamed = job->area->head->full == TV_RECORDING_STREAM;
+    return streamed ? write_streamed(job) : tv_recorder_file_write(job);
+}
+
+/* What is left of the process's own file has nothing more. */
+static void remove_part(const struct tv_area_head *head)
+{
+    struct stat found;
+    char part[TV_RECOVER_PATH + 32];
+    name_part(head, part, sizeof part);
+    int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return;
+    bool streamed = head->full == TV_RECORDING_STREAM && is_streamed(file);
+    if (streamed || (fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_size == 0))
+        unlink(part);
+    close(file);
+}
+
+/* That of the recording, or with the process's number when it is taken: what lies there may be
+ * another's. */
+static void find_name(const struct tv_area_head *head, char *path)
+{
+    const char *name = head->path, *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
+    int stem = dot && (!slash || dot > slash) ? (int)(dot - name) : (int)strlen(name);
+    snprintf(path, TV_RECOVER_PATH, "%s", name);
+    for (int i = 1; i < NAMES && access(path, F_OK) == 0; i++) {
+        char more[32] = "";
+        if (i > 1)
+            snprintf(more, sizeof more, "-%d", i);
+        snprintf(path, TV_RECOVER_PATH, "%.*s.%u%s%s", stem, name, head->pid, more, name + stem);
+    }
+}
+
 static int write_trace(struct tv_trace_job *job, const char *path)
 {
     struct tv_kept file;
-    char part[TV_RECOVER_PATH + 8];
-    snprintf(part, sizeof part, "%s.part", path);
+    char part[TV_RECOVER_PATH + 16];
+    snprintf(part, sizeof part, "%s.recovered", path);
     int failed = tv_kept_check_path(path);
     if (failed == 0)
         failed = tv_kept_open(&file, part, 0644);
     if (failed != 0)
         return failed;
     job->sink = tv_sink_buffer_new(&file);
-    failed = job->sink ? tv_recorder_file_write(job) : -ENOMEM;
+    failed = job->sink ? write_records(job) : -ENOMEM;
     if (failed == 0)
         failed = tv_sink_buffer_flush(job->sink);
     tv_sink_buffer_free(job->sink);
@@ -129,6 +237,8 @@ static int write_trace(struct tv_trace_job *job, const char *path)
         failed = -errno;
     if (failed != 0)
         unlink(part);
+    else
+        remove_part(job->area->head);
     tv_kept_close(&file);
     return failed;
 }
@@ -143,11 +253,13 @@ static int recover(struct tv_area *area, const char *output, char *path,
                                .addresses = &addresses,
                                .key = key_address,
                                .namer = name_address};
-    snprintf(path, TV_RECOVER_PATH, "%s", output ? output : area->head->path);
-    if (area->head->full == TV_RECORDING_STREAM)
-        return -ENOTSUP;
+    if (output)
+        snprintf(path, TV_RECOVER_PATH, "%s", output);
+    else
+        find_name(area->head, path);
     add_methods(&methods);
     add_homes();
+    add_addresses(&addresses, methods.count);
     set_scale(&job);
     int failed = write_trace(&job, path);
     *info = (struct tv_recording_info){.records = job.written,
@@ -160,6 +272,12 @@ static int recover(struct tv_area *area, const char *output, char *path,
     return failed;
 }
 
+/* Where it could not lock the spool, its number says so, which may be another's by now. */
+static bool still_runs(const struct tv_area_head *head)
+{
+    return !head->locked && (kill((pid_t)head->pid, 0) == 0 || errno == EPERM);
+}
+
 int tv_recorder_recover(const char *spool, const char *names, const char *output, char *path,
                         struct tv_recording_info *info)
 {
@@ -168,16 +286,19 @@ int tv_recorder_recover(const char *spool, const char *names, const char *output
     int file = open(spool, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return -errno;
-    int failed = tv_area_open(&area, file);
-    close(file);
-    if (failed != 0)
-        return failed;
-    failed = read_names(names);
+    int failed = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+    if (failed == 0)
+        failed = tv_area_open(&area, file);
+    if (failed == 0 && still_runs(area.head))
+        failed = -EBUSY;
+    if (failed == 0)
+        failed = read_names(names);
     if (failed == 0)
         failed = recover(&area, output, path, info);
     tv_recorder_pages_free(names_file.text, names_file.size);
     names_file.text = NULL;
     tv_homes_free(&names_file.homes);
     tv_area_free(&area);
+    close(file);
     return failed;
 }

@@ -3,7 +3,8 @@
  * recover.h - the trace of a process that was killed, from what it left in its spool folder:
  *
  *     traceview-PID.spool   its buffers (area.h)
- *     traceview-PID.names   "M\tLINE" a method, "X\tSTART\tEND\tBIAS\tPATH" a loaded file
+ *     traceview-PID.names   "M\tLINE" a method, "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH" a loaded
+ * file, "A\tADDRESS\tNUMBER" the method that an address has been given
  */
 #ifndef TV_RECORDER_RECOVER_H
 #define TV_RECORDER_RECOVER_H
@@ -12,9 +13,10 @@
 
 #define TV_RECOVER_PATH 4096u
 
-/* Writes the file that the recording was for, or `output` if not NULL; `path` (TV_RECOVER_PATH
- * bytes) gets its name.  -EINVAL: no spool, or a damaged one; -ENOTSUP: of a streamed recording,
- * whose PATH.part is readable as it is. */
+/* Writes the file that the recording was for, NAME.PID.trace when there is one of that name, or
+ * `output` if not NULL; `path` (TV_RECOVER_PATH bytes) gets its name.  Of a streamed recording it
+ * is what had been written, and what the spool has beyond it.  -EINVAL: no spool, or a damaged one;
+ * -EBUSY: it is being recorded. */
 int tv_recorder_recover(const char *spool, const char *names, const char *output, char *path,
                         struct tv_recording_info *info);
 

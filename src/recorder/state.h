@@ -107,7 +107,7 @@ struct tv_recorder {
     struct tv_kept file, names;
     dev_t error_device; /* standard error, as it was at the start */
     ino_t error_inode;
-    bool spools, leaves_part;
+    bool spools, part_pid, leaves_part;
     _Atomic bool told; /* of a failure: once is enough */
     struct tv_recording_options options;
     char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];

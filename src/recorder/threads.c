@@ -64,6 +64,24 @@ static void give_back(uint32_t first, uint32_t count)
     atomic_flag_clear_explicit(&tv_recorder.spare_lock, memory_order_release);
 }
 
+/* The records of a chunk go to the file, and it is empty again: at each moment they are in the
+ * spool or in the file, and what is there says in which.  The lock is held.  0 or an error. */
+static int stream_chunk(uint32_t number, uint32_t used)
+{
+    struct tv_area *area = &tv_recorder.area;
+    struct tv_trace_job *job = &tv_recorder.job;
+    int failed = tv_trace_stream_chunk(job, number);
+    if (tv_recorder.spools) {
+        failed = tv_sink_buffer_flush(job->sink);
+        tv_area_commit(area, (struct tv_area_streamed){job->sink->flushed, job->written, number});
+    }
+    memset(tv_area_at(area, area->chunks[number - 1].first), 0,
+           (size_t)used * area->head->words * sizeof(uint64_t));
+    if (tv_recorder.spools)
+        tv_area_commit(area, (struct tv_area_streamed){job->sink->flushed, job->written, 0});
+    return failed;
+}
+
 void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
 {
     if (thread->chunk == 0 || !thread->next)
@@ -76,8 +94,7 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
     uint32_t left = chunk->count - used, first = chunk->first + used;
     chunk->count = used;
     if (area->head->full == TV_RECORDING_STREAM) {
-        tv_trace_stream_chunk(&tv_recorder.job, thread->chunk);
-        memset(tv_area_at(area, chunk->first), 0, (size_t)used * area->head->words * 8);
+        stream_chunk(thread->chunk, used);
         first = chunk->first;
         left += used;
         chunk->count = 0;
@@ -321,14 +338,12 @@ static bool stream(struct tv_recorder_thread *self)
 {
     struct tv_area *area = &tv_recorder.area;
     const struct tv_area_chunk *chunk = &area->chunks[self->chunk - 1];
-    uint64_t *first = tv_area_at(area, chunk->first);
     if (tv_recorder_inside)
         return false;
     pthread_mutex_lock(&tv_recorder.lock);
-    int failed = tv_trace_stream_chunk(&tv_recorder.job, self->chunk);
+    int failed = stream_chunk(self->chunk, chunk->count);
+    self->next = tv_area_at(area, chunk->first);
     pthread_mutex_unlock(&tv_recorder.lock);
-    memset(first, 0, (size_t)(self->end - first) * sizeof *first);
-    self->next = first;
     if (failed != 0 && end_recording())
         tv_recorder_tell_failure(failed);
     return failed == 0;

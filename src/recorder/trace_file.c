@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "recorder/pages.h"
@@ -316,6 +317,47 @@ void tv_trace_stream_begin(struct tv_trace_job *job)
     put_data_header(job, version_of(job) | TV_MT_STREAMING);
 }
 
+static void know_method(struct tv_trace_job *job, const uint8_t *text)
+{
+    uint64_t number = strtoull((const char *)text, NULL, 16) >> 2;
+    if (number > 0 && number <= job->methods->count && make_used(job))
+        use(job, (uint32_t)number);
+}
+
+static void know_thread(struct tv_trace_job *job, uint16_t thread)
+{
+    job->known_threads[thread >> 3] |= (uint8_t)(1u << (thread & 7));
+}
+
+/* The size of the packet or record at the begin of the bytes, 0: there is no whole one. */
+static size_t look_at_packet(struct tv_trace_job *job, const uint8_t *at, size_t left)
+{
+    size_t size = job->area->head->words == 3 ? TV_MT_RECORD_SIZE_V3 : TV_MT_RECORD_SIZE_V2;
+    if (left < TV_MT_STREAM_THREAD_HEAD || tv_le_get_u16(at) != TV_MT_STREAM_ESCAPE)
+        return left < size ? 0 : size;
+    if (at[2] == TV_MT_STREAM_METHOD) {
+        size = TV_MT_STREAM_METHOD_HEAD + (size_t)tv_le_get_u16(at + 3);
+        if (size <= left &&
+            memchr(at + TV_MT_STREAM_METHOD_HEAD, '\t', size - TV_MT_STREAM_METHOD_HEAD))
+            know_method(job, at + TV_MT_STREAM_METHOD_HEAD);
+    } else if (at[2] == TV_MT_STREAM_THREAD) {
+        size = TV_MT_STREAM_THREAD_HEAD + (size_t)tv_le_get_u16(at + 5);
+        if (size <= left)
+            know_thread(job, tv_le_get_u16(at + 3));
+    } else {
+        return 0;
+    }
+    return size <= left ? size : 0;
+}
+
+void tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, size_t size)
+{
+    size_t packet, at = TV_MT_HEADER_SIZE;
+    while (at < size && (packet = look_at_packet(job, bytes + at, size - at)) > 0)
+        at += packet;
+    tv_sink_buffer_put(job->sink, bytes, size);
+}
+
 static void put_method_packet(struct tv_trace_job *job, uint32_t number)
 {
     char id[16];
@@ -335,10 +377,9 @@ static void put_method_packet(struct tv_trace_job *job, uint32_t number)
 /* Its name of now; the summary has the last one. */
 static void put_thread_packet(struct tv_trace_job *job, uint32_t thread)
 {
-    uint8_t bit = (uint8_t)(1u << (thread & 7));
-    if (job->known_threads[thread >> 3] & bit)
+    if (job->known_threads[thread >> 3] >> (thread & 7) & 1)
         return;
-    job->known_threads[thread >> 3] |= bit;
+    know_thread(job, (uint16_t)thread);
     const char *name = job->area->threads[thread - 1].name;
     uint16_t length = (uint16_t)strnlen(name, TV_AREA_NAME);
     uint8_t *at = tv_sink_buffer_room(job->sink, TV_MT_STREAM_THREAD_HEAD);

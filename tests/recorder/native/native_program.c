@@ -244,8 +244,14 @@ OFF static void end_by(const char *word)
         abort();
     if (strcmp(word, "pthread_exit") == 0)
         pthread_exit(NULL);
-    if (strcmp(word, "kill") == 0 || strcmp(word, "plugin_kill") == 0)
+    if (strcmp(word, "kill") == 0 || strcmp(word, "deepkill") == 0 ||
+        strcmp(word, "plugin_kill") == 0)
         raise(SIGKILL);
+    if (strcmp(word, "pause") == 0) {
+        puts("here");
+        fflush(stdout);
+        pause();
+    }
     if (strcmp(word, "term") == 0)
         raise(SIGTERM);
     if (strcmp(word, "hangup") == 0)
@@ -275,7 +281,7 @@ OFF int main(int argc, char **argv)
         under_alarms();
     if (strcmp(word, "jumps") == 0)
         under_jumps();
-    if (strcmp(word, "deep") == 0)
+    if (strcmp(word, "deep") == 0 || strcmp(word, "deepkill") == 0)
         fib(25);
     if (strcmp(word, "closes") == 0 && !close_all(argv[2]))
         return 14;
