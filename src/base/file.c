@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/swap.h"
 
 /* Linux moves at most 2 GiB - 4 KiB a call. */
 #define LARGEST_IO ((size_t)1 << 30)
@@ -118,12 +119,14 @@ enum tv_status tv_file_map(int fd, struct tv_bytes *bytes, struct tv_error *err)
     if (memory == MAP_FAILED)
         return fail_errno(err, "cannot map the file");
     *bytes = (struct tv_bytes){memory, (size_t)info.st_size};
+    tv_swap_watch(*bytes);
     return TV_OK;
 }
 
 void tv_file_unmap(struct tv_bytes bytes)
 {
     void *memory;
+    tv_swap_forget(bytes);
     /* The system's call wants it writable; nothing is written. */
     memcpy(&memory, &bytes.data, sizeof memory);
     munmap(memory, bytes.length);
@@ -178,7 +181,7 @@ static int unnamed_file(const char *folder)
 }
 
 /* TMPDIR if it is set, else where big temporary files belong, which /tmp (often memory) is not. */
-static enum tv_status open_temporary(int *fd, struct tv_error *err)
+enum tv_status tv_file_open_temporary(int *fd, struct tv_error *err)
 {
     const char *folder = getenv("TMPDIR");
     if (folder == NULL || folder[0] == '\0')
@@ -209,7 +212,7 @@ static enum tv_status write_all(int fd, struct tv_bytes bytes, struct tv_error *
 
 static enum tv_status move_to_file(struct tv_spool *spool, struct tv_error *err)
 {
-    enum tv_status status = open_temporary(&spool->fd, err);
+    enum tv_status status = tv_file_open_temporary(&spool->fd, err);
     if (status != TV_OK)
         return status;
     status = write_all(spool->fd, (struct tv_bytes){spool->memory, spool->length}, err);

@@ -30,6 +30,9 @@ enum tv_status tv_file_read_text(const char *path, size_t most, char **text, siz
 enum tv_status tv_file_map(int fd, struct tv_bytes *bytes, struct tv_error *err) TV_MUST_CHECK;
 void tv_file_unmap(struct tv_bytes bytes);
 
+/* A file without a name, to read and write, in TMPDIR or else in /var/tmp or /tmp. */
+enum tv_status tv_file_open_temporary(int *fd, struct tv_error *err) TV_MUST_CHECK;
+
 /*
  * A spool keeps bytes that come only once so that they can be read again: in memory up to
  * TV_SPOOL_MEMORY, then in an unlinked temporary file.

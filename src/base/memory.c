@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - memory from the C library and, for the big tables, whole pages from the system.
+ * memory.c - memory from the C library and, for the big tables, whole pages from the system; or
+ * from a file (swap.h).
  */
 #include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifndef __wasm__
+#include <malloc.h>
 #include <sys/mman.h>
 #endif
+
+#include "base/swap.h"
 
 /* A growing array starts with this many elements. */
 #define FIRST_CAPACITY 16
@@ -31,15 +36,42 @@ size_t tv_size_mul(size_t a, size_t b)
 void *tv_alloc(size_t count, size_t size)
 {
     size_t bytes = tv_size_mul(count, size);
+    if (tv_swap_wants(bytes))
+        return tv_swap_alloc(bytes, true);
     void *memory = calloc(bytes == 0 ? 1 : bytes, 1);
     if (memory == NULL)
         tv_memory_exhausted();
     return memory;
 }
 
+/* Of a block of the C library. */
+static size_t usable_size(void *memory)
+{
+#ifdef __wasm__
+    (void)memory;
+    return 0;
+#else
+    return malloc_usable_size(memory);
+#endif
+}
+
+static void *move_to_file(void *memory, size_t bytes)
+{
+    void *moved = tv_swap_alloc(bytes, false);
+    size_t used = memory ? usable_size(memory) : 0;
+    if (used > 0)
+        memcpy(moved, memory, used < bytes ? used : bytes);
+    free(memory);
+    return moved;
+}
+
 void *tv_realloc(void *memory, size_t count, size_t size)
 {
     size_t bytes = tv_size_mul(count, size);
+    if (tv_swap_owns(memory))
+        return tv_swap_realloc(memory, bytes);
+    if (tv_swap_wants(bytes))
+        return move_to_file(memory, bytes);
     void *moved = realloc(memory, bytes == 0 ? 1 : bytes);
     if (moved == NULL)
         tv_memory_exhausted();
@@ -48,7 +80,10 @@ void *tv_realloc(void *memory, size_t count, size_t size)
 
 void tv_free(void *memory)
 {
-    free(memory);
+    if (tv_swap_owns(memory))
+        tv_swap_free(memory);
+    else
+        free(memory);
 }
 
 void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size)
@@ -106,6 +141,8 @@ void *tv_pages_alloc(size_t size)
 {
     if (size < SMALL_STEP) /* many small tables must not take a page each */
         return tv_alloc(size, 1);
+    if (tv_swap_wants(size))
+        return tv_swap_alloc(size, true);
     size = pages_size(size);
     if (size < HUGE_PAGE)
         return map_pages(size);
@@ -125,7 +162,7 @@ void *tv_pages_alloc(size_t size)
 
 void tv_pages_free(void *memory, size_t size)
 {
-    if (size < SMALL_STEP)
+    if (size < SMALL_STEP || tv_swap_owns(memory))
         tv_free(memory);
     else if (memory != NULL)
         munmap(memory, pages_size(size));

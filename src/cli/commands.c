@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/out.h"
+#include "base/swap.h"
 #include "cli/output.h"
 #include "engine/messages.h"
 
@@ -115,6 +116,12 @@ static bool right_number_of_files(const struct tv_command *command, size_t count
     return false;
 }
 
+/* Before a command takes memory. */
+static enum tv_status bound_memory(const struct tv_settings *settings, struct tv_error *err)
+{
+    return settings->max_memory == TV_ANY_MEMORY ? TV_OK : tv_swap_begin(settings->max_memory, err);
+}
+
 static int run_command(const struct tv_command *command, int argc, char **argv)
 {
     struct tv_settings settings;
@@ -127,6 +134,8 @@ static int run_command(const struct tv_command *command, int argc, char **argv)
         code = tv_command_print_help(command);
     else if (!right_number_of_files(command, settings.files.count, &err))
         code = tv_command_usage(command, &err);
+    else if (bound_memory(&settings, &err) != TV_OK)
+        code = tv_command_failed(command, &err);
     else
         code = command->run(command, &settings);
     tv_settings_release(&settings);

@@ -15,6 +15,7 @@ void tv_settings_init(struct tv_settings *settings)
     settings->samples = TV_CHOICE_NO_SAMPLES;
     settings->threshold = 20 * UINT64_C(1000000);
     settings->min_percent = UINT64_MAX;
+    settings->max_memory = TV_ANY_MEMORY;
 }
 
 void tv_settings_release(struct tv_settings *settings)

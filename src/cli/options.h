@@ -98,13 +98,16 @@ struct tv_settings {
     uint64_t unpacked_bytes; /* ceiling of what packed files hold; 0: by their size (unpack.h) */
     uint64_t max_size;       /* of a report, in bytes; 0: any */
     bool hash_names, strip_args;
-    const char *salt; /* NULL: by chance */
+    const char *salt;    /* NULL: by chance */
+    uint64_t max_memory; /* of the program, in bytes; TV_ANY_MEMORY: what it takes */
     bool no_browser, no_cache;
     uint64_t port;
     struct tv_serve_settings serve;
     struct tv_push_settings push;
     struct tv_record_settings record;
 };
+
+#define TV_ANY_MEMORY UINT64_MAX
 
 /* The defaults; release gives back the lists. */
 void tv_settings_init(struct tv_settings *settings);
@@ -150,6 +153,8 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
                   "name the addresses on stacks by this program or library (may be given again)"), \
         TV_OPTION("no-cache", NULL, TV_OPTION_FLAG, no_cache,                                      \
                   "read the files themselves, and keep nothing for the next time"),                \
+        TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, max_memory,                                \
+                  "keep what is larger in a temporary file: 1G (at least 128M)"),                  \
         TV_OPTION("jobs", "N", TV_OPTION_COUNT, jobs,                                              \
                   "threads that read and compute (default: one a processor)"),                     \
         TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \
