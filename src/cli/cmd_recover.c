@@ -35,13 +35,16 @@ static size_t stem_of(const char *name)
     return strcmp(name + stem, SUFFIX) == 0 ? stem : 0;
 }
 
-static enum tv_status tell(int failed, const char *spool, struct tv_error *err)
+/* Of what it is that went wrong: the spool, the names beside it, or the trace that was written. */
+static enum tv_status tell(int failed, const char *spool, const char *names, const char *path,
+                           struct tv_error *err)
 {
     if (failed == -EBUSY)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: its process still runs", spool);
     if (failed == -EINVAL)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: no spool, or a damaged one", spool);
-    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", spool, tv_recording_error(failed));
+    const char *what = path[0] ? path : access(names, R_OK) != 0 ? names : spool;
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, tv_recording_error(failed));
 }
 
 static enum tv_status recover(const struct tv_settings *settings, const char *folder,
@@ -53,7 +56,7 @@ static enum tv_status recover(const struct tv_settings *settings, const char *fo
     snprintf(names, sizeof names, "%s/%.*s.names", folder, (int)stem_of(name), name);
     int failed = tv_recorder_recover(spool, names, settings->output, path, &info);
     if (failed != 0)
-        return tell(failed, spool, err);
+        return tell(failed, spool, names, path, err);
     enum tv_status status = tv_native_names_resolve(path, err);
     if (status != TV_OK)
         return status;

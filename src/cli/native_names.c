@@ -8,7 +8,9 @@
 #include "cli/native_names.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -95,9 +97,12 @@ static bool put_named(FILE *in, FILE *out)
     return true;
 }
 
-static enum tv_status rewrite(FILE *in, const char *path, struct tv_error *err)
+static enum tv_status rewrite(FILE *in, const char *name, struct tv_error *err)
 {
-    char part[4096];
+    char path[PATH_MAX], part[PATH_MAX];
+    /* Of a link, what it leads to. */
+    if (!realpath(name, path))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", name, strerror(errno));
     int length = snprintf(part, sizeof part, "%s.names", path);
     FILE *out = length > 0 && (size_t)length < sizeof part ? fopen(part, "wb") : NULL;
     bool named = false, done = false;
