@@ -26,9 +26,6 @@ enum situation {
 /* --engine, its place among the choices. */
 #define EVENTS 2u
 
-/* --full, the same. */
-#define STREAM 2u
-
 static const char *const called[] = {
     [NATIVE_CALLS] = "calls of a native program", [NATIVE_SAMPLES] = "samples of a native program",
     [JAVA_CALLS] = "calls of a Java program",     [JAVA_SAMPLES] = "samples of a Java program",
@@ -191,16 +188,6 @@ static enum tv_status check_threads(const struct tv_settings *settings, struct t
                    "--threads goes with --sample or --engine events");
 }
 
-/* What is streamed is in the file, which a kill leaves. */
-static enum tv_status check_spool(const struct tv_settings *settings, struct tv_error *err)
-{
-    if (!settings->record.spool || settings->record.full != STREAM)
-        return TV_OK;
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                   "--spool does not go with --full stream: that leaves FILE.part, which can be "
-                   "read");
-}
-
 enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_plan *plan,
                                struct tv_error *err)
 {
@@ -214,7 +201,5 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with %s",
                            rules[i].option, called[situation]);
     status = check_threads(plan->settings, err);
-    if (status == TV_OK)
-        status = check_spool(plan->settings, err);
     return status == TV_OK ? check_stack(table, situation, plan->settings, err) : status;
 }
