@@ -344,3 +344,13 @@ test(
     await viewer.stop();
   },
 );
+
+test('a browser that cannot decode base64 by itself opens it too', { skip }, async () => {
+  const { page, close } = await openPage('about:blank');
+  await page.addInitScript(() => delete Uint8Array.fromBase64);
+  await page.goto(pathToFileURL(report(example())).href);
+  await ready(page);
+  assert.equal(await page.evaluate(() => Uint8Array.fromBase64), undefined);
+  assert.equal(await page.title(), 'example.trace – traceview');
+  await close();
+});
