@@ -78,6 +78,8 @@ static void read_constants(struct tv_classfile *file, struct tv_class_cursor *cu
             cursor->bad = true;
         tv_class_take(cursor, length);
         i += IS_WIDE(tag) ? 1 : 0;
+        if (i == file->constant_count)
+            cursor->bad = true; /* half of the last one would be the next one's */
     }
 }
 
