@@ -69,7 +69,10 @@ void tv_recorder_notice(enum tv_recording_notice notice, int error)
     if (tv_recorder.leaves_part)
         snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.part);
     if (notice == TV_RECORDING_OVERFLOWED)
-        snprintf(line, sizeof line, "traceview: the trace buffer is full, the recording ended\n");
+        snprintf(line, sizeof line, "traceview: the trace buffer %s\n",
+                 atomic_load(&tv_recorder.ended) != 0
+                     ? "is full, the recording ended"
+                     : "has no room for so many threads, calls of some are missing");
     else
         snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.path,
                  tv_recording_error(error), kept);

@@ -41,7 +41,8 @@ enum tv_recording_full {
 };
 
 enum tv_recording_notice {
-    TV_RECORDING_OVERFLOWED, /* the buffer is full, nothing more is recorded */
+    TV_RECORDING_OVERFLOWED, /* the buffer is full, nothing more is recorded; of a ring or a stream:
+                                some thread has found no room */
     TV_RECORDING_FAILED,     /* the file could not be written */
 };
 

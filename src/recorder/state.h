@@ -84,9 +84,10 @@ struct tv_recorder_thread {
 
 struct tv_spare {
     uint32_t first, count;
+    uint32_t chunk; /* whose number it keeps, 0: none yet */
 };
 
-#define TV_SPARES 256u
+#define TV_SPARES 4096u
 
 struct tv_recorder {
     _Atomic uint32_t on;

@@ -21,6 +21,11 @@ static struct tv_recorder_thread ended = {.finished = true};
 
 #define FRAMES_SIZE ((TV_FRAMES + 1) * sizeof(struct tv_recorder_frame))
 
+#define SPARE_TRIES 10000u
+#define STREAM_PARTS 8u /* all that come by and by: 1/8 (1 + ln n) of the records */
+#define RING_PIECES 32u /* that a ring has, unless it is small */
+#define RING_LEAST 16u  /* records of a chunk, for the last one */
+
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
@@ -49,19 +54,30 @@ static bool takes_part(struct tv_recorder_thread *thread)
            tv_recorder_generation_of(thread) == tv_recorder.generation;
 }
 
-static void give_back(uint32_t first, uint32_t count)
+/* Whoever has it keeps it for some instructions, unless a handler has come in between. */
+static bool lock_spares(uint32_t tries)
 {
+    for (; tries > 0; tries--)
+        if (!atomic_flag_test_and_set_explicit(&tv_recorder.spare_lock, memory_order_acquire))
+            return true;
+    return false;
+}
+
+static void unlock_spares(void)
+{
+    atomic_flag_clear_explicit(&tv_recorder.spare_lock, memory_order_release);
+}
+
+static void give_back(uint32_t first, uint32_t count, uint32_t chunk)
+{
+    if (count == 0 || !lock_spares(SPARE_TRIES))
+        return;
     uint32_t at = atomic_load(&tv_recorder.spare_count);
-    if (count == 0 || at >= TV_SPARES)
-        return;
-    if (atomic_flag_test_and_set_explicit(&tv_recorder.spare_lock, memory_order_acquire))
-        return;
-    at = atomic_load(&tv_recorder.spare_count);
     if (at < TV_SPARES) {
-        tv_recorder.spares[at] = (struct tv_spare){first, count};
+        tv_recorder.spares[at] = (struct tv_spare){first, count, chunk};
         atomic_store(&tv_recorder.spare_count, at + 1);
     }
-    atomic_flag_clear_explicit(&tv_recorder.spare_lock, memory_order_release);
+    unlock_spares();
 }
 
 /* The records of a chunk go to the file, and it is empty again: at each moment they are in the
@@ -97,13 +113,14 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
         stream_chunk(thread->chunk, used);
         first = chunk->first;
         left += used;
-        chunk->count = 0;
+        chunk->count = left;
     }
+    uint32_t number = area->head->full == TV_RECORDING_STREAM ? thread->chunk : 0;
     thread->chunk = 0;
     thread->end = NULL;
     __atomic_store_n(&thread->next, NULL, __ATOMIC_RELAXED); /* tv_quick_has_room looks at it */
     atomic_store(&thread->limit, 0);
-    give_back(first, left);
+    give_back(first, left, number);
 }
 
 static void end_thread(struct tv_recorder_thread *self)
@@ -172,6 +189,13 @@ void tv_recorder_know_thread(void)
         new_thread();
 }
 
+/* The recording goes on, but not of this thread. */
+static void lack_room(void)
+{
+    if (atomic_exchange(&tv_recorder.area.head->overflow, 1) == 0)
+        tv_recorder_tell_overflow();
+}
+
 /* The lock is held. */
 static bool join(struct tv_recorder_thread *self, uint32_t generation)
 {
@@ -202,8 +226,10 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     self->cpu = head->clock != TV_RECORDING_WALL;
     self->quick = self->counter && self->wall && !self->cpu;
     self->records = before < TV_AREA_THREADS;
-    if (!self->records)
+    if (!self->records) {
+        lack_room();
         return false;
+    }
     self->id = before + 1;
     keep_name(self);
     tv_recorder.area.threads[before].cpu_start = tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -260,40 +286,76 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
     return self;
 }
 
-static uint32_t take_spare(struct tv_recorder_thread *self)
+/* Its number, as a chunk of the thread; 0: there are no more numbers. */
+static uint32_t make_chunk(struct tv_recorder_thread *self, const struct tv_spare *spare)
 {
-    struct tv_spare spare = {0};
-    if (atomic_load_explicit(&tv_recorder.spare_count, memory_order_relaxed) == 0 ||
-        atomic_flag_test_and_set_explicit(&tv_recorder.spare_lock, memory_order_acquire))
-        return 0;
-    uint32_t count = atomic_load(&tv_recorder.spare_count);
     struct tv_area_head *head = tv_recorder.area.head;
-    uint32_t number = 0;
-    if (count > 0 && (number = atomic_fetch_add(&head->next_chunk, 1)) < head->chunks) {
-        spare = tv_recorder.spares[count - 1];
-        atomic_store(&tv_recorder.spare_count, count - 1);
-        tv_recorder.area.chunks[number] =
-            (struct tv_area_chunk){spare.first, spare.count, 0, self->id};
-    } else if (number >= head->chunks) {
+    uint32_t chunk = spare->chunk;
+    if (chunk == 0)
+        chunk = atomic_fetch_add(&head->next_chunk, 1) + 1;
+    if (chunk > head->chunks) {
         atomic_store(&head->next_chunk, head->chunks);
+        return 0;
     }
-    atomic_flag_clear_explicit(&tv_recorder.spare_lock, memory_order_release);
-    return spare.count > 0 ? number + 1 : 0;
+    tv_recorder.area.chunks[chunk - 1] =
+        (struct tv_area_chunk){spare->first, spare->count, 0, self->id};
+    return chunk;
 }
 
-/* In a ring a thread takes no more than what it leaves to others, so that there is always room for
- * one that comes late; then it takes its own oldest chunk. */
-static uint32_t find_chunk(struct tv_recorder_thread *self)
+/* One of at least so many records, the last that was given back. */
+static uint32_t take_spare(struct tv_recorder_thread *self, uint32_t least)
+{
+    uint32_t chunk = 0;
+    if (atomic_load_explicit(&tv_recorder.spare_count, memory_order_relaxed) == 0 ||
+        !lock_spares(1))
+        return 0;
+    uint32_t count = atomic_load(&tv_recorder.spare_count), at = count;
+    while (at > 0 && tv_recorder.spares[at - 1].count < least)
+        at--;
+    if (at > 0 && (chunk = make_chunk(self, &tv_recorder.spares[at - 1])) != 0) {
+        tv_recorder.spares[at - 1] = tv_recorder.spares[count - 1];
+        atomic_store(&tv_recorder.spare_count, count - 1);
+    }
+    unlock_spares();
+    return chunk;
+}
+
+static uint32_t least_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How large a chunk the thread takes.  In a ring it leaves an eighth of what there is to threads
+ * that come late, and takes no large piece, as it forgets its oldest as a whole; 0: it has its
+ * part. In a stream it is empty again soon, so that more threads count for more than larger chunks.
+ */
+static uint32_t find_size(const struct tv_recorder_thread *self)
+{
+    const struct tv_area_head *head = tv_recorder.area.head;
+    uint32_t taken = atomic_load(&head->next_record), threads = atomic_load(&head->threads), most;
+    if (head->full == TV_RECORDING_STOP)
+        return self->wanted;
+    if (head->full == TV_RECORDING_STREAM) {
+        most = head->records / STREAM_PARTS / (threads + 1);
+        return least_of(self->wanted, most > TV_AREA_CHUNK_LEAST ? most : TV_AREA_CHUNK_LEAST);
+    }
+    most = head->records / RING_PIECES;
+    most = least_of(self->wanted, most > TV_AREA_CHUNK_LEAST ? most : TV_AREA_CHUNK_LEAST);
+    uint64_t part = (uint64_t)(head->records - taken) * 7;
+    uint32_t more = part > self->owned ? (uint32_t)((part - self->owned) / 8) : 0;
+    return more < RING_LEAST ? 0 : least_of(most, more);
+}
+
+/* In a ring a thread that has its part takes its own oldest chunk. */
+static uint32_t find_chunk(struct tv_recorder_thread *self, uint32_t size, uint32_t least)
 {
     struct tv_area *area = &tv_recorder.area;
-    uint32_t chunk = 0, taken = atomic_load(&area->head->next_record);
-    bool ring = area->head->full == TV_RECORDING_RING;
-    bool greedy = ring && self->owned > area->head->records - taken;
-    if (!greedy)
-        chunk = take_spare(self);
-    if (!greedy && chunk == 0)
-        chunk = tv_area_claim(area, self->id, self->wanted);
-    if (chunk == 0 && ring)
+    uint32_t chunk = size > 0 ? take_spare(self, size > 1 ? size / 2 : 1) : 0;
+    if (chunk == 0 && size > 0)
+        chunk = tv_area_claim(area, self->id, size);
+    if (chunk == 0 && size > 0)
+        chunk = take_spare(self, least);
+    if (chunk == 0 && area->head->full == TV_RECORDING_RING)
         return tv_area_recycle(area, self->id);
     if (chunk != 0)
         self->owned += area->chunks[chunk - 1].count;
@@ -357,21 +419,37 @@ static void overflow(void)
     tv_recorder_tell_overflow();
 }
 
+/* After the chunk has gone to the file: a larger one, if there is one. */
+static void widen(struct tv_recorder_thread *self)
+{
+    const struct tv_area_chunk *old = &tv_recorder.area.chunks[self->chunk - 1];
+    uint32_t size = find_size(self), number = self->chunk, first = old->first, count = old->count;
+    if (size <= count)
+        return;
+    uint32_t chunk = find_chunk(self, size, count + 1);
+    if (chunk == 0)
+        return;
+    use_chunk(self, chunk);
+    give_back(first, count, number);
+}
+
 static bool bring_more(struct tv_recorder_thread *self)
 {
     struct tv_area *area = &tv_recorder.area;
     bool streams = area->head->full == TV_RECORDING_STREAM;
     tv_area_keep_time(area);
-    if (streams && self->chunk != 0 && self->wanted >= TV_AREA_CHUNK_MOST)
-        return stream(self);
-    if (streams && self->chunk != 0 && !stream(self))
-        return false;
-    uint32_t chunk = find_chunk(self);
-    if (chunk == 0 && streams && self->chunk != 0)
+    if (streams && self->chunk != 0) {
+        if (!stream(self))
+            return false;
+        widen(self);
         return true;
+    }
+    uint32_t chunk = find_chunk(self, find_size(self), 1);
     if (chunk == 0) {
         if (area->head->full == TV_RECORDING_STOP)
             overflow();
+        else
+            lack_room();
         return false;
     }
     if (!streams)

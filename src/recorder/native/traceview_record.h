@@ -53,7 +53,8 @@ enum tvrec_clock { TVREC_CLOCK_WALL, TVREC_CLOCK_CPU, TVREC_CLOCK_DUAL };
  * the file as it goes. */
 enum tvrec_full { TVREC_FULL_STOP, TVREC_FULL_RING, TVREC_FULL_STREAM };
 
-/* What notify tells. */
+/* What notify tells.  OVERFLOWED: the buffer is full and nothing more is recorded; of a ring or a
+ * stream that threads have found no room in it. */
 enum tvrec_notice { TVREC_OVERFLOWED, TVREC_FAILED };
 
 struct tvrec_options {

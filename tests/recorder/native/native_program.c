@@ -114,6 +114,26 @@ CALL void leave_by_jump(int number)
     siglongjmp(signalled, 1);
 }
 
+/* All are alive until each has done its work. */
+OFF static void *stay(void *barrier)
+{
+    fib(15);
+    fib(15);
+    pthread_barrier_wait(barrier);
+    return NULL;
+}
+
+OFF static void run_crowd(unsigned count)
+{
+    static pthread_t threads[200];
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, count);
+    for (unsigned i = 0; i < count; i++)
+        pthread_create(&threads[i], NULL, stay, &barrier);
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
 /* Again and again a handler leaves what it has interrupted, which mostly is a hook: of a small
  * function, and of a deep stack. */
 OFF static void under_jumps(void)
@@ -277,6 +297,8 @@ OFF int main(int argc, char **argv)
             call_plugin(argv[i]);
     if (strcmp(word, "signals") == 0)
         under_signals();
+    if (strcmp(word, "crowd") == 0)
+        run_crowd(200);
     if (strcmp(word, "alarms") == 0)
         under_alarms();
     if (strcmp(word, "jumps") == 0)
