@@ -12,7 +12,9 @@
  * They are static methods (I)V of one class.  In a constructor the handler covers what follows the
  * call of this() or super(): no handler may see an object that is not yet one.  When that call
  * throws, the frame stays open, and whoever keeps the stack closes it when its caller unrolls, or
- * says that it has caught: then what lies above the caller's own nearest frame is gone.  Tables of
+ * says that it has caught: then what lies above the caller's own nearest frame is gone.  (One that
+ * makes its own class within super() and catches what comes of that has the inner call as its
+ * nearest; that stays open until the outer one ends.)  Tables of
  * lines, variables and frames keep their meaning; annotations of types inside code are dropped, as
  * are tables that are not known.
  *
