@@ -59,18 +59,24 @@ static uint32_t find_only(const struct tv_homes *homes, uint64_t address)
     return found;
 }
 
-uint32_t tv_homes_find(const struct tv_homes *homes, uint64_t address, uint64_t ticks)
+static bool was_at(const struct tv_home *home, uint64_t address, uint64_t ticks)
+{
+    return is_within(home, address) && ticks > home->from && ticks <= home->to;
+}
+
+uint32_t tv_homes_find(struct tv_homes *homes, uint64_t address, uint64_t ticks)
 {
     if (ticks == TV_HOMES_NO_TIME)
         return find_only(homes, address);
+    if (homes->recent > 0 && was_at(&homes->list[homes->recent - 1], address, ticks))
+        return homes->recent;
     for (uint32_t i = 0; i < homes->count; i++)
-        if (is_within(&homes->list[i], address) && ticks > homes->list[i].from &&
-            ticks <= homes->list[i].to)
-            return i + 1;
+        if (was_at(&homes->list[i], address, ticks))
+            return homes->recent = i + 1;
     return 0;
 }
 
-uint64_t tv_homes_key(const struct tv_homes *homes, uint64_t address, uint64_t ticks)
+uint64_t tv_homes_key(struct tv_homes *homes, uint64_t address, uint64_t ticks)
 {
     if (address > ADDRESS_MASK)
         return address;

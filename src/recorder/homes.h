@@ -32,6 +32,7 @@ struct tv_home {
 struct tv_homes {
     struct tv_home *list; /* NULL: none yet */
     uint32_t count;
+    uint32_t recent; /* the number that was found last: calls stay in a file for a while */
 };
 
 /* Adds one; if it is known by place, begin and path, only its end is new.  False: no memory, or too
@@ -41,10 +42,10 @@ void tv_homes_free(struct tv_homes *homes);
 
 /* The number of the file, from 1 on, that lay at the address then; 0: none is known.  Without a
  * time it is the only one that ever lay there, 0 when there were others. */
-uint32_t tv_homes_find(const struct tv_homes *homes, uint64_t address, uint64_t ticks);
+uint32_t tv_homes_find(struct tv_homes *homes, uint64_t address, uint64_t ticks);
 
 /* The address with that number; the address alone when it is unknown or has more than 48 bits. */
-uint64_t tv_homes_key(const struct tv_homes *homes, uint64_t address, uint64_t ticks);
+uint64_t tv_homes_key(struct tv_homes *homes, uint64_t address, uint64_t ticks);
 
 /* The file of a key, NULL: unknown. */
 const struct tv_home *tv_homes_of(const struct tv_homes *homes, uint64_t key);
