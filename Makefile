@@ -9,7 +9,7 @@ BASE = HEAD
 # Warnings are errors where nobody looks at them.
 STRICT = $(if $(filter true,$(CI)),--werror)
 
-.PHONY: all help view check bench bench-compare load fuzz format install clean
+.PHONY: all help view site check bench bench-compare load fuzz format install clean
 
 all: ## build the program for development, in build/dev; build/traceview leads to it
 	@test -f build/dev/build.ninja || meson setup $(STRICT) build/dev
@@ -23,6 +23,13 @@ view: ## install what is missing, build, open the viewer; TRACE=file for one of 
 	tools/install-packages build view
 	$(MAKE) --no-print-directory build/release TARGETS=src/traceview
 	build/release/src/traceview "$(TRACE)"
+
+site: ## build the page that opens traces without a program, for any static host, in build/site
+	tools/install-packages build view
+	$(MAKE) --no-print-directory build/release TARGETS=site
+	@mkdir -p build/site
+	@cp build/release/web/index.html build/release/web/sw.js build/site/
+	@echo "build/site: copy it to any static host"
 
 check: ## install what is missing, build in every way, run every test
 	tools/install-packages build view check

@@ -39,6 +39,7 @@ import './picture.test.mjs';
 import './report.test.mjs';
 import './samples.test.mjs';
 import './save.test.mjs';
+import './site.test.mjs';
 import './sketch.test.mjs';
 import './states.test.mjs';
 import './tables.test.mjs';

@@ -16,8 +16,13 @@ static const char app[] =
     "{\"ph\":\"X\",\"name\":\"inner\",\"pid\":1,\"tid\":1,\"ts\":2,\"dur\":3}]";
 static const char note[] = "this is no trace of any kind";
 
+static const char page[] = "<!DOCTYPE html><html><script class=\"trace-data\">one</script>"
+                           "<script id=\"viewer-data\">dHdv</script>"
+                           "<script id=\"viewer-data\">dG*v</script>";
+
 static struct tv_bytes files[] = {{(const uint8_t *)app, sizeof app - 1},
-                                  {(const uint8_t *)note, sizeof note - 1}};
+                                  {(const uint8_t *)note, sizeof note - 1},
+                                  {(const uint8_t *)page, sizeof page - 1}};
 static bool gone; /* files cannot be read any more */
 
 int tv_host_read(uint32_t file, double offset, void *buffer, uint32_t size)
@@ -141,6 +146,51 @@ static void takes_long_questions(void **state)
     asked("collapsed", 200, "outer 6\n");
 }
 
-UNIT_TESTS(host, cmocka_unit_test(is_not_ready_before_it_has_read),
+static uint32_t put(const char *text)
+{
+    uint32_t length = (uint32_t)strlen(text);
+    memcpy(tv_host_room(length), text, length);
+    return length;
+}
+
+static void knows_traces_and_pages_by_their_beginning(void **state)
+{
+    (void)state;
+    assert_true(tv_host_knows(put(app), sizeof app - 1));
+    assert_false(tv_host_knows(put(note), sizeof note - 1));
+    assert_true(tv_host_is_page(put(page)));
+    assert_false(tv_host_is_page(put(app)));
+    tv_host_foreign(put("\x7f"
+                        "ELF"));
+    tells(", which is not read yet");
+    tv_host_foreign(put(note));
+    assert_int_equal(tv_host_answer_length(), 0);
+}
+
+static void finds_the_traces_of_a_page(void **state)
+{
+    (void)state;
+    assert_true(tv_host_page(2, sizeof page - 1));
+    tells(",0,0],[");
+    tv_host_block(1);
+    assert_true(tv_host_block_more());
+    tells("two");
+    assert_true(tv_host_block_more());
+    assert_int_equal(tv_host_answer_length(), 0);
+    tv_host_block(2);
+    assert_true(tv_host_block_more());
+    tells("dG*v");     /* plain, as it is no base64 */
+    tv_host_block(99); /* there is none */
+    assert_true(tv_host_block_more());
+    assert_int_equal(tv_host_answer_length(), 0);
+    gone = true;
+    assert_false(tv_host_page(2, sizeof page - 1));
+    tells("cannot read it any more");
+    gone = false;
+}
+
+UNIT_TESTS(host, cmocka_unit_test(knows_traces_and_pages_by_their_beginning),
+           cmocka_unit_test(finds_the_traces_of_a_page),
+           cmocka_unit_test(is_not_ready_before_it_has_read),
            cmocka_unit_test(tells_why_there_is_no_trace),
            cmocka_unit_test(answers_when_it_has_read), cmocka_unit_test(takes_long_questions));

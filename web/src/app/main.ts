@@ -194,7 +194,11 @@ class App {
 
   private showEmpty(said: string): void {
     this.leave();
-    const screen = new EmptyScreen(this.status.files, said, this.tools(), {
+    const { example, ends } = this.host;
+    const others = this.status.files.filter(({ input }) => input !== example);
+    const screen = new EmptyScreen(others, said, this.tools(), {
+      example: example === null ? null : `#${this.plainAddress([{ input: example, offset: 0n }])}`,
+      alone: !ends,
       choose: this.opener.choose,
       open: ({ input }) => {
         const { offset = 0n } = this.status.start.find((own) => own.input === input) ?? {};

@@ -38,7 +38,18 @@ export interface EmptyActions {
   open: (file: KnownFile) => void;
   /** Null: there is no program to end. */
   quit: (() => void) | null;
+  /** The address of something to look at for those who have no file; null: there is none. */
+  example: string | null;
+  /** The page is all there is: no program stands behind it. */
+  alone: boolean;
 }
+
+const NOWHERE = 'Files are read on this machine and go nowhere else';
+/** For who comes by, and has no program: what this is, and that it keeps to itself. */
+const ABOUT =
+  'traceview shows what a program did and when: its threads, its calls and how long they took, ' +
+  'as a time line, a profile and flame graphs.';
+const ALONE = `${NOWHERE}: this page reads them itself, sends nothing, and needs no network once it is there.`;
 
 const FORMATS = [
   ['Android method trace', '.trace, every version'],
@@ -76,6 +87,7 @@ export class EmptyScreen extends Screen {
       h(
         'div',
         { class: 'invitation' },
+        act.alone && h('p', { class: 'about' }, ABOUT),
         h('h1', null, 'Drop traces here'),
         h(
           'div',
@@ -83,10 +95,12 @@ export class EmptyScreen extends Screen {
           'or',
           button('Open files…', 'primary', act.choose),
           h('kbd', null, 'Ctrl+O'),
+          act.example !== null &&
+            h('a', { class: 'link', attrs: { href: act.example } }, 'Look at an example'),
           h('span', { class: 'grow' }),
           act.quit && button('Quit', '', act.quit),
         ),
-        h('p', null, 'Files are read on this machine and go nowhere else.'),
+        h('p', null, act.alone ? ALONE : `${NOWHERE}.`),
         h(
           'dl',
           null,
@@ -95,7 +109,10 @@ export class EmptyScreen extends Screen {
         h(
           'p',
           null,
-          'Several files at once are put on one time line, each of which can be moved. In a terminal: ',
+          'Several files at once are put on one time line, each of which can be moved. ',
+          act.alone
+            ? 'What is larger than a page can hold opens in a terminal: '
+            : 'In a terminal: ',
           h('span', { class: 'mono' }, 'traceview app.trace'),
         ),
         files.length > 0 && knownFiles(files, act.open),
@@ -161,6 +178,7 @@ export class ErrorScreen extends Screen {
     super(status.name, tools);
     const message = status.error?.message ?? 'The file could not be read.';
     const offset = status.error?.offset;
+    const large = status.error?.kind === 'memory';
     const name = fileName(status.name);
     fill(
       this.main,
@@ -185,8 +203,8 @@ export class ErrorScreen extends Screen {
       h(
         'p',
         null,
-        'The same message in a terminal: ',
-        h('span', { class: 'mono' }, `traceview info ${wordsOf(status)}`),
+        large ? 'In a terminal: ' : 'The same message in a terminal: ',
+        h('span', { class: 'mono' }, `traceview ${large ? '' : 'info '}${wordsOf(status)}`),
       ),
     );
   }

@@ -22,8 +22,8 @@ const REMEDIES: Record<ErrorKind | 'empty', string> = {
     'Make room on that disk, or start traceview with TMPDIR set to a folder that has some. What is named on the ' +
     'command line is read where it lies and needs none.',
   memory:
-    'The program itself reads it, with all the memory of the machine: start it in a terminal with the name of the ' +
-    'file behind it, as in: traceview big.trace. Or record for a shorter time.',
+    'The program reads it with all the memory of the machine: in a terminal, traceview and the name of the file. ' +
+    'Or record for a shorter time, or less.',
   usage: 'Open the files again.',
   other: 'Try again; if that does not help, open the file from a terminal, which tells the same.',
 };
