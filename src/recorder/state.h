@@ -75,6 +75,7 @@ struct tv_recorder_thread {
     uint32_t wanted, owned;                      /* records: of the next chunk, of all its chunks */
     uint32_t ends;                               /* how often its end was announced */
     uint32_t looks, looked_in;                   /* of left_behind.c */
+    void *handler_stack;                         /* NULL: it has none of ours */
     _Atomic uint32_t dropped;
     int tid;
     char name[TV_AREA_NAME];          /* given by the host, or empty */

@@ -21,6 +21,7 @@ static struct tv_recorder_thread ended = {.finished = true};
 
 #define FRAMES_SIZE ((TV_FRAMES + 1) * sizeof(struct tv_recorder_frame))
 
+#define HANDLER_STACK ((size_t)64 << 10)
 #define SPARE_TRIES 10000u
 #define STREAM_PARTS 8u /* all that come by and by: 1/8 (1 + ln n) of the records */
 #define RING_PIECES 32u /* that a ring has, unless it is small */
@@ -123,6 +124,34 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
     give_back(first, left, number);
 }
 
+/* For handlers when the thread's stack is full, of which the recorder's own is one: a thread that
+ * has a stack for that keeps it. */
+static void give_handler_stack(struct tv_recorder_thread *self)
+{
+    stack_t now, own = {.ss_size = HANDLER_STACK};
+    if (!tv_recorder.options.finish_at_end || self->handler_stack || sigaltstack(NULL, &now) != 0 ||
+        !(now.ss_flags & SS_DISABLE))
+        return;
+    own.ss_sp = tv_recorder_pages_new(HANDLER_STACK);
+    if (own.ss_sp && sigaltstack(&own, NULL) == 0)
+        self->handler_stack = own.ss_sp;
+    else
+        tv_recorder_pages_free(own.ss_sp, HANDLER_STACK);
+}
+
+/* By the thread itself, at its end. */
+static void take_handler_stack(struct tv_recorder_thread *self)
+{
+    stack_t now, none = {.ss_flags = SS_DISABLE};
+    if (!self->handler_stack || sigaltstack(NULL, &now) != 0)
+        return;
+    /* It stays where a handler runs on it. */
+    if (now.ss_sp == self->handler_stack && sigaltstack(&none, NULL) != 0)
+        return;
+    tv_recorder_pages_free(self->handler_stack, HANDLER_STACK);
+    self->handler_stack = NULL;
+}
+
 static void end_thread(struct tv_recorder_thread *self)
 {
     tv_recorder_inside++;
@@ -132,6 +161,7 @@ static void end_thread(struct tv_recorder_thread *self)
         keep_name(self);
         tv_recorder_close_chunk(self);
     }
+    take_handler_stack(self);
     self->finished = true;
     tv_recorder_self = &ended;
     atomic_store(&self->top, self->frames - 1);
@@ -279,6 +309,8 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
             self = NULL;
         pthread_mutex_unlock(&tv_recorder.lock);
     }
+    if (self)
+        give_handler_stack(self);
     tv_recorder_inside--;
     tv_recorder_unblock_signals(&before);
     if (self && tv_recorder.joined)

@@ -27,6 +27,7 @@
 #define CALL __attribute__((noinline))
 
 int fib(int n);
+int overflow(int n);
 void jump_from(int n);
 void jump_over(void);
 void after_jump(void);
@@ -112,6 +113,14 @@ CALL void leave_by_jump(int number)
 {
     (void)number;
     siglongjmp(signalled, 1);
+}
+
+/* Deeper than any stack. */
+CALL int overflow(int n)
+{
+    volatile char room[4096];
+    room[0] = (char)n;
+    return n < 0 ? 0 : overflow(n + 1) + room[0];
 }
 
 /* All are alive until each has done its work. */
@@ -297,6 +306,8 @@ OFF int main(int argc, char **argv)
             call_plugin(argv[i]);
     if (strcmp(word, "signals") == 0)
         under_signals();
+    if (strcmp(word, "overflow") == 0)
+        exit(overflow(fib(10) > 0));
     if (strcmp(word, "crowd") == 0)
         run_crowd(200);
     if (strcmp(word, "alarms") == 0)
