@@ -283,21 +283,9 @@ static void answer(struct tv_recorder_thread *self)
     atomic_store(&to->state, TV_ANSWER_GIVEN);
 }
 
-struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
+/* `self` may be NULL before and afterwards. */
+static struct tv_recorder_thread *join_anew(struct tv_recorder_thread *self, uint32_t generation)
 {
-    struct tv_recorder_thread *self = tv_recorder_self;
-    if (self && (atomic_load(&self->generation) & TV_ASKED))
-        answer(self);
-    /* Nothing but the question, which may have been taken back by now, has led here. */
-    if (self && tv_recorder_generation_of(self) == generation)
-        return self;
-    if (tv_recorder_inside || (self && self->finished))
-        return NULL;
-    /* A handler's event in the middle of another one: that one's recording is not over yet. */
-    if (self && (atomic_load(&self->busy) & 1)) {
-        atomic_fetch_add(&self->dropped, 1);
-        return NULL;
-    }
     sigset_t before;
     tv_recorder_block_signals(&before);
     tv_recorder_inside++;
@@ -313,6 +301,25 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
         give_handler_stack(self);
     tv_recorder_inside--;
     tv_recorder_unblock_signals(&before);
+    return self;
+}
+
+struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
+{
+    struct tv_recorder_thread *self = tv_recorder_self;
+    if (self && (atomic_load(&self->generation) & TV_ASKED))
+        answer(self);
+    /* Nothing but the question, which may have been taken back by now, has led here. */
+    if (self && tv_recorder_generation_of(self) == generation)
+        return self;
+    if (tv_recorder_inside || (self && self->finished))
+        return NULL;
+    /* A handler's event in the middle of another one: that one's recording is not over yet. */
+    if (self && (atomic_load(&self->busy) & 1)) {
+        atomic_fetch_add(&self->dropped, 1);
+        return NULL;
+    }
+    self = join_anew(self, generation);
     if (self && tv_recorder.joined)
         tv_recorder.joined();
     return self;
