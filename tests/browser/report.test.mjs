@@ -328,6 +328,16 @@ test('a report does not make reports, and says which part it is', { skip }, asyn
     .first()
     .waitFor();
   assert.equal(await saveReport(page), null);
+  // Keys take the notice away; this stays, and the tab "info" has all of it.
+  await page.keyboard.press('Escape');
+  await page
+    .locator('.top .facts')
+    .getByText('This is a part of the trace', { exact: true })
+    .waitFor();
+  assert.match(
+    await page.locator('.top .facts').getAttribute('title'),
+    /\d+ of \d+ slices are in it/,
+  );
   assert.deepEqual(others(), []);
   await close();
 });

@@ -228,6 +228,7 @@ class App {
     if (turn !== this.turn) return;
     const notes = this.host.notesOf(status.inputs);
     facts.metadata.unshift(...notes.map((note): [string, string] => ['report', note]));
+    facts.notes = notes;
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     // An address whose files are others is not about this trace.
     const asked = readPlace(aim.address).files ?? status.start;

@@ -110,6 +110,8 @@ export interface TraceFacts {
   frames: number;
   /** What it can be saved as. */
   saves?: SavedKind[];
+  /** What whoever made the page tells of it: that it is a part, and which. */
+  notes?: readonly string[];
 }
 
 /** class, method, signature, file, line, rank; category and reserved colour, where there are some */

@@ -103,6 +103,11 @@ export interface TopActions {
   home: string | null;
 }
 
+/** What each note begins with: "This is a part of the trace; from ..." says that it is one. */
+function noteWords(facts: TraceFacts): string[] {
+  return (facts.notes ?? []).map((note) => note.replace(/[.;]( .*)?$/s, ''));
+}
+
 export class TopBar {
   readonly element: HTMLElement;
   readonly searchInput: HTMLInputElement;
@@ -129,9 +134,10 @@ export class TopBar {
     effect(() => {
       const words = factWords(viewer.facts, viewer.unit.get());
       const sampled = sampledWords(viewer.facts, viewer.unit.get());
-      facts.title = words.join(', ');
+      facts.title = [words.join(', '), ...(viewer.facts.notes ?? [])].join('\n');
       fill(
         facts,
+        ...noteWords(viewer.facts).map((words) => h('span', { class: 'sampled' }, words)),
         ...words.map((word) => h('span', null, word)),
         sampled && h('span', { class: 'sampled' }, sampled),
       );
