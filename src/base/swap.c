@@ -389,6 +389,9 @@ static bool map(int fd)
         void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
         if (base == MAP_FAILED)
             continue;
+        /* Slices are written to the places of thousands of rows: with reading ahead, each of them
+         * would hold 128 KiB. */
+        madvise(base, size, MADV_RANDOM);
         swap.fd = fd;
         swap.part_shift = shift;
         swap.size = size;
