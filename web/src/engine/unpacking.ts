@@ -8,6 +8,8 @@ import { BlobBytes, blobOf, blobRoom } from './blobs';
 import type { UnpackedPart } from './messages';
 import { Module } from './module';
 
+/** As much as tells what a file is. */
+const HEAD = 4096;
 /** The file that the module is asked about: a page. */
 const PAGE = 0;
 
@@ -42,6 +44,30 @@ class ModuleJudge implements Judge {
   }
 }
 
+/** Longer ones are left to what looks at ceilings. */
+const LONGEST = 2 ** 30;
+
+/**
+ * What a file of gzip has inside, by the browser, which is twice as fast; null: it is no
+ * such file, too long, or not one whole stream, of which the browser gives nothing.
+ */
+async function gunzipped(file: Blob, told: (bytes: number) => void): Promise<Blob | null> {
+  const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  if (head[0] !== 0x1f || head[1] !== 0x8b) return null;
+  let length = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(bytes, to) {
+      length += bytes.length;
+      if (length > LONGEST) to.error(new Error('too long'));
+      else to.enqueue(bytes);
+    },
+  });
+  const stream = file.stream().pipeThrough(new DecompressionStream('gzip')).pipeThrough(counted);
+  const whole = await new Response(stream).blob().catch(() => null);
+  if (whole) told(file.size);
+  return whole;
+}
+
 /** `told` hears how many bytes of the file were gone over. */
 export async function unpackFile(
   code: WebAssembly.Module,
@@ -57,7 +83,11 @@ export async function unpackFile(
     },
   });
   const judge = new ModuleJudge(module, (bytes) => (page = bytes));
-  const bytes = new BlobBytes(file.data, told);
+  const inside = await gunzipped(file.data, told);
+  // One of nothing known is said to be packed: it is looked at again.
+  const head = new Uint8Array((await inside?.slice(0, HEAD).arrayBuffer()) ?? []);
+  const known = inside !== null && (judge.knows(head, inside.size) || judge.isPage(head));
+  const bytes = new BlobBytes(known ? inside : file.data, told);
   const { parts, notes } = new Unpacking(judge, blobRoom, { name: file.name, bytes }).run();
   return {
     notes,
