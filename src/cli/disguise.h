@@ -16,6 +16,9 @@
         TV_OPTION("strip-args", NULL, TV_OPTION_FLAG, strip_args,                                  \
                   "without arguments, snapshots, stack texts and metadata")
 
+/* HMAC-SHA-256. */
+tv_disguise_mac tv_disguise_hmac;
+
 /* *chosen: whether anything is to be disguised.  TV_ERR_USAGE for a salt of nothing. */
 enum tv_status tv_disguise_choose(const struct tv_settings *settings,
                                   struct tv_disguise_options *options, bool *chosen,

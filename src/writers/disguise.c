@@ -19,19 +19,14 @@ struct tv_disguise {
 
 /* ---- Texts ---- */
 
-void tv_disguise_set_key(struct tv_disguise_options *options, struct tv_bytes salt)
-{
-    tv_sha256(salt, options->key);
-}
-
 void tv_disguise_text(const struct tv_disguise_options *options, struct tv_bytes text,
                       char hash[TV_DISGUISE_ROOM])
 {
-    uint8_t digest[TV_SHA256_SIZE];
+    uint8_t digest[TV_DISGUISE_KEY];
     hash[0] = '\0';
     if (text.length == 0)
         return;
-    tv_hmac_sha256((struct tv_bytes){options->key, sizeof options->key}, text, digest);
+    options->mac(options->key, text, digest);
     hash[0] = 'h';
     for (size_t i = 1; i < TV_DISGUISE_ROOM - 1; i++)
         hash[i] = "0123456789abcdef"[digest[(i - 1) / 2] >> (i % 2 == 1 ? 4 : 0) & 15];

@@ -9,20 +9,24 @@
 #ifndef TV_WRITERS_DISGUISE_H
 #define TV_WRITERS_DISGUISE_H
 
-#include "base/sha256.h"
 #include "model/trace.h"
+
+/* Bytes of a key, and of what is made of a text under it. */
+#define TV_DISGUISE_KEY 32u
 
 /* A letter, so that none looks like a number, and 60 bits in hexadecimal digits; with a NUL. */
 #define TV_DISGUISE_ROOM 17u
 
+/* A message authentication code: nobody without the key can tell whose it is. */
+typedef void tv_disguise_mac(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
+                             uint8_t digest[TV_DISGUISE_KEY]);
+
 struct tv_disguise_options {
     bool hash_names;
-    bool strip_args; /* else texts in them are hashed where names are */
-    uint8_t key[TV_SHA256_SIZE];
+    bool strip_args;      /* else texts in them are hashed where names are */
+    tv_disguise_mac *mac; /* HMAC-SHA-256 of a library that this room does not know */
+    uint8_t key[TV_DISGUISE_KEY];
 };
-
-/* The key that a user's words stand for. */
-void tv_disguise_set_key(struct tv_disguise_options *options, struct tv_bytes salt);
 
 /* What stands in the place of a text; nothing in that of an empty one. */
 void tv_disguise_text(const struct tv_disguise_options *options, struct tv_bytes text,

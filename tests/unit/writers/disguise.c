@@ -23,13 +23,21 @@ static struct tv_trace *build(const struct feed *feed)
     return tv_builder_finish(builder);
 }
 
+/* No secret, but the key tells and so does the text. */
+static void add_up(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
+                   uint8_t digest[TV_DISGUISE_KEY])
+{
+    memcpy(digest, key, TV_DISGUISE_KEY);
+    for (size_t i = 0; i < text.length; i++)
+        digest[i % 7] = (uint8_t)(digest[i % 7] * 31 + text.data[i]);
+}
+
 static void hashes_every_text(void **state)
 {
     (void)state;
-    struct tv_disguise_options options = {.hash_names = true};
+    struct tv_disguise_options options = {.hash_names = true, .mac = add_up};
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
-    tv_disguise_set_key(&options, TV_BYTES("salt"));
     struct tv_disguise *disguise = tv_disguise_new(trace, &options);
     const struct tv_head *head = tv_disguise_trace(disguise)->head;
     uint32_t count = tv_interner_count(trace->head->strings);
@@ -54,10 +62,9 @@ static void hashes_every_text(void **state)
 static void keys_tell_hashes_apart(void **state)
 {
     (void)state;
-    struct tv_disguise_options a = {.hash_names = true}, b = a;
+    struct tv_disguise_options a = {.hash_names = true, .mac = add_up}, b = a;
     char of_a[TV_DISGUISE_ROOM], of_b[TV_DISGUISE_ROOM];
-    tv_disguise_set_key(&a, TV_BYTES("a"));
-    tv_disguise_set_key(&b, TV_BYTES("b"));
+    b.key[0] = 1;
     tv_disguise_text(&a, TV_BYTES("main"), of_a);
     tv_disguise_text(&b, TV_BYTES("main"), of_b);
     assert_string_not_equal(of_a, of_b);
