@@ -43,7 +43,7 @@ static void add_choices(struct tv_out *out, const struct tv_part *part)
 /* In tenths of a percent, rounded so that neither none nor all is said where that is not so. */
 static void add_share(struct tv_out *out, uint64_t kept, uint64_t all)
 {
-    uint64_t tenths = all == 0 ? 1000 : (uint64_t)((double)kept / (double)all * 1000);
+    uint64_t tenths = (uint64_t)((double)kept / (double)all * 1000);
     if (tenths == 0 && kept > 0)
         tv_out_text(out, "less than 0.1 %");
     else
@@ -59,7 +59,10 @@ static void add_part(struct tv_out *out, const struct tv_part *part)
         tv_out_format(out,
                       "; without slices shorter than %s, so that it is no larger than asked for",
                       part->shortest);
-    tv_out_format(out, ". %" PRIu64 " of %" PRIu64 " slices are in it (", part->kept, part->all);
+    tv_out_char(out, '.');
+    if (part->all == 0)
+        return;
+    tv_out_format(out, " %" PRIu64 " of %" PRIu64 " slices are in it (", part->kept, part->all);
     add_share(out, part->kept, part->all);
     tv_out_text(out, ").");
 }

@@ -38,6 +38,33 @@ const TRACES = [
   ['large.trace', 50, 51, (file) => generate('method-trace', file, '5400000')],
 ];
 
+/** Where the shortest slices are not what makes it large. */
+const draw = (count, event) => {
+  let seed = 7;
+  const roll = () => (seed = (seed * 48271) % 2147483647);
+  return JSON.stringify(
+    Array.from({ length: count }, (_, i) => ({ ...event(roll, i), pid: 1, tid: 1, ts: i * 3 })),
+  );
+};
+const STUBBORN = [
+  [
+    'arguments.json',
+    /^Arguments, .* were left out\.$/,
+    () =>
+      draw(40_000, (roll) => ({
+        ph: 'X',
+        dur: 2,
+        name: 'n',
+        args: { text: `${roll()}${roll()}${roll()}${roll()}` },
+      })),
+  ],
+  [
+    'counters.json',
+    /^This is a part of the trace; up to ([\d.]+ms)\. Arguments, .* were left out\.$/,
+    () => draw(250_000, (roll) => ({ ph: 'C', name: 'c', args: { value: roll() } })),
+  ],
+];
+
 function reportOf(file) {
   const page = readFileSync(file, 'latin1');
   const [, manifest] = /data-of="manifest">([^<]*)</.exec(page);
@@ -69,4 +96,21 @@ for (const [name, least, most, make] of TRACES)
     assert.ok(lines.equals(Buffer.from(module.ask('collapsed').bytes)), 'other stacks');
     // Slices that overlap nest otherwise when what kept them apart has gone.
     if (!name.endsWith('.ftrace')) assert.ok(lines.equals(run('collapse', '-q', ...chosen, whole)));
+  });
+
+for (const [name, expected, make] of STUBBORN)
+  test(`${name} in ${BUDGET} bytes`, () => {
+    const [whole, page] = [join(folder, name), join(folder, `${name}.html`)];
+    writeFileSync(whole, make());
+    run('html', '-q', '--max-size', String(BUDGET), '-o', page, whole);
+    const size = statSync(page).size;
+    assert.ok(size <= BUDGET, `${size} bytes`);
+    const { note, carried } = reportOf(page);
+    const [, end] = expected.exec(note.replace(' ms', 'ms')) ?? assert.fail(note);
+    if (end) assert.ok(size > 0.9 * BUDGET, `${size} bytes: there is room for more`);
+    const range = end ? ['--range', `:${end}`] : [];
+    assert.ok(
+      carried.equals(run('cut', '-q', '--strip-args', ...range, whole)),
+      'what travels is not the cut',
+    );
   });

@@ -40,6 +40,13 @@ static void tells_what_was_chosen(void **state)
        "were left out.");
 }
 
+static void counts_no_slices_where_there_are_none(void **state)
+{
+    (void)state;
+    is(&(struct tv_part){.chosen = true, .from = INT64_MIN, .to = 5000000},
+       "This is a part of the trace; up to 5.000000 ms.");
+}
+
 /* Neither nothing nor everything is said where it is not so. */
 static void rounds_down(void **state)
 {
@@ -54,4 +61,5 @@ static void rounds_down(void **state)
 }
 
 UNIT_TESTS(part_note, cmocka_unit_test(tells_nothing_of_all),
-           cmocka_unit_test(tells_what_was_chosen), cmocka_unit_test(rounds_down));
+           cmocka_unit_test(tells_what_was_chosen),
+           cmocka_unit_test(counts_no_slices_where_there_are_none), cmocka_unit_test(rounds_down));

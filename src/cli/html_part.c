@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/html_part.h"
+
+#include "base/bytes.h"
+#include "cli/losses.h"
+#include "cli/reporter.h"
+#include "cli/selection.h"
+#include "writers/part_note.h"
+#include "writers/piece.h"
+
+static enum tv_status add_to_made(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    struct tv_html_made *made = context;
+    made->size += bytes.length;
+    made->too_large = made->most > 0 && made->size > made->most;
+    if (made->too_large)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "it is larger than that");
+    return tv_spool_add(made->spool, bytes, err);
+}
+
+enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_report *report,
+                            struct tv_html_made *made, struct tv_error *err)
+{
+    struct tv_out out;
+    *made = (struct tv_html_made){.spool = tv_spool_new("the report"), .most = settings->max_size};
+    tv_out_init(&out, add_to_made, made);
+    enum tv_status status = tv_reporter_write(report, &out, err);
+    if (status == TV_OK)
+        status = tv_out_finish(&out, err);
+    tv_out_release(&out);
+    if (status == TV_OK)
+        return TV_OK;
+    tv_spool_free(made->spool);
+    made->spool = NULL;
+    return made->too_large ? TV_OK : status;
+}
+
+static void tell_losses(const struct tv_settings *settings, const struct tv_piece *piece, bool file,
+                        const struct tv_piece_losses *losses)
+{
+    const char *name = settings->files.items[0];
+    bool cpu;
+    if (settings->quiet)
+        return;
+    if (file)
+        tv_losses_of_file(name, piece->trace, tv_piece_target(piece->trace, &cpu), &losses->file);
+    else
+        tv_losses_of_events(name, piece->trace, losses);
+}
+
+struct making {
+    const struct tv_piece *piece;
+    struct tv_piece_losses losses;
+};
+
+/* As a making's function. */
+static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
+{
+    struct making *making = context;
+    return tv_rewrite_can(making->piece->trace)
+               ? tv_piece_write_events(making->piece, out, &making->losses, err)
+               : tv_piece_write_file(making->piece, out, &making->losses, err);
+}
+
+bool tv_html_is_chosen(const struct tv_settings *settings)
+{
+    return settings->range || settings->filter ||
+           settings->threads.count + settings->processes.count + settings->categories.count > 0;
+}
+
+/* What is told of the piece: as text with a NUL behind it. */
+static void write_note(const struct tv_html_part *part, const struct tv_piece *piece,
+                       struct tv_out *out)
+{
+    const struct tv_settings *settings = part->settings;
+    const struct tv_part_choice choices[] = {
+        {"threads", settings->threads.items, settings->threads.count},
+        {"processes", settings->processes.items, settings->processes.count},
+        {"categories", settings->categories.items, settings->categories.count},
+        {"filter", &settings->filter, settings->filter ? 1 : 0},
+    };
+    const struct tv_part told = {
+        .chosen = tv_html_is_chosen(settings) || part->share > 0,
+        .from = piece->cut->from,
+        .to = piece->cut->to,
+        .choices = choices,
+        .choice_count = TV_COUNT(choices),
+        .shortest = part->shortest,
+        .kept = tv_piece_slices(piece),
+        .all = part->whole->slice_count,
+        .hashed = settings->hash_names,
+        .stripped = part->disguised && part->disguise.strip_args,
+    };
+    tv_part_note(out, &told);
+    tv_out_char(out, '\0');
+}
+
+static enum tv_status write_piece(const struct tv_html_part *part, const struct tv_piece *piece,
+                                  struct tv_source *source, struct tv_html_made *made,
+                                  struct tv_error *err)
+{
+    char hash[TV_DISGUISE_ROOM];
+    struct tv_out note;
+    tv_out_init_memory(&note);
+    write_note(part, piece, &note);
+    struct tv_report_file file = {.source = source, .name = tv_source_name(source)};
+    struct tv_report report = {.files = &file, .count = 1};
+    if (note.length > 1)
+        report.note = (const char *)note.buffer;
+    if (part->settings->hash_names) {
+        tv_disguise_text(&part->disguise, tv_bytes_of(file.name), hash);
+        file.name = hash;
+    }
+    enum tv_status status = tv_html_make(part->settings, &report, made, err);
+    tv_out_release(&note);
+    return status;
+}
+
+static enum tv_status make_of_piece(const struct tv_html_part *part, const struct tv_piece *piece,
+                                    struct tv_html_made *made, struct tv_error *err)
+{
+    bool file = !tv_rewrite_can(piece->trace);
+    struct making made_of = {.piece = piece};
+    const struct tv_view_making making = {write_any, &made_of, part->settings->files.items[0]};
+    struct tv_source *source = NULL;
+    enum tv_status status = tv_piece_check(piece, file, err);
+    if (status == TV_OK)
+        status = tv_reporter_make(&making, &source, err);
+    if (status != TV_OK)
+        return status;
+    status = write_piece(part, piece, source, made, err);
+    tv_source_free(source);
+    if (status == TV_OK && made->spool)
+        tell_losses(part->settings, piece, file, &made_of.losses);
+    return status;
+}
+
+/* The first of the range's shares, each of the same length. */
+static void limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
+{
+    tv_ns start = part->trace->start, end = part->trace->end;
+    if (cut->from > start)
+        start = cut->from;
+    if (cut->to < end)
+        end = cut->to;
+    if (part->share > 0 && end > start)
+        cut->to = start + (tv_ns)((double)(end - start) / TV_HTML_SHARES * part->share);
+}
+
+enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html_made *made,
+                                 struct tv_error *err)
+{
+    const struct tv_settings *settings = part->settings;
+    struct tv_keep keep;
+    struct tv_piece piece;
+    struct tv_cut cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    enum tv_status status = tv_keep_make(settings, part->trace, &keep, err);
+    if (status == TV_OK && settings->range)
+        status = tv_range_parse(settings->range, &cut.from, &cut.to, err);
+    if (status == TV_OK) {
+        limit_to_share(part, &cut);
+        tv_piece_make(&piece, part->trace, &cut);
+        piece.disguise = part->disguised ? &part->disguise : NULL;
+        status = make_of_piece(part, &piece, made, err);
+        tv_piece_release(&piece);
+    }
+    tv_keep_release(&keep);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html_part.h - the report of a part of a trace, and parts that are small enough.
+ */
+#ifndef TV_CLI_HTML_PART_H
+#define TV_CLI_HTML_PART_H
+
+#include "base/file.h"
+#include "cli/options.h"
+#include "report/report.h"
+#include "writers/disguise.h"
+
+/* Where a report is made: nothing is written before all of it is there. */
+struct tv_html_made {
+    struct tv_spool *spool;
+    uint64_t size, most; /* most: 0: any size */
+    bool too_large;
+};
+
+/* The report in a spool; one that is too large is no failure, and there is none then. */
+enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_report *report,
+                            struct tv_html_made *made, struct tv_error *err) TV_MUST_CHECK;
+
+/* A part of what was read, as a trace of its own. */
+struct tv_html_part {
+    const struct tv_settings *settings;
+    const struct tv_trace *whole;
+    const struct tv_trace *trace; /* what is wanted of it */
+    struct tv_disguise_options disguise;
+    bool disguised;
+    /* What is left out for a size: */
+    const char *shortest; /* slices shorter than that ("20us"); NULL: none */
+    unsigned share;       /* what comes after so many TV_HTML_SHARES of the range; 0: nothing */
+};
+
+#define TV_HTML_SHARES 1024u
+
+/* Whether the settings choose a part by what is in it. */
+bool tv_html_is_chosen(const struct tv_settings *settings);
+
+/* As tv_html_make, of what the settings choose of the part's trace. */
+enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html_made *made,
+                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* The same of a part that is too large: leaves out the shortest slices; where that is not enough,
+ * the arguments as well; where even that is not enough, its end.  Says so on standard error.
+ * TV_ERR_LIMIT: nothing is as small as that. */
+enum tv_status tv_html_make_smaller(const struct tv_html_part *part, struct tv_html_made *made,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
+#endif
