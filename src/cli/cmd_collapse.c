@@ -19,7 +19,7 @@ static const struct tv_option options[] = {
     TV_OPTION_RANGE,
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
               "a file for each thread, PREFIX.ID-NAME.collapsed; --output is the prefix"),
-    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output"),
+    TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };

@@ -22,7 +22,6 @@ static const struct tv_option options[] = {
     TV_OPTION_FILTERS,
     TV_OPTIONS_DISGUISE,
     TV_OPTION_OUTPUT,
-    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
     TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,

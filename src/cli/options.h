@@ -162,7 +162,8 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
         TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text")
 
 #define TV_OPTION_OUTPUT                                                                           \
-    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output")
+    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output"), \
+        TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same")
 #define TV_OPTION_THREADS                                                                          \
     TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads,                                        \
               "only this thread; * stands for anything (may be given again)")
