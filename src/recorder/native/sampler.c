@@ -142,7 +142,7 @@ int tvrec_sampler_use(struct tvrec_sampler *sampler, enum tvrec_stack stack, int
         stack == TVREC_STACK_SHADOW || (stack == TVREC_STACK_AUTO && tv_code_is_instrumented());
     sampler->stack = stack;
     sampler->any_signal = signal_number == 0;
-    sampler->signal_number = signal_number ? signal_number : SIGPROF;
+    sampler->signal_number = signal_number ? signal_number : SIGURG;
     sampler->unwinder = shadow ? &tv_unwinder_shadow : &tv_unwinder_signals;
     keep_stacks(sampler, shadow);
     return TV_SIGNALS_WORK || shadow || stack == TVREC_STACK_AUTO ? 0 : -ENOTSUP;

@@ -163,16 +163,16 @@ static int take_signal(int number)
     return sigaction(number, &ours, NULL) == 0 ? 0 : -errno;
 }
 
-/* SIGPROF or, when the program handles that one itself, the highest one of real time that it does
- * not. */
+/* A signal that is still on its way at an exec meets the new program, which knows nothing of it:
+ * the first two do nothing there, the others would end it.  The last are those of real time. */
 static int take_any_signal(int *number)
 {
-    int failed = take_signal(SIGPROF);
-    *number = SIGPROF;
-    for (int i = SIGRTMAX; failed != 0 && i >= SIGRTMIN; i--) {
-        failed = take_signal(i);
-        *number = i;
-    }
+    static const int first[] = {SIGURG, SIGWINCH, SIGPROF};
+    int failed = -EBUSY;
+    for (size_t i = 0; failed != 0 && i < sizeof first / sizeof first[0]; i++)
+        failed = take_signal(*number = first[i]);
+    for (int i = SIGRTMAX; failed != 0 && i >= SIGRTMIN; i--)
+        failed = take_signal(*number = i);
     return failed;
 }
 

@@ -161,10 +161,12 @@ struct tvrec_sampler *tvrec_sampler_new(int depth, struct tvrec_set *set);
  * -finstrument-functions, else fp. */
 enum tvrec_stack { TVREC_STACK_AUTO, TVREC_STACK_SHADOW, TVREC_STACK_FP };
 
-/* Before the start: how stacks are taken, and by which signal, SIGRTMIN + n too.  0: SIGPROF
- * or, from the time on when the program handles that one itself, the highest one of real time that
- * is free.  -EINVAL: no such way or signal, or one of the C library's own (below SIGRTMIN);
- * -EALREADY: it has started; -ENOTSUP: not on this machine. */
+/* Before the start: how stacks are taken, and by which signal, SIGRTMIN + n too.  0: the first of
+ * SIGURG, SIGWINCH, SIGPROF and those of real time from the highest down that the program does not
+ * handle or ignore itself, looked for anew as it begins to.  A signal can be on its way while the
+ * program is replaced by another one (execve), which SIGURG and SIGWINCH alone do not end. -EINVAL:
+ * no such way or signal, or one of the C library's own (below SIGRTMIN); -EALREADY: it has started;
+ * -ENOTSUP: not on this machine. */
 int tvrec_sampler_use(struct tvrec_sampler *sampler, enum tvrec_stack stack, int signal_number);
 
 /* The first tick is at once.  -EINVAL: a rate below 1 or above 10000; -EALREADY; -ESHUTDOWN: after

@@ -6,7 +6,9 @@
  *     sampled split                 50, 30 and 20 of 100 parts, three calls deep
  *     sampled sleepers shadow|fp    says how often a system call ended with EINTR
  *     sampled crowd                 64 threads, eight at a time
- *     sampled own_signal            a second of split, while it handles SIGPROF itself
+ *     sampled own_signal            a second of split, while it handles SIGURG and SIGPROF itself;
+ *                                   says how often it had to
+ *     sampled exec                  works with all signals blocked, then becomes `sampled unblock`
  *     sampled rest                  sleeps for a second, in functions of its own
  */
 #include <errno.h>
@@ -214,16 +216,40 @@ CALL void rest(void)
     sink++;
 }
 
-static void on_prof(int number)
+static volatile sig_atomic_t handled;
+
+static void on_own(int number)
 {
     (void)number;
+    handled++;
 }
 
-/* As programs with a profiler of their own do. */
-OFF static void handle_sigprof(void)
+/* As programs with a profiler of their own do, or with urgent data. */
+OFF static void handle_own(void)
 {
-    struct sigaction action = {.sa_handler = on_prof, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_own, .sa_flags = SA_RESTART};
+    sigaction(SIGURG, &action, NULL);
     sigaction(SIGPROF, &action, NULL);
+}
+
+OFF static int become_another(const char *self)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    split(0.2);
+    execl(self, self, "unblock", (char *)NULL);
+    return 1;
+}
+
+/* What is pending comes now. */
+OFF static int unblock(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
+    puts("fine");
+    return 0;
 }
 
 /* What tvrec_sampler_use says of the library's own signals, of those of real time, of none. */
@@ -243,9 +269,14 @@ int main(int argc, char **argv)
     if (strcmp(word, "split") == 0)
         split(CPU_SECONDS);
     if (strcmp(word, "own_signal") == 0) {
-        handle_sigprof();
+        handle_own();
         split(1);
+        printf("%d\n", (int)handled);
     }
+    if (strcmp(word, "exec") == 0)
+        return become_another(argv[0]);
+    if (strcmp(word, "unblock") == 0)
+        return unblock();
     if (strcmp(word, "signals") == 0)
         return try_signals();
     if (strcmp(word, "sleepers") == 0 && argc > 2)
