@@ -42,6 +42,7 @@ static struct {
     _Atomic(void (*)(void)) finish; /* NULL, or what is to be done beside a recording's end */
     int finish_pid;
     _Atomic bool stays; /* it outlives recordings */
+    bool follows;       /* a child that is being forked records */
 } watch;
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -235,6 +236,7 @@ static void before_fork(void)
 {
     if (!tv_recorder_inside++)
         pthread_mutex_lock(&tv_recorder.lock);
+    watch.follows = tv_recorder.started && tv_recorder.options.follow_forks;
 }
 
 static void after_fork_in_parent(void)
@@ -246,7 +248,6 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     static char path[TV_AREA_PATH], spool[TV_AREA_PATH];
-    bool follows = tv_recorder.started && tv_recorder.options.follow_forks;
     struct tv_recording_options options = tv_recorder.options;
     tv_recorder_inside--;
     give_signals_back();
@@ -254,7 +255,7 @@ static void after_fork_in_child(void)
     atomic_store(&watch.finish, NULL);
     atomic_store(&watch.stays, false);
     tv_recorder_forget();
-    if (!follows || child_path(path, sizeof path) != 0)
+    if (!watch.follows || child_path(path, sizeof path) != 0)
         return;
     memcpy(spool, tv_recorder.spool, sizeof spool);
     options.path = path;

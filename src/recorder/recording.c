@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,11 +20,7 @@
 #include "recorder/pages.h"
 #include "recorder/state.h"
 
-struct tv_recorder tv_recorder = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                                  .area_lock = PTHREAD_MUTEX_INITIALIZER,
-                                  .spare_lock = ATOMIC_FLAG_INIT,
-                                  .file = {.file = -1},
-                                  .names = {.file = -1}};
+struct tv_recorder tv_recorder;
 
 #define WAIT_US 100
 #define WAITS 20000 /* two seconds for the events under way */
@@ -279,6 +276,11 @@ static int open_all(void)
     return failed;
 }
 
+void tv_recorder_leave_children(void)
+{
+    (void)madvise(tv_recorder.page, sizeof tv_recorder.page, MADV_WIPEONFORK);
+}
+
 static int start(const struct tv_recording_options *options)
 {
     if (tv_recorder.started || tv_recorder.area.head)
@@ -299,6 +301,7 @@ static int start(const struct tv_recording_options *options)
         return failed;
     }
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    tv_recorder_leave_children();
     atomic_store(&tv_recorder.ended, 0);
     atomic_store(&tv_recorder.spare_count, 0);
     tv_recorder.pid = (int)getpid();

@@ -90,13 +90,31 @@ struct tv_spare {
 
 #define TV_SPARES 4096u
 
+/* At least the system's. */
+#if defined(__x86_64__)
+#define TV_PAGE 4096u
+#else
+#define TV_PAGE 65536u
+#endif
+
+/* All zeros at first, so that no file lies behind its pages. */
 struct tv_recorder {
-    _Atomic uint32_t on;
+    /* The kernel hands a forked child zeros in place of this page, also where nobody can tell the
+     * recorder of the fork (_Fork, clone): then nothing is recorded there. */
+    union {
+        struct {
+            _Atomic uint32_t on;
+            _Atomic uint32_t
+                stacks; /* what `on` is when nothing is recorded: 0, or TV_ON_STACKS and a number */
+            bool started;              /* there is a file to write */
+            pthread_mutex_t lock;      /* of the list, of methods and of a streamed file */
+            pthread_mutex_t area_lock; /* of whether there is an area */
+            struct tv_area area;
+        };
+        _Alignas(TV_PAGE) char page[TV_PAGE];
+    };
     uint32_t generation;
-    _Atomic uint32_t
-        stacks; /* what `on` is when nothing is recorded: 0, or TV_ON_STACKS and a number */
     uint32_t stack_users, stack_number;
-    pthread_mutex_t lock; /* of the list, of methods and of a streamed file */
     struct tv_recorder_thread *threads;
     struct tv_method_list methods;
     struct tv_address_list addresses;
@@ -104,7 +122,6 @@ struct tv_recorder {
     tv_address_namer namer;
     void (*joined)(void); /* or NULL: a host's, in each thread that joins a recording */
 
-    bool started; /* there is a file to write */
     int pid;
     struct tv_kept file, names;
     dev_t error_device; /* standard error, as it was at the start */
@@ -114,8 +131,6 @@ struct tv_recorder {
     struct tv_recording_options options;
     char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
     char spool_path[TV_AREA_PATH], names_path[TV_AREA_PATH];
-    pthread_mutex_t area_lock; /* of whether there is an area */
-    struct tv_area area;
     struct tv_trace_job job;
     _Atomic uint64_t ended; /* ticks; 0: not yet */
     uint64_t dropped;       /* of threads that are gone */
@@ -227,6 +242,9 @@ void tv_recorder_tell_main_ended(void);
 
 /* The calling thread's end will be seen, also if it never records anything. */
 void tv_recorder_know_thread(void);
+
+/* From now on a forked child has nothing of the page that is the process's own. */
+void tv_recorder_leave_children(void);
 
 /* After a fork, in the child: the parent's recording is none of its business. */
 void tv_recorder_forget(void);

@@ -535,6 +535,7 @@ void tv_recorder_keep_stacks(void)
 {
     tv_recorder_inside++;
     pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_leave_children();
     if (tv_recorder.stack_users++ == 0)
         set_stacks(TV_ON_STACKS | (++tv_recorder.stack_number & (TV_ASKED - 1)));
     pthread_mutex_unlock(&tv_recorder.lock);

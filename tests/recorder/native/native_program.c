@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -183,6 +184,22 @@ OFF static void in_child(void)
     waitpid(child, NULL, 0);
 }
 
+/* One that no handler of forks hears of: it calls, names its thread and ends as it wants. */
+OFF static int in_raw_child(void)
+{
+    int status = 0;
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        fib(20);
+        tvrec_thread_name("child");
+        tvrec_stop(NULL);
+        fib(5);
+        exit(42);
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 OFF static void call_plugin(const char *path)
 {
     int (*call)(int) = NULL;
@@ -301,6 +318,8 @@ OFF int main(int argc, char **argv)
         run_threads(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 4);
     if (strcmp(word, "fork") == 0)
         in_child();
+    if (strcmp(word, "rawfork") == 0 && in_raw_child() != 42)
+        return 17;
     if (strncmp(word, "plugin", 6) == 0)
         for (int i = 2; i < argc; i++)
             call_plugin(argv[i]);
