@@ -73,9 +73,9 @@ bool tv_agent_want_calls(JNIEnv *jni);
 
 /* ---- hooks.c ---- */
 
-/* In a package that no module has: classes that can see a module with that package would look for
- * it there and nowhere else. */
-#define TV_AGENT_HOOKS "traceview/hooks/Hooks"
+/* In a package that every class loader passes to its parent, and that no module has: classes that
+ * can see a module with that package would look for it there and nowhere else. */
+#define TV_AGENT_HOOKS "java/traceview/Hooks"
 
 /* Defines the class; false, said: it could not be. */
 bool tv_agent_hooks_define(JNIEnv *jni);

@@ -3,8 +3,9 @@
  * hooks.c - the class that rewritten methods call: four native methods.
  *
  * It is in the boot loader's unnamed module, which every module can read once its classes are
- * rewritten.  (In java.lang even loaders that delegate nothing else would find it, but there the
- * machine prints a warning for each native method.)
+ * rewritten, and in a package of java.*, which every class loader passes to its parent: those of
+ * OSGi by default nothing else.  (In java.lang itself, a package of a module, the machine would
+ * print a warning for each native method.)
  */
 #include <stdlib.h>
 #include <string.h>

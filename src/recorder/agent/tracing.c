@@ -22,7 +22,7 @@ static bool boot_rewritten;
 /* Never: the hooks themselves, the root of all constructors, and the facade, whose methods start
  * and stop what is recorded. */
 static const char never[] =
-    "traceview.hooks.*:java.lang.Object:android.os.Debug:dalvik.system.SamplingProfiler*"
+    "java.traceview.*:java.lang.Object:android.os.Debug:dalvik.system.SamplingProfiler*"
     ":traceview.Recorder";
 
 static char *text_of(struct tv_class_span span, bool dots)
