@@ -53,6 +53,13 @@ static void remember_standard_error(void)
     }
 }
 
+void tv_recorder_say(const char *line)
+{
+    if (tv_recorder.options.quiet || !has_standard_error() ||
+        write(STDERR_FILENO, line, strlen(line)) < 0)
+        return;
+}
+
 void tv_recorder_notice(enum tv_recording_notice notice, int error)
 {
     char line[2 * TV_AREA_PATH + 256], kept[TV_AREA_PATH + 64] = "";
@@ -61,8 +68,6 @@ void tv_recorder_notice(enum tv_recording_notice notice, int error)
         return;
     if (options->notify)
         options->notify(notice, options->arg);
-    if (options->quiet || !has_standard_error())
-        return;
     if (tv_recorder.leaves_part)
         snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.part);
     if (notice == TV_RECORDING_OVERFLOWED)
@@ -73,8 +78,7 @@ void tv_recorder_notice(enum tv_recording_notice notice, int error)
     else
         snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.path,
                  tv_recording_error(error), kept);
-    if (write(STDERR_FILENO, line, strlen(line)) < 0)
-        return;
+    tv_recorder_say(line);
 }
 
 void tv_recorder_check_names(void)

@@ -218,6 +218,10 @@ void tv_recorder_check_names(void);
 /* Prints at most one line. */
 void tv_recorder_notice(enum tv_recording_notice notice, int error);
 
+/* The line, which ends with '\n', to standard error: unless that is no longer the one that was
+ * there at the start, or is to be quiet. */
+void tv_recorder_say(const char *line);
+
 /* The end of the process, forks and signals (finish.c): begins and ends to look after them. */
 int tv_recorder_watch(void);
 void tv_recorder_unwatch(void);

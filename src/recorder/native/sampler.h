@@ -26,6 +26,7 @@ struct tv_sampled {
     uint64_t cpu_ns; /* what it had run when that was taken */
     uint64_t stack_low, stack_high;
     uint32_t rests, misses; /* ticks without a signal after some that did not arrive */
+    uint32_t blocks;        /* looks in a row that found the signal blocked */
 };
 
 struct tv_unwinder {
@@ -67,7 +68,7 @@ struct tvrec_sampler {
         uint32_t element;
     } places[TV_SAMPLER_PLACES];
 
-    uint64_t period_ns, ticks, late, missed;
+    uint64_t period_ns, ticks, late, missed, blocked;
     int pid; /* it is none of a child's */
     bool started, ended;
     pthread_t thread;

@@ -37,6 +37,21 @@ static int write_file(void)
     return failed;
 }
 
+/* Of a share that would mislead who reads the result. */
+static void tell_of_blocked(const struct tvrec_sampler *sampler)
+{
+    char line[TV_AREA_PATH + 200];
+    uint64_t all = sampler->samples.total + sampler->missed;
+    if (sampler->blocked == 0 || sampler->blocked < all / 100)
+        return;
+    snprintf(line, sizeof line,
+             "traceview: %s: %llu of %llu samples are missing, of threads that run with signal %d "
+             "blocked\n",
+             tv_recorder.path, (unsigned long long)sampler->blocked, (unsigned long long)all,
+             sampler->signal_number);
+    tv_recorder_say(line);
+}
+
 static void finish(void)
 {
     tv_recorder_inside++;
@@ -44,6 +59,8 @@ static void finish(void)
     int failed = write_file();
     if (failed != 0)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
+    else
+        tell_of_blocked(running.sampler);
     tvrec_sampler_free(running.sampler);
     running.sampler = NULL;
     tv_recorder_inside--;

@@ -31,6 +31,7 @@
 #define PATIENCE_NS UINT64_C(50000000)
 #define SECOND_LOOK_NS 50000
 #define RESTS_MOST 64u
+#define RESTS_BLOCKED 8u
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
@@ -248,14 +249,42 @@ static bool needs_bounds(struct tv_sampled *thread, const struct tv_raw_frames *
     return tv_task_memory(raw->sp, &thread->stack_low, &thread->stack_high);
 }
 
+/* It runs, and this tick has no stack of it.  A thread that begins or ends blocks all signals for a
+ * moment, which is not worth a word. */
+static void miss(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+{
+    sampler->missed++;
+    sampler->blocked += thread->blocks > 1;
+    thread->depth = 0;
+}
+
 /* Who does not answer, because it blocks the signal or never gets a processor, is asked ever more
  * rarely. */
 static void give_up(struct tvrec_sampler *sampler, struct tv_sampled *thread)
 {
-    sampler->missed++;
     thread->misses = thread->misses < RESTS_MOST ? thread->misses * 2 + 1 : thread->misses;
     thread->rests = thread->misses;
-    thread->depth = 0;
+    thread->blocks = tv_task_blocks(thread->tid, sampler->signal_number);
+    miss(sampler, thread);
+}
+
+/* Who has blocked the signal is not asked before it takes it again: its answer would be waited for
+ * in vain, and what it is sent stays with it. */
+static bool rests(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+{
+    if (thread->rests > 0) {
+        thread->rests--;
+    } else if (thread->blocks > 0) {
+        bool still = tv_task_blocks(thread->tid, sampler->signal_number);
+        thread->blocks = still ? thread->blocks + 1 : 0;
+        thread->rests = still ? RESTS_BLOCKED : 0;
+        if (!still)
+            return false;
+    } else {
+        return false;
+    }
+    miss(sampler, thread);
+    return true;
 }
 
 /* Asks up to SLOTS threads at once; those whose stack was not known are left in the list, and their
@@ -329,11 +358,11 @@ static size_t choose(struct tvrec_sampler *sampler, size_t *from, struct tv_samp
     for (; *from < sampler->count && count + *woke < SLOTS; ++*from) {
         struct tv_sampled *thread = &sampler->threads[*from];
         enum look seen = look(sampler, thread);
-        bool rests = (seen == LOOK_WOKE || seen == LOOK_RUNS) && thread->rests > 0;
-        thread->rests -= rests;
-        if (seen == LOOK_WOKE && !rests)
+        if (seen == LOOK_SAME || seen == LOOK_SLEEPS || rests(sampler, thread))
+            continue;
+        if (seen == LOOK_WOKE)
             second[(*woke)++] = thread;
-        if (seen == LOOK_RUNS && !rests)
+        else
             chosen[count++] = thread;
     }
     memcpy(chosen + count, second, *woke * sizeof *second);

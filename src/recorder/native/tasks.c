@@ -64,6 +64,15 @@ bool tv_task_runs(pid_t tid, struct tv_task_place *place)
     return false;
 }
 
+bool tv_task_blocks(pid_t tid, int signal_number)
+{
+    static const char field[] = "\nSigBlk:";
+    char text[4096];
+    const char *found = read_file(tid, "status", text, sizeof text) ? strstr(text, field) : NULL;
+    uint64_t mask = found ? strtoull(found + sizeof field - 1, NULL, 16) : 0;
+    return mask >> (signal_number - 1) & 1;
+}
+
 /* A line of /proc/self/maps: "LOW-HIGH MODE ...". */
 static bool holds(const char *line, uint64_t address, uint64_t *low, uint64_t *high)
 {

@@ -20,6 +20,9 @@ struct tv_task_place {
 /* Does it run, or wait for a processor?  Else *place is filled in. */
 bool tv_task_runs(pid_t tid, struct tv_task_place *place);
 
+/* Has it blocked the signal?  Not when that cannot be known. */
+bool tv_task_blocks(pid_t tid, int signal_number);
+
 /* The bounds of the memory around an address; false: there is none that can be read. */
 bool tv_task_memory(uint64_t address, uint64_t *low, uint64_t *high);
 

@@ -128,8 +128,9 @@ void tvrec_unroll(uint32_t method);
  *   fp       of all other code: a signal, and the frame pointers of code that was compiled with
  *            -fno-omit-frame-pointer; x86-64 and AArch64.  Threads that have not run since the last
  *            tick, or that sleep, get no signal.  Of a function without a frame its caller may be
- *            missing.  A thread can fall asleep while the signal is on its way: then, rarely, its
- *            system call ends with EINTR.
+ *            missing.  Of a thread that runs with the signal blocked no stack is taken; how many
+ * are missing so is told.  A thread can fall asleep while the signal is on its way: then, rarely,
+ * its system call ends with EINTR.
  *
  * Differences from Android's profiler, on purpose: the period is counted in nanoseconds, not
  * rounded to milliseconds; a tick that comes too late is left out and counted, later ones do not
@@ -191,7 +192,8 @@ struct tvrec_sampler_info {
     uint64_t ticks;   /* that took place */
     uint64_t late;    /* that were left out, because the one before took too long */
     uint64_t samples; /* counted stacks */
-    uint64_t missed;  /* stacks that could not be taken in time */
+    uint64_t missed;  /* stacks that could not be taken in time, or of threads that run with the
+                         signal blocked */
 };
 
 /* -EBUSY: it is started; -EINVAL: no room. */

@@ -8,6 +8,7 @@
  *     sampled crowd                 64 threads, eight at a time
  *     sampled own_signal            a second of split, while it handles SIGURG and SIGPROF itself;
  *                                   says how often it had to
+ *     sampled blocked               works with all signals blocked, while another thread sleeps
  *     sampled exec                  works with all signals blocked, then becomes `sampled unblock`
  *     sampled rest                  sleeps for a second, in functions of its own
  */
@@ -232,11 +233,25 @@ OFF static void handle_own(void)
     sigaction(SIGPROF, &action, NULL);
 }
 
-OFF static int become_another(const char *self)
+OFF static void block(void)
 {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+OFF static void work_blocked(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, sleep_on, NULL);
+    block();
+    split(1);
+    pthread_join(thread, NULL);
+}
+
+OFF static int become_another(const char *self)
+{
+    block();
     split(0.2);
     execl(self, self, "unblock", (char *)NULL);
     return 1;
@@ -273,6 +288,8 @@ int main(int argc, char **argv)
         split(1);
         printf("%d\n", (int)handled);
     }
+    if (strcmp(word, "blocked") == 0)
+        work_blocked();
     if (strcmp(word, "exec") == 0)
         return become_another(argv[0]);
     if (strcmp(word, "unblock") == 0)
