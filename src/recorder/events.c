@@ -4,10 +4,16 @@
  * no room left, another clock, calls that were left without saying so.
  *
  * The stack of open calls tells which of them an exception or a longjmp has left: they are unrolled
- * when a call below them is left or catches, or when a new frame lies where theirs did.
+ * when a call below them is left or catches, or when a new frame lies where theirs did.  Of calls
+ * beyond the frames the words alone are kept, for the thread itself.
  */
+#include <string.h>
+
 #include "recorder/left_behind.h"
+#include "recorder/pages.h"
 #include "recorder/quick.h"
+
+#define DEEP_FIRST ((size_t)64 << 10)
 
 /* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
  */
@@ -48,12 +54,29 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
 }
 
+/* A jump out of a signal handler may leave this for ever at any place. */
+static bool make_room(struct tv_recorder_thread *self)
+{
+    size_t size = self->deep_room * sizeof *self->deep, wider = size == 0 ? DEEP_FIRST : 2 * size;
+    uint64_t *old = self->deep, *deep = tv_recorder_pages_new(wider);
+    if (!deep)
+        return false;
+    if (old)
+        memcpy(deep, old, size);
+    self->deep = deep;
+    self->deep_room = (uint32_t)(wider / sizeof *deep);
+    tv_recorder_pages_free(old, size);
+    return true;
+}
+
 static void push(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
 {
     if (self->top != self->last) {
         tv_frame_push(self, self->top, word, key);
         return;
     }
+    if (self->over == self->known && (self->known < self->deep_room || make_room(self)))
+        self->deep[self->known++] = word;
     self->over++;
     tv_recorder_set_limit(self);
 }
@@ -64,39 +87,58 @@ static void unroll(struct tv_recorder_thread *self)
     self->top--;
 }
 
-/* Leaves the calls above the nearest entry of `word`; without one, none. */
-static void unroll_to(struct tv_recorder_thread *self, uint64_t word)
+/* Leaves the calls beyond the frames, but for the first `count`. */
+static void unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 {
+    while (self->known > count)
+        put(self, self->deep[--self->known] | TV_MT_UNROLL);
+    self->over = self->known;
+    tv_recorder_set_limit(self);
+}
+
+/* Leaves the calls above the nearest entry of `word`; without one, all or none. */
+static void unroll_to(struct tv_recorder_thread *self, uint64_t word, bool all)
+{
+    uint32_t deep = self->known;
     struct tv_recorder_frame *call = self->top;
-    while (call >= self->frames && call->word != word)
+    while (deep > 0 && self->deep[deep - 1] != word)
+        deep--;
+    while (deep == 0 && call >= self->frames && call->word != word)
         call--;
-    while (call >= self->frames && self->top != call)
+    if (call < self->frames && !all)
+        return;
+    if (self->over > deep)
+        unroll_deep(self, deep);
+    while (self->top != call)
         unroll(self);
 }
 
 static void leave(struct tv_recorder_thread *self, uint64_t word)
 {
     uint64_t entered = word & ~(uint64_t)TV_MT_ACTION_MASK;
-    if (self->over > 0) {
-        self->over--;
-        tv_recorder_set_limit(self);
-    } else {
-        unroll_to(self, entered);
-        if (self->top->word == entered)
-            self->top--;
+    if (self->over == self->known)
+        unroll_to(self, entered, false);
+    if (self->over > self->known) {
+        self->over--; /* one of which nothing is known */
+    } else if (self->known > 0) {
+        self->known -= self->deep[self->known - 1] == entered;
+        self->over = self->known;
+    } else if (self->top->word == entered) {
+        self->top--;
     }
+    if (self->over == 0)
+        tv_recorder_set_limit(self);
     put(self, word);
 }
 
-/* True: some calls are on a part of the stack that is gone, and are unrolled.  Of those that are
- * deeper than the frames nothing is known but that they went with the last. */
+/* True: some calls are on a part of the stack that is gone, and are unrolled.  Those that are
+ * deeper than the frames went with the last. */
 static void unroll_gone(struct tv_recorder_thread *self, uint64_t key)
 {
-    while (tv_quick_is_gone(self->top, key)) {
-        self->over = 0;
+    if (self->over > 0 && tv_quick_is_gone(self->top, key))
+        unroll_deep(self, 0);
+    while (tv_quick_is_gone(self->top, key))
         unroll(self);
-    }
-    tv_recorder_set_limit(self);
 }
 
 /* Where nothing is recorded a call is a frame, and that is quick too. */
@@ -146,11 +188,10 @@ static void unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool 
         call++;
     if (call != self->top && tv_recorder_is_on_other_stack())
         return;
-    while (self->top != call) {
-        self->over = 0;
+    if (call != self->top && self->over > 0)
+        unroll_deep(self, 0);
+    while (self->top != call)
         unroll(self);
-    }
-    tv_recorder_set_limit(self);
 }
 
 void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
@@ -166,20 +207,25 @@ void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
     tv_recorder_let_go(self);
 }
 
+/* Is there anything to unroll for a call of `word`? */
+static bool is_on_top(struct tv_recorder_thread *self, uint64_t word)
+{
+    struct tv_recorder_frame *top = atomic_load_explicit(&self->top, memory_order_relaxed);
+    return self->over == 0 && (top->word == word || top < self->frames);
+}
+
 void tv_recorder_caught(uint64_t word)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
     struct tv_recorder_thread *self = tv_recorder_self;
     /* A thread that has no part in the recording has no calls in it. */
-    if (on == 0 || !self || tv_recorder_generation_of(self) != on ||
-        atomic_load_explicit(&self->top, memory_order_relaxed)->word == word)
+    if (on == 0 || !self || tv_recorder_generation_of(self) != on || is_on_top(self, word))
         return;
     self = begin_event(0);
     if (!self)
         return;
-    /* Which of those that are deeper than the frames is not known. */
-    if (self->over == 0)
-        unroll_to(self, word);
+    if (self->over == self->known)
+        unroll_to(self, word, true);
     tv_recorder_let_go(self);
 }
 

@@ -21,8 +21,8 @@
 __attribute__((noinline)) void tv_recorder_enter_slowly(uint64_t word, uint64_t key);
 __attribute__((noinline)) void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail);
 
-/* events.c: the call of `word`, which is one of the open ones, has caught an exception: those above
- * it are left. */
+/* events.c: the call of `word` has caught an exception: those above it are left.  When it is none
+ * of the open ones it is older than the recording, and all are. */
 void tv_recorder_caught(uint64_t word);
 
 /* Where a native call lies on the stack, and 16 bits of where it returns to: larger for callers. */

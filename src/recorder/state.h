@@ -24,8 +24,8 @@
 #include "recorder/recording.h"
 #include "recorder/trace_file.h"
 
-/* So many calls deep a thread's stack is remembered; deeper ones are recorded all the same, but not
- * closed by what lies below them. */
+/* So many calls deep a thread's stack is there for samplers, and for what shows that native calls
+ * are gone. */
 #define TV_FRAMES 65536u
 
 #define TV_ON_STACKS (UINT32_C(1) << 31)
@@ -75,7 +75,9 @@ struct tv_recorder_thread {
     uint32_t wanted, owned;                      /* records: of the next chunk, of all its chunks */
     uint32_t ends;                               /* how often its end was announced */
     uint32_t looks, looked_in;                   /* of left_behind.c */
-    void *handler_stack;                         /* NULL: it has none of ours */
+    uint64_t *deep;                              /* the words of calls above the last frame */
+    uint32_t known, deep_room; /* how many are there; less than `over`: there was no memory */
+    void *handler_stack;       /* NULL: it has none of ours */
     _Atomic uint32_t dropped;
     int tid;
     char name[TV_AREA_NAME];          /* given by the host, or empty */

@@ -243,7 +243,7 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     self->records = tv_recorder_records(generation);
     tv_recorder_hold(self);
     atomic_store(&self->top, self->frames - 1);
-    self->over = 0;
+    self->over = self->known = 0;
     atomic_store(&self->generation, generation);
     tv_recorder_let_go(self);
     if (!self->records)
@@ -518,6 +518,7 @@ void tv_recorder_sweep(void)
         }
         *link = thread->other;
         tv_recorder_pages_free(thread->frames - 1, FRAMES_SIZE);
+        tv_recorder_pages_free(thread->deep, thread->deep_room * sizeof *thread->deep);
         tv_recorder_pages_free(atomic_load(&thread->answer), sizeof(struct tv_recorder_answer));
         tv_recorder_pages_free(thread, sizeof *thread);
     }

@@ -731,6 +731,37 @@ public class Facade {
         split(1);
     }
 
+    static class Refusing {
+        Refusing() {
+            throw new IllegalStateException();
+        }
+    }
+
+    static class Refused extends Refusing {
+        Refused() {
+            super();
+        }
+    }
+
+    /** Classes are rewritten already, and this method is entered, when the recording begins. */
+    static void refusals() {
+        Debug.startMethodTracing("refused");
+        for (int i = 0; i < 100; i++) {
+            try {
+                new Refused();
+            } catch (IllegalStateException e) {
+                leaf();
+            }
+        }
+        Debug.stopMethodTracing();
+    }
+
+    static void refused() {
+        Debug.startMethodTracing("first");
+        Debug.stopMethodTracing();
+        refusals();
+    }
+
     public static void main(String[] arguments) throws Exception {
         int number = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
         switch (arguments[0]) {
@@ -749,6 +780,7 @@ public class Facade {
             case "shares": shares(number); break;
             case "trace": trace(); break;
             case "allocations": allocations(); break;
+            case "refused": refused(); break;
             case "names": names(); break;
             case "wrong": wrong(); break;
             case "twice": twice(); break;

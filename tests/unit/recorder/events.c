@@ -155,9 +155,9 @@ static void unrolls_what_was_caught(void **state)
     tv_recorder_caught((uint64_t)method_a << 2);
     tv_recording_enter(method_b);
     tv_recorder_caught((uint64_t)(method_b + 1) << 2); /* began before */
-    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_enter(method_a);
     tv_recording_leave(method_a, TV_MT_EXIT);
-    assert_events("+a +b +b ~b ~b +b -b -a");
+    assert_events("+a +b +b ~b ~b +b ~b ~a +a -a");
 }
 
 static void unrolls_what_a_jump_left(void **state)
@@ -227,6 +227,30 @@ static void goes_deeper_than_its_stack(void **state)
         assert_int_equal(info.records, 2 * depth);
         assert_int_equal(info.dropped, 0);
     }
+}
+
+static void unrolls_beyond_its_stack(void **state)
+{
+    (void)state;
+    struct tv_recording_info info;
+    uint32_t depth = TV_FRAMES + 10000, times = 20000;
+    begin();
+    for (uint32_t i = 0; i < depth; i++)
+        tv_recording_enter(method_a);
+    for (uint32_t i = 0; i < times; i++) {
+        tv_recording_enter(method_b);
+        tv_recorder_caught((uint64_t)method_a << 2);
+    }
+    for (uint32_t i = 0; i < depth; i++)
+        tv_recording_leave(method_a, TV_MT_EXIT);
+    assert_int_equal(tv_recorder_depth_of(tv_recorder_self), 0);
+    for (uint32_t i = 0; i < depth; i++)
+        tv_recording_enter(method_a);
+    tv_recorder_caught((uint64_t)method_b << 2); /* began before */
+    assert_int_equal(tv_recorder_depth_of(tv_recorder_self), 0);
+    end(&info, NULL);
+    assert_int_equal(info.records, 4 * depth + 2 * times);
+    assert_int_equal(info.dropped, 0);
 }
 
 static void ends_when_it_is_full(void **state)
@@ -321,7 +345,7 @@ UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(passes_over_n
            cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(unrolls_what_a_jump_left),
            cmocka_unit_test(knows_functions_in_one_frame),
            cmocka_unit_test(knows_ends_without_a_frame), cmocka_unit_test(mixes_with_calls_by_hand),
-           cmocka_unit_test(goes_deeper_than_its_stack), cmocka_unit_test(ends_when_it_is_full),
-           cmocka_unit_test(keeps_the_last_in_a_ring),
+           cmocka_unit_test(goes_deeper_than_its_stack), cmocka_unit_test(unrolls_beyond_its_stack),
+           cmocka_unit_test(ends_when_it_is_full), cmocka_unit_test(keeps_the_last_in_a_ring),
            cmocka_unit_test(keeps_stacks_without_a_recording),
            cmocka_unit_test(starts_and_stops_under_calls));
