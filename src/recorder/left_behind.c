@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "recorder/left_behind.h"
 
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ static size_t read_stack(uintptr_t from, uintptr_t *words, size_t count)
 {
     struct iovec here = {words, count * sizeof *words};
     struct iovec there = {(void *)from, count * sizeof *words}; // NOLINT: a place on the stack
-    ssize_t got = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    ssize_t got = process_vm_readv((pid_t)syscall(SYS_gettid), &here, 1, &there, 1, 0);
     return got > 0 ? (size_t)got / sizeof *words : 0;
 }
 

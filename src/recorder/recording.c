@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "recorder/left_behind.h"
 #include "recorder/pages.h"
 #include "recorder/state.h"
 
@@ -316,11 +317,12 @@ static int start(const struct tv_recording_options *options)
 
 int tv_recording_start(const struct tv_recording_options *options)
 {
+    sigset_t before;
     tv_recorder_inside++;
     tv_recorder_know_thread();
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     int failed = start(options);
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     if (failed == 0)
         failed = tv_recorder_watch();
     tv_recorder_inside--;
@@ -427,33 +429,42 @@ static int finish(struct tv_recording_info *info)
     return failed;
 }
 
+/* By one caller, who has taken `started`. */
+static int stop(struct tv_recording_info *info)
+{
+    end_events();
+    tv_recorder_unwatch();
+    pthread_mutex_lock(&tv_recorder.lock);
+    int failed = finish(info);
+    pthread_mutex_unlock(&tv_recorder.lock);
+    if (failed != 0)
+        tv_recorder_notice(TV_RECORDING_FAILED, failed);
+    return failed;
+}
+
 int tv_recording_stop(struct tv_recording_info *info)
 {
+    sigset_t before;
     tv_recorder_inside++;
-    pthread_mutex_lock(&tv_recorder.lock);
+    /* A deadly signal waits for the file: its handler could not go on while this thread does not.
+     */
+    tv_recorder_lock(&before);
     bool mine = tv_recorder.started;
     tv_recorder.started = false;
     pthread_mutex_unlock(&tv_recorder.lock);
-    int failed = mine ? 0 : -ENOENT;
-    if (mine) {
-        end_events();
-        tv_recorder_unwatch();
-        pthread_mutex_lock(&tv_recorder.lock);
-        failed = finish(info);
-        pthread_mutex_unlock(&tv_recorder.lock);
-        if (failed != 0)
-            tv_recorder_notice(TV_RECORDING_FAILED, failed);
-    }
+    int failed = mine ? stop(info) : -ENOENT;
+    tv_recorder_unblock_signals(&before);
     tv_recorder_inside--;
     return failed;
 }
 
 void tv_recording_set_allocations(const struct tv_recording_allocations *allocations)
 {
-    pthread_mutex_lock(&tv_recorder.lock);
+    sigset_t before;
+    tv_recorder_lock(&before);
     tv_recorder.job.has_allocations = true;
     tv_recorder.job.allocations = *allocations;
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
 }
 
 bool tv_recording_active(void)
@@ -463,11 +474,12 @@ bool tv_recording_active(void)
 
 uint32_t tv_recording_add_method(const struct tv_recording_method *method)
 {
+    sigset_t before;
     tv_recorder_inside++;
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     uint32_t number = tv_method_list_add(&tv_recorder.methods, method);
     tv_recorder_check_names();
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     tv_recorder_inside--;
     return number;
 }

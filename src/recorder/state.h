@@ -16,6 +16,7 @@
 #define TV_RECORDER_STATE_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "recorder/area.h"
@@ -153,6 +154,11 @@ extern __thread struct tv_recorder_thread *tv_recorder_self
 
 /* Inside the recorder's slow paths: what is recorded there is not wanted. */
 extern __thread uint8_t tv_recorder_inside __attribute__((tls_model("initial-exec")));
+
+/* The recorder's lock, whose holder no handler interrupts: at the end by a signal that one waits
+ * for the file, and who writes it for the lock. */
+void tv_recorder_lock(sigset_t *before);
+void tv_recorder_unlock(const sigset_t *before);
 
 /* While anybody wants them, the stacks of calls are kept without a recording too. */
 void tv_recorder_keep_stacks(void);

@@ -30,6 +30,18 @@ static struct tv_recorder_thread ended = {.finished = true};
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
+void tv_recorder_lock(sigset_t *before)
+{
+    tv_recorder_block_signals(before);
+    pthread_mutex_lock(&tv_recorder.lock);
+}
+
+void tv_recorder_unlock(const sigset_t *before)
+{
+    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unblock_signals(before);
+}
+
 static void clean_name(char *name)
 {
     for (; *name; name++)
@@ -154,8 +166,9 @@ static void take_handler_stack(struct tv_recorder_thread *self)
 
 static void end_thread(struct tv_recorder_thread *self)
 {
+    sigset_t before;
     tv_recorder_inside++;
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     tv_recorder_hold(self);
     if (takes_part(self)) {
         keep_name(self);
@@ -166,7 +179,7 @@ static void end_thread(struct tv_recorder_thread *self)
     tv_recorder_self = &ended;
     atomic_store(&self->top, self->frames - 1);
     tv_recorder_let_go(self);
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     if (self->tid == (int)getpid())
         tv_recorder_tell_main_ended();
     tv_recorder_inside--;
@@ -190,6 +203,7 @@ static void make_key(void)
 
 static struct tv_recorder_thread *new_thread(void)
 {
+    sigset_t before;
     struct tv_recorder_thread *self = tv_recorder_pages_new(sizeof *self);
     if (!self)
         return NULL;
@@ -205,10 +219,10 @@ static struct tv_recorder_thread *new_thread(void)
     self->tid = (int)syscall(SYS_gettid);
     pthread_once(&end_once, make_key);
     pthread_setspecific(end_key, self);
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     self->other = tv_recorder.threads;
     tv_recorder.threads = self;
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     tv_recorder_self = self;
     return self;
 }
@@ -534,28 +548,31 @@ static void set_stacks(uint32_t stacks)
 
 void tv_recorder_keep_stacks(void)
 {
+    sigset_t before;
     tv_recorder_inside++;
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     tv_recorder_leave_children();
     if (tv_recorder.stack_users++ == 0)
         set_stacks(TV_ON_STACKS | (++tv_recorder.stack_number & (TV_ASKED - 1)));
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     tv_recorder_inside--;
 }
 
 void tv_recorder_leave_stacks(void)
 {
+    sigset_t before;
     tv_recorder_inside++;
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     if (--tv_recorder.stack_users == 0)
         set_stacks(0);
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     tv_recorder_inside--;
 }
 
 /* What the host says of the calling thread; NULL: nothing new. */
 static void describe(const char *name, const char *group)
 {
+    sigset_t before;
     struct tv_recorder_thread *self = tv_recorder_self;
     if (tv_recorder_inside || (self && self->finished))
         return;
@@ -563,7 +580,7 @@ static void describe(const char *name, const char *group)
     if (!self)
         self = new_thread();
     if (self) {
-        pthread_mutex_lock(&tv_recorder.lock);
+        tv_recorder_lock(&before);
         if (name)
             snprintf(self->name, sizeof self->name, "%s", name);
         if (group)
@@ -572,7 +589,7 @@ static void describe(const char *name, const char *group)
         clean_name(self->group);
         if (takes_part(self))
             keep_name(self);
-        pthread_mutex_unlock(&tv_recorder.lock);
+        tv_recorder_unlock(&before);
     }
     tv_recorder_inside--;
 }

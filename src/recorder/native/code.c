@@ -10,6 +10,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -48,7 +49,8 @@ bool tv_code_read(uint64_t address, void *to, size_t size)
 {
     struct iovec here = {to, size};
     struct iovec there = {(void *)(uintptr_t)address, size}; // NOLINT: an address to be looked at
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+    /* By a thread that lives: main may have ended. */
+    return process_vm_readv((pid_t)syscall(SYS_gettid), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
 /* All information has the counts of what was ever loaded and unloaded; the first is enough. */

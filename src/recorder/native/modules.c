@@ -19,6 +19,9 @@
 #include "recorder/clock.h"
 #include "recorder/homes.h"
 #include "recorder/kept.h"
+#include "recorder/left_behind.h"
+#include "recorder/native/exported.h"
+#include "recorder/pages.h"
 #include "recorder/recording.h"
 
 /* glibc 2.35 finds what lies at an address without a lock, so that hooks may ask. */
@@ -26,14 +29,18 @@
 #define HAS_FIND_OBJECT
 #endif
 
+/* Who holds `lock` waits for nobody: at the end by a signal the thread that has it may never go on.
+ * The loader is asked under the other one, which such an end does without. */
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t look, lock;
+    struct tv_home *found; /* by the look under way */
+    uint32_t found_count;
     struct tv_homes homes;
     bool addresses;
 #ifdef HAS_FIND_OBJECT
     int (*find_object)(void *address, struct dl_find_object *found); /* NULL: an older libc */
 #endif
-} modules = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} modules = {.look = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A separator of the formats is no part of a path. */
 static void clean(char *path)
@@ -88,13 +95,16 @@ static void take(struct tv_home *home, const struct dl_phdr_info *info)
     else if (readlink("/proc/self/exe", home->path, sizeof home->path - 1) < 0)
         home->path[0] = '\0';
     clean(home->path);
-    for (int i = 0; i < info->dlpi_phnum; i++) {
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            home->dynamic = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    for (int i = 0; i < info->dlpi_phnum && modules.found_count < TV_HOMES_MOST; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
             continue;
         home->start = info->dlpi_addr + segment->p_vaddr;
         home->end = home->start + segment->p_memsz;
-        see(home);
+        modules.found[modules.found_count++] = *home;
     }
 }
 
@@ -125,6 +135,7 @@ static void look_for(uint64_t address)
     home.start = (uint64_t)(uintptr_t)found.dlfo_map_start;
     home.end = (uint64_t)(uintptr_t)found.dlfo_map_end;
     home.bias = found.dlfo_link_map->l_addr;
+    home.dynamic = (uint64_t)(uintptr_t)found.dlfo_link_map->l_ld;
     snprintf(home.path, sizeof home.path, "%s", found.dlfo_link_map->l_name);
     clean(home.path);
     see(&home);
@@ -140,15 +151,27 @@ static void look_for(uint64_t address)
 }
 #endif
 
-static void look(void)
+/* What is loaded is found, and then seen at once. */
+static bool find_loaded(void)
+{
+    if (!modules.found)
+        prepare();
+    if (!modules.found)
+        modules.found = tv_recorder_pages_new(TV_HOMES_MOST * sizeof *modules.found);
+    if (!modules.found)
+        return false;
+    modules.found_count = 0;
+    dl_iterate_phdr(add, NULL);
+    return true;
+}
+
+static void look(uint64_t now)
 {
     struct tv_homes *homes = &modules.homes;
-    if (!homes->list)
-        prepare();
-    uint64_t now = tv_clock_read(tv_clock_counter_is_good());
     for (uint32_t i = 0; i < homes->count; i++)
         homes->list[i].seen = false;
-    dl_iterate_phdr(add, NULL);
+    for (uint32_t i = 0; i < modules.found_count; i++)
+        see(&modules.found[i]);
     for (uint32_t i = 0; i < homes->count; i++)
         if (!homes->list[i].seen && homes->list[i].to == TV_HOMES_NOW)
             homes->list[i].to = now;
@@ -156,9 +179,17 @@ static void look(void)
 
 void tv_modules_look(void)
 {
-    pthread_mutex_lock(&modules.lock);
-    look();
-    pthread_mutex_unlock(&modules.lock);
+    sigset_t before;
+    pthread_mutex_lock(&modules.look);
+    uint64_t now = tv_clock_read(tv_clock_counter_is_good());
+    if (find_loaded()) {
+        tv_recorder_block_signals(&before);
+        pthread_mutex_lock(&modules.lock);
+        look(now);
+        pthread_mutex_unlock(&modules.lock);
+        tv_recorder_unblock_signals(&before);
+    }
+    pthread_mutex_unlock(&modules.look);
 }
 
 void tv_modules_write(struct tv_kept *names)
@@ -191,28 +222,25 @@ uint64_t tv_modules_key(uint64_t address, uint64_t ticks)
 
 void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *room, size_t size)
 {
-    Dl_info symbol;
-    uint64_t address = tv_homes_address(key);
     pthread_mutex_lock(&modules.lock);
     const struct tv_home *home = tv_homes_of(&modules.homes, key);
-    bool loaded = home && home->to == TV_HOMES_NOW;
     tv_homes_name(&modules.homes, key, method, room, size);
+    /* Of unloaded code something else may lie there. */
+    if (home && home->to == TV_HOMES_NOW && !modules.addresses)
+        (void)tv_exported_name(home->dynamic, home->bias, tv_homes_address(key), room, size);
     pthread_mutex_unlock(&modules.lock);
-    /* Of unloaded code dladdr must not be asked: something else may lie there. */
-    const void *at = (const void *)(uintptr_t)address; // NOLINT: an address that was recorded
-    if (loaded && !modules.addresses && dladdr(at, &symbol) != 0 && symbol.dli_sname &&
-        symbol.dli_saddr == at)
-        method->name = symbol.dli_sname;
 }
 
 void tv_modules_before_fork(void)
 {
+    pthread_mutex_lock(&modules.look);
     pthread_mutex_lock(&modules.lock);
 }
 
 void tv_modules_after_fork(void)
 {
     pthread_mutex_unlock(&modules.lock);
+    pthread_mutex_unlock(&modules.look);
 }
 
 void tv_modules_want_addresses(void)

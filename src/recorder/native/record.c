@@ -51,12 +51,13 @@ static void tell(enum tv_recording_notice notice, void *unused)
 
 static void write_modules(void)
 {
+    sigset_t before;
     tv_recorder_inside++;
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     if (tv_recorder.methods.names)
         tv_modules_write(tv_recorder.methods.names);
     tv_recorder_check_names();
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     tv_recorder_inside--;
 }
 

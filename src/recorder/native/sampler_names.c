@@ -33,15 +33,16 @@ static void split(char *line, char **fields)
 
 static uint32_t add_method(struct tvrec_sampler *sampler, uint64_t word)
 {
+    sigset_t before;
     char line[TV_METHOD_LINE + 1], *fields[FIELDS];
     size_t length = 0;
     uint64_t number = word >> 2;
-    pthread_mutex_lock(&tv_recorder.lock);
+    tv_recorder_lock(&before);
     if (number > 0 && number <= tv_recorder.methods.count) {
         const char *text = tv_method_list_line(&tv_recorder.methods, (uint32_t)number, &length);
         memcpy(line, text, length);
     }
-    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_unlock(&before);
     line[length] = '\0';
     split(line, fields);
     static char no_class[] = "native";

@@ -214,6 +214,29 @@ OFF static void call_plugin(const char *path)
         dlclose(plugin);
 }
 
+OFF static void *load_for_ever(void *path)
+{
+    for (;;) {
+        void *plugin = dlopen(path, RTLD_NOW);
+        if (plugin)
+            dlclose(plugin);
+        busy();
+    }
+    return NULL;
+}
+
+/* So that a signal mostly comes while the loader is at work. */
+_Noreturn OFF static void load_until_end(char *path)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread, NULL, load_for_ever, path);
+    puts("here");
+    fflush(stdout);
+    for (;;)
+        load_for_ever(path);
+}
+
 /* The handler may come in the middle of a hook: its calls are recorded or counted as dropped. */
 OFF static void under_signals(void)
 {
@@ -318,6 +341,8 @@ OFF int main(int argc, char **argv)
         run_threads(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 4);
     if (strcmp(word, "fork") == 0)
         in_child();
+    if (strcmp(word, "loads") == 0)
+        load_until_end(argv[2]);
     if (strcmp(word, "rawfork") == 0 && in_raw_child() != 42)
         return 17;
     if (strncmp(word, "plugin", 6) == 0)
