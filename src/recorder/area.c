@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "recorder/kept.h"
+
 #define LATE_NS UINT64_C(100000000)
 
 /* Memory comes in pieces of so many bytes, and so many bytes before it is needed: some
@@ -49,8 +51,11 @@ static size_t place(struct tv_area *area, uint8_t *base, uint32_t records, uint3
 int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file)
 {
     area->size = place(area, NULL, records, words);
+    struct tv_kept_limit limit;
+    tv_kept_begin_growing(&limit);
     /* The blocks are taken now: a full disk must be an error here, not a SIGBUS in the host. */
     int failed = file < 0 ? 0 : posix_fallocate(file, 0, (off_t)area->size);
+    tv_kept_end_growing(&limit);
     if (failed != 0)
         return -failed;
     int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;

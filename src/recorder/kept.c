@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Descriptors from here on, if there may be so many: programs use the lowest ones, and the kernel's
@@ -94,11 +95,43 @@ static bool find(struct tv_kept *kept)
     return kept->file >= 0;
 }
 
+static sigset_t limit_signal(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    return set;
+}
+
+static bool is_pending(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+}
+
+void tv_kept_begin_growing(struct tv_kept_limit *limit)
+{
+    sigset_t set = limit_signal();
+    pthread_sigmask(SIG_BLOCK, &set, &limit->before);
+    limit->was_pending = is_pending();
+}
+
+void tv_kept_end_growing(const struct tv_kept_limit *limit)
+{
+    static const struct timespec at_once;
+    sigset_t set = limit_signal();
+    if (!limit->was_pending && is_pending())
+        (void)sigtimedwait(&set, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
+}
+
 int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
+    struct tv_kept_limit limit;
     if (kept->error == 0 && size > 0 && !find(kept))
         kept->error = -EBADF;
+    tv_kept_begin_growing(&limit);
     while (size > 0 && kept->error == 0) {
         ssize_t wrote = pwrite(kept->file, from, size, (off_t)kept->size);
         if (wrote > 0) {
@@ -109,6 +142,7 @@ int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
             kept->error = wrote == 0 ? -EIO : -errno;
         }
     }
+    tv_kept_end_growing(&limit);
     return kept->error;
 }
 

@@ -12,6 +12,7 @@
 #ifndef TV_RECORDER_KEPT_H
 #define TV_RECORDER_KEPT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +46,15 @@ void tv_kept_close(struct tv_kept *kept);
 /* Can `path` be written by replacing what is there?  -ENOTSUP: that is no regular file; a folder,
  * a device or a pipe stays what it is. */
 int tv_kept_check_path(const char *path);
+
+/* Between the two, a file that may not grow any more (RLIMIT_FSIZE) is an error alone, not a signal
+ * that ends the program.  In the same thread. */
+struct tv_kept_limit {
+    sigset_t before;
+    bool was_pending;
+};
+
+void tv_kept_begin_growing(struct tv_kept_limit *limit);
+void tv_kept_end_growing(const struct tv_kept_limit *limit);
 
 #endif

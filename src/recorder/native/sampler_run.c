@@ -24,12 +24,15 @@ static struct {
 
 static int write_file(void)
 {
+    struct tv_kept_limit limit;
     FILE *to = fopen(tv_recorder.part, "we");
     if (!to)
         return -errno;
+    tv_kept_begin_growing(&limit);
     int failed = tvrec_sampler_write(running.sampler, to, running.form);
     if (fclose(to) != 0 && failed == 0)
         failed = -errno;
+    tv_kept_end_growing(&limit);
     if (failed == 0 && rename(tv_recorder.part, tv_recorder.path) != 0)
         failed = -errno;
     if (failed != 0)
