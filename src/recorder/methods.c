@@ -36,9 +36,20 @@ static size_t put(char *line, size_t used, const char *text)
     return used;
 }
 
-uint32_t tv_method_list_add(struct tv_method_list *list, const struct tv_recording_method *method)
+/* How much of a line is in front of the tab and the number that it may end with. */
+static size_t key_of(const char *line, size_t length)
 {
-    char line[TV_METHOD_LINE];
+    const char *at = line;
+    for (unsigned tabs = 0; tabs < 4 && at; tabs++)
+        if ((at = memchr(at, '\t', length - (size_t)(at - line))))
+            at++;
+    return at ? (size_t)(at - line) - 1 : length;
+}
+
+/* The length of its line, of which all but the number of a first line is *key. */
+static size_t put_line(char line[TV_METHOD_LINE], const struct tv_recording_method *method,
+                       size_t *key)
+{
     size_t used = put(line, 0, method->class_name);
     line[used++] = '\t';
     used = put(line, used, method->name);
@@ -46,9 +57,71 @@ uint32_t tv_method_list_add(struct tv_method_list *list, const struct tv_recordi
     used = put(line, used, method->signature);
     line[used++] = '\t';
     used = put(line, used, method->file);
+    *key = used;
     if (method->line > 0)
-        used += (size_t)snprintf(line + used, sizeof line - used, "\t%d", method->line);
-    return tv_method_list_add_line(list, line, used);
+        used += (size_t)snprintf(line + used, TV_METHOD_LINE - used, "\t%d", method->line);
+    return used;
+}
+
+uint32_t tv_method_list_add(struct tv_method_list *list, const struct tv_recording_method *method)
+{
+    char line[TV_METHOD_LINE];
+    size_t key, length = put_line(line, method, &key);
+    return tv_method_list_add_line(list, line, length);
+}
+
+/* The place in the index of the method whose line begins with the key, or the free one for it. */
+static uint32_t *find_key(const struct tv_method_list *list, const char *key, size_t length)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)key[i]) * UINT64_C(0x100000001B3);
+    uint32_t at = (uint32_t)(hash ^ hash >> 32) & (list->index_room - 1);
+    for (; list->index[at] != 0; at = (at + 1) & (list->index_room - 1)) {
+        size_t of_line;
+        const char *line = tv_method_list_line(list, list->index[at], &of_line);
+        if (of_line >= length && memcmp(line, key, length) == 0 &&
+            (of_line == length || line[length] == '\t'))
+            break;
+    }
+    return &list->index[at];
+}
+
+/* Half of the index is free. */
+static bool widen_index(struct tv_method_list *list)
+{
+    struct tv_method_list wider = *list;
+    if (list->indexed < list->index_room / 2)
+        return true;
+    wider.index_room = list->index_room == 0 ? LIST_FIRST : list->index_room * 2;
+    wider.index = tv_recorder_pages_new(wider.index_room * sizeof *wider.index);
+    if (!wider.index)
+        return false;
+    for (uint32_t i = 0; i < list->index_room; i++) {
+        size_t length;
+        if (list->index[i] == 0)
+            continue;
+        const char *line = tv_method_list_line(list, list->index[i], &length);
+        *find_key(&wider, line, key_of(line, length)) = list->index[i];
+    }
+    tv_recorder_pages_free(list->index, list->index_room * sizeof *list->index);
+    *list = wider;
+    return true;
+}
+
+uint32_t tv_method_list_find_or_add(struct tv_method_list *list,
+                                    const struct tv_recording_method *method)
+{
+    char line[TV_METHOD_LINE];
+    size_t key, length = put_line(line, method, &key);
+    if (!widen_index(list))
+        return tv_method_list_add_line(list, line, length);
+    uint32_t *known = find_key(list, line, key);
+    if (*known == 0) {
+        *known = tv_method_list_add_line(list, line, length);
+        list->indexed += *known != 0;
+    }
+    return *known;
 }
 
 static void write_name(const struct tv_method_list *list, const char *line, size_t length)
@@ -86,6 +159,7 @@ void tv_method_list_free(struct tv_method_list *list)
 {
     tv_recorder_pages_free(list->text, list->size);
     tv_recorder_pages_free(list->ends, list->room * sizeof *list->ends);
+    tv_recorder_pages_free(list->index, list->index_room * sizeof *list->index);
     *list = (struct tv_method_list){0};
 }
 

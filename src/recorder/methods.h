@@ -22,13 +22,19 @@ struct tv_method_list {
     size_t used, size;
     size_t *ends;
     uint32_t count, room;
+    uint32_t *index; /* open addressing; numbers of find_or_add, 0: free */
+    uint32_t indexed, index_room;
     struct tv_kept *names; /* NULL, or where each line goes too, behind "M\t" */
 };
 
 /* 0: no memory, or no more numbers. */
 uint32_t tv_method_list_add(struct tv_method_list *list, const struct tv_recording_method *method);
 
-/* The same with a line that is ready. */
+/* The number of one that was added here and has the same texts, or of a new one. */
+uint32_t tv_method_list_find_or_add(struct tv_method_list *list,
+                                    const struct tv_recording_method *method);
+
+/* Adds a line that is ready. */
 uint32_t tv_method_list_add_line(struct tv_method_list *list, const char *line, size_t length);
 void tv_method_list_free(struct tv_method_list *list);
 

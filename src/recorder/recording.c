@@ -472,16 +472,28 @@ bool tv_recording_active(void)
     return tv_recorder_records(atomic_load(&tv_recorder.on));
 }
 
-uint32_t tv_recording_add_method(const struct tv_recording_method *method)
+static uint32_t add_method(const struct tv_recording_method *method, bool find)
 {
+    struct tv_method_list *methods = &tv_recorder.methods;
     sigset_t before;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
-    uint32_t number = tv_method_list_add(&tv_recorder.methods, method);
+    uint32_t number =
+        find ? tv_method_list_find_or_add(methods, method) : tv_method_list_add(methods, method);
     tv_recorder_check_names();
     tv_recorder_unlock(&before);
     tv_recorder_inside--;
     return number;
+}
+
+uint32_t tv_recording_add_method(const struct tv_recording_method *method)
+{
+    return add_method(method, false);
+}
+
+uint32_t tv_recording_find_method(const struct tv_recording_method *method)
+{
+    return add_method(method, true);
 }
 
 void tv_recorder_forget(void)

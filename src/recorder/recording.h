@@ -113,6 +113,10 @@ struct tv_recording_method {
  * method added twice has two numbers.  0: no memory. */
 uint32_t tv_recording_add_method(const struct tv_recording_method *method);
 
+/* The same for hosts whose classes are loaded again: the number that a method of the same texts was
+ * given here, whatever its line, or a new one. */
+uint32_t tv_recording_find_method(const struct tv_recording_method *method);
+
 /* The calling thread enters the method. */
 void tv_recording_enter(uint32_t method);
 

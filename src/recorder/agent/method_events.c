@@ -138,7 +138,7 @@ static uint32_t add_of_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, jcl
     keep(jvmti, texts[0], name);
     keep(jvmti, texts[1], signature);
     keep(jvmti, texts[2], file);
-    return tv_recording_add_method(&(struct tv_recording_method){
+    return tv_recording_find_method(&(struct tv_recording_method){
         .class_name = class_name,
         .name = name,
         .signature = signature,

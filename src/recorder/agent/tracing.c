@@ -51,7 +51,7 @@ static uint32_t add_method(void *context, const struct tv_rewrite_method *method
     char *source = text_of(method->source, false);
     uint32_t id = 0;
     if (name != NULL && signature != NULL && source != NULL)
-        id = tv_recording_add_method(&(struct tv_recording_method){
+        id = tv_recording_find_method(&(struct tv_recording_method){
             .class_name = class_name,
             .name = name,
             .signature = signature,

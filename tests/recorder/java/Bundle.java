@@ -35,11 +35,14 @@ public class Bundle extends ClassLoader {
         }
     }
 
-    /** Calls work ten times, then again and again until there is no more input. */
+    /** Calls work ten times in each of three loaders, then again until there is input. */
     public static void main(String[] arguments) throws Exception {
-        Class<?> inside = new Bundle().loadClass("Bundle$Inside");
-        IntUnaryOperator work = (IntUnaryOperator) inside.getConstructor().newInstance();
-        work.applyAsInt(9);
+        IntUnaryOperator work = null;
+        for (int i = 0; i < 3; i++) {
+            Class<?> inside = new Bundle().loadClass("Bundle$Inside");
+            work = (IntUnaryOperator) inside.getConstructor().newInstance();
+            work.applyAsInt(9);
+        }
         System.out.println("ready");
         while (arguments.length > 0 && System.in.available() == 0) {
             work.applyAsInt(9);

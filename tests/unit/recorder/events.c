@@ -119,6 +119,29 @@ static void tells_calls(void **state)
     assert_events("-b +b");
 }
 
+/* Ten thousand of them, and each again, as when its class is loaded once more. */
+static void knows_methods_by_their_texts(void **state)
+{
+    (void)state;
+    static uint32_t numbers[10000];
+    for (uint32_t i = 0; i < 30000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "m%u", i % 10000);
+        struct tv_recording_method method = {"C", name, "()V", "C.java", i < 20000 ? 7 : 0};
+        uint32_t number = tv_recording_find_method(&method);
+        if (i < 10000)
+            numbers[i] = number;
+        assert_int_equal(number, numbers[i % 10000]);
+        assert_true(i == 0 || i >= 10000 || number == numbers[i - 1] + 1);
+    }
+    struct tv_recording_method others[] = {{"D", "m1", "()V", "C.java", 7},
+                                           {"C", "m1", "(I)V", "C.java", 7},
+                                           {"C", "m1", "()V", "D.java", 7},
+                                           {"C", "m1", "()V", NULL, 0}};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(tv_recording_find_method(&others[i]), numbers[9999] + 1 + i);
+}
+
 /* What tv_recording_add_method returns when there is no memory. */
 static void passes_over_no_method(void **state)
 {
@@ -341,6 +364,7 @@ static void starts_and_stops_under_calls(void **state)
 }
 
 UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(passes_over_no_method),
+           cmocka_unit_test(knows_methods_by_their_texts),
            cmocka_unit_test(unrolls_what_an_exception_left),
            cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(unrolls_what_a_jump_left),
            cmocka_unit_test(knows_functions_in_one_frame),
