@@ -292,9 +292,13 @@ int tv_agent_signal_number(const char *name)
 static bool check_control(const struct tv_agent_options *options, char *why, size_t room)
 {
     const char *control = options->control;
-    if (control == NULL || strncmp(control, "fifo:", 5) == 0 || tv_agent_signal_number(control) > 0)
+    if (control == NULL || strncmp(control, "fifo:", 5) == 0)
         return true;
-    snprintf(why, room, "option control: no such signal: \"%s\" (USR2, 12, RTMIN+1; or fifo:PATH)",
+    int number = tv_agent_signal_number(control);
+    if (number > 0 && number != SIGUSR2)
+        return true;
+    snprintf(why, room, "option control: %s: \"%s\" (USR1, 10, RTMIN+3; or fifo:PATH)",
+             number == SIGUSR2 ? "the JVM suspends threads by that signal" : "no such signal",
              control);
     return false;
 }

@@ -102,7 +102,9 @@ static void says_what_is_expected(void **state)
          "option interval: expected 100us to 31536000s (in us, ms, s or min), not \"99us\""},
         {"clock=x", "option clock: expected wall|cpu|dual, not \"x\""},
         {"control=USR3",
-         "option control: no such signal: \"USR3\" (USR2, 12, RTMIN+1; or fifo:PATH)"},
+         "option control: no such signal: \"USR3\" (USR1, 10, RTMIN+3; or fifo:PATH)"},
+        {"control=12", "option control: the JVM suspends threads by that signal: \"12\" (USR1, 10, "
+                       "RTMIN+3; or fifo:PATH)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
