@@ -16,7 +16,7 @@
 #define THOUSAND 1000
 
 /* The deepest stack: what is cut is the outer end, and then all of it seems to be left and entered
- * again, so this is more than a thread's stack has room for. */
+ * again, so this is more than a stack of the default size has room for (-Xss makes others). */
 #define DEPTH TV_AGENT_DEEPEST
 
 struct sampled {
