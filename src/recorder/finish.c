@@ -27,18 +27,14 @@
 #define LOOK_NS 50000000L
 #define SECOND_NS 1000000000L
 
-static const int deadly[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGILL,  SIGABRT, SIGBUS,  SIGFPE,
-                             SIGUSR1, SIGSEGV,   SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU,
-                             SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,   SIGSYS};
-#define DEADLY (sizeof deadly / sizeof deadly[0])
-
 static struct {
     sem_t event;
     _Atomic bool waits; /* there is a thread that waits for it */
     pthread_t thread;
     _Atomic bool overflowed, asked, quit, done, main_ended;
     _Atomic int failed; /* 0, or a negative errno to tell of */
-    bool ours[DEADLY];
+    _Atomic bool takes_signals;
+    _Atomic bool left[_NSIG];       /* signals that somebody else of the recorder handles */
     _Atomic(void (*)(void)) finish; /* NULL, or what is to be done beside a recording's end */
     int finish_pid;
     _Atomic bool stays; /* it outlives recordings */
@@ -164,10 +160,27 @@ void tv_recorder_tell_main_ended(void)
     wake();
 }
 
+static int set_action(int number, const struct sigaction *action, struct sigaction *before)
+{
+    return tv_recorder.sigaction ? tv_recorder.sigaction(number, action, before)
+                                 : sigaction(number, action, before);
+}
+
 static void restore(int signal_number)
 {
     struct sigaction normal = {.sa_handler = SIG_DFL};
-    sigaction(signal_number, &normal, NULL);
+    set_action(signal_number, &normal, NULL);
+}
+
+/* Does its default end the process, and can that be caught? */
+static bool is_deadly(int number)
+{
+    static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
+                                 SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
+    bool is_other = false;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        is_other = is_other || others[i] == number;
+    return number > 0 && number < _NSIG && !is_other;
 }
 
 static void on_signal(int signal_number)
@@ -188,37 +201,59 @@ static void on_signal(int signal_number)
     errno = saved;
 }
 
+static bool is_default(const struct sigaction *action)
+{
+    return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL;
+}
+
+static const struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+
+void tv_recorder_stand_in(int signal_number, struct sigaction *action)
+{
+    if (is_deadly(signal_number) && is_default(action) && atomic_load(&watch.takes_signals) &&
+        !atomic_load(&watch.left[signal_number]) && tv_recorder.pid == (int)getpid())
+        *action = ours;
+}
+
+void tv_recorder_hide(struct sigaction *action)
+{
+    if (action->sa_handler == on_signal)
+        *action = (struct sigaction){.sa_handler = SIG_DFL};
+}
+
 static void take_signals(void)
 {
-    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK}, old;
-    for (size_t i = 0; i < DEADLY; i++) {
-        watch.ours[i] = sigaction(deadly[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-                        old.sa_handler == SIG_DFL;
-        if (watch.ours[i])
-            sigaction(deadly[i], &ours, NULL);
+    struct sigaction before;
+    for (int i = 1; i < _NSIG; i++) {
+        atomic_store(&watch.left[i], false);
+        if (is_deadly(i) && set_action(i, NULL, &before) == 0 && is_default(&before))
+            set_action(i, &ours, NULL);
     }
+    atomic_store(&watch.takes_signals, true);
+}
+
+static void give_back(int signal_number)
+{
+    struct sigaction now;
+    if (set_action(signal_number, NULL, &now) == 0 && now.sa_handler == on_signal)
+        restore(signal_number);
 }
 
 static void give_signals_back(void)
 {
-    struct sigaction now;
-    for (size_t i = 0; i < DEADLY; i++) {
-        if (watch.ours[i] && sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler == on_signal)
-            restore(deadly[i]);
-        watch.ours[i] = false;
-    }
+    if (!atomic_exchange(&watch.takes_signals, false))
+        return;
+    for (int i = 1; i < _NSIG; i++)
+        if (is_deadly(i))
+            give_back(i);
 }
 
 void tv_recorder_leave_signal(int signal_number)
 {
-    struct sigaction now;
-    for (size_t i = 0; i < DEADLY; i++) {
-        if (!watch.ours[i] || deadly[i] != signal_number)
-            continue;
-        if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler == on_signal)
-            restore(deadly[i]);
-        watch.ours[i] = false;
-    }
+    if (!is_deadly(signal_number) || !atomic_load(&watch.takes_signals))
+        return;
+    atomic_store(&watch.left[signal_number], true);
+    give_back(signal_number);
 }
 
 /* "dir/app.trace" becomes "dir/app.PID.trace". */

@@ -47,14 +47,16 @@ void tv_kept_close(struct tv_kept *kept);
  * a device or a pipe stays what it is. */
 int tv_kept_check_path(const char *path);
 
-/* Between the two, a file that may not grow any more (RLIMIT_FSIZE) is an error alone, not a signal
- * that ends the program.  In the same thread. */
 struct tv_kept_limit {
     sigset_t before;
     bool was_pending;
 };
 
+/* From here on, until the same thread ends it, a file that may not grow any more (RLIMIT_FSIZE) is
+ * an error alone, not a signal that ends the program. */
 void tv_kept_begin_growing(struct tv_kept_limit *limit);
+
+/* The end of that; a signal that was there before stays. */
 void tv_kept_end_growing(const struct tv_kept_limit *limit);
 
 #endif

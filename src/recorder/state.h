@@ -138,6 +138,8 @@ struct tv_recorder {
     _Atomic uint64_t ended; /* ticks; 0: not yet */
     uint64_t dropped;       /* of threads that are gone */
 
+    int (*sigaction)(int number, const struct sigaction *action, struct sigaction *before);
+    /* the C library's, where a host has another one in its place; or NULL */
     _Atomic int watcher;          /* the thread that waits for the end (finish.c), 0: none */
     _Atomic uint32_t own_threads; /* others of the recorder's */
 
@@ -239,6 +241,13 @@ void tv_recorder_watch_for(void (*finish)(void));
 
 /* Somebody else handles a signal from now on. */
 void tv_recorder_leave_signal(int signal_number);
+
+/* An action of the program's for the signal: where it is the default one, and would end the program
+ * without a file, the recorder's handler stands in for it. */
+void tv_recorder_stand_in(int signal_number, struct sigaction *action);
+
+/* The same action as the program knows it. */
+void tv_recorder_hide(struct sigaction *action);
 
 /* Tells the thread that looks after overflows; may be called in a signal handler. */
 void tv_recorder_tell_overflow(void);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/native/actions.h"
 #include "recorder/native/modules.h"
 #include "recorder/native/sampler_run.h"
 #include "recorder/native/traceview_record.h"
@@ -77,6 +78,7 @@ static void write_modules_in_children(void)
 
 static int start(const struct tv_recording_options *options)
 {
+    tv_actions_begin();
     tv_recorder_inside++;
     tv_modules_look();
     tv_recorder_inside--;
