@@ -8,13 +8,18 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "symbols/demangle.h"
 #include "symbols/elf.h"
 
 struct files {
     struct tv_namer namer; /* first: it is what the head knows */
     struct tv_lock lock;
     struct tv_elf **elfs;
+    char **names; /* the last parts of their paths */
     size_t count;
+    struct tv_demangler demangler;
+    char **written; /* what that has made, which lives as long as this */
+    size_t written_count, written_room;
 };
 
 static bool find(struct tv_namer *namer, uint64_t address, struct tv_address_place *place)
@@ -27,22 +32,77 @@ static bool find(struct tv_namer *namer, uint64_t address, struct tv_address_pla
         known = tv_elf_find(files->elfs[i], address, &found);
     tv_lock_leave(&files->lock);
     if (known)
-        *place = (struct tv_address_place){found.function, found.file, found.line};
+        *place = (struct tv_address_place){
+            .function = found.function, .file = found.file, .line = found.line};
+    return known;
+}
+
+static char *copy(const uint8_t *text, size_t length)
+{
+    char *made = tv_alloc(length + 1, 1);
+    if (length > 0)
+        memcpy(made, text, length);
+    return made;
+}
+
+static struct tv_bytes keep(struct files *files, struct tv_bytes text)
+{
+    char *kept = copy(text.data, text.length);
+    files->written = tv_array_reserve(files->written, &files->written_room,
+                                      files->written_count + 1, sizeof(char *));
+    files->written[files->written_count++] = kept;
+    return (struct tv_bytes){(const uint8_t *)kept, text.length};
+}
+
+/* Names of recorded programs are those of the source, as `traceview record` writes them. */
+static void write_as_source(struct files *files, struct tv_address_place *place)
+{
+    struct tv_demangled written;
+    if (!tv_demangler_read(&files->demangler, place->function, &written))
+        return;
+    place->function = keep(files, written.name);
+    place->signature = keep(files, written.parameters);
+}
+
+static bool find_in(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
+                    struct tv_address_place *place)
+{
+    struct files *files = (struct files *)namer;
+    struct tv_elf_place found;
+    bool known = false;
+    tv_lock_enter(&files->lock);
+    for (size_t i = 0; i < files->count && !known; i++)
+        known = tv_bytes_equal(tv_bytes_of(files->names[i]), file) &&
+                tv_elf_find_own(files->elfs[i], address, &found);
+    if (known) {
+        *place = (struct tv_address_place){
+            .function = found.function, .file = found.file, .line = found.line};
+        write_as_source(files, place);
+    }
+    tv_lock_leave(&files->lock);
     return known;
 }
 
 static void release(struct tv_namer *namer)
 {
     struct files *files = (struct files *)namer;
-    for (size_t i = 0; i < files->count; i++)
+    for (size_t i = 0; i < files->count; i++) {
         tv_elf_free(files->elfs[i]);
+        tv_free(files->names[i]);
+    }
+    for (size_t i = 0; i < files->written_count; i++)
+        tv_free(files->written[i]);
+    tv_demangler_release(&files->demangler);
     tv_lock_release(&files->lock);
+    tv_free(files->written);
+    tv_free(files->names);
     tv_free(files->elfs);
     tv_free(files);
 }
 
 /* What is behind the last '@' is the base, unless it is no number: then it belongs to the name. */
-static enum tv_status open_word(const char *word, struct tv_elf **elf, struct tv_error *err)
+static enum tv_status open_word(const char *word, struct tv_elf **elf, char **name,
+                                struct tv_error *err)
 {
     const char *at = strrchr(word, '@');
     uint64_t base = TV_ELF_UNMOVED;
@@ -54,7 +114,10 @@ static enum tv_status open_word(const char *word, struct tv_elf **elf, struct tv
                        "--symbols: expected ELF or ELF@BASE, found '%.100s'", word);
     memcpy(path, word, length);
     path[length] = '\0';
-    return tv_elf_read(path, based ? base : TV_ELF_UNMOVED, elf, err);
+    enum tv_status status = tv_elf_read(path, based ? base : TV_ELF_UNMOVED, elf, err);
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    *name = status == TV_OK ? copy((const uint8_t *)last, strlen(last)) : NULL;
+    return status;
 }
 
 enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **namer,
@@ -65,11 +128,13 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
         return TV_OK;
     struct files *files = tv_alloc(1, sizeof *files);
     enum tv_status status = TV_OK;
-    files->namer = (struct tv_namer){find, release};
+    files->namer = (struct tv_namer){find, find_in, release};
     files->elfs = tv_alloc(words->count, sizeof(struct tv_elf *));
+    files->names = tv_alloc(words->count, sizeof(char *));
     tv_lock_init(&files->lock);
     while (files->count < words->count && status == TV_OK) {
-        status = open_word(words->items[files->count], &files->elfs[files->count], err);
+        status = open_word(words->items[files->count], &files->elfs[files->count],
+                           &files->names[files->count], err);
         files->count += status == TV_OK;
     }
     if (status == TV_OK)

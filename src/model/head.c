@@ -132,6 +132,35 @@ uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *fr
     return tv_head_add_frame(head, &named);
 }
 
+/* Is the text the last part of the path? */
+static bool is_name_of(struct tv_bytes text, struct tv_bytes path)
+{
+    size_t rest = path.length - text.length;
+    return text.length > 0 && text.length <= path.length &&
+           memcmp(path.data + rest, text.data, text.length) == 0 &&
+           (rest == 0 || path.data[rest - 1] == '/');
+}
+
+uint32_t tv_head_add_recorded_frame(struct tv_head *head, const struct tv_frame *frame)
+{
+    struct tv_address_place place = {.line = 0};
+    struct tv_frame named = *frame;
+    struct tv_bytes text = tv_head_text(head, frame->name);
+    struct tv_bytes class_name = tv_head_text(head, frame->class_name);
+    uint64_t address;
+    if (head->namer && tv_bytes_starts_with(text, TV_BYTES("0x")) &&
+        is_name_of(class_name, tv_head_text(head, frame->file)) && tv_parse_hex(text, &address) &&
+        head->namer->find_in(head->namer, class_name, address, &place) &&
+        place.function.length > 0) {
+        named.name = tv_head_string(head, place.function);
+        named.signature = tv_head_string(head, place.signature);
+        named.line = place.line;
+        if (place.file.length > 0)
+            named.file = tv_head_string(head, place.file);
+    }
+    return tv_head_add_frame(head, &named);
+}
+
 struct tv_bytes tv_head_find_metadata(const struct tv_head *head, uint32_t input, const char *key)
 {
     uint32_t string = tv_interner_find(head->strings, tv_bytes_of(key));

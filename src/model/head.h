@@ -120,7 +120,8 @@ struct tv_metadata {
 
 /* What stands at an address of the program that was traced. */
 struct tv_address_place {
-    struct tv_bytes function; /* empty: unknown, as below */
+    struct tv_bytes function;  /* empty: unknown, as below */
+    struct tv_bytes signature; /* of C++, where the function is written as in the source */
     struct tv_bytes file;
     int32_t line;
 };
@@ -129,6 +130,9 @@ struct tv_address_place {
  */
 struct tv_namer {
     bool (*find)(struct tv_namer *namer, uint64_t address, struct tv_address_place *place);
+    /* The same of an address within the program or library of that name. */
+    bool (*find_in)(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
+                    struct tv_address_place *place);
     void (*free)(struct tv_namer *namer);
 };
 
@@ -172,6 +176,10 @@ bool tv_head_find_address(const struct tv_head *head, struct tv_bytes text,
 /* The same as tv_head_add_frame of an entry of a stack: an address becomes what stands there. */
 uint32_t tv_head_add_stack_frame(struct tv_head *head, const struct tv_frame *frame,
                                  enum tv_stack_entry entry);
+
+/* The same of a method that a recorder may have left as an address within a file: the name
+ * "0x11ab", the file's name as the class and its path as the source. */
+uint32_t tv_head_add_recorded_frame(struct tv_head *head, const struct tv_frame *frame);
 
 /* The number of a string, added when new. */
 static inline uint32_t tv_head_string(struct tv_head *head, struct tv_bytes text)

@@ -287,7 +287,11 @@ static void find_line(Dwarf_Die *unit, uint64_t address, struct tv_elf_place *pl
 
 bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
 {
-    uint64_t own = address - elf->moved;
+    return tv_elf_find_own(elf, address - elf->moved, place);
+}
+
+bool tv_elf_find_own(struct tv_elf *elf, uint64_t own, struct tv_elf_place *place)
+{
     Dwarf_Die unit;
     *place = (struct tv_elf_place){.line = 0};
     if (own < elf->lowest || own >= elf->end)

@@ -32,4 +32,7 @@ struct tv_elf_place {
 /* False: nothing is known there.  The texts live as long as the file.  One thread at a time. */
 bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
 
+/* The same of an address of the file itself, wherever it was loaded. */
+bool tv_elf_find_own(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
+
 #endif

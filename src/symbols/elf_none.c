@@ -27,3 +27,11 @@ bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *plac
     (void)place;
     return false;
 }
+
+bool tv_elf_find_own(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
+{
+    (void)elf;
+    (void)address;
+    (void)place;
+    return false;
+}

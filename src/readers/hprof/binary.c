@@ -124,7 +124,7 @@ static bool take_frame(struct reading *reading, struct tv_cursor *cursor)
         .file = string_of(reading, file),
         .line = line == (uint32_t)LINE_NATIVE ? -2 : 0,
     };
-    tv_map_set(&reading->frames, id, tv_head_add_frame(reading->hprof->head, &frame));
+    tv_map_set(&reading->frames, id, tv_head_add_recorded_frame(reading->hprof->head, &frame));
     return true;
 }
 

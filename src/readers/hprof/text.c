@@ -136,7 +136,7 @@ uint32_t tv_hprof_frame_of(struct tv_hprof *hprof, struct tv_bytes text)
         text.length -= dot + 1;
     }
     frame.name = tv_head_string(hprof->head, text);
-    return tv_head_add_frame(hprof->head, &frame);
+    return tv_head_add_recorded_frame(hprof->head, &frame);
 }
 
 /* ---- Lines ---- */

@@ -129,7 +129,7 @@ uint32_t tv_mt_add_method(struct tv_mt_file *file, uint64_t id, const struct tv_
                           enum tv_mt_again again, uint64_t at)
 {
     uint32_t known = tv_map_find(&file->methods, id);
-    uint32_t index = tv_head_add_frame(file->head, frame);
+    uint32_t index = tv_head_add_recorded_frame(file->head, frame);
     if (known == index)
         return index;
     if (known == TV_NONE) {

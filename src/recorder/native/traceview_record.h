@@ -9,7 +9,14 @@
  *   by hand                  tvrec_method() once a function, tvrec_enter() and tvrec_exit() around
  *                            what it does
  *
- * The result is a method trace (.trace), for traceview, dmtracedump and Android Studio.  A sampler
+ * The result is a method trace (.trace), for traceview, dmtracedump and Android Studio.  `traceview
+ * record` gives its functions names and lines when the program has ended; without it they are
+ * addresses within their files, which
+ *
+ *   traceview convert --symbols ./program --symbols libmine.so app.trace -o named.trace
+ *
+ * names from the symbols and the DWARF of those files; profile, view and the others know --symbols
+ * too, of samples as well.  A sampler
  * instead looks at what the threads are doing at even intervals; see tvrec_sampler_new.
  *
  * Environment.  When TRACEVIEW_RECORD names a file, recording starts as the library is loaded and
