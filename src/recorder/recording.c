@@ -313,6 +313,8 @@ static int start(const struct tv_recording_options *options)
     tv_recorder_leave_children();
     atomic_store(&tv_recorder.ended, 0);
     atomic_store(&tv_recorder.spare_count, 0);
+    memset(tv_recorder.ended_ids, 0, sizeof tv_recorder.ended_ids);
+    tv_recorder.ended_at = 0;
     tv_recorder.pid = (int)getpid();
     tv_recorder.started = true;
     atomic_store(&tv_recorder.on, ++tv_recorder.generation);

@@ -143,6 +143,10 @@ struct tv_recorder {
     _Atomic int watcher;          /* the thread that waits for the end (finish.c), 0: none */
     _Atomic uint32_t own_threads; /* others of the recorder's */
 
+    uint32_t finished;                          /* threads that have ended and are in the list */
+    uint8_t ended_ids[TV_AREA_THREADS / 8 + 1]; /* a bit for each thread of the area */
+    uint32_t ended_at;                          /* where the search among them goes on */
+
     atomic_flag spare_lock;
     _Atomic uint32_t spare_count;
     struct tv_spare spares[TV_SPARES];

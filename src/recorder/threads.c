@@ -26,6 +26,7 @@ static struct tv_recorder_thread ended = {.finished = true};
 #define STREAM_PARTS 8u /* all that come by and by: 1/8 (1 + ln n) of the records */
 #define RING_PIECES 32u /* that a ring has, unless it is small */
 #define RING_LEAST 16u  /* records of a chunk, for the last one */
+#define ENDED_MOST 64u  /* threads that have ended and are not forgotten yet */
 
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
@@ -173,14 +174,17 @@ static void end_thread(struct tv_recorder_thread *self)
     if (takes_part(self)) {
         keep_name(self);
         tv_recorder_close_chunk(self);
+        tv_recorder.ended_ids[self->id >> 3] |= (uint8_t)(1u << (self->id & 7));
     }
+    bool is_main = self->tid == (int)getpid();
     take_handler_stack(self);
     self->finished = true;
+    tv_recorder.finished++;
     tv_recorder_self = &ended;
     atomic_store(&self->top, self->frames - 1);
     tv_recorder_let_go(self);
-    tv_recorder_unlock(&before);
-    if (self->tid == (int)getpid())
+    tv_recorder_unlock(&before); /* from here on it may be gone */
+    if (is_main)
         tv_recorder_tell_main_ended();
     tv_recorder_inside--;
 }
@@ -220,6 +224,8 @@ static struct tv_recorder_thread *new_thread(void)
     pthread_once(&end_once, make_key);
     pthread_setspecific(end_key, self);
     tv_recorder_lock(&before);
+    if (tv_recorder.finished >= ENDED_MOST)
+        tv_recorder_sweep();
     self->other = tv_recorder.threads;
     tv_recorder.threads = self;
     tv_recorder_unlock(&before);
@@ -238,6 +244,36 @@ static void lack_room(void)
 {
     if (atomic_exchange(&tv_recorder.area.head->overflow, 1) == 0)
         tv_recorder_tell_overflow();
+}
+
+/* The first of the threads that have ended, from where the last search has stopped, with records
+ * or without any; 0: there is none.  The lock is held. */
+static uint32_t find_ended(bool has_records)
+{
+    uint32_t threads = atomic_load(&tv_recorder.area.head->threads);
+    for (uint32_t i = 0; i < threads; i++) {
+        uint32_t id = tv_recorder.ended_at % threads + 1;
+        bool has_ended = tv_recorder.ended_ids[id >> 3] >> (id & 7) & 1;
+        if (has_ended && (tv_recorder.area.threads[id - 1].first_chunk != 0) == has_records)
+            return id;
+        tv_recorder.ended_at = id;
+    }
+    return 0;
+}
+
+/* A number of its own, or in a ring that of a thread of which nothing is left; 0: there is none. */
+static uint32_t find_id(void)
+{
+    struct tv_area_head *head = tv_recorder.area.head;
+    uint32_t threads = atomic_load(&head->threads), id;
+    if (threads < TV_AREA_THREADS) {
+        atomic_store(&head->threads, threads + 1);
+        return threads + 1;
+    }
+    if (head->full != TV_RECORDING_RING || (id = find_ended(false)) == 0)
+        return 0;
+    tv_recorder.ended_ids[id >> 3] &= (uint8_t) ~(1u << (id & 7));
+    return id;
 }
 
 /* The lock is held. */
@@ -263,21 +299,19 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     if (!self->records)
         return true;
     struct tv_area_head *head = tv_recorder.area.head;
-    uint32_t before = atomic_load(&head->threads);
     self->words = head->words;
     self->counter = head->counter;
     self->wall = head->clock != TV_RECORDING_CPU;
     self->cpu = head->clock != TV_RECORDING_WALL;
     self->quick = self->counter && self->wall && !self->cpu;
-    self->records = before < TV_AREA_THREADS;
+    self->id = find_id();
+    self->records = self->id != 0;
     if (!self->records) {
         lack_room();
         return false;
     }
-    self->id = before + 1;
     keep_name(self);
-    tv_recorder.area.threads[before].cpu_start = tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    atomic_store(&head->threads, before + 1);
+    tv_recorder.area.threads[self->id - 1].cpu_start = tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return true;
 }
 
@@ -399,7 +433,21 @@ static uint32_t find_size(const struct tv_recorder_thread *self)
     return more < RING_LEAST ? 0 : least_of(most, more);
 }
 
-/* In a ring a thread that has its part takes its own oldest chunk. */
+/* The oldest chunk of a thread that has ended, in a ring; 0: there is none. */
+static uint32_t take_over(struct tv_recorder_thread *self)
+{
+    sigset_t before;
+    tv_recorder_lock(&before);
+    uint32_t ended_id = takes_part(self) ? find_ended(true) : 0;
+    uint32_t chunk = ended_id != 0 ? tv_area_recycle(&tv_recorder.area, ended_id) : 0;
+    if (chunk != 0)
+        tv_recorder.area.chunks[chunk - 1].thread = self->id;
+    tv_recorder_unlock(&before);
+    return chunk;
+}
+
+/* In a ring a thread that has its part takes its own oldest chunk; one that has hardly any takes
+ * those of threads that have ended. */
 static uint32_t find_chunk(struct tv_recorder_thread *self, uint32_t size, uint32_t least)
 {
     struct tv_area *area = &tv_recorder.area;
@@ -408,7 +456,10 @@ static uint32_t find_chunk(struct tv_recorder_thread *self, uint32_t size, uint3
         chunk = tv_area_claim(area, self->id, size);
     if (chunk == 0 && size > 0)
         chunk = take_spare(self, least);
-    if (chunk == 0 && area->head->full == TV_RECORDING_RING)
+    bool rings = area->head->full == TV_RECORDING_RING;
+    if (chunk == 0 && rings && self->owned < area->head->records / RING_PIECES)
+        chunk = take_over(self);
+    if (chunk == 0 && rings)
         return tv_area_recycle(area, self->id);
     if (chunk != 0)
         self->owned += area->chunks[chunk - 1].count;
@@ -523,6 +574,7 @@ bool tv_recorder_more(struct tv_recorder_thread *self)
 void tv_recorder_sweep(void)
 {
     struct tv_recorder_thread **link = &tv_recorder.threads;
+    tv_recorder.finished = 0;
     while (*link) {
         struct tv_recorder_thread *thread = *link;
         tv_recorder.dropped += atomic_exchange(&thread->dropped, 0);

@@ -34,6 +34,7 @@ void jump_over(void);
 void after_jump(void);
 void jump_to(void);
 void *thread_main(void *unused);
+void *thread_busy(void *unused);
 void busy(void);
 void settle(void);
 void leave_by_jump(int number);
@@ -96,6 +97,12 @@ CALL void *thread_main(void *unused)
     return NULL;
 }
 
+CALL void *thread_busy(void *unused)
+{
+    busy();
+    return unused;
+}
+
 CALL void on_alarm(int number)
 {
     (void)number;
@@ -142,6 +149,22 @@ OFF static void run_crowd(unsigned count)
         pthread_create(&threads[i], NULL, stay, &barrier);
     for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+}
+
+/* One after another, far more than there are numbers for; and what they leave in memory. */
+OFF static int run_sequence(int count)
+{
+    char text[256] = "";
+    for (int i = 0; i < count; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, thread_busy, NULL) != 0)
+            return 20;
+        pthread_join(thread, NULL);
+    }
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fgets(text, sizeof text, file))
+        printf("%ld\n", strtol(strchr(text, ' '), NULL, 10));
+    return file ? fclose(file) : 21;
 }
 
 /* Again and again a handler leaves what it has interrupted, which mostly is a hook: of a small
@@ -364,6 +387,8 @@ OFF int main(int argc, char **argv)
         run_threads(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 4);
     if (strcmp(word, "fork") == 0)
         in_child();
+    if (strcmp(word, "sequence") == 0 && run_sequence(66000) != 0)
+        return 20;
     if (strcmp(word, "loads") == 0)
         load_until_end(argv[2]);
     if (strcmp(word, "rawfork") == 0 && in_raw_child() != 42)
