@@ -109,6 +109,18 @@ static int find_path(const char *path)
     return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : 0;
 }
 
+/* Absolute too.  Its length, or an error. */
+static int find_spool(const char *path)
+{
+    char folder[TV_AREA_PATH] = "", *to = tv_recorder.spool;
+    bool is_relative = path && path[0] != '\0' && path[0] != '/';
+    if (is_relative && !getcwd(folder, sizeof folder))
+        return -errno;
+    int length =
+        snprintf(to, TV_AREA_PATH, "%s%s%s", folder, is_relative ? "/" : "", path ? path : "");
+    return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : length;
+}
+
 static int copy_options(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
@@ -116,11 +128,10 @@ static int copy_options(const struct tv_recording_options *options)
     if (!options->path || options->path[0] == '\0' || bytes < TV_RECORDING_BUFFER_LEAST ||
         bytes > TV_RECORDING_BUFFER_LIMIT)
         return -EINVAL;
-    int spool = snprintf(to->spool, sizeof to->spool, "%s", options->spool ? options->spool : "");
-    int failed = find_path(options->path);
+    int failed = find_path(options->path), spool = find_spool(options->spool);
     int part = snprintf(to->part, sizeof to->part, "%s.part", to->path);
-    if (failed != 0)
-        return failed;
+    if (failed != 0 || spool < 0)
+        return failed != 0 ? failed : spool;
     /* Room for a number in the name, twice. */
     if ((size_t)part + 32 >= sizeof to->part || (size_t)spool + 64 >= sizeof to->spool)
         return -ENAMETOOLONG;

@@ -387,6 +387,10 @@ OFF int main(int argc, char **argv)
         run_threads(argc > 2 ? (int)strtol(argv[2], NULL, 10) : 4);
     if (strcmp(word, "fork") == 0)
         in_child();
+    if (strncmp(word, "away", 4) == 0 && chdir("/") != 0)
+        return 22;
+    if (strcmp(word, "away_fork") == 0)
+        in_child();
     if (strcmp(word, "sequence") == 0 && run_sequence(66000) != 0)
         return 20;
     if (strcmp(word, "loads") == 0)
