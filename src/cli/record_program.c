@@ -293,9 +293,29 @@ static void leave_part(const struct tv_record_plan *plan)
         return; /* that there is no file is told anyway */
 }
 
+/* Is there a whole trace that could not get its name: its process had another root by then, or
+ * other rights? */
+static bool has_no_name(const struct tv_record_plan *plan, char *part, size_t size)
+{
+    static const char magic[] = "*version";
+    char found[sizeof magic - 1] = "";
+    snprintf(part, size, "%s.part", plan->output);
+    int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_trace = file >= 0 && read(file, found, sizeof found) == (ssize_t)sizeof found &&
+                    memcmp(found, magic, sizeof found) == 0;
+    if (file >= 0)
+        close(file);
+    return is_trace;
+}
+
 static enum tv_status not_written(const struct tv_record_plan *plan, int code, struct tv_error *err)
 {
     const char *spool = plan->spool;
+    char part[TV_RECORD_PATH + 8];
+    if (has_no_name(plan, part, sizeof part))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "%s: the program could not give the trace its name (exit code %d): it is %s",
+                       plan->output, code, part);
     if (plan->way == TV_RECORD_INHERITED)
         tv_fail(
             err, TV_ERR_IO, TV_NO_OFFSET,

@@ -40,6 +40,19 @@ bool tv_kept_is_there(const struct tv_kept *kept)
     return stat(kept->path, &found) == 0 && is(kept, &found);
 }
 
+static bool is_ours(const struct tv_kept *kept, int file)
+{
+    struct stat found;
+    return file >= 0 && fstat(file, &found) == 0 && is(kept, &found);
+}
+
+bool tv_kept_is_anywhere(const struct tv_kept *kept)
+{
+    struct stat found;
+    return tv_kept_is_there(kept) || (kept->file >= 0 && fstat(kept->file, &found) == 0 &&
+                                      is(kept, &found) && found.st_nlink > 0);
+}
+
 static int take(struct tv_kept *kept, int file)
 {
     struct stat found;
@@ -75,24 +88,20 @@ int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode)
     return failed;
 }
 
-static bool is_ours(const struct tv_kept *kept, int file)
-{
-    struct stat found;
-    return file >= 0 && fstat(file, &found) == 0 && is(kept, &found);
-}
-
-/* False: it is lost. */
-static bool find(struct tv_kept *kept)
+/* 0, or why it is lost. */
+static int find(struct tv_kept *kept)
 {
     if (is_ours(kept, kept->file))
-        return true;
+        return 0;
     kept->file = -1;
     int file = open(kept->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file >= 0 && is_ours(kept, file))
+    if (file < 0)
+        return errno == EACCES || errno == EPERM ? -errno : -EBADF;
+    if (is_ours(kept, file))
         kept->file = move_high(file);
-    else if (file >= 0)
+    else
         close(file);
-    return kept->file >= 0;
+    return kept->file >= 0 ? 0 : -EBADF;
 }
 
 static sigset_t limit_signal(void)
@@ -129,8 +138,8 @@ int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
     struct tv_kept_limit limit;
-    if (kept->error == 0 && size > 0 && !find(kept))
-        kept->error = -EBADF;
+    if (kept->error == 0 && size > 0)
+        kept->error = find(kept);
     tv_kept_begin_growing(&limit);
     while (size > 0 && kept->error == 0) {
         ssize_t wrote = pwrite(kept->file, from, size, (off_t)kept->size);

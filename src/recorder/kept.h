@@ -34,11 +34,14 @@ struct tv_kept {
 int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode);
 
 /* Adds bytes at the end.  0 or its error, which stays: -EBADF when the program has closed it and
- * it lies no more where it was. */
+ * it lies no more where it was; -EACCES or -EPERM when it may not be opened again. */
 int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size);
 
 /* Is it what lies under its path? */
 bool tv_kept_is_there(const struct tv_kept *kept);
+
+/* Does it lie anywhere?  Its path may lead elsewhere for who has changed its root or its rights. */
+bool tv_kept_is_anywhere(const struct tv_kept *kept);
 
 /* Closes the descriptor if it is ours still. */
 void tv_kept_close(struct tv_kept *kept);

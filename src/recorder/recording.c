@@ -415,7 +415,7 @@ static int write_file(void)
  * written only a stream's begin can be read. */
 static int name_file(int failed)
 {
-    bool there = tv_kept_is_there(&tv_recorder.file), written = failed == 0;
+    bool there = tv_kept_is_anywhere(&tv_recorder.file), written = failed == 0;
     if (failed == 0 && !there)
         failed = -EBADF;
     if (failed == 0)
