@@ -60,10 +60,15 @@ static enum tv_status recover(const struct tv_settings *settings, const char *fo
     enum tv_status status = tv_native_names_resolve(path, err);
     if (status != TV_OK)
         return status;
-    unlink(spool);
-    unlink(names);
     if (!settings->quiet)
         printf("%s: %" PRIu64 " records of %u threads\n", path, info.records, info.threads);
+    if (info.lost > 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "%s: %" PRIu64 " records are missing, for the streamed file is cut or gone; "
+                       "the spool stays",
+                       path, info.lost);
+    unlink(spool);
+    unlink(names);
     return TV_OK;
 }
 

@@ -74,6 +74,7 @@ struct tv_recording_info {
     uint32_t threads;
     uint32_t overhead_ns; /* what a reading of the clocks costs */
     bool overflow;
+    uint64_t lost; /* records of a recovered stream that were in its file, which is cut or gone */
 };
 
 /* Opens the file now, so that a bad path is known now.  -EBUSY: there is a recording; -EINVAL: no

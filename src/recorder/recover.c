@@ -134,22 +134,25 @@ static bool is_streamed(int file)
            memcmp(magic, "SLOW", sizeof magic) == 0;
 }
 
-/* What the process had written of a streamed file, as far as it had said so; false: it is not
- * there. */
-static bool copy_streamed(struct tv_trace_job *job, const char *part, uint64_t bytes)
+/* What the process had written of a streamed file, as far as it had said so and it is there: the
+ * number of its records.  False: it is not there. */
+static bool copy_streamed(struct tv_trace_job *job, const char *part, uint64_t bytes,
+                          uint64_t *records)
 {
     struct stat found;
     int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool whole = file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
-                 (uint64_t)found.st_size >= bytes && bytes >= TV_MT_HEADER_SIZE &&
-                 is_streamed(file);
-    void *at = whole ? mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    bool is_there = file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
+                    found.st_size >= (off_t)TV_MT_HEADER_SIZE && bytes >= TV_MT_HEADER_SIZE &&
+                    is_streamed(file);
+    size_t size =
+        is_there && (uint64_t)found.st_size < bytes ? (size_t)found.st_size : (size_t)bytes;
+    void *at = is_there ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     if (file >= 0)
         close(file);
     if (at == MAP_FAILED)
         return false;
-    tv_trace_stream_resume(job, at, (size_t)bytes);
-    munmap(at, (size_t)bytes);
+    *records = tv_trace_stream_resume(job, at, size);
+    munmap(at, size);
     return true;
 }
 
@@ -163,29 +166,29 @@ static void name_part(const struct tv_area_head *head, char *part, size_t size)
 }
 
 /* The file as it was, the records that had not come to it, and an end. */
-static int write_streamed(struct tv_trace_job *job)
+static int write_streamed(struct tv_trace_job *job, uint64_t *lost)
 {
+    uint64_t records = 0;
     const struct tv_area_head *head = job->area->head;
     struct tv_area_streamed done = head->streamed[atomic_load(&head->streamed_at) & 1];
     char part[TV_RECOVER_PATH + 32];
     name_part(head, part, sizeof part);
     if (head->scale.ns_per_tick > 0 && head->scale.ns_per_tick < 1e6)
         job->scale = head->scale;
-    job->written = done.records;
-    if (!copy_streamed(job, part, done.bytes)) {
-        job->written = 0;
+    if (!copy_streamed(job, part, done.bytes, &records))
         tv_trace_stream_begin(job);
-    }
+    job->written = records;
+    *lost = done.records > records ? done.records - records : 0;
     for (uint32_t i = 1; i <= atomic_load(&head->next_chunk); i++)
         if (i != done.chunk && job->area->chunks[i - 1].thread - 1 < atomic_load(&head->threads))
             tv_trace_stream_chunk(job, i);
     return tv_trace_stream_end(job);
 }
 
-static int write_records(struct tv_trace_job *job)
+static int write_records(struct tv_trace_job *job, uint64_t *lost)
 {
     bool streamed = job->area->head->full == TV_RECORDING_STREAM;
-    return streamed ? write_streamed(job) : tv_recorder_file_write(job);
+    return streamed ? write_streamed(job, lost) : tv_recorder_file_write(job);
 }
 
 /* What is left of the process's own file has nothing more. */
@@ -218,7 +221,7 @@ static void find_name(const struct tv_area_head *head, char *path)
     }
 }
 
-static int write_trace(struct tv_trace_job *job, const char *path)
+static int write_trace(struct tv_trace_job *job, const char *path, uint64_t *lost)
 {
     struct tv_kept file;
     char part[TV_RECOVER_PATH + 16];
@@ -229,7 +232,7 @@ static int write_trace(struct tv_trace_job *job, const char *path)
     if (failed != 0)
         return failed;
     job->sink = tv_sink_buffer_new(&file);
-    failed = job->sink ? write_records(job) : -ENOMEM;
+    failed = job->sink ? write_records(job, lost) : -ENOMEM;
     if (failed == 0)
         failed = tv_sink_buffer_flush(job->sink);
     tv_sink_buffer_free(job->sink);
@@ -237,7 +240,7 @@ static int write_trace(struct tv_trace_job *job, const char *path)
         failed = -errno;
     if (failed != 0)
         unlink(part);
-    else
+    else if (*lost == 0)
         remove_part(job->area->head);
     tv_kept_close(&file);
     return failed;
@@ -261,11 +264,13 @@ static int recover(struct tv_area *area, const char *output, char *path,
     add_homes();
     add_addresses(&addresses, methods.count);
     set_scale(&job);
-    int failed = write_trace(&job, path);
+    uint64_t lost = 0;
+    int failed = write_trace(&job, path, &lost);
     *info = (struct tv_recording_info){.records = job.written,
                                        .threads = atomic_load(&area->head->threads),
                                        .overhead_ns = area->head->overhead_ns,
-                                       .overflow = atomic_load(&area->head->overflow)};
+                                       .overflow = atomic_load(&area->head->overflow),
+                                       .lost = lost};
     tv_trace_job_release(&job);
     tv_method_list_free(&methods);
     tv_address_list_free(&addresses);

@@ -350,12 +350,16 @@ static size_t look_at_packet(struct tv_trace_job *job, const uint8_t *at, size_t
     return size <= left ? size : 0;
 }
 
-void tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, size_t size)
+uint64_t tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, size_t size)
 {
     size_t packet, at = TV_MT_HEADER_SIZE;
-    while (at < size && (packet = look_at_packet(job, bytes + at, size - at)) > 0)
+    uint64_t records = 0;
+    while (at < size && (packet = look_at_packet(job, bytes + at, size - at)) > 0) {
+        records += tv_le_get_u16(bytes + at) != TV_MT_STREAM_ESCAPE;
         at += packet;
-    tv_sink_buffer_put(job->sink, bytes, size);
+    }
+    tv_sink_buffer_put(job->sink, bytes, at);
+    return records;
 }
 
 static void put_method_packet(struct tv_trace_job *job, uint32_t number)

@@ -38,9 +38,9 @@ int tv_recorder_file_write(struct tv_trace_job *job);
 /* Streaming: the header of the file. */
 void tv_trace_stream_begin(struct tv_trace_job *job);
 
-/* Or goes on behind `size` bytes of one, as they were written: they go to the sink, and what they
- * have told is not told again. */
-void tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, size_t size);
+/* Or goes on behind `size` bytes of one, as they were written: they go to the sink up to the last
+ * whole packet, and what they have told is not told again.  The number of their records. */
+uint64_t tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, size_t size);
 
 /* The records of one chunk, with the methods that are new.  0 or an error. */
 int tv_trace_stream_chunk(struct tv_trace_job *job, uint32_t chunk);
