@@ -4,6 +4,7 @@
  *
  * Both are read by programs, so numbers and days are those of the C locale whatever the host's is.
  */
+#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 
@@ -167,8 +168,10 @@ bool tv_hprof_text_write(const struct tv_samples *samples, enum tv_hprof_dialect
         uselocale(before);
         fine = fflush(to) == 0 && !ferror(to);
     }
+    int error = errno;
     if (plain != (locale_t)0)
         freelocale(plain);
     free(order);
+    errno = error;
     return fine;
 }

@@ -65,6 +65,14 @@ void tv_recorder_say(const char *line)
     tv_kept_end_growing(&limit);
 }
 
+/* What a stream has written is left behind when it cannot go on. */
+static bool leaves_part(void)
+{
+    return tv_recorder.leaves_part ||
+           (tv_recorder.options.full == TV_RECORDING_STREAM && tv_recorder.file.error != 0 &&
+            tv_kept_is_there(&tv_recorder.file));
+}
+
 void tv_recorder_notice(enum tv_recording_notice notice, int error)
 {
     char line[2 * TV_AREA_PATH + 256], kept[TV_AREA_PATH + 64] = "";
@@ -73,7 +81,7 @@ void tv_recorder_notice(enum tv_recording_notice notice, int error)
         return;
     if (options->notify)
         options->notify(notice, options->arg);
-    if (tv_recorder.leaves_part)
+    if (leaves_part())
         snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.part);
     if (notice == TV_RECORDING_OVERFLOWED)
         snprintf(line, sizeof line, "traceview: the trace buffer %s\n",

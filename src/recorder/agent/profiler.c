@@ -343,13 +343,15 @@ int tv_profiler_write(struct tv_profiler *profiler, enum tv_agent_format format,
         return -EBUSY;
     pthread_mutex_lock(&profiler->lock);
     uint32_t depth = profiler->options.depth < 1 ? 0 : (uint32_t)profiler->options.depth;
+    errno = 0;
     bool fine = format == TV_AGENT_FORMAT_BINARY
                     ? tv_hprof_binary_write(&profiler->samples, depth, (uint64_t)now * 1000, to)
                     : tv_hprof_text_write(&profiler->samples, jdk ? TV_HPROF_JDK : TV_HPROF_ANDROID,
                                           now, to);
+    int error = fine ? 0 : errno != 0 ? -errno : -EIO;
     *counted = (struct tv_profiler_counts){profiler->samples.total, profiler->ticker.late};
     pthread_mutex_unlock(&profiler->lock);
-    return fine ? 0 : -EIO;
+    return error;
 }
 
 void tv_profiler_free(struct tv_profiler *profiler)

@@ -762,6 +762,15 @@ public class Facade {
         refusals();
     }
 
+    /** No file may become so large. */
+    static void limited() throws Exception {
+        File file = new File("limited.txt");
+        SamplingProfiler profiler =
+                new SamplingProfiler(4, SamplingProfiler.newArrayThreadSet(Thread.currentThread()));
+        fails(IOException.class, "File too large", () -> profiler.writeHprofData(file));
+        check(!file.exists(), file);
+    }
+
     public static void main(String[] arguments) throws Exception {
         int number = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
         switch (arguments[0]) {
@@ -781,6 +790,7 @@ public class Facade {
             case "trace": trace(); break;
             case "allocations": allocations(); break;
             case "refused": refused(); break;
+            case "limited": limited(); break;
             case "names": names(); break;
             case "wrong": wrong(); break;
             case "twice": twice(); break;

@@ -233,12 +233,19 @@ public final class SamplingProfiler {
      *
      * @param file is overwritten
      * @throws IllegalStateException it is started
-     * @throws IOException the file cannot be opened or written
+     * @throws IOException the file cannot be opened, or not be written, and then is gone
      */
     public void writeHprofData(File file) throws IOException {
         byte[] text = text();
         try (FileOutputStream out = new FileOutputStream(file)) {
-            out.write(text);
+            try {
+                out.write(text);
+            } catch (IOException e) {
+                if (file.isFile()) {
+                    file.delete(); // not a part of it, nor an empty one
+                }
+                throw e;
+            }
         }
     }
 
