@@ -14,6 +14,7 @@
 #include "recorder/quick.h"
 
 #define DEEP_FIRST ((size_t)64 << 10)
+#define DEEP_MADE UINT64_C(1)
 
 /* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
  */
@@ -91,37 +92,50 @@ static void unroll(struct tv_recorder_thread *self)
 static void unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 {
     while (self->known > count)
-        put(self, self->deep[--self->known] | TV_MT_UNROLL);
+        put(self, (self->deep[--self->known] & ~DEEP_MADE) | TV_MT_UNROLL);
     self->over = self->known;
     tv_recorder_set_limit(self);
 }
 
-/* Leaves the calls above the nearest entry of `word`; without one, all or none. */
-static void unroll_to(struct tv_recorder_thread *self, uint64_t word, bool all)
+/* Is it a call of `word`, and past super() if that is asked? */
+static bool is_call(const struct tv_recorder_frame *call, uint64_t word, bool made)
+{
+    return call->word == word && (!made || call->key == TV_FRAME_MADE);
+}
+
+static bool is_deep_call(uint64_t deep, uint64_t word, bool made)
+{
+    return made ? deep == (word | DEEP_MADE) : (deep & ~DEEP_MADE) == word;
+}
+
+/* Leaves the calls above the nearest entry of `word`; false: there is none. */
+static bool unroll_to(struct tv_recorder_thread *self, uint64_t word, bool made, bool all)
 {
     uint32_t deep = self->known;
     struct tv_recorder_frame *call = self->top;
-    while (deep > 0 && self->deep[deep - 1] != word)
+    while (deep > 0 && !is_deep_call(self->deep[deep - 1], word, made))
         deep--;
-    while (deep == 0 && call >= self->frames && call->word != word)
+    while (deep == 0 && call >= self->frames && !is_call(call, word, made))
         call--;
-    if (call < self->frames && !all)
-        return;
+    bool found = call >= self->frames;
+    if (!found && !all)
+        return false;
     if (self->over > deep)
         unroll_deep(self, deep);
     while (self->top != call)
         unroll(self);
+    return found;
 }
 
 static void leave(struct tv_recorder_thread *self, uint64_t word)
 {
     uint64_t entered = word & ~(uint64_t)TV_MT_ACTION_MASK;
     if (self->over == self->known)
-        unroll_to(self, entered, false);
+        (void)unroll_to(self, entered, false, false);
     if (self->over > self->known) {
         self->over--; /* one of which nothing is known */
     } else if (self->known > 0) {
-        self->known -= self->deep[self->known - 1] == entered;
+        self->known -= is_deep_call(self->deep[self->known - 1], entered, false);
         self->over = self->known;
     } else if (self->top->word == entered) {
         self->top--;
@@ -207,26 +221,43 @@ void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
     tv_recorder_let_go(self);
 }
 
-/* Is there anything to unroll for a call of `word`? */
-static bool is_on_top(struct tv_recorder_thread *self, uint64_t word)
-{
-    struct tv_recorder_frame *top = atomic_load_explicit(&self->top, memory_order_relaxed);
-    return self->over == 0 && (top->word == word || top < self->frames);
-}
-
-void tv_recorder_caught(uint64_t word)
+/* The call of `word` is the one that runs: those above it are left, or all when it is none of them.
+ * Then it is marked, if wanted. */
+static void come_back(uint64_t word, bool made, bool mark)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
     struct tv_recorder_thread *self = tv_recorder_self;
     /* A thread that has no part in the recording has no calls in it. */
-    if (on == 0 || !self || tv_recorder_generation_of(self) != on || is_on_top(self, word))
+    if (on == 0 || !self || tv_recorder_generation_of(self) != on)
+        return;
+    struct tv_recorder_frame *top = atomic_load_explicit(&self->top, memory_order_relaxed);
+    if (self->over == 0 && !mark && (top < self->frames || is_call(top, word, made)))
         return;
     self = begin_event(0);
     if (!self)
         return;
-    if (self->over == self->known)
-        unroll_to(self, word, true);
+    if (self->over == self->known && unroll_to(self, word, made, true) && mark) {
+        if (self->known > 0)
+            self->deep[self->known - 1] |= DEEP_MADE;
+        else
+            atomic_store_explicit(&self->top->key, TV_FRAME_MADE, memory_order_relaxed);
+    }
     tv_recorder_let_go(self);
+}
+
+void tv_recorder_caught(uint64_t word)
+{
+    come_back(word, false, false);
+}
+
+void tv_recorder_made(uint64_t word)
+{
+    come_back(word, false, true);
+}
+
+void tv_recorder_handled(uint64_t word)
+{
+    come_back(word, true, false);
 }
 
 /* 0 is no method: there was no memory for it. */

@@ -25,6 +25,12 @@ __attribute__((noinline)) void tv_recorder_leave_slowly(uint64_t word, uintptr_t
  * of the open ones it is older than the recording, and all are. */
 void tv_recorder_caught(uint64_t word);
 
+/* events.c: the constructor of `word` is past its super().  What it catches from there on is said
+ * by the second: it may have made its own class within super(), whose call has thrown and is left.
+ */
+void tv_recorder_made(uint64_t word);
+void tv_recorder_handled(uint64_t word);
+
 /* Where a native call lies on the stack, and 16 bits of where it returns to: larger for callers. */
 TV_INLINE uint64_t tv_quick_key(uintptr_t frame, uintptr_t site)
 {

@@ -48,6 +48,9 @@ struct tv_recorder_answer {
 /* A key that says: not on the native stack.  No place of that stack shows it to be gone. */
 #define TV_FRAME_STAYS UINT64_MAX
 
+/* The same of a constructor that is past its super(). */
+#define TV_FRAME_MADE (UINT64_MAX - 1)
+
 struct tv_recorder_frame {
     _Atomic uint64_t word; /* of the entry */
     _Atomic uint64_t key;  /* of quick.h, or TV_FRAME_STAYS */
@@ -76,7 +79,7 @@ struct tv_recorder_thread {
     uint32_t wanted, owned;                      /* records: of the next chunk, of all its chunks */
     uint32_t ends;                               /* how often its end was announced */
     uint32_t looks, looked_in;                   /* of left_behind.c */
-    uint64_t *deep;                              /* the words of calls above the last frame */
+    uint64_t *deep; /* the words of calls above the last frame; bit 0: as TV_FRAME_MADE */
     uint32_t known, deep_room; /* how many are there; less than `over`: there was no memory */
     void *handler_stack;       /* NULL: it has none of ours */
     _Atomic uint32_t dropped;

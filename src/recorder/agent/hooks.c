@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hooks.c - the class that rewritten methods call: four native methods.
+ * hooks.c - the class that rewritten methods call: six native methods.
  *
  * It is in the boot loader's unnamed module, which every module can read once its classes are
  * rewritten, and in a package of java.*, which every class loader passes to its parent: those of
@@ -22,7 +22,7 @@ enum { PUBLIC = 1, STATIC = 8, FINAL = 0x10, SUPER = 0x20, NATIVE = 0x100 };
 /* The thread was part of a recording. */
 static __thread bool joined __attribute__((tls_model("initial-exec")));
 
-#define HOOKS 4
+#define HOOKS 6
 
 static _Atomic(jmethodID) hooks[HOOKS];
 
@@ -98,6 +98,20 @@ static void JNICALL caught(JNIEnv *jni, jclass class, jint id)
     tv_recorder_caught((uint64_t)(uint32_t)id << 2);
 }
 
+static void JNICALL made(JNIEnv *jni, jclass class, jint id)
+{
+    (void)jni;
+    (void)class;
+    tv_recorder_made((uint64_t)(uint32_t)id << 2);
+}
+
+static void JNICALL handled(JNIEnv *jni, jclass class, jint id)
+{
+    (void)jni;
+    (void)class;
+    tv_recorder_handled((uint64_t)(uint32_t)id << 2);
+}
+
 static void put_text(struct tv_growing *out, const char *text)
 {
     tv_growing_put_u8(out, TV_CONSTANT_TEXT);
@@ -116,7 +130,7 @@ static void make_class(struct tv_growing *out)
 {
     tv_growing_put_u32(out, 0xCAFEBABE);
     tv_growing_put_u32(out, 49);
-    tv_growing_put_u16(out, 10);
+    tv_growing_put_u16(out, 6 + HOOKS);
     put_text(out, TV_AGENT_HOOKS);     /* 1 */
     put_class(out, 1);                 /* 2 */
     put_text(out, "java/lang/Object"); /* 3 */
@@ -126,6 +140,8 @@ static void make_class(struct tv_growing *out)
     put_text(out, "exit");             /* 7 */
     put_text(out, "unroll");           /* 8 */
     put_text(out, "caught");           /* 9 */
+    put_text(out, "made");             /* 10 */
+    put_text(out, "handled");          /* 11 */
     tv_growing_put_u16(out, PUBLIC | FINAL | SUPER);
     tv_growing_put_u16(out, 2);
     tv_growing_put_u16(out, 4);
@@ -143,9 +159,10 @@ static void make_class(struct tv_growing *out)
 /* JNI takes texts that may be written to, and the address of a function as that of an object. */
 static bool bind(JNIEnv *jni, jclass class)
 {
-    static char names[HOOKS][8] = {"enter", "exit", "unroll", "caught"};
+    static char names[HOOKS][8] = {"enter", "exit", "unroll", "caught", "made", "handled"};
     static char signature[] = "(I)V";
-    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {enter, leave, unroll, caught};
+    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {enter,  leave, unroll,
+                                                                caught, made,  handled};
     JNINativeMethod methods[HOOKS];
     for (unsigned i = 0; i < HOOKS; i++) {
         methods[i] = (JNINativeMethod){names[i], signature, NULL};

@@ -62,20 +62,25 @@ static unsigned add_pair(struct work *work, unsigned tag, unsigned first, unsign
     return add_constant(work);
 }
 
+static unsigned add_hook(struct work *work, unsigned class, unsigned signature, const char *name)
+{
+    unsigned text = add_text(work, name);
+    unsigned pair = add_pair(work, TV_CONSTANT_NAME_AND_TYPE, text, signature);
+    return add_pair(work, TV_CONSTANT_METHOD, class, pair);
+}
+
 static void add_constants(struct work *work)
 {
     unsigned hooks = add_class(work, work->plan->hooks);
     unsigned signature = add_text(work, "(I)V");
-    unsigned *const methods[] = {&work->constants.enter, &work->constants.exit,
-                                 &work->constants.unroll, &work->constants.caught};
-    static const char *const names[] = {"enter", "exit", "unroll", "caught"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        unsigned name = add_text(work, names[i]);
-        unsigned pair = add_pair(work, TV_CONSTANT_NAME_AND_TYPE, name, signature);
-        *methods[i] = add_pair(work, TV_CONSTANT_METHOD, hooks, pair);
-    }
+    work->constants.enter = add_hook(work, hooks, signature, "enter");
+    work->constants.exit = add_hook(work, hooks, signature, "exit");
+    work->constants.unroll = add_hook(work, hooks, signature, "unroll");
+    work->constants.caught = add_hook(work, hooks, signature, "caught");
     work->constants.throwable = add_class(work, "java/lang/Throwable");
     work->constants.frames = add_text(work, "StackMapTable");
+    work->constants.made = add_hook(work, hooks, signature, "made");
+    work->constants.handled = add_hook(work, hooks, signature, "handled");
 }
 
 static unsigned add_id(struct work *work, uint32_t id)

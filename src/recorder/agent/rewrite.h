@@ -7,16 +7,19 @@
  *   returns  exit(id)                         before each; jumps to a return land before it
  *   handlers caught(id)                       before each of its own; jumps to a handler land
  *                                             before it, which is harmless
+ *   super()  made(id), handled(id)            in a constructor with handlers behind super(): right
+ *                                             behind it, and before each in the place of caught
  *   end      catch (any): unroll(id), throw   over the whole body
  *
  * They are static methods (I)V of one class.  In a constructor the handler covers what follows the
  * call of this() or super(): no handler may see an object that is not yet one.  When that call
  * throws, the frame stays open, and whoever keeps the stack closes it when its caller unrolls, or
- * says that it has caught: then what lies above the caller's own nearest frame is gone.  (One that
- * makes its own class within super() and catches what comes of that has the inner call as its
- * nearest; that stays open until the outer one ends.)  Tables of
- * lines, variables and frames keep their meaning; annotations of types inside code are dropped, as
- * are tables that are not known.
+ * says that it has caught: then what lies above the caller's own nearest frame is gone; of frames
+ * of constructors past super() the nearest such.  (A constructor that makes its own class before
+ * super() is done, and catches there what the inner super() throws, or has it caught by a method
+ * without hooks, takes the inner frame for its own: then that is the one that ends, and the outer
+ * one when its caller does.)  Tables of lines, variables and frames keep their meaning; annotations
+ * of types inside code are dropped, as are tables that are not known.
  *
  * A method that would outgrow the limits (65535 bytes of code, jumps of 16 bits, the stack) stays
  * as it is, and so does one whose code is not understood.  Pure: no state, no output but the
@@ -36,7 +39,7 @@ struct tv_rewrite_method {
 };
 
 struct tv_rewrite_plan {
-    const char *hooks; /* class of the four, as in java/lang/String */
+    const char *hooks; /* class of the six, as in java/lang/String */
     /* The id of a method that can be rewritten, at least 1; 0 leaves it alone. */
     uint32_t (*id)(void *context, const struct tv_rewrite_method *method);
     void *context;

@@ -39,6 +39,13 @@ static const uint8_t *constructor_called(const struct tv_classfile *file, unsign
     return is ? method : NULL;
 }
 
+static void set_guard(struct tv_rewrite_code *code, uint32_t from)
+{
+    code->guard_from = from;
+    if (from < code->length && memchr(code->catches + from, true, code->length - from) != NULL)
+        code->made_at = from;
+}
+
 /* Objects that are made for the arguments of super() are counted: their constructors' calls come
  * first, the one that is left over is super() itself. */
 static void watch_constructor(struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
@@ -57,7 +64,7 @@ static void watch_constructor(struct tv_rewrite_code *code, uint32_t at, uint32_
     if (*made > 0)
         --*made;
     else if (calls_own_constructor(code, method, &called))
-        code->guard_from = at + bytes;
+        set_guard(code, at + bytes);
 }
 
 static bool lay_out(struct tv_rewrite_code *code)
@@ -70,6 +77,8 @@ static bool lay_out(struct tv_rewrite_code *code)
         enum tv_opcode_kind kind = tv_opcode_kind(code->at[at]);
         if (bytes == 0)
             return false;
+        if (at == code->made_at)
+            to += TV_HOOK_BYTES;
         code->map[at] = (uint32_t)to;
         if (code->catches[at])
             to += TV_HOOK_BYTES;
@@ -121,6 +130,7 @@ bool tv_rewrite_code_plan(struct tv_rewrite_code *code, struct tv_class_span att
         code->max_stack >= DEEPEST_STACK)
         return false;
     code->guard_from = code->is_constructor ? code->length : 0;
+    code->made_at = TV_NOWHERE;
     code->map = malloc(((size_t)code->length + 1) * sizeof code->map[0]);
     code->catches = calloc((size_t)code->length + 1, sizeof code->catches[0]);
     if (code->map == NULL || code->catches == NULL || !mark_handlers(code, cursor) ||
@@ -235,8 +245,11 @@ static bool put_instructions(const struct tv_rewrite_code *code, uint32_t id, un
     put_hook(out, id, push, code->constants->enter);
     for (uint32_t at = 0; at < code->length;) {
         uint32_t bytes = tv_opcode_length(code->at, at, code->length);
+        if (at == code->made_at)
+            put_hook(out, id, push, code->constants->made);
         if (code->catches[at])
-            put_hook(out, id, push, code->constants->caught);
+            put_hook(out, id, push,
+                     at >= code->made_at ? code->constants->handled : code->constants->caught);
         if (tv_opcode_kind(code->at[at]) == TV_OP_LEAVE)
             put_hook(out, id, push, code->constants->exit);
         if (!put_instruction(code, at, bytes, out))

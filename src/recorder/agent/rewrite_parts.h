@@ -20,6 +20,8 @@ struct tv_rewrite_constants {
     unsigned caught;
     unsigned throwable;
     unsigned frames; /* the text "StackMapTable" */
+    unsigned made;
+    unsigned handled;
 };
 
 struct tv_rewrite_code {
@@ -39,6 +41,8 @@ struct tv_rewrite_code {
     bool *catches;       /* of each old place: a handler starts there, so a hook stands before it */
     uint32_t handler;    /* new place of the handler: the end of what is kept */
     uint32_t guard_from; /* old place from which on the handler covers; `length`: not at all */
+    uint32_t made_at;    /* old place before which a constructor says that it is past super(); or
+                            TV_NOWHERE: it has no handlers behind */
 };
 
 /*

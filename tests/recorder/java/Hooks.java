@@ -22,7 +22,7 @@ public class Hooks {
     private static void leave(int id, int which) {
         // A constructor whose super() throws has no handler: it is closed when its caller unrolls.
         while (!stacks.get().isEmpty()) {
-            int top = stacks.get().pop();
+            int top = Math.abs(stacks.get().pop());
             count(top, top == id ? which : 2);
             if (top == id) {
                 return;
@@ -39,12 +39,27 @@ public class Hooks {
         leave(id, 2);
     }
 
-    /** What lies above the nearest call of the method is left by what it has caught. */
-    public static void caught(int id) {
+    private static void back(int id) {
         ArrayDeque<Integer> stack = stacks.get();
         while (stack.contains(id) && stack.peek() != id) {
-            count(stack.pop(), 2);
+            count(Math.abs(stack.pop()), 2);
         }
+    }
+
+    /** What lies above the nearest call of the method is left by what it has caught. */
+    public static void caught(int id) {
+        back(id);
+    }
+
+    /** The constructor is past super(): its call is turned over. */
+    public static void made(int id) {
+        back(id);
+        stacks.get().push(-stacks.get().pop());
+    }
+
+    /** What such a constructor has caught: those that were left in super() are none of them. */
+    public static void handled(int id) {
+        back(-id);
     }
 
     /** Lines "ID ENTERED EXITED UNROLLED", then "mismatches N". */

@@ -183,6 +183,36 @@ static void unrolls_what_was_caught(void **state)
     assert_events("+a +b +b ~b ~b +b ~b ~a +a -a");
 }
 
+/* A constructor, b, makes another one, and catches what that one's super() throws. */
+static void tells_constructors_apart(void **state)
+{
+    (void)state;
+    uint64_t b = (uint64_t)method_b << 2;
+    for (uint32_t deep = 0; deep < 2; deep++) {
+        struct tv_recording_info info;
+        uint32_t below = deep * TV_FRAMES;
+        char events[TEXT_SIZE] = "";
+        tv_recorder_made(b); /* nothing is recorded yet */
+        begin();
+        for (uint32_t i = 0; i < below; i++)
+            tv_recording_enter(method_a);
+        tv_recording_enter(method_b);
+        tv_recorder_made(b);
+        tv_recording_enter(method_b);
+        tv_recorder_handled(b);
+        tv_recorder_handled(b); /* nothing above it */
+        tv_recording_leave(method_b, TV_MT_EXIT);
+        for (uint32_t i = 0; i < below; i++)
+            tv_recording_leave(method_a, TV_MT_EXIT);
+        assert_int_equal(tv_recorder_depth_of(tv_recorder_self), 0);
+        tv_recording_enter(method_b);
+        tv_recorder_handled(b); /* began before */
+        end(&info, deep ? NULL : events);
+        assert_int_equal(info.records, 2 * below + 6);
+        assert_string_equal(events, deep ? "" : "+b +b ~b -b +b ~b");
+    }
+}
+
 static void unrolls_what_a_jump_left(void **state)
 {
     (void)state;
@@ -366,7 +396,8 @@ static void starts_and_stops_under_calls(void **state)
 UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(passes_over_no_method),
            cmocka_unit_test(knows_methods_by_their_texts),
            cmocka_unit_test(unrolls_what_an_exception_left),
-           cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(unrolls_what_a_jump_left),
+           cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(tells_constructors_apart),
+           cmocka_unit_test(unrolls_what_a_jump_left),
            cmocka_unit_test(knows_functions_in_one_frame),
            cmocka_unit_test(knows_ends_without_a_frame), cmocka_unit_test(mixes_with_calls_by_hand),
            cmocka_unit_test(goes_deeper_than_its_stack), cmocka_unit_test(unrolls_beyond_its_stack),
