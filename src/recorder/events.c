@@ -221,6 +221,19 @@ void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
     tv_recorder_let_go(self);
 }
 
+void tv_recorder_leave_all(void)
+{
+    uint32_t on = atomic_load(&tv_recorder.on);
+    struct tv_recorder_thread *self = tv_recorder_self;
+    if (on == 0 || !self || tv_recorder_generation_of(self) != on || !(self = begin_event(0)))
+        return;
+    if (self->over > 0)
+        unroll_deep(self, 0);
+    while (self->top >= self->frames)
+        unroll(self);
+    tv_recorder_let_go(self);
+}
+
 /* The call of `word` is the one that runs: those above it are left, or all when it is none of them.
  * Then it is marked, if wanted. */
 static void come_back(uint64_t word, bool made, bool mark)

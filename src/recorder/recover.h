@@ -15,8 +15,8 @@
 
 /* Writes the file that the recording was for, NAME.PID.trace when there is one of that name, or
  * `output` if not NULL; `path` (TV_RECOVER_PATH bytes) gets its name.  Of a streamed recording it
- * is what had been written, and what the spool has beyond it; where some of that is lost, its file stays.  -EINVAL: no spool, or a damaged one;
- * -EBUSY: it is being recorded. */
+ * is what had been written, and what the spool has beyond it; where some of that is lost, its file
+ * stays.  -EINVAL: no spool, or a damaged one; -EBUSY: it is being recorded. */
 int tv_recorder_recover(const char *spool, const char *names, const char *output, char *path,
                         struct tv_recording_info *info);
 

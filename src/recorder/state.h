@@ -200,6 +200,9 @@ bool tv_recorder_more(struct tv_recorder_thread *self);
 /* Forgets threads that have ended; the lock is held. */
 void tv_recorder_sweep(void);
 
+/* events.c: the calling thread ends, and with it the calls that it has not left (pthread_exit). */
+void tv_recorder_leave_all(void);
+
 /* What a thread has not used goes back; the lock is held or nobody else is there. */
 void tv_recorder_close_chunk(struct tv_recorder_thread *thread);
 

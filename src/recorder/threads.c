@@ -168,6 +168,7 @@ static void take_handler_stack(struct tv_recorder_thread *self)
 static void end_thread(struct tv_recorder_thread *self)
 {
     sigset_t before;
+    tv_recorder_leave_all();
     tv_recorder_inside++;
     tv_recorder_lock(&before);
     tv_recorder_hold(self);

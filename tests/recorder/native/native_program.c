@@ -34,6 +34,7 @@ void jump_over(void);
 void after_jump(void);
 void jump_to(void);
 void *thread_main(void *unused);
+void leave_thread(int n);
 void *thread_busy(void *unused);
 void busy(void);
 void settle(void);
@@ -97,6 +98,15 @@ CALL void *thread_main(void *unused)
     return NULL;
 }
 
+CALL void leave_thread(int n)
+{
+    if (n == 0)
+        pthread_exit(NULL);
+    if (n > 0)
+        leave_thread(n - 1);
+    busy();
+}
+
 CALL void *thread_busy(void *unused)
 {
     busy();
@@ -148,6 +158,21 @@ OFF static void run_crowd(unsigned count)
     for (unsigned i = 0; i < count; i++)
         pthread_create(&threads[i], NULL, stay, &barrier);
     for (unsigned i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+OFF static void *leave_deeply(void *unused)
+{
+    leave_thread(4);
+    return unused;
+}
+
+OFF static void run_leavers(void)
+{
+    pthread_t threads[10];
+    for (int i = 0; i < 10; i++)
+        pthread_create(&threads[i], NULL, leave_deeply, NULL);
+    for (int i = 0; i < 10; i++)
         pthread_join(threads[i], NULL);
 }
 
@@ -405,6 +430,8 @@ OFF int main(int argc, char **argv)
         return 22;
     if (strcmp(word, "away_fork") == 0)
         in_child();
+    if (strcmp(word, "leavers") == 0)
+        run_leavers();
     if (strcmp(word, "sequence") == 0 && run_sequence(66000) != 0)
         return 20;
     if (strcmp(word, "loads") == 0)
