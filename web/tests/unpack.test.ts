@@ -4,8 +4,9 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync, strFromU8, strToU8, zipSync, zlibSync, type Zippable } from 'fflate';
+import { BlobBytes, blobRoom } from '../src/engine/blobs';
 import type { Bytes, Room } from '../src/unpack/bytes';
-import { findZlib } from '../src/unpack/streams';
+import { findZlib, Refusal } from '../src/unpack/streams';
 import { Unpacking, type Judge } from '../src/unpack/unpack';
 
 class ArrayBytes implements Bytes {
@@ -204,4 +205,33 @@ test('what atrace -z prints is found behind its line, without the returns of a t
     assert.equal(found('x', printed)[0]?.[1].length, 6 + 900 + 18);
   }
   assert.equal(findZlib(strToU8('TRACE:\nno stream')), null);
+});
+
+/** What is said when the browser gives no byte of what `make` makes. */
+function refusalOf(make: () => Bytes): Refusal {
+  class NoReader {
+    readAsArrayBuffer(): ArrayBuffer {
+      throw new DOMException('no', 'NotReadableError');
+    }
+  }
+  Object.assign(globalThis, { FileReaderSync: NoReader });
+  try {
+    make().read(0, 4096);
+    throw new Error('it was read');
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  } finally {
+    Reflect.deleteProperty(globalThis, 'FileReaderSync');
+  }
+}
+
+test('a file that is gone is one thing, no room for what was unpacked another', () => {
+  const spool = blobRoom.spool();
+  spool.add(strToU8('trace 1'));
+  const unpacked = spool.finish();
+  assert.equal(refusalOf(() => unpacked).kind, 'memory');
+  assert.equal(refusalOf(() => unpacked.part(1, 3)).kind, 'memory');
+  assert.equal(refusalOf(() => blobRoom.join(unpacked, unpacked)).kind, 'memory');
+  assert.equal(refusalOf(() => new BlobBytes(new Blob(['trace 2']))).kind, 'io');
 });

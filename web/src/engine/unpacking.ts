@@ -4,7 +4,7 @@
 import type { Bytes } from '../unpack/bytes';
 import { Refusal } from '../unpack/streams';
 import { Unpacking, type Block, type Judge } from '../unpack/unpack';
-import { BlobBytes, blobOf, blobRoom } from './blobs';
+import { BlobBytes, blobOf, blobRoom, UnpackedBytes } from './blobs';
 import type { UnpackedPart } from './messages';
 import { Module } from './module';
 
@@ -85,9 +85,14 @@ export async function unpackFile(
   const judge = new ModuleJudge(module, (bytes) => (page = bytes));
   const inside = await gunzipped(file.data, told);
   // One of nothing known is said to be packed: it is looked at again.
-  const head = new Uint8Array((await inside?.slice(0, HEAD).arrayBuffer()) ?? []);
-  const known = inside !== null && (judge.knows(head, inside.size) || judge.isPage(head));
-  const bytes = new BlobBytes(known ? inside : file.data, told);
+  // Where the browser had no room for it nothing can be read, and the other way says so.
+  const first = await inside
+    ?.slice(0, HEAD)
+    .arrayBuffer()
+    .catch(() => null);
+  const head = new Uint8Array(first ?? []);
+  const known = inside !== null && first && (judge.knows(head, inside.size) || judge.isPage(head));
+  const bytes = known ? new UnpackedBytes(inside, told) : new BlobBytes(file.data, told);
   const { parts, notes } = new Unpacking(judge, blobRoom, { name: file.name, bytes }).run();
   return {
     notes,

@@ -13,7 +13,7 @@ export type Take = (bytes: Uint8Array) => boolean;
 export class Refusal extends Error {
   constructor(
     message: string,
-    readonly kind: 'unsupported' | 'limit' | 'memory' | 'syntax',
+    readonly kind: 'unsupported' | 'limit' | 'memory' | 'syntax' | 'io',
   ) {
     super(message);
   }
