@@ -7,6 +7,7 @@
 #include "cli/losses.h"
 #include "cli/output.h"
 #include "cli/selection.h"
+#include "writers/losses.h"
 #include "writers/piece.h"
 
 static const struct tv_option options[] = {
@@ -46,12 +47,12 @@ struct converting {
     struct tv_keep keep;
     enum to to;
     bool cpu;
+    struct tv_out losses;
 };
 
-static enum tv_status write_trace_file(const struct converting *c, struct tv_output *output,
+static enum tv_status write_trace_file(struct converting *c, struct tv_output *output,
                                        struct tv_error *err)
 {
-    const struct tv_settings *settings = c->settings;
     static const enum tv_trace_target targets[] = {
         [TO_V1] = TV_TRACE_V1,       [TO_V2] = TV_TRACE_V2,       [TO_V3] = TV_TRACE_V3,
         [TO_F2] = TV_TRACE_STREAM_1, [TO_F3] = TV_TRACE_STREAM_2,
@@ -59,27 +60,26 @@ static enum tv_status write_trace_file(const struct converting *c, struct tv_out
     struct tv_trace_file_options file = {targets[c->to], c->cpu, &c->keep, false};
     struct tv_trace_losses losses;
     enum tv_status status = tv_trace_file_write(&output->out, c->trace, &file, &losses, err);
-    if (status == TV_OK && !settings->quiet)
-        tv_losses_of_file(settings->files.items[0], c->trace, targets[c->to], &losses);
+    if (status == TV_OK)
+        tv_losses_of_file(&c->losses, c->trace, targets[c->to], &losses);
     return status;
 }
 
-static enum tv_status write_events(const struct converting *c, struct tv_output *output,
+static enum tv_status write_events(struct converting *c, struct tv_output *output,
                                    struct tv_error *err)
 {
-    const struct tv_settings *settings = c->settings;
     struct tv_cut cut = {&c->keep, INT64_MIN, INT64_MAX, false};
     struct tv_piece piece;
     struct tv_piece_losses losses;
     tv_piece_make(&piece, c->trace, &cut);
     enum tv_status status = tv_piece_write_events(&piece, &output->out, &losses, err);
     tv_piece_release(&piece);
-    if (status == TV_OK && !settings->quiet)
-        tv_losses_of_events(settings->files.items[0], c->trace, &losses);
+    if (status == TV_OK)
+        tv_losses_of_events(&c->losses, c->trace, &losses);
     return status;
 }
 
-static enum tv_status write_target(const struct converting *c, struct tv_error *err)
+static enum tv_status write_target(struct converting *c, struct tv_error *err)
 {
     const struct tv_settings *settings = c->settings;
     struct tv_output output;
@@ -109,9 +109,14 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
         status = tv_clock_choose(settings, tv_head_clocks(trace->head), &c.cpu, err);
     if (status != TV_OK)
         return status;
+    tv_out_init_memory(&c.losses);
     status = tv_keep_make(settings, trace, &c.keep, err);
     if (status == TV_OK)
         status = write_target(&c, err);
+    if (status == TV_OK && !settings->quiet)
+        tv_losses_tell(settings->files.items[0],
+                       (struct tv_bytes){c.losses.buffer, c.losses.length});
+    tv_out_release(&c.losses);
     tv_keep_release(&c.keep);
     return status;
 }

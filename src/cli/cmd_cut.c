@@ -8,6 +8,7 @@
 #include "cli/losses.h"
 #include "cli/output.h"
 #include "cli/selection.h"
+#include "writers/losses.h"
 #include "writers/piece.h"
 
 #include <string.h>
@@ -66,7 +67,6 @@ static enum tv_status write_piece(const struct tv_settings *settings, const stru
     struct tv_output output;
     struct tv_piece_losses losses;
     struct tv_error late = {0};
-    bool cpu;
     enum tv_status status = open_output(settings, file, &output, err);
     if (status != TV_OK)
         return status;
@@ -78,11 +78,11 @@ static enum tv_status write_piece(const struct tv_settings *settings, const stru
     }
     if (status != TV_OK || settings->quiet)
         return status;
-    const char *name = settings->files.items[0];
-    if (file)
-        tv_losses_of_file(name, piece->trace, tv_piece_target(piece->trace, &cpu), &losses.file);
-    else
-        tv_losses_of_events(name, piece->trace, &losses);
+    struct tv_out lines;
+    tv_out_init_memory(&lines);
+    tv_losses_of_piece(&lines, piece, file, &losses);
+    tv_losses_tell(settings->files.items[0], (struct tv_bytes){lines.buffer, lines.length});
+    tv_out_release(&lines);
     return TV_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/disguise.h"
 #include "cli/html_part.h"
 #include "cli/load.h"
+#include "cli/losses.h"
 #include "cli/output.h"
 #include "cli/selection.h"
 
@@ -48,6 +49,7 @@ static enum tv_status write_made(const struct tv_settings *settings, struct tv_h
 {
     struct tv_output output;
     struct tv_error late = {0};
+    struct tv_out losses = made->losses;
     struct tv_source *source = tv_spool_finish(made->spool);
     made->spool = NULL;
     enum tv_status status = tv_output_open_binary(&output, settings->output, settings->quiet, err);
@@ -58,6 +60,9 @@ static enum tv_status write_made(const struct tv_settings *settings, struct tv_h
             status = late.status;
         }
     }
+    if (status == TV_OK && !settings->quiet)
+        tv_losses_tell(settings->files.items[0], (struct tv_bytes){losses.buffer, losses.length});
+    tv_out_release(&losses);
     tv_source_free(source);
     return status;
 }
@@ -89,7 +94,7 @@ static enum tv_status make_of_wanted(const struct tv_html_part *part, bool whole
     if (status == TV_OK && !made->spool)
         status = tv_html_make_smaller(part, made, err);
     if (status != TV_OK)
-        tv_spool_free(made->spool);
+        tv_html_made_release(made);
     return status;
 }
 
@@ -130,6 +135,19 @@ static enum tv_status make_of_part(struct tv_html_part *part, struct tv_loading 
     return status;
 }
 
+/* Nobody gets a report that shows nothing but an error.  Takes the loading over. */
+static enum tv_status check_files(struct tv_loading *loading, struct tv_html_made *made,
+                                  struct tv_error *err)
+{
+    struct tv_trace *trace;
+    enum tv_status status = tv_load_build(loading, NULL, &trace, err);
+    if (status == TV_OK)
+        tv_trace_free(trace);
+    else
+        tv_html_made_release(made);
+    return status;
+}
+
 /* Other names are in the trace that is made, not in its files. */
 static bool is_part(const struct tv_settings *settings)
 {
@@ -154,10 +172,12 @@ static enum tv_status write_html(const struct tv_settings *settings, struct tv_e
         return status;
     if (!is_part(settings))
         status = make_of_files(settings, loading, &made, err);
-    if (status == TV_OK && !made.spool)
-        status = make_of_part(&part, loading, made.too_large, &made, err);
-    else
+    if (status != TV_OK)
         tv_load_close(loading);
+    else if (made.spool)
+        status = check_files(loading, &made, err);
+    else
+        status = make_of_part(&part, loading, made.too_large, &made, err);
     return status == TV_OK ? write_made(settings, &made, err) : status;
 }
 

@@ -2,9 +2,9 @@
 #include "cli/html_part.h"
 
 #include "base/bytes.h"
-#include "cli/losses.h"
 #include "cli/reporter.h"
 #include "cli/selection.h"
+#include "writers/losses.h"
 #include "writers/part_note.h"
 #include "writers/piece.h"
 
@@ -18,11 +18,20 @@ static enum tv_status add_to_made(void *context, struct tv_bytes bytes, struct t
     return tv_spool_add(made->spool, bytes, err);
 }
 
+void tv_html_made_release(struct tv_html_made *made)
+{
+    if (made->spool)
+        tv_out_release(&made->losses);
+    tv_spool_free(made->spool);
+    made->spool = NULL;
+}
+
 enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_report *report,
                             struct tv_html_made *made, struct tv_error *err)
 {
     struct tv_out out;
     *made = (struct tv_html_made){.spool = tv_spool_new("the report"), .most = settings->max_size};
+    tv_out_init_memory(&made->losses);
     tv_out_init(&out, add_to_made, made);
     enum tv_status status = tv_reporter_write(report, &out, err);
     if (status == TV_OK)
@@ -33,19 +42,6 @@ enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_
     tv_spool_free(made->spool);
     made->spool = NULL;
     return made->too_large ? TV_OK : status;
-}
-
-static void tell_losses(const struct tv_settings *settings, const struct tv_piece *piece, bool file,
-                        const struct tv_piece_losses *losses)
-{
-    const char *name = settings->files.items[0];
-    bool cpu;
-    if (settings->quiet)
-        return;
-    if (file)
-        tv_losses_of_file(name, piece->trace, tv_piece_target(piece->trace, &cpu), &losses->file);
-    else
-        tv_losses_of_events(name, piece->trace, losses);
 }
 
 struct making {
@@ -70,7 +66,7 @@ bool tv_html_is_chosen(const struct tv_settings *settings)
 
 /* What is told of the piece: as text with a NUL behind it. */
 static void write_note(const struct tv_html_part *part, const struct tv_piece *piece,
-                       struct tv_out *out)
+                       const struct tv_out *losses, struct tv_out *out)
 {
     const struct tv_settings *settings = part->settings;
     const struct tv_part_choice choices[] = {
@@ -79,7 +75,7 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
         {"categories", settings->categories.items, settings->categories.count},
         {"filter", &settings->filter, settings->filter ? 1 : 0},
     };
-    const struct tv_part told = {
+    const struct tv_part_facts told = {
         .chosen = tv_html_is_chosen(settings) || part->share > 0,
         .from = piece->cut->from,
         .to = piece->cut->to,
@@ -90,19 +86,20 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
         .all = part->whole->slice_count,
         .hashed = settings->hash_names,
         .stripped = part->disguised && part->disguise.strip_args,
+        .losses = {losses->buffer, losses->length},
     };
     tv_part_note(out, &told);
     tv_out_char(out, '\0');
 }
 
 static enum tv_status write_piece(const struct tv_html_part *part, const struct tv_piece *piece,
-                                  struct tv_source *source, struct tv_html_made *made,
-                                  struct tv_error *err)
+                                  struct tv_source *source, const struct tv_out *losses,
+                                  struct tv_html_made *made, struct tv_error *err)
 {
     char hash[TV_DISGUISE_ROOM];
     struct tv_out note;
     tv_out_init_memory(&note);
-    write_note(part, piece, &note);
+    write_note(part, piece, losses, &note);
     struct tv_report_file file = {.source = source, .name = tv_source_name(source)};
     struct tv_report report = {.files = &file, .count = 1};
     if (note.length > 1)
@@ -121,17 +118,23 @@ static enum tv_status make_of_piece(const struct tv_html_part *part, const struc
 {
     bool file = !tv_rewrite_can(piece->trace);
     struct making made_of = {.piece = piece};
-    const struct tv_view_making making = {write_any, &made_of, part->settings->files.items[0]};
+    const struct tv_view_making making = {write_any, NULL, &made_of,
+                                          part->settings->files.items[0]};
     struct tv_source *source = NULL;
     enum tv_status status = tv_piece_check(piece, file, err);
     if (status == TV_OK)
         status = tv_reporter_make(&making, &source, err);
     if (status != TV_OK)
         return status;
-    status = write_piece(part, piece, source, made, err);
+    struct tv_out losses;
+    tv_out_init_memory(&losses);
+    tv_losses_of_piece(&losses, piece, file, &made_of.losses);
+    status = write_piece(part, piece, source, &losses, made, err);
     tv_source_free(source);
-    if (status == TV_OK && made->spool)
-        tell_losses(part->settings, piece, file, &made_of.losses);
+    if (made->spool)
+        made->losses = losses;
+    else
+        tv_out_release(&losses);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #define TV_CLI_HTML_PART_H
 
 #include "base/file.h"
+#include "base/out.h"
 #include "cli/options.h"
 #include "report/report.h"
 #include "writers/disguise.h"
@@ -15,7 +16,11 @@ struct tv_html_made {
     struct tv_spool *spool;
     uint64_t size, most; /* most: 0: any size */
     bool too_large;
+    struct tv_out losses; /* of a part, a line each; with the spool alone */
 };
+
+/* What is in it, if anything. */
+void tv_html_made_release(struct tv_html_made *made);
 
 /* The report in a spool; one that is too large is no failure, and there is none then. */
 enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_report *report,

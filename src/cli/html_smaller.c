@@ -31,7 +31,7 @@ static enum tv_status climb(const struct tv_html_part *part, const struct ladder
             continue;
         }
         if (tried.spool) {
-            tv_spool_free(made->spool);
+            tv_html_made_release(made);
             *made = tried;
         }
         high = middle;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.h - what a trace could not be written as, on standard error, a line each.
+ * losses.h - what a trace could not be written as (writers/losses.h), on standard error.
  */
 #ifndef TV_CLI_LOSSES_H
 #define TV_CLI_LOSSES_H
 
-#include "writers/piece.h"
+#include "base/types.h"
 
-/* `name`: of the input; `trace`: all that was read. */
-void tv_losses_of_file(const char *name, const struct tv_trace *trace, enum tv_trace_target target,
-                       const struct tv_trace_losses *losses);
-void tv_losses_of_events(const char *name, const struct tv_trace *trace,
-                         const struct tv_piece_losses *losses);
+/* Prints the lines; `name`: of the input. */
+void tv_losses_tell(const char *name, struct tv_bytes lines);
 
 #endif

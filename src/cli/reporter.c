@@ -49,14 +49,21 @@ enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_s
     return status;
 }
 
-static enum tv_status write_made(const struct tv_view_making *making, const char *note,
-                                 struct tv_out *out, struct tv_error *err)
+static enum tv_status write_made(const struct tv_view_making *making, struct tv_out *out,
+                                 struct tv_error *err)
 {
     struct tv_view_file file = {.source = NULL};
+    struct tv_out note;
     enum tv_status status = tv_reporter_make(making, &file.source, err);
     if (status != TV_OK)
         return status;
-    status = write_files(&file, 1, note, out, err);
+    tv_out_init_memory(&note);
+    if (making->note)
+        making->note(making->context, &note);
+    bool any = note.length > 0;
+    tv_out_char(&note, '\0');
+    status = write_files(&file, 1, any ? (const char *)note.buffer : NULL, out, err);
+    tv_out_release(&note);
     tv_source_free(file.source);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "view/state.h"
+#include "writers/losses.h"
 #include "writers/part_note.h"
 #include "writers/piece.h"
 
@@ -44,15 +45,34 @@ static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_
 /* Of threads no more are named. */
 #define NAMED 16
 
-static void write_note(const struct tv_view *view, const struct tv_parameters *parameters,
-                       const struct tv_piece *piece, struct tv_out *out)
+struct reporting {
+    const struct tv_view *view;
+    const struct tv_parameters *parameters;
+    const struct tv_piece *piece;
+    struct tv_piece_losses losses;
+};
+
+/* Whether the piece is written as a method trace. */
+static bool is_file(const struct tv_piece *piece)
 {
+    return !tv_rewrite_can(piece->trace);
+}
+
+/* As a making's function. */
+static void write_note(void *context, struct tv_out *out)
+{
+    const struct reporting *reporting = context;
+    const struct tv_view *view = reporting->view;
+    const struct tv_piece *piece = reporting->piece;
     const struct tv_head *head = view->trace->head;
     const bool *threads = piece->cut->keep->threads;
-    struct tv_bytes text = tv_parameter_text(parameters, "filter");
+    struct tv_bytes text = tv_parameter_text(reporting->parameters, "filter");
     char *filter = tv_alloc(text.length + 1, 1);
     const char *words[NAMED + 1], *const terms[] = {filter};
     struct tv_part_choice choices[] = {{"threads", words, 0}, {"filter", terms, text.length > 0}};
+    struct tv_out losses;
+    tv_out_init_memory(&losses);
+    tv_losses_of_piece(&losses, piece, is_file(piece), &reporting->losses);
     if (text.length > 0)
         memcpy(filter, text.data, text.length);
     for (uint32_t i = 0; threads && i < head->thread_count && choices->count <= NAMED; i++)
@@ -60,7 +80,7 @@ static void write_note(const struct tv_view *view, const struct tv_parameters *p
             words[choices->count++] = (const char *)tv_head_text(head, head->threads[i].name).data;
     if (choices->count > NAMED)
         words[NAMED] = "and others";
-    struct tv_part part = {
+    struct tv_part_facts part = {
         .chosen = piece->made || view->whole,
         .from = piece->cut->from,
         .to = piece->cut->to,
@@ -68,19 +88,20 @@ static void write_note(const struct tv_view *view, const struct tv_parameters *p
         .choice_count = TV_COUNT(choices),
         .kept = tv_piece_slices(piece),
         .all = (view->whole ? view->whole : view)->trace->slice_count,
+        .losses = {losses.buffer, losses.length},
     };
     tv_part_note(out, &part);
-    tv_out_char(out, '\0');
+    tv_out_release(&losses);
     tv_free(filter);
 }
 
 /* As a making's function. */
 static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_piece *piece = context;
-    struct tv_piece_losses losses;
-    return tv_rewrite_can(piece->trace) ? tv_piece_write_events(piece, out, &losses, err)
-                                        : tv_piece_write_file(piece, out, &losses, err);
+    struct reporting *reporting = context;
+    const struct tv_piece *piece = reporting->piece;
+    return is_file(piece) ? tv_piece_write_file(piece, out, &reporting->losses, err)
+                          : tv_piece_write_events(piece, out, &reporting->losses, err);
 }
 
 static enum tv_status report_piece(const struct tv_view *view,
@@ -89,18 +110,12 @@ static enum tv_status report_piece(const struct tv_view *view,
                                    struct tv_out *out, struct tv_error *err)
 {
     const struct tv_head *head = piece->trace->head;
+    struct reporting reporting = {.view = view, .parameters = parameters, .piece = piece};
     const struct tv_view_making making = {
-        write_any, piece, (const char *)tv_head_text(head, head->inputs[0].name).data};
-    struct tv_out note;
-    enum tv_status status = tv_piece_check(piece, !tv_rewrite_can(piece->trace), err);
-    if (status != TV_OK)
-        return status;
-    tv_out_init_memory(&note);
-    write_note(view, parameters, piece, &note);
-    status =
-        reporter->write_made(&making, note.length > 1 ? (const char *)note.buffer : NULL, out, err);
-    tv_out_release(&note);
-    return status;
+        write_any, write_note, &reporting,
+        (const char *)tv_head_text(head, head->inputs[0].name).data};
+    enum tv_status status = tv_piece_check(piece, is_file(piece), err);
+    return status == TV_OK ? reporter->write_made(&making, out, err) : status;
 }
 
 /* What is known of the file: whose machine it is of, and how it was moved. */

@@ -25,6 +25,8 @@ struct tv_view_file {
 /* Writes a file of its own. */
 struct tv_view_making {
     enum tv_status (*write)(void *context, struct tv_out *out, struct tv_error *err);
+    /* What is told of what it lacks, if anything; NULL: nothing is.  Called when it is written. */
+    void (*note)(void *context, struct tv_out *out);
     void *context;
     const char *name; /* of the file */
 };
@@ -34,8 +36,8 @@ struct tv_view_reporter {
     enum tv_status (*write)(const struct tv_view_file *files, size_t count, const char *note,
                             struct tv_out *out, struct tv_error *err);
     /* The same of one file that is made for it. */
-    enum tv_status (*write_made)(const struct tv_view_making *making, const char *note,
-                                 struct tv_out *out, struct tv_error *err);
+    enum tv_status (*write_made)(const struct tv_view_making *making, struct tv_out *out,
+                                 struct tv_error *err);
     bool renames; /* the trace has names that its files do not tell */
 };
 

@@ -8,7 +8,7 @@
 
 #define MS 1000000
 
-static void add_range(struct tv_out *out, const struct tv_part *part)
+static void add_range(struct tv_out *out, const struct tv_part_facts *part)
 {
     if (part->from != INT64_MIN) {
         tv_out_text(out, "; from ");
@@ -22,7 +22,7 @@ static void add_range(struct tv_out *out, const struct tv_part *part)
     }
 }
 
-static void add_choices(struct tv_out *out, const struct tv_part *part)
+static void add_choices(struct tv_out *out, const struct tv_part_facts *part)
 {
     for (size_t i = 0; i < part->choice_count; i++) {
         const struct tv_part_choice *choice = &part->choices[i];
@@ -50,7 +50,7 @@ static void add_share(struct tv_out *out, uint64_t kept, uint64_t all)
         tv_out_format(out, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 }
 
-static void add_part(struct tv_out *out, const struct tv_part *part)
+static void add_part(struct tv_out *out, const struct tv_part_facts *part)
 {
     tv_out_text(out, "This is a part of the trace");
     add_range(out, part);
@@ -67,18 +67,38 @@ static void add_part(struct tv_out *out, const struct tv_part *part)
     tv_out_text(out, ").");
 }
 
-void tv_part_note(struct tv_out *out, const struct tv_part *part)
+static void begin_sentence(struct tv_out *out, bool *any)
+{
+    tv_out_text(out, *any ? " " : "");
+    *any = true;
+}
+
+static void add_losses(struct tv_out *out, struct tv_bytes lines)
+{
+    tv_out_text(out, "Not as in the trace: ");
+    for (size_t i = 0; i < lines.length; i++) {
+        if (lines.data[i] != '\n')
+            tv_out_char(out, (char)lines.data[i]);
+        else
+            tv_out_text(out, i + 1 < lines.length ? "; " : ".");
+    }
+}
+
+void tv_part_note(struct tv_out *out, const struct tv_part_facts *part)
 {
     bool any = part->chosen || part->shortest;
     if (any)
         add_part(out, part);
     if (part->hashed) {
-        tv_out_text(out, any ? " " : "");
+        begin_sentence(out, &any);
         tv_out_text(out, "Hashes stand in the place of names.");
-        any = true;
     }
     if (part->stripped) {
-        tv_out_text(out, any ? " " : "");
+        begin_sentence(out, &any);
         tv_out_text(out, "Arguments, snapshots and metadata were left out.");
+    }
+    if (part->losses.length > 0) {
+        begin_sentence(out, &any);
+        add_losses(out, part->losses);
     }
 }

@@ -15,17 +15,18 @@ struct tv_part_choice {
     size_t count;
 };
 
-struct tv_part {
+struct tv_part_facts {
     bool chosen;    /* it was cut or filtered; else all is in it */
     tv_ns from, to; /* INT64_MIN, INT64_MAX: that end is open */
     const struct tv_part_choice *choices;
     size_t choice_count;
-    const char *shortest;  /* "20us": shorter slices are left out for a size; or NULL */
-    uint64_t kept, all;    /* slices */
-    bool hashed, stripped; /* names, arguments; of what is hashed the choices do not tell */
+    const char *shortest;   /* "20us": shorter slices are left out for a size; or NULL */
+    uint64_t kept, all;     /* slices */
+    bool hashed, stripped;  /* names, arguments; of what is hashed the choices do not tell */
+    struct tv_bytes losses; /* what could not be written as it was: lines */
 };
 
 /* Nothing, when all is in it as it was. */
-void tv_part_note(struct tv_out *out, const struct tv_part *part);
+void tv_part_note(struct tv_out *out, const struct tv_part_facts *part);
 
 #endif

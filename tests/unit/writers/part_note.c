@@ -6,7 +6,7 @@
 
 #include "writers/part_note.h"
 
-static void is(const struct tv_part *part, const char *want)
+static void is(const struct tv_part_facts *part, const char *want)
 {
     struct tv_out out;
     tv_out_init_memory(&out);
@@ -19,7 +19,7 @@ static void is(const struct tv_part *part, const char *want)
 static void tells_nothing_of_all(void **state)
 {
     (void)state;
-    is(&(struct tv_part){.from = INT64_MIN, .to = INT64_MAX, .kept = 7, .all = 7}, "");
+    is(&(struct tv_part_facts){.from = INT64_MIN, .to = INT64_MAX, .kept = 7, .all = 7}, "");
 }
 
 static void tells_what_was_chosen(void **state)
@@ -27,7 +27,8 @@ static void tells_what_was_chosen(void **state)
     (void)state;
     const char *const words[] = {"main", "<b>"};
     const struct tv_part_choice choices[] = {{"threads", words, 2}, {"filter", words, 0}};
-    struct tv_part part = {true, 1500000, 2000000, choices, 2, "20us", 1, 8, false, false};
+    struct tv_part_facts part = {true, 1500000, 2000000, choices, 2,        "20us",
+                                 1,    8,       false,   false,   {NULL, 0}};
     is(&part, "This is a part of the trace; from 1.500000 ms to 2.000000 ms; threads: main, <b>; "
               "without slices shorter than 20us, so that it is no larger than asked for. 1 of 8 "
               "slices are in it (12.5 %).");
@@ -40,10 +41,19 @@ static void tells_what_was_chosen(void **state)
        "were left out.");
 }
 
+static void tells_losses(void **state)
+{
+    (void)state;
+    struct tv_part_facts part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX};
+    part.losses = TV_BYTES("3 wake-ups left out\nno real clock\n");
+    is(&part, "This is a part of the trace. Not as in the trace: 3 wake-ups left out; no real "
+              "clock.");
+}
+
 static void counts_no_slices_where_there_are_none(void **state)
 {
     (void)state;
-    is(&(struct tv_part){.chosen = true, .from = INT64_MIN, .to = 5000000},
+    is(&(struct tv_part_facts){.chosen = true, .from = INT64_MIN, .to = 5000000},
        "This is a part of the trace; up to 5.000000 ms.");
 }
 
@@ -51,7 +61,8 @@ static void counts_no_slices_where_there_are_none(void **state)
 static void rounds_down(void **state)
 {
     (void)state;
-    struct tv_part part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX, .all = 1000000};
+    struct tv_part_facts part = {
+        .chosen = true, .from = INT64_MIN, .to = INT64_MAX, .all = 1000000};
     part.kept = 999999;
     is(&part, "This is a part of the trace. 999999 of 1000000 slices are in it (99.9 %).");
     part.kept = 3;
@@ -61,5 +72,5 @@ static void rounds_down(void **state)
 }
 
 UNIT_TESTS(part_note, cmocka_unit_test(tells_nothing_of_all),
-           cmocka_unit_test(tells_what_was_chosen),
+           cmocka_unit_test(tells_what_was_chosen), cmocka_unit_test(tells_losses),
            cmocka_unit_test(counts_no_slices_where_there_are_none), cmocka_unit_test(rounds_down));
