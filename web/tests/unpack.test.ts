@@ -196,6 +196,26 @@ test('an archive of very many traces is refused', () => {
   assert.throws(() => found('x', many(65)), /more than 64 traces/);
 });
 
+test('a zip of very many small members is read, however little stack there is', () => {
+  const words = Array.from({ length: 3000 }, (_, i): [string, Uint8Array] => [
+    i.toString(36),
+    strToU8('words'),
+  ]);
+  const packed = zip({ ...Object.fromEntries(words), last: strToU8('trace 1') });
+  const limit = { stackTraceLimit: 10, ...Error }.stackTraceLimit;
+  Object.assign(Error, { stackTraceLimit: 10_000 });
+  let deepest = 0;
+  const foreign = (): string => {
+    deepest = Math.max(deepest, new Error().stack?.split('\n').length ?? 0);
+    return '';
+  };
+  const file = { name: 'x', bytes: new ArrayBytes(packed) };
+  const { parts } = new Unpacking({ ...judge, foreign }, room, file).run();
+  Object.assign(Error, { stackTraceLimit: limit });
+  assert.deepEqual([parts.length, parts[0]?.name], [1, 'x: last']);
+  assert(deepest > 0 && deepest < 500, `${deepest} calls deep`);
+});
+
 test('what atrace -z prints is found behind its line, without the returns of a terminal', () => {
   const stream = zlibSync(strToU8(`trace ${'\n\r\n'.repeat(300)}${Math.PI}\n`));
   for (const returns of ['', '\r', '\r\r']) {

@@ -20,6 +20,22 @@ function look(looks: number): number {
   throw new Refusal(`an archive with more than ${MOST_LOOKS} members: unpack it first`, 'limit');
 }
 
+/** fflate calls itself once for each member that begins in what it is given. */
+const BEGINNINGS = 64;
+const SIGNATURE = [0x50, 0x4b, 3, 4] as const;
+
+/** So that no part has more beginnings than that, whatever they are beginnings of. */
+function* inParts(piece: Uint8Array): Generator<Uint8Array> {
+  const [first] = SIGNATURE;
+  let [start, count] = [0, 0];
+  for (let at = piece.indexOf(first); at >= 0; at = piece.indexOf(first, at + 1)) {
+    if (!SIGNATURE.every((byte, i) => piece[at + i] === byte) || ++count <= BEGINNINGS) continue;
+    yield piece.subarray(start, at);
+    [start, count] = [at, 1];
+  }
+  yield piece.subarray(start);
+}
+
 /** True: whole to its end. */
 export function unzip(packed: Bytes, taker: Taker): boolean {
   let looks = 0;
@@ -43,7 +59,8 @@ export function unzip(packed: Bytes, taker: Taker): boolean {
   unpacker.register(UnzipInflate);
   try {
     eachPiece(packed, 0, (piece, last) => {
-      unpacker.push(piece, last);
+      for (const part of inParts(piece)) unpacker.push(part, false);
+      if (last) unpacker.push(new Uint8Array(0), true);
       return true;
     });
   } catch (error) {
