@@ -180,10 +180,9 @@ static bool parse_multiple(struct tv_bytes text, const struct multiple *letters,
 bool tv_parse_size(struct tv_bytes text, uint64_t *bytes)
 {
     static const struct multiple letters[] = {
-        {'K', UINT64_C(1) << 10},
-        {'M', UINT64_C(1) << 20},
-        {'G', UINT64_C(1) << 30},
-        {'T', UINT64_C(1) << 40},
+        {'K', UINT64_C(1) << 10}, {'M', UINT64_C(1) << 20}, {'G', UINT64_C(1) << 30},
+        {'T', UINT64_C(1) << 40}, {'k', UINT64_C(1) << 10}, {'m', UINT64_C(1) << 20},
+        {'g', UINT64_C(1) << 30}, {'t', UINT64_C(1) << 40},
     };
     return parse_multiple(text, letters, TV_COUNT(letters), bytes);
 }

@@ -201,7 +201,8 @@ static uint64_t parse_size(const char *text)
 {
     char *end;
     uint64_t size = strtoull(text, &end, 10);
-    unsigned shift = *end == 'k' ? 10 : *end == 'm' ? 20 : *end == 'g' ? 30 : 0;
+    unsigned char letter = (unsigned char)*end | 0x20; /* of either case */
+    unsigned shift = letter == 'k' ? 10 : letter == 'm' ? 20 : letter == 'g' ? 30 : 0;
     if (end == text || (*end && (shift == 0 || end[1])) || size > TV_RECORDING_BUFFER_LIMIT)
         return 0;
     return size << shift;

@@ -211,12 +211,14 @@ static void parses_sizes_and_seconds(void **state)
     assert_true(tv_parse_size(TV_BYTES("4096"), &value) && value == 4096);
     assert_true(tv_parse_size(TV_BYTES("50G"), &value) && value == UINT64_C(53687091200));
     assert_true(tv_parse_size(TV_BYTES("16777215T"), &value));
+    assert_true(tv_parse_size(TV_BYTES("256k"), &value) && value == 262144);
+    assert_true(tv_parse_size(TV_BYTES("8m"), &value) && value == 8388608);
     assert_true(tv_parse_seconds(TV_BYTES("90"), &value) && value == 90);
     assert_true(tv_parse_seconds(TV_BYTES("90s"), &value) && value == 90);
     assert_true(tv_parse_seconds(TV_BYTES("30d"), &value) && value == 2592000);
     assert_true(tv_parse_seconds(TV_BYTES("2w"), &value) && value == 1209600);
     value = 7;
-    static const char *const bad[] = {"", "G", "1g", "1GB", "-1G", "1.5G", " 1G", "16777216T", "d"};
+    static const char *const bad[] = {"", "G", "1x", "1GB", "-1G", "1.5G", " 1G", "16777216T", "d"};
     for (size_t i = 0; i < TV_COUNT(bad); i++)
         assert_false(tv_parse_size(tv_bytes_of(bad[i]), &value));
     static const char *const never[] = {"", "d", "1D", "1y", "18446744073709551615w", "1d2h"};
