@@ -216,6 +216,35 @@ test('a zip of very many small members is read, however little stack there is', 
   assert(deepest > 0 && deepest < 500, `${deepest} calls deep`);
 });
 
+/** The archive with another method (or flags) in the heads of its members, as the format has them. */
+function patched(packed: Uint8Array, at: number, value: number, first = 0): Uint8Array {
+  const made = packed.slice();
+  let member = 0;
+  for (let i = 0; i + 4 < made.length; i++) {
+    const local =
+      made[i] === 0x50 && made[i + 1] === 0x4b && made[i + 2] === 3 && made[i + 3] === 4;
+    if (local && member++ >= first) made[i + at] = value;
+  }
+  return made;
+}
+
+test('a way to pack that a page does not unpack is named, and no damage', () => {
+  const packed = zip({ a: strToU8('trace 1'), b: strToU8('trace 2') });
+  assert.throws(
+    () => found('x', patched(packed, 8, 12)),
+    /packed with bzip2, which is not unpacked/,
+  );
+  assert.throws(
+    () => found('x', patched(packed, 8, 14)),
+    /packed with LZMA, which is not unpacked/,
+  );
+  assert.throws(() => found('x', patched(packed, 8, 77)), /packed with method 77/);
+  assert.throws(() => found('x', patched(packed, 6, 1)), /an encrypted zip/);
+  const one = patched(packed, 8, 12, 1);
+  assert.deepEqual(found('x', one), [['x: a', 'trace 1', null]]);
+  assert.match(notes(one).join(), /^members packed with bzip2, not unpacked in a page: left out$/);
+});
+
 test('what atrace -z prints is found behind its line, without the returns of a terminal', () => {
   const stream = zlibSync(strToU8(`trace ${'\n\r\n'.repeat(300)}${Math.PI}\n`));
   for (const returns of ['', '\r', '\r\r']) {

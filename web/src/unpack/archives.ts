@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Archives: the files in them, one after the other, as they lie there.
 
-import { Unzip, UnzipInflate } from 'fflate';
+import {
+  Unzip,
+  UnzipInflate,
+  type AsyncFlateStreamHandler,
+  type UnzipDecoderConstructor,
+} from 'fflate';
 import { eachPiece, type Bytes } from './bytes';
 import { Refusal, type Take } from './streams';
 
@@ -13,11 +18,45 @@ export interface Taker {
   begin(name: string): { take: Take; end: (whole: boolean) => void };
   /** A member that stands unpacked in the archive. */
   plain(name: string, bytes: Bytes): void;
+  /** A member that is packed in a way that is not unpacked here. */
+  leaveOut(way: string): void;
 }
 
 function look(looks: number): number {
   if (looks < MOST_LOOKS) return looks + 1;
   throw new Refusal(`an archive with more than ${MOST_LOOKS} members: unpack it first`, 'limit');
+}
+
+const STORED = 0;
+const DEFLATED = 8;
+/** The other methods that the format names. */
+const METHODS: Readonly<Record<number, string>> = {
+  1: 'Shrink',
+  6: 'Implode',
+  9: 'Deflate64',
+  12: 'bzip2',
+  14: 'LZMA',
+  93: 'zstd',
+  95: 'xz',
+  98: 'PPMd',
+  99: 'AES encryption',
+};
+
+/** Goes over members of this method without taking anything out. */
+function passing(method: number): UnzipDecoderConstructor {
+  return class {
+    static compression = method;
+    ondata: AsyncFlateStreamHandler = () => undefined;
+
+    push(_bytes: Uint8Array, last: boolean): void {
+      this.ondata(null, new Uint8Array(0), last);
+    }
+  };
+}
+
+/** Bit 0 of the flags of the first member. */
+function isEncrypted(packed: Bytes): boolean {
+  return ((packed.read(6, 1)[0] ?? 0) & 1) === 1;
 }
 
 /** fflate calls itself once for each member that begins in what it is given. */
@@ -38,12 +77,20 @@ function* inParts(piece: Uint8Array): Generator<Uint8Array> {
 
 /** True: whole to its end. */
 export function unzip(packed: Bytes, taker: Taker): boolean {
+  if (isEncrypted(packed))
+    throw new Refusal('an encrypted zip, which is not unpacked in a page', 'unsupported');
   let looks = 0;
   let open: { end: (whole: boolean) => void } | null = null;
   let damaged = false;
   const unpacker = new Unzip((file) => {
     looks = look(looks);
     if (file.name.endsWith('/')) return;
+    const method = file.compression;
+    const known = method === STORED || method === DEFLATED;
+    if (!known) {
+      unpacker.register(passing(method));
+      taker.leaveOut(METHODS[method] ?? `method ${method}`);
+    }
     const member = taker.begin(file.name);
     let wanted = true;
     open = member;

@@ -75,6 +75,8 @@ function kindOf(head: Uint8Array, size: number, judge: Judge): Kind | null {
 class Taking implements Taker {
   readonly parts: Part[] = [];
   foreign = '';
+  /** How what was left out is packed. */
+  readonly ways = new Set<string>();
 
   constructor(
     private readonly container: Part,
@@ -126,6 +128,10 @@ class Taking implements Taker {
         if (wanted ?? (head.length > 0 && decide())) this.add(name, spool.finish());
       },
     };
+  }
+
+  leaveOut(way: string): void {
+    this.ways.add(way);
   }
 
   plain(name: string, bytes: Bytes): void {
@@ -201,6 +207,13 @@ export class Unpacking {
           : kind === 'tar'
             ? untar(bytes, taking)
             : unpackStream(kind, bytes, taking);
+    const ways = [...taking.ways].join(', ');
+    if (taking.parts.length === 0 && ways)
+      throw new Refusal(
+        `a zip packed with ${ways}, which is not unpacked in a page`,
+        'unsupported',
+      );
+    if (ways) this.notes.push(`members packed with ${ways}, not unpacked in a page: left out`);
     if (taking.parts.length === 0) throw this.nothing(kind, whole, taking.foreign);
     if (!whole) this.notes.push('the container ends early or is damaged: what came before is read');
     return joinHalves(taking.parts, (key, data) => ({
