@@ -208,6 +208,16 @@ static uint64_t parse_size(const char *text)
     return size << shift;
 }
 
+static int refuse(const char *name, const char *expected)
+{
+    char line[256];
+    snprintf(line, sizeof line, "traceview: %s: expected %s, found '%.60s'\n", name, expected,
+             getenv(name));
+    tv_recorder_say(line);
+    return -EINVAL;
+}
+
+/* What is wrong with it is told. */
 static int read_options(struct tv_recording_options *options)
 {
     static const char *const clocks[] = {"wall", "cpu", "dual", NULL};
@@ -223,8 +233,13 @@ static int read_options(struct tv_recording_options *options)
     options->follow_forks = fork_word && strcmp(fork_word, "follow") == 0;
     options->vm = "native";
     options->finish_at_end = true;
-    if (clock < 0 || full < 0 || options->buffer_bytes == 0)
-        return -EINVAL;
+    tv_recorder.options.quiet = options->quiet;
+    if (clock < 0)
+        return refuse("TRACEVIEW_RECORD_CLOCK", "wall, cpu or dual");
+    if (full < 0)
+        return refuse("TRACEVIEW_RECORD_FULL", "stop, ring or stream");
+    if (options->buffer_bytes == 0)
+        return refuse("TRACEVIEW_RECORD_BUFFER", "bytes, as 8m");
     options->clock = (enum tv_recording_clock)clock;
     options->full = (enum tv_recording_full)full;
     return 0;
@@ -250,10 +265,11 @@ __attribute__((constructor)) static void begin_by_environment(void)
         return;
     if (getenv("TRACEVIEW_RECORD_ADDRESSES"))
         tv_modules_want_addresses();
-    int failed = read_options(&options);
-    if (failed == 0 && rate)
+    bool read = read_options(&options) == 0;
+    int failed = 0;
+    if (read && rate)
         tv_sampler_run(options.path, rate, options.quiet);
-    else if (failed == 0)
+    else if (read)
         failed = start(&options);
     if (failed != 0 && !options.quiet)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
