@@ -71,28 +71,66 @@ test('what is chosen travels alone', { skip }, async () => {
 
 const FORMATS = [
   'method-trace/synthetic/f3-dual.trace',
+  'method-trace/synthetic/f5B-stream-dual-ns.trace',
+  'method-trace/synthetic/v1-thread-cpu.trace',
   'trace-event/clang/SkiaHelper.json',
   'trace-event/viztracer/different_sorts.json.gz',
   'trace-event/viztracer/fib.json',
 ];
 
+/** One small file of each format that tests can write. */
+function written() {
+  const file = (name, bytes) => {
+    writeFileSync(join(folder, name), bytes);
+    return join(folder, name);
+  };
+  const mark = (at, text) => `app-100 (100) [000] ...1 1.000${at}: tracing_mark_write: ${text}\n`;
+  const marks = `# tracer: nop\n#\n${mark(100, 'B|100|frame')}${mark(350, 'E|100')}`;
+  const stacks = 'main;work;deep 7\nmain;work 3\nmain;idle 12\n';
+  return [
+    file('stacks.txt', stacks),
+    file('stacks.txt.gz', gzipSync(stacks)),
+    file('marks.ftrace', marks),
+    file(
+      'page.html',
+      `<html><script class="trace-data" type="application/text">\n${marks}</script></html>`,
+    ),
+    file(
+      'java.hprof.txt',
+      `JAVA PROFILE 1.0.1, created Sun Nov 22 07:00:00 2026
+THREAD START (obj=1, id = 200001, name="main", group="main")
+TRACE 300001: (thread=200001)
+\tApp.work(App.java:12)
+\tApp.main(App.java:3)
+TRACE 300002: (thread=200001)
+\tApp.main(App.java:4)
+CPU SAMPLES BEGIN (total = 4) Sun Nov 22 07:00:01 2026
+rank   self  accum   count trace method
+   1 75.00% 75.00%       3 300001 App.work
+   2 25.00% 100.00%       1 300002 App.main
+CPU SAMPLES END
+`,
+    ),
+  ];
+}
+
+async function compare(file) {
+  const { page, others, close } = await openReport(report(file));
+  await ready(page);
+  assert.ok((await profile(page, 'tab=profile', file, [])) > 0, basename(file));
+  assert.deepEqual(others(), [], basename(file));
+  await close();
+}
+
+test('reports of all formats', { skip }, async () => {
+  for (const file of written()) await compare(file);
+});
+
 test(
-  'reports of all formats',
+  'reports of real files of all formats',
   { skip: skip || (!existsSync(DATA) && '../shared not there') },
   async () => {
-    const files = FORMATS.map((name) => join(DATA, name)).filter((path) => existsSync(path));
-    const collapsed = join(folder, 'stacks.txt');
-    writeFileSync(collapsed, 'main;work;deep 7\nmain;work 3\nmain;idle 12\n');
-    const marks = join(folder, 'marks.ftrace');
-    const mark = (at, text) => `app-100 (100) [000] ...1 1.000${at}: tracing_mark_write: ${text}\n`;
-    writeFileSync(marks, `# tracer: nop\n#\n${mark(100, 'B|100|frame')}${mark(350, 'E|100')}`);
-    for (const file of [...files, collapsed, marks]) {
-      const { page, others, close } = await openReport(report(file));
-      await ready(page);
-      assert.ok((await profile(page, 'tab=profile', file, [])) > 0, basename(file));
-      assert.deepEqual(others(), [], basename(file));
-      await close();
-    }
+    for (const name of FORMATS) await compare(join(DATA, name));
   },
 );
 
