@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { gzipSync, strFromU8, strToU8, zipSync, zlibSync, type Zippable } from 'fflate';
 import { BlobBytes, blobRoom } from '../src/engine/blobs';
 import type { Bytes, Room } from '../src/unpack/bytes';
+import { Checksum } from '../src/unpack/checksum';
 import { findZlib, Refusal } from '../src/unpack/streams';
 import { Unpacking, type Judge } from '../src/unpack/unpack';
 
@@ -103,6 +104,43 @@ test('streams of gzip one behind the other are one', () => {
   assert.deepEqual(found('a', together([gzip('trace 1'), gzip(' and 2')])), [
     ['a', 'trace 1 and 2', null],
   ]);
+});
+
+/** Of "zstd --check": 45 bytes in one block that is not packed; with length and checksum. */
+const ZSTD = 'KLUv/SQtaQEAdHJhY2Ugb2YgZm9ydHktZml2ZSBieXRlcywgaW4gb25lIGZyYW1lIG9mIGl0c+zB1A==';
+
+test('a frame of zstd is read when its length and its checksum fit', () => {
+  const words = 'trace of forty-five bytes, in one frame of it';
+  const packed = Uint8Array.from(atob(ZSTD), (letter) => letter.charCodeAt(0));
+  const skipped = new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2]);
+  assert.deepEqual(found('a', packed), [['a', words, null]]);
+  assert.deepEqual(found('a', together([packed, skipped, packed])), [['a', words + words, null]]);
+  assert.deepEqual(notes(together([packed, skipped, packed])), []);
+  const wrong = (at: number, by: number): Uint8Array =>
+    packed.map((byte, i) => (i === at ? byte ^ by : byte));
+  assert.throws(() => found('a', wrong(20, 1)), /damaged container/); // a letter
+  assert.throws(() => found('a', wrong(5, 1)), /damaged container/); // the length
+  assert.throws(() => found('a', wrong(packed.length - 1, 128)), /damaged container/);
+  assert.deepEqual(found('a', together([packed, wrong(20, 1)])), [['a', words, null]]);
+  assert.match(notes(together([packed, wrong(20, 1)])).join(), /damaged/);
+  assert.throws(() => found('a', packed.subarray(0, 20)), /damaged container/);
+});
+
+test('the checksum is that of its specification, in pieces too', () => {
+  const of = (...pieces: Uint8Array[]): string => {
+    const sum = new Checksum();
+    pieces.forEach((piece) => sum.add(piece));
+    return sum.low().toString(16);
+  };
+  // Lower halves of XXH64 as the libraries of others document them; the last is from "zstd --check".
+  const long = strToU8('0123456789'.repeat(30));
+  const values = ['', 'a', 'abc', 'Nobody inspects the spammish repetition'].map((words) =>
+    of(strToU8(words)),
+  );
+  assert.deepEqual(values, ['51d8e999', 'a98c6e5b', 'ad770999', '8a378bf1']);
+  assert.equal(of(long), '1dd597e4');
+  for (const cut of [1, 31, 32, 33, 100])
+    assert.equal(of(long.subarray(0, cut), long.subarray(cut)), of(long));
 });
 
 test('a zip has its traces in their order, under both names', () => {

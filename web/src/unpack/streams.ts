@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One packed stream as a member: gzip, zlib (also as "atrace -z" prints it), zstd.  A stream that
-// ends early or is damaged gives what came before.
+// One packed stream as a member: gzip, zlib (also as "atrace -z" prints it).  A stream that ends
+// early or is damaged gives what came before.
 
 import { Gunzip, Unzlib } from 'fflate';
-import { Decompress } from 'fzstd';
 import { eachPiece, type Bytes } from './bytes';
 
 /** Where what is unpacked goes; false: no more is wanted. */
@@ -53,11 +52,6 @@ const SHORTEST_GZIP = 18;
 
 export function gunzip(packed: Bytes, take: Take): boolean {
   return packed.size >= SHORTEST_GZIP && run(packed, 0, (out) => new Gunzip(out), take);
-}
-
-export function unzstd(packed: Bytes, take: Take): boolean {
-  // Only what is pushed as the last piece is an end to it.
-  return run(packed, 0, (out) => new Decompress((bytes, last) => out(bytes, last === true)), take);
 }
 
 /** Where a zlib stream begins, and how many carriage returns a terminal put before line feeds. */

@@ -5,7 +5,8 @@
 import { isTar, untar, unzip, type Taker } from './archives';
 import type { Bytes, Room } from './bytes';
 import { joinHalves } from './halves';
-import { findZlib, gunzip, Refusal, unzlib, unzstd } from './streams';
+import { findZlib, gunzip, Refusal, unzlib } from './streams';
+import { unzstd } from './zstd';
 
 export interface Part {
   name: string;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames of zstd one behind the other (RFC 8878): fzstd unpacks their blocks, here is looked
+// whether what comes out has the length and the checksum that the frame says.
+
+import { Decompress } from 'fzstd';
+import type { Bytes } from './bytes';
+import { Checksum } from './checksum';
+import { Refusal, type Take } from './streams';
+
+const LONGEST_HEAD = 18;
+const BLOCK_HEAD = 3;
+const LONGEST_BLOCK = 128 * 1024;
+const CHECKSUM = 4;
+const ONE_BYTE_REPEATED = 1;
+
+interface FrameHead {
+  length: number;
+  checked: boolean;
+  /** Null: it does not say. */
+  content: number | null;
+}
+
+function number(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0;
+  for (let i = length - 1; i >= 0; i--) value = value * 256 + (bytes[at + i] ?? 0);
+  return value;
+}
+
+function headOf(bytes: Uint8Array): FrameHead | null {
+  const flags = bytes[4] ?? 0;
+  const single = (flags & 0x20) !== 0;
+  const size = [single ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0;
+  const at = 5 + (single ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0);
+  if (number(bytes, 0, 4) !== 0xfd2fb528 || bytes.length < at + size) return null;
+  const content = size === 0 ? null : number(bytes, at, size) + (size === 2 ? 256 : 0);
+  return { length: at + size, checked: (flags & 4) !== 0, content };
+}
+
+/** The last blocks, together at most as long as one can be, wait until their frame is known to be sound. */
+class Frame {
+  private readonly checksum = new Checksum();
+  private held: Uint8Array[] = [];
+  private heldLength = 0;
+  private length = 0;
+  wanted = true;
+
+  constructor(
+    private readonly head: FrameHead,
+    private readonly take: Take,
+  ) {}
+
+  block(bytes: Uint8Array): void {
+    if (this.heldLength + bytes.length > LONGEST_BLOCK) this.give();
+    this.held.push(bytes);
+    this.heldLength += bytes.length;
+    this.length += bytes.length;
+    if (this.head.checked) this.checksum.add(bytes);
+  }
+
+  give(): void {
+    for (const bytes of this.held)
+      if (bytes.length > 0 && this.wanted) this.wanted = this.take(bytes);
+    this.held = [];
+    this.heldLength = 0;
+  }
+
+  isSound(checksum: Uint8Array): boolean {
+    const { content, checked } = this.head;
+    if (content !== null && content !== this.length) return false;
+    return !checked || number(checksum, 0, CHECKSUM) === this.checksum.low();
+  }
+}
+
+/** Where a frame ends whose head is at `start`; null: not whole, or nothing more is wanted. */
+function unpackFrame(packed: Bytes, start: number, head: FrameHead, frame: Frame): number | null {
+  const unpacker = new Decompress((bytes) => frame.block(bytes));
+  const tail = head.checked ? CHECKSUM : 0;
+  let from = start;
+  for (let at = start + head.length; frame.wanted;) {
+    const word = number(packed.read(at, BLOCK_HEAD), 0, BLOCK_HEAD);
+    const last = (word & 1) === 1;
+    const length = ((word >> 1) & 3) === ONE_BYTE_REPEATED ? 1 : word >> 3;
+    const end = at + BLOCK_HEAD + length + (last ? tail : 0);
+    if (end > packed.size) break;
+    const bytes = packed.read(from, end - from);
+    unpacker.push(bytes, last);
+    if (last && !frame.isSound(bytes.subarray(bytes.length - tail))) return null;
+    if (last) frame.give();
+    if (last) return end;
+    from = at = end;
+  }
+  frame.give();
+  return null;
+}
+
+/** Null: there is none at this place. */
+function skippableEnd(bytes: Uint8Array, at: number): number | null {
+  return number(bytes, 0, 4) >>> 4 === 0x184d2a5 ? at + 8 + number(bytes, 4, 4) : null;
+}
+
+/** True: whole to its end. */
+export function unzstd(packed: Bytes, take: Take): boolean {
+  for (let at = 0; at < packed.size;) {
+    const first = packed.read(at, LONGEST_HEAD);
+    const head = headOf(first);
+    const frame = head && new Frame(head, take);
+    let end = skippableEnd(first, at);
+    try {
+      if (head && frame) end = unpackFrame(packed, at, head, frame);
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      return false;
+    }
+    if (frame && !frame.wanted) return true;
+    if (end === null || end > packed.size) return false;
+    at = end;
+  }
+  return packed.size > 0;
+}
