@@ -106,6 +106,17 @@ test('streams of gzip one behind the other are one', () => {
   ]);
 });
 
+test('what is no stream behind a stream of gzip is no damage', () => {
+  for (const behind of [new Uint8Array(512), strToU8('garbage of some length')]) {
+    const packed = together([gzip('trace 1'), behind]);
+    assert.deepEqual(found('a', packed), [['a', 'trace 1', null]]);
+    assert.deepEqual(notes(packed), []);
+  }
+  const damaged = gzip('trace 1');
+  damaged[2] = 7;
+  assert.throws(() => found('a', damaged), /damaged container/);
+});
+
 /** Of "zstd --check": 45 bytes in one block that is not packed; with length and checksum. */
 const ZSTD = 'KLUv/SQtaQEAdHJhY2Ugb2YgZm9ydHktZml2ZSBieXRlcywgaW4gb25lIGZyYW1lIG9mIGl0c+zB1A==';
 
@@ -220,11 +231,15 @@ test('a container without a trace says so, and what is in it', () => {
 });
 
 test('containers in containers end somewhere', () => {
+  const layers = (count: number): Uint8Array =>
+    Array.from({ length: count }).reduce<Uint8Array>((packed) => gzip(packed), strToU8('trace 1'));
+  assert.deepEqual(found('x', layers(4)), [['x', 'trace 1', null]]);
   let packed: Uint8Array = strToU8('trace 1');
-  for (let i = 0; i < 3; i++) packed = gzip(packed);
-  assert.deepEqual(found('x', packed), [['x', 'trace 1', null]]);
-  // One more is left to the readers, who do not know it.
-  assert.deepEqual(found('x', gzip(packed))[0]?.[1].slice(0, 1), '\x1f');
+  for (let i = 0; i < 3; i++) packed = zip({ x: packed });
+  assert.deepEqual(found('x', packed), [['x: x: x: x', 'trace 1', null]]);
+  // More are left to the readers, who do not know them.
+  assert.deepEqual(found('x', zip({ x: packed }))[0]?.[1].slice(0, 2), 'PK');
+  assert.deepEqual(found('x', layers(80))[0]?.[1].slice(0, 1), '\x1f');
 });
 
 test('an archive of very many traces is refused', () => {

@@ -2,7 +2,7 @@
 // One packed stream as a member: gzip, zlib (also as "atrace -z" prints it).  A stream that ends
 // early or is damaged gives what came before.
 
-import { Gunzip, Unzlib } from 'fflate';
+import { FlateErrorCode, Gunzip, Unzlib, type FlateError } from 'fflate';
 import { eachPiece, type Bytes } from './bytes';
 
 /** Where what is unpacked goes; false: no more is wanted. */
@@ -49,9 +49,31 @@ function run(
 
 /** Head and tail of a stream without anything in it. */
 const SHORTEST_GZIP = 18;
+const DEFLATED = 8;
 
+/**
+ * Several streams one behind the other are one; what stands behind them and is no stream, such as
+ * the zeros up to the end of a tape's block, is no damage.
+ */
 export function gunzip(packed: Bytes, take: Take): boolean {
-  return packed.size >= SHORTEST_GZIP && run(packed, 0, (out) => new Gunzip(out), take);
+  // The first head is one, so that what is none comes behind a stream.
+  const deflated = packed.read(2, 1)[0] === DEFLATED;
+  let behind = false;
+  const make = (out: (bytes: Uint8Array, last: boolean) => void): Unpacker => {
+    const unpacker = new Gunzip(out);
+    return {
+      push: (piece, last) => {
+        if (behind) return;
+        try {
+          unpacker.push(piece, last);
+        } catch (error) {
+          behind = deflated && (error as FlateError).code === FlateErrorCode.InvalidHeader;
+          if (!behind) throw error;
+        }
+      },
+    };
+  };
+  return packed.size >= SHORTEST_GZIP && (run(packed, 0, make, take) || behind);
 }
 
 /** Where a zlib stream begins, and how many carriage returns a terminal put before line feeds. */

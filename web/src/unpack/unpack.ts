@@ -45,6 +45,8 @@ export interface Unpacked {
 const HEAD = 4096;
 /** A container inside a container inside a container is as far as it goes. */
 const NESTING = 3;
+/** Streams directly in streams count as one, as libarchive takes them, up to so many. */
+const LAYERS = 25;
 const MOST_PARTS = 64;
 const FREE = 2 ** 30;
 const RATIO = 256;
@@ -236,9 +238,9 @@ export class Unpacking {
   run(): Unpacked {
     const { name, bytes } = this.file;
     const parts: Part[] = [];
-    const stack = [{ part: { name, bytes, machine: null } as Part, nesting: 0 }];
+    const stack = [{ part: { name, bytes, machine: null } as Part, nesting: 0, layers: 0 }];
     for (let next = stack.pop(); next; next = stack.pop()) {
-      const { part, nesting } = next;
+      const { part, nesting, layers } = next;
       const head = part.bytes.read(0, HEAD);
       const kind = nesting < NESTING ? kindOf(head, part.bytes.size, this.judge) : null;
       if (!kind) {
@@ -246,7 +248,9 @@ export class Unpacking {
         continue;
       }
       if (kind === 'page') part.machine ??= this.machines++;
-      const inside = this.take(part, kind).map((each) => ({ part: each, nesting: nesting + 1 }));
+      const stream = (kind === 'gzip' || kind === 'zstd') && layers + 1 < LAYERS;
+      const depth = stream ? { nesting, layers: layers + 1 } : { nesting: nesting + 1, layers: 0 };
+      const inside = this.take(part, kind).map((each) => ({ part: each, ...depth }));
       stack.push(...inside.reverse());
     }
     return { parts, notes: this.notes };
