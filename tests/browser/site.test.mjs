@@ -355,6 +355,18 @@ test('what is too large for a page is said, with the command for it', { skip }, 
   await close();
 });
 
+test('a reload says that the files are gone', { skip }, async () => {
+  const host = await serve(built());
+  const { page, close } = await openSite(host.address);
+  await invites(page);
+  await choose(page, file('gone.json', events));
+  await ready(page);
+  await page.reload();
+  await page.getByText('The files of that address are not there any more').waitFor();
+  await invites(page);
+  await close();
+});
+
 const HOSTILE = [
   '</script><script>window.hit = 1</script>',
   '<img src=x onerror="window.hit = 2">',

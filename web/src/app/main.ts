@@ -19,6 +19,7 @@ import { HttpEngine } from './httpEngine';
 import { Opener, type Current } from './opener';
 import { Pages } from './pages';
 
+const GONE_FILES = 'The files of that address are not there any more: open them again.';
 /** How often the reading is looked at: at first often, for what is small is read soon. */
 const POLL = 200;
 const FIRST_POLL = 40;
@@ -115,6 +116,7 @@ class App {
     document.body.replaceChildren(this.root, ...this.opener.elements);
     document.addEventListener('keydown', this.stopByKey);
     const address = location.hash.slice(1);
+    let said = '';
     try {
       const status = await this.engine.status();
       this.opener.refuses = status.home !== undefined;
@@ -123,8 +125,9 @@ class App {
     } catch (error) {
       // The files of an old address may be gone: what is open is shown then.
       if (error instanceof EngineError && error.gone) return this.ended(false);
+      said = GONE_FILES;
     }
-    await this.run({ address, move: false });
+    await this.run({ address, move: false }, said);
   }
 
   /** Shows what is open, or is being read, from now on. */
@@ -286,7 +289,7 @@ class App {
       await this.engine.opening.open(files);
     } catch (error) {
       if (error instanceof EngineError && error.gone) return this.ended(false);
-      this.pages?.say('The files of that address are not there any more: open them again.');
+      this.pages?.say(GONE_FILES);
       this.history.replace(this.plainAddress(this.status.inputs));
       return;
     }
