@@ -316,21 +316,17 @@ static enum tv_status not_written(const struct tv_record_plan *plan, int code, s
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s: the program could not give the trace its name (exit code %d): it is %s",
                        plan->output, code, part);
-    if (plan->way == TV_RECORD_INHERITED)
-        tv_fail(
-            err, TV_ERR_IO, TV_NO_OFFSET,
-            "%s was not written: %s started no JVM, or none that ended by itself (exit code %d)",
-            plan->output, plan->settings->files.items[0], code);
-    else if (plan->way == TV_RECORD_ARGUMENT)
-        tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                "%s was not written: the JVM did not start, or was ended by SIGKILL or a fault of "
-                "its own (exit code %d)",
-                plan->output, code);
-    else
-        tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                "%s was not written: the program ended by _exit, exec or SIGKILL, or is "
-                "linked statically (exit code %d); when it is to start a JVM, say --host java",
-                plan->output, code);
+    const char *why = plan->way == TV_RECORD_INHERITED
+                          ? "it started no JVM, or none that ended by itself"
+                      : plan->way == TV_RECORD_ARGUMENT
+                          ? "the JVM did not start, or was ended by SIGKILL or a "
+                            "fault of its own"
+                          : "the program ended by _exit, exec or SIGKILL, is linked "
+                            "statically, or is started by another (then name it "
+                            "itself; --host java when it starts a JVM)";
+    tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+            "%s was not written (exit code %d): unless a line above says why, %s", plan->output,
+            code, why);
     if (spool[0] && strlen(err->message) + strlen(spool) + 40 < sizeof err->message)
         snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
                  "; try 'traceview recover %s'", spool);

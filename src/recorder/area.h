@@ -23,10 +23,10 @@
 
 #include "recorder/clock.h"
 
-#define TV_AREA_MAGIC UINT64_C(0x326c6f6f70735654) /* "TVspool2" */
+#define TV_AREA_MAGIC UINT64_C(0x336c6f6f70735654) /* "TVspool3" */
 #define TV_AREA_HEAD_SIZE 8192u
 #define TV_AREA_THREADS 65535u /* ids are 16 bits, 0 is the escape of streaming */
-#define TV_AREA_NAME 48u
+#define TV_AREA_NAME 128u
 #define TV_AREA_PATH 4096u
 
 #define TV_AREA_CHUNK_LEAST 64u

@@ -168,7 +168,6 @@ static void take_handler_stack(struct tv_recorder_thread *self)
 static void end_thread(struct tv_recorder_thread *self)
 {
     sigset_t before;
-    tv_recorder_leave_all();
     tv_recorder_inside++;
     tv_recorder_lock(&before);
     tv_recorder_hold(self);
@@ -190,12 +189,14 @@ static void end_thread(struct tv_recorder_thread *self)
     tv_recorder_inside--;
 }
 
-/* Twice it only asks to be called again, so that destructors of others are recorded. */
+/* The stack is gone, and with it the calls that pthread_exit left.  Twice it only asks to be called
+ * again, so that destructors of others are recorded. */
 static void on_thread_end(void *pointer)
 {
     struct tv_recorder_thread *self = pointer;
     if (tv_recorder_self != self)
         return;
+    tv_recorder_leave_all();
     if (self->ends++ < 2 && pthread_setspecific(end_key, self) == 0)
         return;
     end_thread(self);

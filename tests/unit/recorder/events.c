@@ -393,8 +393,34 @@ static void starts_and_stops_under_calls(void **state)
         pthread_join(threads[i], NULL);
 }
 
-UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(passes_over_no_method),
-           cmocka_unit_test(knows_methods_by_their_texts),
+#define LONG_NAME "org.springframework.kafka.KafkaListenerEndpointContainer#"
+
+static void *call_by_a_long_name(void *unused)
+{
+    (void)unused;
+    tv_recording_name_thread(LONG_NAME "17-0-C-1");
+    tv_recording_enter(method_a);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    return NULL;
+}
+
+/* Names of Java's threads tell them apart by their ends. */
+static void keeps_long_names_of_threads(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    size_t size;
+    begin();
+    assert_int_equal(pthread_create(&thread, NULL, call_by_a_long_name, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(tv_recording_stop(NULL), 0);
+    uint8_t *bytes = read_trace(&size);
+    assert_non_null(strstr((const char *)bytes, "\t" LONG_NAME "17-0-C-1\n"));
+    free(bytes);
+}
+
+UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(keeps_long_names_of_threads),
+           cmocka_unit_test(passes_over_no_method), cmocka_unit_test(knows_methods_by_their_texts),
            cmocka_unit_test(unrolls_what_an_exception_left),
            cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(tells_constructors_apart),
            cmocka_unit_test(unrolls_what_a_jump_left),
