@@ -87,15 +87,31 @@ bool tv_mt_header_recoded(struct tv_bytes bytes)
     return sequences > 0 ? others <= 2 : others == 0 && controls == 0;
 }
 
-/* Binary records with so many bytes from 0x80 on are never UTF-8 by chance. */
-#define RECODED_EVIDENCE 16
+/* Binary records with fewer bytes from 0x80 on may be UTF-8 by chance. */
+#define RECODED_EVIDENCE 32
 
-static bool records_recoded(struct tv_bytes bytes)
+/* One in so many records has an action that there is not, where bytes that were added have moved
+ * them. */
+#define RECODED_ODD 16
+
+/* Times that hardly move may be UTF-8, record for record. */
+static bool are_records(struct tv_bytes bytes, const struct tv_mt_header *header, uint16_t size)
+{
+    size_t word = header->version == TV_MT_V1 ? 1 : 2, count = 0, odd = 0;
+    for (size_t at = header->data_offset; at + size <= bytes.length; at += size) {
+        odd += (bytes.data[at + word] & 3) == 3;
+        count++;
+    }
+    return odd * RECODED_ODD < count;
+}
+
+static bool records_recoded(struct tv_bytes bytes, const struct tv_mt_header *header, uint16_t size)
 {
     size_t high = 0;
     for (size_t i = 0; i < bytes.length; i++)
         high += bytes.data[i] >= 0x80;
-    return high >= 2 * RECODED_EVIDENCE && tv_mt_header_recoded(bytes);
+    return high >= RECODED_EVIDENCE && tv_mt_header_recoded(bytes) &&
+           (size == 0 || !are_records(bytes, header, size));
 }
 
 /* An error when the header's fields do not go together. */
@@ -182,16 +198,17 @@ enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struc
     struct tv_mt_header header;
     status = tv_mt_header_check(file, bytes, offset, &header, err);
     uint16_t nominal = tv_mt_record_size(header.version);
+    uint16_t size = header.record_size > nominal ? header.record_size : nominal;
     bool odd = status != TV_OK || header.record_size > nominal;
     if ((odd && tv_mt_header_recoded((struct tv_bytes){bytes, TV_MT_HEADER_SIZE})) ||
-        records_recoded((struct tv_bytes){bytes, got})) {
+        records_recoded((struct tv_bytes){bytes, got}, &header, status == TV_OK ? size : 0)) {
         lose_records(file, TV_DIAGNOSTIC_RECODED_TEXT, offset);
         return TV_OK;
     }
     if (status != TV_OK)
         return status;
     file->version = header.version;
-    file->record_size = header.record_size > nominal ? header.record_size : nominal;
+    file->record_size = size;
     file->layout = TV_MT_FIXED;
     tv_mt_header_start(file, header.start);
     tv_mt_header_settle(file, 0);
