@@ -68,7 +68,8 @@ static void brings_memory_ahead(void **state)
     tv_area_bring_memory(&area);
     if (atomic_load(&area.ready) == 0) {
         tv_area_free(&area);
-        skip(); /* an old kernel */
+        print_message("# skipped: this kernel brings no memory ahead\n");
+        return;
     }
     assert_false(tv_area_wants_memory(&area));
     assert_true(is_there(&area, 0));
