@@ -400,11 +400,20 @@ static void add_extras(struct tv_async_plan *layout, const struct tv_async_slice
                        uint32_t row, const struct tv_place *place)
 {
     layout->async_extras[place->first + place->next] = (struct tv_async_extra){
-        row,          place->next,    slice->id, slice->start_thread, slice->end_thread,
-        slice->group, slice->lifetime};
+        .row = row,
+        .index = place->next,
+        .id = slice->id,
+        .start_thread = slice->start_thread,
+        .end_thread = slice->end_thread,
+        .group = slice->group,
+        .lifetime = slice->lifetime,
+    };
     if (slice->end_offset != TV_NO_OFFSET || slice->colour != 0)
         *tv_table_add(&layout->slice_extras) =
-            (struct tv_slice_extra){row, place->next, slice->end_offset, slice->colour};
+            (struct tv_slice_extra){.row = row,
+                                    .index = place->next,
+                                    .end_offset = slice->end_offset,
+                                    .colour = slice->colour};
 }
 
 static void write_item(struct tv_async_plan *layout, const struct item *item,

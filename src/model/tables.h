@@ -20,6 +20,11 @@ enum tv_scope {
     TV_SCOPE_TRACK, /* of a processor */
 };
 
+/* An index keeps rows as they lie in memory (index/index.h): bytes that nobody sets would make two
+ * of the same trace differ. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
+
 struct tv_instant {
     tv_ns time;
     uint64_t offset;
@@ -28,6 +33,7 @@ struct tv_instant {
     uint32_t input;
     uint8_t scope;  /* enum tv_scope */
     uint8_t colour; /* as tv_slice_extra */
+    uint8_t no_padding[2];
 };
 
 /* Series that change together. Sample i has values[first_value + i * series_count + series]; NaN:
@@ -41,6 +47,7 @@ struct tv_counter {
     uint64_t first_sample; /* in counter_times and counter_offsets */
     uint32_t sample_count;
     uint8_t colour; /* as tv_slice_extra, of all series */
+    uint8_t no_padding[3];
     uint64_t first_value;
 };
 
@@ -61,6 +68,7 @@ struct tv_flow {
     uint32_t frame;              /* name and category */
     uint32_t id;                 /* string */
     uint32_t input;
+    uint32_t no_padding;
 };
 
 enum tv_object_flags {
@@ -74,17 +82,18 @@ struct tv_object {
     uint32_t base_type;     /* string; TV_EMPTY_STRING: the same */
     uint32_t category, id, scope;
     uint32_t process, input;
-    uint32_t first_snapshot, snapshot_count;
+    uint32_t first_snapshot, snapshot_count, no_gap;
     uint64_t created_at, deleted_at; /* offsets of the events that did so, where they did */
     uint32_t group; /* objects and async slices joined by "=" have the same; TV_NONE: not joined */
     uint8_t flags;
+    uint8_t no_padding[3];
 };
 
 /* An object as references name it: process, id and scope as numbers of strings. */
 struct tv_object_key {
     tv_ns created;
     uint32_t input, pid, id, scope;
-    uint32_t object;
+    uint32_t object, no_padding;
 };
 
 struct tv_snapshot {
@@ -93,6 +102,7 @@ struct tv_snapshot {
     uint32_t object;
     uint32_t input;
     bool inner; /* found inside the snapshot of another object */
+    uint8_t no_padding[7];
 };
 
 struct tv_sample {
@@ -103,7 +113,7 @@ struct tv_sample {
     uint32_t cpu;    /* TV_NONE: unknown */
     uint32_t path;   /* of its stack */
     uint32_t title;  /* string */
-    uint32_t input;
+    uint32_t input, no_padding;
 };
 
 struct tv_memory_dump {
@@ -121,6 +131,7 @@ struct tv_memory_figure {
     uint32_t of;    /* string */
     uint32_t name;  /* string: "size", "effective_size", "resident_set_bytes" */
     uint32_t units; /* string: "bytes", "objects", "" */
+    uint32_t no_padding;
     double value;
 };
 
@@ -157,6 +168,7 @@ struct tv_known_name {
     uint32_t name; /* string */
     uint32_t input;
     bool is_thread; /* else `tid` means nothing */
+    uint8_t no_padding[7];
 };
 
 /* An entry of a table of stack frames: the stack that ends with it. */
@@ -174,6 +186,7 @@ struct tv_slice_extra {
     uint8_t colour;      /* 0: automatic; else a reserved colour: its id less 22 (trace-event.md
                           * section 5 counts them from 23); from TV_COLOUR_HASHED on: that of
                           * another name, by its number among the automatic ones */
+    uint8_t no_padding[7];
 };
 
 #define TV_COLOUR_HASHED 64
@@ -185,6 +198,7 @@ struct tv_async_extra {
     uint32_t start_thread, end_thread; /* TV_NONE: unknown */
     uint32_t group;                    /* as in tv_object */
     bool lifetime;                     /* that of an object whose id is joined */
+    uint8_t no_padding[3];
 };
 
 /* A thread was woken, which it may take note of later. Sorted by thread and time. */
@@ -193,7 +207,7 @@ struct tv_wakeup {
     uint64_t offset;
     uint32_t thread;
     uint32_t by; /* thread; TV_NONE: the idle task, or unknown */
-    uint32_t input;
+    uint32_t input, no_padding;
 };
 
 /* Why a thread was blocked: said when it is woken again. Sorted by thread and time. */
@@ -204,7 +218,10 @@ struct tv_blocking {
     uint32_t caller; /* string: the function of the kernel that waited */
     uint32_t input;
     bool io;
+    uint8_t no_padding[3];
 };
+
+#pragma GCC diagnostic pop
 
 /* A growing table. */
 #define TV_TABLE(type)                                                                             \

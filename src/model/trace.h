@@ -40,6 +40,7 @@ struct tv_slice_block {
     uint32_t wide;           /* index of the first slice's struct tv_wide_time, or TV_NONE */
     uint32_t first_children; /* slices with TV_SLICE_FIRST_CHILD in this row before this block */
     uint32_t parents;        /* slices with TV_SLICE_HAS_CHILDREN in this row before this block */
+    uint32_t no_padding;
 };
 
 /* The times of one slice of a block that does not fit, ticks. */
@@ -104,7 +105,7 @@ struct tv_track {
     int64_t first_cpu, last_cpu;
     struct tv_wait *waits; /* sorted by start */
     uint32_t wait_count;
-    uint32_t reserved; /* 0: in the place of padding, since the index keeps tracks as they lie */
+    uint32_t no_padding; /* tables.h says why */
 };
 
 struct tv_trace {

@@ -188,8 +188,12 @@ static void take_wakeup(struct finding *f, struct stretch *stretch, const struct
     if (w->kind == TV_FT_WAKE_BLOCKED) {
         if (w->io)
             take_reason(f, doing);
-        *tv_table_add(&stretch->blockings) =
-            (struct tv_blocking){w->time, w->offset, w->task, w->by, input, w->io};
+        *tv_table_add(&stretch->blockings) = (struct tv_blocking){.time = w->time,
+                                                                  .offset = w->offset,
+                                                                  .thread = w->task,
+                                                                  .caller = w->by,
+                                                                  .input = input,
+                                                                  .io = w->io};
         return;
     }
     if (doing->known && doing->state <= TV_FT_PREEMPTED)
@@ -198,8 +202,8 @@ static void take_wakeup(struct finding *f, struct stretch *stretch, const struct
          &(struct doing){
              .known = true, .state = TV_FT_RUNNABLE, .since = w->time, .offset = w->offset},
          0);
-    *tv_table_add(&stretch->wakeups) =
-        (struct tv_wakeup){w->time, w->offset, w->task, w->by, input};
+    *tv_table_add(&stretch->wakeups) = (struct tv_wakeup){
+        .time = w->time, .offset = w->offset, .thread = w->task, .by = w->by, .input = input};
 }
 
 /* Whether switch i comes before wake-up j: by time, then by the order of the file. */

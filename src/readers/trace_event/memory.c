@@ -84,7 +84,8 @@ static void add_figure(struct joining *joining, uint32_t process, uint32_t of, u
     size_t nth = joining->figure_count++;
     joining->figures = tv_array_reserve(joining->figures, &joining->figure_capacity, nth + 1,
                                         sizeof *joining->figures);
-    joining->figures[nth] = (struct figure){process, nth, {of, name, units, value}};
+    joining->figures[nth] =
+        (struct figure){process, nth, {.of = of, .name = name, .units = units, .value = value}};
 }
 
 static struct part *find_part(struct joining *joining, uint32_t process, int64_t time)

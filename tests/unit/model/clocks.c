@@ -146,8 +146,10 @@ static void inputs_without_times_have_no_origin(void **context)
 static void know(struct made *made, uint64_t pid, uint64_t tid, bool is_thread, const char *name)
 {
     struct tv_known_name *known = tv_table_add(&made->trace->tables.known_names);
-    *known = (struct tv_known_name){pid, tid, tv_head_string(made->head, tv_bytes_of(name)), 0,
-                                    is_thread};
+    *known = (struct tv_known_name){.pid = pid,
+                                    .tid = tid,
+                                    .name = tv_head_string(made->head, tv_bytes_of(name)),
+                                    .is_thread = is_thread};
 }
 
 static void add_thread(struct made *made, uint32_t process, uint64_t tid, const char *name)

@@ -103,11 +103,15 @@ static void add_dump(struct tv_trace *trace, uint32_t process, const char *of, d
                                     .first_figure = (uint32_t)trace->tables.memory_figures.count,
                                     .figure_count = 2};
     struct tv_memory_figure *figure = tv_table_add(&trace->tables.memory_figures);
-    *figure = (struct tv_memory_figure){text(trace, "totals"), text(trace, "resident"),
-                                        text(trace, "bytes"), 4096};
+    *figure = (struct tv_memory_figure){.of = text(trace, "totals"),
+                                        .name = text(trace, "resident"),
+                                        .units = text(trace, "bytes"),
+                                        .value = 4096};
     figure = tv_table_add(&trace->tables.memory_figures);
-    *figure = (struct tv_memory_figure){text(trace, of), text(trace, "size"), text(trace, "bytes"),
-                                        value};
+    *figure = (struct tv_memory_figure){.of = text(trace, of),
+                                        .name = text(trace, "size"),
+                                        .units = text(trace, "bytes"),
+                                        .value = value};
 }
 
 static int set_up(void **state)
