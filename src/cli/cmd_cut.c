@@ -70,8 +70,7 @@ static enum tv_status write_piece(const struct tv_settings *settings, const stru
     enum tv_status status = open_output(settings, file, &output, err);
     if (status != TV_OK)
         return status;
-    status = file ? tv_piece_write_file(piece, &output.out, &losses, err)
-                  : tv_piece_write_events(piece, &output.out, &losses, err);
+    status = tv_piece_write(piece, file, &output.out, &losses, err);
     if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
         *err = late;
         return late.status;

@@ -53,9 +53,8 @@ struct making {
 static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct making *making = context;
-    return tv_rewrite_can(making->piece->trace)
-               ? tv_piece_write_events(making->piece, out, &making->losses, err)
-               : tv_piece_write_file(making->piece, out, &making->losses, err);
+    bool file = !tv_rewrite_can(making->piece->trace);
+    return tv_piece_write(making->piece, file, out, &making->losses, err);
 }
 
 bool tv_html_is_chosen(const struct tv_settings *settings)

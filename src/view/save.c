@@ -34,8 +34,7 @@ static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_
     tv_piece_make(&piece, trace, cut);
     enum tv_status status = tv_piece_check(&piece, file, err);
     if (status == TV_OK)
-        status = file ? tv_piece_write_file(&piece, out, &losses, err)
-                      : tv_piece_write_events(&piece, out, &losses, err);
+        status = tv_piece_write(&piece, file, out, &losses, err);
     tv_piece_release(&piece);
     return status;
 }
@@ -100,8 +99,7 @@ static enum tv_status write_any(void *context, struct tv_out *out, struct tv_err
 {
     struct reporting *reporting = context;
     const struct tv_piece *piece = reporting->piece;
-    return is_file(piece) ? tv_piece_write_file(piece, out, &reporting->losses, err)
-                          : tv_piece_write_events(piece, out, &reporting->losses, err);
+    return tv_piece_write(piece, is_file(piece), out, &reporting->losses, err);
 }
 
 static enum tv_status report_piece(const struct tv_view *view,

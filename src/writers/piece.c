@@ -117,3 +117,10 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
     tv_disguise_free(disguise);
     return status;
 }
+
+enum tv_status tv_piece_write(const struct tv_piece *piece, bool file, struct tv_out *out,
+                              struct tv_piece_losses *losses, struct tv_error *err)
+{
+    return file ? tv_piece_write_file(piece, out, losses, err)
+                : tv_piece_write_events(piece, out, losses, err);
+}

@@ -54,4 +54,8 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
                                      struct tv_piece_losses *losses,
                                      struct tv_error *err) TV_MUST_CHECK;
 
+/* The one or the other: a method trace if `file`. */
+enum tv_status tv_piece_write(const struct tv_piece *piece, bool file, struct tv_out *out,
+                              struct tv_piece_losses *losses, struct tv_error *err) TV_MUST_CHECK;
+
 #endif
