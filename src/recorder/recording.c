@@ -68,9 +68,13 @@ void tv_recorder_say(const char *line)
 /* What a stream has written is left behind when it cannot go on. */
 static bool leaves_part(void)
 {
-    return tv_recorder.leaves_part ||
-           (tv_recorder.options.full == TV_RECORDING_STREAM && tv_recorder.file.error != 0 &&
-            tv_kept_is_there(&tv_recorder.file));
+    sigset_t before;
+    tv_recorder_lock(&before); /* threads that still stream write there */
+    bool leaves = tv_recorder.leaves_part ||
+                  (tv_recorder.options.full == TV_RECORDING_STREAM && tv_recorder.file.error != 0 &&
+                   tv_kept_is_there(&tv_recorder.file));
+    tv_recorder_unlock(&before);
+    return leaves;
 }
 
 void tv_recorder_notice(enum tv_recording_notice notice, int error)
@@ -81,7 +85,7 @@ void tv_recorder_notice(enum tv_recording_notice notice, int error)
         return;
     if (options->notify)
         options->notify(notice, options->arg);
-    if (leaves_part())
+    if (notice == TV_RECORDING_FAILED && leaves_part())
         snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.part);
     if (notice == TV_RECORDING_OVERFLOWED)
         snprintf(line, sizeof line, "traceview: the trace buffer %s\n",

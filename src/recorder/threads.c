@@ -142,8 +142,7 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
 static void give_handler_stack(struct tv_recorder_thread *self)
 {
     stack_t now, own = {.ss_size = HANDLER_STACK};
-    if (!tv_recorder.options.finish_at_end || self->handler_stack || sigaltstack(NULL, &now) != 0 ||
-        !(now.ss_flags & SS_DISABLE))
+    if (self->handler_stack || sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
         return;
     own.ss_sp = tv_recorder_pages_new(HANDLER_STACK);
     if (own.ss_sp && sigaltstack(&own, NULL) == 0)
@@ -337,6 +336,7 @@ static void answer(struct tv_recorder_thread *self)
 static struct tv_recorder_thread *join_anew(struct tv_recorder_thread *self, uint32_t generation)
 {
     sigset_t before;
+    bool handles_ends = false;
     tv_recorder_block_signals(&before);
     tv_recorder_inside++;
     if (!self)
@@ -345,9 +345,10 @@ static struct tv_recorder_thread *join_anew(struct tv_recorder_thread *self, uin
         pthread_mutex_lock(&tv_recorder.lock);
         if (!join(self, generation))
             self = NULL;
+        handles_ends = tv_recorder.options.finish_at_end;
         pthread_mutex_unlock(&tv_recorder.lock);
     }
-    if (self)
+    if (self && handles_ends)
         give_handler_stack(self);
     tv_recorder_inside--;
     tv_recorder_unblock_signals(&before);
