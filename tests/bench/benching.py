@@ -26,7 +26,7 @@ class Program:
     command: list
     cpus: int = 1
     missing: str = ""
-    inside: bool = False  # it prints figures of its own, "name value" a line
+    inside: bool = False  # it prints figures of its own, "name value" a line, ready_s among them
     samples: list = dataclasses.field(default_factory=list)
 
     def median(self, key):
@@ -85,8 +85,10 @@ def measure(build, program, touch):
         return None
     sample["load"] = load
     sample["speed_of_touch"] = sample["touch_bytes"] / sample["touch_s"] / 1e9 if touch else 0.0
-    if program.inside:
-        sample["inside"] = dict(line.split() for line in output.read_text().splitlines())
+    if program.inside:  # the process measures other things once it is ready
+        sample["inside"] = {key: float(value) for key, value in map(str.split, output.read_text().splitlines())}
+        sample["wall_s"] = sample["inside"]["ready_s"]
+        sample["rss_bytes"] = sample["inside"].get("ready_peak_bytes", sample["rss_bytes"])
     return sample
 
 
@@ -150,7 +152,7 @@ def inside_table(tasks):
     for program in (program for task in tasks for program in task.programs):
         inside = [sample["inside"] for sample in program.samples if "inside" in sample]
         for key in inside[0] if inside else []:
-            value = statistics.median(float(figures[key]) for figures in inside)
+            value = statistics.median(figures[key] for figures in inside)
             rows.append([program.title, key, f"{value:.6g}"])
     return markdown(["program", "figure", "median"], rows) if rows else ""
 

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine.c - engine FILE [--jobs N]: what no command shows, measured inside the process.
+ * engine.c - engine FILE [--jobs N] [--filters]: what no command shows, measured inside the
+ * process.  A figure a line, its name and its value, in seconds and bytes:
  *
- * ready_s        from opening the file to rows, paths and pyramid model_bytes    memory of the
- * process that loading added (resident) range_s        the method table of a range: median over
- * ranges of 1 %, 10 %, 50 % and all of the time range_max_s    the slowest of them screen_p50_s
- * 60 busiest rows, 1920 pixels, at random places and zooms screen_p99_s
- * filter_name_s  the trace of the slices whose names hold a "7" filter_dur_s  of those longer than
- * a microsecond filter_all_s   of all; each processor time, the faster of two
+ * ready_s: from opening the file to rows, paths and pyramid; ready_peak_bytes: the process's peak
+ *     until then; model_bytes: resident memory that loading added.
+ * range_s: the method table of a range, median over ranges of 1 %, 10 %, 50 % and all of the time;
+ *     range_max_s: the slowest of them.
+ * screen_p50_s, screen_p99_s: 60 busiest rows, 1920 pixels, at random places and zooms.
+ * search_s, search_max_s: all calls of a frame, over frames that lie evenly among all.
+ * With --filters, filter_name_s: the trace of the slices whose names hold a "7"; filter_dur_s: of
+ *     those longer than a microsecond; filter_all_s: of all; each processor time, the faster of
+ *     two.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "analysis/filter.h"
 #include "analysis/profile.h"
+#include "analysis/search.h"
 #include "analysis/tiles.h"
 #include "base/bytes.h"
 #include "base/file.h"
@@ -28,6 +34,7 @@
 #define SCREENS 500
 #define SCREEN_ROWS 60u
 #define SCREEN_PIXELS 1920
+#define SEARCHES 20
 
 static double now(void)
 {
@@ -189,24 +196,67 @@ static void print_filter(const struct tv_trace *trace, const char *name, const c
     printf("filter_%s_s %.6f\nfilter_%s_slices %" PRIu64 "\n", name, best, name, kept);
 }
 
+/* Every call of each of some frames, over all rows. */
+static void print_searches(const struct tv_trace *trace)
+{
+    double times[SEARCHES];
+    uint32_t frames = trace->head->frame_count;
+    for (uint32_t i = 0; i < SEARCHES; i++) {
+        struct tv_search search;
+        double before = now();
+        tv_search_init(&search, trace, (uint32_t)((uint64_t)frames * i / SEARCHES));
+        for (uint32_t row = 0; row < trace->row_count; row++)
+            if (tv_search_in_row(&search, row))
+                (void)tv_search_count(&search, row, 0, trace->rows[row].count);
+        tv_search_release(&search);
+        times[i] = now() - before;
+    }
+    qsort(times, SEARCHES, sizeof times[0], compare_doubles);
+    printf("search_s %.6f\nsearch_max_s %.6f\n", times[SEARCHES / 2], times[SEARCHES - 1]);
+}
+
+static double peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
+}
+
+/* FILE [--jobs N] [--filters]; false: something else. */
+static bool read_words(char **words, unsigned *jobs, bool *filters)
+{
+    for (; *words; words++) {
+        if (strcmp(*words, "--filters") == 0)
+            *filters = true;
+        else if (strcmp(*words, "--jobs") == 0 && words[1])
+            *jobs = (unsigned)strtoul(*++words, NULL, 10);
+        else
+            return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    unsigned jobs =
-        argc == 4 && strcmp(argv[2], "--jobs") == 0 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
-    if (argc != 2 && argc != 4) {
-        fputs("usage: engine FILE [--jobs N]\n", stderr);
+    unsigned jobs = 0;
+    bool filters = false;
+    if (argc < 2 || !read_words(argv + 2, &jobs, &filters)) {
+        fputs("usage: engine FILE [--jobs N] [--filters]\n", stderr);
         return 2;
     }
     double memory = resident_bytes(), before = now();
     struct tv_trace *trace = load(argv[1], jobs);
     struct tv_pyramid *pyramid = tv_pyramid_new(trace, jobs);
-    printf("ready_s %.6f\n", now() - before);
+    printf("ready_s %.6f\nready_peak_bytes %.0f\n", now() - before, peak_bytes());
     printf("model_bytes %.0f\n", resident_bytes() - memory);
     print_ranges(trace, jobs);
     print_screens(pyramid);
-    print_filter(trace, "name", "name:7");
-    print_filter(trace, "dur", "dur>1us");
-    print_filter(trace, "all", "depth>=0");
+    print_searches(trace);
+    if (filters) {
+        print_filter(trace, "name", "name:7");
+        print_filter(trace, "dur", "dur>1us");
+        print_filter(trace, "all", "depth>=0");
+    }
     tv_pyramid_free(pyramid);
     tv_trace_free(trace);
     return 0;
