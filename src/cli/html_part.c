@@ -86,8 +86,23 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
         .hashed = settings->hash_names,
         .stripped = part->disguised && part->disguise.strip_args,
         .losses = {losses->buffer, losses->length},
+        .head = part->whole->head,
     };
     tv_part_note(out, &told);
+    tv_out_char(out, '\0');
+}
+
+/* The same of its name. */
+static void write_name(const struct tv_html_part *part, struct tv_out *out)
+{
+    const struct tv_head *head = part->whole->head;
+    char hash[TV_DISGUISE_ROOM];
+    struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
+    if (part->settings->hash_names) {
+        tv_disguise_text(&part->disguise, first, hash);
+        first = tv_bytes_of(hash);
+    }
+    tv_part_name(out, head, first);
     tv_out_char(out, '\0');
 }
 
@@ -95,19 +110,17 @@ static enum tv_status write_piece(const struct tv_html_part *part, const struct 
                                   struct tv_source *source, const struct tv_out *losses,
                                   struct tv_html_made *made, struct tv_error *err)
 {
-    char hash[TV_DISGUISE_ROOM];
-    struct tv_out note;
+    struct tv_out note, name;
     tv_out_init_memory(&note);
+    tv_out_init_memory(&name);
     write_note(part, piece, losses, &note);
-    struct tv_report_file file = {.source = source, .name = tv_source_name(source)};
+    write_name(part, &name);
+    struct tv_report_file file = {.source = source, .name = (const char *)name.buffer};
     struct tv_report report = {.files = &file, .count = 1};
     if (note.length > 1)
         report.note = (const char *)note.buffer;
-    if (part->settings->hash_names) {
-        tv_disguise_text(&part->disguise, tv_bytes_of(file.name), hash);
-        file.name = hash;
-    }
     enum tv_status status = tv_html_make(part->settings, &report, made, err);
+    tv_out_release(&name);
     tv_out_release(&note);
     return status;
 }

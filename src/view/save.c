@@ -88,6 +88,7 @@ static void write_note(void *context, struct tv_out *out)
         .kept = tv_piece_slices(piece),
         .all = (view->whole ? view->whole : view)->trace->slice_count,
         .losses = {losses.buffer, losses.length},
+        .head = (view->whole ? view->whole : view)->trace->head,
     };
     tv_part_note(out, &part);
     tv_out_release(&losses);
@@ -109,11 +110,18 @@ static enum tv_status report_piece(const struct tv_view *view,
 {
     const struct tv_head *head = piece->trace->head;
     struct reporting reporting = {.view = view, .parameters = parameters, .piece = piece};
-    const struct tv_view_making making = {
-        write_any, write_note, &reporting,
-        (const char *)tv_head_text(head, head->inputs[0].name).data};
+    struct tv_out name;
     enum tv_status status = tv_piece_check(piece, is_file(piece), err);
-    return status == TV_OK ? reporter->write_made(&making, out, err) : status;
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&name);
+    tv_part_name(&name, head, tv_head_text(head, head->inputs[0].name));
+    tv_out_char(&name, '\0');
+    const struct tv_view_making making = {write_any, write_note, &reporting,
+                                          (const char *)name.buffer};
+    status = reporter->write_made(&making, out, err);
+    tv_out_release(&name);
+    return status;
 }
 
 /* What is known of the file: whose machine it is of, and how it was moved. */

@@ -3,10 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 
 #define MS 1000000
+
+/* Of files no more are named. */
+#define NAMED 16
 
 static void add_range(struct tv_out *out, const struct tv_part_facts *part)
 {
@@ -67,6 +71,79 @@ static void add_part(struct tv_out *out, const struct tv_part_facts *part)
     tv_out_text(out, ").");
 }
 
+/* ---- Its files ---- */
+
+/* "app.json: cgroupDump", behind app.json, is no file of its own. */
+static bool is_inside(const struct tv_head *head, uint32_t input, uint32_t last_file)
+{
+    struct tv_bytes name = tv_head_text(head, head->inputs[input].name);
+    struct tv_bytes file = tv_head_text(head, head->inputs[last_file].name);
+    return name.length > file.length + 2 && tv_bytes_starts_with(name, file) &&
+           memcmp(name.data + file.length, ": ", 2) == 0;
+}
+
+/* The file behind that one, or the number of inputs. */
+static uint32_t next_file(const struct tv_head *head, uint32_t file)
+{
+    uint32_t next = file + 1;
+    while (next < head->input_count && is_inside(head, next, file))
+        next++;
+    return next;
+}
+
+static uint32_t count_files(const struct tv_head *head)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < head->input_count; i = next_file(head, i))
+        count++;
+    return count;
+}
+
+/* Names of folders are nobody's business. */
+static void add_last_part(struct tv_out *out, struct tv_bytes name)
+{
+    size_t at = name.length;
+    while (at > 0 && (name.data[at - 1] != '/' || at == name.length))
+        at--;
+    tv_out_bytes(out, (struct tv_bytes){name.data + at, name.length - at});
+}
+
+static void add_file(struct tv_out *out, const struct tv_head *head, uint32_t input)
+{
+    add_last_part(out, tv_head_text(head, head->inputs[input].name));
+    if (head->inputs[input].moved == 0)
+        return;
+    tv_out_text(out, " moved by ");
+    tv_out_time(out, head->inputs[input].moved, MS, 6);
+    tv_out_text(out, " ms");
+}
+
+static void add_files(struct tv_out *out, const struct tv_part_facts *part, uint32_t count)
+{
+    const struct tv_head *head = part->head;
+    uint32_t named = 0;
+    tv_out_format(out, "%" PRIu32 " files became one", count);
+    for (uint32_t i = 0; i < head->input_count && named < NAMED && !part->hashed;
+         i = next_file(head, i)) {
+        tv_out_text(out, named > 0 ? ", " : ": ");
+        add_file(out, head, i);
+        named++;
+    }
+    if (named > 0 && named < count)
+        tv_out_format(out, " and %" PRIu32 " more", count - named);
+    tv_out_char(out, '.');
+}
+
+void tv_part_name(struct tv_out *out, const struct tv_head *head, struct tv_bytes first)
+{
+    uint32_t count = count_files(head);
+    add_last_part(out, first);
+    if (count > 1)
+        tv_out_format(out, " and %" PRIu32 " more", count - 1);
+}
+
+/* ---- All of it ---- */
+
 static void begin_sentence(struct tv_out *out, bool *any)
 {
     tv_out_text(out, *any ? " " : "");
@@ -87,8 +164,13 @@ static void add_losses(struct tv_out *out, struct tv_bytes lines)
 void tv_part_note(struct tv_out *out, const struct tv_part_facts *part)
 {
     bool any = part->chosen || part->shortest;
+    uint32_t files = part->head ? count_files(part->head) : 1;
     if (any)
         add_part(out, part);
+    if (files > 1) {
+        begin_sentence(out, &any);
+        add_files(out, part, files);
+    }
     if (part->hashed) {
         begin_sentence(out, &any);
         tv_out_text(out, "Hashes stand in the place of names.");

@@ -7,6 +7,7 @@
 #define TV_WRITERS_PART_NOTE_H
 
 #include "base/out.h"
+#include "model/head.h"
 
 /* What people chose, in their words. */
 struct tv_part_choice {
@@ -20,13 +21,18 @@ struct tv_part_facts {
     tv_ns from, to; /* INT64_MIN, INT64_MAX: that end is open */
     const struct tv_part_choice *choices;
     size_t choice_count;
-    const char *shortest;   /* "20us": shorter slices are left out for a size; or NULL */
-    uint64_t kept, all;     /* slices */
-    bool hashed, stripped;  /* names, arguments; of what is hashed the choices do not tell */
-    struct tv_bytes losses; /* what could not be written as it was: lines */
+    const char *shortest;       /* "20us": shorter slices are left out for a size; or NULL */
+    uint64_t kept, all;         /* slices */
+    bool hashed, stripped;      /* names, arguments; of what is hashed the choices do not tell */
+    struct tv_bytes losses;     /* what could not be written as it was: lines */
+    const struct tv_head *head; /* of all that was read: the files, where there were several */
 };
 
 /* Nothing, when all is in it as it was. */
 void tv_part_note(struct tv_out *out, const struct tv_part_facts *part);
+
+/* What a part of all that was read is called, whose first file is called `first`: "a.json", "a.json
+ * and 2 more". */
+void tv_part_name(struct tv_out *out, const struct tv_head *head, struct tv_bytes first);
 
 #endif

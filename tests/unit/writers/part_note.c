@@ -27,8 +27,8 @@ static void tells_what_was_chosen(void **state)
     (void)state;
     const char *const words[] = {"main", "<b>"};
     const struct tv_part_choice choices[] = {{"threads", words, 2}, {"filter", words, 0}};
-    struct tv_part_facts part = {true, 1500000, 2000000, choices, 2,        "20us",
-                                 1,    8,       false,   false,   {NULL, 0}};
+    struct tv_part_facts part = {true, 1500000, 2000000, choices, 2,         "20us",
+                                 1,    8,       false,   false,   {NULL, 0}, NULL};
     is(&part, "This is a part of the trace; from 1.500000 ms to 2.000000 ms; threads: main, <b>; "
               "without slices shorter than 20us, so that it is no larger than asked for. 1 of 8 "
               "slices are in it (12.5 %).");
@@ -71,6 +71,46 @@ static void rounds_down(void **state)
     is(&part, "This is a part of the trace. 0 of 1000000 slices are in it (0.0 %).");
 }
 
+/* A file inside of another is none of its own; folders are nobody's business. */
+static struct tv_head *several_files(void)
+{
+    struct tv_head *head = tv_head_new();
+    tv_head_add_input(head, "my/a.json", "JSON");
+    tv_head_add_input(head, "my/a.json: cgroupDump", "Cgroup dump");
+    tv_head_add_input(head, "b.trace", "trace");
+    tv_head_add_input(head, "b.trace2", "trace");
+    head->inputs[2].moved = -1500000;
+    return head;
+}
+
+static void tells_every_file(void **state)
+{
+    (void)state;
+    struct tv_head *head = several_files();
+    struct tv_part_facts part = {.from = INT64_MIN, .to = INT64_MAX, .head = head};
+    is(&part, "3 files became one: a.json, b.trace moved by -1.500000 ms, b.trace2.");
+    part.hashed = true;
+    is(&part, "3 files became one. Hashes stand in the place of names.");
+    tv_head_free(head);
+}
+
+static void names_the_first_file(void **state)
+{
+    (void)state;
+    struct tv_head *head = several_files();
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_part_name(&out, head, TV_BYTES("my/a.json"));
+    tv_out_char(&out, ';');
+    head->input_count = 2;
+    tv_part_name(&out, head, TV_BYTES("dir/"));
+    tv_out_char(&out, '\0');
+    assert_string_equal((const char *)out.buffer, "a.json and 2 more;dir/");
+    tv_out_release(&out);
+    tv_head_free(head);
+}
+
 UNIT_TESTS(part_note, cmocka_unit_test(tells_nothing_of_all),
            cmocka_unit_test(tells_what_was_chosen), cmocka_unit_test(tells_losses),
-           cmocka_unit_test(counts_no_slices_where_there_are_none), cmocka_unit_test(rounds_down));
+           cmocka_unit_test(counts_no_slices_where_there_are_none), cmocka_unit_test(rounds_down),
+           cmocka_unit_test(tells_every_file), cmocka_unit_test(names_the_first_file));
