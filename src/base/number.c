@@ -154,7 +154,7 @@ bool tv_parse_time(struct tv_bytes text, tv_ns unit_ns, tv_ns *value)
     return with_sign(whole * unit + fraction, negative, value);
 }
 
-/* Digits, and perhaps a letter behind them that multiplies. */
+/* Digits, and perhaps a letter behind them that multiplies, and then a fraction. */
 struct multiple {
     char letter;
     uint64_t factor;
@@ -163,7 +163,9 @@ struct multiple {
 static bool parse_multiple(struct tv_bytes text, const struct multiple *letters, size_t count,
                            uint64_t *value)
 {
-    uint64_t factor = 1, number;
+    uint64_t factor = 1, number, fraction = 0;
+    struct tv_bytes whole;
+    bool exact;
     for (size_t i = 0; i < count && text.length > 0; i++) {
         if (text.data[text.length - 1] != (uint8_t)letters[i].letter)
             continue;
@@ -171,9 +173,13 @@ static bool parse_multiple(struct tv_bytes text, const struct multiple *letters,
         text.length--;
         break;
     }
-    if (!tv_parse_u64(text, &number) || number > UINT64_MAX / factor)
+    bool has_point = tv_bytes_split(&text, '.', &whole);
+    if (has_point &&
+        (factor == 1 || text.length == 0 || !parse_fraction(text, factor, &fraction, &exact)))
         return false;
-    *value = number * factor;
+    if (!tv_parse_u64(whole, &number) || number > (UINT64_MAX - fraction) / factor)
+        return false;
+    *value = number * factor + fraction;
     return true;
 }
 

@@ -18,10 +18,11 @@ bool tv_parse_hex(struct tv_bytes text, uint64_t *value); /* with or without 0x 
  * unit is written. */
 bool tv_parse_time(struct tv_bytes text, tv_ns unit_ns, tv_ns *value);
 
-/* Bytes: digits and perhaps K, M, G or T, each 1024 of the one before: "50G". */
+/* Bytes: digits and perhaps K, M, G or T, each 1024 of the one before, then perhaps with a fraction
+ * that is rounded down to bytes: "50G", "1.5M". */
 bool tv_parse_size(struct tv_bytes text, uint64_t *bytes);
 
-/* Seconds: digits and perhaps s, m, h, d or w: "30d". */
+/* Seconds: digits and perhaps s, m, h, d or w, likewise: "30d", "1.5h". */
 bool tv_parse_seconds(struct tv_bytes text, uint64_t *seconds);
 
 #endif

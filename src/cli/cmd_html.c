@@ -162,6 +162,9 @@ static enum tv_status write_html(const struct tv_settings *settings, struct tv_e
     struct tv_loading *loading = NULL;
     struct tv_html_made made = {.spool = NULL};
     reading.filter = NULL;
+    if (settings->max_size == 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--max-size: expected a size above 0, such as 5M");
     enum tv_status status = tv_disguise_choose(settings, &part.disguise, &part.disguised, err);
     if (status == TV_OK)
         status = tv_output_check(settings->output, &settings->files, err);

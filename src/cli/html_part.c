@@ -12,7 +12,7 @@ static enum tv_status add_to_made(void *context, struct tv_bytes bytes, struct t
 {
     struct tv_html_made *made = context;
     made->size += bytes.length;
-    made->too_large = made->most > 0 && made->size > made->most;
+    made->too_large = made->size > made->most;
     if (made->too_large)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "it is larger than that");
     return tv_spool_add(made->spool, bytes, err);

@@ -14,7 +14,7 @@
 /* Where a report is made: nothing is written before all of it is there. */
 struct tv_html_made {
     struct tv_spool *spool;
-    uint64_t size, most; /* most: 0: any size */
+    uint64_t size, most; /* most: TV_ANY_SIZE: any size */
     bool too_large;
     struct tv_out losses; /* of a part, a line each; with the spool alone */
 };

@@ -16,6 +16,7 @@ void tv_settings_init(struct tv_settings *settings)
     settings->threshold = 20 * UINT64_C(1000000);
     settings->min_percent = UINT64_MAX;
     settings->max_memory = TV_ANY_MEMORY;
+    settings->max_size = TV_ANY_SIZE;
 }
 
 void tv_settings_release(struct tv_settings *settings)

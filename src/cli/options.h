@@ -96,7 +96,7 @@ struct tv_settings {
     uint64_t threshold, min_percent, depth;
     const char *title, *countname, *min_width;
     uint64_t unpacked_bytes; /* ceiling of what packed files hold; 0: by their size (unpack.h) */
-    uint64_t max_size;       /* of a report, in bytes; 0: any */
+    uint64_t max_size;       /* of a report, in bytes; TV_ANY_SIZE: any */
     bool hash_names, strip_args;
     const char *salt;    /* NULL: by chance */
     uint64_t max_memory; /* of the program, in bytes; TV_ANY_MEMORY: what it takes */
@@ -108,6 +108,7 @@ struct tv_settings {
 };
 
 #define TV_ANY_MEMORY UINT64_MAX
+#define TV_ANY_SIZE UINT64_MAX
 
 /* The defaults; release gives back the lists. */
 void tv_settings_init(struct tv_settings *settings);

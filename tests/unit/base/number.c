@@ -213,15 +213,24 @@ static void parses_sizes_and_seconds(void **state)
     assert_true(tv_parse_size(TV_BYTES("16777215T"), &value));
     assert_true(tv_parse_size(TV_BYTES("256k"), &value) && value == 262144);
     assert_true(tv_parse_size(TV_BYTES("8m"), &value) && value == 8388608);
+    assert_true(tv_parse_size(TV_BYTES("1.5M"), &value) && value == 1572864);
+    assert_true(tv_parse_size(TV_BYTES("0.3k"), &value) && value == 307); /* of 307.2 */
+    assert_true(tv_parse_size(TV_BYTES("16777215.5T"), &value) &&
+                value == UINT64_MAX - (UINT64_C(1) << 39) + 1);
+    assert_true(tv_parse_size(TV_BYTES("0K"), &value) && value == 0);
     assert_true(tv_parse_seconds(TV_BYTES("90"), &value) && value == 90);
     assert_true(tv_parse_seconds(TV_BYTES("90s"), &value) && value == 90);
     assert_true(tv_parse_seconds(TV_BYTES("30d"), &value) && value == 2592000);
     assert_true(tv_parse_seconds(TV_BYTES("2w"), &value) && value == 1209600);
+    assert_true(tv_parse_seconds(TV_BYTES("1.5h"), &value) && value == 5400);
     value = 7;
-    static const char *const bad[] = {"", "G", "1x", "1GB", "-1G", "1.5G", " 1G", "16777216T", "d"};
+    static const char *const bad[] = {"",          "G",     "1x",          "1GB", "-1G", " 1G",
+                                      "16777216T", "d",     "16777216.5T", "1.",  "1.M", ".5M",
+                                      "1.5",       "1.-5M", "1.5.5M",      "1.M5"};
     for (size_t i = 0; i < TV_COUNT(bad); i++)
         assert_false(tv_parse_size(tv_bytes_of(bad[i]), &value));
-    static const char *const never[] = {"", "d", "1D", "1y", "18446744073709551615w", "1d2h"};
+    static const char *const never[] = {"",     "d",   "1D", "1y", "18446744073709551615w",
+                                        "1d2h", "1.5s"};
     for (size_t i = 0; i < TV_COUNT(never); i++)
         assert_false(tv_parse_seconds(tv_bytes_of(never[i]), &value));
     assert_int_equal(value, 7);
