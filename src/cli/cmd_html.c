@@ -200,5 +200,6 @@ const struct tv_command tv_command_html = {
     .options = options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
+    .is_there = tv_report_is_there,
     .run = run,
 };

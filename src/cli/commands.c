@@ -59,13 +59,19 @@ int tv_command_failed(const struct tv_command *command, const struct tv_error *e
     return TV_EXIT_INPUT;
 }
 
+static bool is_there(const struct tv_command *command)
+{
+    return !command->is_there || command->is_there();
+}
+
 static void print_overview(struct tv_out *out)
 {
     tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n"
                      "       traceview -r [OPTION]... FILE        print everything as text\n"
                      "       traceview COMMAND [OPTION]... FILE   one of:\n\n");
     for (const struct tv_command *const *command = tv_commands; *command; command++)
-        tv_out_format(out, "  %-12s%s\n", (*command)->name, (*command)->summary);
+        tv_out_format(out, "  %-12s%s%s\n", (*command)->name, (*command)->summary,
+                      is_there(*command) ? "" : " (not in this build)");
     tv_out_text(out, "\noptions of the viewer:\n");
     tv_options_help(out, tv_command_view.options);
     tv_out_text(
@@ -81,6 +87,8 @@ static void print_command(struct tv_out *out, const struct tv_command *command)
 {
     tv_out_format(out, "usage: traceview %s %s\n\n%s\n", command->name, command->arguments,
                   command->summary);
+    if (!is_there(command))
+        tv_out_text(out, "\nThis build lacks what the command needs: it can only say so.\n");
     if (command->details)
         tv_out_format(out, "\n%s\n", command->details);
     if (command->options->name)
