@@ -281,6 +281,46 @@ test('several files are one trace, halves of a split one too', { skip }, async (
   await close();
 });
 
+/** A stream that ends early. */
+function cutOff() {
+  const list = Array.from({ length: 9000 }, (_, i) => slice(`n${i % 7}`, 1, i, (i * 7919) % 9));
+  return file('early.json.gz', gzipSync(JSON.stringify(list)).subarray(0, 30000));
+}
+
+test(
+  'what is said of a file that was opened is no error, one of the page is',
+  { skip },
+  async () => {
+    const host = await serve(built());
+    const { page, close } = await openSite(host.address);
+    await invites(page);
+    await choose(page, cutOff());
+    await ready(page);
+    const notice = page.locator('.readout .notice');
+    const words = /^The container ends early or is damaged/;
+    await until(
+      () => notice.textContent(),
+      (text) => words.test(text),
+      'the notice',
+    );
+    const colour = (element) => getComputedStyle(element).color;
+    const plain = await page.locator('.top h1').evaluate(colour);
+    assert.equal(await notice.evaluate(colour), plain);
+    const { files } = await place(page);
+    await page.evaluate((text) => (location.hash = text), `files=${files}&tab=info`);
+    const said = page.locator('#pane-info tr', { hasText: 'The container ends early' });
+    assert.equal(await said.locator('th').textContent(), 'unpacking');
+    await page.evaluate(() => (location.hash = 'files=77'));
+    await until(
+      () => notice.textContent(),
+      (text) => text.startsWith('The files of that address are not there'),
+      'the error',
+    );
+    assert.notEqual(await notice.evaluate(colour), plain);
+    await close();
+  },
+);
+
 const LARGEST = 1_500_000;
 
 function small() {

@@ -9,11 +9,18 @@ import { LocalHost } from './localHost';
 import { keepOffline } from './offline';
 import { findReport } from './report';
 
+/** What is to be said of files, in words. */
+export interface HostNote {
+  /** Of the report that the page is, or of what was found in a file. */
+  of: 'report' | 'unpacking';
+  text: string;
+}
+
 export interface Host {
   readonly send: Send;
   readonly opening: OpeningEngine;
-  /** What these files lack, in words. */
-  notesOf(inputs: readonly Chosen[]): string[];
+  /** What these files lack. */
+  notesOf(inputs: readonly Chosen[]): HostNote[];
   /** A file for those who have nothing to open. */
   readonly example: number | null;
   /** There is a program behind the page, which can be ended. */

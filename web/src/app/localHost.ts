@@ -5,7 +5,7 @@
 import { EngineError } from '../model/engine';
 import { MOST_FILES, sameFiles, type Chosen, type OpeningEngine } from '../model/opening';
 import { joinHalves } from '../unpack/halves';
-import type { Host } from './host';
+import type { Host, HostNote } from './host';
 import { LocalSession } from './localSession';
 import { NOT_STARTED, unpackApart, type Found } from './localWorker';
 import type { Carried, CarriedExample } from './report';
@@ -32,6 +32,10 @@ const GONE = 410;
 
 function json(status: number, answer: unknown): Response {
   return new Response(JSON.stringify(answer), { status });
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
 /** The two halves of a split trace that were opened together become one. */
@@ -90,13 +94,17 @@ export class LocalHost implements Host {
     }));
   }
 
-  notesOf(inputs: readonly Chosen[]): string[] {
+  notesOf(inputs: readonly Chosen[]): HostNote[] {
+    const alone = inputs.length === 1;
     const notes = inputs.flatMap(({ input }) => {
       const file = this.shelf.find(({ number }) => number === input);
-      return (file?.notes ?? []).map((note) => `${file?.name}: ${note}.`);
+      return (file?.notes ?? []).map((note): HostNote => ({
+        of: 'unpacking',
+        text: alone ? sentence(note) : `${file?.name}: ${note}.`,
+      }));
     });
     const begun = this.note !== '' && sameFiles(inputs, this.start);
-    return begun ? [this.note, ...notes] : notes;
+    return begun ? [{ of: 'report', text: this.note }, ...notes] : notes;
   }
 
   readonly send = async (address: string, init: RequestInit): Promise<Response> => {

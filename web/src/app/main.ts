@@ -230,8 +230,8 @@ class App {
     const facts = await engine.trace();
     if (turn !== this.turn) return;
     const notes = this.host.notesOf(status.inputs);
-    facts.metadata.unshift(...notes.map((note): [string, string] => ['report', note]));
-    facts.notes = notes;
+    facts.metadata.unshift(...notes.map(({ of, text }): [string, string] => [of, text]));
+    facts.notes = notes.map(({ text }) => text);
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     // An address whose files are others is not about this trace.
     const asked = readPlace(aim.address).files ?? status.start;
@@ -254,7 +254,7 @@ class App {
       engineFor,
     });
     await this.pages.open(engine, facts, address);
-    if (notes.length > 0) this.pages.say(notes.join(' '));
+    if (notes.length > 0) this.pages.say(facts.notes.join(' '));
     if (box >= 0) (this.offsetBoxes()[box] as HTMLElement | undefined)?.focus();
   }
 
@@ -289,7 +289,7 @@ class App {
       await this.engine.opening.open(files);
     } catch (error) {
       if (error instanceof EngineError && error.gone) return this.ended(false);
-      this.pages?.say(GONE_FILES);
+      this.pages?.wrong(GONE_FILES);
       this.history.replace(this.plainAddress(this.status.inputs));
       return;
     }

@@ -64,9 +64,12 @@ export class Pages {
     this.shown = null;
   }
 
-  /** One line about something that went wrong. */
   say(text: string): void {
-    this.shown?.viewer.notice.set(text);
+    this.shown?.viewer.say(text);
+  }
+
+  wrong(text: string): void {
+    this.shown?.viewer.wrong(text);
   }
 
   /** The first page; an address may name a filter, which may be wrong. */

@@ -28,6 +28,13 @@ export interface Hover {
   hit: Hit;
 }
 
+/** One line for whoever looks at the page. */
+export interface Notice {
+  text: string;
+  /** Something that was asked for is not there; else all is well. */
+  wrong: boolean;
+}
+
 function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((n, i) => n === b[i]);
 }
@@ -118,8 +125,8 @@ export class Viewer {
   readonly pointer = signal<number | null>(null);
   /** The keyboard is in the table, where letters are typed to find. */
   readonly inTable = signal(false);
-  /** One line about something that went wrong; null when all is well. */
-  readonly notice = signal<string | null>(null);
+  /** Null when there is nothing to say. */
+  readonly notice = signal<Notice | null>(null);
   readonly gone = signal(false);
 
   constructor(
@@ -323,8 +330,16 @@ export class Viewer {
 
   failed = (error: unknown): void => {
     if (error instanceof EngineError && error.gone) this.gone.set(true);
-    this.notice.set(error instanceof Error ? error.message : String(error));
+    this.wrong(error instanceof Error ? error.message : String(error));
   };
+
+  wrong(text: string): void {
+    this.notice.set({ text, wrong: true });
+  }
+
+  say(text: string): void {
+    this.notice.set({ text, wrong: false });
+  }
 
   place(): Place {
     const whole = wholeView(this.bounds);

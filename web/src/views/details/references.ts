@@ -83,7 +83,7 @@ export async function followFrom(
   try {
     const found = await v.viewer.engine.beside.reference(snapshot, id, named);
     if (found >= 0) await goToSnapshot(v, found);
-    else v.viewer.notice.set(`${brief(visible(id), 80)} has no snapshot at this time`);
+    else v.viewer.wrong(`${brief(visible(id), 80)} has no snapshot at this time`);
   } catch (error) {
     v.viewer.failed(error);
   }

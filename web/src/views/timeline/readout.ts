@@ -49,7 +49,13 @@ export class Readout {
         ...(inTable ? TABLE_HINT : LINE_HINT).map((text) => hintPart(inWords(words, text))),
       );
     });
-    effect(() => setText(notice, v.viewer.notice.get() ?? ''));
+    effect(() => {
+      const { text = '', wrong = false } = v.viewer.notice.get() ?? {};
+      setText(notice, text);
+      // The line may be too short for it.
+      notice.title = text;
+      notice.classList.toggle('wrong', wrong);
+    });
   }
 
   private show(): void {

@@ -206,8 +206,8 @@ export class TimelineView {
     const { instants, beside, viewer } = this.v;
     const count = instants.inView.answer.get().leftOut + beside.leftOut();
     const text = `${plural(count, 'mark is', 'marks are')} not drawn: zoom in to see all`;
-    if (count > 0) viewer.notice.set(text);
-    else if (/ not drawn: zoom in to see all$/.test(viewer.notice.peek() ?? ''))
+    if (count > 0) viewer.say(text);
+    else if (/ not drawn: zoom in to see all$/.test(viewer.notice.peek()?.text ?? ''))
       viewer.notice.set(null);
   }
 
