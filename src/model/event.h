@@ -43,4 +43,18 @@ static inline uint64_t tv_batch_offset(const struct tv_batch *batch, size_t i)
     return batch->offset + (batch->offsets ? batch->offsets[i] : (uint64_t)i * batch->stride);
 }
 
+/* Up to `most` of the batch's events, from one of them on. */
+static inline struct tv_batch tv_batch_slice(const struct tv_batch *batch, size_t from, size_t most)
+{
+    size_t left = batch->count - from;
+    struct tv_batch slice = *batch;
+    slice.events += from;
+    slice.count = left < most ? left : most;
+    if (batch->offsets)
+        slice.offsets += from;
+    else
+        slice.offset += (uint64_t)from * batch->stride;
+    return slice;
+}
+
 #endif
