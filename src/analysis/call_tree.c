@@ -86,6 +86,7 @@ struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree)
     copy->waits = tree->waits;
     copy->compensation = tree->compensation;
     copy->counted = tree->counted;
+    copy->raised = tree->raised;
     return copy;
 }
 
@@ -114,13 +115,16 @@ const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree)
  * children. */
 void tv_call_tree_settle(struct tv_call_tree *tree)
 {
+    tree->raised = false;
     for (uint32_t i = tree->count; i-- > 1;) {
         if (tree->cost[i].calls == 0 && tree->self_wall[i] == 0 && tree->self_cpu[i] == 0)
             continue;
         uint32_t parent = tree->parent[i];
         /* Calls whose CPU time is unknown ran at least as long as those that they made. */
-        if (tree->cost[i].cpu < tree->self_cpu[i])
+        if (tree->cost[i].cpu < tree->self_cpu[i]) {
             tree->cost[i].cpu = tree->self_cpu[i];
+            tree->raised = true;
+        }
         int64_t wall = tree->cost[i].wall, cpu = tree->cost[i].cpu;
         tree->self_wall[parent] += wall;
         tree->self_cpu[parent] += cpu;
@@ -157,16 +161,26 @@ bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selectio
 struct job {
     const struct tv_trace *trace;
     const struct tv_selection *selection;
-    struct tv_runs runs; /* what lies within the range */
+    struct tv_call_tree *tree;
+    /* NULL: what lies within the selection is added to nothing.  Else what lies outside is taken
+     * off the figures of the whole trace. */
+    const struct tv_call_tree *whole;
+    struct tv_run *overlaps; /* of each row what overlaps the selection */
+    struct tv_runs runs;     /* what is to be added, or taken off */
     unsigned workers;
     struct tv_path_cost **cost; /* of each worker; the first is the tree's */
     uint32_t node_count;
     uint32_t *owner; /* of each depth the worker, when all write into the tree; else NULL */
 };
 
+/* What a slice adds: a call and nanoseconds a tick; both below 0 to take it off. */
+struct unit {
+    int64_t calls, tick;
+};
+
 /* `clocks` is a constant where this is called. */
 TV_INLINE void add_columns(struct tv_path_cost *cost, const struct tv_columns *c, uint64_t first,
-                           uint32_t count, int64_t tick, unsigned clocks)
+                           uint32_t count, struct unit unit, unsigned clocks)
 {
     const bool wall = clocks & TV_CLOCK_WALL, cpu = clocks & TV_CLOCK_CPU;
     const uint32_t *path = c->path + first;
@@ -174,37 +188,39 @@ TV_INLINE void add_columns(struct tv_path_cost *cost, const struct tv_columns *c
     const uint32_t *cpu_length = cpu ? c->cpu_length + first : NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct tv_path_cost *node = &cost[path[i]];
-        node->calls++;
+        node->calls += (uint64_t)unit.calls;
         if (wall)
-            node->wall += length[i] * tick;
+            node->wall += length[i] * unit.tick;
         if (cpu)
-            node->cpu += cpu_length[i] * tick;
+            node->cpu += cpu_length[i] * unit.tick;
     }
 }
 
 static void add_packed(struct tv_path_cost *cost, const struct tv_columns *c, uint64_t first,
-                       uint32_t count, int64_t tick)
+                       uint32_t count, struct unit unit)
 {
     if (c->length && c->cpu_length)
-        add_columns(cost, c, first, count, tick, TV_CLOCK_WALL | TV_CLOCK_CPU);
+        add_columns(cost, c, first, count, unit, TV_CLOCK_WALL | TV_CLOCK_CPU);
     else if (c->length)
-        add_columns(cost, c, first, count, tick, TV_CLOCK_WALL);
+        add_columns(cost, c, first, count, unit, TV_CLOCK_WALL);
     else
-        add_columns(cost, c, first, count, tick, TV_CLOCK_CPU);
+        add_columns(cost, c, first, count, unit, TV_CLOCK_CPU);
 }
 
-/* What of a slice a cost takes: without a wall clock its length is CPU time. */
-static void add_slice(struct tv_path_cost *cost, const struct tv_slice *slice, bool has_wall)
+/* What of a slice a cost takes: without a wall clock its length is CPU time. `times` is 1, or -1 to
+ * take it off. */
+static void add_slice(struct tv_path_cost *cost, const struct tv_slice *slice, bool has_wall,
+                      int64_t times)
 {
     struct tv_path_cost *node = &cost[slice->path];
-    node->calls++;
+    node->calls += (uint64_t)times;
     if (has_wall)
-        node->wall += slice->length;
-    node->cpu += has_wall ? slice->cpu_length : slice->length;
+        node->wall += slice->length * times;
+    node->cpu += (has_wall ? slice->cpu_length : slice->length) * times;
 }
 
 static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
-                     const struct tv_run *run)
+                     const struct tv_run *run, int64_t times)
 {
     struct tv_slice slices[64];
     bool has_wall = tv_row_columns(trace, run->row)->start != NULL;
@@ -214,29 +230,34 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
             count = TV_COUNT(slices);
         tv_slices_read(trace, run->row, run->first + done, count, slices);
         for (uint32_t i = 0; i < count; i++)
-            add_slice(cost, &slices[i], has_wall);
+            add_slice(cost, &slices[i], has_wall, times);
         done += count;
     }
 }
 
 /* Block by block: columns hold packed blocks' times as they are. */
 static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace,
-                    const struct tv_run *run)
+                    const struct tv_run *run, int64_t times)
 {
     const struct tv_row *row = &trace->rows[run->row];
     const struct tv_columns *columns = &trace->columns[row->columns];
-    int64_t tick = trace->head->inputs[row->input].tick_ns;
+    struct unit unit = {times, trace->head->inputs[row->input].tick_ns * times};
     uint32_t end = run->first + run->count;
     for (uint32_t at = run->first; at < end;) {
         uint32_t block = at / TV_BLOCK_SLICES;
         uint32_t left_in_block = TV_BLOCK_SLICES - at % TV_BLOCK_SLICES;
         uint32_t count = end - at < left_in_block ? end - at : left_in_block;
         if (TV_LIKELY(columns->blocks[row->first_block + block].wide == TV_NONE))
-            add_packed(cost, columns, row->first + at, count, tick);
+            add_packed(cost, columns, row->first + at, count, unit);
         else
-            add_wide(cost, trace, &(struct tv_run){run->row, at, count});
+            add_wide(cost, trace, &(struct tv_run){run->row, at, count}, times);
         at += count;
     }
+}
+
+static int64_t times_of(const struct job *job)
+{
+    return job->whole ? -1 : 1;
 }
 
 /* A path has one depth, and the worker that owns the depth is the only one to count for it. */
@@ -244,25 +265,26 @@ static void add_depths(struct job *job, unsigned index)
 {
     for (uint32_t i = 0; i < job->runs.count; i++) {
         if (job->owner[job->trace->rows[job->runs.list[i].row].depth] == index)
-            add_run(job->cost[0], job->trace, &job->runs.list[i]);
+            add_run(job->cost[0], job->trace, &job->runs.list[i], times_of(job));
     }
 }
 
 struct part {
     const struct tv_trace *trace;
     struct tv_path_cost *cost;
+    int64_t times;
 };
 
 static void add_part(void *context, const struct tv_run *run)
 {
     const struct part *part = context;
-    add_run(part->cost, part->trace, run);
+    add_run(part->cost, part->trace, run, part->times);
 }
 
 static void add_share(void *context, unsigned index)
 {
     struct job *job = context;
-    struct part part = {job->trace, job->cost[index]};
+    struct part part = {job->trace, job->cost[index], times_of(job)};
     if (job->owner)
         add_depths(job, index);
     else
@@ -293,6 +315,8 @@ static void add_clipped(struct job *job, uint32_t row, uint32_t index, const str
     struct tv_slice slice = tv_slice_get(job->trace, row, index);
     tv_ns end = slice.start + slice.length, cpu_end = slice.cpu_start + slice.cpu_length;
     bool has_wall = tv_row_columns(job->trace, row)->start != NULL;
+    if (job->whole)
+        add_slice(job->cost[0], &slice, has_wall, -1);
     if (slice.start < job->selection->from) {
         slice.start = job->selection->from;
         slice.cpu_start = edges->cpu_from;
@@ -305,20 +329,24 @@ static void add_clipped(struct job *job, uint32_t row, uint32_t index, const str
     slice.cpu_length = cpu_end > slice.cpu_start ? cpu_end - slice.cpu_start : 0;
     if (slice.flags & TV_SLICE_NO_CPU) /* it has none, however much of it is asked for */
         slice.cpu_length = 0;
-    add_slice(job->cost[0], &slice, has_wall);
+    add_slice(job->cost[0], &slice, has_wall, 1);
 }
 
-/* Adds the slices that the range cuts, at most two, and notes the others as a run. */
+/* Adds the slices that the range cuts, at most two, and notes the others, or those outside. */
 static void plan_row(struct job *job, uint32_t row, const struct edges *edges)
 {
     const struct tv_selection *selection = job->selection;
-    uint32_t first, end;
-    tv_row_overlap(job->trace, row, selection->from, selection->to, &first, &end);
+    uint32_t first = job->overlaps[row].first, end = first + job->overlaps[row].count;
+    if (job->whole) {
+        tv_runs_add(&job->runs, (struct tv_run){row, 0, first});
+        tv_runs_add(&job->runs, (struct tv_run){row, end, job->trace->rows[row].count - end});
+    }
     if (first < end && tv_slice_start(job->trace, row, first) < selection->from)
         add_clipped(job, row, first++, edges);
     if (first < end && tv_slice_end(job->trace, row, end - 1) > selection->to)
         add_clipped(job, row, --end, edges);
-    tv_runs_add(&job->runs, (struct tv_run){row, first, end - first});
+    if (!job->whole)
+        tv_runs_add(&job->runs, (struct tv_run){row, first, end - first});
 }
 
 static void plan_track(struct job *job, uint32_t track)
@@ -410,24 +438,93 @@ static void clear(struct tv_call_tree *tree)
     }
 }
 
-void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
-                        const struct tv_selection *selection, unsigned workers)
+/* What overlaps the selection, of each row of the tracks that are wanted. */
+static void find_overlaps(struct job *job, const bool *wanted)
 {
-    bool *wanted = tv_selection_wanted(trace, selection);
-    struct job job = {.trace = trace, .selection = selection, .node_count = tree->count};
-    struct tv_path_cost *first[1] = {tree->cost};
-    if (tree->counted)
+    const struct tv_selection *selection = job->selection;
+    job->overlaps = tv_alloc(job->trace->row_count, sizeof *job->overlaps);
+    for (uint32_t row = 0; row < job->trace->row_count; row++) {
+        uint32_t first = 0, end = 0;
+        if (wanted[job->trace->rows[row].track] && selection->from < selection->to)
+            tv_row_overlap(job->trace, row, selection->from, selection->to, &first, &end);
+        job->overlaps[row] = (struct tv_run){row, first, end - first};
+    }
+}
+
+/* Whether less is to be done from the tree of the whole trace, copying it included: that takes as
+ * long for a node as counting for a slice. */
+static bool pays(const struct job *job, const bool *wanted, const struct tv_call_tree *whole)
+{
+    const struct tv_trace *trace = job->trace;
+    uint64_t within = 0, outside = 0;
+    if (!whole || !whole->counted || whole->lent || whole->raised)
+        return false;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        uint32_t track = trace->rows[row].track;
+        if (tv_track_has_calls(&trace->tracks[track])) {
+            within += job->overlaps[row].count;
+            outside += trace->rows[row].count - job->overlaps[row].count;
+        } else if (wanted[track]) {
+            return false; /* the whole has none of these */
+        }
+    }
+    return outside + job->node_count < within;
+}
+
+static void copy_share(void *context, unsigned index)
+{
+    struct job *job = context;
+    struct tv_call_tree *tree = job->tree;
+    size_t first = (size_t)((uint64_t)tree->count * index / job->workers),
+           count = (size_t)((uint64_t)tree->count * (index + 1) / job->workers) - first;
+    memcpy(tree->cost + first, job->whole->cost + first, count * sizeof *tree->cost);
+    memset(tree->self_wall + first, 0, count * sizeof *tree->self_wall);
+    memset(tree->self_cpu + first, 0, count * sizeof *tree->self_cpu);
+}
+
+/* What the figures begin with. */
+static void begin(struct job *job, unsigned workers)
+{
+    struct tv_call_tree *tree = job->tree;
+    if (job->whole) {
+        struct tv_runs nodes = {.slices = tree->count};
+        job->workers = tv_runs_workers(&nodes, SLICES_A_WORKER, workers);
+        tv_workers_run(job->workers, copy_share, job);
+    } else if (tree->counted) {
         clear(tree);
+    }
     tree->counted = true;
     tree->waits = (struct tv_path_cost){0};
-    job.cost = first;
-    tv_runs_init(&job.runs, trace->row_count);
-    for (uint32_t i = 0; i < trace->track_count && selection->from < selection->to; i++) {
-        if (!wanted[i])
-            continue;
-        plan_track(&job, i);
-        add_waits(&job, i, &tree->waits);
+}
+
+static void plan(struct job *job, const bool *wanted)
+{
+    const struct tv_trace *trace = job->trace;
+    bool empty = job->selection->from >= job->selection->to;
+    tv_runs_init(&job->runs, trace->row_count * 2); /* before and after a range */
+    for (uint32_t i = 0; i < trace->track_count && !empty; i++) {
+        if (wanted[i] || (job->whole && tv_track_has_calls(&trace->tracks[i])))
+            plan_track(job, i);
+        if (wanted[i])
+            add_waits(job, i, &job->tree->waits);
     }
+}
+
+void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace *trace,
+                               const struct tv_selection *selection,
+                               const struct tv_call_tree *whole, unsigned workers)
+{
+    bool *wanted = tv_selection_wanted(trace, selection);
+    struct tv_path_cost *first[1] = {tree->cost};
+    struct job job = {.trace = trace,
+                      .selection = selection,
+                      .tree = tree,
+                      .cost = first,
+                      .node_count = tree->count};
+    find_overlaps(&job, wanted);
+    job.whole = pays(&job, wanted, whole) ? whole : NULL;
+    begin(&job, workers);
+    plan(&job, wanted);
     job.workers = tv_runs_workers(&job.runs, SLICES_A_WORKER, workers);
     job.cost = tv_alloc(job.workers, sizeof *job.cost);
     job.cost[0] = tree->cost;
@@ -435,7 +532,14 @@ void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
     tv_call_tree_settle(tree);
     tv_free(job.cost);
     tv_runs_release(&job.runs);
+    tv_free(job.overlaps);
     tv_free(wanted);
+}
+
+void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
+                        const struct tv_selection *selection, unsigned workers)
+{
+    tv_call_tree_count_within(tree, trace, selection, NULL, workers);
 }
 
 struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,

@@ -52,6 +52,7 @@ struct tv_call_tree {
     bool owns_shape;
     bool lent;    /* the figures lie in the sections of a trace, and stay as they are */
     bool counted; /* the figures are not fresh */
+    bool raised;  /* some CPU times are not of their calls alone (tv_call_tree_settle) */
 };
 
 /* The tree for a selection. `workers` threads share the work (0: one a processor). */
@@ -85,6 +86,12 @@ void tv_call_tree_touch(struct tv_call_tree *tree);
  * more than counting. */
 void tv_call_tree_count(struct tv_call_tree *tree, const struct tv_trace *trace,
                         const struct tv_selection *selection, unsigned workers);
+
+/* The same, given the tree of all threads and all of the time as it was counted (or NULL): where
+ * most of the trace is selected, what is not is taken off that one's figures. */
+void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace *trace,
+                               const struct tv_selection *selection,
+                               const struct tv_call_tree *whole, unsigned workers);
 
 /* recursive[node]: a node of the same frame is among its ancestors. Found when first asked for,
  * which two threads must not do at once for trees of one shape. */

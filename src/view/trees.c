@@ -42,7 +42,8 @@ static void count(struct tv_tree_cache *cache, struct kept *kept,
 {
     if (!kept->tree)
         kept->tree = tv_call_tree_of_shape(cache->shape);
-    tv_call_tree_count(kept->tree, cache->trace, selection, 0);
+    const struct tv_call_tree *whole = kept == &cache->whole ? NULL : cache->whole.tree;
+    tv_call_tree_count_within(kept->tree, cache->trace, selection, whole, 0);
     set_selection(cache, kept, selection);
 }
 

@@ -279,10 +279,63 @@ static void counting_again_forgets_what_was(void **state)
     fixture_free(&f);
 }
 
+/* What is selected: all, nearly all at either side or around a middle, less, all of some tracks,
+ * and nothing.  Ends lie within calls. */
+static struct tv_selection roll_large_selection(uint32_t *seed, const struct tv_trace *trace,
+                                                uint32_t *tracks)
+{
+    struct tv_selection selection = roll_selection(seed, trace, tracks);
+    tv_ns span = trace->end - trace->start;
+    selection.from = trace->start + span * fixture_roll(seed, 30) / 100;
+    selection.to = trace->end - span * fixture_roll(seed, 30) / 100;
+    return selection;
+}
+
+static void assert_whole_helps(const struct fixture_dice *roll, bool idle)
+{
+    struct fixture f = fixture_random(roll);
+    for (uint32_t i = 0; idle && i < f.trace->rows[0].count; i++)
+        f.trace->columns[0].cpu_length[f.trace->rows[0].first + i] = 0;
+    struct tv_tree_shape *shape = tv_tree_shape_new(f.trace->head, &f.trace->paths);
+    struct tv_call_tree *whole = tv_call_tree_of_shape(shape), *tree = tv_call_tree_of_shape(shape);
+    uint32_t seed = 12, tracks[2];
+    tv_call_tree_count(whole, f.trace, &TV_SELECT_ALL, 2);
+    assert_int_equal(whole->raised, idle);
+    for (int i = 0; i < 40; i++) {
+        struct tv_selection selection = roll_large_selection(&seed, f.trace, tracks);
+        struct tv_call_tree *fresh = tv_call_tree_of_trace(f.trace, &selection, 1);
+        tv_call_tree_count_within(tree, f.trace, &selection, whole, 1 + (unsigned)i % 3);
+        assert_trees_equal(fresh, tree);
+        tv_call_tree_free(fresh);
+    }
+    tv_call_tree_free(tree);
+    tv_call_tree_free(whole);
+    tv_tree_shape_free(shape);
+    fixture_free(&f);
+}
+
+static void large_ranges_are_what_the_whole_leaves(void **state)
+{
+    (void)state;
+    const struct fixture_dice clocks[] = {
+        {6, 3, 4, 5, 9000, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 3000, 2, true},
+        {7, 3, 4, 5, 9000, TV_CLOCK_WALL, 1000, 300, 1, false},
+        {8, 2, 4, 3, 9000, TV_CLOCK_CPU, 1000, 3000, 1, true},
+        {9, 2, 3, 3, 9000, TV_CLOCK_WALL, 1, 90000000000, 1, false}, /* blocks of 64 bits */
+        /* Every worker writes to the same figures. */
+        {6, 3, 200, 12, 300000, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 3000, 2, true},
+    };
+    for (size_t i = 0; i < TV_COUNT(clocks); i++)
+        assert_whole_helps(&clocks[i], false);
+    /* Outermost calls without CPU time get that of those they made: not theirs to take off. */
+    assert_whole_helps(&clocks[0], true);
+}
+
 UNIT_TESTS(call_tree, cmocka_unit_test(whole_trace),
            cmocka_unit_test(range_clips_and_counts_what_overlaps),
            cmocka_unit_test(empty_range_has_nothing), cmocka_unit_test(waits_are_clipped),
            cmocka_unit_test(random_ranges_equal_the_reference),
            cmocka_unit_test(adjacent_ranges_add_up), cmocka_unit_test(self_is_what_children_leave),
            cmocka_unit_test(workers_agree_on_a_large_tree),
-           cmocka_unit_test(counting_again_forgets_what_was));
+           cmocka_unit_test(counting_again_forgets_what_was),
+           cmocka_unit_test(large_ranges_are_what_the_whole_leaves));
