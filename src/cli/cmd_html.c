@@ -162,6 +162,8 @@ static enum tv_status write_html(const struct tv_settings *settings, struct tv_e
     struct tv_loading *loading = NULL;
     struct tv_html_made made = {.spool = NULL};
     reading.filter = NULL;
+    /* A report that is whole carries the files themselves. */
+    reading.no_cache = settings->no_cache || !is_part(settings);
     if (settings->max_size == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--max-size: expected a size above 0, such as 5M");
