@@ -28,6 +28,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "model/builder.h"
 #include "readers/reader.h"
 
@@ -157,34 +158,57 @@ static uint32_t busiest_rows(const struct tv_trace *trace, uint32_t *rows)
     return count;
 }
 
-static double time_screen(const struct tv_pyramid *pyramid, const uint32_t *rows, uint32_t count,
-                          uint64_t *random, struct tv_tile *tile)
+struct screen {
+    const struct tv_pyramid *pyramid;
+    uint32_t rows[SCREEN_ROWS], row_count;
+    unsigned res, jobs;
+    int64_t from; /* the first number */
+    uint32_t numbers;
+};
+
+/* As the viewer answers for tiles: each worker draws its share, the tiles of all rows end to end.
+ */
+static void draw_share(void *context, unsigned index)
 {
-    const struct tv_trace *trace = pyramid->trace;
+    const struct screen *screen = context;
+    uint64_t tiles = (uint64_t)screen->row_count * screen->numbers;
+    uint64_t end = tiles * (index + 1) / screen->jobs;
+    struct tv_tile tile;
+    tv_tile_init(&tile);
+    for (uint64_t i = tiles * index / screen->jobs; i < end; i++)
+        tv_tile_draw(screen->pyramid,
+                     &(struct tv_tile_key){TV_TILE_ROW, screen->rows[i / screen->numbers],
+                                           screen->res,
+                                           screen->from + (int64_t)(i % screen->numbers)},
+                     &tile);
+    tv_tile_release(&tile);
+}
+
+static double time_screen(struct screen *screen, uint64_t *random)
+{
+    const struct tv_trace *trace = screen->pyramid->trace;
     unsigned deepest = 0;
     while (((tv_ns)SCREEN_PIXELS << deepest) < trace->end - trace->start)
         deepest++;
     unsigned res = (unsigned)(next_random(random) % (deepest + 1));
     tv_ns shown = (tv_ns)SCREEN_PIXELS << res, room = trace->end - trace->start - shown;
     tv_ns from = trace->start + (room > 0 ? (tv_ns)(next_random(random) % (uint64_t)room) : 0);
+    screen->res = res;
+    screen->from = from >> (res + 9);
+    screen->numbers = (uint32_t)(((from + shown) >> (res + 9)) - screen->from + 1);
     double before = now();
-    for (uint32_t i = 0; i < count; i++)
-        for (int64_t number = from >> (res + 9); number <= (from + shown) >> (res + 9); number++)
-            tv_tile_draw(pyramid, &(struct tv_tile_key){TV_TILE_ROW, rows[i], res, number}, tile);
+    tv_workers_run(screen->jobs, draw_share, screen);
     return now() - before;
 }
 
-static void print_screens(const struct tv_pyramid *pyramid)
+static void print_screens(const struct tv_pyramid *pyramid, unsigned jobs)
 {
-    uint32_t rows[SCREEN_ROWS];
-    uint32_t count = busiest_rows(pyramid->trace, rows);
+    struct screen screen = {.pyramid = pyramid, .jobs = jobs ? jobs : tv_workers_available()};
     double times[SCREENS];
     uint64_t random = 1;
-    struct tv_tile tile;
-    tv_tile_init(&tile);
+    screen.row_count = busiest_rows(pyramid->trace, screen.rows);
     for (int i = 0; i < SCREENS; i++)
-        times[i] = time_screen(pyramid, rows, count, &random, &tile);
-    tv_tile_release(&tile);
+        times[i] = time_screen(&screen, &random);
     qsort(times, SCREENS, sizeof times[0], compare_doubles);
     printf("screen_p50_s %.6f\nscreen_p99_s %.6f\n", times[SCREENS / 2], times[SCREENS * 99 / 100]);
 }
@@ -264,7 +288,7 @@ int main(int argc, char **argv)
     printf("ready_s %.6f\nready_peak_bytes %.0f\n", now() - before, peak_bytes());
     printf("model_bytes %.0f\n", resident_bytes() - memory);
     print_ranges(trace, jobs);
-    print_screens(pyramid);
+    print_screens(pyramid, jobs);
     print_searches(trace);
     if (filters) {
         print_filter(trace, "name", "name:7");
