@@ -65,7 +65,8 @@ static void name_model_losses(struct tv_out *out, const struct tv_trace_event_lo
     say_count(out, losses->wakeups, "wake-ups and reasons of blocking left out");
     say_count(out, losses->ownerless,
               "counters of no process become those of a process made for them");
-    say_count(out, losses->others, "rows of other tables left out");
+    say_count(out, losses->others,
+              "objects, memory dumps, contexts, marks of clocks or stacks of slices left out");
 }
 
 void tv_losses_of_file(struct tv_out *out, const struct tv_trace *trace,

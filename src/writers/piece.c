@@ -105,8 +105,10 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
     bool whole = !piece->made && !piece->trace->sifted && !piece->disguise;
     enum tv_status status = TV_OK;
     keep.tracks = NULL;
-    if (piece->disguise) /* names of what is wanted are no names any more */
-        keep = (struct tv_keep){.processes = NULL};
+    if (piece->disguise) { /* names of what is wanted are no names any more */
+        keep.frames = NULL;
+        keep.category = NULL;
+    }
     *losses = (struct tv_piece_losses){.flows = tv_cut_lost_flows(piece->trace, piece->cut)};
     rewrite.ranged = tv_cut_range(piece->trace, piece->cut, &rewrite.from, &rewrite.to);
     const struct tv_trace *trace = begin_writing(piece, &disguise);

@@ -36,13 +36,17 @@ void tv_trace_events_process(const struct tv_trace_events *events, uint32_t proc
                   (unsigned long long)choice->pid(choice->context, process, input));
 }
 
-/* Lines have no ids of their own: theirs keep off 0, the idle task of the same process. */
+/* An id that is no plain number is text.  Lines have no ids of their own: theirs keep off 0, the
+ * idle task of the same process. */
 void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread)
 {
     const struct tv_thread *t = &events->trace->head->threads[thread];
     uint64_t id = t->line ? (uint64_t)thread + 1 : t->id;
     tv_trace_events_process(events, t->process, t->input);
-    tv_out_format(events->out, ",\"tid\":%llu", (unsigned long long)id);
+    if (t->key != TV_EMPTY_STRING && !t->line)
+        tv_trace_events_text(events, "tid", t->key);
+    else
+        tv_out_format(events->out, ",\"tid\":%llu", (unsigned long long)id);
 }
 
 /* What was said is an object whose members become those of the event. */
@@ -147,14 +151,25 @@ static void speak_of_threads(const struct tv_trace_events *events, struct spoken
             speak_of_process(events, spoken, head->threads[i].process);
 }
 
+/* Then also processes are that nothing but a name or a label is known of. */
+static bool wants_all(const struct tv_trace_events *events)
+{
+    const struct tv_head *head = events->trace->head;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (!tv_trace_events_of(events, i))
+            return false;
+    return !events->choice->keep->threads;
+}
+
 static struct spoken find_spoken(const struct tv_trace_events *events)
 {
     const struct tv_head *head = events->trace->head;
     const struct tv_tables *tables = &events->trace->tables;
     struct spoken spoken = {tv_alloc(head->thread_count, sizeof *spoken.threads),
                             tv_alloc(head->process_count, sizeof *spoken.processes)};
+    bool all = wants_all(events) || !events->choice->inputs;
     for (uint32_t i = 0; i < head->process_count; i++)
-        spoken.processes[i] = !events->choice->inputs;
+        spoken.processes[i] = all;
     speak_of_threads(events, &spoken);
     for (size_t i = 0; i < tables->counters.count; i++)
         if (tv_trace_events_of(events, tables->counters.rows[i].input))

@@ -211,6 +211,10 @@ static void count_rest(const struct tv_trace_events *events)
     COUNT_ROWS(events, objects, events->losses->others);
     COUNT_ROWS(events, memory_dumps, events->losses->others);
     COUNT_ROWS(events, contexts, events->losses->others);
+    COUNT_ROWS(events, clock_syncs, events->losses->others);
+    /* Samples have their stacks with them, slices do not. */
+    if (events->trace->tables.samples.count == 0)
+        COUNT_ROWS(events, stack_frames, events->losses->others);
 }
 
 void tv_trace_events_tables(const struct tv_trace_events *events)
