@@ -16,13 +16,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/pipe.h"
 #include "base/swap.h"
 
 /* Linux moves at most 2 GiB - 4 KiB a call. */
 #define LARGEST_IO ((size_t)1 << 30)
-
-/* A pipe gives at most 64 KiB at a time unless somebody made it larger. */
-#define PIPE_CHUNK ((size_t)256 * 1024)
 
 static enum tv_status fail_errno(struct tv_error *err, const char *what)
 {
@@ -283,13 +281,29 @@ enum tv_status tv_spool_add(struct tv_spool *spool, struct tv_bytes bytes, struc
     return TV_OK;
 }
 
+uint64_t tv_spool_size(const struct tv_spool *spool)
+{
+    return spool->size;
+}
+
+enum tv_status tv_spool_read(const struct tv_spool *spool, uint64_t offset, void *buffer,
+                             size_t size, struct tv_error *err)
+{
+    size_t got = size;
+    if (spool->fd < 0) {
+        memcpy(buffer, spool->memory + offset, size);
+        return TV_OK;
+    }
+    enum tv_status status = read_at(spool->fd, offset, buffer, size, &got, err);
+    if (status == TV_OK && got < size)
+        status = tv_fail(err, TV_ERR_IO, offset + got, "the file ends before its size");
+    return status;
+}
+
 static enum tv_status read_spooled(void *context, uint64_t offset, void *buffer, size_t size,
                                    struct tv_error *err)
 {
-    const struct tv_spool *spool = context;
-    (void)err;
-    memcpy(buffer, spool->memory + offset, size);
-    return TV_OK;
+    return tv_spool_read(context, offset, buffer, size, err);
 }
 
 static void close_spooled(void *context)
@@ -311,37 +325,6 @@ struct tv_source *tv_spool_finish(struct tv_spool *spool)
 
 /* Opening. */
 
-static enum tv_status spool_all(int fd, struct tv_spool *spool, struct tv_error *err)
-{
-    uint8_t *chunk = tv_alloc(PIPE_CHUNK, 1);
-    enum tv_status status = TV_OK;
-    while (status == TV_OK) {
-        ssize_t n = read(fd, chunk, PIPE_CHUNK);
-        if (n == 0)
-            break;
-        if (n > 0)
-            status = tv_spool_add(spool, (struct tv_bytes){chunk, (size_t)n}, err);
-        else if (errno != EINTR)
-            status = fail_errno(err, "cannot read");
-    }
-    tv_free(chunk);
-    return status;
-}
-
-/* Takes `fd` over. */
-static enum tv_status open_spooled(int fd, const char *name, struct tv_source **source,
-                                   struct tv_error *err)
-{
-    struct tv_spool *spool = tv_spool_new(name);
-    enum tv_status status = spool_all(fd, spool, err);
-    close(fd);
-    if (status == TV_OK)
-        *source = tv_spool_finish(spool);
-    else
-        tv_spool_free(spool);
-    return status;
-}
-
 /* Files of proc and sys say that they are empty and are not: only what has a size is read in place,
  * and standard input only if nobody has read a part of it. */
 static bool is_readable_in_place(int fd, const struct stat *info)
@@ -361,8 +344,10 @@ enum tv_status tv_source_open_fd(int fd, const char *name, struct tv_source **so
         close(fd);
         return status;
     }
-    if (!is_readable_in_place(fd, &info))
-        return open_spooled(fd, name, source, err);
+    if (!is_readable_in_place(fd, &info)) {
+        *source = tv_pipe_open(fd, name);
+        return TV_OK;
+    }
     struct file file = {.fd = fd, .opened = info};
     *source = source_over_file(file, (uint64_t)info.st_size, name);
     return TV_OK;
@@ -386,7 +371,7 @@ enum tv_status tv_file_read_text(const char *path, size_t most, char **text, siz
     enum tv_status status = tv_source_open_file(path, &file, err);
     if (status != TV_OK)
         return status;
-    if (tv_source_size(file) > most) {
+    if (tv_source_reaches(file, (uint64_t)most + 1)) {
         status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "more than %zu bytes", most);
     } else {
         size_t size = (size_t)tv_source_size(file);

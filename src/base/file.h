@@ -10,8 +10,8 @@
 #include "base/source.h"
 
 /* A regular file is read in place by pread; a later read checks that its size and time are
- * unchanged and says so when not.  Anything else (a pipe, standard input, which is "-") is spooled
- * first. */
+ * unchanged and says so when not.  Anything else (a pipe, standard input, which is "-") grows while
+ * it is read (pipe.h). */
 enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
                                    struct tv_error *err) TV_MUST_CHECK;
 
@@ -52,6 +52,11 @@ enum tv_status tv_spool_new_in_file(const char *name, uint64_t bytes, struct tv_
  */
 enum tv_status tv_spool_add(struct tv_spool *spool, struct tv_bytes bytes,
                             struct tv_error *err) TV_MUST_CHECK;
+
+/* What is in it, and a stretch of that. */
+uint64_t tv_spool_size(const struct tv_spool *spool);
+enum tv_status tv_spool_read(const struct tv_spool *spool, uint64_t offset, void *buffer,
+                             size_t size, struct tv_error *err) TV_MUST_CHECK;
 
 /* The spooled bytes as a source; the spool is gone. */
 struct tv_source *tv_spool_finish(struct tv_spool *spool);

@@ -8,12 +8,24 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/lock.h"
 #include "base/memory.h"
+
+/* What a source that grows has besides. */
+struct growth {
+    struct tv_lock lock; /* of all here, and of the context, until the end */
+    enum tv_status (*grow)(void *context, uint64_t wanted, uint64_t *size, bool *ended,
+                           struct tv_error *err);
+    uint64_t size;     /* so far */
+    atomic_bool ended; /* `size` and `failure` stay as they are */
+    struct tv_error failure;
+};
 
 struct tv_source {
     struct tv_source_reads reads;
     void *context;
-    uint64_t size;
+    uint64_t size;         /* 0 while it grows: see there */
+    struct growth *growth; /* or NULL */
     char *name;
     atomic_uint holders; /* the one who made it, and parts of it */
 };
@@ -42,6 +54,9 @@ void tv_source_free(struct tv_source *source)
         return;
     if (source->reads.close != NULL)
         source->reads.close(source->context);
+    if (source->growth)
+        tv_lock_release(&source->growth->lock);
+    tv_free(source->growth);
     tv_free(source->name);
     tv_free(source);
 }
@@ -51,24 +66,129 @@ const char *tv_source_name(const struct tv_source *source)
     return source->name;
 }
 
-uint64_t tv_source_size(const struct tv_source *source)
+/* ---- What grows ---- */
+
+struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, void *context,
+                                        const char *name)
 {
-    return source->size;
+    struct tv_source *source = tv_source_from_reads(&growth->reads, context, 0, name);
+    source->growth = tv_alloc(1, sizeof *source->growth);
+    source->growth->grow = growth->grow;
+    tv_lock_init(&source->growth->lock);
+    atomic_init(&source->growth->ended, false);
+    return source;
+}
+
+static bool has_ended(const struct growth *growth)
+{
+    return atomic_load_explicit(&growth->ended, memory_order_acquire);
+}
+
+/* Within the lock. */
+static void grow_to(struct tv_source *source, uint64_t wanted)
+{
+    struct growth *growth = source->growth;
+    bool ended = false;
+    if (has_ended(growth) || growth->size >= wanted)
+        return;
+    if (growth->grow(source->context, wanted, &growth->size, &ended, &growth->failure) != TV_OK)
+        ended = true;
+    atomic_store_explicit(&growth->ended, ended, memory_order_release);
+}
+
+/* The bytes that are there when `wanted` of them are, or all. */
+static uint64_t size_for(struct tv_source *source, uint64_t wanted)
+{
+    struct growth *growth = source->growth;
+    if (!growth)
+        return source->size;
+    if (has_ended(growth))
+        return growth->size;
+    tv_lock_enter(&growth->lock);
+    grow_to(source, wanted);
+    uint64_t size = growth->size;
+    tv_lock_leave(&growth->lock);
+    return size;
+}
+
+uint64_t tv_source_size(struct tv_source *source)
+{
+    return size_for(source, UINT64_MAX);
+}
+
+bool tv_source_reaches(struct tv_source *source, uint64_t size)
+{
+    return size_for(source, size) >= size;
+}
+
+bool tv_source_has_size(struct tv_source *source, uint64_t *size)
+{
+    bool known = !source->growth || has_ended(source->growth);
+    *size = known ? tv_source_size(source) : UINT64_MAX;
+    return known;
+}
+
+enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err)
+{
+    struct growth *growth = source->growth;
+    if (!growth || !has_ended(growth) || growth->failure.status == TV_OK)
+        return TV_OK;
+    if (err)
+        *err = growth->failure;
+    return growth->failure.status;
+}
+
+/* ---- Reading ---- */
+
+/* Where bytes are wanted: fewer than `least` only at the end. */
+struct room {
+    void *bytes;
+    size_t least, most;
+};
+
+/* Of a source that has `there` bytes. */
+static enum tv_status read_of(struct tv_source *source, uint64_t there, uint64_t offset,
+                              const struct room *room, size_t *got, struct tv_error *err)
+{
+    uint64_t left = offset < there ? there - offset : 0;
+    size_t size = room->most < left ? room->most : (size_t)left;
+    enum tv_status status = TV_OK;
+    if (size > 0)
+        status = source->reads.read(source->context, offset, room->bytes, size, err);
+    if (status == TV_OK)
+        *got = size;
+    return status;
+}
+
+static enum tv_status read_growing(struct tv_source *source, uint64_t offset,
+                                   const struct room *room, size_t *got, struct tv_error *err)
+{
+    struct growth *growth = source->growth;
+    uint64_t most = UINT64_MAX - offset;
+    tv_lock_enter(&growth->lock);
+    grow_to(source, offset + (room->least < most ? room->least : most));
+    enum tv_status status = tv_source_check(source, err);
+    if (status == TV_OK)
+        status = read_of(source, growth->size, offset, room, got, err);
+    tv_lock_leave(&growth->lock);
+    return status;
+}
+
+static enum tv_status read_some(struct tv_source *source, uint64_t offset, const struct room *room,
+                                size_t *got, struct tv_error *err)
+{
+    struct growth *growth = source->growth;
+    if (growth && !has_ended(growth))
+        return read_growing(source, offset, room, got, err);
+    enum tv_status status = tv_source_check(source, err);
+    uint64_t there = growth ? growth->size : source->size;
+    return status == TV_OK ? read_of(source, there, offset, room, got, err) : status;
 }
 
 enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,
                               size_t *got, struct tv_error *err)
 {
-    uint64_t left = offset < source->size ? source->size - offset : 0;
-    if (size > left)
-        size = (size_t)left;
-    if (size > 0) {
-        enum tv_status status = source->reads.read(source->context, offset, buffer, size, err);
-        if (status != TV_OK)
-            return status;
-    }
-    *got = size;
-    return TV_OK;
+    return read_some(source, offset, &(struct room){buffer, size, size}, got, err);
 }
 
 /* A source over memory. */
@@ -103,7 +223,7 @@ static enum tv_status read_join(void *context, uint64_t offset, void *buffer, si
     const struct join *join = context;
     uint8_t *to = buffer;
     for (size_t i = 0; i < join->count && size > 0; i++) {
-        uint64_t part_size = join->parts[i]->size;
+        uint64_t part_size = tv_source_size(join->parts[i]);
         if (offset >= part_size) {
             offset -= part_size;
             continue;
@@ -138,8 +258,8 @@ struct tv_source *tv_source_join(struct tv_source **parts, size_t count, const c
     for (size_t i = 0; i < count; i++) {
         join->parts[i] = parts[i];
         /* What lies behind the largest offset cannot be asked for. */
-        uint64_t room = UINT64_MAX - size;
-        size += parts[i]->size < room ? parts[i]->size : room;
+        uint64_t room = UINT64_MAX - size, part_size = tv_source_size(parts[i]);
+        size += part_size < room ? part_size : room;
     }
     return tv_source_from_reads(&reads, join, size, name);
 }
@@ -155,7 +275,8 @@ static enum tv_status read_part(void *context, uint64_t offset, void *buffer, si
                                 struct tv_error *err)
 {
     const struct part *part = context;
-    return part->whole->reads.read(part->whole->context, part->start + offset, buffer, size, err);
+    size_t got;
+    return tv_source_read(part->whole, part->start + offset, buffer, size, &got, err);
 }
 
 static void close_part(void *context)
@@ -191,8 +312,11 @@ void tv_window_release(struct tv_window *window)
 /* Makes the buffer hold `want` bytes.  At first it is no larger than the source: many are small. */
 static void make_room(struct tv_window *window, size_t want)
 {
-    uint64_t most = window->source->size > want ? window->source->size : want;
+    uint64_t most;
     size_t capacity = TV_WINDOW_SIZE;
+    tv_source_has_size(window->source, &most);
+    if (most < want)
+        most = want;
     if (want > window->capacity && window->capacity > capacity / 2)
         capacity = tv_size_mul(window->capacity, 2);
     if (capacity > most)
@@ -227,8 +351,9 @@ static enum tv_status fill(struct tv_window *window, uint64_t offset, size_t wan
     make_room(window, want);
 
     size_t got = 0;
-    enum tv_status status = tv_source_read(window->source, offset + held, window->buffer + held,
-                                           window->capacity - held, &got, err);
+    struct room room = {window->buffer + held, want > held ? want - held : 1,
+                        window->capacity - held};
+    enum tv_status status = read_some(window->source, offset + held, &room, &got, err);
     window->length += got;
     memset(window->buffer + window->length, 0, TV_WINDOW_SLACK);
     return status;
@@ -237,7 +362,8 @@ static enum tv_status fill(struct tv_window *window, uint64_t offset, size_t wan
 enum tv_status tv_window_move(struct tv_window *window, uint64_t offset, size_t want,
                               struct tv_bytes *bytes, struct tv_error *err)
 {
-    uint64_t size = window->source->size;
+    uint64_t size;
+    tv_source_has_size(window->source, &size);
     uint64_t left = offset < size ? size - offset : 0;
     if (want == 0)
         want = 1;
@@ -261,8 +387,9 @@ void tv_source_quote(struct tv_source *source, struct tv_error *err)
     size_t got;
     if (!err || err->offset == TV_NO_OFFSET || err->quoted > 0)
         return;
-    uint64_t size = tv_source_size(source), line = TV_ERROR_QUOTE / 3;
-    uint64_t at = err->offset < size ? err->offset : size > 0 ? size - 1 : 0;
+    uint64_t at = err->offset, line = TV_ERROR_QUOTE / 3;
+    if (!tv_source_reaches(source, at + 1))
+        at = tv_source_size(source) > 0 ? tv_source_size(source) - 1 : 0;
     at -= at % line;
     at -= at < line ? at : line;
     if (tv_source_read(source, at, err->quote, sizeof err->quote, &got, &unread) != TV_OK)

@@ -2,9 +2,9 @@
 /*
  * source.h - where a reader's bytes come from (decision P1).
  *
- * A source has a size that is known (what cannot be read again, a pipe or a packed file, is spooled
- * first) and answers reads at any 64-bit offset, from any number of threads at once.  Readers see
- * it through windows and never hold a pointer to the whole file.
+ * A source answers reads at any 64-bit offset, from any number of threads at once.  Readers see it
+ * through windows and never hold a pointer to the whole file.  What comes only once, a pipe, grows:
+ * a read waits for the bytes that it asks for, and whoever asks for the size waits for the end.
  */
 #ifndef TV_BASE_SOURCE_H
 #define TV_BASE_SOURCE_H
@@ -40,10 +40,35 @@ struct tv_source_reads {
 struct tv_source *tv_source_from_reads(const struct tv_source_reads *reads, void *context,
                                        uint64_t size, const char *name);
 
+/* What comes by and by and is kept.  None of these is called by two threads at once until the end
+ * was seen, and `read` by any number of them after it. */
+struct tv_source_growth {
+    struct tv_source_reads reads;
+    /* Lets at least `wanted` bytes be there from the start on, or all where there are fewer.
+     * *size is how many there are; *ended: there come no more, which is also so after an error. */
+    enum tv_status (*grow)(void *context, uint64_t wanted, uint64_t *size, bool *ended,
+                           struct tv_error *err);
+};
+struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, void *context,
+                                        const char *name);
+
 void tv_source_free(struct tv_source *source);
 
 const char *tv_source_name(const struct tv_source *source); /* as the user knows it, for messages */
-uint64_t tv_source_size(const struct tv_source *source);
+
+/* Of what grows the call returns when the end has come.  Where that was an error (of the pipe, a
+ * full disk) the size is that of what came before it, and all reads fail from then on. */
+uint64_t tv_source_size(struct tv_source *source);
+
+/* Whether there are so many bytes, for which alone is waited. */
+bool tv_source_reaches(struct tv_source *source, uint64_t size);
+
+/* False, and *size UINT64_MAX: the end has not been seen. Never waits. */
+bool tv_source_has_size(struct tv_source *source, uint64_t *size);
+
+/* The error at which a source ended that grew: for those who have read all they need of it and may
+ * have taken what came for the whole. */
+enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err) TV_MUST_CHECK;
 
 /* Reads up to `size` bytes from `offset`; *got is less only at the end. */
 enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,

@@ -241,7 +241,7 @@ static struct tv_source *open_as_input(int fd)
     return source;
 }
 
-static void a_pipe_is_spooled(void **state)
+static void a_pipe_is_read_to_its_end(void **state)
 {
     (void)state;
     int ends[2];
@@ -375,7 +375,7 @@ static void a_full_disk_is_an_error(void **state)
 UNIT_TESTS(file, IN_FOLDER(reads_in_place), IN_FOLDER(says_what_cannot_be_opened),
            IN_FOLDER(an_empty_file_is_an_empty_source),
            cmocka_unit_test(files_without_a_size_are_read), IN_FOLDER(a_changed_file_is_an_error),
-           IN_FOLDER(many_threads_read_at_once), cmocka_unit_test(a_pipe_is_spooled),
+           IN_FOLDER(many_threads_read_at_once), cmocka_unit_test(a_pipe_is_read_to_its_end),
            IN_FOLDER(a_file_as_input_is_read_from_where_it_stands),
            IN_FOLDER(a_small_spool_stays_in_memory),
            IN_FOLDER(a_large_spool_moves_to_a_file_without_a_name),
