@@ -238,6 +238,19 @@ static uint64_t left_of_ceiling(const struct tv_inputs *inputs)
     return inputs->unpacked < inputs->ceiling ? inputs->ceiling - inputs->unpacked : 1;
 }
 
+/* A pipe that failed is no container that ends early. */
+static enum tv_status unpack_whole(struct tv_source *packed, const struct tv_unpack_question *asked,
+                                   struct tv_source **members, size_t *count, bool *cut_off,
+                                   struct tv_error *err)
+{
+    enum tv_status status = tv_unpack(packed, asked, members, count, cut_off, err);
+    if (status != TV_OK || tv_source_check(packed, err) == TV_OK)
+        return status;
+    while (*count > 0)
+        tv_source_free(members[--*count]);
+    return err->status;
+}
+
 /* Takes the packed source over. */
 static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *inputs,
                                  struct pending *stack, size_t *depth, struct tv_error *err)
@@ -250,7 +263,7 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
     struct tv_unpack_question question = {is_wanted, &unpacked, left_of_ceiling(inputs), say};
     size_t count = 0;
     bool cut_off = false;
-    enum tv_status status = tv_unpack(packed, &question, members, &count, &cut_off, err);
+    enum tv_status status = unpack_whole(packed, &question, members, &count, &cut_off, err);
     inputs->remarked = inputs->remarked || unpacked.remarked || cut_off;
     if (watched)
         watched->progress = NULL; /* what lies in it unpacked is read later */

@@ -30,6 +30,11 @@ static enum tv_status read_mapping(const char *path, struct tv_mapping **mapping
     if (status != TV_OK)
         return status;
     status = tv_mapping_read(source, mapping, err);
+    if (status == TV_OK && tv_source_check(source, err) != TV_OK) {
+        tv_mapping_free(*mapping);
+        *mapping = NULL;
+        status = tv_error_prefix(err, "%s", path);
+    }
     tv_source_free(source);
     return status;
 }
@@ -156,12 +161,19 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
 /* Smaller files are read almost as soon as looked for. */
 #define LOOKED_FOR ((uint64_t)8 << 20)
 
+static bool are_large(const struct tv_given *given, size_t count)
+{
+    uint64_t size = 0;
+    for (size_t i = 0; i < count && size < LOOKED_FOR; i++)
+        size += tv_source_size(given[i].source);
+    return size >= LOOKED_FOR;
+}
+
 /* What tells the files, as they were given; NULL when they are better read. */
 static struct tv_cached *look_at(const struct tv_settings *settings, const char *const *files,
                                  size_t count, const tv_ns *offsets, const struct tv_given *given)
 {
     struct tv_cached *cached = tv_alloc(1, sizeof *cached);
-    uint64_t size = 0;
     bool good = true, needs_trace = false;
     cached->settings = settings;
     for (size_t i = 0; i < count && good; i++) {
@@ -171,12 +183,11 @@ static struct tv_cached *look_at(const struct tv_settings *settings, const char 
         if (!good)
             break;
         struct tv_source *source = given[cached->count].source;
-        size += tv_source_size(source);
         needs_trace = needs_trace || tv_inputs_need_a_trace(source);
         cached->offsets[cached->count] = offsets[i];
         cached->paths[cached->count++] = files[i];
     }
-    if (good && needs_trace && size >= LOOKED_FOR && tv_cached_look(cached))
+    if (good && needs_trace && are_large(given, cached->count) && tv_cached_look(cached))
         return cached;
     tv_free(cached);
     return NULL;
@@ -237,6 +248,9 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
             continue;
         given[opened].offset = offsets[i];
         status = tv_inputs_open_argument(files[i], &given[opened].source, err);
+        /* Of several names two may be one pipe: the first has it all. */
+        if (status == TV_OK && count > 1)
+            tv_source_size(given[opened].source);
         opened += status == TV_OK;
     }
     if (status == TV_OK)

@@ -36,7 +36,8 @@ struct tv_reader {
     const char *summary; /* one line: "Android method trace (.trace), versions 1 to 5" */
 
     /* How sure are we that a source that begins with these bytes is ours?  0 no ... 100 a magic
-     * number.  `size` is that of the whole source. */
+     * number.  `size` is that of the whole source, UINT64_MAX where that is not known yet: whoever
+     * is as sure as can be then needs none. */
     int (*sniff)(struct tv_bytes head, uint64_t size);
 
     /* Reads all of the source.  On failure fills *err; head and sink keep what they got. */
@@ -56,6 +57,8 @@ struct tv_reader {
 
 /* The bytes that sniff sees at most. */
 #define TV_SNIFF_SIZE 4096
+
+#define TV_SNIFF_SURE 100
 
 /* All readers, in the order in which they are asked; ends with NULL. */
 extern const struct tv_reader *const tv_readers[];

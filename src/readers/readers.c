@@ -73,29 +73,44 @@ static void fail_unknown(struct tv_bytes head, struct tv_error *err)
     }
 }
 
+static const struct tv_reader *find_surest(struct tv_bytes head, uint64_t size, int *best)
+{
+    const struct tv_reader *surest = NULL;
+    *best = 0;
+    for (size_t i = 0; tv_readers[i] != NULL; i++) {
+        int sure = tv_readers[i]->sniff(head, size);
+        if (sure > *best) {
+            surest = tv_readers[i];
+            *best = sure;
+        }
+    }
+    return surest;
+}
+
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err)
 {
     uint8_t bytes[TV_SNIFF_SIZE];
     struct tv_bytes head = {bytes, 0};
+    uint64_t size;
+    int best;
     if (tv_source_read(source, 0, bytes, sizeof bytes, &head.length, err) != TV_OK)
         return NULL;
-    const struct tv_reader *surest = NULL;
-    int best = 0;
-    for (size_t i = 0; tv_readers[i] != NULL; i++) {
-        int sure = tv_readers[i]->sniff(head, tv_source_size(source));
-        if (sure > best) {
-            surest = tv_readers[i];
-            best = sure;
-        }
-    }
+    /* What comes through a pipe is waited for only if its length can tell more. */
+    tv_source_reaches(source, TV_SNIFF_SIZE + 1);
+    bool known = tv_source_has_size(source, &size);
+    const struct tv_reader *surest = find_surest(head, size, &best);
+    if (!known && surest && best < TV_SNIFF_SURE)
+        surest = find_surest(head, tv_source_size(source), &best);
     if (!surest)
         fail_unknown(head, err);
     return surest;
 }
 
-/* The reader of the source; what it reads counts for the progress. */
-static enum tv_status begin(struct tv_source *source, const struct tv_read_options *options,
-                            const struct tv_reader **reader, struct tv_error *err)
+/* The reader of the source; what it reads counts for the progress.  `whole`: it reads all of it
+ * before anybody sees an event. */
+static enum tv_status begin(struct tv_source *source, bool whole,
+                            const struct tv_read_options *options, const struct tv_reader **reader,
+                            struct tv_error *err)
 {
     struct tv_error reason;
     *reader = tv_readers_find(source, &reason);
@@ -103,10 +118,10 @@ static enum tv_status begin(struct tv_source *source, const struct tv_read_optio
         *err = reason;
         return reason.status;
     }
+    uint64_t size = whole ? tv_source_size(source) : 0;
     tv_progress_join(options->progress, false);
-    if (options->progress)
-        atomic_fetch_add_explicit(&options->progress->input_bytes, tv_source_size(source),
-                                  memory_order_relaxed);
+    if (options->progress && (whole || tv_source_has_size(source, &size)))
+        atomic_fetch_add_explicit(&options->progress->input_bytes, size, memory_order_relaxed);
     return TV_OK;
 }
 
@@ -122,7 +137,7 @@ enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *bui
                                 const struct tv_read_options *options, struct tv_error *err)
 {
     const struct tv_reader *reader;
-    enum tv_status status = begin(source, options, &reader, err);
+    enum tv_status status = begin(source, true, options, &reader, err);
     if (status != TV_OK)
         return status;
     if (reader->assemble)
@@ -141,7 +156,7 @@ enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, s
                                const struct tv_read_options *options, struct tv_error *err)
 {
     const struct tv_reader *reader;
-    enum tv_status status = begin(source, options, &reader, err);
+    enum tv_status status = begin(source, !sink->ops->writes, options, &reader, err);
     if (status != TV_OK)
         return status;
     if (!reader->read)

@@ -13,6 +13,8 @@ static enum tv_status read_source(struct tv_source *source, const struct tv_read
     enum tv_status status = to->builder && !tv_readers_stream(source)
                                 ? tv_readers_build(source, to->builder, options, err)
                                 : tv_readers_read(source, to->head, to->sink, options, err);
+    if (status == TV_OK)
+        status = tv_source_check(source, err);
     return status == TV_OK ? TV_OK : tv_reading_blame(source, err);
 }
 

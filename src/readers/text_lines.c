@@ -6,7 +6,8 @@
 void tv_text_lines_init(struct tv_text_lines *lines, struct tv_source *source, uint64_t offset,
                         uint64_t end)
 {
-    uint64_t size = tv_source_size(source);
+    uint64_t size;
+    tv_source_has_size(source, &size);
     *lines = (struct tv_text_lines){.offset = offset, .end = end < size ? end : size};
     tv_window_init(&lines->window, source);
 }
@@ -16,7 +17,8 @@ void tv_text_lines_release(struct tv_text_lines *lines)
     tv_window_release(&lines->window);
 }
 
-/* At least `want` bytes from `offset`, cut at the stretch's end. */
+/* At least `want` bytes from `offset`, cut at the stretch's end: that of the source, where it is
+ * found out here. */
 static enum tv_status look(struct tv_text_lines *lines, uint64_t offset, size_t want,
                            struct tv_bytes *bytes, struct tv_error *err)
 {
@@ -26,6 +28,8 @@ static enum tv_status look(struct tv_text_lines *lines, uint64_t offset, size_t 
     enum tv_status status = tv_window_at(&lines->window, offset, want, bytes, err);
     if (status == TV_OK && bytes->length > left)
         bytes->length = (size_t)left;
+    if (status == TV_OK && bytes->length < want)
+        lines->end = offset + bytes->length;
     return status;
 }
 
@@ -63,6 +67,7 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
         enum tv_status status = look(lines, lines->offset, want, &bytes, err);
         if (status != TV_OK)
             return status;
+        line->none = bytes.length == 0;
         newline = bytes.length > 0 ? memchr(bytes.data, '\n', bytes.length) : NULL;
         if (newline || bytes.length >= lines->end - lines->offset)
             break;

@@ -12,9 +12,6 @@
 
 #define MOST_PARTS 1024u
 
-/* With fewer bytes than these, looking over them all before the first is handed on costs little. */
-#define SHORT_BYTES ((uint64_t)4 << 20)
-
 /* How an attempt to deliver ended. */
 enum outcome {
     OUTCOME_DONE,
@@ -302,7 +299,7 @@ static unsigned choose_parts(const struct tv_mt_file *file, const struct tv_sink
 static bool writes_at_once(const struct tv_mt_file *file, const struct tv_sink *sink,
                            const struct tv_read_options *options)
 {
-    bool is_long = tv_mt_file_record_bytes(file) > SHORT_BYTES;
+    bool is_long = tv_mt_file_record_bytes(file) > TV_MT_SHORT_BYTES;
     return sink->ops->writes && options->ahead != TV_AHEAD_ALL &&
            (options->ahead == TV_AHEAD_LISTED || is_long);
 }
@@ -314,7 +311,8 @@ static enum tv_status look_ahead(struct tv_mt_file *file, const struct tv_sink *
     bool fixed = file->layout == TV_MT_FIXED, at_once = writes_at_once(file, sink, options);
     bool long_enough = !at_once && tv_mt_input(file)->elapsed_ns / 1000 >= TV_MT_WRAP;
     bool plain = (sink->ops->writes && !at_once) || !reads_fast(file);
-    enum tv_status status = tv_mt_survey_sampling(file, err);
+    /* No sink that writes asks for it. */
+    enum tv_status status = at_once ? TV_OK : tv_mt_survey_sampling(file, err);
     if (status == TV_OK && fixed && (plain || long_enough))
         status = tv_mt_survey_wraps(file, err);
     if (status == TV_OK && !file->scanned && (plain || !fixed || !reads_fast(file)))
@@ -327,6 +325,7 @@ static enum tv_status learn(struct tv_mt_file *file, enum outcome outcome, unsig
                             struct tv_error *err)
 {
     enum tv_status status = TV_OK;
+    tv_mt_end_open(file);
     if (outcome == OUTCOME_SERIAL)
         *parts = 1;
     if (outcome == OUTCOME_WRAPS)
@@ -362,6 +361,8 @@ enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
         if (status == TV_OK)
             status = learn(file, outcome, &parts, err);
     }
+    if (status == TV_OK && writes_at_once(file, sink, options))
+        status = tv_mt_survey_sampling(file, err);
     if (status == TV_OK)
         sink->ops->end(sink);
     return status;

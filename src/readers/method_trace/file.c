@@ -22,7 +22,8 @@ void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct t
     file->process = tv_head_add_process(head, 0, TV_BYTES(""));
     file->first_thread = head->thread_count;
     struct tv_input *input = tv_mt_input(file);
-    input->bytes = tv_source_size(source);
+    if (!tv_source_has_size(source, &input->bytes))
+        input->bytes = 0;
     input->tick_ns = 1000;
 }
 
@@ -47,8 +48,9 @@ uint64_t tv_mt_file_record_bytes(const struct tv_mt_file *file)
 
 void tv_mt_file_plan_pass(struct tv_mt_file *file)
 {
-    atomic_fetch_add_explicit(&file->progress->total_bytes, tv_mt_file_record_bytes(file),
-                              memory_order_relaxed);
+    if (!file->open)
+        atomic_fetch_add_explicit(&file->progress->total_bytes, tv_mt_file_record_bytes(file),
+                                  memory_order_relaxed);
 }
 
 struct tv_mt_unit *tv_mt_add_unit(struct tv_mt_file *file, uint64_t offset, uint64_t size)
@@ -58,6 +60,37 @@ struct tv_mt_unit *tv_mt_add_unit(struct tv_mt_file *file, uint64_t offset, uint
     struct tv_mt_unit *unit = &file->units[file->unit_count++];
     *unit = (struct tv_mt_unit){.offset = offset, .size = size, .carry = TV_NONE};
     return unit;
+}
+
+/* Whole records alone: what is left of one is a diagnostic. */
+static uint64_t size_from(struct tv_mt_file *file, uint64_t first)
+{
+    uint64_t size = tv_source_size(file->source);
+    uint64_t left = first < size ? size - first : 0;
+    uint64_t rest = left % file->record_size;
+    if (first > size || rest > 0)
+        tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, size - rest);
+    return left - rest;
+}
+
+void tv_mt_add_last_unit(struct tv_mt_file *file, uint64_t first)
+{
+    uint64_t size, most = UINT64_MAX - first, start = TV_MT_SHORT_BYTES + file->record_size;
+    file->open = file->early && !tv_source_has_size(file->source, &size) &&
+                 tv_source_reaches(file->source, first + start);
+    size = file->open ? most - most % file->record_size : size_from(file, first);
+    if (size > 0)
+        tv_mt_add_unit(file, first, size);
+}
+
+void tv_mt_end_open(struct tv_mt_file *file)
+{
+    if (!file->open)
+        return;
+    struct tv_mt_unit *unit = &file->units[file->unit_count - 1];
+    file->open = false;
+    unit->size = size_from(file, unit->offset);
+    tv_mt_input(file)->bytes = tv_source_size(file->source);
 }
 
 /* An id that `map` has as something else means `index` from the next unit on. */

@@ -79,7 +79,10 @@ struct tv_mt_file {
     unsigned clocks;  /* of the records: enum tv_clocks */
     uint32_t record_size;
     bool streaming;
-    bool cut;     /* the last unit ends with the file, not where it says */
+    bool early; /* the sink writes: its first event does not wait for the end of a source that grows
+                 */
+    bool open;  /* the last unit goes on to that end, which was not seen: its size is too large */
+    bool cut;   /* the last unit ends with the file, not where it says */
     bool scanned; /* unlisted ids are in the head */
     enum tv_mt_wraps wraps;
     int64_t *latest_start; /* by thread - first_thread: no first record lies after it; or NULL */
@@ -133,6 +136,17 @@ static inline struct tv_input *tv_mt_input(struct tv_mt_file *file)
 
 /* Units are added in the order of the file. The pointer is valid until the next one. */
 struct tv_mt_unit *tv_mt_add_unit(struct tv_mt_file *file, uint64_t offset, uint64_t size);
+
+/* The records of one size from `first` to the end of the source: a unit, which is left open where
+ * that end is not to be waited for. */
+void tv_mt_add_last_unit(struct tv_mt_file *file, uint64_t first);
+
+/* Waits for the end of the source and gives an open unit its size. */
+void tv_mt_end_open(struct tv_mt_file *file);
+
+/* With fewer bytes of records than these, looking over them all before the first is handed on costs
+ * little. */
+#define TV_MT_SHORT_BYTES ((uint64_t)256 << 10)
 
 /* What an id that is listed again means. */
 enum tv_mt_again {

@@ -172,18 +172,6 @@ enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *
     return check_fields(file, header, offset, err);
 }
 
-/* The records from `first` to the end of the file. */
-static void add_records(struct tv_mt_file *file, uint64_t first)
-{
-    uint64_t size = tv_source_size(file->source);
-    uint64_t left = first < size ? size - first : 0;
-    uint64_t rest = left % file->record_size;
-    if (first > size || rest > 0)
-        tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, size - rest);
-    if (left > rest)
-        tv_mt_add_unit(file, first, left - rest);
-}
-
 enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struct tv_error *err)
 {
     uint8_t bytes[4096];
@@ -212,6 +200,6 @@ enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struc
     file->layout = TV_MT_FIXED;
     tv_mt_header_start(file, header.start);
     tv_mt_header_settle(file, 0);
-    add_records(file, offset + header.data_offset);
+    tv_mt_add_last_unit(file, offset + header.data_offset);
     return TV_OK;
 }

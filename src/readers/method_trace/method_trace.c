@@ -70,7 +70,7 @@ static int sniff_dump_text(struct tv_bytes head, uint64_t size)
 
 static enum family find_family(struct tv_bytes head, uint64_t size, int *sure)
 {
-    *sure = 100;
+    *sure = TV_SNIFF_SURE;
     if (is_text_header(head))
         return FAMILY_TEXT;
     if (tv_bytes_starts_with(head, TV_BYTES(TV_MT_MAGIC_TEXT)) && head.length >= 6)
@@ -159,7 +159,11 @@ static enum tv_status walk(struct tv_mt_file *file, struct tv_bytes head, struct
                            struct tv_error *err)
 {
     int sure;
-    enum family family = find_family(head, tv_source_size(file->source), &sure);
+    uint64_t size;
+    bool known = tv_source_has_size(file->source, &size);
+    enum family family = find_family(head, size, &sure);
+    if (!known && sure < TV_SNIFF_SURE)
+        family = find_family(head, tv_source_size(file->source), &sure);
     switch (family) {
     case FAMILY_TEXT:
         return tv_mt_text_walk(file, err);
@@ -188,7 +192,11 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
     enum tv_status status = tv_source_read(source, 0, start, sizeof start, &got, err);
     if (status != TV_OK)
         return status;
+    bool early = sink->ops->writes && options->ahead == TV_AHEAD_SHORT;
+    if (!early)
+        tv_source_size(source); /* of what grows; all below needs the whole of it */
     tv_mt_file_init(&file, source, head);
+    file.early = early;
     file.progress = options->progress ? options->progress : &unseen;
     status = walk(&file, (struct tv_bytes){start, got}, &decoded, err);
     if (status == TV_OK)

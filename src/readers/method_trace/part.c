@@ -212,6 +212,10 @@ static enum tv_status read_fast_unit(struct tv_mt_part *part, struct tv_mt_fast 
         enum tv_status status = tv_window_at(window, from, file->record_size, &bytes, &part->error);
         if (status != TV_OK)
             return status;
+        if (bytes.length < file->record_size) {
+            tv_mt_end_open(file);
+            break;
+        }
         if (bytes.length > to - from)
             bytes.length = (size_t)(to - from);
         bytes.length -= bytes.length % file->record_size;

@@ -182,12 +182,12 @@ enum tv_status tv_mt_text_read(struct tv_mt_file *file, uint64_t offset, uint64_
 
 enum tv_status tv_mt_text_walk(struct tv_mt_file *file, struct tv_error *err)
 {
-    uint64_t size = tv_source_size(file->source), after;
-    enum tv_status status = tv_mt_text_read(file, 0, size, TV_MT_RENAMED, &after, err);
+    uint64_t after;
+    enum tv_status status = tv_mt_text_read(file, 0, UINT64_MAX, TV_MT_RENAMED, &after, err);
     if (status != TV_OK)
         return tv_error_prefix(err, "text header");
     if (after == 0) {
-        tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, size);
+        tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, tv_source_size(file->source));
         file->version = file->facts.version;
         tv_mt_header_settle(file, 0);
         return TV_OK;
