@@ -3,7 +3,15 @@
 // those that end early, are damaged, nested or made to be too large.
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { gzipSync, strFromU8, strToU8, zipSync, zlibSync, type Zippable } from 'fflate';
+import {
+  deflateSync,
+  gzipSync,
+  strFromU8,
+  strToU8,
+  zipSync,
+  zlibSync,
+  type Zippable,
+} from 'fflate';
 import { BlobBytes, blobRoom } from '../src/engine/blobs';
 import type { Bytes, Room } from '../src/unpack/bytes';
 import { Checksum } from '../src/unpack/checksum';
@@ -135,6 +143,25 @@ test('a frame of zstd is read when its length and its checksum fit', () => {
   assert.deepEqual(found('a', together([packed, wrong(20, 1)])), [['a', words, null]]);
   assert.match(notes(together([packed, wrong(20, 1)])).join(), /damaged/);
   assert.throws(() => found('a', packed.subarray(0, 20)), /damaged container/);
+});
+
+/** A frame without a length in its head, of one block that is not packed. */
+function frame(described: number, words: string): Uint8Array {
+  const body = strToU8(words);
+  const block = [1 | ((body.length << 3) & 255), body.length >> 5, 0];
+  return new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0, described, ...block, ...body]);
+}
+
+test('a frame of zstd that wants more memory than the program gives is refused', () => {
+  // RFC 8878: 2^(10 + exponent), and eighths of that; the exponent is in the upper five bits.
+  assert.deepEqual(found('a', frame(17 << 3, 'trace 1')), [['a', 'trace 1', null]]);
+  const refused = /window of 144 MiB, more than the 128 .* "zstd -d --long=31"/;
+  assert.throws(() => found('a', frame((17 << 3) | 1, 'trace 1')), refused);
+  assert.throws(() => found('a', frame(21 << 3, 'trace 1')), /window of 2048 MiB/);
+  assert.throws(() => found('a', frame(0xff, 'trace 1')), /window of \d+ MiB/);
+  // All that comes out in one: its length is the window.
+  const single = new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 1, 0, 0, 8, 1, 0, 0]);
+  assert.throws(() => found('a', single), /window of 129 MiB/);
 });
 
 test('the checksum is that of its specification, in pieces too', () => {
@@ -292,10 +319,93 @@ test('a way to pack that a page does not unpack is named, and no damage', () => 
     /packed with LZMA, which is not unpacked/,
   );
   assert.throws(() => found('x', patched(packed, 8, 77)), /packed with method 77/);
-  assert.throws(() => found('x', patched(packed, 6, 1)), /an encrypted zip/);
   const one = patched(packed, 8, 12, 1);
   assert.deepEqual(found('x', one), [['x: a', 'trace 1', null]]);
-  assert.match(notes(one).join(), /^members packed with bzip2, not unpacked in a page: left out$/);
+  assert.deepEqual(notes(one), ['b: packed with bzip2, which is not unpacked in a page: left out']);
+});
+
+test('an encrypted member is named, and the others are read', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const packed = zip(Object.fromEntries(names.map((name) => [name, strToU8(`trace ${name}`)])));
+  assert.throws(() => found('x', patched(packed, 6, 1)), /an encrypted zip \(a\), which is not/);
+  const last = patched(packed, 6, 1, 4);
+  assert.equal(found('x', last).length, 4);
+  assert.deepEqual(notes(last), ['e: encrypted, which is not unpacked in a page: left out']);
+  const most = patched(packed, 6, 1, 1);
+  assert.deepEqual(found('x', most), [['x: a', 'trace a', null]]);
+  assert.deepEqual(notes(most), [
+    'b, c, d and 1 more: encrypted, which is not unpacked in a page: left out',
+  ]);
+});
+
+/** A member as whoever writes to a pipe writes it: its length stands behind it. */
+function piped(name: string, content: Uint8Array, signature: boolean, large: boolean): Uint8Array {
+  const head = new Uint8Array(30 + name.length);
+  head.set([0x50, 0x4b, 3, 4, 20, 0, 8, 0, 8]);
+  head[26] = name.length;
+  head.set(strToU8(name), 30);
+  const field = (value: number): number[] => {
+    const low = [value & 255, (value >> 8) & 255, (value >> 16) & 255, value >>> 24];
+    return large ? [...low, 0, 0, 0, 0] : low;
+  };
+  const sizes = [...field(content.length), ...field(99)];
+  const first = signature ? [0x50, 0x4b, 7, 8] : [];
+  return together([head, content, new Uint8Array([...first, 1, 2, 3, 4, ...sizes])]);
+}
+
+const DIRECTORY = new Uint8Array([0x50, 0x4b, 1, 2, ...new Uint8Array(42)]);
+
+test('members whose length stands behind them have their end', () => {
+  // Signatures within what is packed are no ends.
+  const hard = strToU8(`trace ${'PK\x07\x08PK\x03\x04PK\x01\x02'.repeat(30)}`);
+  for (const signature of [true, false])
+    for (const large of [true, false]) {
+      const packed = together([
+        piped('a', deflateSync(hard, { level: 0 }), signature, large),
+        piped('b', deflateSync(strToU8('trace 2')), signature, large),
+        DIRECTORY,
+      ]);
+      const all = found('x', packed);
+      assert.deepEqual(
+        all.map(([name]) => name),
+        ['x: a', 'x: b'],
+        `${signature} ${large}`,
+      );
+      assert.equal(all[0]?.[1], text(hard));
+      assert.deepEqual(notes(packed), []);
+      assert.match(notes(packed.subarray(0, packed.length - 60)).join(), /ends early/);
+    }
+});
+
+/** Counts what is read of it. */
+class Counted extends ArrayBytes {
+  taken = 0;
+  override read(offset: number, length: number): Uint8Array {
+    const bytes = super.read(offset, length);
+    this.taken += bytes.length;
+    return bytes;
+  }
+}
+
+/** So many members of words that are not packed, a trace, and a directory. */
+function crowd(count: number): Counted {
+  const words = Array.from({ length: count }, (_, i) => {
+    const member = piped(`${i}`, strToU8('words'), true, false);
+    member[8] = 0;
+    return member;
+  });
+  const trace = piped('last', deflateSync(strToU8('trace 1')), true, false);
+  return new Counted(together([...words, trace, DIRECTORY]));
+}
+
+test('a zip is gone over once, however many members it has; too many are refused', () => {
+  const open = (bytes: Bytes): string[] =>
+    new Unpacking(judge, room, { name: 'x', bytes }).run().parts.map(({ name }) => name);
+  const some = crowd(60_000);
+  assert.deepEqual(open(some), ['x: last']);
+  // Of each a piece for its beginning, one for its end, and what is in it.
+  assert(some.taken < 1024 * 60_000, `${some.taken} bytes`);
+  assert.throws(() => open(crowd(65_536)), /more than 65536 members/);
 });
 
 test('what atrace -z prints is found behind its line, without the returns of a terminal', () => {

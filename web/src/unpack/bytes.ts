@@ -25,14 +25,15 @@ export interface Room {
 /** What is read of a container at once; what comes of it, a thousand times as much, is in memory. */
 const PIECE = 64 * 1024;
 
-/** All bytes from `from` on, in pieces; false from `take` ends it. */
+/** All bytes from `from` to before `to`, in pieces; false from `take` ends it. */
 export function eachPiece(
   bytes: Bytes,
   from: number,
   take: (piece: Uint8Array, last: boolean) => boolean,
+  to = bytes.size,
 ): void {
-  for (let at = from; at < bytes.size; at += PIECE) {
-    const more = take(bytes.read(at, PIECE), at + PIECE >= bytes.size);
+  for (let at = from; at < to; at += PIECE) {
+    const more = take(bytes.read(at, Math.min(PIECE, to - at)), at + PIECE >= to);
     if (!more) return;
   }
 }

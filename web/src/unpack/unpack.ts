@@ -2,10 +2,12 @@
 // The traces in a file, as src/unpack and src/cli/inputs.c find them: it may be one itself, packed,
 // an archive of several, a page, and all that in each other.  Nothing here trusts its input.
 
-import { isTar, untar, unzip, type Taker } from './archives';
+import { brief, visible } from '../base/visible';
+import { isTar, untar, type Taker } from './archives';
 import type { Bytes, Room } from './bytes';
 import { joinHalves } from './halves';
 import { findZlib, gunzip, Refusal, unzlib } from './streams';
+import { ENCRYPTION, unzip } from './zip';
 import { unzstd } from './zstd';
 
 export interface Part {
@@ -74,12 +76,36 @@ function kindOf(head: Uint8Array, size: number, judge: Judge): Kind | null {
   return kind && !judge.knows(head, size) ? kind : null;
 }
 
+/** Of members that are left out so many are named. */
+const NAMED = 3;
+const LONGEST_NAME = 80;
+
+interface LeftOut {
+  names: string[];
+  count: number;
+}
+
+/** "a and b: packed with bzip2, which is not unpacked in a page: left out". */
+function leftOutWords(way: string, { names, count }: LeftOut): string {
+  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  const done = way === ENCRYPTION ? 'encrypted' : `packed with ${way}`;
+  return `${names.join(', ')}${more}: ${done}, which is not unpacked in a page: left out`;
+}
+
+function nothingUnpacked(leftOut: ReadonlyMap<string, LeftOut>): Refusal {
+  const ways = [...leftOut.keys()].filter((way) => way !== ENCRYPTION).join(', ');
+  const encrypted = leftOut.get(ENCRYPTION);
+  const first = encrypted ? ` (${encrypted.names[0]})` : '';
+  const what = encrypted ? `an encrypted zip${first}` : `a zip packed with ${ways}`;
+  return new Refusal(`${what}, which is not unpacked in a page`, 'unsupported');
+}
+
 /** One container, and what is taken out of it. */
 class Taking implements Taker {
   readonly parts: Part[] = [];
   foreign = '';
-  /** How what was left out is packed. */
-  readonly ways = new Set<string>();
+  /** What was done to members that were left out, and which those are. */
+  readonly leftOut = new Map<string, LeftOut>();
 
   constructor(
     private readonly container: Part,
@@ -133,8 +159,10 @@ class Taking implements Taker {
     };
   }
 
-  leaveOut(way: string): void {
-    this.ways.add(way);
+  leaveOut(name: string, way: string): void {
+    const { names, count } = this.leftOut.get(way) ?? { names: [], count: 0 };
+    if (names.length < NAMED) names.push(brief(visible(name), LONGEST_NAME));
+    this.leftOut.set(way, { names, count: count + 1 });
   }
 
   plain(name: string, bytes: Bytes): void {
@@ -210,13 +238,8 @@ export class Unpacking {
           : kind === 'tar'
             ? untar(bytes, taking)
             : unpackStream(kind, bytes, taking);
-    const ways = [...taking.ways].join(', ');
-    if (taking.parts.length === 0 && ways)
-      throw new Refusal(
-        `a zip packed with ${ways}, which is not unpacked in a page`,
-        'unsupported',
-      );
-    if (ways) this.notes.push(`members packed with ${ways}, not unpacked in a page: left out`);
+    if (taking.parts.length === 0 && taking.leftOut.size > 0) throw nothingUnpacked(taking.leftOut);
+    for (const [way, names] of taking.leftOut) this.notes.push(leftOutWords(way, names));
     if (taking.parts.length === 0) throw this.nothing(kind, whole, taking.foreign);
     if (!whole) this.notes.push('the container ends early or is damaged: what came before is read');
     return joinHalves(taking.parts, (key, data) => ({

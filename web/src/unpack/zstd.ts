@@ -18,12 +18,33 @@ interface FrameHead {
   checked: boolean;
   /** Null: it does not say. */
   content: number | null;
+  /** What has to be kept of what came out. */
+  window: number;
 }
 
 function number(bytes: Uint8Array, at: number, length: number): number {
   let value = 0;
   for (let i = length - 1; i >= 0; i--) value = value * 256 + (bytes[at + i] ?? 0);
   return value;
+}
+
+/** As the program's, which is the library's own: "zstd --long" makes no larger one. */
+const LARGEST_WINDOW = 128 * 1024 * 1024;
+
+/** RFC 8878, 3.1.1.1.2. */
+function windowOf(described: number): number {
+  const base = 2 ** (10 + (described >> 3));
+  return base + (base / 8) * (described & 7);
+}
+
+function checkWindow({ window }: FrameHead): void {
+  if (window <= LARGEST_WINDOW) return;
+  const needed = `${Math.ceil(window / 2 ** 20)} MiB`;
+  throw new Refusal(
+    `a zstd stream with a window of ${needed}, more than the 128 that are unpacked here: ` +
+      'unpack it first, with "zstd -d --long=31"',
+    'limit',
+  );
 }
 
 function headOf(bytes: Uint8Array): FrameHead | null {
@@ -33,7 +54,8 @@ function headOf(bytes: Uint8Array): FrameHead | null {
   const at = 5 + (single ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0);
   if (number(bytes, 0, 4) !== 0xfd2fb528 || bytes.length < at + size) return null;
   const content = size === 0 ? null : number(bytes, at, size) + (size === 2 ? 256 : 0);
-  return { length: at + size, checked: (flags & 4) !== 0, content };
+  const window = single ? (content ?? 0) : windowOf(bytes[5] ?? 0);
+  return { length: at + size, checked: (flags & 4) !== 0, content, window };
 }
 
 /** The last blocks, together at most as long as one can be, wait until their frame is known to be sound. */
@@ -103,6 +125,7 @@ export function unzstd(packed: Bytes, take: Take): boolean {
   for (let at = 0; at < packed.size;) {
     const first = packed.read(at, LONGEST_HEAD);
     const head = headOf(first);
+    if (head) checkWindow(head);
     const frame = head && new Frame(head, take);
     let end = skippableEnd(first, at);
     try {

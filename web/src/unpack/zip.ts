@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Zip, member after member as their heads stand in it (APPNOTE 4.3): what is cut off has no
+// directory.  Only what is wanted of a member is unpacked.
+
+import { Inflate, inflateSync, strFromU8 } from 'fflate';
+import { counted, type Taker } from './archives';
+import { eachPiece, type Bytes } from './bytes';
+import { Refusal } from './streams';
+
+/** What is told of members that nobody reads without a password. */
+export const ENCRYPTION = 'encryption';
+
+const STORED = 0;
+const DEFLATED = 8;
+const AES = 99;
+/** The other methods that the format names. */
+const METHODS: Readonly<Record<number, string>> = {
+  1: 'Shrink',
+  6: 'Implode',
+  9: 'Deflate64',
+  12: 'bzip2',
+  14: 'LZMA',
+  93: 'zstd',
+  95: 'xz',
+  98: 'PPMd',
+};
+
+const P = 0x50;
+/** "PK" and two bytes more. */
+const HEAD = 0x04034b50;
+const DESCRIPTOR = 0x08074b50;
+const DIRECTORY = 0x02014b50;
+const END = 0x06054b50;
+const LARGE_END = 0x06064b50;
+const SIGNATURES: readonly number[] = [HEAD, DESCRIPTOR, DIRECTORY, END, LARGE_END];
+
+const HEAD_LENGTH = 30;
+const ENCRYPTED = 1;
+/** The length stands behind the member. */
+const DESCRIBED = 8;
+const UTF8 = 0x800;
+/** Then a field of the extra ones has the length. */
+const ELSEWHERE = 0xffffffff;
+
+interface Head {
+  name: string;
+  method: number;
+  encrypted: boolean;
+  /** Where the member begins. */
+  start: number;
+  /** Null: it stands behind the member. */
+  length: number | null;
+}
+
+/** Where a member ends, and what comes next begins; `whole` false: the archive ends before. */
+interface Place {
+  end: number;
+  next: number;
+  whole: boolean;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function long(view: DataView, at: number): number {
+  return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
+}
+
+/** Behind the length of what was packed, where the fields have it. */
+function longLength(extra: DataView): number | null {
+  for (let at = 0; at + 4 <= extra.byteLength;) {
+    const [id, size] = [extra.getUint16(at, true), extra.getUint16(at + 2, true)];
+    if (id === 1 && size >= 16 && at + 20 <= extra.byteLength) return long(extra, at + 12);
+    at += 4 + size;
+  }
+  return null;
+}
+
+/** Null: it is not whole. */
+function headAt(packed: Bytes, at: number): Head | null {
+  const head = viewOf(packed.read(at, HEAD_LENGTH));
+  if (head.byteLength < HEAD_LENGTH) return null;
+  const word = (field: number): number => head.getUint16(field, true);
+  const [flags, method, named, more] = [word(6), word(8), word(26), word(28)];
+  const rest = packed.read(at + HEAD_LENGTH, named + more);
+  if (rest.length < named + more) return null;
+  const length = head.getUint32(18, true);
+  const large = length === ELSEWHERE ? longLength(viewOf(rest.subarray(named))) : null;
+  return {
+    name: strFromU8(rest.slice(0, named), (flags & UTF8) === 0),
+    method,
+    encrypted: (flags & ENCRYPTED) !== 0 || method === AES,
+    start: at + HEAD_LENGTH + named + more,
+    length: (flags & DESCRIBED) === 0 ? (large ?? length) : null,
+  };
+}
+
+/** What is searched at once, at first and at most. */
+const FIRST_PIECE = 256;
+const LARGEST_PIECE = 64 * 1024;
+
+/** Places of signatures from `from` on, whatever they are, until `found` says that this is it. */
+function findSignature(
+  packed: Bytes,
+  from: number,
+  found: (signature: number, at: number) => boolean,
+): void {
+  let piece = FIRST_PIECE;
+  for (let start = from; start + 4 <= packed.size; start += piece - 3, piece *= 2) {
+    piece = Math.min(piece, LARGEST_PIECE);
+    const bytes = packed.read(start, piece);
+    const view = viewOf(bytes);
+    for (let at = bytes.indexOf(P); at >= 0 && at + 4 <= bytes.length;) {
+      const signature = view.getUint32(at, true);
+      if (SIGNATURES.includes(signature) && found(signature, start + at)) return;
+      at = bytes.indexOf(P, at + 1);
+    }
+  }
+}
+
+/**
+ * What stands behind a member whose end nobody knows says how long it is, with a signature of its
+ * own or without one; in 4 bytes or in 8.
+ */
+function described(packed: Bytes, start: number): Place | null {
+  let place: Place | null = null;
+  const fits = (at: number, end: number, next: number, large: boolean): boolean => {
+    const field = viewOf(packed.read(at, 8));
+    if (end < start || field.byteLength < 8) return false;
+    if ((large ? long(field, 0) : field.getUint32(0, true)) !== end - start) return false;
+    place = { end, next, whole: true };
+    return true;
+  };
+  findSignature(packed, start, (signature, at) =>
+    signature === DESCRIPTOR
+      ? fits(at + 8, at, at + 24, true) || fits(at + 8, at, at + 16, false)
+      : fits(at - 8, at - 12, at, false) || fits(at - 16, at - 20, at, true),
+  );
+  return place;
+}
+
+function placeOf(packed: Bytes, { start, length }: Head): Place {
+  const rest = { end: packed.size, next: packed.size, whole: false };
+  if (length === null) return described(packed, start) ?? rest;
+  const end = start + length;
+  return end <= packed.size ? { end, next: end, whole: true } : rest;
+}
+
+/** Members that are shorter packed are unpacked at once where this is room enough. */
+const SHORT = 16 * 1024;
+const room = new Uint8Array(64 * 1024);
+
+/** Null: it is not short, or damaged. The stream's own way has buffers of 200 KB for each. */
+function inflateShort(packed: Bytes, start: number, { end, whole }: Place): Uint8Array | null {
+  if (!whole || end - start > SHORT) return null;
+  try {
+    const bytes = inflateSync(packed.read(start, end - start), { out: room });
+    return bytes.length < room.length ? bytes.slice() : null;
+  } catch {
+    return null;
+  }
+}
+
+/** False: it is damaged, or ends early; what came before is taken. */
+function inflate(packed: Bytes, head: Head, place: Place, taker: Taker): boolean {
+  const member = taker.begin(head.name);
+  const short = inflateShort(packed, head.start, place);
+  if (short) {
+    member.take(short);
+    member.end(true);
+    return true;
+  }
+  const { end, whole } = place;
+  let wanted = true;
+  let sound = whole;
+  const unpacker = new Inflate((bytes) => {
+    if (wanted && bytes.length > 0) wanted = member.take(bytes);
+  });
+  try {
+    eachPiece(
+      packed,
+      head.start,
+      (piece, last) => {
+        unpacker.push(piece, last && whole);
+        return wanted;
+      },
+      end,
+    );
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    sound = false;
+  }
+  member.end(sound);
+  return sound || !wanted;
+}
+
+function takeMember(packed: Bytes, head: Head, place: Place, taker: Taker): boolean {
+  const { name, method, encrypted, start } = head;
+  if (name.endsWith('/')) return place.whole;
+  if (encrypted) taker.leaveOut(name, ENCRYPTION);
+  else if (method === DEFLATED) return inflate(packed, head, place, taker);
+  else if (method === STORED) taker.plain(name, packed.part(start, place.end));
+  else taker.leaveOut(name, METHODS[method] ?? `method ${method}`);
+  return place.whole;
+}
+
+/** True: whole to its end. */
+export function unzip(packed: Bytes, taker: Taker): boolean {
+  let looks = 0;
+  for (let at = 0; at < packed.size;) {
+    let signature = 0;
+    findSignature(packed, at, (found, place) => {
+      [signature, at] = [found, place];
+      return found !== DESCRIPTOR;
+    });
+    if (signature !== HEAD) return signature !== 0 && signature !== DESCRIPTOR;
+    looks = counted(looks);
+    const head = headAt(packed, at);
+    if (!head) return false;
+    const place = placeOf(packed, head);
+    if (!takeMember(packed, head, place, taker)) return false;
+    at = place.next;
+  }
+  return false;
+}
