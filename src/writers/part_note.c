@@ -161,6 +161,24 @@ static void add_losses(struct tv_out *out, struct tv_bytes lines)
     }
 }
 
+/* What was wrong with the files: a part no longer shows all of it. */
+static void add_warnings(struct tv_out *out, const struct tv_diagnostics *all, bool *any)
+{
+    const char *before = "Warnings of the whole trace: ";
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        if (all->kinds[i].count == 0 || !tv_diagnostic_is_warning(kind))
+            continue;
+        if (*before != ';')
+            begin_sentence(out, any);
+        tv_out_text(out, before);
+        tv_diagnostics_write_text(out, all, kind);
+        tv_out_format(out, " (%s: %" PRIu64 ")", tv_diagnostic_name(kind), all->kinds[i].count);
+        before = "; ";
+    }
+    tv_out_text(out, *before == ';' ? "." : "");
+}
+
 void tv_part_note(struct tv_out *out, const struct tv_part_facts *part)
 {
     bool any = part->chosen || part->shortest;
@@ -183,4 +201,6 @@ void tv_part_note(struct tv_out *out, const struct tv_part_facts *part)
         begin_sentence(out, &any);
         add_losses(out, part->losses);
     }
+    if (part->head)
+        add_warnings(out, &part->head->diagnostics, &any);
 }

@@ -25,10 +25,10 @@ struct tv_part_facts {
     uint64_t kept, all;         /* slices */
     bool hashed, stripped;      /* names, arguments; of what is hashed the choices do not tell */
     struct tv_bytes losses;     /* what could not be written as it was: lines */
-    const struct tv_head *head; /* of all that was read: the files, where there were several */
+    const struct tv_head *head; /* of all that was read: its warnings, and several files; or NULL */
 };
 
-/* Nothing, when all is in it as it was. */
+/* Nothing, when all is in it as it was, and nothing was wrong with the files. */
 void tv_part_note(struct tv_out *out, const struct tv_part_facts *part);
 
 /* What a part of all that was read is called, whose first file is called `first`: "a.json", "a.json

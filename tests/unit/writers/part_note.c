@@ -94,6 +94,26 @@ static void tells_every_file(void **state)
     tv_head_free(head);
 }
 
+/* Notes are harmless; warnings are of the whole, also where the part has nothing of them. */
+static void tells_warnings(void **state)
+{
+    (void)state;
+    struct tv_head *head = tv_head_new();
+    struct tv_part_facts part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX, .head = head};
+    tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OPEN_CALL, TV_NO_OFFSET);
+    is(&part, "This is a part of the trace.");
+    for (int i = 0; i < 3; i++)
+        tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_IGNORED_EXIT, TV_NO_OFFSET);
+    is(&part, "This is a part of the trace. Warnings of the whole trace: exits of a method that "
+              "is not on the stack, ignored (ignored-exit: 3).");
+    tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TITLE_MISMATCH, 7);
+    part.chosen = false;
+    is(&part, "Warnings of the whole trace: exits of a method that is not on the stack, ignored "
+              "(ignored-exit: 3); ends of another name than the call that they end: it keeps its "
+              "own (title-mismatch: 1).");
+    tv_head_free(head);
+}
+
 static void names_the_first_file(void **state)
 {
     (void)state;
@@ -113,4 +133,5 @@ static void names_the_first_file(void **state)
 UNIT_TESTS(part_note, cmocka_unit_test(tells_nothing_of_all),
            cmocka_unit_test(tells_what_was_chosen), cmocka_unit_test(tells_losses),
            cmocka_unit_test(counts_no_slices_where_there_are_none), cmocka_unit_test(rounds_down),
-           cmocka_unit_test(tells_every_file), cmocka_unit_test(names_the_first_file));
+           cmocka_unit_test(tells_every_file), cmocka_unit_test(tells_warnings),
+           cmocka_unit_test(names_the_first_file));
