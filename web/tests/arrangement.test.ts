@@ -14,8 +14,8 @@ import {
   type Arrangement,
 } from '../src/model/arrangement';
 import type { Process } from '../src/model/engine';
-import { layoutPage, type Placed } from '../src/model/layout';
-import { counterRow } from '../src/model/rows';
+import { boxesIn, layoutPage, type Placed } from '../src/model/layout';
+import { counterRow, cpusOf, type Row } from '../src/model/rows';
 import { theme, track } from './fixtures';
 
 const { heights } = theme();
@@ -97,7 +97,7 @@ test('a text leaves what has it in its name, or its process, open or closed', ()
 
 test('the counter of a processor is found without its track', () => {
   const cpu = track(0, { kind: 'cpu', thread: -1, name: 'CPU 3', process: -2 });
-  const row = counterRow({ ...MEMORY.counter, name: 'CPU 3 Frequency' }, [cpu]);
+  const row = counterRow({ ...MEMORY.counter, name: 'CPU 3 Frequency' }, cpusOf([cpu]));
   const facts = { order: 'owner' as const, processes: [], tracks: [cpu] };
   const shut = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set<number>() };
   assert.equal(order(layoutPage(facts, shut, heights, [row])), 'P-2 0 c4');
@@ -130,4 +130,44 @@ test('an address with anything else in it is no error', () => {
     { what: 't1', before: 't2' },
     { what: 't4', before: '' },
   ]);
+});
+
+test('how all threads stand is gone through once, not once for each of many processes', () => {
+  const many = Array.from({ length: 500 }, (_, i) => track(i, { process: i, thread: i }));
+  let read = 0;
+  const standing = {
+    processes: many.map((t) => t.process),
+    get threads(): number[] {
+      read++;
+      return many.map((t) => t.thread);
+    },
+  };
+  const facts = { order: 'owner' as const, processes: [], tracks: many };
+  const shut = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set<number>() };
+  const placed = layoutPage({ ...facts, standing }, shut, heights, []);
+  assert.equal(placed.tracks.length, many.length);
+  assert.equal(read, 1);
+});
+
+test('each thread of which a row alone is known stands before the first that comes behind it', () => {
+  const facts = {
+    ...{ order: 'owner' as const, processes: PROCESSES, tracks: TRACKS },
+    standing: { processes: [0, 1], threads: [9, 0, 8, 7, 2, 3] },
+  };
+  const shut = { expanded: new Set<number>(), whole: new Set<number>(), closed: new Set<number>() };
+  const lone = (thread: number): Row => ({
+    ...{ kind: 'thread', key: `u${thread}`, process: 0, thread },
+    of: { thread, thread_id: thread, name: '', process: 0, instants: 1 },
+  });
+  const rows = [6, 7, 8, 9].map(lone);
+  assert.equal(order(layoutPage(facts, shut, heights, rows)), 'P0 u9 0 1 u8 u7 2 u6 P1 3');
+});
+
+test('what lies between two heights of the list is found, what touches them as well', () => {
+  const boxes = [0, 10, 20, 30].map((top) => ({ top, height: 10 }));
+  const tops = (from: number, to: number): number[] => boxesIn(boxes, from, to).map((b) => b.top);
+  assert.deepEqual(tops(11, 19), [10]);
+  assert.deepEqual(tops(10, 20), [0, 10, 20]);
+  assert.deepEqual(tops(-5, 100), [0, 10, 20, 30]);
+  assert.deepEqual(tops(41, 50), []);
 });

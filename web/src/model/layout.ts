@@ -6,7 +6,7 @@ import type { TileLane, Track, TraceFacts } from './engine';
 import { matcher, processName, trackName } from './names';
 import { FIRST_LANES, foldRows, foldTracks, rowName, type Row } from './rows';
 import { CPUS } from './states';
-import { unitsOf, type Unit } from './units';
+import { listAt, NO_PLACES, unitsOf, type Unit } from './units';
 
 export interface Heights {
   /** A row of calls and the bar in it. */
@@ -142,11 +142,7 @@ export function processesOf(
   others: readonly { process: number }[] = [],
 ): Map<number, Track[]> {
   const found = new Map<number, Track[]>();
-  for (const track of tracks) {
-    const own = found.get(track.process);
-    if (own) own.push(track);
-    else found.set(track.process, [track]);
-  }
+  for (const track of tracks) listAt(found, track.process).push(track);
   for (const { process } of others) if (!found.has(process)) found.set(process, []);
   return found;
 }
@@ -171,11 +167,7 @@ interface Group {
 
 function byProcess(rows: readonly Row[]): Map<number, Row[]> {
   const found = new Map<number, Row[]>();
-  for (const row of rows) {
-    const own = found.get(row.process);
-    if (own) own.push(row);
-    else found.set(row.process, [row]);
-  }
+  for (const row of rows) listAt(found, row.process).push(row);
   return found;
 }
 
@@ -224,9 +216,13 @@ class Stack {
   }
 }
 
+/** The place of each in an order. */
+function placesOf(order: readonly number[] | undefined): ReadonlyMap<number, number> {
+  return order ? new Map(order.map((of, place) => [of, place])) : NO_PLACES;
+}
+
 /** Processors stand before all processes, what is of none behind. */
-function processPlaces(order: readonly number[] | undefined): (process: number) => number {
-  const places = new Map((order ?? []).map((process, place) => [process, place]));
+function processPlaces(places: ReadonlyMap<number, number>): (process: number) => number {
   return (process) => (process === CPUS ? -1 : (places.get(process) ?? places.size));
 }
 
@@ -255,32 +251,44 @@ function groupsOf(facts: Order, opened: Opened, h: Heights, others: readonly Row
   }
   const folds = opened.folds ?? new Set<string>();
   const rows = byProcess(others);
-  const place = processPlaces(facts.standing?.processes);
+  const place = processPlaces(placesOf(facts.standing?.processes));
+  // Once for all processes: there may be as many of them as threads.
+  const threads = placesOf(facts.standing?.threads);
   const processes = [...processesOf(facts.tracks, others)];
   processes.sort(([a], [b]) => place(a) - place(b));
   return processes.map(([process, own]) => {
     const name = processName(facts.processes, process);
     const shown = foldTracks(ofName(own, trackName, name, only), folds);
     const beside = foldRows(ofName(rows.get(process) ?? [], rowName, name, only), folds);
-    const units = unitsOf(laid(shown.tracks), beside, shown.folds, facts.standing?.threads);
+    const units = unitsOf(laid(shown.tracks), beside, shown.folds, threads);
     return { process, units };
   });
 }
 
-/** Takes the units of these keys out of their groups, in the order of the keys. */
-function takeUnits(groups: readonly Group[], keys: readonly string[]): [Unit, number | null][] {
-  return keys.flatMap((key) => {
-    for (const { process, units } of groups) {
-      const at = units.findIndex((unit) => unit.key === key);
-      const [unit] = at < 0 ? [] : units.splice(at, 1);
-      if (unit) return [[unit, process] as [Unit, number | null]];
-    }
-    return [];
-  });
+interface Taken {
+  left: Group[];
+  /** In the order of the keys. */
+  taken: [Unit, number | null][];
 }
 
-function isHidden(a: Arrangement, process: number | null): boolean {
-  return process !== null && a.hidden.includes(processKey(process));
+/** Takes the units of these keys out of their groups. */
+function takeUnits(groups: readonly Group[], keys: readonly string[]): Taken {
+  if (keys.length === 0) return { left: [...groups], taken: [] };
+  const wanted = new Set(keys);
+  const found = new Map<string, [Unit, number | null]>();
+  const isLeft = (unit: Unit, process: number | null): boolean => {
+    if (!wanted.has(unit.key) || found.has(unit.key)) return true;
+    found.set(unit.key, [unit, process]);
+    return false;
+  };
+  const left = groups.map(({ process, units }) => {
+    return { process, units: units.filter((unit) => isLeft(unit, process)) };
+  });
+  const taken = [...wanted].flatMap((key) => {
+    const own = found.get(key);
+    return own ? [own] : [];
+  });
+  return { left, taken };
 }
 
 /** Everything below each other: busiest tracks first, or each process with what belongs to it. */
@@ -294,12 +302,17 @@ export function layoutPage(
   const { placed } = stack;
   const arrangement = opened.arrangement ?? UNARRANGED;
   const all = groupsOf(facts, opened, h, others);
-  for (const [unit, process] of takeUnits(all, arrangement.pinned)) stack.unit(unit, process);
+  const pinned = takeUnits(all, arrangement.pinned);
+  for (const [unit, process] of pinned.taken) stack.unit(unit, process);
   placed.pinned = placed.height;
-  const groups = all.filter(({ process }) => !isHidden(arrangement, process));
-  placed.hidden = all.length - groups.length + takeUnits(groups, arrangement.hidden).length;
+  const hidden = new Set(arrangement.hidden);
+  const groups = pinned.left.filter(
+    ({ process }) => process === null || !hidden.has(processKey(process)),
+  );
+  const { left, taken } = takeUnits(groups, arrangement.hidden);
+  placed.hidden = all.length - groups.length + taken.length;
   const { moves } = arrangement;
-  for (const { process, units } of moved(groups, (g) => processKey(g.process ?? -1), moves)) {
+  for (const { process, units } of moved(left, (g) => processKey(g.process ?? -1), moves)) {
     // A process of which nothing is left has no line.
     if (units.length === 0) continue;
     const open = process === null || !opened.closed.has(process) || Boolean(opened.only);
@@ -313,6 +326,25 @@ export function layoutPage(
 export function totalHeight(boxes: readonly TrackBox[]): number {
   const last = boxes[boxes.length - 1];
   return last ? last.top + last.height : 0;
+}
+
+/** Of those that stand below each other the ones that touch [top, bottom]. */
+export function boxesIn<T extends { top: number; height: number }>(
+  boxes: readonly T[],
+  top: number,
+  bottom: number,
+): T[] {
+  let low = 0;
+  let high = boxes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const box = boxes[middle];
+    if (box && box.top + box.height < top) low = middle + 1;
+    else high = middle;
+  }
+  const first = low;
+  while (low < boxes.length && (boxes[low]?.top ?? Infinity) <= bottom) low++;
+  return boxes.slice(first, low);
 }
 
 /** Which of those that stand below each other is there. */

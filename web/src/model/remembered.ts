@@ -7,7 +7,7 @@ import { processKey } from './arrangement';
 import type { TraceFacts, Track } from './engine';
 import { processName } from './names';
 import { isLaneOf, rowName, type Row } from './rows';
-import { unitKey } from './units';
+import { listAt, unitKey } from './units';
 
 export interface Remembered {
   pinned: readonly string[];
@@ -46,7 +46,7 @@ export function namesOf(facts: Facts, rows: readonly Row[]): Map<string, string>
 
 function keysOf(names: ReadonlyMap<string, string>): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const [key, name] of names) found.set(name, [...(found.get(name) ?? []), key]);
+  for (const [key, name] of names) listAt(found, name).push(key);
   return found;
 }
 

@@ -83,15 +83,22 @@ export const FIRST_LANES = 3;
 export const FEW = 6;
 
 /** "CPU 3 Clock Frequency" stands under that processor's track, where there is one. */
-export function counterRow(counter: CounterFacts, tracks: readonly Track[] = []): CounterRow {
+export function counterRow(
+  counter: CounterFacts,
+  cpus: ReadonlyMap<string, Track> = new Map(),
+): CounterRow {
   const { process } = counter;
-  const cpu = /^(CPU \d+) /.exec(counter.name)?.[1];
-  const track = cpu && tracks.find((t) => t.kind === 'cpu' && t.name === cpu);
+  const track = cpus.get(/^(CPU \d+) /.exec(counter.name)?.[1] ?? '');
   if (track) {
     const key = `c${counter.counter}`;
     return { kind: 'counter', key, process: CPUS, thread: -1, counter, under: track.track };
   }
   return { kind: 'counter', key: `c${counter.counter}`, process, thread: -1, counter };
+}
+
+/** The tracks of processors by their names. */
+export function cpusOf(tracks: readonly Track[]): Map<string, Track> {
+  return new Map(tracks.filter((t) => t.kind === 'cpu').map((t) => [t.name, t]));
 }
 
 /** "7", or the id that is no number. */
@@ -135,8 +142,9 @@ export function rowsOf(
   idle: readonly IdleThread[] = [],
 ): Row[] {
   const shown = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.thread));
+  const cpus = cpusOf(tracks);
   return [
-    ...counters.map((counter) => counterRow(counter, tracks)),
+    ...counters.map((counter) => counterRow(counter, cpus)),
     ...rows.memory_dumps.map(({ process, dumps }): MemoryRow => {
       return { kind: 'memory', key: `d${process}`, process, thread: -1, dumps };
     }),
@@ -193,10 +201,11 @@ interface Lanes {
 /** Of the same async slices. */
 export function isLaneOf(track: Track, first: Track | undefined): boolean {
   return (
-    first !== undefined &&
-    [track.kind, first.kind].every((kind) => kind === 'async') &&
-    [track.name, track.thread, track.process].join('\n') ===
-      [first.name, first.thread, first.process].join('\n')
+    first?.kind === 'async' &&
+    track.kind === 'async' &&
+    track.name === first.name &&
+    track.thread === first.thread &&
+    track.process === first.process
   );
 }
 

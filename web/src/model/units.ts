@@ -29,11 +29,22 @@ function belongs(track: Track, first: Track | undefined): boolean {
   return isOfThread(track) ? track.thread === first.thread : isLaneOf(track, first);
 }
 
+/** Nothing says how the threads stand. */
+export const NO_PLACES: ReadonlyMap<number, number> = new Map();
+
+/** The list of a key, which a map of lists has from now on. */
+export function listAt<K, T>(lists: Map<K, T[]>, key: K): T[] {
+  const known = lists.get(key);
+  if (known) return known;
+  const list: T[] = [];
+  lists.set(key, list);
+  return list;
+}
+
 /** Rows of threads by thread, in their order. */
 function byThread(rows: readonly Row[]): Map<number, Row[]> {
   const found = new Map<number, Row[]>();
-  for (const row of rows)
-    if (row.thread >= 0) found.set(row.thread, [...(found.get(row.thread) ?? []), row]);
+  for (const row of rows) if (row.thread >= 0) listAt(found, row.thread).push(row);
   return found;
 }
 
@@ -44,32 +55,54 @@ function ownerOf({ items: [first] }: Unit): number {
   return first.box.track.thread < 0 ? Infinity : first.box.track.thread;
 }
 
+/** For all units together: the highest place so far, so that the first behind a place is found at once. */
+function highestPlaces(units: readonly Unit[], placeOf: (thread: number) => number): number[] {
+  let highest = -Infinity;
+  return units.map((unit) => (highest = Math.max(highest, placeOf(ownerOf(unit)))));
+}
+
+/** The first of these that do not fall that is higher. */
+function firstHigher(highest: readonly number[], place: number): number {
+  let low = 0;
+  let high = highest.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((highest[middle] ?? 0) > place) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** Threads without tracks among those that have some, each before the first that stands behind. */
 function insertThreads(
-  units: Unit[],
+  units: readonly Unit[],
   threads: ReadonlyMap<number, readonly Row[]>,
-  order: readonly number[],
-): void {
-  const places = new Map(order.map((thread, place) => [thread, place]));
+  places: ReadonlyMap<number, number>,
+): Unit[] {
+  if (threads.size === 0) return [...units];
   const placeOf = (thread: number): number =>
     thread < 0 ? -1 : (places.get(thread) ?? places.size);
+  const highest = highestPlaces(units, placeOf);
+  const before = new Map<number, { place: number; unit: Unit }[]>();
   for (const [thread, own] of threads) {
     const place = placeOf(thread);
-    const at = units.findIndex((unit) => placeOf(ownerOf(unit)) > place);
-    const items = own.map((row) => ({ row }));
-    units.splice(at < 0 ? units.length : at, 0, { key: `t${thread}`, items });
+    const unit = { key: `t${thread}`, items: own.map((row) => ({ row })) };
+    listAt(before, firstHigher(highest, place)).push({ place, unit });
   }
+  const standing = (at: number): Unit[] =>
+    (before.get(at) ?? []).sort((a, b) => a.place - b.place).map(({ unit }) => unit);
+  return [...units.flatMap((unit, at) => [...standing(at), unit]), ...standing(units.length)];
 }
 
 /**
  * The rows of a process over its tracks, those of a thread under the thread's own; what names a
- * thread stands over all of it.  `order`: how threads stand.
+ * thread stands over all of it.  `places`: those of threads among each other.
  */
 export function unitsOf(
   boxes: readonly TrackBox[],
   rows: readonly Row[],
   folds: ReadonlyMap<number, FoldRow>,
-  order: readonly number[] = [],
+  places: ReadonlyMap<number, number> = NO_PLACES,
 ): Unit[] {
   const units: Unit[] = [];
   const ofThreads = byThread(rows);
@@ -84,8 +117,12 @@ export function unitsOf(
   const put = (unit: Unit, own: readonly (Row | undefined)[]): void => {
     for (const row of own) if (row) unit.items.push({ row });
   };
-  for (const row of rows)
-    if (row.thread < 0 && under(row) === undefined) put(begin(row.key), [row]);
+  const below = new Map<number, Row[]>();
+  for (const row of rows) {
+    const track = under(row);
+    if (track !== undefined) listAt(below, track).push(row);
+    else if (row.thread < 0) put(begin(row.key), [row]);
+  }
   let first: Track | undefined;
   let unit: Unit = { key: '', items: [] };
   boxes.forEach((box, i) => {
@@ -100,10 +137,7 @@ export function unitsOf(
       );
     }
     unit.items.push({ box });
-    put(
-      unit,
-      rows.filter((row) => under(row) === track),
-    );
+    put(unit, below.get(track) ?? []);
     put(unit, [folds.get(track)]);
     const next = boxes[i + 1]?.track;
     if (next?.thread === thread && next.kind !== 'async') return;
@@ -113,6 +147,5 @@ export function unitsOf(
     );
     ofThreads.delete(thread);
   });
-  insertThreads(units, ofThreads, order);
-  return units;
+  return insertThreads(units, ofThreads, places);
 }
