@@ -448,6 +448,7 @@ struct tv_trace *tv_filter_trace(const struct tv_trace *trace, const struct tv_f
     for (size_t i = 0; i < filter->count; i++)
         if (filter->terms[i].field == TV_FILTER_ARGUMENT)
             tv_filter_arguments(trace, &filter->terms[i], &f.sieve);
+    f.sieve.workers = filter->workers;
     struct tv_trace *sifted = tv_trace_sift(trace, &f.sieve);
     tv_sieve_release(&f.sieve);
     tv_free(f.sieve.threads);

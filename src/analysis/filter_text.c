@@ -437,7 +437,7 @@ enum tv_status tv_filter_parse(struct tv_bytes text, struct tv_filter *filter, s
                                struct tv_error *err)
 {
     struct line line = {.text = text, .column = column, .err = err};
-    *filter = (struct tv_filter){NULL, 0, 0};
+    *filter = (struct tv_filter){.terms = NULL};
     if (check_line(&line) && take_terms(&line, filter))
         return TV_OK;
     tv_filter_release(filter);
@@ -455,7 +455,7 @@ void tv_filter_release(struct tv_filter *filter)
         tv_free((void *)(uintptr_t)term->key.data);
     }
     tv_free(filter->terms);
-    *filter = (struct tv_filter){NULL, 0, 0};
+    *filter = (struct tv_filter){.terms = NULL};
 }
 
 /* ---- What fits ---- */

@@ -55,6 +55,7 @@ struct tv_filter_term {
 struct tv_filter {
     struct tv_filter_term *terms;
     size_t count, capacity;
+    unsigned workers; /* threads that tv_filter_trace may use; 0, as read: one a processor */
 };
 
 /* Reads a line; no terms are an empty filter, which keeps all.  TV_ERR_USAGE: what was expected,

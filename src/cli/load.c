@@ -375,7 +375,9 @@ static void filter_trace(const struct tv_loading *loading, struct tv_trace **tra
     if (!settings->filter)
         return;
     tv_trace_await(whole);
-    *trace = tv_filter_trace(whole, &loading->filter);
+    struct tv_filter filter = loading->filter;
+    filter.workers = tv_settings_jobs(settings);
+    *trace = tv_filter_trace(whole, &filter);
     if (!settings->quiet)
         fprintf(stderr, "%s: filter: %" PRIu64 " of %" PRIu64 " slices\n", input_name(whole->head),
                 (*trace)->slice_count, whole->slice_count);

@@ -3,6 +3,9 @@
  * Two walks over each track, each call before those that it made: the first counts what goes to
  * which new depth, the second puts it there.  So slices come to their new rows in order of time,
  * and parents before children.
+ *
+ * Workers have neighbouring tracks each, and paths and side tables of their own, which are joined
+ * in the order of the tracks: the trace is the same whatever their number.
  */
 #include "model/sift.h"
 
@@ -10,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/workers.h"
 #include "model/builder_store.h"
 #include "model/sift_tables.h"
 
@@ -72,7 +76,11 @@ struct sifting {
     struct tv_place *places; /* [new depth], of the track at hand */
     size_t place_capacity;
     struct recent_path *recent; /* [from->paths.count] */
-    struct edges edges;         /* of the track at hand, where the sieve has a range */
+    /* Where slices go: columns of `to` whose side tables are the worker's, and paths of its own;
+     * the first worker's are those of `to`. */
+    struct tv_columns *columns;
+    struct tv_paths *paths, own_paths;
+    struct edges edges; /* of the track at hand, where the sieve has a range */
 };
 
 /* ---- Walking ---- */
@@ -159,13 +167,12 @@ static bool keeps_empty(const struct sifting *s, const struct tv_track *track)
            (track->thread == TV_NONE || !threads || threads[track->thread]);
 }
 
-/* The track with its rows, still without slices; false: nothing of it is kept. */
-static bool add_track(struct sifting *s, const struct tv_track *track)
+/* The track with its rows, still without slices, counts[depth] of them; false: nothing of it is
+ * kept. */
+static bool add_track(struct sifting *s, const struct tv_track *track, const uint32_t *counts,
+                      uint32_t depths)
 {
     struct tv_trace *to = s->to;
-    uint32_t depths = 0, *counts = tv_alloc((size_t)track->row_count + 1, sizeof *counts);
-    if (track->slice_count > 0)
-        depths = count_track(s, track, counts);
     bool kept = depths > 0 || keeps_empty(s, track);
     if (track->slice_count == 0)
         depths = track->row_count; /* rows without slices */
@@ -184,7 +191,6 @@ static bool add_track(struct sifting *s, const struct tv_track *track)
         to->slice_count += made->slice_count;
         to->track_count++;
     }
-    tv_free(counts);
     return kept;
 }
 
@@ -226,7 +232,7 @@ TV_INLINE uint32_t find_path(struct sifting *s, uint32_t parent, uint32_t old)
     struct recent_path *recent = &s->recent[old];
     if (recent->path == TV_ROOT_PATH || recent->parent != parent)
         *recent = (struct recent_path){
-            parent, tv_paths_child(&s->to->paths, parent, s->from->paths.nodes[old].frame)};
+            parent, tv_paths_child(s->paths, parent, s->from->paths.nodes[old].frame)};
     return recent->path;
 }
 
@@ -316,7 +322,7 @@ static void place_track(struct sifting *s, const struct tv_track *track,
     struct tv_trace *to = s->to;
     uint32_t number = s->from->rows[track->first_row].columns, level = 0;
     const uint64_t *bits = s->sieve->slices.bits[number];
-    struct columns_pair columns = {&s->from->columns[number], &to->columns[number]};
+    struct columns_pair columns = {&s->from->columns[number], &s->columns[number]};
     open_track(s, track);
     if (s->sieve->range)
         s->edges = find_edges(s, track);
@@ -341,7 +347,186 @@ static void place_track(struct sifting *s, const struct tv_track *track,
             break;
     }
     for (uint32_t i = 0; i < made->row_count; i++)
-        tv_columns_rank(&to->columns[number], &to->rows[made->first_row + i]);
+        tv_columns_rank(&s->columns[number], &to->rows[made->first_row + i]);
+}
+
+/* ---- Workers ---- */
+
+struct crew {
+    struct sifting *all;     /* what they have in common */
+    struct sifting *workers; /* [count] */
+    unsigned count;
+    uint32_t *first;  /* [count + 1]: tracks of each */
+    uint32_t *counts; /* of each row of `from`: the slices that go to this depth of its track */
+    uint32_t *depths; /* of each track */
+    uint32_t *made;   /* [track_count]: its number in `to`; TV_NONE: none of it is kept */
+    uint32_t **maps;  /* [count]: from the worker's paths to those of `to`; NULL: they are these */
+};
+
+/* Below so many slices a second thread costs more than it brings. */
+#define SLICES_A_WORKER 200000u
+
+static unsigned useful_workers(const struct tv_trace *trace, unsigned asked)
+{
+    uint64_t useful = trace->slice_count / SLICES_A_WORKER + 1;
+    unsigned available = tv_workers_available();
+    if (asked)
+        return asked;
+    return available < useful ? available : (unsigned)useful;
+}
+
+/* Deals the tracks out, about the same number of slices to each worker. */
+static void hire(struct crew *crew, struct sifting *all)
+{
+    const struct tv_trace *from = all->from;
+    uint64_t before = 0;
+    unsigned worker = 0;
+    crew->all = all;
+    crew->count = useful_workers(from, all->sieve->workers);
+    crew->workers = tv_alloc(crew->count, sizeof *crew->workers);
+    crew->first = tv_alloc((size_t)crew->count + 1, sizeof *crew->first);
+    crew->maps = tv_alloc(crew->count, sizeof *crew->maps);
+    crew->counts = tv_alloc(from->row_count, sizeof *crew->counts);
+    crew->depths = tv_alloc(from->track_count, sizeof *crew->depths);
+    crew->made = tv_alloc(from->track_count, sizeof *crew->made);
+    for (uint32_t i = 0; i < from->track_count; i++) {
+        while (worker + 1 < crew->count && before > 0 &&
+               before * crew->count >= from->slice_count * (worker + 1))
+            crew->first[++worker] = i;
+        before += from->tracks[i].slice_count;
+    }
+    while (worker < crew->count)
+        crew->first[++worker] = from->track_count;
+    for (unsigned k = 0; k < crew->count; k++)
+        crew->workers[k] = *all;
+}
+
+static void count_share(void *context, unsigned index)
+{
+    struct crew *crew = context;
+    for (uint32_t i = crew->first[index]; i < crew->first[index + 1]; i++) {
+        const struct tv_track *track = &crew->all->from->tracks[i];
+        if (track->slice_count > 0)
+            crew->depths[i] =
+                count_track(&crew->workers[index], track, crew->counts + track->first_row);
+    }
+}
+
+/* The new track with slices of an old one; NULL: there is none. */
+static const struct tv_track *made_of(const struct crew *crew, uint32_t track)
+{
+    const struct tv_trace *to = crew->all->to;
+    const struct tv_track *made =
+        crew->made[track] != TV_NONE ? &to->tracks[crew->made[track]] : NULL;
+    return made && made->slice_count > 0 ? made : NULL;
+}
+
+static void place_share(void *context, unsigned index)
+{
+    struct crew *crew = context;
+    struct sifting *s = &crew->workers[index];
+    s->recent = tv_alloc(s->from->paths.count, sizeof *s->recent);
+    for (uint32_t i = crew->first[index]; i < crew->first[index + 1]; i++) {
+        const struct tv_track *made = made_of(crew, i);
+        if (made)
+            place_track(s, &s->from->tracks[i], made);
+    }
+    tv_free(s->levels);
+    tv_free(s->places);
+    tv_free(s->recent);
+}
+
+/* The side table that is the worker's goes behind what there is in the trace's. */
+static void move_blocks(struct tv_trace *to, const struct tv_track *track)
+{
+    for (uint32_t r = track->first_row; r < track->first_row + track->row_count; r++) {
+        const struct tv_row *row = &to->rows[r];
+        const struct tv_columns *columns = &to->columns[row->columns];
+        struct tv_slice_block *blocks = columns->blocks + row->first_block;
+        for (uint32_t i = 0; i < tv_blocks_for(row->count); i++)
+            if (blocks[i].wide != TV_NONE)
+                blocks[i].wide += (uint32_t)columns->wide_count;
+    }
+}
+
+static void join_columns(struct crew *crew, unsigned index)
+{
+    struct sifting *s = &crew->workers[index];
+    for (uint32_t i = crew->first[index]; i < crew->first[index + 1]; i++) {
+        const struct tv_track *made = made_of(crew, i);
+        if (made)
+            move_blocks(s->to, made);
+    }
+    for (uint32_t i = 0; i < s->to->columns_count; i++) {
+        struct tv_columns *own = &s->columns[i], *all = &s->to->columns[i];
+        if (own->wide_count > 0) {
+            all->wide = tv_array_reserve(all->wide, &all->wide_capacity,
+                                         all->wide_count + own->wide_count, sizeof *all->wide);
+            memcpy(all->wide + all->wide_count, own->wide, own->wide_count * sizeof *own->wide);
+            all->wide_count += own->wide_count;
+        }
+        tv_free(own->wide);
+    }
+    tv_free(s->columns);
+}
+
+/* From the worker's paths to those of the trace. */
+static void rename_share(void *context, unsigned index)
+{
+    const struct crew *crew = context;
+    const struct tv_trace *to = crew->all->to;
+    const uint32_t *map = crew->maps[index];
+    for (uint32_t i = crew->first[index]; map && i < crew->first[index + 1]; i++) {
+        const struct tv_track *made = made_of(crew, i);
+        for (uint32_t r = 0; made && r < made->row_count; r++) {
+            const struct tv_row *row = &to->rows[made->first_row + r];
+            uint32_t *path = to->columns[row->columns].path + row->first;
+            for (uint32_t k = 0; k < row->count; k++)
+                path[k] = map[path[k]];
+        }
+    }
+}
+
+/* Columns of the trace with side tables of the worker's own, and paths. */
+static void equip(struct sifting *s)
+{
+    const struct tv_trace *to = s->to;
+    s->columns = tv_alloc(to->columns_count, sizeof *s->columns);
+    for (uint32_t i = 0; i < to->columns_count; i++)
+        s->columns[i] = to->columns[i];
+    s->paths = &s->own_paths;
+    tv_paths_init(s->paths);
+}
+
+static void place_tracks(struct crew *crew)
+{
+    struct tv_trace *to = crew->all->to;
+    crew->workers[0].columns = to->columns;
+    crew->workers[0].paths = &to->paths;
+    for (unsigned k = 1; k < crew->count; k++)
+        equip(&crew->workers[k]);
+    tv_workers_run(crew->count, place_share, crew);
+    for (unsigned k = 1; k < crew->count; k++) {
+        struct tv_paths *paths = crew->workers[k].paths;
+        crew->maps[k] = tv_alloc(paths->count, sizeof **crew->maps);
+        tv_paths_merge(&to->paths, paths, crew->maps[k]);
+        tv_paths_release(paths);
+        join_columns(crew, k);
+    }
+    if (crew->count > 1)
+        tv_workers_run(crew->count, rename_share, crew);
+}
+
+static void dismiss(struct crew *crew)
+{
+    for (unsigned k = 0; k < crew->count; k++)
+        tv_free(crew->maps[k]);
+    tv_free(crew->maps);
+    tv_free(crew->workers);
+    tv_free(crew->first);
+    tv_free(crew->counts);
+    tv_free(crew->depths);
+    tv_free(crew->made);
 }
 
 /* ---- Facts ---- */
@@ -438,27 +623,24 @@ bool tv_trace_is_empty(const struct tv_trace *trace)
 struct tv_trace *tv_trace_sift(const struct tv_trace *trace, const struct tv_sieve *sieve)
 {
     struct sifting s = {.from = trace, .sieve = sieve, .to = new_trace(trace)};
-    uint32_t *made = tv_alloc(trace->track_count, sizeof *made);
+    struct crew crew;
     tv_sift_spots_gather(&s.spots, trace);
+    hire(&crew, &s);
+    tv_workers_run(crew.count, count_share, &crew);
     for (uint32_t i = 0; i < trace->track_count; i++) {
-        made[i] = s.to->track_count;
-        if (!add_track(&s, &trace->tracks[i]))
-            made[i] = TV_NONE;
+        const struct tv_track *track = &trace->tracks[i];
+        crew.made[i] = s.to->track_count;
+        if (!add_track(&s, track, crew.counts + track->first_row, crew.depths[i]))
+            crew.made[i] = TV_NONE;
     }
     make_columns(&s);
-    s.recent = tv_alloc(trace->paths.count, sizeof *s.recent);
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        if (made[i] != TV_NONE && s.to->tracks[made[i]].slice_count > 0)
-            place_track(&s, &trace->tracks[i], &s.to->tracks[made[i]]);
-    tv_sift_tables(s.to, trace, sieve, &s.spots, made);
+    place_tracks(&crew);
+    tv_sift_tables(s.to, trace, sieve, &s.spots, crew.made);
     tv_paths_finish(&s.to->paths);
-    cut_ends(&s, made);
+    cut_ends(&s, crew.made);
     find_facts(&s);
     tv_sift_spots_release(&s.spots);
-    tv_free(made);
-    tv_free(s.levels);
-    tv_free(s.places);
-    tv_free(s.recent);
+    dismiss(&crew);
     return s.to;
 }
 

@@ -46,7 +46,8 @@ struct tv_sieve {
     /* [from, to) of the trace's axis: what lasts is cut to it, in whole ticks; of the slices, and
      * of what has one time, the arrays above say whether they are kept.  NULL: all. */
     const struct tv_sieve_range *range;
-    bool own_ends; /* an arrow goes with a slice at one of its ends */
+    bool own_ends;    /* an arrow goes with a slice at one of its ends */
+    unsigned workers; /* threads that share the work; 0: one a processor, where that pays */
 };
 
 struct tv_sieve_range {

@@ -213,7 +213,8 @@ static void print_screens(const struct tv_pyramid *pyramid, unsigned jobs)
     printf("screen_p50_s %.6f\nscreen_p99_s %.6f\n", times[SCREENS / 2], times[SCREENS * 99 / 100]);
 }
 
-static void print_filter(const struct tv_trace *trace, const char *name, const char *text)
+static void print_filter(const struct tv_trace *trace, unsigned jobs, const char *name,
+                         const char *text)
 {
     struct tv_filter filter;
     struct tv_error err;
@@ -222,6 +223,7 @@ static void print_filter(const struct tv_trace *trace, const char *name, const c
     uint64_t kept = 0;
     if (tv_filter_parse(tv_bytes_of(text), &filter, &column, &err) != TV_OK)
         return;
+    filter.workers = jobs;
     for (int i = 0; i < 2; i++) {
         double before = processor_time();
         struct tv_trace *filtered = tv_filter_trace(trace, &filter);
@@ -291,9 +293,9 @@ int main(int argc, char **argv)
     print_screens(pyramid, jobs);
     print_searches(trace);
     if (filters) {
-        print_filter(trace, "name", "name:7");
-        print_filter(trace, "dur", "dur>1us");
-        print_filter(trace, "all", "depth>=0");
+        print_filter(trace, jobs, "name", "name:7");
+        print_filter(trace, jobs, "dur", "dur>1us");
+        print_filter(trace, jobs, "all", "depth>=0");
     }
     tv_pyramid_free(pyramid);
     tv_trace_free(trace);

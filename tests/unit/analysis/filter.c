@@ -365,6 +365,53 @@ static void all_is_the_same_and_nothing_is_empty(void **state)
     }
 }
 
+/* With the numbers of paths and of entries of side tables, which are nobody's business outside. */
+static void assert_same_columns(const struct tv_trace *a, const struct tv_trace *b)
+{
+    assert_int_equal(a->paths.count, b->paths.count);
+    assert_memory_equal(a->paths.nodes, b->paths.nodes, a->paths.count * sizeof *a->paths.nodes);
+    for (uint32_t i = 0; i < a->columns_count; i++) {
+        const struct tv_columns *x = &a->columns[i], *y = &b->columns[i];
+        assert_int_equal(x->count, y->count);
+        assert_int_equal(x->block_count, y->block_count);
+        assert_int_equal(x->wide_count, y->wide_count);
+        if (x->count == 0)
+            continue;
+        assert_memory_equal(x->path, y->path, x->count * sizeof *x->path);
+        assert_memory_equal(x->flags, y->flags, x->count);
+        assert_memory_equal(x->blocks, y->blocks, x->block_count * sizeof *x->blocks);
+        if (x->wide_count > 0)
+            assert_memory_equal(x->wide, y->wide, x->wide_count * sizeof *x->wide);
+    }
+}
+
+static void however_many_workers_make_the_same_trace(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"depth>=0", "dur>50us", "-name:A", "thread:2 dur<1ms"};
+    const struct fixture_dice wide = {4, 7,    4, 5, 40000, TV_CLOCK_WALL, 1, INT64_C(1) << 31,
+                                      1, false}; /* blocks of 64 bits */
+    for (size_t k = 0; k < (TV_COUNT(dice) + 1) * TV_COUNT(lines); k++) {
+        size_t number = k / TV_COUNT(lines);
+        struct fixture f = fixture_random(number < TV_COUNT(dice) ? &dice[number] : &wide);
+        struct tv_filter filter = parse(lines[k % TV_COUNT(lines)]);
+        filter.workers = 1;
+        struct tv_trace *one = tv_filter_trace(f.trace, &filter);
+        for (filter.workers = 2; filter.workers < 12; filter.workers += 3) {
+            struct tv_trace *several = tv_filter_trace(f.trace, &filter);
+            assert_same_slices(one, several);
+            assert_same_waits(one, several);
+            assert_same_columns(one, several);
+            tv_trace_free(several);
+        }
+        assert_true(number < TV_COUNT(dice) || one->columns[0].wide_count > 0 ||
+                    one->slice_count == 0);
+        tv_trace_free(one);
+        tv_filter_release(&filter);
+        fixture_free(&f);
+    }
+}
+
 /* What a filter of the tests below shows, said without the code that is tested. */
 struct rule {
     const char *line;
@@ -474,4 +521,5 @@ UNIT_TESTS(filter, cmocka_unit_test(children_go_to_the_nearest_shown_parent),
            cmocka_unit_test(cpu_times_are_kept), cmocka_unit_test(the_axis_and_the_names_stay),
            cmocka_unit_test(arrows_follow_their_slices), cmocka_unit_test(a_slice_is_found_again),
            cmocka_unit_test(arguments_fit), cmocka_unit_test(all_is_the_same_and_nothing_is_empty),
+           cmocka_unit_test(however_many_workers_make_the_same_trace),
            cmocka_unit_test(the_profile_is_that_of_a_plain_walk));
