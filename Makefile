@@ -35,12 +35,12 @@ check: ## install what is missing, build in every way, run every test
 	tools/install-packages build view check
 	tools/check
 
-bench: ## install what is missing, measure speed and memory; see docs/performance.md
+bench: ## install what is missing, measure speed and memory into docs/performance.md (25 minutes, 35 GB; QUICK=1 prints small ones)
 	tools/install-packages build bench
 	$(MAKE) --no-print-directory build/release
-	tests/bench/run build/release
-	tests/bench/run-record build/release
-	tests/bench/sampler build/release
+	tests/bench/run build/release $(if $(QUICK),--quick,--write)
+	tests/bench/run-record build/release $(if $(QUICK),,--write)
+	tests/bench/sampler build/release $(if $(QUICK),,--write)
 
 bench-compare: ## measure what changed since BASE (a revision; HEAD without one)
 	tools/install-packages build bench
