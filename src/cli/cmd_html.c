@@ -79,7 +79,8 @@ static enum tv_status make_of_files(const struct tv_settings *settings,
         files[i] = (struct tv_report_file){row->source, tv_source_name(row->source), row->machine,
                                            row->offset};
     }
-    struct tv_report report = {.files = files, .count = count};
+    struct tv_report report = {
+        .files = files, .count = count, .workers = tv_settings_jobs(settings)};
     enum tv_status status = tv_html_make(settings, &report, made, err);
     tv_free(files);
     return status;

@@ -117,6 +117,7 @@ static enum tv_status write_piece(const struct tv_html_part *part, const struct 
     write_name(part, &name);
     struct tv_report_file file = {.source = source, .name = (const char *)name.buffer};
     struct tv_report report = {.files = &file, .count = 1};
+    report.workers = tv_settings_jobs(part->settings);
     if (note.length > 1)
         report.note = (const char *)note.buffer;
     enum tv_status status = tv_html_make(part->settings, &report, made, err);

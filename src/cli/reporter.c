@@ -16,7 +16,7 @@ static enum tv_status write_files(const struct tv_view_file *files, size_t count
                                   struct tv_out *out, struct tv_error *err)
 {
     struct tv_report_file *carried = tv_alloc(count, sizeof *carried);
-    struct tv_report report = {carried, count, note};
+    struct tv_report report = {carried, count, note, 0};
     for (size_t i = 0; i < count; i++)
         carried[i] = (struct tv_report_file){files[i].source, tv_source_name(files[i].source),
                                              files[i].machine, files[i].offset};

@@ -13,8 +13,8 @@
 /* Bytes that are packed already; `what` is the element's name. */
 void tv_carry_packed(struct tv_out *out, const char *what, struct tv_bytes packed);
 
-/* Packs all of a source. */
+/* Packs all of a source on so many threads, 0: one a processor; the bytes do not depend on it. */
 enum tv_status tv_carry_source(struct tv_out *out, const char *what, struct tv_source *source,
-                               struct tv_error *err) TV_MUST_CHECK;
+                               unsigned workers, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -71,7 +71,7 @@ static enum tv_status write_files(const struct tv_report *report, struct tv_out 
     for (size_t i = 0; i < report->count && status == TV_OK; i++) {
         char what[32];
         snprintf(what, sizeof what, "file%zu", i);
-        status = tv_carry_source(out, what, report->files[i].source, err);
+        status = tv_carry_source(out, what, report->files[i].source, report->workers, err);
     }
     return status;
 }

@@ -26,6 +26,7 @@ struct tv_report {
     const struct tv_report_file *files;
     size_t count;
     const char *note;
+    unsigned workers; /* threads that pack the files; 0: one a processor */
 };
 
 /* Whether this build has the engine. */

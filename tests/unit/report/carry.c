@@ -13,6 +13,8 @@
 #define BEGIN "<script type=\"application/octet-stream\" data-of=\"it\">"
 #define END "</script>\n"
 
+#define MIB ((size_t)1024 * 1024)
+
 /* What a page puts up with in one text; carry.h says "some megabytes". */
 #define LONGEST ((size_t)6 * 1024 * 1024)
 
@@ -98,7 +100,7 @@ static void unpack(struct tv_bytes packed, uint8_t *to, size_t size)
 static void packs_sources(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {0, 1, 256 * 1024, 9000000};
+    static const size_t sizes[] = {0, 1, 256 * 1024, MIB - 1, MIB, MIB + 1, 3 * MIB, 9000000};
     for (size_t i = 0; i < TV_COUNT(sizes); i++) {
         uint8_t *bytes = tv_alloc(sizes[i] + 1, 1), *back = tv_alloc(sizes[i] + 1, 1);
         struct tv_out page, got;
@@ -108,7 +110,7 @@ static void packs_sources(void **state)
         noise(bytes, sizes[i]);
         struct tv_source *source =
             tv_source_from_memory((struct tv_bytes){bytes, sizes[i]}, "noise");
-        assert_int_equal(tv_carry_source(&page, "it", source, &err), TV_OK);
+        assert_int_equal(tv_carry_source(&page, "it", source, 3, &err), TV_OK);
         take_out((struct tv_bytes){page.buffer, page.length}, &got);
         unpack((struct tv_bytes){got.buffer, got.length}, back, sizes[i]);
         assert_memory_equal(back, bytes, sizes[i] + 1);
@@ -120,12 +122,40 @@ static void packs_sources(void **state)
     }
 }
 
+/* Four MiB that repeat what stood 30000 bytes before: blocks know what was before them. */
+static void workers_change_nothing(void **state)
+{
+    (void)state;
+    size_t size = 4 * MIB + 77;
+    uint8_t *bytes = tv_alloc(size, 1);
+    struct tv_out pages[3];
+    noise(bytes, 30000);
+    for (size_t i = 30000; i < size; i++)
+        bytes[i] = bytes[i - 30000];
+    for (unsigned i = 0; i < 3; i++) {
+        struct tv_error err = {0};
+        struct tv_source *source = tv_source_from_memory((struct tv_bytes){bytes, size}, "bytes");
+        tv_out_init_memory(&pages[i]);
+        assert_int_equal(tv_carry_source(&pages[i], "it", source, i == 2 ? 64 : i + 1, &err),
+                         TV_OK);
+        assert_int_equal(pages[i].length, pages[0].length);
+        assert_memory_equal(pages[i].buffer, pages[0].buffer, pages[0].length);
+        tv_source_free(source);
+    }
+    /* 30000 bytes as they are and some 2 for each 258 others, in base64.  Blocks that knew nothing
+     * would have 30000 each. */
+    assert_true(pages[0].length < (2 * 30000 + 2 * (4 * MIB / 258)) * 4 / 3);
+    for (unsigned i = 0; i < 3; i++)
+        tv_out_release(&pages[i]);
+    tv_free(bytes);
+}
+
 static enum tv_status read_half(void *context, uint64_t offset, void *buffer, size_t size,
                                 struct tv_error *err)
 {
     (void)context;
     memset(buffer, 0, size);
-    return offset < 1000000 ? TV_OK : tv_fail(err, TV_ERR_IO, offset, "it has gone");
+    return offset + size <= 1000000 ? TV_OK : tv_fail(err, TV_ERR_IO, offset, "it has gone");
 }
 
 static void tells_of_sources_that_cannot_be_read(void **state)
@@ -136,11 +166,12 @@ static void tells_of_sources_that_cannot_be_read(void **state)
     struct tv_error err = {0};
     struct tv_out page;
     tv_out_init_memory(&page);
-    assert_int_equal(tv_carry_source(&page, "it", source, &err), TV_ERR_IO);
+    assert_int_equal(tv_carry_source(&page, "it", source, 0, &err), TV_ERR_IO);
     assert_non_null(strstr(err.message, "it has gone"));
     tv_out_release(&page);
     tv_source_free(source);
 }
 
 UNIT_TESTS(carry, cmocka_unit_test(carries_packed_bytes_as_they_are),
-           cmocka_unit_test(packs_sources), cmocka_unit_test(tells_of_sources_that_cannot_be_read));
+           cmocka_unit_test(packs_sources), cmocka_unit_test(workers_change_nothing),
+           cmocka_unit_test(tells_of_sources_that_cannot_be_read));

@@ -25,7 +25,7 @@ static enum tv_status write(const char *page, size_t count, const char *note, st
         given[i] = files[i];
         given[i].source = source;
     }
-    const struct tv_report report = {given, count, note};
+    const struct tv_report report = {given, count, note, 0};
     tv_out_init_memory(out);
     enum tv_status status = tv_report_write(tv_bytes_of(page), &report, out, err);
     tv_out_char(out, '\0');
