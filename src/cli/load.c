@@ -337,7 +337,9 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
     struct tv_read_options options = {
         .parts = tv_settings_jobs(loading->settings),
         .progress = progress ? progress : &own,
-        .ahead = tv_threads_are_chosen(loading->settings) ? TV_AHEAD_ALL : TV_AHEAD_SHORT,
+        .ahead = tv_threads_are_chosen(loading->settings) ? TV_AHEAD_ALL
+                 : loading->mapping                       ? TV_AHEAD_NAMES
+                                                          : TV_AHEAD_SHORT,
     };
     enum tv_status status = TV_OK;
     begin_reading(options.progress);

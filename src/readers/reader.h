@@ -18,8 +18,11 @@
 
 /* What is in the head before a sink that writes gets the first event. */
 enum tv_read_ahead {
-    TV_AHEAD_SHORT, /* all threads and methods of a short input; of others those that are listed, so
-                       that the first event need not wait for the last */
+    TV_AHEAD_SHORT, /* all threads and methods of a short input; of others those that are listed, of
+                       streaming ones by their beginning, so that the first event need not wait for
+                       the last */
+    TV_AHEAD_NAMES, /* all that are listed anywhere: for a sink that gives listed frames other names
+                     */
     TV_AHEAD_ALL,
     TV_AHEAD_LISTED,
 };

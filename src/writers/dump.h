@@ -11,7 +11,7 @@
  *
  * The dots show the depth, from two at the thread's first event; below none stands a '-' instead of
  * the blank.  The list has the threads that are known when the first event comes: of long inputs
- * those that the input lists.
+ * those that the input lists, of streaming ones by its beginning.
  */
 #ifndef TV_WRITERS_DUMP_H
 #define TV_WRITERS_DUMP_H

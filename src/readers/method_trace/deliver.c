@@ -257,7 +257,7 @@ static enum outcome splice_first(struct attempt *attempt)
         settle_input(attempt, threads);
         outcome = splice(attempt, 0);
     }
-    if (outcome == OUTCOME_DONE)
+    if (outcome == OUTCOME_DONE && !attempt->delivery.file->walk)
         settle_diagnostics(attempt);
     tv_free(threads);
     return outcome;
@@ -301,22 +301,34 @@ static bool writes_at_once(const struct tv_mt_file *file, const struct tv_sink *
 {
     bool is_long = tv_mt_file_record_bytes(file) > TV_MT_SHORT_BYTES;
     return sink->ops->writes && options->ahead != TV_AHEAD_ALL &&
-           (options->ahead == TV_AHEAD_LISTED || is_long);
+           (options->ahead == TV_AHEAD_LISTED || is_long || file->walk);
+}
+
+static enum tv_status walk_rest(struct tv_mt_file *file, struct tv_error *err)
+{
+    return file->walk ? file->walk->go_on(file, UINT64_MAX, err) : TV_OK;
+}
+
+static enum tv_status find_ids(struct tv_mt_file *file, struct tv_error *err)
+{
+    return file->scanned ? TV_OK : tv_mt_survey_ids(file, err);
 }
 
 /* What must be known before the first attempt. */
-static enum tv_status look_ahead(struct tv_mt_file *file, const struct tv_sink *sink,
-                                 const struct tv_read_options *options, struct tv_error *err)
+static enum tv_status look_ahead(struct tv_mt_file *file, bool writes, bool at_once,
+                                 struct tv_error *err)
 {
-    bool fixed = file->layout == TV_MT_FIXED, at_once = writes_at_once(file, sink, options);
+    bool fixed = file->layout == TV_MT_FIXED;
     bool long_enough = !at_once && tv_mt_input(file)->elapsed_ns / 1000 >= TV_MT_WRAP;
-    bool plain = (sink->ops->writes && !at_once) || !reads_fast(file);
+    bool plain = (writes && !at_once) || !reads_fast(file);
     /* No sink that writes asks for it. */
     enum tv_status status = at_once ? TV_OK : tv_mt_survey_sampling(file, err);
+    if (status == TV_OK && plain)
+        status = walk_rest(file, err);
     if (status == TV_OK && fixed && (plain || long_enough))
         status = tv_mt_survey_wraps(file, err);
-    if (status == TV_OK && !file->scanned && (plain || !fixed || !reads_fast(file)))
-        status = tv_mt_survey_ids(file, err);
+    if (status == TV_OK && (plain || !fixed || !reads_fast(file)))
+        status = find_ids(file, err);
     return status;
 }
 
@@ -324,16 +336,30 @@ static enum tv_status look_ahead(struct tv_mt_file *file, const struct tv_sink *
 static enum tv_status learn(struct tv_mt_file *file, enum outcome outcome, unsigned *parts,
                             struct tv_error *err)
 {
-    enum tv_status status = TV_OK;
     tv_mt_end_open(file);
+    enum tv_status status = walk_rest(file, err);
     if (outcome == OUTCOME_SERIAL)
         *parts = 1;
-    if (outcome == OUTCOME_WRAPS)
+    bool may_wrap = file->switch_count > 0 && file->wraps == TV_MT_WRAPS_UNKNOWN;
+    if (status == TV_OK && (outcome == OUTCOME_WRAPS || may_wrap))
         status = tv_mt_survey_wraps(file, err);
     if (!reads_fast(file))
         *parts = 1;
-    if (status == TV_OK && !file->scanned && (outcome == OUTCOME_UNLISTED || !reads_fast(file)))
-        status = tv_mt_survey_ids(file, err);
+    if (status == TV_OK && (outcome == OUTCOME_UNLISTED || !reads_fast(file)))
+        status = find_ids(file, err);
+    return status;
+}
+
+/* As many bytes again as were handed on: what is gone over twice is never more than the whole.
+ * With ids that mean something else from there on, all is learnt that there is to know. */
+static enum tv_status walk_on(struct tv_mt_file *file, struct tv_error *err)
+{
+    unsigned parts = 1;
+    uint64_t bytes = tv_mt_file_record_bytes(file);
+    enum tv_status status =
+        file->walk->go_on(file, bytes > TV_MT_SHORT_BYTES ? bytes : TV_MT_SHORT_BYTES, err);
+    if (status == TV_OK && !reads_fast(file))
+        status = learn(file, OUTCOME_DONE, &parts, err);
     return status;
 }
 
@@ -341,12 +367,13 @@ enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
                              const struct tv_read_options *options, struct tv_error *err)
 {
     enum outcome outcome = OUTCOME_DONE;
-    enum tv_status status = look_ahead(file, sink, options, err);
+    bool at_once = writes_at_once(file, sink, options), again = true;
+    enum tv_status status = look_ahead(file, sink->ops->writes, at_once, err);
     uint64_t had = 0; /* events of earlier attempts, for a sink that writes */
     unsigned parts = choose_parts(file, sink, options);
     if (!reads_fast(file))
         parts = 1;
-    while (status == TV_OK) {
+    while (status == TV_OK && again) {
         struct attempt attempt;
         for (unsigned i = 0; i < sink->ops->passes; i++)
             tv_mt_file_plan_pass(file);
@@ -356,12 +383,12 @@ enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
         if (sink->ops->writes && attempt.parts[0].records > had)
             had = attempt.parts[0].records;
         end_attempt(&attempt);
-        if (status == TV_OK && outcome == OUTCOME_DONE)
-            break;
-        if (status == TV_OK)
-            status = learn(file, outcome, &parts, err);
+        again = outcome != OUTCOME_DONE || file->walk;
+        if (status == TV_OK && again)
+            status =
+                outcome == OUTCOME_DONE ? walk_on(file, err) : learn(file, outcome, &parts, err);
     }
-    if (status == TV_OK && writes_at_once(file, sink, options))
+    if (status == TV_OK && at_once)
         status = tv_mt_survey_sampling(file, err);
     if (status == TV_OK)
         sink->ops->end(sink);

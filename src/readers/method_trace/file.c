@@ -29,6 +29,8 @@ void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct t
 
 void tv_mt_file_release(struct tv_mt_file *file)
 {
+    if (file->walk)
+        file->walk->free(file->walk);
     tv_free(file->units);
     tv_free(file->latest_start);
     tv_free(file->carries);

@@ -66,6 +66,15 @@ enum tv_mt_wraps {
     TV_MT_WRAPS_BY_ORDER,  /* the records stand in the order of time */
 };
 
+struct tv_mt_file;
+
+/* A walk that stopped on its way, because the records before that place can be handed on. */
+struct tv_mt_walk {
+    /* Goes on for at least so many bytes, or to the end: then it sets file->walk to NULL. */
+    enum tv_status (*go_on)(struct tv_mt_file *file, uint64_t bytes, struct tv_error *err);
+    void (*free)(struct tv_mt_walk *walk);
+};
+
 struct tv_mt_file {
     struct tv_source *source;
     struct tv_head *head;
@@ -81,8 +90,10 @@ struct tv_mt_file {
     bool streaming;
     bool early; /* the sink writes: its first event does not wait for the end of a source that grows
                  */
-    bool open;  /* the last unit goes on to that end, which was not seen: its size is too large */
-    bool cut;   /* the last unit ends with the file, not where it says */
+    struct tv_mt_walk *walk; /* NULL: the units are all there are */
+    bool early_names;        /* nor for the last name that is listed */
+    bool open;    /* the last unit goes on to that end, which was not seen: its size is too large */
+    bool cut;     /* the last unit ends with the file, not where it says */
     bool scanned; /* unlisted ids are in the head */
     enum tv_mt_wraps wraps;
     int64_t *latest_start; /* by thread - first_thread: no first record lies after it; or NULL */

@@ -192,11 +192,12 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
     enum tv_status status = tv_source_read(source, 0, start, sizeof start, &got, err);
     if (status != TV_OK)
         return status;
-    bool early = sink->ops->writes && options->ahead == TV_AHEAD_SHORT;
+    bool early = sink->ops->writes && options->ahead < TV_AHEAD_ALL;
     if (!early)
         tv_source_size(source); /* of what grows; all below needs the whole of it */
     tv_mt_file_init(&file, source, head);
     file.early = early;
+    file.early_names = early && options->ahead == TV_AHEAD_SHORT;
     file.progress = options->progress ? options->progress : &unseen;
     status = walk(&file, (struct tv_bytes){start, got}, &decoded, err);
     if (status == TV_OK)

@@ -11,11 +11,12 @@
 #define HEAD_SIZE 8
 
 struct stream {
+    struct tv_mt_walk walk; /* the first, when the file keeps it */
     struct tv_mt_file *file;
     struct tv_window window;
     uint64_t offset;
-    uint64_t end;
-    uint64_t run; /* where the records since the last packet begin */
+    uint64_t stop; /* what begins here or behind it is left for later */
+    uint64_t run;  /* where the records since the last packet begin */
     uint32_t record_size;
     uint32_t
         last_method; /* frame of the last method packet, when no record came since; or TV_NONE */
@@ -166,11 +167,16 @@ static void look_at_first(struct stream *stream, const uint8_t *at)
     stream->last_method = TV_NONE;
 }
 
-/* Goes over whole records of one size, up to the next packet. */
+/* Goes over whole records of one size, up to the next packet or the one that reaches the stop. */
 static void skip_records(struct stream *stream, struct tv_bytes bytes)
 {
     const uint8_t *at = bytes.data;
-    size_t size = stream->record_size, left = bytes.length;
+    size_t size = stream->record_size;
+    uint64_t until = stream->stop - stream->offset;
+    if (bytes.length > until)
+        bytes.length =
+            (size_t)until + size < bytes.length ? (size_t)until + size - 1 : bytes.length;
+    size_t left = bytes.length;
     look_at_first(stream, at);
     while (left >= size && tv_le_get_u16(at) != TV_MT_STREAM_ESCAPE) {
         at += size;
@@ -196,16 +202,17 @@ static void take_method(struct stream *stream, struct tv_bytes text)
 static enum tv_status take_summary(struct stream *stream, const struct packet *packet,
                                    struct tv_error *err)
 {
-    uint64_t after, end = packet->text + packet->length;
+    uint64_t after, end = packet->text + packet->length, size;
     stream->summary = true;
     stream->done = true;
     enum tv_status status =
         tv_mt_text_read(stream->file, packet->text, end, TV_MT_FINAL, &after, err);
     if (status != TV_OK)
         return status;
-    if (end > stream->end)
+    size = tv_source_size(stream->file->source);
+    if (end > size)
         warn(stream, TV_DIAGNOSTIC_TRUNCATED);
-    else if (end < stream->end)
+    else if (end < size)
         tv_mt_warn(stream->file, TV_DIAGNOSTIC_TRAILING_BYTES, end);
     return TV_OK;
 }
@@ -225,7 +232,7 @@ static enum tv_status take_packet(struct stream *stream, struct tv_bytes head, s
     }
     if (packet.op == TV_MT_STREAM_SUMMARY)
         return take_summary(stream, &packet, err);
-    if (packet.text + packet.length > stream->end) {
+    if (!tv_source_reaches(stream->file->source, packet.text + packet.length)) {
         stream->done = true;
         warn(stream, TV_DIAGNOSTIC_TRUNCATED);
         return TV_OK;
@@ -262,14 +269,17 @@ static enum tv_status take_item(struct stream *stream, struct tv_error *err)
     return TV_OK;
 }
 
+/* Up to the stop. */
 static enum tv_status take_items(struct stream *stream, struct tv_error *err)
 {
-    struct tv_progress *progress = stream->file->progress;
+    struct tv_mt_file *file = stream->file;
+    struct tv_progress *progress = file->progress;
     enum tv_status status = TV_OK;
-    atomic_fetch_add_explicit(&progress->total_bytes, stream->end, memory_order_relaxed);
-    while (!stream->done && stream->offset < stream->end && status == TV_OK) {
+    while (!stream->done && stream->offset < stream->stop && status == TV_OK) {
         uint64_t before = stream->offset;
-        status = take_item(stream, err);
+        stream->done = !tv_source_reaches(file->source, before + 1);
+        if (!stream->done)
+            status = take_item(stream, err);
         atomic_fetch_add_explicit(&progress->bytes, stream->offset - before, memory_order_relaxed);
         if (status == TV_OK && atomic_load_explicit(&progress->cancel, memory_order_relaxed))
             status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
@@ -291,6 +301,48 @@ static enum tv_status settle(struct stream *stream, struct tv_error *err)
     }
     tv_mt_header_settle(file, inferred);
     return TV_OK;
+}
+
+static void free_walk(struct tv_mt_walk *walk)
+{
+    struct stream *stream = (struct stream *)walk;
+    tv_window_release(&stream->window);
+    tv_free(stream);
+}
+
+static enum tv_status go_on(struct tv_mt_file *file, uint64_t bytes, struct tv_error *err)
+{
+    struct stream *stream = (struct stream *)file->walk;
+    uint64_t most = UINT64_MAX - stream->offset;
+    stream->stop = stream->offset + (bytes < most ? bytes : most);
+    enum tv_status status = take_items(stream, err);
+    if (status == TV_OK && stream->done) {
+        file->walk = NULL;
+        status = settle(stream, err);
+        tv_mt_input(file)->bytes = tv_source_size(file->source);
+        free_walk(&stream->walk);
+    }
+    return status;
+}
+
+/* Only files of two clocks tell from the start which clocks they have. */
+static enum tv_status begin_walk(const struct stream *begun, struct tv_error *err)
+{
+    struct tv_mt_file *file = begun->file;
+    struct stream *stream = tv_alloc(1, sizeof *stream);
+    uint64_t size, bytes = UINT64_MAX;
+    *stream = *begun;
+    stream->walk = (struct tv_mt_walk){go_on, free_walk};
+    tv_window_init(&stream->window, file->source);
+    file->walk = &stream->walk;
+    if (tv_source_has_size(file->source, &size))
+        atomic_fetch_add_explicit(&file->progress->total_bytes, size, memory_order_relaxed);
+    if (file->early_names && file->version == TV_MT_V3)
+        bytes = TV_MT_SHORT_BYTES;
+    enum tv_status status = go_on(file, bytes, err);
+    if (status == TV_OK && file->walk)
+        tv_mt_header_settle(file, 0);
+    return status;
 }
 
 enum tv_status tv_mt_stream_walk(struct tv_mt_file *file, struct tv_error *err)
@@ -316,21 +368,18 @@ enum tv_status tv_mt_stream_walk(struct tv_mt_file *file, struct tv_error *err)
         .file = file,
         .offset = header.data_offset,
         .run = header.data_offset,
-        .end = tv_source_size(file->source),
+        .stop = UINT64_MAX,
         .record_size = header.record_size > nominal ? header.record_size : nominal,
         .last_method = TV_NONE,
     };
     file->version = header.version;
     file->layout = TV_MT_FIXED;
     if (header.version == TV_MT_V2 && header.record_size < TV_MT_RECORD_SIZE_V3 &&
-        stream.offset < stream.end)
+        tv_source_reaches(file->source, stream.offset + 1))
         status = choose_stride(file, stream.offset, &stream.record_size, err);
     if (status != TV_OK)
         return status;
     file->record_size = stream.record_size;
     tv_mt_header_start(file, header.start);
-    tv_window_init(&stream.window, file->source);
-    status = take_items(&stream, err);
-    tv_window_release(&stream.window);
-    return status == TV_OK ? settle(&stream, err) : status;
+    return begin_walk(&stream, err);
 }
