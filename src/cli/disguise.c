@@ -21,11 +21,21 @@ static void set_key(struct tv_disguise_options *options, struct tv_bytes salt)
         abort();
 }
 
+enum tv_status tv_disguise_by_chance(struct tv_disguise_options *options, struct tv_error *err)
+{
+    char salt[TV_RANDOM_DIGITS + 1];
+    enum tv_status status = tv_random_hex(salt, TV_RANDOM_DIGITS, err);
+    if (status != TV_OK)
+        return status;
+    options->mac = tv_disguise_hmac;
+    set_key(options, tv_bytes_of(salt));
+    return TV_OK;
+}
+
 enum tv_status tv_disguise_choose(const struct tv_settings *settings,
                                   struct tv_disguise_options *options, bool *chosen,
                                   struct tv_error *err)
 {
-    char salt[TV_RANDOM_DIGITS + 1];
     *options = (struct tv_disguise_options){
         settings->hash_names, settings->strip_args, tv_disguise_hmac, {0}};
     *chosen = settings->hash_names || settings->strip_args;
@@ -34,11 +44,8 @@ enum tv_status tv_disguise_choose(const struct tv_settings *settings,
                        "--salt: expected a secret beside --hash-names");
     if (!settings->hash_names)
         return TV_OK;
-    if (!settings->salt) {
-        enum tv_status status = tv_random_hex(salt, TV_RANDOM_DIGITS, err);
-        if (status != TV_OK)
-            return status;
-    }
-    set_key(options, tv_bytes_of(settings->salt ? settings->salt : salt));
+    if (!settings->salt)
+        return tv_disguise_by_chance(options, err);
+    set_key(options, tv_bytes_of(settings->salt));
     return TV_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "cli/disguise.h"
 #include "server/page.h"
 
 enum tv_status tv_reporter_write(const struct tv_report *report, struct tv_out *out,
@@ -70,7 +71,8 @@ static enum tv_status write_made(const struct tv_view_making *making, struct tv_
 
 const struct tv_view_reporter *tv_reporter(bool renames)
 {
-    static const struct tv_view_reporter reporters[] = {{write_files, write_made, false},
-                                                        {write_files, write_made, true}};
+    static const struct tv_view_reporter reporters[] = {
+        {write_files, write_made, tv_disguise_by_chance, false},
+        {write_files, write_made, tv_disguise_by_chance, true}};
     return tv_report_is_there() ? &reporters[renames] : NULL;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "view/state.h"
 #include "writers/losses.h"
@@ -26,12 +27,39 @@ static void keep_tracks(const struct tv_trace *trace, const struct tv_selection 
     }
 }
 
-static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_cut *cut, bool file,
+/* NULL: none is made here. */
+static const struct tv_view_reporter *reporter_of(const struct tv_view *view)
+{
+    return (view->whole ? view->whole : view)->reporter;
+}
+
+/* What is not to be told: hash_names and strip_args.  *chosen: the options, or NULL. */
+static enum tv_status read_disguise(const struct tv_parameters *parameters,
+                                    const struct tv_view_reporter *reporter,
+                                    struct tv_disguise_options *options,
+                                    const struct tv_disguise_options **chosen, struct tv_error *err)
+{
+    static const char *const words[] = {"no", "yes", NULL};
+    unsigned hash = 0, strip = 0;
+    enum tv_status status = tv_parameter_choice(parameters, "hash_names", words, &hash, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "strip_args", words, &strip, err);
+    *options = (struct tv_disguise_options){.hash_names = hash == 1, .strip_args = strip == 1};
+    *chosen = hash || strip ? options : NULL;
+    if (status != TV_OK || !hash)
+        return status;
+    return reporter ? reporter->key(options, err)
+                    : tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no names can be hashed here");
+}
+
+static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_cut *cut,
+                                  const struct tv_disguise_options *disguise, bool file,
                                   struct tv_out *out, struct tv_error *err)
 {
     struct tv_piece piece;
     struct tv_piece_losses losses;
     tv_piece_make(&piece, trace, cut);
+    piece.disguise = disguise;
     enum tv_status status = tv_piece_check(&piece, file, err);
     if (status == TV_OK)
         status = tv_piece_write(&piece, file, out, &losses, err);
@@ -89,6 +117,8 @@ static void write_note(void *context, struct tv_out *out)
         .all = (view->whole ? view->whole : view)->trace->slice_count,
         .losses = {losses.buffer, losses.length},
         .head = (view->whole ? view->whole : view)->trace->head,
+        .hashed = piece->disguise && piece->disguise->hash_names,
+        .stripped = piece->disguise && piece->disguise->strip_args,
     };
     tv_part_note(out, &part);
     tv_out_release(&losses);
@@ -103,20 +133,32 @@ static enum tv_status write_any(void *context, struct tv_out *out, struct tv_err
     return tv_piece_write(piece, is_file(piece), out, &reporting->losses, err);
 }
 
+/* What the file in the report is called: as text with a NUL behind it. */
+static void write_name(const struct tv_piece *piece, struct tv_out *out)
+{
+    const struct tv_head *head = piece->trace->head;
+    struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
+    char hash[TV_DISGUISE_ROOM];
+    if (piece->disguise && piece->disguise->hash_names) {
+        tv_disguise_text(piece->disguise, first, hash);
+        first = tv_bytes_of(hash);
+    }
+    tv_part_name(out, head, first);
+    tv_out_char(out, '\0');
+}
+
 static enum tv_status report_piece(const struct tv_view *view,
                                    const struct tv_view_reporter *reporter,
                                    const struct tv_parameters *parameters, struct tv_piece *piece,
                                    struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_head *head = piece->trace->head;
     struct reporting reporting = {.view = view, .parameters = parameters, .piece = piece};
     struct tv_out name;
     enum tv_status status = tv_piece_check(piece, is_file(piece), err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&name);
-    tv_part_name(&name, head, tv_head_text(head, head->inputs[0].name));
-    tv_out_char(&name, '\0');
+    write_name(piece, &name);
     const struct tv_view_making making = {write_any, write_note, &reporting,
                                           (const char *)name.buffer};
     status = reporter->write_made(&making, out, err);
@@ -159,15 +201,16 @@ static struct tv_view_file *find_files(const struct tv_view *view, bool renames,
 
 static enum tv_status save_report(const struct tv_view *view,
                                   const struct tv_parameters *parameters, const struct tv_cut *cut,
-                                  struct tv_out *out, struct tv_error *err)
+                                  const struct tv_disguise_options *disguise, struct tv_out *out,
+                                  struct tv_error *err)
 {
-    const struct tv_view_reporter *reporter = (view->whole ? view->whole : view)->reporter;
+    const struct tv_view_reporter *reporter = reporter_of(view);
     struct tv_view_file *files = NULL;
     struct tv_piece piece;
     size_t count;
     if (!reporter)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no report can be made here");
-    if (!view->whole && tv_cut_is_all(view->trace, cut))
+    if (!view->whole && !disguise && tv_cut_is_all(view->trace, cut))
         files = find_files(view, reporter->renames, &count);
     if (files) {
         enum tv_status status = reporter->write(files, count, NULL, out, err);
@@ -175,6 +218,7 @@ static enum tv_status save_report(const struct tv_view *view,
         return status;
     }
     tv_piece_make(&piece, view->trace, cut);
+    piece.disguise = disguise;
     enum tv_status status = report_piece(view, reporter, parameters, &piece, out, err);
     tv_piece_release(&piece);
     return status;
@@ -184,10 +228,14 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
                             struct tv_out *out, struct tv_error *err)
 {
     static const char *const kinds[] = {"json", "trace", "html", NULL};
+    struct tv_disguise_options options;
+    const struct tv_disguise_options *disguise;
     struct tv_selection selection;
     struct tv_keep keep = {.processes = NULL};
     unsigned kind;
     enum tv_status status = tv_parameter_choice(parameters, "as", kinds, &kind, err);
+    if (status == TV_OK)
+        status = read_disguise(parameters, reporter_of(view), &options, &disguise, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
@@ -195,8 +243,8 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
     if (selection.tracks)
         keep_tracks(view->trace, &selection, &keep);
     struct tv_cut cut = {&keep, selection.from, selection.to, selection.tracks != NULL};
-    status = kind == 2 ? save_report(view, parameters, &cut, out, err)
-                       : write_piece(view->trace, &cut, kind == 1, out, err);
+    status = kind == 2 ? save_report(view, parameters, &cut, disguise, out, err)
+                       : write_piece(view->trace, &cut, disguise, kind == 1, out, err);
     tv_keep_release(&keep);
     tv_parameter_release_selection(&selection);
     return status;

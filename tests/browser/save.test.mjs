@@ -6,6 +6,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { openPage, until } from './browser.mjs';
 import { example, json, view } from './program.mjs';
 
@@ -188,6 +189,75 @@ test('a selection with nothing in it says so, and the menu gives the keyboard ba
     await page.getByRole('menuitem', { name: 'Trace Event JSON' }).click();
     const said = () => page.locator('.notice').textContent();
     await until(said, (text) => /^nothing of the trace is/.test(text), 'the reason');
+  } finally {
+    await end();
+  }
+});
+
+/** Whatever could be told of the trace. */
+const SECRETS = ['secretMethod', 'secretArgument', 'secretThread', 'secretValue', 'secret-file'];
+const SECRET = [
+  { ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name: 'secretThread' } },
+  {
+    ph: 'X',
+    name: 'secretMethod',
+    pid: 1,
+    tid: 1,
+    ts: 1,
+    dur: 9,
+    args: { secretArgument: 'secretValue' },
+  },
+];
+
+/** The trace in what was saved, whatever that is. */
+function traceIn(path) {
+  const text = readFileSync(path, 'utf8');
+  const inside = /data-of="file0">([^<]*)/.exec(text);
+  const manifest = /data-of="manifest">([^<]*)/.exec(text);
+  if (!inside) return text;
+  return gunzipSync(Buffer.from(inside[1], 'base64')).toString() + manifest[1];
+}
+
+async function check(page, name) {
+  await page.keyboard.press('Control+s');
+  await page.getByRole('menuitemcheckbox', { name }).click();
+  await page.keyboard.press('Escape');
+}
+
+test('names are hashed and arguments stay behind where that is wanted', async () => {
+  const { page, troubles, end } = await open(made('secret-file.json', JSON.stringify(SECRET)), '');
+  try {
+    await page.locator('.top h1').waitFor();
+    await page.keyboard.press('Control+s');
+    const entries = await page.locator('.save-menu [role=menuitem]').allTextContents();
+    await page.keyboard.press('Escape');
+    const reports = entries.some((text) => text.startsWith('Self-contained'));
+    const kinds = ['Trace Event JSON', ...(reports ? ['Self-contained HTML'] : [])];
+    const told = async (kind) => {
+      await page.keyboard.press('Control+s');
+      const entry = page.getByRole('menuitem', { name: kind });
+      const waiting = page.waitForEvent('download', { timeout: 8000 });
+      const [file] = await Promise.all([waiting, entry.click()]);
+      const [path, name] = [await file.path(), file.suggestedFilename()];
+      await page.locator('button[aria-busy=false]', { hasText: 'Save' }).waitFor();
+      const text = traceIn(path) + name;
+      return SECRETS.filter((secret) => text.includes(secret));
+    };
+    for (const kind of kinds) assert.deepEqual(await told(kind), SECRETS, kind);
+    await check(page, 'Leave arguments out');
+    const bare = SECRETS.filter((secret) => !/Argument|Value/.test(secret));
+    for (const kind of kinds) assert.deepEqual(await told(kind), bare, kind);
+    if (reports) {
+      await check(page, 'Hash names');
+      for (const kind of kinds) assert.deepEqual(await told(kind), [], kind);
+      await page.evaluate(() => (location.hash = 'range=1000-5000&threads=0'));
+      await page.keyboard.press('Control+s');
+      const head = () => page.locator('.save-menu .head').first().textContent();
+      await until(head, (text) => text.startsWith('Selection of'), 'the selection');
+      await page.keyboard.press('Escape');
+      for (const kind of kinds) assert.deepEqual(await told(kind), [], `part as ${kind}`);
+    }
+    assert.deepEqual(troubles, []);
   } finally {
     await end();
   }

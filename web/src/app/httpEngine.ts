@@ -25,12 +25,12 @@ import type {
   InstantsInView,
   ProfileAnswer,
   Relations,
-  SavedKind,
   Scope,
   Tile,
   TileLane,
   TraceFacts,
 } from '../model/engine';
+import type { Disguise, SavedKind } from '../model/saved';
 import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
@@ -316,8 +316,17 @@ export class HttpEngine implements Engine {
   }
 
   /** The browser keeps large ones on the disk. */
-  async save(kind: SavedKind, scope: Scope, signal?: AbortSignal): Promise<Blob> {
-    const asked = this.about({ as: kind, ...scopeQuery(scope) });
+  async save(
+    kind: SavedKind,
+    scope: Scope,
+    disguise: Disguise,
+    signal?: AbortSignal,
+  ): Promise<Blob> {
+    const hidden = {
+      ...(disguise.names ? { hash_names: 'yes' } : {}),
+      ...(disguise.args ? { strip_args: 'yes' } : {}),
+    };
+    const asked = this.about({ as: kind, ...scopeQuery(scope), ...hidden });
     return await (await ask('api/save', { ...asked, signal })).blob();
   }
 

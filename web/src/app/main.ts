@@ -233,6 +233,7 @@ class App {
     facts.metadata.unshift(...notes.map(({ of, text }): [string, string] => [of, text]));
     facts.notes = notes.map(({ text }) => text);
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
+    facts.hashes = status.reports === true;
     // An address whose files are others is not about this trace.
     const asked = readPlace(aim.address).files ?? status.start;
     const fits = sameFiles(asked, status.inputs);

@@ -10,6 +10,7 @@ import type { BesideEngine } from './beside';
 import type { ErrorKind, OpeningEngine, Status } from './opening';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
+import type { Disguise, SavedKind } from './saved';
 
 export type Clock = 'real' | 'cpu';
 
@@ -110,15 +111,14 @@ export interface TraceFacts {
   frames: number;
   /** What it can be saved as. */
   saves?: SavedKind[];
+  /** Names can be hashed in what is saved. */
+  hashes?: boolean;
   /** What whoever made the page tells of it: that it is a part, and which. */
   notes?: readonly string[];
 }
 
 /** class, method, signature, file, line, rank; category and reserved colour, where there are some */
 export type FrameRow = [string, string, string, string, number, number, string?, number?];
-
-/** What a part of the trace can be saved as. */
-export type SavedKind = 'trace' | 'json' | 'html';
 
 export interface Scope {
   from?: number;
@@ -473,7 +473,7 @@ export interface Engine {
   eventAt(offset: number, input: number): Promise<EventAt>;
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;
   /** That part as a trace of its own. */
-  save(kind: SavedKind, scope: Scope, signal?: AbortSignal): Promise<Blob>;
+  save(kind: SavedKind, scope: Scope, disguise: Disguise, signal?: AbortSignal): Promise<Blob>;
   readonly beside: BesideEngine;
   readonly opening: OpeningEngine;
   quit(): Promise<void>;

@@ -4,7 +4,8 @@
 import { download, fill, h, icon, listen, setAttribute, setText } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
 import { brief } from '../../base/visible';
-import { isAbort, type SavedKind } from '../../model/engine';
+import { isAbort } from '../../model/engine';
+import type { Disguise, SavedKind } from '../../model/saved';
 import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
@@ -30,18 +31,33 @@ const KINDS: Record<SavedKind, Omit<SaveEntry, 'make'>> = {
   },
 };
 
+/** As long as the page lies open, whatever is filtered meanwhile. */
+const disguise: Disguise = { names: false, args: false };
+
+const DISGUISES: Record<keyof Disguise, { name: string; title: string }> = {
+  names: {
+    name: 'Hash names',
+    title: 'Hashes in the place of all names and texts of a saved trace; pictures keep theirs',
+  },
+  args: {
+    name: 'Leave arguments out',
+    title: 'A saved trace without arguments, snapshots, stack texts and metadata',
+  },
+};
+
 /** The selection as a trace: as what this one can be written. */
 export function traceEntries(v: Views): SaveEntry[] {
   const { engine, facts } = v.viewer;
   return (facts.saves ?? []).map((kind) => ({
     ...KINDS[kind],
-    make: (signal) => engine.save(kind, v.viewer.scope(), signal),
+    make: (signal) => engine.save(kind, v.viewer.scope(), disguise, signal),
   }));
 }
 
 /** "app.trace" as JSON: "app.json", or "app-part.json" where something is selected. */
 export function savedName(v: Views, ending: string): string {
-  const name = fileName(v.viewer.facts.name).replace(/(\.(trace|json|html|txt|gz|zip|zst))+$/i, '');
+  const own = disguise.names ? '' : fileName(v.viewer.facts.name);
+  const name = own.replace(/(\.(trace|json|html|txt|gz|zip|zst))+$/i, '');
   const { from, tracks } = v.viewer.scope();
   const part = from !== undefined || tracks || v.viewer.filter !== '' ? '-part' : '';
   return `${name || 'trace'}${part}.${ending}`;
@@ -146,7 +162,38 @@ export class SaveMenu {
         .map((entry) =>
           this.item(entry.name, entry.title, `.${entry.ending}`, () => void this.save(entry)),
         ),
+      ...this.checks(),
     );
+  }
+
+  /** What is not told in a saved trace. */
+  private checks(): HTMLElement[] {
+    const { saves = [], hashes = false } = this.v.viewer.facts;
+    if (saves.length === 0) return [];
+    const attrs = { role: 'presentation' };
+    const head = h('div', { class: 'between', attrs }, 'In a saved trace');
+    return [head, ...(hashes ? [this.check('names')] : []), this.check('args')];
+  }
+
+  private check(what: keyof Disguise): HTMLElement {
+    const { name, title } = DISGUISES[what];
+    const mark = h('span', { class: 'mark', attrs: { 'aria-hidden': true } });
+    const button = h(
+      'button',
+      { title, attrs: { type: 'button', role: 'menuitemcheckbox' } },
+      h('span', null, name),
+      mark,
+    );
+    const show = (): void => {
+      setAttribute(button, 'aria-checked', disguise[what]);
+      setText(mark, disguise[what] ? '✓' : '');
+    };
+    button.addEventListener('click', () => {
+      disguise[what] = !disguise[what];
+      show();
+    });
+    show();
+    return button;
   }
 
   private item(name: string, title: string, ending: string, act: () => void): HTMLElement {
@@ -187,7 +234,10 @@ export class SaveMenu {
   private busy(busy: boolean): void {
     setText(this.label, busy ? 'Saving…' : 'Save');
     setAttribute(this.button, 'aria-busy', busy);
-    if (this.isOpen) this.list();
+    if (!this.isOpen) return;
+    const within = this.menu.contains(document.activeElement);
+    this.list();
+    if (within) this.menu.querySelector('button')?.focus();
   }
 
   private key(e: KeyboardEvent): void {
