@@ -51,6 +51,32 @@ function less(covered: Uint8Array, waiting: Float64Array): Uint8Array {
   return covered.map((height, b) => Math.max(0, Math.round(height - 255 * (waiting[b] ?? 0))));
 }
 
+/** Heights of all lanes together, which the engine makes and the page holds. */
+const MOST_HEIGHTS = 4_000_000;
+const LEAST_BUCKETS = 100;
+
+/** Of very many tracks the overview is coarser. */
+export function bucketsFor(tracks: number, most: number): number {
+  const each = Math.floor(MOST_HEIGHTS / Math.max(1, tracks));
+  return Math.min(most, Math.max(LEAST_BUCKETS, each));
+}
+
+/** At most so many lanes: each of the highest of its neighbours at any time. */
+export function fewerLanes(lanes: Activity['lanes'], most: number): Activity['lanes'] {
+  const group = Math.ceil(lanes.length / Math.max(1, most));
+  if (group <= 1) return lanes;
+  const fewer: Activity['lanes'] = [];
+  for (let i = 0; i < lanes.length; i += group) {
+    const [first, ...others] = lanes.slice(i, i + group);
+    if (!first) break;
+    const height = first.height.slice();
+    for (const other of others)
+      other.height.forEach((h, b) => (height[b] = Math.max(height[b] ?? 0, h)));
+    fewer.push({ track: first.track, height });
+  }
+  return fewer;
+}
+
 export async function busyActivity(
   engine: Engine,
   tracks: readonly Track[],

@@ -4,7 +4,13 @@
 // dashed.
 
 import type { Flow, FlowEnd } from '../model/engine';
-import { TRACK_PADDING, type Heights, type Placed, type TrackBox } from '../model/layout';
+import {
+  TRACK_PADDING,
+  type GroupBox,
+  type Heights,
+  type Placed,
+  type TrackBox,
+} from '../model/layout';
 import type { Surface } from './surface';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
@@ -40,15 +46,22 @@ export interface Curve {
   cutTo: -1 | 0 | 1;
 }
 
-const boxes = new WeakMap<Placed, Map<number, TrackBox>>();
+interface Places {
+  tracks: ReadonlyMap<number, TrackBox>;
+  groups: ReadonlyMap<number, GroupBox>;
+}
 
-function boxOf(placed: Placed, track: number): TrackBox | undefined {
-  let byTrack = boxes.get(placed);
-  if (!byTrack) {
-    byTrack = new Map(placed.tracks.map((box) => [box.track.track, box]));
-    boxes.set(placed, byTrack);
+const known = new WeakMap<Placed, Places>();
+
+/** Where everything stands by its number: there may be as many arrows as tracks. */
+function placesOf(placed: Placed): Places {
+  let places = known.get(placed);
+  if (!places) {
+    const tracks = new Map(placed.tracks.map((box) => [box.track.track, box]));
+    places = { tracks, groups: new Map(placed.groups.map((g) => [g.process, g])) };
+    known.set(placed, places);
   }
-  return byTrack.get(track);
+  return places;
 }
 
 /** The middle of the line on which an end stands; null: there is none. */
@@ -60,10 +73,10 @@ export function lineOf(
 ): number | null {
   const thread = end.thread === undefined ? undefined : placed.threads.get(end.thread);
   if (thread) return thread.top + INSTANT_MIDDLE;
-  const box = boxOf(placed, end.track);
+  const { tracks, groups } = placesOf(placed);
+  const box = tracks.get(end.track);
   if (!box) {
-    const process = processOf(end);
-    const group = placed.groups.find((g) => g.process === process);
+    const group = groups.get(processOf(end));
     return group ? group.top + group.height / 2 : null;
   }
   if (!box.expanded) return box.top + box.height / 2;

@@ -4,7 +4,14 @@
 import type { Call, CallDetails, Tile } from '../model/engine';
 import { eventColour } from '../model/colours';
 import { cpuShare, FLAG, reservedColour } from '../model/engine';
-import { isThin, lanesOf, type GroupBox, type LaneBox, type TrackBox } from '../model/layout';
+import {
+  boxesIn,
+  isThin,
+  lanesOf,
+  type GroupBox,
+  type LaneBox,
+  type TrackBox,
+} from '../model/layout';
 import type { Frames } from '../model/names';
 import type { ExtentsOfFrame } from '../model/selectionStore';
 import { tickStep, type Span } from '../model/span';
@@ -80,10 +87,7 @@ export function paintTracks(
   height: number,
 ): void {
   paintGround(g, s, height);
-  for (const box of boxes) {
-    if (box.top + box.height < scroll || box.top > scroll + height) continue;
-    paintTrack(g, s, box, scroll, height);
-  }
+  for (const box of boxesIn(boxes, scroll, scroll + height)) paintTrack(g, s, box, scroll, height);
   paintRange(g, s, height);
   if (s.pointer !== null) {
     g.fillStyle = s.theme.colour.cursor;
@@ -99,9 +103,8 @@ export function paintGroups(
   scroll: number,
   height: number,
 ): void {
-  for (const group of groups) {
+  for (const group of boxesIn(groups, scroll, scroll + height)) {
     const y = group.top - scroll;
-    if (y + group.height < 0 || y > height) continue;
     g.fillStyle = s.theme.colour.chrome;
     g.fillRect(0, y, s.scale.width, group.height);
     g.fillStyle = s.theme.colour.line;

@@ -24,14 +24,25 @@ import { foldedText, valueTree } from '../details/valueTree';
 
 type Pair = [string, string];
 
-function table(pairs: readonly [string, string | HTMLElement][]): HTMLElement {
+/** Lines of a table here: a trace may have as many processes as it likes. */
+const MOST = 200;
+
+function table<T>(
+  all: readonly T[],
+  pairOf: (one: T) => [string, string | HTMLElement],
+): HTMLElement {
+  const left = all.length - MOST;
+  const more: [string, string][] =
+    left > 0 ? [['', `and ${formatCount(left)} more: what is exported has them all`]] : [];
   return h(
     'table',
     null,
     h(
       'tbody',
       null,
-      ...pairs.map(([what, value]) => h('tr', null, h('th', null, what), h('td', null, value))),
+      ...[...all.slice(0, MOST).map(pairOf), ...more].map(([what, value]) =>
+        h('tr', null, h('th', null, what), h('td', null, value)),
+      ),
     ),
   );
 }
@@ -118,7 +129,7 @@ function show(
         'section',
         null,
         h('h2', null, 'Trace'),
-        table(facts(f, called, unit)),
+        table(facts(f, called, unit), (pair) => pair),
         f.timeless && h('p', null, TIMELESS[f.timeless]),
         !wordsFor(f).events &&
           !f.timeless &&
@@ -145,10 +156,10 @@ function show(
         files,
         h('h2', null, 'Properties'),
         f.metadata.length > 0
-          ? table(f.metadata.map(([key, value]) => [key, propertyValue(value)]))
+          ? table(f.metadata, ([key, value]) => [key, propertyValue(value)])
           : h('p', null, 'The file has none.'),
         idle.length > 0 && h('h2', null, `Threads without ${wordsFor(f).slices}`),
-        idle.length > 0 && table(idle),
+        idle.length > 0 && table(idle, (pair) => pair),
       ),
     ),
   );

@@ -5,7 +5,7 @@
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
 import { signal } from '../../base/signal';
 import { brief } from '../../base/visible';
-import type { RowBox } from '../../model/layout';
+import { boxesIn, type RowBox } from '../../model/layout';
 import { sameMark, type Mark } from '../../model/marks';
 import type { ObjectsRow, Row } from '../../model/rows';
 import {
@@ -51,7 +51,7 @@ export class BesideLayer {
 
   paint(g: Surface, scene: Scene, rows: readonly RowBox[], scroll: number, height: number): void {
     const { beside, viewer } = this.v;
-    const seen = rows.filter((b) => b.top < scroll + height && b.top + b.height > scroll);
+    const seen = boxesIn(rows, scroll, scroll + height);
     const objects = ofKind(seen, 'objects');
     beside.showObjects(objects.map((box) => box.row.type.row));
     paintObjects(g, this.objectScene(scene, objects), scroll, height);

@@ -6,7 +6,7 @@ import { formatTimeUnit, plural } from '../../base/format';
 import { effect, signal } from '../../base/signal';
 import { elsewhere } from '../../model/elsewhere';
 import { wordsFor } from '../../model/words';
-import { busyActivity } from '../../model/busy';
+import { bucketsFor, busyActivity, fewerLanes } from '../../model/busy';
 import type { Activity } from '../../model/engine';
 import { clampView, length, ordered, wholeView, type Span } from '../../model/span';
 import { activeThreads } from '../../model/states';
@@ -18,6 +18,8 @@ import { Canvas } from '../canvas';
 import type { Views } from '../context';
 
 const BUCKETS = 2000;
+/** More than the overview has pixels. */
+const MOST_LANES = 200;
 const GRASP = 6;
 
 type Part = 'from' | 'to' | 'window' | 'outside';
@@ -55,12 +57,13 @@ export class OverviewView {
       this.place,
     );
     this.listen();
-    busyActivity(viewer.engine, viewer.facts.tracks, viewer.bounds, BUCKETS)
+    const buckets = bucketsFor(facts.tracks.length, BUCKETS);
+    busyActivity(viewer.engine, facts.tracks, viewer.bounds, buckets)
       .then((answer) => {
         // A thread has some state all the time: that is no activity.
         const states = new Set(facts.tracks.filter((t) => t.kind === 'states').map((t) => t.track));
         const lanes = answer.lanes.filter((lane) => !states.has(lane.track));
-        this.activity.set({ ...answer, lanes });
+        this.activity.set({ ...answer, lanes: fewerLanes(lanes, MOST_LANES) });
       })
       .catch(viewer.failed);
     effect(() => {

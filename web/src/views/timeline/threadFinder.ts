@@ -2,11 +2,15 @@
 // Ctrl+P: type some of a thread's name, Enter goes there.
 
 import { fill, h, setAttribute } from '../../base/dom';
+import { plural } from '../../base/format';
 import { letGoWhenClosed } from '../../base/modal';
 import type { Track } from '../../model/engine';
 import { namedTracks } from '../../model/states';
 import { idOf, matcher, ownName, trackName } from '../../model/names';
 import type { Viewer } from '../../model/viewer';
+
+/** So many names before and behind the chosen one are elements. */
+const AROUND = 100;
 
 export class ThreadFinder {
   readonly element: HTMLDialogElement;
@@ -61,24 +65,33 @@ export class ThreadFinder {
     const matches = matcher(this.input.value);
     this.found = this.named.filter((t) => matches(trackName(t)));
     this.at = Math.max(0, Math.min(at, this.found.length - 1));
+    const first = Math.max(0, this.at - AROUND);
+    const shown = this.found.slice(first, this.at + AROUND);
+    const left = this.found.length - first - shown.length;
     fill(
       this.list,
-      ...this.found.map((track, i) =>
-        h(
-          'div',
-          {
-            id: `thread-${i}`,
-            attrs: { role: 'option', 'aria-selected': i === this.at, 'data-at': i },
-          },
-          ownName(track) ? null : h('span', { class: 'dim' }, `[${idOf(track)}] `),
-          track.name,
-        ),
-      ),
+      ...shown.map((track, i) => this.option(track, first + i)),
+      left > 0 && h('p', { class: 'second' }, `and ${plural(left, 'thread')} more`),
       this.found.length === 0 && h('p', { class: 'second' }, 'No thread has such a name.'),
     );
     const active = this.list.querySelector(`#thread-${this.at}`);
     setAttribute(this.input, 'aria-activedescendant', active ? active.id : null);
     active?.scrollIntoView({ block: 'nearest' });
+  }
+
+  private option(track: Track, at: number): HTMLElement {
+    return h(
+      'div',
+      {
+        id: `thread-${at}`,
+        attrs: {
+          ...{ role: 'option', 'aria-selected': at === this.at, 'data-at': at },
+          ...{ 'aria-posinset': at + 1, 'aria-setsize': this.found.length },
+        },
+      },
+      ownName(track) ? null : h('span', { class: 'dim' }, `[${idOf(track)}] `),
+      track.name,
+    );
   }
 
   private choose(at: number): void {

@@ -6,10 +6,13 @@ import { fill, h, icon } from '../../base/dom';
 import { formatCount, formatRough, formatShort, plural } from '../../base/format';
 import { processKey } from '../../model/arrangement';
 import { numericSeries } from '../../model/counters';
-import type { CounterFacts } from '../../model/engine';
+import type { CounterFacts, Track } from '../../model/engine';
 import {
+  boxAt,
+  boxesIn,
   isSingle,
   isThin,
+  processesOf,
   type GroupBox,
   type Placed,
   type RowBox,
@@ -57,7 +60,8 @@ export class TimelineLabels {
   private readonly arrange: ArrangeTracks;
   private readonly roving: Roving;
   private placed: Placed | null = null;
-  private lines: Line[] = [];
+  /** The tracks of each process. */
+  private readonly own: ReadonlyMap<number, readonly Track[]>;
   /** Those that are elements. */
   private from = 0;
   private to = 0;
@@ -69,35 +73,64 @@ export class TimelineLabels {
   ) {
     this.element = h('div', { class: 'labels' }, this.pinned, this.scrolled);
     this.roving = new Roving(this.element);
+    this.own = processesOf(v.viewer.facts.tracks);
     this.arrange = new ArrangeTracks(v, this.element, scroller, placed);
   }
 
   /** Everything anew: the layout or what a label says has changed. */
   lay(placed: Placed, top: number, bottom: number): void {
     const { viewer, selection } = this.v;
-    const chosen = viewer.tracks.get();
-    const holds = selection.details.get()?.track;
+    viewer.tracks.get();
+    selection.details.get();
     viewer.whole.get();
     viewer.unit.get();
     viewer.counterViews.get();
     viewer.hold.get();
-    this.lines = [
-      ...placed.groups.map((g) => ({ ...g, key: `p${g.process}`, make: () => this.group(g) })),
-      ...placed.rows.map((b) => ({ ...b, key: b.row.key, make: () => this.row(b) })),
-      ...placed.tracks.map((b) => {
-        const make = (): HTMLElement => this.track(b, chosen, holds);
-        return { ...b, key: `n${b.track.track}`, make };
-      }),
-    ].sort((a, b) => a.top - b.top);
     this.placed = placed;
     this.pinned.style.height = `${placed.pinned}px`;
     this.fill(top, bottom);
   }
 
+  /** What stands between two heights of the list, from the top down. */
+  private linesIn(top: number, bottom: number): Line[] {
+    const { placed } = this;
+    if (!placed) return [];
+    return [
+      ...boxesIn(placed.groups, top, bottom).map((box) => this.groupLine(box)),
+      ...boxesIn(placed.rows, top, bottom).map((box) => this.rowLine(box)),
+      ...boxesIn(placed.tracks, top, bottom).map((box) => this.trackLine(box)),
+    ].sort((a, b) => a.top - b.top);
+  }
+
+  private groupLine(group: GroupBox): Line {
+    const { top, height, process } = group;
+    return { top, height, key: `p${process}`, make: () => this.group(group) };
+  }
+
+  private rowLine(box: RowBox): Line {
+    const { top, height, row } = box;
+    return { top, height, key: row.key, make: () => this.row(box) };
+  }
+
+  private trackLine(box: TrackBox): Line {
+    const { top, height, track } = box;
+    return { top, height, key: `n${track.track}`, make: () => this.track(box) };
+  }
+
+  /** The line of a key, wherever it stands. */
+  private lineOf(key: string): Line | null {
+    const { groups = [], rows = [], tracks = [] } = this.placed ?? {};
+    const group = groups.find((g) => key === `p${g.process}`);
+    if (group) return this.groupLine(group);
+    const row = rows.find((b) => key === b.row.key);
+    if (row) return this.rowLine(row);
+    const track = tracks.find((b) => key === `n${b.track.track}`);
+    return track ? this.trackLine(track) : null;
+  }
+
   /** What comes into view becomes elements. */
   show(top: number, bottom: number): void {
-    const last = this.lines[this.lines.length - 1];
-    const end = last ? last.top + last.height : 0;
+    const end = this.placed?.height ?? 0;
     if (Math.max(0, top) < this.from || Math.min(bottom, end) > this.to) this.fill(top, bottom);
   }
 
@@ -133,13 +166,14 @@ export class TimelineLabels {
       : null;
     // The keyboard and a screen reader go through them as they stand.
     const pinned = this.placed?.pinned ?? 0;
-    const seen = this.lines.filter(
-      (line) =>
-        line.top >= pinned &&
-        ((line.top < this.to && line.top + line.height > this.from) || line.key === focused),
-    );
     const isPinned = ({ top }: Line): boolean => top < pinned;
-    fill(this.pinned, ...this.lines.filter(isPinned).map((line) => this.make(line)));
+    const seen = this.linesIn(this.from, this.to).filter((line) => !isPinned(line));
+    const kept = focused ? this.lineOf(focused) : null;
+    if (kept && !isPinned(kept) && !seen.some(({ key }) => key === kept.key))
+      seen[kept.top < this.from ? 'unshift' : 'push'](kept);
+    // Of what is pinned nobody sees more than the window has room for.
+    const fixed = this.linesIn(0, Math.min(pinned, bottom - top)).filter(isPinned);
+    fill(this.pinned, ...(pinned > 0 ? fixed : []).map((line) => this.make(line)));
     fill(this.scrolled, ...seen.map((line) => this.make(line)));
     this.roving.refresh();
     // The labels are new elements: the keyboard's place must not be lost with the old ones.
@@ -163,7 +197,7 @@ export class TimelineLabels {
   private processOf({ top }: Line): string | null {
     const { processes, order } = this.v.viewer.facts;
     if (top >= (this.placed?.pinned ?? 0) || order !== 'owner' || processes.length < 2) return null;
-    const process = this.placed?.units.find((u) => u.top === top)?.process ?? null;
+    const process = boxAt(this.placed?.units ?? [], top)?.process ?? null;
     return process === null ? null : processName(processes, process);
   }
 
@@ -171,7 +205,7 @@ export class TimelineLabels {
   private group(group: GroupBox): HTMLElement {
     const { viewer } = this.v;
     const process = viewer.facts.processes[group.process];
-    const own = viewer.facts.tracks.filter((t) => t.process === group.process);
+    const own = this.own.get(group.process) ?? [];
     const threads =
       group.process === CPUS ? plural(own.length, 'processor') : plural(threadsOf(own), 'thread');
     const id = process ? idOf(process) : '';
@@ -325,10 +359,10 @@ export class TimelineLabels {
     );
   }
 
-  private track(box: TrackBox, all: readonly number[], holding: number | undefined): HTMLElement {
+  private track(box: TrackBox): HTMLElement {
     if (isThin(box, this.v.settings.theme.peek().heights)) return this.thin(box);
-    const chosen = all.includes(box.track.track);
-    const holds = box.track.track === holding;
+    const chosen = this.v.viewer.tracks.peek().includes(box.track.track);
+    const holds = box.track.track === this.v.selection.details.peek()?.track;
     const busy = busyTime(box.track);
     const { viewer } = this.v;
     const { track } = box;

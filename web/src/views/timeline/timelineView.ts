@@ -9,6 +9,7 @@ import type { CounterFacts, Flow, Instant, TileLane } from '../../model/engine';
 import { hitLane, type Hit } from '../../model/hit';
 import {
   boxAt,
+  boxesIn,
   laneAt,
   lanesOf,
   layoutPage,
@@ -308,23 +309,29 @@ export class TimelineView {
     g.restore();
   }
 
-  private counterBoxes(placed: Placed): CounterBox[] {
+  private counterBoxes(rows: readonly RowBox[]): CounterBox[] {
     const { hold, facts } = this.v.viewer;
-    return counterBoxes(placed.rows, hold.peek() ? facts.end_ns : null);
+    return counterBoxes(rows, hold.peek() ? facts.end_ns : null);
+  }
+
+  /** What is pinned, and what is seen between two heights of the list. */
+  private seen<T extends { top: number; height: number }>(
+    boxes: readonly T[],
+    top: number,
+    bottom: number,
+  ): T[] {
+    const { pinned } = this.placed.peek();
+    const fixed = pinned > 0 ? boxesIn(boxes, 0, Math.min(pinned, this.canvas.height)) : [];
+    return [...new Set([...fixed, ...boxesIn(boxes, top, bottom)])];
   }
 
   private wantCounters(placed: Placed, scroll: number): void {
-    const bottom = scroll + this.canvas.height;
-    const seen = this.counterBoxes(placed).filter(
-      (b) => b.top < placed.pinned || (b.top < bottom && b.top + b.height > scroll),
-    );
-    this.v.counters.show(seen.map((box) => box.counter.counter));
+    const seen = this.seen(placed.rows, scroll, scroll + this.canvas.height);
+    this.v.counters.show(this.counterBoxes(seen).map((box) => box.counter.counter));
   }
 
   private drawCounters(g: Surface, scene: Scene, { placed, scroll, bottom }: Part): void {
-    const seen = this.counterBoxes(placed).filter(
-      (b) => b.top < scroll + bottom && b.top + b.height > scroll,
-    );
+    const seen = this.counterBoxes(boxesIn(placed.rows, scroll, scroll + bottom));
     const counters: CounterScene = {
       theme: scene.theme,
       scale: scene.scale,
@@ -380,9 +387,8 @@ export class TimelineView {
     const bottom = scroll + this.canvas.height + AHEAD;
     const { heights } = scene.theme;
     const lanes: TileLane[] = [];
-    for (const box of placed.tracks) {
+    for (const box of this.seen(placed.tracks, top, bottom)) {
       const pinned = box.top < placed.pinned;
-      if (!pinned && (box.top + box.height < top || box.top > bottom)) continue;
       const seen = pinned
         ? lanesOf(box, heights, 0, placed.pinned)
         : lanesOf(box, heights, top, bottom);

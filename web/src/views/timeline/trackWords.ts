@@ -2,7 +2,7 @@
 // What is said of a track beside its name.
 
 import { h } from '../../base/dom';
-import type { TraceFacts, Track } from '../../model/engine';
+import type { IdleThread, TraceFacts, Track } from '../../model/engine';
 import { idOf } from '../../model/names';
 
 /** Async slices have no CPU time of their own, whatever clocks the trace has. */
@@ -13,14 +13,26 @@ export function busyTime(track: Track): number | null {
     : (track.cpu_ns ?? track.real_ns);
 }
 
+type Owner = Track | IdleThread;
+const owners = new WeakMap<TraceFacts, ReadonlyMap<number, Owner>>();
+
+/** The threads by index, those with a track of their own as that has it. */
+function ownersOf(facts: TraceFacts): ReadonlyMap<number, Owner> {
+  let found = owners.get(facts);
+  if (!found) {
+    const threads = facts.tracks.filter((t) => t.kind === 'thread').reverse();
+    const all: Owner[] = [...[...facts.idle_threads].reverse(), ...threads];
+    found = new Map(all.map((t) => [t.thread, t]));
+    owners.set(facts, found);
+  }
+  return found;
+}
+
 /** What a track is, where it is not simply a thread. */
 export function kindOf(
   track: Track,
   facts: TraceFacts,
 ): { title: string; mark: HTMLElement | null } {
-  const owner = [...facts.tracks.filter((t) => t.kind === 'thread'), ...facts.idle_threads].find(
-    (t) => t.thread === track.thread,
-  );
   const mark = (text: string): HTMLElement =>
     h('span', { class: 'kind', attrs: { 'aria-hidden': 'true' } }, text);
   if (track.beside)
@@ -33,6 +45,7 @@ export function kindOf(
   if (track.kind === 'cpu') return { title: 'what this processor ran', mark: null };
   if (track.kind === 'states') return { title: 'states of this thread', mark: mark('states') };
   if (track.kind !== 'async') return { title: '', mark: null };
+  const owner = ownersOf(facts).get(track.thread);
   const of =
     track.thread >= 0 && owner ? `begun by [${idOf(owner)}] ${owner.name}` : 'of the process';
   return { title: `async slices ${of}`, mark: mark('async') };
