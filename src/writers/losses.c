@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/memory.h"
+
 static void say(struct tv_out *out, const char *text)
 {
     tv_out_format(out, "%s\n", text);
@@ -91,6 +93,41 @@ void tv_losses_of_events(struct tv_out *out, const struct tv_trace *trace,
     name_dropped(out, trace->head, 0);
 }
 
+enum { CUT_BEGIN = 1, CUT_END = 2 };
+
+/* Which ends of the range a row has a slice at. */
+static unsigned ends_of_row(const struct tv_trace *made, uint32_t row, tv_ns from, tv_ns to)
+{
+    uint32_t count = made->rows[row].count;
+    if (count == 0)
+        return 0;
+    struct tv_slice first = tv_slice_get(made, row, 0), last = tv_slice_get(made, row, count - 1);
+    return (first.start <= from ? CUT_BEGIN : 0) | (last.start + last.length >= to ? CUT_END : 0);
+}
+
+/* Of two slices that overlap one is inside of the other where both are cut at the same end. */
+static uint64_t count_cut_overlaps(const struct tv_piece *piece)
+{
+    const struct tv_trace *made = piece->made;
+    uint64_t count = 0;
+    tv_ns from, to;
+    if (!made || !tv_cut_range(piece->trace, piece->cut, &from, &to))
+        return 0;
+    uint8_t *cut = tv_alloc(made->head->thread_count, 1); /* of each thread's other slices */
+    for (uint32_t i = 0; i < made->row_count; i++) {
+        const struct tv_track *track = &made->tracks[made->rows[i].track];
+        if (track->kind == TV_TRACK_THREAD)
+            cut[track->thread] |= (uint8_t)ends_of_row(made, i, from, to);
+    }
+    for (uint32_t i = 0; i < made->row_count; i++) {
+        const struct tv_track *track = &made->tracks[made->rows[i].track];
+        if (track->kind == TV_TRACK_OVERFLOW)
+            count += (ends_of_row(made, i, from, to) & cut[track->thread]) != 0;
+    }
+    tv_free(cut);
+    return count;
+}
+
 void tv_losses_of_piece(struct tv_out *out, const struct tv_piece *piece, bool file,
                         const struct tv_piece_losses *losses)
 {
@@ -99,4 +136,7 @@ void tv_losses_of_piece(struct tv_out *out, const struct tv_piece *piece, bool f
         tv_losses_of_file(out, piece->trace, tv_piece_target(piece->trace, &cpu), &losses->file);
     else
         tv_losses_of_events(out, piece->trace, losses);
+    if (!file)
+        say_count(out, count_cut_overlaps(piece),
+                  "slices that overlapped others are cut where these are, and nest now");
 }
