@@ -109,21 +109,49 @@ static struct tv_name_tree *from_paths(const struct tv_paths *paths)
     return tree;
 }
 
+/* The tree as it is, where no two of its frames have one name; else NULL. */
+static struct tv_name_tree *rename_nodes(struct naming *naming)
+{
+    const struct tv_call_tree *tree = naming->tree;
+    struct tv_name_tree *names = allocate(tree->count);
+    uint32_t frames = 0;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t frame = tree->frame[i];
+        frames += frame & TV_THREAD_FRAME || naming->of_frame[frame] == TV_NONE;
+        names->parent[i] = tree->parent[i];
+        names->name[i] = name_of(naming, frame);
+        names->self[i] = naming->options->cpu ? tree->self_cpu[i] : tree->self_wall[i];
+    }
+    if (frames + 1 == tv_interner_count(naming->names)) /* and the empty string */
+        return names;
+    tv_name_tree_free(names);
+    return NULL;
+}
+
+static struct tv_name_tree *merge_nodes(struct naming *naming)
+{
+    const struct tv_call_tree *tree = naming->tree;
+    struct tv_paths paths;
+    uint32_t *map = tv_alloc(tree->count, sizeof *map);
+    tv_paths_init(&paths);
+    map_nodes(naming, &paths, map);
+    struct tv_name_tree *names = from_paths(&paths);
+    tv_paths_release(&paths);
+    add_costs(names, tree, map, naming->options->cpu);
+    tv_free(map);
+    return names;
+}
+
 struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
                                       const struct tv_name_tree_options *options)
 {
     struct naming naming = {tree, options, tv_interner_new(), NULL};
-    struct tv_paths paths;
-    uint32_t *map = tv_alloc(tree->count, sizeof *map);
     naming.of_frame = tv_alloc(tree->head->frame_count, sizeof *naming.of_frame);
     memset(naming.of_frame, 0xff, tree->head->frame_count * sizeof *naming.of_frame);
-    tv_paths_init(&paths);
-    map_nodes(&naming, &paths, map);
-    struct tv_name_tree *names = from_paths(&paths);
+    struct tv_name_tree *names = options->thread == TV_NONE ? rename_nodes(&naming) : NULL;
+    if (!names)
+        names = merge_nodes(&naming);
     names->names = naming.names;
-    tv_paths_release(&paths);
-    add_costs(names, tree, map, options->cpu);
     tv_free(naming.of_frame);
-    tv_free(map);
     return names;
 }
