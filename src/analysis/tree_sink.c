@@ -18,6 +18,9 @@
 
 #define STAND_IN 0xC0000000u
 
+/* So many nodes ahead the places of a tree are asked for. */
+#define AHEAD 16u
+
 struct cost {
     uint64_t calls;
     int64_t wall, cpu; /* of the path itself, ticks */
@@ -60,12 +63,21 @@ struct tv_tree_sink {
 
 /* ---- While events come ---- */
 
+/* As many costs as the tree has room for nodes; what is new is zeroed. */
+static void *grow_beside(void *costs, size_t *capacity, const struct tv_paths *paths, size_t size)
+{
+    void *grown = tv_pages_alloc(tv_size_mul(paths->capacity, size));
+    if (*capacity > 0) {
+        memcpy(grown, costs, *capacity * size);
+        tv_pages_free(costs, *capacity * size);
+    }
+    *capacity = paths->capacity;
+    return grown;
+}
+
 static TV_NOINLINE void grow_costs(struct part *part)
 {
-    size_t before = part->cost_capacity;
-    part->costs =
-        tv_array_reserve(part->costs, &part->cost_capacity, part->paths.count, sizeof *part->costs);
-    memset(part->costs + before, 0, (part->cost_capacity - before) * sizeof *part->costs);
+    part->costs = grow_beside(part->costs, &part->cost_capacity, &part->paths, sizeof *part->costs);
 }
 
 TV_INLINE uint32_t child_path(struct part *part, uint32_t parent, uint32_t frame)
@@ -146,7 +158,8 @@ static void release_parts(struct tv_tree_sink *sink)
     for (unsigned i = 0; i < sink->part_count; i++) {
         struct part *part = &sink->parts[i];
         tv_paths_release(&part->paths);
-        tv_free(part->costs);
+        if (part->costs)
+            tv_pages_free(part->costs, part->cost_capacity * sizeof *part->costs);
         tv_free(part->stand_ins);
         tv_walk_release(&part->walk);
     }
@@ -212,21 +225,23 @@ static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t inpu
 
 /* ---- The splice ---- */
 
-static void reserve_costs(struct tv_tree_sink *sink)
+static TV_NOINLINE void reserve_costs(struct tv_tree_sink *sink)
 {
-    size_t before = sink->cost_capacity;
-    sink->costs =
-        tv_array_reserve(sink->costs, &sink->cost_capacity, sink->paths.count, sizeof *sink->costs);
-    memset(sink->costs + before, 0, (sink->cost_capacity - before) * sizeof *sink->costs);
+    sink->costs = grow_beside(sink->costs, &sink->cost_capacity, &sink->paths, sizeof *sink->costs);
 }
 
-static uint32_t whole_child(struct tv_tree_sink *sink, uint32_t parent, uint32_t frame)
+static uint32_t whole_frame(struct tv_tree_sink *sink, uint32_t frame)
 {
     if (frame == TV_ANY_FRAME)
         frame = tv_seam_unknown_frame(sink->head);
     if (sink->fold && frame < sink->parts[0].fold_count)
         frame = sink->fold[frame];
-    uint32_t path = tv_paths_child(&sink->paths, parent, frame);
+    return frame;
+}
+
+static uint32_t whole_child(struct tv_tree_sink *sink, uint32_t parent, uint32_t frame)
+{
+    uint32_t path = tv_paths_child(&sink->paths, parent, whole_frame(sink, frame));
     if (TV_UNLIKELY(path >= sink->cost_capacity))
         reserve_costs(sink);
     return path;
@@ -280,19 +295,60 @@ static void add_rest(struct part *part)
     }
 }
 
+/* The hash of the path that a stand-in is. */
+static uint32_t hash_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam,
+                              unsigned number, uint32_t frame)
+{
+    const struct stand_in *stand_in = &sink->parts[number].stand_ins[frame - STAND_IN];
+    const struct tv_walk_start *start = tv_seam_start(seam, number, stand_in->thread);
+    uint32_t hash = TV_ROOT_HASH;
+    if (sink->options.split_threads)
+        hash = tv_path_hash(hash, whole_frame(sink, TV_THREAD_FRAME + stand_in->thread));
+    for (uint32_t i = 0; i < start->depth - stand_in->below; i++)
+        hash = tv_path_hash(hash, whole_frame(sink, start->stack[i].frame));
+    return hash;
+}
+
+/* What the hash of each node's path will be in the whole tree. */
+static uint32_t *hash_nodes(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
+{
+    const struct tv_paths *paths = &sink->parts[number].paths;
+    uint32_t *hashes = tv_alloc(paths->count, sizeof *hashes);
+    for (uint32_t i = 1; i < paths->count; i++) {
+        const struct tv_path_node *node = &paths->nodes[i];
+        if (node->frame >= STAND_IN)
+            hashes[i] = hash_stand_in(sink, seam, number, node->frame);
+        else
+            hashes[i] = tv_path_hash(hashes[node->parent], whole_frame(sink, node->frame));
+    }
+    return hashes;
+}
+
+static uint32_t add_node(struct tv_tree_sink *sink, uint32_t parent, uint32_t frame, uint32_t hash)
+{
+    struct tv_path_node node = {parent, whole_frame(sink, frame)};
+    uint32_t path = tv_paths_add(&sink->paths, node, hash);
+    if (TV_UNLIKELY(path >= sink->cost_capacity))
+        reserve_costs(sink);
+    return path;
+}
+
 /* Adds a part's tree to the whole. */
 static void splice_part(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
 {
     struct part *part = &sink->parts[number];
     int64_t tick = sink->head->inputs[sink->input].tick_ns;
     add_rest(part);
-    uint32_t *map = tv_alloc(part->paths.count, sizeof *map);
+    tv_paths_finish(&part->paths);
+    uint32_t *map = hash_nodes(sink, seam, number); /* each until its number is known */
     for (uint32_t i = 1; i < part->paths.count; i++) {
         const struct tv_path_node *node = &part->paths.nodes[i];
+        if (i + AHEAD < part->paths.count)
+            tv_paths_prefetch(&sink->paths, map[i + AHEAD]);
         if (node->frame >= STAND_IN)
             map[i] = place_stand_in(sink, seam, number, i);
         else
-            map[i] = whole_child(sink, map[node->parent], node->frame);
+            map[i] = add_node(sink, map[node->parent], node->frame, map[i]);
         struct tv_path_cost *cost = &sink->costs[map[i]];
         cost->calls += part->costs[i].calls;
         cost->wall += part->costs[i].wall * tick;
@@ -412,7 +468,7 @@ struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct
     }
     release_parts(sink);
     tv_paths_release(&sink->paths);
-    tv_free(sink->costs);
+    tv_pages_free(sink->costs, sink->cost_capacity * sizeof *sink->costs);
     tv_free(sink);
     return tree;
 }

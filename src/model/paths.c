@@ -7,17 +7,11 @@
 
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 
 #define FIRST_NODES ((size_t)1 << 9)
 
 #define TOGETHER 16u
-
-static uint32_t hash_of(uint32_t parent, uint32_t frame)
-{
-    return (uint32_t)tv_hash_u64((uint64_t)parent << 32 | frame);
-}
 
 static void free_places(struct tv_paths *paths)
 {
@@ -32,6 +26,8 @@ static void free_nodes(struct tv_paths *paths)
 {
     if (paths->nodes)
         tv_pages_free(paths->nodes, paths->capacity * sizeof *paths->nodes);
+    if (paths->hashes)
+        tv_pages_free(paths->hashes, paths->capacity * sizeof *paths->hashes);
     if (paths->recents)
         tv_pages_free(paths->recents, paths->capacity * sizeof *paths->recents);
 }
@@ -44,40 +40,37 @@ static TV_NOINLINE void grow_nodes(struct tv_paths *paths)
     if (grown.capacity > TV_NONE)
         tv_memory_exhausted();
     grown.nodes = tv_pages_alloc(tv_size_mul(grown.capacity, sizeof *grown.nodes));
+    grown.hashes = tv_pages_alloc(tv_size_mul(grown.capacity, sizeof *grown.hashes));
     grown.recents = tv_pages_alloc(tv_size_mul(grown.capacity, sizeof *grown.recents));
     if (paths->count > 0) {
         memcpy(grown.nodes, paths->nodes, paths->count * sizeof *grown.nodes);
+        memcpy(grown.hashes, paths->hashes, paths->count * sizeof *grown.hashes);
         memcpy(grown.recents, paths->recents, paths->recent_count * sizeof *grown.recents);
     }
     free_nodes(paths);
     *paths = grown;
 }
 
-TV_INLINE uint32_t append(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+TV_INLINE uint32_t append(struct tv_paths *paths, struct tv_path_node node, uint32_t hash)
 {
     if (TV_UNLIKELY(paths->count == paths->capacity))
         grow_nodes(paths);
-    paths->nodes[paths->count] = (struct tv_path_node){parent, frame};
+    paths->nodes[paths->count] = node;
+    paths->hashes[paths->count] = hash;
     return paths->count++;
 }
 
-/* Puts nodes from `first` on, which are not there yet, into their places: some at a time, so that
- * memory is waited for once. */
+/* Puts nodes from `first` on, which are not there yet, into their places. */
 static void fill_places(struct tv_paths *paths, uint32_t first)
 {
-    uint32_t hashes[TOGETHER], count;
-    for (uint32_t i = first; i < paths->count; i += count) {
-        count = paths->count - i < TOGETHER ? paths->count - i : TOGETHER;
-        for (uint32_t j = 0; j < count; j++) {
-            hashes[j] = hash_of(paths->nodes[i + j].parent, paths->nodes[i + j].frame);
-            TV_PREFETCH(&paths->places[hashes[j] & paths->mask]);
-        }
-        for (uint32_t j = 0; j < count; j++) {
-            size_t at = hashes[j] & paths->mask;
-            while (paths->places[at].node != 0)
-                at = (at + 1) & paths->mask;
-            paths->places[at] = (struct tv_path_place){hashes[j], i + j};
-        }
+    for (uint32_t i = first; i < paths->count; i++) {
+        uint32_t hash = paths->hashes[i];
+        size_t at = hash & paths->mask;
+        if (i + TOGETHER < paths->count)
+            TV_PREFETCH(&paths->places[paths->hashes[i + TOGETHER] & paths->mask]);
+        while (paths->places[at].node != 0)
+            at = (at + 1) & paths->mask;
+        paths->places[at] = (struct tv_path_place){hash, i};
     }
 }
 
@@ -103,7 +96,7 @@ static TV_NOINLINE void make_places(struct tv_paths *paths)
 void tv_paths_init(struct tv_paths *paths)
 {
     memset(paths, 0, sizeof *paths);
-    append(paths, TV_ROOT_PATH, TV_NONE);
+    append(paths, (struct tv_path_node){TV_ROOT_PATH, TV_NONE}, TV_ROOT_HASH);
 }
 
 void tv_paths_clear(struct tv_paths *paths)
@@ -139,18 +132,23 @@ TV_INLINE uint32_t find(const struct tv_paths *paths, struct tv_path_node wanted
     return 0;
 }
 
-static uint32_t find_or_add(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+TV_INLINE uint32_t find_or_add(struct tv_paths *paths, struct tv_path_node wanted, uint32_t hash,
+                               bool recents)
 {
-    uint32_t hash = hash_of(parent, frame);
     size_t at;
     if (TV_UNLIKELY(paths->count >= paths->most))
         make_places(paths);
-    uint32_t node = find(paths, (struct tv_path_node){parent, frame}, hash, &at, true);
+    uint32_t node = find(paths, wanted, hash, &at, recents);
     if (node == 0) {
-        node = append(paths, parent, frame);
+        node = append(paths, wanted, hash);
         paths->places[at] = (struct tv_path_place){hash, node};
     }
     return node;
+}
+
+uint32_t tv_paths_add(struct tv_paths *paths, struct tv_path_node node, uint32_t hash)
+{
+    return find_or_add(paths, node, hash, false);
 }
 
 TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
@@ -158,7 +156,8 @@ TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent
     const struct tv_path_recent *known = &paths->recents[parent];
     uint32_t child = known->other_child;
     if (child == 0 || known->other_frame != frame)
-        child = find_or_add(paths, parent, frame);
+        child = find_or_add(paths, (struct tv_path_node){parent, frame},
+                            tv_path_hash(paths->hashes[parent], frame), true);
     struct tv_path_recent *recent = &paths->recents[parent];
     recent->other_frame = recent->last_frame;
     recent->other_child = recent->last_child;
@@ -170,22 +169,27 @@ TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent
 }
 
 /* No two nodes of a tree are one path: so what is new is new to those that come after it as well,
- * and children of new nodes need not be looked for. */
+ * and children of new nodes need not be looked for.  map[i] is the hash of node i until its number
+ * takes the place. */
 void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes, uint32_t count,
                           uint32_t *map)
 {
     uint32_t first = to->count;
     if (!to->places)
         make_places(to);
+    map[TV_ROOT_PATH] = TV_ROOT_HASH;
+    for (uint32_t i = 1; i < count; i++)
+        map[i] = tv_path_hash(map[nodes[i].parent], nodes[i].frame);
     map[TV_ROOT_PATH] = TV_ROOT_PATH;
     for (uint32_t i = 1; i < count; i++) {
         struct tv_path_node wanted = {map[nodes[i].parent], nodes[i].frame};
+        uint32_t hash = map[i];
         size_t at;
-        map[i] = wanted.parent < first
-                     ? find(to, wanted, hash_of(wanted.parent, wanted.frame), &at, false)
-                     : 0;
+        if (i + TOGETHER < count)
+            TV_PREFETCH(&to->places[map[i + TOGETHER] & to->mask]);
+        map[i] = wanted.parent < first ? find(to, wanted, hash, &at, false) : 0;
         if (map[i] == 0)
-            map[i] = append(to, wanted.parent, wanted.frame);
+            map[i] = append(to, wanted, hash);
     }
     if (to->count > to->most)
         make_places(to);
@@ -200,8 +204,9 @@ void tv_paths_rest(struct tv_paths *paths)
 
 void tv_paths_finish(struct tv_paths *paths)
 {
+    struct tv_paths kept = *paths;
     free_places(paths);
-    if (paths->recents)
-        tv_pages_free(paths->recents, paths->capacity * sizeof *paths->recents);
-    paths->recents = NULL;
+    paths->nodes = NULL;
+    free_nodes(paths);
+    *paths = (struct tv_paths){.nodes = kept.nodes, .capacity = kept.capacity, .count = kept.count};
 }

@@ -8,9 +8,10 @@
 #ifndef TV_MODEL_PATHS_H
 #define TV_MODEL_PATHS_H
 
-#include "base/types.h"
+#include "base/hash.h"
 
 #define TV_ROOT_PATH 0u
+#define TV_ROOT_HASH 0u
 
 struct tv_path_node {
     uint32_t parent;
@@ -33,8 +34,9 @@ struct tv_path_place {
 
 struct tv_paths {
     struct tv_path_node *nodes;
-    struct tv_path_recent *recents; /* beside the nodes */
-    size_t capacity;                /* of both */
+    uint32_t *hashes;               /* beside the nodes, of their frames from the root on */
+    struct tv_path_recent *recents; /* the same */
+    size_t capacity;                /* of all three */
     uint32_t count;
     uint32_t recent_count;        /* recents behind this many were never written */
     struct tv_path_place *places; /* open addressing over nodes, by (parent, frame); NULL: to be
@@ -42,6 +44,12 @@ struct tv_paths {
     size_t mask;
     size_t most; /* nodes that the places are for; 0: there are none */
 };
+
+/* Known before the parent is found. */
+TV_INLINE uint32_t tv_path_hash(uint32_t parent_hash, uint32_t frame)
+{
+    return (uint32_t)tv_hash_u64((uint64_t)parent_hash << 32 | frame);
+}
 
 void tv_paths_init(struct tv_paths *paths);
 void tv_paths_release(struct tv_paths *paths);
@@ -56,6 +64,17 @@ TV_INLINE uint32_t tv_paths_child(struct tv_paths *paths, uint32_t parent, uint3
     if (TV_LIKELY(recent->last_frame == frame && recent->last_child != 0))
         return recent->last_child;
     return tv_paths_child_slow(paths, parent, frame);
+}
+
+/* The same for whoever knows the path's hash, does not ask for the same children again and has had
+ * its place prefetched. */
+uint32_t tv_paths_add(struct tv_paths *paths, struct tv_path_node node, uint32_t hash);
+
+/* Has memory look for the place of a path that is to be added. */
+TV_INLINE void tv_paths_prefetch(const struct tv_paths *paths, uint32_t hash)
+{
+    if (paths->places)
+        TV_PREFETCH(&paths->places[hash & paths->mask]);
 }
 
 /* Back to the root alone; memory is kept for the next tree. */
