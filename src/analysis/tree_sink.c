@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/ahead.h"
 #include "model/seam.h"
 
 #define STAND_IN 0xC0000000u
@@ -39,6 +40,7 @@ struct part {
     const uint32_t *fold; /* [fold_count] frame -> the frame that stands for it, or NULL */
     uint32_t fold_count;
     struct tv_paths paths;
+    struct tv_ahead ahead;
     struct cost *costs; /* of each path */
     size_t cost_capacity;
     struct stand_in *stand_ins;
@@ -148,6 +150,9 @@ static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number,
     static const struct tv_walk_calls calls = {tree_step, tree_first, tree_below, tree_wait};
     struct part *part = &((struct tv_tree_sink *)sink)->parts[number];
     (void)pass;
+    size_t calls_ahead = tv_ahead_look(&part->ahead, &part->walk, &part->paths, batch);
+    for (size_t i = 0; i < calls_ahead; i++)
+        TV_PREFETCH(&part->costs[part->ahead.nodes[i]]);
     tv_walk_batch(&part->walk, batch, &calls, part);
 }
 
@@ -158,6 +163,7 @@ static void release_parts(struct tv_tree_sink *sink)
     for (unsigned i = 0; i < sink->part_count; i++) {
         struct part *part = &sink->parts[i];
         tv_paths_release(&part->paths);
+        tv_ahead_release(&part->ahead);
         if (part->costs)
             tv_pages_free(part->costs, part->cost_capacity * sizeof *part->costs);
         tv_free(part->stand_ins);
@@ -206,6 +212,8 @@ static void init_part(struct tv_tree_sink *sink, unsigned number)
     part->fold = sink->fold;
     part->fold_count = sink->head->frame_count;
     tv_paths_init(&part->paths);
+    part->ahead = (struct tv_ahead){
+        .fold = part->fold, .fold_count = part->fold_count, .path_mask = UINT32_MAX};
     grow_costs(part);
 }
 

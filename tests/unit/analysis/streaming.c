@@ -166,6 +166,25 @@ static void mismatched_exits(void **state)
     check(&(struct feed_style){400, 2, 4, 20, 60, 300, BOTH}, 40);
 }
 
+/* Large enough that paths are guessed before they are walked (ahead.h). */
+static void trees_of_many_paths(void **state)
+{
+    (void)state;
+    for (uint32_t mismatches = 0; mismatches <= 20; mismatches += 20) {
+        struct feed *feed =
+            feed_random(7, &(struct feed_style){150000, 3, 20, 10, mismatches, 40, BOTH});
+        struct tv_trace *trace = build(feed);
+        struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+        size_t starts[2] = {0, feed->count / 3};
+        assert_true(tree->count > 40000);
+        check_tree_sink(feed, starts, 1, tree);
+        check_tree_sink(feed, starts, 2, tree);
+        tv_call_tree_free(tree);
+        tv_trace_free(trace);
+        feed_free(feed);
+    }
+}
+
 static void one_clock_alone(void **state)
 {
     (void)state;
@@ -203,5 +222,5 @@ static void exits_that_do_not_say_of_what(void **state)
 }
 
 UNIT_TESTS(streaming, cmocka_unit_test(balanced_calls), cmocka_unit_test(exits_without_entries),
-           cmocka_unit_test(mismatched_exits), cmocka_unit_test(one_clock_alone),
-           cmocka_unit_test(exits_that_do_not_say_of_what));
+           cmocka_unit_test(mismatched_exits), cmocka_unit_test(trees_of_many_paths),
+           cmocka_unit_test(one_clock_alone), cmocka_unit_test(exits_that_do_not_say_of_what));

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Guesses of a batch's paths: right where the events are ordinary, harmless where they are not. */
+#include "unit.h"
+
+#include "model/ahead.h"
+
+/* More than a small tree has. */
+#define CHILDREN 40000u
+
+struct walked {
+    struct tv_head head;
+    struct tv_walk walk;
+    struct tv_paths paths;
+    struct tv_ahead ahead;
+    struct tv_diagnostics diagnostics;
+};
+
+static uint32_t step(void *context, const struct tv_step *step)
+{
+    return tv_paths_child(&((struct walked *)context)->paths, step->caller->tag, step->frame);
+}
+
+static void first(void *context, uint32_t thread, struct tv_walk_thread *t)
+{
+    (void)context, (void)thread, (void)t;
+}
+
+static void below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
+{
+    (void)context, (void)thread, (void)t, (void)below;
+}
+
+static void wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
+                 int64_t cpu)
+{
+    (void)context, (void)thread, (void)t, (void)wall, (void)cpu;
+}
+
+static void walk(struct walked *walked, const struct tv_event *events, size_t count)
+{
+    static const struct tv_walk_calls calls = {step, first, below, wait};
+    struct tv_batch batch = {.events = events, .count = count};
+    tv_walk_batch(&walked->walk, &batch, &calls, walked);
+}
+
+static size_t look(struct walked *walked, const struct tv_event *events, size_t count)
+{
+    struct tv_batch batch = {.events = events, .count = count};
+    return tv_ahead_look(&walked->ahead, &walked->walk, &walked->paths, &batch);
+}
+
+/* A thread of one root call, frame 0, with leaves of the frames 1 to CHILDREN below it. */
+static void begin(struct walked *walked, uint32_t children)
+{
+    static struct tv_thread threads[2];
+    static struct tv_input input = {.clocks = TV_CLOCK_WALL, .tick_ns = 1};
+    *walked = (struct walked){.head = {.threads = threads, .thread_count = 2, .inputs = &input}};
+    tv_walk_init(&walked->walk, &walked->head, 0, true, &walked->diagnostics);
+    tv_paths_init(&walked->paths);
+    walked->ahead.path_mask = UINT32_MAX;
+    struct tv_event root = {.action = TV_ENTER, .frame = 0};
+    walk(walked, &root, 1);
+    for (uint32_t i = 1; i <= children; i++) {
+        struct tv_event leaf[] = {{.action = TV_ENTER, .frame = i & TV_ANY_FRAME},
+                                  {.action = TV_EXIT, .frame = i & TV_ANY_FRAME}};
+        walk(walked, leaf, 2);
+    }
+}
+
+static void end(struct walked *walked)
+{
+    tv_ahead_release(&walked->ahead);
+    tv_paths_release(&walked->paths);
+    tv_walk_release(&walked->walk);
+}
+
+static void guesses_known_paths(void **state)
+{
+    enum { CALLS = 500 };
+    struct walked walked;
+    struct tv_event events[2 * CALLS];
+    uint32_t root, hits = 0;
+    (void)state;
+    begin(&walked, CHILDREN);
+    root = tv_paths_child(&walked.paths, TV_ROOT_PATH, 0);
+    for (uint32_t i = 0; i < CALLS; i++) {
+        uint32_t frame = 1 + i * 79 % CHILDREN;
+        events[2 * i] = (struct tv_event){.action = TV_ENTER, .frame = frame & TV_ANY_FRAME};
+        events[2 * i + 1] = (struct tv_event){.action = TV_EXIT, .frame = frame & TV_ANY_FRAME};
+    }
+    assert_int_equal(look(&walked, events, 2 * CALLS), CALLS);
+    for (uint32_t i = 0; i < CALLS; i++) {
+        uint32_t child = tv_paths_child(&walked.paths, root, events[2 * i].frame);
+        assert_true(walked.ahead.nodes[i] == 0 || walked.ahead.nodes[i] == child);
+        hits += walked.ahead.nodes[i] == child;
+    }
+    assert_true(hits > CALLS / 2); /* others stand behind the place that was looked at */
+    end(&walked);
+}
+
+static void does_not_guess_new_paths(void **state)
+{
+    struct walked walked;
+    (void)state;
+    begin(&walked, CHILDREN);
+    struct tv_event events[] = {{.action = TV_ENTER, .frame = CHILDREN + 1},
+                                {.action = TV_ENTER, .frame = 1}};
+    assert_int_equal(look(&walked, events, 2), 2);
+    assert_int_equal(walked.ahead.nodes[0], 0);
+    assert_int_equal(walked.ahead.nodes[1], 0);
+    end(&walked);
+}
+
+/* Exits with nothing open; then exits that are ignored, which the guess takes for its own. */
+static void puts_wrong_guesses_right(void **state)
+{
+    struct walked walked;
+    struct tv_event exits[TV_BATCH_EVENTS], leaf = {.action = TV_ENTER, .frame = 2};
+    (void)state;
+    begin(&walked, CHILDREN);
+    for (size_t i = 0; i < TV_BATCH_EVENTS; i++)
+        exits[i] = (struct tv_event){.thread = 1, .action = TV_EXIT, .frame = 3};
+    assert_int_equal(look(&walked, exits, TV_BATCH_EVENTS), 0);
+    walk(&walked, exits, TV_BATCH_EVENTS);
+    for (size_t i = 0; i < TV_BATCH_EVENTS; i++)
+        exits[i] = (struct tv_event){.action = TV_EXIT, .frame = CHILDREN + 5};
+    assert_int_equal(look(&walked, exits, TV_BATCH_EVENTS), 0);
+    assert_int_equal(walked.ahead.threads[0].depth, 0);
+    walk(&walked, exits, TV_BATCH_EVENTS);
+    assert_int_equal(look(&walked, &leaf, 1), 1);
+    assert_int_equal(walked.ahead.threads[0].depth, 2);
+    assert_int_equal(walked.ahead.threads[0].hashes[1], tv_path_hash(TV_ROOT_HASH, 0));
+    end(&walked);
+}
+
+/* As deep as entries go in a batch, from a stack that has no room for them. */
+static void has_room_for_deep_stacks(void **state)
+{
+    struct walked walked;
+    struct tv_event entries[TV_BATCH_EVENTS];
+    (void)state;
+    begin(&walked, CHILDREN);
+    for (size_t i = 0; i < TV_BATCH_EVENTS; i++)
+        entries[i] = (struct tv_event){.action = TV_ENTER, .frame = 7};
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_int_equal(look(&walked, entries, TV_BATCH_EVENTS), TV_BATCH_EVENTS);
+        assert_int_equal(walked.ahead.threads[0].depth, 1 + i * TV_BATCH_EVENTS);
+        walk(&walked, entries, TV_BATCH_EVENTS);
+    }
+    end(&walked);
+}
+
+static void leaves_small_trees_alone(void **state)
+{
+    struct walked walked;
+    struct tv_event leaf = {.action = TV_ENTER, .frame = 2};
+    (void)state;
+    begin(&walked, 100);
+    assert_int_equal(look(&walked, &leaf, 1), 0);
+    assert_null(walked.ahead.threads);
+    end(&walked);
+}
+
+UNIT_TESTS(ahead, cmocka_unit_test(guesses_known_paths), cmocka_unit_test(does_not_guess_new_paths),
+           cmocka_unit_test(puts_wrong_guesses_right), cmocka_unit_test(has_room_for_deep_stacks),
+           cmocka_unit_test(leaves_small_trees_alone));
