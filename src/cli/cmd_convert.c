@@ -57,7 +57,8 @@ static enum tv_status write_trace_file(struct converting *c, struct tv_output *o
         [TO_V1] = TV_TRACE_V1,       [TO_V2] = TV_TRACE_V2,       [TO_V3] = TV_TRACE_V3,
         [TO_F2] = TV_TRACE_STREAM_1, [TO_F3] = TV_TRACE_STREAM_2,
     };
-    struct tv_trace_file_options file = {targets[c->to], c->cpu, &c->keep, false};
+    struct tv_trace_file_options file = {
+        .target = targets[c->to], .cpu = c->cpu, .keep = &c->keep, .closed = c->trace->sifted};
     struct tv_trace_losses losses;
     enum tv_status status = tv_trace_file_write(&output->out, c->trace, &file, &losses, err);
     if (status == TV_OK)

@@ -83,8 +83,10 @@ static const struct tv_trace *begin_writing(const struct tv_piece *piece,
 enum tv_status tv_piece_write_file(const struct tv_piece *piece, struct tv_out *out,
                                    struct tv_piece_losses *losses, struct tv_error *err)
 {
-    struct tv_trace_file_options options = {.used = piece->made || piece->trace->sifted ||
-                                                    piece->disguise};
+    struct tv_trace_file_options options = {
+        .used = piece->made || piece->trace->sifted || piece->disguise,
+        .closed = piece->trace->sifted,
+    };
     struct tv_disguise *disguise;
     const struct tv_trace *trace = begin_writing(piece, &disguise);
     *losses = (struct tv_piece_losses){.flows = 0};

@@ -435,7 +435,7 @@ static enum tv_status begin(void *context, struct tv_te_rewrite *rewrite, struct
     return choice->status;
 }
 
-/* One that two events made, or whose length the model has shortened, is made anew. */
+/* One that two events made, or whose end is not its event's own, is made anew. */
 static bool keep_slice(struct tv_rewrite_choice *choice, const struct tv_te_list_event *event,
                        struct tv_te_edit *edit)
 {
@@ -443,7 +443,7 @@ static bool keep_slice(struct tv_rewrite_choice *choice, const struct tv_te_list
     if (!place || touches_ends(choice, place->row, place->index) || choice->status != TV_OK)
         return false;
     uint32_t flags = tv_slice_get(choice->trace, place->row, place->index).flags;
-    if (tv_te_phase(event->fields) == 'B' || (flags & TV_SLICE_CLIPPED)) {
+    if (tv_te_phase(event->fields) == 'B' || (flags & (TV_SLICE_CLIPPED | TV_SLICE_OPEN))) {
         make_slice(choice, place->row, place->index);
         return false;
     }
@@ -577,11 +577,11 @@ static void make_beginning(struct tv_rewrite_choice *choice, const struct async_
 static void make_async(struct tv_rewrite_choice *choice, const struct async_event *event,
                        uint64_t end_offset)
 {
-    bool exit = event->call->exit, open = event->call->slice->flags & TV_SLICE_OPEN;
+    bool exit = event->call->exit;
     bool lasts = strchr("beSF", event->phase) != NULL;
     if (!exit ? event->phase != 'p' : event->phase == 'p')
         make_beginning(choice, event);
-    else if (exit && lasts && !open)
+    else if (exit && lasts)
         make_end(choice, event, end_offset);
 }
 

@@ -99,11 +99,16 @@ static void describe(const struct tv_trace_events *events, const struct tv_call_
                              end_offset(events, event));
 }
 
-/* An open one lasts until the end of whatever it is in. */
+/* An open one lasts until the end of whatever it is in; in a part that may come earlier. */
+static bool stays_open(const struct tv_trace_events *events, const struct tv_call_event *event)
+{
+    return (event->slice->flags & TV_SLICE_OPEN) && !events->trace->sifted;
+}
+
 static void add_slice(const struct tv_trace_events *events, const struct tv_call_event *event)
 {
     const struct tv_slice *slice = event->slice;
-    bool open = slice->flags & TV_SLICE_OPEN;
+    bool open = stays_open(events, event);
     bool cpu = tv_track_has_cpu(events->trace, event->track) && !(slice->flags & TV_SLICE_NO_CPU);
     begin(events, event, open ? "B" : "X");
     tv_trace_events_thread(events, events->trace->tracks[event->track].thread);
@@ -164,8 +169,7 @@ static bool is_endless(const struct tv_trace *trace, const struct tv_call_event 
     const struct tv_input *input = &trace->head->inputs[number];
     const struct tv_slice *slice = event->slice;
     tv_ns end = tv_trace_time(trace, number, input->origin + input->last_wall);
-    return (slice->flags & TV_SLICE_OPEN) && trace->rows[event->row].depth == 0 &&
-           slice->start + slice->length >= end;
+    return trace->rows[event->row].depth == 0 && slice->start + slice->length >= end;
 }
 
 /* One id a track, as in its rows nothing overlaps; and one for what is endless in it. */
@@ -175,12 +179,12 @@ static void add_async(const struct tv_trace_events *events, const struct tv_call
     const struct tv_async_extra *extra =
         tv_tables_async_extra(&trace->tables, event->row, event->index);
     uint32_t thread = trace->tracks[event->track].thread;
-    if (event->exit && (event->slice->flags & TV_SLICE_OPEN))
+    if (event->exit && stays_open(events, event))
         return;
     if (extra)
         thread =
             event->exit && extra->end_thread != TV_NONE ? extra->end_thread : extra->start_thread;
-    bool endless = is_endless(trace, event);
+    bool endless = stays_open(events, event) && is_endless(trace, event);
     begin(events, event, endless ? "S" : event->exit ? "e" : "b");
     tv_out_format(events->out, ",\"id\":\"track %u\"", (unsigned)event->track);
     if (thread == TV_NONE)

@@ -30,7 +30,8 @@ struct file {
     struct tv_out *out;
     const struct tv_trace *trace;
     enum tv_trace_target target;
-    bool cpu; /* of a target with one clock */
+    bool cpu;    /* of a target with one clock */
+    bool closed; /* as in the options */
     const struct tv_keep *keep;
     const bool *used_threads, *used_frames; /* NULL: all are listed */
     struct tv_trace_losses *losses;
@@ -360,12 +361,12 @@ static void add_record(struct file *f, const struct record *record)
     advance(&f->all, record);
 }
 
-/* Whether the event stood in the source as a record of its own. */
-static bool is_recorded(const struct tv_call_event *event)
+/* Whether the event stood in the source as a record of its own, or becomes one. */
+static bool is_recorded(const struct file *f, const struct tv_call_event *event)
 {
     uint32_t without =
         event->exit ? TV_SLICE_OPEN | TV_SLICE_MISSING_EXIT : TV_SLICE_ENTERED_BEFORE;
-    return !(event->slice->flags & without);
+    return f->closed || !(event->slice->flags & without);
 }
 
 /* When the first record of a track is, among what is written of it. */
@@ -376,7 +377,7 @@ static void find_first(struct file *f, uint32_t track)
     tv_call_cursor_keep(cursor, f->keep ? f->keep->frames : NULL);
     f->tracks[track].first = INT64_MAX;
     while (f->tracks[track].first == INT64_MAX && tv_call_cursor_next(cursor, &event))
-        if (is_recorded(&event))
+        if (is_recorded(f, &event))
             f->tracks[track].first = event.time;
     tv_call_cursor_free(cursor);
 }
@@ -406,7 +407,7 @@ static enum fate decide(struct file *f, const struct tv_call_event *event)
     struct progress *track = &f->tracks[event->track];
     if (f->trace->tracks[event->track].kind != TV_TRACK_THREAD)
         return LEFT_OUT;
-    if (is_recorded(event) || (!event->exit && event->time < track->first))
+    if (is_recorded(f, event) || (!event->exit && event->time < track->first))
         return RECORDED;
     if (!event->exit || !(event->slice->flags & TV_SLICE_OPEN) || track->ended)
         return LEFT_OUT;
@@ -522,6 +523,7 @@ enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *tr
         .trace = trace,
         .target = options->target,
         .cpu = options->cpu,
+        .closed = options->closed,
         .keep = options->keep,
         .losses = losses,
     };

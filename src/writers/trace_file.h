@@ -40,6 +40,7 @@ struct tv_trace_file_options {
     bool cpu;                   /* a target with one clock gets the CPU clock */
     const struct tv_keep *keep; /* only these calls; NULL: all */
     bool used;                  /* of threads and methods only those of the calls */
+    bool closed; /* open calls begin and end here: what they lasted from and to may be left out */
 };
 
 /* Fills *losses. TV_ERR_LIMIT when the target cannot number all threads or methods; nothing is

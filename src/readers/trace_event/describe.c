@@ -424,12 +424,11 @@ static void put_slice(struct tv_out *out, const struct tv_slice *slice,
     struct tv_te_fields none = {0};
     const struct tv_te_fields *b = end ? &end->fields : &none;
     char phase = tv_te_phase(a);
-    bool begun = phase == 'B', open = begun && (slice->flags & TV_SLICE_OPEN);
-    tv_out_format(out, "{\"ph\":\"%c\"", begun && !open ? 'X' : phase);
+    bool begun = phase == 'B';
+    tv_out_format(out, "{\"ph\":\"%c\"", begun ? 'X' : phase);
     put_kept(out, start, b->cname, moved);
-    if (!open)
-        put_length(out, "dur", slice->length);
-    if (!open && a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
+    put_length(out, "dur", slice->length);
+    if (a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
         put_length(out, "tdur", slice->cpu_length);
     put_raw(out, "esf", begun ? b->sf : a->esf);
     put_raw(out, "estack", begun ? b->stack : a->estack);

@@ -15,8 +15,8 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
                               uint64_t end_offset, struct tv_out *out, struct tv_error *err);
 
 /* Writes a slice of a thread as an event for another Trace Event file, with the times that it has
- * in the model: one that two events made ("B", "E") as one ("X") with the members of both; one that
- * is open stays a beginning. */
+ * in the model: one that two events made ("B", "E") as one ("X") with the members of both.  One
+ * that is open gets the end that it has here: what it lasted to may not come along. */
 enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, uint32_t index,
                                     struct tv_out *out, struct tv_error *err);
 
