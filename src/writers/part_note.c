@@ -150,6 +150,46 @@ static void begin_sentence(struct tv_out *out, bool *any)
     *any = true;
 }
 
+/* Behind which part of the file, unless behind none. */
+static void add_behind(struct tv_out *out, uint32_t share)
+{
+    if (share > 0)
+        tv_out_format(out, " behind the first %" PRIu32 " %% of the file",
+                      share * 100 / TV_EVENT_SHARES);
+}
+
+static void add_args(struct tv_out *out, const struct tv_event_limit *limit)
+{
+    if (limit->share > 0)
+        tv_out_format(out,
+                      "Arguments and snapshots of more than %" PRIu64 " bytes were left out, and",
+                      limit->longest);
+    else
+        tv_out_text(out, "Arguments and snapshots");
+    tv_out_format(out, " of more than %" PRIu64 " bytes", limit->sure);
+    add_behind(out, limit->share);
+    tv_out_text(out, limit->share > 0 ? "." : " were left out.");
+}
+
+static void add_limit(struct tv_out *out, const struct tv_part_facts *part, bool *any)
+{
+    const struct tv_event_limit *limit = part->limit;
+    if (limit->sure < UINT64_MAX && !part->stripped) {
+        begin_sentence(out, any);
+        add_args(out, limit);
+    }
+    if (limit->instants < TV_EVENT_SHARES) {
+        begin_sentence(out, any);
+        tv_out_text(out, "Instants and arrows");
+        add_behind(out, limit->instants);
+        tv_out_text(out, " were left out.");
+    }
+    if (limit->beside < UINT64_MAX && !part->stripped) {
+        begin_sentence(out, any);
+        tv_out_format(out, "Metadata of more than %" PRIu64 " bytes were left out.", limit->beside);
+    }
+}
+
 static void add_losses(struct tv_out *out, struct tv_bytes lines)
 {
     tv_out_text(out, "Not as in the trace: ");
@@ -193,6 +233,8 @@ void tv_part_note(struct tv_out *out, const struct tv_part_facts *part)
         begin_sentence(out, &any);
         tv_out_text(out, "Hashes stand in the place of names.");
     }
+    if (part->limit)
+        add_limit(out, part, &any);
     if (part->stripped) {
         begin_sentence(out, &any);
         tv_out_text(out, "Arguments, snapshots and metadata were left out.");

@@ -8,6 +8,7 @@
 
 #include "base/out.h"
 #include "model/head.h"
+#include "writers/trace_event.h"
 
 /* What people chose, in their words. */
 struct tv_part_choice {
@@ -26,6 +27,7 @@ struct tv_part_facts {
     bool hashed, stripped;      /* names, arguments; of what is hashed the choices do not tell */
     struct tv_bytes losses;     /* what could not be written as it was: lines */
     const struct tv_head *head; /* of all that was read: its warnings, and several files; or NULL */
+    const struct tv_event_limit *limit; /* beyond it events are left out for a size; or NULL */
 };
 
 /* Nothing, when all is in it as it was, and nothing was wrong with the files. */

@@ -101,10 +101,12 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
 {
     /* Of the tracks those that are wanted are all that the part has, by other numbers. */
     struct tv_keep keep = *piece->cut->keep;
-    struct tv_rewrite_part rewrite = {
-        .keep = &keep, .tracks_only = piece->cut->tracks_only, .modelled = piece->disguise != NULL};
+    struct tv_rewrite_part rewrite = {.keep = &keep,
+                                      .tracks_only = piece->cut->tracks_only,
+                                      .modelled = piece->disguise != NULL,
+                                      .limit = piece->limit};
     struct tv_disguise *disguise;
-    bool whole = !piece->made && !piece->trace->sifted && !piece->disguise;
+    bool whole = !piece->made && !piece->trace->sifted && !piece->disguise && !piece->limit;
     enum tv_status status = TV_OK;
     keep.tracks = NULL;
     if (piece->disguise) { /* names of what is wanted are no names any more */

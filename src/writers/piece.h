@@ -25,6 +25,7 @@ struct tv_piece {
     const struct tv_cut *cut;
     struct tv_trace *made;                      /* NULL: it is the whole trace */
     const struct tv_disguise_options *disguise; /* NULL: it is written as it is */
+    const struct tv_event_limit *limit;         /* of JSON; NULL: all of its events */
 };
 
 /* Makes it, to be released.  The trace and the cut must live as long. */

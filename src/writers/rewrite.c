@@ -292,6 +292,7 @@ static void write_models(struct rewriting *r)
     struct tv_trace_event_choice choice = {
         .keep = r->part ? r->part->keep : &all,
         .inputs = inputs,
+        .limit = r->part ? r->part->limit : NULL,
         .base = head->inputs[r->clock].assembled ? -r->trace->offset[r->clock] : 0,
         .pid = pid_of,
         .separate = separate,
@@ -481,7 +482,9 @@ static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice
     if (status == TV_OK && r->models > 0)
         write_models(r);
     if (status == TV_OK)
-        status = tv_te_rewrite_members(r->rewrite, r->texts, r->text_count, err);
+        status = tv_te_rewrite_members(
+            r->rewrite, r->texts, r->text_count,
+            r->part && r->part->limit ? r->part->limit->beside : UINT64_MAX, err);
     for (uint32_t i = 0; i < head->input_count; i++)
         if (r->roles[i] == ROLE_MODEL)
             write_metadata(r, i);

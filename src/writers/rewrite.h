@@ -30,6 +30,7 @@ struct tv_rewrite_part {
     bool modelled;              /* nothing is to be taken from the text of its inputs */
     bool ranged;                /* it is cut to [from, to) of the axis */
     tv_ns from, to;
+    const struct tv_event_limit *limit; /* NULL: nothing is too long or too late */
 };
 
 /* Every event of the trace; `part` NULL: it is all that its inputs hold. */

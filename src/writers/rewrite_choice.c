@@ -45,6 +45,7 @@ struct tv_rewrite_choice {
     const struct tv_trace *trace;
     const struct tv_rewrite_part *part;
     uint32_t input;
+    uint64_t bytes;              /* of the input */
     tv_ns from, to;              /* of the range, on the file's clock */
     struct tv_interner *pids;    /* of the wanted processes, as texts */
     struct tv_interner *threads; /* of the wanted threads: pid, a tab, tid */
@@ -264,6 +265,7 @@ struct tv_rewrite_choice *tv_rewrite_choice_new(const struct tv_trace *trace,
     *choice = (struct tv_rewrite_choice){.trace = trace,
                                          .part = part,
                                          .input = input,
+                                         .bytes = tv_source_size(trace->head->inputs[input].source),
                                          .pids = tv_interner_new(),
                                          .threads = tv_interner_new()};
     choice->from = file_time(choice, part->from);
@@ -362,6 +364,13 @@ static void unbind(const struct tv_rewrite_choice *choice, const struct tv_te_fi
         edit->no_flow_out = true;
 }
 
+/* Whether what the event says is short enough. */
+static bool says_little(const struct tv_rewrite_choice *choice, const struct tv_te_fields *fields,
+                        uint64_t offset)
+{
+    return tv_event_args_fit(choice->part->limit, fields->args.length, offset, choice->bytes);
+}
+
 /* A step whose one arrow is gone begins or ends the flow. */
 static bool keep_flow(const struct tv_rewrite_choice *choice, char phase, uint64_t offset,
                       struct tv_te_edit *edit)
@@ -405,8 +414,11 @@ static bool make_slice(struct tv_rewrite_choice *choice, uint32_t row, uint32_t 
         return false;
     }
     struct tv_bytes text = finish_text(&choice->text);
-    if (tv_te_fields_read(text.data, text.data + text.length, &fields, &end) == TV_TE_READ)
-        unbind(choice, &fields, tv_slice_offset(choice->trace, row, index), &edit);
+    if (tv_te_fields_read(text.data, text.data + text.length, &fields, &end) == TV_TE_READ) {
+        uint64_t offset = tv_slice_offset(choice->trace, row, index);
+        unbind(choice, &fields, offset, &edit);
+        edit.no_args = !says_little(choice, &fields, offset);
+    }
     tv_te_rewrite_event(choice->rewrite, text, &edit);
     return true;
 }
@@ -448,6 +460,7 @@ static bool keep_slice(struct tv_rewrite_choice *choice, const struct tv_te_list
         return false;
     }
     unbind(choice, event->fields, event->offset, edit);
+    edit->no_args = !says_little(choice, event->fields, event->offset);
     return true;
 }
 
@@ -459,6 +472,8 @@ static bool keep_other(const struct tv_rewrite_choice *choice, const struct tv_t
     const struct place *place = find_place(&choice->others, event->offset);
     if (place && choice->part->ranged)
         move_to(edit, event->fields, place->time);
+    if (strchr("iIR", tv_te_phase(event->fields)))
+        edit->no_args = !says_little(choice, event->fields, event->offset);
     return place != NULL;
 }
 
@@ -491,12 +506,20 @@ static bool is_async(const struct tv_te_fields *fields, char phase)
     return strchr("bneSpF", phase) || (phase == 'T' && !fields->dur.data);
 }
 
+/* Snapshots and memory dumps are nothing but what they say. */
+static bool says_too_much(const struct tv_rewrite_choice *choice,
+                          const struct tv_te_list_event *event)
+{
+    return strchr("OvV", tv_te_phase(event->fields)) &&
+           !says_little(choice, event->fields, event->offset);
+}
+
 static bool wanted(void *context, const struct tv_te_list_event *event, struct tv_te_edit *edit)
 {
     struct tv_rewrite_choice *choice = context;
     const struct tv_te_fields *fields = event->fields;
     char phase = tv_te_phase(fields);
-    if (phase == 0)
+    if (phase == 0 || says_too_much(choice, event))
         return false;
     if (phase == 'c') /* the clocks are everybody's */
         return true;
@@ -539,6 +562,7 @@ static bool wanted_sample(void *context, uint64_t offset)
 struct async_event {
     struct tv_te_event_text text;
     const struct tv_call_event *call;
+    uint64_t offset; /* of the text */
     char phase;
 };
 
@@ -553,6 +577,7 @@ static void make_end(struct tv_rewrite_choice *choice, const struct async_event 
     edit.has_tts = event->text.fields.tts.data && !(slice->flags & TV_SLICE_NO_CPU) &&
                    tv_track_has_cpu(choice->trace, event->call->track);
     edit.tts = slice->cpu_start + slice->cpu_length;
+    edit.no_args = !says_little(choice, &event->text.fields, event->offset);
     tv_te_rewrite_event(choice->rewrite, event->text.object, &edit);
 }
 
@@ -570,6 +595,7 @@ static void make_beginning(struct tv_rewrite_choice *choice, const struct async_
     edit.has_tts = edit.has_ts && fields->tts.data && !(call->slice->flags & TV_SLICE_NO_CPU) &&
                    tv_track_has_cpu(choice->trace, call->track);
     edit.tts = call->slice->cpu_start;
+    edit.no_args = !says_little(choice, fields, event->offset);
     tv_te_rewrite_event(choice->rewrite, event->text.object, &edit);
 }
 
@@ -654,7 +680,7 @@ static enum tv_status add_async(struct tv_rewrite_choice *choice, const struct t
         tv_tables_async_extra(&trace->tables, call->row, call->index);
     uint64_t begun = tv_slice_offset(trace, call->row, call->index);
     uint64_t ended = end_offset_of(trace, call);
-    struct async_event event = {.call = call};
+    struct async_event event = {.call = call, .offset = begun};
     if (extra && extra->lifetime)
         return TV_OK;
     enum tv_status status = tv_te_event_text_read(&event.text, source, begun, err);

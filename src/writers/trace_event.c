@@ -3,6 +3,7 @@
 
 #include "base/intern.h"
 #include "base/memory.h"
+#include "base/source.h"
 #include "writers/names.h"
 #include "writers/trace_event_parts.h"
 
@@ -59,7 +60,8 @@ void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t inp
         return;
     tv_out_init_memory(&said);
     if (in->describe(events->trace, input, offset, end_offset, &said, NULL) == TV_OK &&
-        said.length > 2) {
+        said.length > 2 &&
+        tv_event_args_fit(events->choice->limit, said.length, offset, tv_source_size(in->source))) {
         tv_out_char(events->out, ',');
         tv_out_bytes(events->out, (struct tv_bytes){said.buffer + 1, said.length - 2});
     }

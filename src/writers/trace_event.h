@@ -19,11 +19,36 @@
 #define TV_TRACE_EVENT_NO_PROCESS TV_NONE
 #define TV_TRACE_EVENT_PROCESSORS (TV_NONE - 1)
 
+#define TV_EVENT_SHARES 64u
+
+/* What of events is written: of what they say up to `sure` bytes of text, and in the first `share`
+ * of TV_EVENT_SHARES of the input's bytes up to `longest`; of instants and arrows those of the
+ * first `instants` of its bytes; of what stands beside the events up to `beside` bytes. */
+struct tv_event_limit {
+    uint64_t sure, longest, beside;
+    uint32_t share, instants;
+};
+
+static inline bool tv_event_is_early(uint32_t share, uint64_t offset, uint64_t input_bytes)
+{
+    return share >= TV_EVENT_SHARES || offset < input_bytes / TV_EVENT_SHARES * share;
+}
+
+/* `limit` NULL: nothing is too long. */
+static inline bool tv_event_args_fit(const struct tv_event_limit *limit, uint64_t length,
+                                     uint64_t offset, uint64_t input_bytes)
+{
+    if (!limit || length <= limit->sure)
+        return true;
+    return length <= limit->longest && tv_event_is_early(limit->share, offset, input_bytes);
+}
+
 /* What is written, and where. */
 struct tv_trace_event_choice {
     const struct tv_keep *keep;
-    const bool *inputs; /* wanted; NULL: all */
-    tv_ns base;         /* added to times on the trace's axis */
+    const bool *inputs;                 /* wanted; NULL: all */
+    const struct tv_event_limit *limit; /* NULL: all */
+    tv_ns base;                         /* added to times on the trace's axis */
     /* The pid of a process in the new file, or of what stands for none there. */
     uint64_t (*pid)(void *context, uint32_t process, uint32_t input);
     /* Before each event. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/source.h"
 #include "model/flow_end.h"
 #include "writers/jsonl.h"
 #include "writers/trace_event_parts.h"
@@ -143,11 +144,20 @@ static void add_flow(const struct tv_trace_events *events, size_t number, bool b
     events->losses->flows += from != to;
 }
 
+static bool is_early(const struct tv_trace_events *events, uint32_t input, uint64_t offset)
+{
+    const struct tv_event_limit *limit = events->choice->limit;
+    struct tv_source *source = events->trace->head->inputs[input].source;
+    return !limit || !source || offset == TV_NO_OFFSET ||
+           tv_event_is_early(limit->instants, offset, tv_source_size(source));
+}
+
 void tv_trace_events_flows(const struct tv_trace_events *events, bool before_slices)
 {
     const struct tv_tables *tables = &events->trace->tables;
     for (size_t i = 0; i < tables->flows.count; i++)
-        if (tv_trace_events_of(events, tables->flows.rows[i].input))
+        if (tv_trace_events_of(events, tables->flows.rows[i].input) &&
+            is_early(events, tables->flows.rows[i].input, tables->flows.rows[i].offset))
             add_flow(events, i, before_slices);
 }
 
@@ -221,7 +231,8 @@ void tv_trace_events_tables(const struct tv_trace_events *events)
 {
     const struct tv_tables *tables = &events->trace->tables;
     for (size_t i = 0; i < tables->instants.count; i++)
-        if (wants_instant(events, &tables->instants.rows[i]))
+        if (wants_instant(events, &tables->instants.rows[i]) &&
+            is_early(events, tables->instants.rows[i].input, tables->instants.rows[i].offset))
             add_instant(events, &tables->instants.rows[i]);
     for (size_t i = 0; i < tables->counters.count; i++)
         if (wants_counter(events, &tables->counters.rows[i]))

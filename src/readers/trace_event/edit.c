@@ -49,7 +49,7 @@ enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_s
 bool tv_te_edit_is_any(const struct tv_te_edit *edit)
 {
     return edit->phase != 0 || edit->has_ts || edit->has_dur || edit->has_tts || edit->has_tdur ||
-           edit->no_flow_out || edit->no_flow_in || edit->around || edit->bare;
+           edit->no_flow_out || edit->no_flow_in || edit->around || edit->no_args || edit->bare;
 }
 
 static bool is(struct tv_bytes key, const char *name)
@@ -73,15 +73,11 @@ static bool is_left_out(const struct tv_te_edit *edit, struct tv_bytes key)
         bool out;
         const char *key;
     } members[] = {
-        {edit->phase != 0, "ph"},
-        {edit->has_ts, "ts"},
-        {edit->has_dur, "dur"},
-        {edit->has_tts, "tts"},
-        {edit->has_tdur, "tdur"},
-        {edit->around, "bp"},
-        {edit->no_flow_out, "flow_out"},
-        {edit->no_flow_in, "flow_in"},
-        {edit->no_flow_out && edit->no_flow_in, "bind_id"},
+        {edit->phase != 0, "ph"},      {edit->has_ts, "ts"},
+        {edit->has_dur, "dur"},        {edit->has_tts, "tts"},
+        {edit->has_tdur, "tdur"},      {edit->around, "bp"},
+        {edit->no_args, "args"},       {edit->no_flow_out, "flow_out"},
+        {edit->no_flow_in, "flow_in"}, {edit->no_flow_out && edit->no_flow_in, "bind_id"},
     };
     for (size_t i = 0; i < TV_COUNT(members); i++)
         if (members[i].out && is(key, members[i].key))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edit.h - one event of a Trace Event file with another time, or without its part in a flow:
- * what is cut to a range, and what loses the other end of an arrow.
+ * edit.h - one event of a Trace Event file with another time, without its part in a flow or its
+ * arguments: what is cut to a range, and what loses the other end of an arrow.
  */
 #ifndef TV_READERS_TRACE_EVENT_EDIT_H
 #define TV_READERS_TRACE_EVENT_EDIT_H
@@ -16,7 +16,8 @@ struct tv_te_edit {
     bool has_ts, has_dur, has_tts, has_tdur;
     bool no_flow_out, no_flow_in;
     bool around; /* the flow's end binds to the slice around it */
-    bool bare;   /* of its members only what says whose it is */
+    bool no_args;
+    bool bare; /* of its members only what says whose it is */
     tv_ns ts, dur, tts, tdur;
 };
 

@@ -344,7 +344,7 @@ static enum tv_status put_texts(struct tv_te_rewrite *rewrite,
 
 static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
                                   const struct tv_te_rewrite_text *texts, size_t count,
-                                  struct tv_error *err)
+                                  uint64_t most, struct tv_error *err)
 {
     const struct tv_te_container *container = &rewrite->files[file]->container;
     enum tv_status status = TV_OK;
@@ -353,6 +353,8 @@ static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
         const struct tv_te_rewrite_text *text = find_text(texts, count, file, member);
         if (is_table(rewrite, file, member) || (text && (text->source || !text->key[0])))
             continue;
+        if (!text && member->value.length > most && !is_key(member, "convertedFrom"))
+            continue;
         status = put_member(rewrite, rewrite->files[file], member, text ? text->key : NULL, err);
     }
     return status;
@@ -360,7 +362,7 @@ static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
 
 enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
                                      const struct tv_te_rewrite_text *texts, size_t text_count,
-                                     struct tv_error *err)
+                                     uint64_t most, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     bool tables = rewrite->taken || (rewrite->count > 0 && rewrite->files[0]->choice);
@@ -368,7 +370,7 @@ enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
     for (size_t i = 0; i < text_count; i++)
         tv_interner_add(rewrite->keys, tv_bytes_of(texts[i].key));
     for (size_t i = 0; i < rewrite->count && status == TV_OK; i++)
-        status = put_members(rewrite, i, texts, text_count, err);
+        status = put_members(rewrite, i, texts, text_count, most, err);
     if (status == TV_OK && tables)
         status = put_table(rewrite, "stackFrames", '{', err);
     if (status == TV_OK && tables)

@@ -73,11 +73,12 @@ void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
 /* Before an event that somebody else writes. */
 void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite);
 
-/* Ends the list of events and writes what stands beside it.  Traces inside of files that `texts`
- * does not name are members like others. */
+/* Ends the list of events and writes what stands beside it, but for what is longer than `most`
+ * bytes and tells nothing of the events.  Traces inside of files that `texts` does not name are
+ * members like others. */
 enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
                                      const struct tv_te_rewrite_text *texts, size_t text_count,
-                                     struct tv_error *err) TV_MUST_CHECK;
+                                     uint64_t most, struct tv_error *err) TV_MUST_CHECK;
 
 /* The pids of a file that were changed, as JSON: new and old. */
 void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out);

@@ -27,8 +27,8 @@ static void tells_what_was_chosen(void **state)
     (void)state;
     const char *const words[] = {"main", "<b>"};
     const struct tv_part_choice choices[] = {{"threads", words, 2}, {"filter", words, 0}};
-    struct tv_part_facts part = {true, 1500000, 2000000, choices, 2,         "20us",
-                                 1,    8,       false,   false,   {NULL, 0}, NULL};
+    struct tv_part_facts part = {true, 1500000, 2000000, choices,   2,    "20us", 1,
+                                 8,    false,   false,   {NULL, 0}, NULL, NULL};
     is(&part, "This is a part of the trace; from 1.500000 ms to 2.000000 ms; threads: main, <b>; "
               "without slices shorter than 20us, so that it is no larger than asked for. 1 of 8 "
               "slices are in it (12.5 %).");
@@ -39,6 +39,27 @@ static void tells_what_was_chosen(void **state)
        "This is a part of the trace; up to 2.000000 ms; chosen threads. 1 of 8 slices are in "
        "it (12.5 %). Hashes stand in the place of names. Arguments, snapshots and metadata "
        "were left out.");
+}
+
+static void tells_what_a_size_costs(void **state)
+{
+    (void)state;
+    struct tv_event_limit limit = {.sure = 96,
+                                   .longest = 112,
+                                   .beside = UINT64_MAX,
+                                   .share = TV_EVENT_SHARES / 4,
+                                   .instants = TV_EVENT_SHARES};
+    struct tv_part_facts part = {.from = INT64_MIN, .to = INT64_MAX, .limit = &limit};
+    is(&part, "Arguments and snapshots of more than 112 bytes were left out, and of more than 96 "
+              "bytes behind the first 25 % of the file.");
+    limit.share = 0;
+    limit.beside = 4096;
+    is(&part, "Arguments and snapshots of more than 96 bytes were left out. Metadata of more than "
+              "4096 bytes were left out.");
+    part.stripped = true;
+    limit.instants = 0;
+    is(&part, "Instants and arrows were left out. Arguments, snapshots and metadata were left "
+              "out.");
 }
 
 static void tells_losses(void **state)
@@ -132,6 +153,7 @@ static void names_the_first_file(void **state)
 
 UNIT_TESTS(part_note, cmocka_unit_test(tells_nothing_of_all),
            cmocka_unit_test(tells_what_was_chosen), cmocka_unit_test(tells_losses),
+           cmocka_unit_test(tells_what_a_size_costs),
            cmocka_unit_test(counts_no_slices_where_there_are_none), cmocka_unit_test(rounds_down),
            cmocka_unit_test(tells_every_file), cmocka_unit_test(tells_warnings),
            cmocka_unit_test(names_the_first_file));
