@@ -75,12 +75,13 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
         {"filter", &settings->filter, settings->filter ? 1 : 0},
     };
     const struct tv_part_facts told = {
-        .chosen = tv_html_is_chosen(settings) || part->share > 0,
+        .chosen = tv_html_is_chosen(settings) || part->smaller,
         .from = piece->cut->from,
         .to = piece->cut->to,
         .choices = choices,
         .choice_count = TV_COUNT(choices),
         .shortest = part->shortest,
+        .limit = part->limit,
         .kept = tv_piece_slices(piece),
         .all = part->whole->slice_count,
         .hashed = settings->hash_names,
@@ -126,15 +127,18 @@ static enum tv_status write_piece(const struct tv_html_part *part, const struct 
     return status;
 }
 
-static enum tv_status make_of_piece(const struct tv_html_part *part, const struct tv_piece *piece,
-                                    struct tv_html_made *made, struct tv_error *err)
+static enum tv_status make_of_piece(void *context, const struct tv_html_part *part,
+                                    const struct tv_piece *piece, struct tv_error *err)
 {
+    struct tv_html_made *made = context;
     bool file = !tv_rewrite_can(piece->trace);
     struct making made_of = {.piece = piece};
     const struct tv_view_making making = {write_any, NULL, &made_of,
                                           part->settings->files.items[0]};
     struct tv_source *source = NULL;
     enum tv_status status = tv_piece_check(piece, file, err);
+    if (status == TV_OK && part->smaller && part->sliced && tv_piece_slices(piece) == 0)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no slice is in the part");
     if (status == TV_OK)
         status = tv_reporter_make(&making, &source, err);
     if (status != TV_OK)
@@ -163,8 +167,12 @@ static void limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
         cut->to = start + (tv_ns)((double)(end - start) / TV_HTML_SHARES * part->share);
 }
 
-enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html_made *made,
-                                 struct tv_error *err)
+/* What is done with the piece that a part is. */
+typedef enum tv_status use_piece(void *context, const struct tv_html_part *part,
+                                 const struct tv_piece *piece, struct tv_error *err);
+
+static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *use, void *context,
+                                   struct tv_error *err)
 {
     const struct tv_settings *settings = part->settings;
     struct tv_keep keep;
@@ -177,9 +185,40 @@ enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html
         limit_to_share(part, &cut);
         tv_piece_make(&piece, part->trace, &cut);
         piece.disguise = part->disguised ? &part->disguise : NULL;
-        status = make_of_piece(part, &piece, made, err);
+        piece.limit = part->limit;
+        status = use(context, part, &piece, err);
         tv_piece_release(&piece);
     }
     tv_keep_release(&keep);
     return status;
+}
+
+enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html_made *made,
+                                 struct tv_error *err)
+{
+    return make_and_use(part, make_of_piece, made, err);
+}
+
+/* ---- Looking at one ---- */
+
+struct looking {
+    void (*look)(void *context, const struct tv_trace *trace);
+    void *context;
+};
+
+static enum tv_status look_at_piece(void *context, const struct tv_html_part *part,
+                                    const struct tv_piece *piece, struct tv_error *err)
+{
+    const struct looking *looking = context;
+    (void)part, (void)err;
+    looking->look(looking->context, piece->made ? piece->made : piece->trace);
+    return TV_OK;
+}
+
+enum tv_status tv_html_look_at_part(const struct tv_html_part *part,
+                                    void (*look)(void *context, const struct tv_trace *trace),
+                                    void *context, struct tv_error *err)
+{
+    struct looking looking = {look, context};
+    return make_and_use(part, look_at_piece, &looking, err);
 }

@@ -34,8 +34,11 @@ struct tv_html_part {
     struct tv_disguise_options disguise;
     bool disguised;
     /* What is left out for a size: */
-    const char *shortest; /* slices shorter than that ("20us"); NULL: none */
-    unsigned share;       /* what comes after so many TV_HTML_SHARES of the range; 0: nothing */
+    const char *shortest;               /* slices shorter than that ("20us"); NULL: none */
+    const struct tv_event_limit *limit; /* what events have beyond that; NULL: nothing */
+    unsigned share; /* what comes after so many TV_HTML_SHARES of the range; 0: nothing */
+    bool smaller;   /* anything is */
+    bool sliced;    /* then a part without a slice is none (TV_ERR_USAGE) */
 };
 
 #define TV_HTML_SHARES 1024u
@@ -47,9 +50,14 @@ bool tv_html_is_chosen(const struct tv_settings *settings);
 enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html_made *made,
                                  struct tv_error *err) TV_MUST_CHECK;
 
-/* The same of a part that is too large: leaves out the shortest slices; where that is not enough,
- * the arguments as well; where even that is not enough, its end.  Says so on standard error.
- * TV_ERR_LIMIT: nothing is as small as that. */
+/* The trace of what would be in it, to be looked at. */
+enum tv_status tv_html_look_at_part(const struct tv_html_part *part,
+                                    void (*look)(void *context, const struct tv_trace *trace),
+                                    void *context, struct tv_error *err) TV_MUST_CHECK;
+
+/* The same of a part that is too large: leaves out what is missed least, no more than it must
+ * (docs/decisions/0019-what-a-small-report-keeps.md).  Says so on standard error.  TV_ERR_LIMIT:
+ * nothing is as small as that; the message has the size of the smallest. */
 enum tv_status tv_html_make_smaller(const struct tv_html_part *part, struct tv_html_made *made,
                                     struct tv_error *err) TV_MUST_CHECK;
 

@@ -1,100 +1,251 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html_smaller.c - what stays in a report that must not be larger than asked for.
+ *
+ * All that may be left out is one list of places, from the least detail to the whole; each has what
+ * the one before has, and more.  Whatever the size, the same places are tried in the same order by
+ * halving, so that more room never holds fewer slices.  Why in this order:
+ * docs/decisions/0019-what-a-small-report-keeps.md.
+ */
 #include "cli/html_part.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/filter.h"
 #include "base/bytes.h"
+#include "cli/html_lengths.h"
+#include "writers/rewrite.h"
 
-/* One way to leave something out, in steps from the most detail to the least. */
+/* Of the time that slices tell: what those that stay must tell where everything else stays too, and
+ * where nothing else does. */
+#define MOST_OF_TIME 0.99
+#define HALF_OF_TIME 0.5
+
+/* Lengths of what events say, in four steps an octave: up to 4 bytes, ... 64 MB. */
+#define SAID_STEPS 97u
+
+/* Bytes of what stands beside the events and is small. */
+#define SMALL_BESIDE 4096u
+
 struct ladder {
-    size_t steps;
-    /* As tv_html_make; TV_ERR_USAGE: nothing is left. */
-    enum tv_status (*make)(const struct tv_html_part *part, size_t step, struct tv_html_made *made,
-                           struct tv_error *err);
-    void (*tell)(const char *file, size_t step);
+    const struct tv_html_part *part;
+    bool says;     /* events have arguments that may be left out */
+    bool instants; /* there are slices, and instants or arrows beside them */
+    struct tv_html_lengths lengths;
+    size_t idle, few, many; /* steps of lengths: that do nothing; that cost little; and the rest */
 };
 
-/* As much detail as there is room for, found by halving; none: no spool. */
-static enum tv_status climb(const struct tv_html_part *part, const struct ladder *ladder,
-                            struct tv_html_made *made, struct tv_error *err)
+/* What one place leaves out. */
+struct place {
+    size_t length; /* steps of lengths */
+    bool stripped, limited;
+    struct tv_event_limit limit;
+    unsigned share;
+};
+
+/* ---- The places ---- */
+
+/* A few of them, which differ in one thing. */
+struct stage {
+    size_t (*count)(const struct ladder *ladder);
+    void (*set)(const struct ladder *ladder, size_t n, struct place *place);
+};
+
+/* Only so many shares of the time. */
+static size_t count_shares(const struct ladder *ladder)
 {
-    size_t low = 0, high = ladder->steps;
-    while (low < high) {
-        struct tv_html_made tried = {.spool = NULL};
-        size_t middle = low + (high - low) / 2;
-        enum tv_status status = ladder->make(part, middle, &tried, err);
-        if (status != TV_OK && status != TV_ERR_USAGE)
-            return status;
-        if (status == TV_OK && !tried.spool) {
-            low = middle + 1;
-            continue;
-        }
-        if (tried.spool) {
-            tv_html_made_release(made);
-            *made = tried;
-        }
-        high = middle;
-    }
-    if (made->spool && !part->settings->quiet)
-        ladder->tell(part->settings->files.items[0], high);
-    return TV_OK;
+    (void)ladder;
+    return TV_HTML_SHARES - 1;
 }
 
-/* ---- Slices that are too short ---- */
+static void set_least(const struct ladder *ladder, struct place *place)
+{
+    place->length = ladder->many;
+    place->stripped = ladder->says;
+    place->limited = ladder->instants;
+    place->limit.instants = ladder->instants ? 0 : TV_EVENT_SHARES;
+}
 
-static const char *const lengths[] = {"1us",   "2us",   "5us",   "10us",  "20us",  "50us",
-                                      "100us", "200us", "500us", "1ms",   "2ms",   "5ms",
-                                      "10ms",  "20ms",  "50ms",  "100ms", "200ms", "500ms",
-                                      "1s",    "2s",    "5s",    "10s",   "20s",   "50s"};
+static void set_share(const struct ladder *ladder, size_t n, struct place *place)
+{
+    set_least(ladder, place);
+    place->share = (unsigned)n + 1;
+}
 
-static enum tv_status make_of_longer(const struct tv_html_part *part, size_t step,
+/* Slices, and nothing else. */
+static size_t count_slices(const struct ladder *ladder)
+{
+    return ladder->many - ladder->few;
+}
+
+static void set_slices(const struct ladder *ladder, size_t n, struct place *place)
+{
+    set_least(ladder, place);
+    place->length -= n;
+}
+
+/* Instants and arrows. */
+static size_t count_instants(const struct ladder *ladder)
+{
+    return (ladder->instants ? TV_EVENT_SHARES : 0) + (ladder->says ? 1 : 0);
+}
+
+static void set_instants(const struct ladder *ladder, size_t n, struct place *place)
+{
+    set_least(ladder, place);
+    place->length = ladder->few;
+    place->limit.instants = ladder->instants ? (uint32_t)n : TV_EVENT_SHARES;
+    place->limited = place->limit.instants < TV_EVENT_SHARES;
+}
+
+/* What events say, and all that the files hold. */
+static size_t count_said(const struct ladder *ladder)
+{
+    return ladder->says ? (size_t)SAID_STEPS * TV_EVENT_SHARES : 0;
+}
+
+static uint64_t said_bytes(size_t step)
+{
+    return step == 0 ? 0 : (uint64_t)(4 + (step - 1) % 4) << (step - 1) / 4;
+}
+
+static void set_said(const struct ladder *ladder, size_t n, struct place *place)
+{
+    place->length = ladder->few;
+    place->limited = true;
+    place->limit.sure = said_bytes(n / TV_EVENT_SHARES);
+    place->limit.longest = said_bytes(n / TV_EVENT_SHARES + 1);
+    place->limit.share = n % TV_EVENT_SHARES;
+    place->limit.beside = SMALL_BESIDE;
+}
+
+/* The shortest slices; behind the last place is what has all of them, and what stands beside. */
+static size_t count_short(const struct ladder *ladder)
+{
+    return ladder->few - ladder->idle + (ladder->says ? 1 : 0);
+}
+
+static void set_short(const struct ladder *ladder, size_t n, struct place *place)
+{
+    place->length = ladder->few - n;
+    place->limited = ladder->says;
+    place->limit.beside = ladder->says ? SMALL_BESIDE : UINT64_MAX;
+}
+
+/* From the least detail to the most. */
+static const struct stage stages[] = {
+    {count_shares, set_share}, {count_slices, set_slices}, {count_instants, set_instants},
+    {count_said, set_said},    {count_short, set_short},
+};
+
+static size_t count_places(const struct ladder *ladder)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < TV_COUNT(stages); i++)
+        count += stages[i].count(ladder);
+    return count;
+}
+
+static struct place place_at(const struct ladder *ladder, size_t n)
+{
+    struct place place = {
+        .limit = {UINT64_MAX, UINT64_MAX, UINT64_MAX, TV_EVENT_SHARES, TV_EVENT_SHARES}};
+    const struct stage *stage = stages;
+    for (; n >= stage->count(ladder); stage++)
+        n -= stage->count(ladder);
+    stage->set(ladder, n, &place);
+    return place;
+}
+
+/* ---- One of them ---- */
+
+static enum tv_status make_of_longer(struct tv_html_part *part, const char *shortest,
                                      struct tv_html_made *made, struct tv_error *err)
 {
     char text[32];
     struct tv_filter filter;
-    struct tv_html_part longer = *part;
     size_t column;
-    snprintf(text, sizeof text, "dur>=%s", lengths[step]);
+    snprintf(text, sizeof text, "dur>=%s", shortest);
     enum tv_status status = tv_filter_parse(tv_bytes_of(text), &filter, &column, err);
     if (status != TV_OK)
         return status;
     struct tv_trace *filtered = tv_filter_trace(part->trace, &filter);
-    longer.trace = filtered;
-    longer.shortest = lengths[step];
-    status = tv_html_make_part(&longer, made, err);
+    part->trace = filtered;
+    part->shortest = shortest;
+    status = tv_html_make_part(part, made, err);
     tv_trace_free(filtered);
     tv_filter_release(&filter);
     return status;
 }
 
-static void tell_shortest(const char *file, size_t step)
+static enum tv_status make_place(const struct ladder *ladder, const struct tv_html_part *wanted,
+                                 size_t n, struct tv_html_made *made, struct tv_error *err)
 {
-    fprintf(stderr, "%s: note: slices shorter than %s are not in the report\n", file,
-            lengths[step]);
+    struct place place = place_at(ladder, n);
+    struct tv_html_part part = *wanted;
+    char shortest[16];
+    part.smaller = true;
+    part.sliced = ladder->lengths.slices > 0;
+    part.share = place.share;
+    part.limit = place.limited ? &place.limit : NULL;
+    if (place.stripped)
+        part.disguised = part.disguise.strip_args = true;
+    if (place.length == ladder->idle)
+        return tv_html_make_part(&part, made, err);
+    tv_html_length_text(place.length - 1, shortest);
+    return make_of_longer(&part, shortest, made, err);
 }
 
-static const struct ladder by_length = {TV_COUNT(lengths), make_of_longer, tell_shortest};
+/* ---- What is said of it ---- */
 
-/* ---- Its end ---- */
-
-static enum tv_status make_of_beginning(const struct tv_html_part *part, size_t step,
-                                        struct tv_html_made *made, struct tv_error *err)
+static void tell(const struct ladder *ladder, size_t n)
 {
-    struct tv_html_part beginning = *part;
-    beginning.share = TV_HTML_SHARES - 1 - (unsigned)step;
-    return tv_html_make_part(&beginning, made, err);
+    const char *file = ladder->part->settings->files.items[0];
+    struct place place = place_at(ladder, n);
+    if (place.length > ladder->idle) {
+        char shortest[16];
+        tv_html_length_text(place.length - 1, shortest);
+        fprintf(stderr, "%s: note: slices shorter than %s are not in the report\n", file, shortest);
+    }
+    if (place.limit.sure < UINT64_MAX)
+        fprintf(stderr,
+                "%s: note: arguments and snapshots of more than %" PRIu64
+                " bytes are not in the report\n",
+                file, place.limit.share > 0 ? place.limit.longest : place.limit.sure);
+    if (place.limit.instants < TV_EVENT_SHARES)
+        fprintf(stderr, "%s: note: instants and arrows are not in the report, or in part\n", file);
+    if (place.limit.beside < UINT64_MAX)
+        fprintf(stderr, "%s: note: metadata of more than %" PRIu64 " bytes are not in the report\n",
+                file, place.limit.beside);
+    if (place.stripped)
+        fprintf(stderr, "%s: note: arguments, snapshots and metadata are not in the report\n",
+                file);
+    if (place.share > 0)
+        fprintf(stderr, "%s: note: the last %.1f %% of the time are not in the report\n", file,
+                (double)(TV_HTML_SHARES - place.share) / TV_HTML_SHARES * 100);
 }
 
-static void tell_end(const char *file, size_t step)
+/* How small one can be: made again, however large it is. */
+static enum tv_status fail_with_smallest(const struct ladder *ladder, size_t n,
+                                         struct tv_error *err)
 {
-    double part = (double)(step + 1) / TV_HTML_SHARES * 100;
-    fprintf(stderr, "%s: note: the last %.1f %% of the time are not in the report\n", file, part);
+    struct tv_settings any = *ladder->part->settings;
+    struct tv_html_part part = *ladder->part;
+    struct tv_html_made made = {.spool = NULL};
+    any.max_size = TV_ANY_SIZE;
+    part.settings = &any;
+    enum tv_status status = make_place(ladder, &part, n, &made, err);
+    if (status != TV_OK)
+        return status;
+    tv_html_made_release(&made);
+    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                   "--max-size: the smallest part of the trace has %" PRIu64
+                   " bytes, page and engine included; choose with --range or --thread for less",
+                   made.size);
 }
 
-static const struct ladder by_end = {TV_HTML_SHARES - 1, make_of_beginning, tell_end};
-
-/* ---- All of them ---- */
+/* ---- The most that there is room for ---- */
 
 static bool has_arguments(const struct tv_html_part *part)
 {
@@ -105,32 +256,57 @@ static bool has_arguments(const struct tv_html_part *part)
     return any && !(part->disguised && part->disguise.strip_args);
 }
 
-static enum tv_status make_without_arguments(struct tv_html_part *part, struct tv_html_made *made,
-                                             struct tv_error *err)
+static enum tv_status begin(struct ladder *ladder, struct tv_error *err)
 {
-    part->disguised = part->disguise.strip_args = true;
-    enum tv_status status = tv_html_make_part(part, made, err);
-    if (status == TV_OK && !made->spool)
-        status = climb(part, &by_length, made, err);
-    return status;
+    const struct tv_tables *tables = &ladder->part->trace->tables;
+    enum tv_status status =
+        tv_html_look_at_part(ladder->part, tv_html_lengths_add, &ladder->lengths, err);
+    if (status != TV_OK)
+        return status;
+    ladder->says = has_arguments(ladder->part);
+    ladder->instants = ladder->lengths.slices > 0 && tv_rewrite_can(ladder->part->whole) &&
+                       tables->instants.count + tables->flows.count > 0;
+    ladder->idle = tv_html_lengths_idle(&ladder->lengths);
+    ladder->few = tv_html_lengths_telling(&ladder->lengths, MOST_OF_TIME);
+    ladder->many = tv_html_lengths_telling(&ladder->lengths, HALF_OF_TIME);
+    return TV_OK;
+}
+
+static enum tv_status climb(const struct ladder *ladder, struct tv_html_made *made,
+                            struct tv_error *err)
+{
+    size_t low = 0, high = count_places(ladder), least = high;
+    while (low < high) {
+        struct tv_html_made tried = {.spool = NULL};
+        size_t middle = low + (high - low) / 2;
+        enum tv_status status = make_place(ladder, ladder->part, middle, &tried, err);
+        if (status != TV_OK && status != TV_ERR_USAGE)
+            return status;
+        if (status == TV_OK && !tried.spool) {
+            high = least = middle;
+            continue;
+        }
+        low = middle + 1;
+        if (tried.spool) {
+            tv_html_made_release(made);
+            *made = tried;
+            least = middle;
+        }
+    }
+    if (!made->spool)
+        return least < count_places(ladder)
+                   ? fail_with_smallest(ladder, least, err)
+                   : tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                             "--max-size: no part of the trace is smaller than the whole");
+    if (!ladder->part->settings->quiet)
+        tell(ladder, least);
+    return TV_OK;
 }
 
 enum tv_status tv_html_make_smaller(const struct tv_html_part *part, struct tv_html_made *made,
                                     struct tv_error *err)
 {
-    struct tv_html_part smaller = *part;
-    bool strips = has_arguments(part);
-    enum tv_status status = climb(&smaller, &by_length, made, err);
-    if (status == TV_OK && !made->spool && strips)
-        status = make_without_arguments(&smaller, made, err);
-    if (status == TV_OK && !made->spool)
-        status = climb(&smaller, &by_end, made, err);
-    if (status == TV_OK && !made->spool)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                       "--max-size: no part of the trace is that small: page and engine are in it "
-                       "too; choose with --range or --thread");
-    if (status == TV_OK && smaller.disguise.strip_args && strips && !part->settings->quiet)
-        fprintf(stderr, "%s: note: arguments, snapshots and metadata are not in the report\n",
-                part->settings->files.items[0]);
-    return status;
+    struct ladder ladder = {.part = part};
+    enum tv_status status = begin(&ladder, err);
+    return status == TV_OK ? climb(&ladder, made, err) : status;
 }
