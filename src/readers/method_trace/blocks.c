@@ -204,16 +204,26 @@ static void set_start(struct tv_mt_file *file, uint64_t start)
         input->boot_us = (int64_t)us;
 }
 
+/* The file says itself what a survey of all records would find out, but for what blocks continue
+ * from. */
+static bool tells_all(const struct tv_mt_file *file)
+{
+    bool dual = file->version == TV_MT_PACKETS_2;
+    return file->layout == TV_MT_DELTA_B && (file->facts.in_us || file->facts.in_ns) &&
+           (dual || file->facts.clocks == TV_CLOCK_WALL);
+}
+
 enum tv_status tv_mt_blocks_settle(struct tv_mt_file *file, uint64_t start, uint64_t start_ticks,
                                    struct tv_error *err)
 {
-    struct block_survey survey;
+    struct block_survey survey = {0};
     bool single = file->version == TV_MT_PACKETS_1;
     unsigned inferred = 0;
     /* Entries with one time are decoded in the same way whatever clock it is of. */
     file->clocks = single ? TV_CLOCK_WALL : TV_CLOCK_WALL | TV_CLOCK_CPU;
     enum tv_status status = choose_layout(file, err);
-    if (status == TV_OK)
+    file->starts_unknown = status == TV_OK && tells_all(file);
+    if (status == TV_OK && !file->starts_unknown)
         status = survey_blocks(&survey, file, err);
     if (status == TV_OK && single && file->facts.clocks == 0)
         status = tv_mt_survey_clock(file, &inferred, err);
@@ -229,6 +239,15 @@ enum tv_status tv_mt_blocks_settle(struct tv_mt_file *file, uint64_t start, uint
     set_start(file, start);
     tv_mt_header_settle(file, inferred);
     return TV_OK;
+}
+
+enum tv_status tv_mt_blocks_find_starts(struct tv_mt_file *file, struct tv_error *err)
+{
+    struct block_survey survey;
+    if (!file->starts_unknown)
+        return TV_OK;
+    file->starts_unknown = false;
+    return survey_blocks(&survey, file, err);
 }
 
 enum tv_status tv_mt_blocks_settle_dump(struct tv_mt_file *file, struct tv_error *err)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/workers.h"
+#include "readers/method_trace/blocks.h"
 #include "readers/method_trace/part.h"
 #include "readers/method_trace/survey.h"
 #include "readers/method_trace/times.h"
@@ -17,6 +18,7 @@ enum outcome {
     OUTCOME_DONE,
     OUTCOME_UNLISTED, /* look for unlisted ids, begin again */
     OUTCOME_WRAPS,    /* look how the clock wraps, begin again */
+    OUTCOME_ODD,      /* look at the blocks, begin again */
     OUTCOME_SERIAL,   /* begin again with one part */
 };
 
@@ -32,6 +34,18 @@ static bool reads_fast(const struct tv_mt_file *file)
     return file->switch_count == 0 && file->wraps != TV_MT_WRAPS_BY_THREAD &&
            file->wraps != TV_MT_WRAPS_BY_ORDER && file->other_frame == TV_NONE &&
            file->other_thread == TV_NONE;
+}
+
+/* Its blocks are read as if they were in order, by a sink that can begin again when they are not.
+ */
+static bool reads_deltas(const struct tv_mt_file *file, bool writes)
+{
+    return file->layout == TV_MT_DELTA_B && !file->odd && !writes && reads_fast(file);
+}
+
+static bool reads_quickly(const struct tv_mt_file *file, bool writes)
+{
+    return file->layout == TV_MT_FIXED ? reads_fast(file) : reads_deltas(file, writes);
 }
 
 /* ---- Parts ---- */
@@ -94,6 +108,7 @@ static void begin_attempt(struct attempt *attempt, struct tv_mt_file *file, stru
         .thread_count = file->head->thread_count - file->first_thread,
     };
     attempt->delivery.fast = file->layout == TV_MT_FIXED && reads_fast(file);
+    attempt->delivery.deltas = reads_deltas(file, sink->ops->writes);
     if (file->progress->sketch)
         attempt->delivery.sketched =
             tv_alloc(attempt->thread_count, sizeof *attempt->delivery.sketched);
@@ -160,6 +175,8 @@ static enum tv_status run_pass(struct attempt *attempt, unsigned pass, enum outc
             *outcome = OUTCOME_UNLISTED;
         else if (part->stop == TV_MT_STOP_WRAPS && *outcome == OUTCOME_DONE)
             *outcome = OUTCOME_WRAPS;
+        else if (part->stop == TV_MT_STOP_ODD && *outcome == OUTCOME_DONE)
+            *outcome = OUTCOME_ODD;
     }
     return TV_OK;
 }
@@ -177,7 +194,9 @@ static enum outcome judge_span(const struct tv_mt_file *file, const struct tv_mt
     int64_t cpu = earlier->last_cpu - span->first_cpu;
     if (!known && (wall > TV_MT_WRAP_SLACK || cpu > TV_MT_WRAP_SLACK))
         return OUTCOME_WRAPS;
-    return wall > 0 || cpu > 0 ? OUTCOME_SERIAL : OUTCOME_DONE;
+    if (wall <= 0 && cpu <= 0)
+        return OUTCOME_DONE;
+    return file->starts_unknown ? OUTCOME_ODD : OUTCOME_SERIAL;
 }
 
 /* Looks where the parts meet.  `threads` collects each thread's last times. */
@@ -314,6 +333,12 @@ static enum tv_status find_ids(struct tv_mt_file *file, struct tv_error *err)
     return file->scanned ? TV_OK : tv_mt_survey_ids(file, err);
 }
 
+/* Of blocks that are read plainly. */
+static enum tv_status find_starts(struct tv_mt_file *file, bool writes, struct tv_error *err)
+{
+    return reads_quickly(file, writes) ? TV_OK : tv_mt_blocks_find_starts(file, err);
+}
+
 /* What must be known before the first attempt. */
 static enum tv_status look_ahead(struct tv_mt_file *file, bool writes, bool at_once,
                                  struct tv_error *err)
@@ -321,21 +346,40 @@ static enum tv_status look_ahead(struct tv_mt_file *file, bool writes, bool at_o
     bool fixed = file->layout == TV_MT_FIXED;
     bool long_enough = !at_once && tv_mt_input(file)->elapsed_ns / 1000 >= TV_MT_WRAP;
     bool plain = (writes && !at_once) || !reads_fast(file);
+    enum tv_status status = find_starts(file, writes, err);
     /* No sink that writes asks for it. */
-    enum tv_status status = at_once ? TV_OK : tv_mt_survey_sampling(file, err);
+    if (status == TV_OK && !at_once)
+        status = tv_mt_survey_sampling(file, err);
     if (status == TV_OK && plain)
         status = walk_rest(file, err);
     if (status == TV_OK && fixed && (plain || long_enough))
         status = tv_mt_survey_wraps(file, err);
-    if (status == TV_OK && (plain || !fixed || !reads_fast(file)))
+    if (status == TV_OK && (plain || !reads_quickly(file, writes)))
         status = find_ids(file, err);
     return status;
+}
+
+/* Read from another start, blocks may be those of a sampled trace, or no longer. */
+static enum tv_status learn_starts(struct tv_mt_file *file, struct tv_error *err)
+{
+    enum tv_status status = tv_mt_blocks_find_starts(file, err);
+    return status == TV_OK ? tv_mt_survey_sampling(file, err) : status;
+}
+
+/* A block without a whole record may be of a thread that no record is of. */
+static void note_odd(struct tv_mt_file *file, enum outcome outcome)
+{
+    file->odd |= outcome == OUTCOME_ODD || (outcome == OUTCOME_UNLISTED && file->scanned);
 }
 
 /* Finds out what the attempt lacked. */
 static enum tv_status learn(struct tv_mt_file *file, enum outcome outcome, unsigned *parts,
                             struct tv_error *err)
 {
+    bool stopped = outcome == OUTCOME_UNLISTED || outcome == OUTCOME_ODD;
+    if (file->starts_unknown && stopped)
+        return learn_starts(file, err);
+    note_odd(file, outcome);
     tv_mt_end_open(file);
     enum tv_status status = walk_rest(file, err);
     if (outcome == OUTCOME_SERIAL)
@@ -345,7 +389,7 @@ static enum tv_status learn(struct tv_mt_file *file, enum outcome outcome, unsig
         status = tv_mt_survey_wraps(file, err);
     if (!reads_fast(file))
         *parts = 1;
-    if (status == TV_OK && (outcome == OUTCOME_UNLISTED || !reads_fast(file)))
+    if (status == TV_OK && (stopped || !reads_fast(file)))
         status = find_ids(file, err);
     return status;
 }

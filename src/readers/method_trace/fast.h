@@ -48,6 +48,7 @@ enum tv_mt_stop {
     TV_MT_SKIP,          /* the next record has an undefined action: it is to be skipped */
     TV_MT_STOP_UNLISTED, /* an id is not listed */
     TV_MT_STOP_WRAPS,    /* a step back in time that may be a wrap */
+    TV_MT_STOP_ODD,      /* a block is not in order, as it was read (deltas.h) */
 };
 
 struct tv_mt_fast {

@@ -95,6 +95,10 @@ struct tv_mt_file {
     bool open;    /* the last unit goes on to that end, which was not seen: its size is too large */
     bool cut;     /* the last unit ends with the file, not where it says */
     bool scanned; /* unlisted ids are in the head */
+    /* Delta: what blocks continue from was not looked for.  Each begins from zeros, and one that
+     * is not in order then (deltas.h) says that it must be. */
+    bool starts_unknown;
+    bool odd; /* delta: and some are not in order wherever they begin */
     enum tv_mt_wraps wraps;
     int64_t *latest_start; /* by thread - first_thread: no first record lies after it; or NULL */
     struct tv_mt_facts facts;

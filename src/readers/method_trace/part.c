@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "model/sketch.h"
+#include "readers/method_trace/deltas.h"
 #include "readers/method_trace/records.h"
 #include "readers/method_trace/times.h"
 
@@ -76,7 +77,7 @@ static void sketch(const struct tv_mt_delivery *delivery, const struct tv_batch 
 static bool may_wrap(const struct tv_mt_part *part, const struct tv_batch *batch)
 {
     const struct tv_mt_delivery *delivery = part->delivery;
-    if (!delivery->writes || delivery->file->wraps != TV_MT_WRAPS_UNKNOWN)
+    if (!delivery->fast || !delivery->writes || delivery->file->wraps != TV_MT_WRAPS_UNKNOWN)
         return false;
     int64_t last = part->has_events ? part->last_wall : 0;
     for (size_t i = 0; i < batch->count; i++) {
@@ -256,6 +257,93 @@ static enum tv_status read_fast(struct tv_mt_part *part)
     return status;
 }
 
+/* ---- Delta-coded entries, fast ---- */
+
+/* Takes whole records from the block's bytes at `offset`, or stops the part. Returns how many. */
+static uint64_t take_deltas(struct tv_mt_part *part, struct tv_mt_deltas *deltas,
+                            struct pending *pending, struct tv_mt_deltas_left *left,
+                            uint64_t offset)
+{
+    struct tv_batch *batch = &pending->batch;
+    uint64_t taken = 0;
+    size_t got;
+    do {
+        if (!begin_batch(part, pending, offset))
+            return taken;
+        const uint8_t *start = left->bytes.data;
+        uint32_t distance = (uint32_t)(offset - batch->offset), *offsets;
+        offsets = pending->offsets + batch->count;
+        got = tv_mt_deltas_take(deltas, left, TV_BATCH_EVENTS - batch->count,
+                                pending->events + batch->count, offsets);
+        for (size_t i = 0; i < got; i++)
+            offsets[i] += distance;
+        batch->count += got;
+        taken += got;
+        offset += (uint64_t)(left->bytes.data - start);
+    } while (got > 0 && deltas->stop == TV_MT_GO_ON);
+    part->stop = deltas->stop;
+    return taken;
+}
+
+static enum tv_status read_deltas_unit(struct tv_mt_part *part, struct tv_mt_deltas *deltas,
+                                       struct pending *pending, struct tv_window *window,
+                                       const struct tv_mt_unit *unit)
+{
+    uint64_t from = unit->offset, to = unit->offset + unit->size;
+    while (from < to && part->stop == TV_MT_GO_ON && !others_stopped(part)) {
+        struct tv_mt_deltas_left left;
+        size_t least =
+            to - from < TV_MT_LONGEST_DELTAS ? (size_t)(to - from) : TV_MT_LONGEST_DELTAS;
+        enum tv_status status = tv_window_at(window, from, least, &left.bytes, &part->error);
+        if (status != TV_OK)
+            return status;
+        left.all = left.bytes.length >= to - from;
+        if (left.all)
+            left.bytes.length = (size_t)(to - from);
+        if (left.bytes.length < least) { /* the file has become shorter */
+            part->stop = TV_MT_STOP_ODD;
+            return TV_OK;
+        }
+        size_t length = left.bytes.length;
+        uint64_t count = take_deltas(part, deltas, pending, &left, from);
+        uint64_t size = length - left.bytes.length;
+        from += size;
+        status = tv_mt_records_pass(part->delivery->file, size, count, &part->error);
+        if (status != TV_OK)
+            return status;
+    }
+    return TV_OK;
+}
+
+/* Parts consist of whole units. */
+static enum tv_status read_deltas(struct tv_mt_part *part)
+{
+    struct tv_mt_file *file = part->delivery->file;
+    struct tv_mt_deltas deltas;
+    struct tv_window window;
+    enum tv_status status = TV_OK;
+    struct pending *pending = tv_alloc(1, sizeof *pending);
+    pending->batch.events = pending->events;
+    pending->batch.offsets = pending->offsets;
+    tv_mt_deltas_init(&deltas, file, part->spans);
+    tv_window_init(&window, file->source);
+
+    for (size_t unit = part->start.unit;
+         unit < part->end.unit && status == TV_OK && part->stop == TV_MT_GO_ON; unit++) {
+        tv_mt_deltas_seek(&deltas, unit);
+        part->stop = deltas.stop;
+        if (part->stop == TV_MT_GO_ON)
+            status = read_deltas_unit(part, &deltas, pending, &window, &file->units[unit]);
+    }
+    if (status == TV_OK && part->stop == TV_MT_GO_ON)
+        flush(part, pending);
+
+    part->unrolls = deltas.unrolls;
+    tv_window_release(&window);
+    tv_free(pending);
+    return status;
+}
+
 /* ---- Any records, plainly ---- */
 
 /* How far a part that reads plainly is. */
@@ -377,7 +465,10 @@ static enum tv_status read_plain(struct tv_mt_part *part)
 
 void tv_mt_part_read(struct tv_mt_part *part)
 {
-    part->status = part->delivery->fast ? read_fast(part) : read_plain(part);
+    const struct tv_mt_delivery *delivery = part->delivery;
+    part->status = delivery->fast     ? read_fast(part)
+                   : delivery->deltas ? read_deltas(part)
+                                      : read_plain(part);
     if (part->status != TV_OK || part->stop != TV_MT_GO_ON)
         atomic_store_explicit(&part->delivery->stop, true, memory_order_relaxed);
 }

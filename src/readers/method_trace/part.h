@@ -21,7 +21,8 @@ struct tv_mt_delivery {
     struct tv_mt_frames frames;
     unsigned part_count;
     unsigned pass;
-    bool fast; /* mt_fast can read it */
+    bool fast;   /* mt_fast can read it */
+    bool deltas; /* mt_deltas can */
     /* A sink that writes has had so many events already, and times that may have to be unwrapped
      * are not for it. */
     uint64_t had;
