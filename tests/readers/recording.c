@@ -84,9 +84,11 @@ struct recording *recording_read(struct tv_source *source, unsigned parts, const
     struct tv_read_options options = {.parts = parts, .part_starts = starts};
     if (style == RECORDING_AT_ONCE)
         options.ahead = TV_AHEAD_LISTED;
+    if (style == RECORDING_AT_LAST)
+        options.ahead = TV_AHEAD_ALL;
     recording->ops = (struct tv_sink_ops){
         .passes = style == RECORDING_TWO_PASS ? 2 : 1,
-        .writes = style == RECORDING_WRITES || style == RECORDING_AT_ONCE,
+        .writes = style >= RECORDING_WRITES && style <= RECORDING_AT_LAST,
         .begin = begin,
         .take = take,
         .splice = splice,

@@ -34,6 +34,7 @@ enum recording_style {
     RECORDING_PLAIN,
     RECORDING_WRITES,   /* a sink that cannot start afresh */
     RECORDING_AT_ONCE,  /* the same, with a head of what is listed */
+    RECORDING_AT_LAST,  /* the same, when all was looked over */
     RECORDING_TWO_PASS, /* a sink that wants everything twice */
 };
 

@@ -69,7 +69,7 @@ static void writes_each_version(void **state)
         tv_out_init_memory(&out);
         assert_int_equal(tv_trace_file_write(&out, trace,
                                              &(struct tv_trace_file_options){
-                                                 (enum tv_trace_target)target, false, NULL, false},
+                                                 .target = (enum tv_trace_target)target},
                                              &losses, NULL),
                          TV_OK);
         const uint8_t *at = find_records(&out);
@@ -99,11 +99,10 @@ static void announces_names(void **state)
     bool threads[256] = {false}, methods[256] = {false};
     size_t at = TV_MT_HEADER_SIZE, records = 0;
     tv_out_init_memory(&out);
-    assert_int_equal(
-        tv_trace_file_write(&out, trace,
-                            &(struct tv_trace_file_options){TV_TRACE_STREAM_2, false, NULL, false},
-                            &losses, NULL),
-        TV_OK);
+    assert_int_equal(tv_trace_file_write(
+                         &out, trace, &(struct tv_trace_file_options){.target = TV_TRACE_STREAM_2},
+                         &losses, NULL),
+                     TV_OK);
     assert_int_equal(tv_mt_get_header(out.buffer).version, 0xF3);
     assert_int_equal(tv_mt_get_header(out.buffer).record_size, 14);
     for (;;) {
@@ -144,29 +143,26 @@ static void renumbers_threads(void **state)
     trace->head->threads[0].id = 70000; /* too large for any version */
     trace->head->threads[1].id = 300;   /* for one byte */
     tv_out_init_memory(&out);
-    assert_int_equal(
-        tv_trace_file_write(&out, trace,
-                            &(struct tv_trace_file_options){TV_TRACE_V2, false, NULL, false},
-                            &losses, &err),
-        TV_OK);
+    assert_int_equal(tv_trace_file_write(&out, trace,
+                                         &(struct tv_trace_file_options){.target = TV_TRACE_V2},
+                                         &losses, &err),
+                     TV_OK);
     assert_int_equal(losses.renumbered, 1);
     assert_int_equal(read_record(find_records(&out), TV_TRACE_V2).thread, 1);
     out.length = 0;
-    assert_int_equal(
-        tv_trace_file_write(&out, trace,
-                            &(struct tv_trace_file_options){TV_TRACE_V1, false, NULL, false},
-                            &losses, &err),
-        TV_OK);
+    assert_int_equal(tv_trace_file_write(&out, trace,
+                                         &(struct tv_trace_file_options){.target = TV_TRACE_V1},
+                                         &losses, &err),
+                     TV_OK);
     assert_int_equal(losses.renumbered, 2);
 
     for (uint32_t i = 0; i < 255; i++)
         tv_head_add_thread(trace->head, &(struct tv_thread){.id = 1000 + i});
     out.length = 0;
-    assert_int_equal(
-        tv_trace_file_write(&out, trace,
-                            &(struct tv_trace_file_options){TV_TRACE_V1, false, NULL, false},
-                            &losses, &err),
-        TV_ERR_LIMIT);
+    assert_int_equal(tv_trace_file_write(&out, trace,
+                                         &(struct tv_trace_file_options){.target = TV_TRACE_V1},
+                                         &losses, &err),
+                     TV_ERR_LIMIT);
     assert_int_equal(out.length, 0);
     tv_out_release(&out);
     tv_trace_free(trace);
