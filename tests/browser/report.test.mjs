@@ -362,6 +362,45 @@ test('saved from the viewer it is what the command writes', { skip }, async () =
   assert.ok(readFileSync(part.path).equals(theirs));
 });
 
+/** Where an element is cut off: beyond the window, or its text beyond itself. */
+const cutOff = (locator) =>
+  locator.evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const inside = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+    if (!inside || right - left < 1 || bottom - top < 1) return 'outside of the window';
+    const fits = [element, element.parentElement].every(
+      (box) => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight,
+    );
+    return fits ? '' : 'does not fit';
+  });
+
+test('what a report leaves out is in view in full, however narrow', { skip }, async () => {
+  const short = report('--range', '50ms:', example());
+  const long = report('--range', '50ms:200ms', '--hash-names', '--strip-args', example());
+  for (const file of [short, long]) {
+    const { page, close } = await openReport(file);
+    await ready(page);
+    const notice = page.locator('.readout .notice');
+    for (const width of [400, 700, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.keyboard.press('Escape');
+      await until(() => notice.innerText(), '', 'the notice has gone');
+      const button = page.getByRole('button', { name: 'A part of the trace' });
+      const box = await button.boundingBox();
+      assert.ok(box.x >= 0 && box.x + box.width <= width, `the button at ${width}`);
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await until(
+        () => notice.innerText(),
+        (text) => /^This is a part/.test(text),
+        'the notice',
+      );
+      assert.equal(await cutOff(notice), '', `at ${width}`);
+    }
+    await close();
+  }
+});
+
 test('a report does not make reports, and says which part it is', { skip }, async () => {
   const { page, others, close } = await openReport(report('--range', '50ms:200ms', example()));
   await ready(page);
@@ -372,10 +411,7 @@ test('a report does not make reports, and says which part it is', { skip }, asyn
   assert.equal(await saveReport(page), null);
   // Keys take the notice away; this stays, and the tab "info" has all of it.
   await page.keyboard.press('Escape');
-  await page
-    .locator('.top .facts')
-    .getByText('This is a part of the trace', { exact: true })
-    .waitFor();
+  await page.getByRole('button', { name: 'A part of the trace' }).waitFor();
   assert.match(
     await page.locator('.top .facts').getAttribute('title'),
     /\d+ of \d+ slices are in it/,

@@ -103,9 +103,10 @@ export interface TopActions {
   home: string | null;
 }
 
-/** What each note begins with: "This is a part of the trace; from ..." says that it is one. */
-function noteWords(facts: TraceFacts): string[] {
-  return (facts.notes ?? []).map((note) => note.replace(/[.;]( .*)?$/s, ''));
+/** What kind of notes there are, in a word or two; a click tells them in full. */
+function noteWords(notes: readonly string[]): string {
+  if (notes.some((note) => note.startsWith('This is a part'))) return 'A part of the trace';
+  return notes.some((note) => note.startsWith('Hashes stand')) ? 'Names are hashes' : 'Notes';
 }
 
 export class TopBar {
@@ -137,7 +138,6 @@ export class TopBar {
       facts.title = [words.join(', '), ...(viewer.facts.notes ?? [])].join('\n');
       fill(
         facts,
-        ...noteWords(viewer.facts).map((words) => h('span', { class: 'sampled' }, words)),
         ...words.map((word) => h('span', null, word)),
         sampled && h('span', { class: 'sampled' }, sampled),
       );
@@ -151,6 +151,7 @@ export class TopBar {
       h('h1', { class: 'file', title: viewer.facts.files.join(', ') }, this.name()),
       actions.home !== null &&
         h('a', { class: 'home link', attrs: { href: actions.home } }, 'About this trace'),
+      this.notes(),
       facts,
       h('span', { class: 'grow' }),
       this.clockSwitch(),
@@ -179,6 +180,25 @@ export class TopBar {
     const more = this.v.files.inputs.length - 1;
     const name = fileName(this.v.viewer.facts.name);
     return more > 0 ? `${name} and ${more} more` : name;
+  }
+
+  /** That the trace is not all of it, or not as it was, is in view at every width. */
+  private notes(): HTMLElement | null {
+    const { viewer } = this.v;
+    const { notes = [] } = viewer.facts;
+    if (notes.length === 0) return null;
+    const words = noteWords(notes);
+    return h(
+      'button',
+      {
+        class: 'text-button warning about-notes',
+        title: notes.join('\n'),
+        attrs: { type: 'button', 'aria-label': words },
+        on: { click: () => viewer.say(notes.join(' ')) },
+      },
+      icon('warning'),
+      h('span', null, words),
+    );
   }
 
   private clockSwitch(): HTMLElement | null {

@@ -13,6 +13,9 @@ import type { Views } from '../context';
 import { inWords, wordsFor } from '../../model/words';
 import { swatch } from '../swatch';
 
+/** A notice of more letters than this hardly fits beside what else is told. */
+const LONG = 100;
+
 /** Keys in brackets. */
 const LINE_HINT = [
   'drag selects a range  ',
@@ -52,8 +55,11 @@ export class Readout {
     effect(() => {
       const { text = '', wrong = false } = v.viewer.notice.get() ?? {};
       setText(notice, text);
-      // The line may be too short for it.
+      // The line may be too short for it; what is long has as many lines as it needs, and so has
+      // what a report says of itself.
       notice.title = text;
+      const about = v.viewer.facts.notes?.join(' ') ?? '';
+      this.element.classList.toggle('long', text.length > LONG || (text !== '' && text === about));
       notice.classList.toggle('wrong', wrong);
     });
   }
