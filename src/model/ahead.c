@@ -49,7 +49,7 @@ static size_t hash_entries(struct tv_ahead *ahead, const struct tv_walk *walk,
             frame = ahead->fold[frame];
         uint32_t hash = tv_path_hash(thread->hashes[thread->depth], frame);
         thread->hashes[thread->depth + 1] = hash;
-        TV_PREFETCH(&paths->places[hash & paths->mask & -entry]);
+        TV_PREFETCH(&paths->places[hash & paths->mask & -(size_t)entry]);
         ahead->nodes[count] = hash;
         count += entry;
         uint32_t depth = thread->depth + 2 * entry;
