@@ -147,10 +147,10 @@ test('a size is kept, and what was left out for it is said', { skip }, async () 
   const { page, others, close } = await openReport(files[2]);
   await ready(page);
   const words = await page
-    .getByText(/without slices shorter than \d+[um]s, so that it is no larger/)
+    .getByText(/without slices shorter than [\d.]+[um]s, so that it is no larger/)
     .first()
     .innerText();
-  const [, length] = /shorter than (\w+),/.exec(words);
+  const [, length] = /shorter than ([\w.]+),/.exec(words);
   const ours = await exported(page, 'tab=profile', 'profile');
   const theirs = json('profile', '--format', 'json', '--filter', `dur>=${length}`, example());
   const figures = (m) =>
