@@ -33,6 +33,7 @@ struct tv_dump {
     struct tv_full_names names;
     struct dump_thread *threads;
     uint32_t thread_count;
+    uint32_t listed; /* of the head's threads, when the list was written */
     uint32_t input;
     int64_t tick;
     bool cpu;
@@ -57,34 +58,36 @@ static int compare_ids(const void *left, const void *right)
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* The input's threads by their ids, which is the order of dmtracedump. */
-static void write_threads(struct tv_dump *dump, uint32_t input)
+/* The input's threads that are not listed yet, by their ids, which is the order of dmtracedump. */
+static void write_threads(struct tv_dump *dump, const char *more)
 {
     const struct tv_head *head = dump->head;
     uint64_t(*sorted)[2] = tv_alloc(head->thread_count, sizeof *sorted);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < head->thread_count; i++) {
-        if (head->threads[i].input != input)
+    for (uint32_t i = dump->listed; i < head->thread_count; i++) {
+        if (head->threads[i].input != dump->input)
             continue;
         sorted[count][0] = head->threads[i].id;
         sorted[count++][1] = i;
     }
     qsort(sorted, count, sizeof *sorted, compare_ids);
-    tv_out_format(dump->out, "Threads (%u):\n", count);
+    tv_out_format(dump->out, "Threads (%u%s):\n", count, more);
     for (uint32_t i = 0; i < count; i++) {
         tv_out_format(dump->out, "%2llu ", (unsigned long long)sorted[i][0]);
         tv_names_thread(dump->out, head, (uint32_t)sorted[i][1]);
         tv_out_char(dump->out, '\n');
     }
+    dump->listed = head->thread_count;
     tv_free(sorted);
 }
 
-static void write_head(struct tv_dump *dump, uint32_t input)
+static void write_head(struct tv_dump *dump)
 {
     tv_out_text(dump->out, "VERSION: ");
-    tv_names_line(dump->out, tv_head_text(dump->head, dump->head->inputs[input].version));
+    tv_names_line(dump->out, tv_head_text(dump->head, dump->head->inputs[dump->input].version));
     tv_out_char(dump->out, '\n');
-    write_threads(dump, input);
+    dump->listed = 0;
+    write_threads(dump, "");
     tv_out_text(dump->out, "Trace (threadID action usecs class.method signature):\n");
 }
 
@@ -135,7 +138,7 @@ static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, un
                 (dump->options.clock == TV_DUMP_FIRST && (in->clocks & TV_CLOCK_CPU));
     add_threads(dump);
     if (!dump->mute)
-        write_head(dump, input);
+        write_head(dump);
 }
 
 /* Takes the call that ends off the stack, with those above it whose exits are missing. Its frame.
@@ -221,9 +224,13 @@ static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
     return TV_SPLICE_DONE;
 }
 
+/* Threads that nobody knew of when the list was written have their names behind the events. */
 static void end(struct tv_sink *sink)
 {
-    release_input((struct tv_dump *)sink);
+    struct tv_dump *dump = (struct tv_dump *)sink;
+    if (!dump->mute && dump->head->thread_count > dump->listed)
+        write_threads(dump, " more");
+    release_input(dump);
 }
 
 static const struct tv_sink_ops ops = {

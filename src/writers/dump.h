@@ -11,7 +11,8 @@
  *
  * The dots show the depth, from two at the thread's first event; below none stands a '-' instead of
  * the blank.  The list has the threads that are known when the first event comes: of long inputs
- * those that the input lists, of streaming ones by its beginning.
+ * those that the input lists, of streaming ones by its beginning.  Others stand behind the last
+ * event, as "Threads (1 more):".
  */
 #ifndef TV_WRITERS_DUMP_H
 #define TV_WRITERS_DUMP_H
