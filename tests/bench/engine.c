@@ -28,6 +28,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/workers.h"
 #include "model/builder.h"
 #include "readers/reader.h"
@@ -36,6 +37,7 @@
 #define SCREEN_ROWS 60u
 #define SCREEN_PIXELS 1920
 #define SEARCHES 20
+#define MOST_JOBS 64u
 
 static double now(void)
 {
@@ -265,11 +267,13 @@ static double peak_bytes(void)
 /* FILE [--jobs N] [--filters]; false: something else. */
 static bool read_words(char **words, unsigned *jobs, bool *filters)
 {
+    uint64_t number;
     for (; *words; words++) {
         if (strcmp(*words, "--filters") == 0)
             *filters = true;
-        else if (strcmp(*words, "--jobs") == 0 && words[1])
-            *jobs = (unsigned)strtoul(*++words, NULL, 10);
+        else if (strcmp(*words, "--jobs") == 0 && words[1] &&
+                 tv_parse_u64(tv_bytes_of(*++words), &number) && number <= MOST_JOBS)
+            *jobs = (unsigned)number;
         else
             return false;
     }

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/number.h"
 #include "random_text.h"
 
 #define CPUS 8u
@@ -279,14 +281,15 @@ static void put_head(struct generator *g)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "html") != 0)) {
+    uint64_t limit;
+    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "html") != 0) ||
+        !tv_parse_u64(tv_bytes_of(argv[2]), &limit)) {
         fprintf(stderr, "usage: generate-ftrace OUTPUT BYTES [html]\n");
         return 2;
     }
     struct generator *g = calloc(1, sizeof *g);
     if (!g)
         fail("no memory");
-    uint64_t limit = strtoull(argv[2], NULL, 10);
     g->time = 73214000000;
     g->next_id = 1;
     g->html = argc == 4;

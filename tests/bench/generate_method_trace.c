@@ -12,6 +12,9 @@
  */
 #include "packets.h"
 
+#include "base/bytes.h"
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -487,16 +490,18 @@ static _Noreturn void print_usage(void)
 
 static void read_option(struct options *options, const char *name, const char *value)
 {
-    uint64_t number = strtoull(value, NULL, 10);
+    uint64_t number;
 
-    if (!strcmp(name, "--seed"))
+    if (!strcmp(name, "--version") && !strcmp(value, "f3"))
+        options->version = TV_MT_V3 | TV_MT_STREAMING;
+    else if (!tv_parse_u64(tv_bytes_of(value), &number))
+        print_usage();
+    else if (!strcmp(name, "--seed"))
         options->seed = number;
     else if (!strcmp(name, "--threads") && number >= 1 && number <= MAX_THREADS)
         options->threads = (uint32_t)number;
     else if (!strcmp(name, "--methods") && number >= 1 && number <= MAX_METHODS)
         options->methods = (uint32_t)number;
-    else if (!strcmp(name, "--version") && !strcmp(value, "f3"))
-        options->version = TV_MT_V3 | TV_MT_STREAMING;
     else if (!strcmp(name, "--version") && number == TV_MT_PACKETS_2)
         options->version = TV_MT_PACKETS_2;
     else if (!strcmp(name, "--version") && number >= 1 && number <= 3)
@@ -509,10 +514,9 @@ static struct options read_options(int count, char **arguments)
 {
     struct options options = {.seed = 42, .threads = 20, .methods = 5000, .version = TV_MT_V3};
 
-    if (count < 3 || count % 2 == 0)
+    if (count < 3 || count % 2 == 0 || !tv_parse_u64(tv_bytes_of(arguments[2]), &options.records))
         print_usage();
     options.output = arguments[1];
-    options.records = strtoull(arguments[2], NULL, 10);
     for (int i = 3; i < count; i += 2)
         read_option(&options, arguments[i], arguments[i + 1]);
     return options;

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/number.h"
 #include "random_text.h"
 #include "trace_event_styles.h"
 
@@ -293,14 +295,16 @@ int main(int argc, char **argv)
     } styles[] = {{"chrome", write_chrome}, {"pytorch", write_pytorch}, {"bazel", write_bazel}};
     static struct random_text text;
     size_t style = 0;
+    uint64_t limit;
     while (argc == 4 && style < COUNT(styles) && strcmp(argv[3], styles[style].name) != 0)
         style++;
-    if (argc < 3 || argc > 4 || style == COUNT(styles)) {
+    if (argc < 3 || argc > 4 || style == COUNT(styles) ||
+        !tv_parse_u64(tv_bytes_of(argv[2]), &limit)) {
         fprintf(stderr, "usage: generate-trace-event OUTPUT BYTES [chrome|pytorch|bazel]\n");
         return 2;
     }
     text_open(&text, argv[1], SEED);
-    uint64_t events = styles[style].write(&text, strtoull(argv[2], NULL, 10));
+    uint64_t events = styles[style].write(&text, limit);
     text_close(&text);
     printf("%" PRIu64 " bytes, %" PRIu64 " events\n", text.written, events);
     return 0;

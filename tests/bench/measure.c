@@ -27,11 +27,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/number.h"
+
 #define PAGE_SIZE 4096u
 
 struct options {
-    int cpus;
-    uint64_t touch;
+    uint64_t cpus, touch;
     const char *output;
     char **command;
 };
@@ -55,7 +57,7 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
-static void keep_to_cpus(int count)
+static void keep_to_cpus(uint64_t count)
 {
     cpu_set_t allowed;
     cpu_set_t chosen;
@@ -105,13 +107,13 @@ static struct options read_options(int count, char **arguments)
     int i = 1;
 
     for (; i + 1 < count && arguments[i][0] == '-'; i += 2) {
-        if (!strcmp(arguments[i], "--cpus"))
-            options.cpus = (int)strtol(arguments[i + 1], NULL, 10);
-        else if (!strcmp(arguments[i], "--touch"))
-            options.touch = strtoull(arguments[i + 1], NULL, 10);
-        else if (!strcmp(arguments[i], "--output"))
-            options.output = arguments[i + 1];
-        else
+        const char *name = arguments[i], *value = arguments[i + 1];
+        uint64_t *number = !strcmp(name, "--cpus")    ? &options.cpus
+                           : !strcmp(name, "--touch") ? &options.touch
+                                                      : NULL;
+        if (!strcmp(name, "--output"))
+            options.output = value;
+        else if (!number || !tv_parse_u64(tv_bytes_of(value), number))
             break;
     }
     options.command = arguments + i;
