@@ -8,9 +8,9 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "model/head.h"
 #include "readers/foreign.h"
 #include "readers/reader.h"
-#include "unpack/html.h"
 #include "unpack/unpack.h"
 
 /* A container inside a container inside a container is as far as it goes. */
@@ -110,6 +110,14 @@ enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **sour
     return tv_inputs_open_plain(files.first, source, err);
 }
 
+/* What waits to be looked at: in a small stack, so that nesting costs no recursion. */
+struct pending {
+    struct tv_source *source;
+    unsigned nesting;
+    uint32_t machine; /* TV_NONE: one of its own */
+    tv_ns offset;
+};
+
 static void add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
 {
     inputs->rows =
@@ -136,7 +144,7 @@ static bool are_halves(const char *key, const char *data)
 }
 
 /* The two halves of a split trace become one, in the key's place. */
-static void join_halves(struct tv_given *members, size_t *count)
+static void join_halves(struct pending *members, size_t *count)
 {
     for (size_t i = 0; i < *count; i++) {
         const char *key = tv_source_name(members[i].source);
@@ -195,13 +203,6 @@ static struct tv_source *watch(struct tv_source *source, struct tv_progress *pro
     return tv_source_from_reads(&reads, *watched, size, tv_source_name(source));
 }
 
-/* What waits to be looked at: a small stack, so that nesting costs no recursion. */
-struct pending {
-    struct tv_source *source;
-    unsigned nesting;
-    uint32_t machine; /* TV_NONE: one of its own */
-};
-
 struct unpacked {
     const char *name;
     bool quiet, remarked;
@@ -240,15 +241,45 @@ static uint64_t left_of_ceiling(const struct tv_inputs *inputs)
 
 /* A pipe that failed is no container that ends early. */
 static enum tv_status unpack_whole(struct tv_source *packed, const struct tv_unpack_question *asked,
-                                   struct tv_source **members, size_t *count, bool *cut_off,
+                                   struct tv_unpacked *members, size_t *count, bool *cut_off,
                                    struct tv_error *err)
 {
     enum tv_status status = tv_unpack(packed, asked, members, count, cut_off, err);
     if (status != TV_OK || tv_source_check(packed, err) == TV_OK)
         return status;
     while (*count > 0)
-        tv_source_free(members[--*count]);
+        tv_source_free(members[--*count].source);
     return err->status;
+}
+
+/* Moved by what is next and by what is in it. */
+static tv_ns add_offsets(tv_ns outer, tv_ns inner)
+{
+    tv_ns sum = outer + inner; /* each at most TV_MOVE_MAX */
+    return sum > TV_MOVE_MAX ? TV_MOVE_MAX : sum < -TV_MOVE_MAX ? -TV_MOVE_MAX : sum;
+}
+
+/* Puts what was in the container upon the stack.  Machines of a page are new ones, but for those
+ * of a page in a page. */
+static void push_members(struct tv_inputs *inputs, const struct pending *container,
+                         const struct tv_unpacked *members, size_t count, struct pending *stack,
+                         size_t *depth)
+{
+    struct pending joined[TV_UNPACK_MEMBERS];
+    uint32_t machines = inputs->machine_count;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t machine = container->machine;
+        if (machine == TV_NONE && members[i].machine != TV_NONE)
+            machine = machines + members[i].machine;
+        if (machine != TV_NONE && machine >= inputs->machine_count)
+            inputs->machine_count = machine + 1;
+        joined[i] = (struct pending){members[i].source, container->nesting + 1, machine,
+                                     add_offsets(container->offset, members[i].offset)};
+        inputs->unpacked += tv_source_size(members[i].source);
+    }
+    join_halves(joined, &count);
+    while (count-- > 0)
+        stack[(*depth)++] = joined[count];
 }
 
 /* Takes the packed source over. */
@@ -257,8 +288,7 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
 {
     struct watched *watched;
     struct tv_source *packed = watch(next->source, inputs->progress, &watched);
-    struct tv_source *members[TV_UNPACK_MEMBERS];
-    struct tv_given joined[TV_UNPACK_MEMBERS];
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
     struct unpacked unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
     struct tv_unpack_question question = {is_wanted, &unpacked, left_of_ceiling(inputs), say};
     size_t count = 0;
@@ -281,17 +311,9 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
                 "read\n",
                 tv_source_name(packed));
     tv_source_free(packed);
-    if (status != TV_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        joined[i] = (struct tv_given){members[i], 0};
-        inputs->unpacked += tv_source_size(members[i]);
-    }
-    join_halves(joined, &count);
-    while (count-- > 0)
-        stack[(*depth)++] =
-            (struct pending){joined[count].source, next->nesting + 1, next->machine};
-    return TV_OK;
+    if (status == TV_OK)
+        push_members(inputs, next, members, count, stack, depth);
+    return status;
 }
 
 /* Whether a file that begins so is a container rather than a trace. */
@@ -322,14 +344,14 @@ enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
-/* Adds a source, or the traces inside it when it is a container. */
-static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_given *given,
+/* Adds a file, or the traces inside it when it is a container. */
+static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct pending *file,
                                    struct tv_error *err)
 {
     struct pending stack[TV_UNPACK_MEMBERS * (NESTING + 1)];
     size_t depth = 0;
     enum tv_status status = TV_OK;
-    stack[depth++] = (struct pending){given->source, 0, TV_NONE};
+    stack[depth++] = *file;
     while (depth > 0) {
         struct pending next = stack[--depth];
         uint8_t head[TV_SNIFF_SIZE];
@@ -340,11 +362,9 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_giv
         struct tv_bytes bytes = {head, got};
         bool packed = next.nesting < NESTING && is_packed(next.source, bytes);
         if (status == TV_OK && !packed) {
-            add_row(inputs, (struct tv_inputs_row){next.source, next.machine, given->offset});
+            add_row(inputs, (struct tv_inputs_row){next.source, next.machine, next.offset});
             continue;
         }
-        if (next.machine == TV_NONE && tv_html_knows(bytes))
-            next.machine = inputs->machine_count++;
         if (status == TV_OK)
             status = unpack_one(&next, inputs, stack, &depth, err);
         else
@@ -372,11 +392,16 @@ enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, s
                              struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    join_halves(given, &count);
+    struct pending *files = tv_alloc(count, sizeof *files);
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct pending){given[i].source, 0, TV_NONE, given[i].offset};
+    join_halves(files, &count);
     size_t added = 0;
     while (added < count && status == TV_OK)
-        status = add_unpacked(inputs, &given[added++], err);
-    tv_given_free(given + added, count - added);
+        status = add_unpacked(inputs, &files[added++], err);
+    while (added < count)
+        tv_source_free(files[added++].source);
+    tv_free(files);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/number.h"
 
 /* A longer tag is none of ours. */
 #define LONGEST_TAG ((size_t)4096)
@@ -158,7 +159,7 @@ static enum tv_status find_mark(struct tv_html_scan *scan, unsigned wanted, enum
 
 /* What counts of a script's tag; without quotes. */
 struct tag {
-    struct tv_bytes class_name, id;
+    struct tv_bytes class_name, id, data_of;
     bool has_src;
     size_t length; /* up to behind its '>' */
 };
@@ -215,6 +216,8 @@ static bool read_tag(struct tv_bytes bytes, struct tag *tag)
             tag->class_name = value;
         else if (name.length == 2 && begins(name, "id") && !tag->id.data)
             tag->id = value;
+        else if (name.length == 7 && begins(name, "data-of") && !tag->data_of.data)
+            tag->data_of = value;
         else if (name.length == 3 && begins(name, "src"))
             tag->has_src = true;
     }
@@ -319,9 +322,28 @@ static size_t blank_lines(struct tv_bytes body)
     return lines;
 }
 
-/* Whether the script is a trace; then block->start and form are set. */
+/* Whether it is what `traceview html` writes; then role, file and form are set. */
+static bool is_of_report(const struct tag *tag, struct tv_html_block *block)
+{
+    uint64_t number;
+    if (tv_bytes_equal(tag->data_of, TV_BYTES("manifest"))) {
+        block->role = TV_HTML_MANIFEST;
+        return true;
+    }
+    if (!tv_bytes_starts_with(tag->data_of, TV_BYTES("file")) ||
+        !tv_parse_u64(from(tag->data_of, 4), &number) || number >= TV_NONE)
+        return false;
+    block->role = TV_HTML_PIECE;
+    block->form = TV_HTML_BASE64;
+    block->file = (uint32_t)number;
+    return true;
+}
+
+/* Whether the script is a trace, or of one; then block->start, role and form are set. */
 static bool is_trace(const struct tag *tag, struct tv_bytes body, struct tv_html_block *block)
 {
+    if (is_of_report(tag, block))
+        return true;
     bool viewer_data = has_word(tag->id, "viewer-data");
     size_t skipped = 0;
     if (viewer_data || has_word(tag->class_name, "trace-data")) {

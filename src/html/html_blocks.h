@@ -8,6 +8,8 @@
  *     <script class="trace-data" ...>   systrace.py since 2014: plain text
  *     <script id="viewer-data" ...>     trace2html, Telemetry: base64 of gzip or zip; or plain text
  *     <script> var linuxPerfData = "    systrace.py before: a JavaScript string, a line a line
+ *     <script data-of="file0" ...>      `traceview html` (src/report): a piece of a file, base64 of
+ *                                       gzip; data-of="manifest" lists the files, as JSON
  *
  * So what the page's own scripts contain is never taken for data: those of the viewer hold all of
  * these words.
@@ -23,10 +25,19 @@ enum tv_html_form {
     TV_HTML_STRING, /* of JavaScript, from behind its first quote */
 };
 
+/* What it is to the page. */
+enum tv_html_role {
+    TV_HTML_WHOLE, /* a trace */
+    TV_HTML_PIECE, /* of a file of a report; the pieces of one follow each other */
+    TV_HTML_MANIFEST,
+};
+
 struct tv_html_block {
     uint64_t start, end;
     enum tv_html_form form;
-    bool open; /* the page ends within it */
+    enum tv_html_role role;
+    uint32_t file; /* of a piece: the number of its file */
+    bool open;     /* the page ends within it */
 };
 
 /* Do these first bytes begin a page? */

@@ -11,11 +11,22 @@ static bool is_space(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f';
 }
 
-void tv_html_text_init(struct tv_html_text *text, struct tv_source *source,
-                       const struct tv_html_block *block)
+static void begin_block(struct tv_html_text *text)
 {
-    *text = (struct tv_html_text){.at = block->start, .end = block->end, .form = block->form};
+    const struct tv_html_block *block = text->next++;
+    text->left--;
+    text->at = block->start;
+    text->end = block->end;
+    text->form = block->form;
+    text->base64 = (struct tv_base64){0};
+}
+
+void tv_html_text_init(struct tv_html_text *text, struct tv_source *source,
+                       const struct tv_html_block *blocks, size_t count)
+{
+    *text = (struct tv_html_text){.next = blocks, .left = count};
     tv_window_init(&text->window, source);
+    begin_block(text);
 }
 
 void tv_html_text_release(struct tv_html_text *text)
@@ -174,12 +185,24 @@ static enum tv_status read_string(struct tv_html_text *text, uint8_t *buffer, si
     return TV_OK;
 }
 
-enum tv_status tv_html_text_read(struct tv_html_text *text, uint8_t *buffer, size_t size,
+static enum tv_status read_block(struct tv_html_text *text, uint8_t *buffer, size_t size,
                                  size_t *got, struct tv_error *err)
 {
-    *got = 0;
     if (text->form == TV_HTML_STRING)
         return read_string(text, buffer, size, got, err);
     return text->form == TV_HTML_BASE64 ? read_base64(text, buffer, size, got, err)
                                         : read_plain(text, buffer, size, got, err);
+}
+
+/* What follows a piece that is damaged would stand at another place than it did. */
+enum tv_status tv_html_text_read(struct tv_html_text *text, uint8_t *buffer, size_t size,
+                                 size_t *got, struct tv_error *err)
+{
+    *got = 0;
+    for (;;) {
+        enum tv_status status = read_block(text, buffer, size, got, err);
+        if (status != TV_OK || *got > 0 || text->left == 0 || text->damaged)
+            return status;
+        begin_block(text);
+    }
 }

@@ -4,39 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/memory.h"
+#include "html/html_page.h"
 #include "html/html_text.h"
 
 bool tv_html_knows(struct tv_bytes head)
 {
     return tv_html_begins(head);
-}
-
-struct blocks {
-    struct tv_html_block *rows;
-    size_t count, capacity;
-};
-
-static enum tv_status find_blocks(struct tv_source *packed, struct blocks *blocks,
-                                  struct tv_error *err)
-{
-    struct tv_html_scan scan;
-    struct tv_html_block block;
-    enum tv_status status;
-    bool none = false;
-    tv_html_scan_init(&scan, packed);
-    while ((status = tv_html_scan_next(&scan, &block, &none, err)) == TV_OK && !none) {
-        if (blocks->count == TV_UNPACK_LOOKS) {
-            status = tv_fail(err, TV_ERR_LIMIT, block.start, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
-                             TV_UNPACK_LOOKS);
-            break;
-        }
-        blocks->rows = tv_array_reserve(blocks->rows, &blocks->capacity, blocks->count + 1,
-                                        sizeof *blocks->rows);
-        blocks->rows[blocks->count++] = block;
-    }
-    tv_html_scan_release(&scan);
-    return status;
 }
 
 /* As tv_member.read. */
@@ -58,42 +31,70 @@ static enum tv_status read_block(void *context, uint8_t *buffer, size_t size, si
     return TV_OK;
 }
 
-/* "page.html: block 2"; of the only one the page's own name. */
-static enum tv_status take_block(struct tv_taking *taking, struct tv_source *packed,
-                                 const struct blocks *blocks, size_t index, bool *cut_off,
+/* "page.html: block 2", "report.html: app.trace"; of the only one without a name the page's own. */
+static void name_trace(const struct tv_html_page *page, size_t index, const char *container,
+                       char *name, size_t size)
+{
+    if (page->traces[index].name[0] != '\0')
+        snprintf(name, size, "%s: %s", container, page->traces[index].name);
+    else if (page->count == 1)
+        snprintf(name, size, "%s", container);
+    else
+        snprintf(name, size, "%s: block %zu", container, index + 1);
+}
+
+static enum tv_status take_trace(struct tv_taking *taking, struct tv_source *packed,
+                                 const struct tv_html_page *page, size_t index, bool *cut_off,
                                  struct tv_error *err)
 {
-    const struct tv_html_block *block = &blocks->rows[index];
+    const struct tv_html_trace *trace = &page->traces[index];
+    const struct tv_html_block *last = &trace->blocks[trace->count - 1];
+    uint64_t start = trace->blocks->start;
     char name[1024];
     struct tv_html_text text;
     struct tv_member member = {name, read_block, &text};
-    struct tv_plain_member plain = {name, packed, block->start, block->end};
+    struct tv_plain_member plain = {name, packed, start, last->end};
     bool taken;
-    if (blocks->count == 1)
-        snprintf(name, sizeof name, "%s", tv_source_name(packed));
-    else
-        snprintf(name, sizeof name, "%s: block %zu", tv_source_name(packed), index + 1);
-    tv_html_text_init(&text, packed, block);
-    enum tv_status status = block->form == TV_HTML_TEXT
+    name_trace(page, index, tv_source_name(packed), name, sizeof name);
+    tv_html_text_init(&text, packed, trace->blocks, trace->count);
+    enum tv_status status = trace->blocks->form == TV_HTML_TEXT
                                 ? tv_taking_add_plain(taking, &plain, &taken, err)
                                 : tv_taking_add(taking, &member, &taken, err);
-    if (status == TV_OK && !taken && block->end > block->start)
+    if (status == TV_OK && taken) {
+        taking->members[taking->count - 1].machine = trace->machine;
+        taking->members[taking->count - 1].offset = trace->offset;
+    } else if (status == TV_OK && last->end > start) {
         tv_taking_note(taking,
                        "block %zu, %" PRIu64 " bytes at byte %" PRIu64
                        ", is of no known format: left out",
-                       index + 1, block->end - block->start, block->start);
-    *cut_off = *cut_off || block->open || text.damaged;
+                       index + 1, last->end - start, start);
+    }
+    if (text.damaged)
+        tv_taking_note(taking, "block %zu is no base64 at byte %" PRIu64 ": it ends there",
+                       index + 1, text.at);
+    *cut_off = *cut_off || last->open || text.damaged;
     tv_html_text_release(&text);
     return status;
+}
+
+static void note(void *context, const char *text)
+{
+    const struct tv_taking *taking = context;
+    if (taking->question->note)
+        taking->question->note(taking->question->context, text);
 }
 
 enum tv_status tv_html_unpack(struct tv_taking *taking, struct tv_source *packed, bool *cut_off,
                               struct tv_error *err)
 {
-    struct blocks blocks = {NULL, 0, 0};
-    enum tv_status status = find_blocks(packed, &blocks, err);
-    for (size_t i = 0; status == TV_OK && i < blocks.count; i++)
-        status = take_block(taking, packed, &blocks, i, cut_off, err);
-    tv_free(blocks.rows);
+    struct tv_html_page page;
+    enum tv_status status = tv_html_page_find(&page, packed, err);
+    if (status == TV_OK) {
+        tv_html_page_tell(&page, note, taking);
+        *cut_off = page.missing > 0;
+    }
+    for (size_t i = 0; status == TV_OK && i < page.count; i++)
+        status = take_trace(taking, packed, &page, i, cut_off, err);
+    tv_html_page_release(&page);
     return status;
 }

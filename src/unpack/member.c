@@ -11,7 +11,7 @@
 #define HEAD ((size_t)4096)
 
 void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
-                    const struct tv_unpack_question *question, struct tv_source **members)
+                    const struct tv_unpack_question *question, struct tv_unpacked *members)
 {
     uint64_t size = tv_source_size(packed);
     *taking = (struct tv_taking){
@@ -43,6 +43,11 @@ static enum tv_status add_chunk(struct tv_taking *taking, struct tv_spool *spool
     return tv_spool_add(spool, (struct tv_bytes){taking->buffer, length}, err);
 }
 
+static void take(struct tv_taking *taking, struct tv_source *source)
+{
+    taking->members[taking->count++] = (struct tv_unpacked){source, TV_NONE, 0};
+}
+
 /* Spools the rest of a member whose first `length` bytes stand in the buffer. */
 static enum tv_status spool_member(struct tv_taking *taking, const struct tv_member *member,
                                    size_t length, struct tv_error *err)
@@ -59,7 +64,7 @@ static enum tv_status spool_member(struct tv_taking *taking, const struct tv_mem
         tv_spool_free(spool);
         return status;
     }
-    taking->members[taking->count++] = tv_spool_finish(spool);
+    take(taking, tv_spool_finish(spool));
     return TV_OK;
 }
 
@@ -99,8 +104,7 @@ enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_pla
     if (status == TV_OK)
         status = ask(taking, length, taken, err);
     if (status == TV_OK && *taken)
-        taking->members[taking->count++] =
-            tv_source_part(member->container, member->start, member->end, member->name);
+        take(taking, tv_source_part(member->container, member->start, member->end, member->name));
     return status;
 }
 

@@ -13,7 +13,7 @@
 struct tv_taking {
     const struct tv_unpack_question *question;
     uint64_t ceiling, total;
-    struct tv_source **members; /* TV_UNPACK_MEMBERS places */
+    struct tv_unpacked *members; /* TV_UNPACK_MEMBERS places */
     size_t count;
     uint8_t *buffer;
 };
@@ -27,7 +27,7 @@ struct tv_member {
 };
 
 void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
-                    const struct tv_unpack_question *question, struct tv_source **members);
+                    const struct tv_unpack_question *question, struct tv_unpacked *members);
 void tv_taking_release(struct tv_taking *taking);
 
 /* Adds the member to those taken when it is wanted; *taken may be NULL. */

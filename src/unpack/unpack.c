@@ -245,7 +245,7 @@ static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source 
 }
 
 enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,
-                         struct tv_source **members, size_t *count, bool *cut_off,
+                         struct tv_unpacked *members, size_t *count, bool *cut_off,
                          struct tv_error *err)
 {
     uint8_t bytes[HEAD];
@@ -269,7 +269,7 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
     if (status == TV_OK && taking.count == 0)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s without a trace in it", kind);
     for (size_t i = 0; status != TV_OK && i < taking.count; i++)
-        tv_source_free(members[i]);
+        tv_source_free(members[i].source);
     if (status == TV_OK)
         *count = taking.count;
     tv_taking_release(&taking);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack.h - what traces come packed in, into sources: gzip, zstd, zip, tar; the zlib stream of
- * "atrace -z"; HTML pages, each trace in them being a member.
+ * "atrace -z"; HTML pages, each trace in them being a member, reports of `traceview html` too.
  *
  * Nothing here trusts its input: formats are an explicit list, what comes out has a ceiling, and
  * members are looked at in their order without ever writing a file by the archive's names.
@@ -35,13 +35,18 @@ bool tv_unpack_knows(struct tv_bytes head);
  * near, and "TRACE:" stands in front of plain text as well as of a stream. */
 bool tv_unpack_is_sure(struct tv_bytes head);
 
+struct tv_unpacked {
+    struct tv_source *source;
+    uint32_t machine; /* in a page: those of one number are of one machine; else TV_NONE */
+    tv_ns offset;     /* that a report adds to its times, within TV_MOVE_MAX */
+};
+
 /* Takes every wanted member of the container, as a source of its own that is named after the
- * container and, in an archive, the member: spooled, or what stands unpacked in a page as a part of
- * the page.  members[] has TV_UNPACK_MEMBERS places.  A
- * container that ends early gives what was there before, with *cut_off set. No wanted member is an
- * error. */
+ * container and, in an archive or a report, the member: spooled, or what stands unpacked in a page
+ * as a part of the page.  members[] has TV_UNPACK_MEMBERS places.  A container that ends early
+ * gives what was there before, with *cut_off set. No wanted member is an error. */
 enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,
-                         struct tv_source **members, size_t *count, bool *cut_off,
+                         struct tv_unpacked *members, size_t *count, bool *cut_off,
                          struct tv_error *err) TV_MUST_CHECK;
 
 #endif

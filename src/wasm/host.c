@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/query.h"
 #include "base/source.h"
+#include "html/html_page.h"
 #include "html/html_text.h"
 #include "model/builder.h"
 #include "readers/foreign.h"
@@ -22,8 +23,6 @@ enum http_status {
     NOT_READY = 409,
 };
 
-/* More would be a page that was made to have them. */
-#define MOST_BLOCKS 65536
 #define PIECE ((size_t)256 * 1024)
 
 struct input {
@@ -37,14 +36,14 @@ struct file {
     size_t input;
     const char *name;
     double size;
+    tv_ns offset;
 };
 
 /* An HTML page and the traces that were found in it. */
 struct page {
     struct file file;
     struct tv_source *source;
-    struct tv_html_block *blocks;
-    size_t count, capacity;
+    struct tv_html_page found;
     struct tv_html_text text;
     bool begun; /* the text */
 };
@@ -83,11 +82,11 @@ void tv_host_input(uint32_t input, uint32_t name_length, int64_t offset)
     host.inputs[host.input_count++] = (struct input){input, take_name(name_length), offset};
 }
 
-void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine)
+void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine, int64_t offset)
 {
     host.files = tv_array_reserve(host.files, &host.capacity, host.count + 1, sizeof *host.files);
     host.files[host.count++] =
-        (struct file){file, machine, host.input_count - 1, take_name(name_length), size};
+        (struct file){file, machine, host.input_count - 1, take_name(name_length), size, offset};
 }
 
 /* Sources. */
@@ -115,8 +114,8 @@ static enum tv_status read_files(const struct tv_reading *to, struct tv_source *
     struct tv_read_options options = {.parts = 1, .progress = progress};
     for (size_t i = 0; i < host.count; i++) {
         const struct file *file = &host.files[i];
-        struct tv_reading_input input = {sources[i], file->machine,
-                                         host.inputs[file->input].offset};
+        tv_ns offset = host.inputs[file->input].offset + file->offset;
+        struct tv_reading_input input = {sources[i], file->machine, offset};
         enum tv_status status = tv_reading_add(to, &input, &options, err);
         if (status != TV_OK)
             return status;
@@ -263,27 +262,6 @@ void tv_host_foreign(uint32_t length)
         tv_out_format(out, ": %s", advice);
 }
 
-static enum tv_status find_blocks(struct page *page, struct tv_error *err)
-{
-    struct tv_html_scan scan;
-    struct tv_html_block block;
-    enum tv_status status;
-    bool none = false;
-    tv_html_scan_init(&scan, page->source);
-    while ((status = tv_html_scan_next(&scan, &block, &none, err)) == TV_OK && !none) {
-        if (page->count == MOST_BLOCKS) {
-            status = tv_fail(err, TV_ERR_LIMIT, block.start, "a page with more than %d traces",
-                             MOST_BLOCKS);
-            break;
-        }
-        page->blocks =
-            tv_array_reserve(page->blocks, &page->capacity, page->count + 1, sizeof *page->blocks);
-        page->blocks[page->count++] = block;
-    }
-    tv_html_scan_release(&scan);
-    return status;
-}
-
 static void end_text(struct page *page)
 {
     if (page->begun)
@@ -291,43 +269,81 @@ static void end_text(struct page *page)
     page->begun = false;
 }
 
+static void write_trace(const struct tv_html_trace *trace, struct tv_out *out)
+{
+    const struct tv_html_block *last = &trace->blocks[trace->count - 1];
+    tv_out_format(out, "{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",\"plain\":%s,\"open\":%s",
+                  trace->blocks->start, last->end,
+                  trace->blocks->form == TV_HTML_TEXT ? "true" : "false",
+                  last->open ? "true" : "false");
+    tv_out_text(out, ",\"name\":");
+    tv_out_json(out, tv_bytes_of(trace->name));
+    tv_out_format(out, ",\"machine\":%" PRIu32 ",\"offset_ns\":\"%" PRId64 "\"}", trace->machine,
+                  trace->offset);
+}
+
+/* As tv_html_page_tell's function. */
+static void write_note(void *context, const char *text)
+{
+    bool *first = context;
+    tv_out_text(&host.answer, *first ? "" : ",");
+    tv_out_json(&host.answer, tv_bytes_of(text));
+    *first = false;
+}
+
+static void write_page(const struct tv_html_page *found, struct tv_out *out)
+{
+    bool first = true;
+    tv_out_text(out, "{\"traces\":[");
+    for (size_t i = 0; i < found->count; i++) {
+        tv_out_text(out, i > 0 ? "," : "");
+        write_trace(&found->traces[i], out);
+    }
+    tv_out_text(out, "],\"notes\":[");
+    tv_html_page_tell(found, write_note, &first);
+    tv_out_format(out, "],\"cut\":%s}", found->missing > 0 ? "true" : "false");
+}
+
+static void end_page(struct page *page)
+{
+    end_text(page);
+    if (!page->source)
+        return;
+    tv_html_page_release(&page->found);
+    tv_source_free(page->source);
+}
+
 bool tv_host_page(uint32_t file, double size)
 {
     struct page *page = &host.page;
     struct tv_error err;
-    end_text(page);
-    if (page->source)
-        tv_source_free(page->source);
-    page->count = 0;
+    end_page(page);
     page->file = (struct file){.number = file, .name = "", .size = size};
     page->source = open_file(&page->file);
-    enum tv_status status = find_blocks(page, &err);
+    enum tv_status status = tv_html_page_find(&page->found, page->source, &err);
     struct tv_out *out = begin_answer();
-    if (status != TV_OK) {
-        tv_out_text(out, err.message);
-        return false;
+    if (status == TV_OK) {
+        write_page(&page->found, out);
+        return true;
     }
-    tv_out_char(out, '[');
-    for (size_t i = 0; i < page->count; i++) {
-        const struct tv_html_block *block = &page->blocks[i];
-        tv_out_format(out, "%s[%" PRIu64 ",%" PRIu64 ",%d,%d]", i > 0 ? "," : "", block->start,
-                      block->end, (int)block->form, block->open ? 1 : 0);
-    }
-    tv_out_char(out, ']');
-    return true;
+    tv_out_text(out, "{\"message\":");
+    tv_out_json(out, tv_bytes_of(err.message));
+    tv_out_format(out, ",\"kind\":\"%s\"}", status == TV_ERR_LIMIT ? "limit" : "syntax");
+    return false;
 }
 
-void tv_host_block(uint32_t block)
+void tv_host_trace(uint32_t trace)
 {
     struct page *page = &host.page;
     end_text(page);
-    if (block >= page->count)
+    if (trace >= page->found.count)
         return;
-    tv_html_text_init(&page->text, page->source, &page->blocks[block]);
+    const struct tv_html_trace *of = &page->found.traces[trace];
+    tv_html_text_init(&page->text, page->source, of->blocks, of->count);
     page->begun = true;
 }
 
-bool tv_host_block_more(void)
+bool tv_host_trace_more(void)
 {
     struct tv_error err;
     size_t got = 0;

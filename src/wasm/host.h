@@ -32,8 +32,9 @@ void *tv_host_room(uint32_t size) TV_HOST_EXPORT(room);
 void tv_host_input(uint32_t input, uint32_t name_length, int64_t offset) TV_HOST_EXPORT(input);
 
 /* Adds a file to the input that was added last: one, or those that were packed in it.  Its name
- * stands in the room; `machine` tells which files are of one machine. */
-void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine)
+ * stands in the room; `machine` tells which files are of one machine, `offset` nanoseconds are
+ * added to its times and those of the input. */
+void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine, int64_t offset)
     TV_HOST_EXPORT(add);
 
 /* Reads all files. Whether there is a trace now; the status tells why not. */
@@ -56,15 +57,18 @@ bool tv_host_is_page(uint32_t length) TV_HOST_EXPORT(is_page);
  * nobody knows. */
 void tv_host_foreign(uint32_t length) TV_HOST_EXPORT(foreign);
 
-/* Looks through the HTML page that the file is.  Makes the answer the traces in it, in their order:
- * [[start, end, form, open], ...], with bytes, enum tv_html_form, and 1 where the page ends within
- * it; or, when that is false, the words why not. */
+/* Looks through the HTML page that the file is (html/html_page.h).  Makes the answer, as JSON, the
+ * traces in it, in their order, and what is to be told of the page:
+ * {"traces":[{"start":0,"end":1,"plain":true,"open":false,"name":"","machine":0,"offset_ns":"0"}],
+ *  "notes":[""],"cut":false}
+ * `plain`: it stands there as it is, from byte `start` to `end`; `open`: the page ends within it;
+ * `cut`: it ends before some.  When that is false: {"message":"","kind":"limit" or "syntax"}. */
 bool tv_host_page(uint32_t file, double size) TV_HOST_EXPORT(page);
 
 /* Begins with the text of one of those; then each call makes the answer more of it, none at its
  * end. False: it is damaged there, or cannot be read. */
-void tv_host_block(uint32_t block) TV_HOST_EXPORT(block);
-bool tv_host_block_more(void) TV_HOST_EXPORT(block_more);
+void tv_host_trace(uint32_t trace) TV_HOST_EXPORT(trace);
+bool tv_host_trace_more(void) TV_HOST_EXPORT(trace_more);
 
 /* The answer that was made last. */
 const uint8_t *tv_host_answer(void) TV_HOST_EXPORT(answer);

@@ -281,6 +281,23 @@ test('several files are one trace, halves of a split one too', { skip }, async (
   await close();
 });
 
+test('a report opens like the files in it, moved as they were', { skip }, async () => {
+  const [one, two] = [file('first.json', events), file('second.json', others)];
+  const report = join(folder, 'both.html');
+  execFileSync(program(), ['html', '-q', '-o', report, one, two, '--offset', `${two}=5ms`]);
+  const host = await serve(built());
+  const { page, troubles, close } = await openSite(host.address);
+  await invites(page);
+  await choose(page, report);
+  await ready(page);
+  assert.equal(await same(page, report), 3);
+  // 1 ms to 1.006 ms and 5 ms: as the program has it.
+  assert.equal(json('info', '--format', 'json', report).span_ns, 5_006_000);
+  assert.match(await page.locator('body').innerText(), /5\.006/);
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
 /** A stream that ends early. */
 function cutOff() {
   const list = Array.from({ length: 9000 }, (_, i) => slice(`n${i % 7}`, 1, i, (i * 7919) % 9));

@@ -17,14 +17,14 @@ static bool is_wanted(void *context, struct tv_bytes head)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tv_unpack_question question = {is_wanted, NULL, 1 << 20, NULL};
-    struct tv_source *members[TV_UNPACK_MEMBERS];
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
     struct tv_source *packed = tv_source_from_memory((struct tv_bytes){data, size}, "fuzz");
     struct tv_error err = {0};
     size_t count;
     bool cut_off;
     if (tv_unpack(packed, &question, members, &count, &cut_off, &err) == TV_OK) {
         while (count > 0)
-            tv_source_free(members[--count]);
+            tv_source_free(members[--count].source);
     }
     tv_source_free(packed);
     return 0;

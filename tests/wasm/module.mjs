@@ -41,7 +41,7 @@ export async function open(files, told = () => undefined) {
   const ready = module.load(
     files.map(({ name, bytes }, number) => ({
       ...{ number, name, offset: 0n },
-      files: [{ number, name, bytes: bytes.length, machine: number }],
+      files: [{ number, name, bytes: bytes.length, machine: number, offset: 0n }],
     })),
   );
   return { module, ready };

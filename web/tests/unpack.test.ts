@@ -16,7 +16,7 @@ import { BlobBytes, blobRoom } from '../src/engine/blobs';
 import type { Bytes, Room } from '../src/unpack/bytes';
 import { Checksum } from '../src/unpack/checksum';
 import { findZlib, Refusal } from '../src/unpack/streams';
-import { Unpacking, type Judge } from '../src/unpack/unpack';
+import { Unpacking, type Judge, type Page } from '../src/unpack/unpack';
 
 class ArrayBytes implements Bytes {
   constructor(readonly bytes: Uint8Array) {}
@@ -59,11 +59,15 @@ const judge: Judge = {
   knows: (head) => text(head).startsWith('trace'),
   isPage: (head) => text(head).startsWith('<html>'),
   foreign: (head) => (text(head).startsWith('foreign') ? 'a foreign file' : ''),
-  blocks: (page) => [
-    { start: 7, end: page.size, plain: true, open: false },
-    { start: 7, end: page.size, plain: false, open: false },
-  ],
-  blockText: (page, _block, take) => take(page.read(7, page.size)),
+  page: (page) => {
+    const shared = { start: 7, end: page.size, open: false };
+    const traces = [
+      { ...shared, plain: true, name: '', machine: 0, offset: 0n },
+      { ...shared, plain: false, name: '', machine: 0, offset: 0n },
+    ];
+    return { traces, notes: [], cut: false };
+  },
+  traceText: (page, _block, take) => take(page.read(7, page.size)),
 };
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -223,6 +227,30 @@ test('traces of a page are of one machine', () => {
     ['x: block 1', 'trace 1', 0],
     ['x: block 2', 'trace 1', 0],
   ]);
+});
+
+test('a report has files of several machines, moved, and says what it lacks', () => {
+  const report = (page: Bytes): Page => {
+    const shared = { start: 7, end: page.size, open: false, plain: false };
+    const traces = [
+      { ...shared, name: 'a', machine: 1, offset: 0n },
+      { ...shared, name: 'b', machine: 0, offset: -5n },
+    ];
+    return { traces, notes: ['a part'], cut: true };
+  };
+  const both = zip({ p: strToU8('<html>\ntrace 1'), q: strToU8('<html>\ntrace 2') });
+  const file = { name: 'x', bytes: new ArrayBytes(both) };
+  const { parts, notes } = new Unpacking({ ...judge, page: report }, room, file).run();
+  const told = parts.map(({ name, machine, offset }) => [name, machine, offset]);
+  // The machines of the second page are others than those of the first.
+  assert.deepEqual(told, [
+    ['x: p: a', 1, 0n],
+    ['x: p: b', 0, -5n],
+    ['x: q: a', 3, 0n],
+    ['x: q: b', 2, -5n],
+  ]);
+  const cut = 'the container ends early or is damaged: what came before is read';
+  assert.deepEqual(notes, ['a part', cut, 'a part', cut]);
 });
 
 test('a stream that ends early gives what came before, and that is said', () => {

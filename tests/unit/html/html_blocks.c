@@ -22,7 +22,7 @@ static void read_page(const char *page, size_t length, size_t step, char *result
     while (tv_html_scan_next(&scan, &block, &none, NULL) == TV_OK && !none) {
         struct tv_html_text text;
         size_t got;
-        tv_html_text_init(&text, source, &block);
+        tv_html_text_init(&text, source, &block, 1);
         do {
             assert_true(size - used > step + 4);
             assert_int_equal(tv_html_text_read(&text, (uint8_t *)result + used, step, &got, NULL),

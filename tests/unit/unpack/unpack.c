@@ -51,7 +51,7 @@ static bool is_trace(void *context, struct tv_bytes head)
 
 struct result {
     enum tv_status status;
-    struct tv_source *members[TV_UNPACK_MEMBERS];
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
     size_t count;
     bool cut_off;
     struct tv_error err;
@@ -71,7 +71,7 @@ static struct result unpack(const char *bytes, size_t length, uint64_t ceiling)
 static void release(struct result *r)
 {
     for (size_t i = 0; r->status == TV_OK && i < r->count; i++)
-        tv_source_free(r->members[i]);
+        tv_source_free(r->members[i].source);
 }
 
 static void assert_holds(struct tv_source *source, const char *text)
@@ -100,8 +100,8 @@ static void unpacks_a_stream(void **state)
     assert_int_equal(r.status, TV_OK);
     assert_int_equal(r.count, 1);
     assert_false(r.cut_off);
-    assert_holds(r.members[0], "trace one\ntrace one\ntrace one\n");
-    assert_string_equal(tv_source_name(r.members[0]), "box");
+    assert_holds(r.members[0].source, "trace one\ntrace one\ntrace one\n");
+    assert_string_equal(tv_source_name(r.members[0].source), "box");
     release(&r);
 }
 
@@ -111,9 +111,9 @@ static void takes_wanted_members(void **state)
     struct result r = unpack(zip, sizeof zip - 1, 0);
     assert_int_equal(r.status, TV_OK);
     assert_int_equal(r.count, 2);
-    assert_holds(r.members[0], "trace one");
-    assert_holds(r.members[1], "trace two");
-    assert_string_equal(tv_source_name(r.members[0]), "box: a/one");
+    assert_holds(r.members[0].source, "trace one");
+    assert_holds(r.members[1].source, "trace two");
+    assert_string_equal(tv_source_name(r.members[0].source), "box: a/one");
     release(&r);
 }
 
@@ -125,7 +125,7 @@ static void has_a_ceiling(void **state)
     assert_int_equal(r.status, TV_ERR_LIMIT);
     r = unpack(zeros, sizeof zeros - 1, 100005);
     assert_int_equal(r.status, TV_OK);
-    assert_int_equal(tv_source_size(r.members[0]), 100005);
+    assert_int_equal(tv_source_size(r.members[0].source), 100005);
     release(&r);
 }
 
@@ -165,14 +165,14 @@ static void says_that_a_stream_is_cut(void **state)
     struct result r = unpack(gzip, sizeof gzip - 9, 0); /* without its checksum and length */
     assert_int_equal(r.status, TV_OK);
     assert_true(r.cut_off);
-    assert_holds(r.members[0], "trace one\ntrace one\ntrace one\n");
+    assert_holds(r.members[0].source, "trace one\ntrace one\ntrace one\n");
     release(&r);
     /* A match of 258 zeros is 2 bits here: 8 bytes less are at most 32 matches and what ends them.
      */
     r = unpack(zeros, sizeof zeros - 1 - 16, 0);
     assert_int_equal(r.status, TV_OK);
     assert_true(r.cut_off);
-    assert_in_range(tv_source_size(r.members[0]), 100005 - 64 * 258, 100005);
+    assert_in_range(tv_source_size(r.members[0].source), 100005 - 64 * 258, 100005);
     release(&r);
 }
 
@@ -191,7 +191,7 @@ static void takes_traces_of_a_page(void **state)
     static const char page[] = "<html><script class=trace-data>trace one</script>"
                                "<script class=trace-data>other</script>"
                                "<script id=viewer-data>dHJhY2UgdHdv</script>";
-    struct tv_source *members[TV_UNPACK_MEMBERS];
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
     struct tv_unpack_question question = {is_trace, NULL, 0, take_note};
     struct tv_source *packed = tv_source_from_memory(tv_bytes_of(page), "page");
     size_t count;
@@ -199,14 +199,14 @@ static void takes_traces_of_a_page(void **state)
     assert_int_equal(tv_unpack(packed, &question, members, &count, &cut_off, NULL), TV_OK);
     tv_source_free(packed); /* what stands in it as it is stays readable */
     assert_int_equal(count, 2);
-    assert_holds(members[0], "trace one");
-    assert_holds(members[1], "trace two");
-    assert_string_equal(tv_source_name(members[0]), "page: block 1");
-    assert_string_equal(tv_source_name(members[1]), "page: block 3");
+    assert_holds(members[0].source, "trace one");
+    assert_holds(members[1].source, "trace two");
+    assert_string_equal(tv_source_name(members[0].source), "page: block 1");
+    assert_string_equal(tv_source_name(members[1].source), "page: block 3");
     assert_string_equal(last_note, "block 2, 5 bytes at byte 74, is of no known format: left out");
     assert_false(cut_off);
-    tv_source_free(members[0]);
-    tv_source_free(members[1]);
+    tv_source_free(members[0].source);
+    tv_source_free(members[1].source);
 }
 
 static void says_that_a_page_has_no_trace(void **state)

@@ -62,7 +62,7 @@ static void release(struct made *made)
 /* How much of the text comes out; it must be its beginning. */
 static size_t unpacked(struct made *made, uint64_t ceiling, enum tv_status wanted, bool *cut_off)
 {
-    struct tv_source *members[TV_UNPACK_MEMBERS];
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
     struct tv_unpack_question question = {is_wanted, made, ceiling, take_note};
     struct tv_source *source =
         tv_source_from_memory((struct tv_bytes){made->file, made->file_size}, "box");
@@ -74,10 +74,10 @@ static size_t unpacked(struct made *made, uint64_t ceiling, enum tv_status wante
         return 0;
     uint8_t *bytes = tv_alloc(TEXT_SIZE + 1, 1);
     assert_int_equal(count, 1);
-    assert_string_equal(tv_source_name(members[0]), "box");
-    assert_int_equal(tv_source_read(members[0], 0, bytes, TEXT_SIZE + 1, &got, NULL), TV_OK);
+    assert_string_equal(tv_source_name(members[0].source), "box");
+    assert_int_equal(tv_source_read(members[0].source, 0, bytes, TEXT_SIZE + 1, &got, NULL), TV_OK);
     assert_memory_equal(bytes, made->text, got);
-    tv_source_free(members[0]);
+    tv_source_free(members[0].source);
     tv_free(bytes);
     return got;
 }

@@ -41,7 +41,7 @@ static void add(uint32_t file, const char *name, int64_t offset)
     memcpy(tv_host_room(length), name, length);
     tv_host_input(file, length, offset);
     memcpy(tv_host_room(length), name, length);
-    tv_host_add(file, length, (double)files[file].length, 0);
+    tv_host_add(file, length, (double)files[file].length, 0, 0);
 }
 
 /* The answer's text holds `words`. */
@@ -171,17 +171,19 @@ static void finds_the_traces_of_a_page(void **state)
 {
     (void)state;
     assert_true(tv_host_page(2, sizeof page - 1));
-    tells(",0,0],[");
-    tv_host_block(1);
-    assert_true(tv_host_block_more());
+    tells("\"plain\":true,\"open\":false,\"name\":\"\",\"machine\":0,\"offset_ns\":\"0\"},{");
+    tells("\"plain\":false,");
+    tells("],\"notes\":[],\"cut\":false}");
+    tv_host_trace(1);
+    assert_true(tv_host_trace_more());
     tells("two");
-    assert_true(tv_host_block_more());
+    assert_true(tv_host_trace_more());
     assert_int_equal(tv_host_answer_length(), 0);
-    tv_host_block(2);
-    assert_true(tv_host_block_more());
+    tv_host_trace(2);
+    assert_true(tv_host_trace_more());
     tells("dG*v");     /* plain, as it is no base64 */
-    tv_host_block(99); /* there is none */
-    assert_true(tv_host_block_more());
+    tv_host_trace(99); /* there is none */
+    assert_true(tv_host_trace_more());
     assert_int_equal(tv_host_answer_length(), 0);
     gone = true;
     assert_false(tv_host_page(2, sizeof page - 1));

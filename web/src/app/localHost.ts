@@ -23,6 +23,8 @@ interface Shelved {
 interface Part {
   name: string;
   machine: number;
+  /** That a report in which it was found adds to its times. */
+  moved: bigint;
   data: Blob;
 }
 
@@ -63,7 +65,7 @@ export class LocalHost implements Host {
     this.note = carried.note;
     this.machines = Math.max(0, ...carried.files.map(({ machine }) => machine + 1));
     for (const { name, machine, offset, data } of carried.files) {
-      const parts = data.then((blob) => [{ name, machine, data: blob }]);
+      const parts = data.then((blob) => [{ name, machine, moved: 0n, data: blob }]);
       this.start.push({ input: this.shelve({ name, parts, notes: [], bytes: null }), offset });
     }
     if (carried.example) this.example = this.shelveExample(carried.example);
@@ -79,7 +81,7 @@ export class LocalHost implements Host {
 
   private shelveExample({ name, data }: CarriedExample): number {
     const machine = this.machines++;
-    const parts = data.then((blob) => [{ name, machine, data: blob }]);
+    const parts = data.then((blob) => [{ name, machine, moved: 0n, data: blob }]);
     return this.shelve({ name, parts, notes: [], bytes: null });
   }
 
@@ -88,8 +90,8 @@ export class LocalHost implements Host {
     const first = this.machines;
     const shared = parts.map(({ machine }) => (machine ?? -1) + 1);
     this.machines += Math.max(0, ...shared);
-    return parts.map(({ name, data, machine }) => ({
-      ...{ name, data },
+    return parts.map(({ name, data, machine, offset }) => ({
+      ...{ name, data, moved: offset },
       machine: machine === null ? this.machines++ : first + machine,
     }));
   }
@@ -149,12 +151,12 @@ export class LocalHost implements Host {
   ): Promise<void> {
     try {
       const code = await this.code;
-      const found = shelved.map(async ({ number, offset, parts }) =>
-        (await parts).map((part) => ({ ...part, input: number, offset })),
+      const found = shelved.map(async ({ number, parts }) =>
+        (await parts).map((part) => ({ ...part, input: number })),
       );
       const files = joined((await Promise.all(found)).flat()).map((part, number) => ({
         ...{ ...part, number },
-        bytes: part.data.size,
+        ...{ bytes: part.data.size, offset: part.moved },
       }));
       const inputs = shelved.map(({ number, name, offset }) => ({
         ...{ number, name, offset },

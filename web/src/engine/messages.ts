@@ -15,6 +15,8 @@ export interface UnpackedPart {
   name: string;
   data: Blob;
   machine: number | null;
+  /** That a report adds to its times, in nanoseconds. */
+  offset: bigint;
 }
 
 export type ToWorker =

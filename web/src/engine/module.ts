@@ -18,6 +18,8 @@ export interface ModuleFile {
   bytes: number;
   /** Files of one number are of one machine. */
   machine: number;
+  /** Added to its times beside that of its input, in nanoseconds. */
+  offset: bigint;
 }
 
 /** What somebody opened: a file, or those that were packed in it. */
@@ -29,12 +31,26 @@ export interface ModuleInput<File extends ModuleFile = ModuleFile> {
   files: readonly File[];
 }
 
-/** A trace in an HTML page. */
-export interface PageBlock {
+/** A trace in an HTML page, as src/wasm/host.h has it. */
+export interface PageTrace {
   start: number;
   end: number;
   plain: boolean;
   open: boolean;
+  name: string;
+  machine: number;
+  offset_ns: string;
+}
+
+/** What an HTML page has inside, or why that cannot be told. */
+export interface FoundPage {
+  traces: PageTrace[];
+  notes: string[];
+  cut: boolean;
+}
+export interface RefusedPage {
+  message: string;
+  kind: 'limit' | 'syntax';
 }
 
 export interface ModuleAnswer {
@@ -51,7 +67,7 @@ interface Exports {
   _initialize(): void;
   room(size: number): number;
   input(number: number, nameLength: number, offset: bigint): void;
-  add(file: number, nameLength: number, size: number, machine: number): void;
+  add(file: number, nameLength: number, size: number, machine: number, offset: bigint): void;
   load(): number;
   status(): void;
   ask(length: number): number;
@@ -59,8 +75,8 @@ interface Exports {
   is_page(length: number): number;
   foreign(length: number): void;
   page(file: number, size: number): number;
-  block(block: number): void;
-  block_more(): number;
+  trace(trace: number): void;
+  trace_more(): number;
   answer(): number;
   answer_length(): number;
 }
@@ -151,8 +167,8 @@ export class Module {
     return this.call(() => {
       for (const { number, name, offset, files } of inputs) {
         this.calls.input(number, this.put(name), offset);
-        for (const { number, name, bytes, machine } of files)
-          this.calls.add(number, this.put(name), bytes, machine);
+        for (const { number, name, bytes, machine, offset } of files)
+          this.calls.add(number, this.put(name), bytes, machine, offset);
       }
       return this.calls.load() !== 0;
     });
@@ -175,26 +191,20 @@ export class Module {
     });
   }
 
-  /** The traces in the page that a file is; a text: why it cannot tell. */
-  page(file: number, bytes: number): PageBlock[] | string {
+  /** The traces in the page that a file is. */
+  page(file: number, bytes: number): FoundPage | RefusedPage {
     return this.call(() => {
-      const good = this.calls.page(file, bytes) !== 0;
-      const answer = this.takeText();
-      if (!good) return answer;
-      const blocks = JSON.parse(answer) as [number, number, number, number][];
-      return blocks.map(([start, end, form, open]) => ({
-        ...{ start, end },
-        ...{ plain: form === 0, open: open !== 0 },
-      }));
+      this.calls.page(file, bytes);
+      return JSON.parse(this.takeText()) as FoundPage | RefusedPage;
     });
   }
 
   /** The text of one of them; false: it is damaged where it ends. */
-  blockText(block: number, take: (bytes: Uint8Array) => boolean): boolean {
+  traceText(trace: number, take: (bytes: Uint8Array) => boolean): boolean {
     return this.call(() => {
-      this.calls.block(block);
+      this.calls.trace(trace);
       for (;;) {
-        const good = this.calls.block_more() !== 0;
+        const good = this.calls.trace_more() !== 0;
         const bytes = this.take();
         if (bytes.length === 0 || !take(bytes) || !good) return good;
       }

@@ -3,7 +3,7 @@
 
 import type { Bytes } from '../unpack/bytes';
 import { Refusal } from '../unpack/streams';
-import { Unpacking, type Block, type Judge } from '../unpack/unpack';
+import { Unpacking, type Judge, type Page } from '../unpack/unpack';
 import { BlobBytes, blobOf, blobRoom, UnpackedBytes } from './blobs';
 import type { UnpackedPart } from './messages';
 import { Module } from './module';
@@ -31,16 +31,20 @@ class ModuleJudge implements Judge {
     return this.module.foreign(head);
   }
 
-  blocks(page: Bytes): Block[] {
+  page(page: Bytes): Page {
     this.lay(page);
     const found = this.module.page(PAGE, page.size);
-    if (typeof found === 'string') throw new Refusal(found, 'limit');
-    return found;
+    if ('message' in found) throw new Refusal(found.message, found.kind);
+    const traces = found.traces.map(({ offset_ns, ...trace }) => ({
+      ...trace,
+      offset: BigInt(offset_ns),
+    }));
+    return { ...found, traces };
   }
 
-  blockText(page: Bytes, block: number, take: (bytes: Uint8Array) => boolean): boolean {
+  traceText(page: Bytes, trace: number, take: (bytes: Uint8Array) => boolean): boolean {
     this.lay(page);
-    return this.module.blockText(block, take);
+    return this.module.traceText(trace, take);
   }
 }
 
@@ -96,6 +100,9 @@ export async function unpackFile(
   const { parts, notes } = new Unpacking(judge, blobRoom, { name: file.name, bytes }).run();
   return {
     notes,
-    parts: parts.map(({ name, bytes, machine }) => ({ name, machine, data: blobOf(bytes) })),
+    parts: parts.map(({ name, bytes, machine, offset }) => ({
+      ...{ name, machine, offset },
+      data: blobOf(bytes),
+    })),
   };
 }

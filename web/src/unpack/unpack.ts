@@ -13,17 +13,32 @@ import { unzstd } from './zstd';
 export interface Part {
   name: string;
   bytes: Bytes;
-  /** Those of one page are of one machine and have one number; null: of a machine of its own. */
+  /** Those of one page that are of one machine have one number; null: of a machine of its own. */
   machine: number | null;
+  /** Added to its times, in nanoseconds. */
+  offset: bigint;
 }
 
 /** A trace in an HTML page: where it stands, and, where it is not plain, its text. */
-export interface Block {
+export interface PageTrace {
   start: number;
   end: number;
   plain: boolean;
   /** The page ends within it. */
   open: boolean;
+  /** Of a file of a report; else empty. */
+  name: string;
+  /** Those of one number are of one machine. */
+  machine: number;
+  offset: bigint;
+}
+
+export interface Page {
+  traces: PageTrace[];
+  /** What is to be told of it. */
+  notes: string[];
+  /** It ends before traces that it lists. */
+  cut: boolean;
 }
 
 /** What only the engine knows. */
@@ -33,9 +48,9 @@ export interface Judge {
   /** What no reader knows, in words; empty: it does not know either. */
   foreign(head: Uint8Array): string;
   /** Throws a Refusal. */
-  blocks(page: Bytes): Block[];
+  page(page: Bytes): Page;
   /** False: it is damaged there. */
-  blockText(page: Bytes, block: number, take: (bytes: Uint8Array) => boolean): boolean;
+  traceText(page: Bytes, trace: number, take: (bytes: Uint8Array) => boolean): boolean;
 }
 
 export interface Unpacked {
@@ -109,7 +124,13 @@ class Taking implements Taker {
 
   constructor(
     private readonly container: Part,
-    private readonly of: { judge: Judge; room: Room; grown: (bytes: number) => void },
+    /** So many machines there were before. */
+    private readonly of: {
+      judge: Judge;
+      room: Room;
+      machines: number;
+      grown: (bytes: number) => void;
+    },
   ) {}
 
   private wanted(head: Uint8Array): boolean {
@@ -126,7 +147,14 @@ class Taking implements Taker {
 
   private add(name: string, bytes: Bytes): void {
     const full = name ? `${this.container.name}: ${name}` : this.container.name;
-    this.parts.push({ name: full, bytes, machine: this.container.machine });
+    const { machine, offset } = this.container;
+    this.parts.push({ name: full, bytes, machine, offset });
+  }
+
+  /** A page in a page is of the machine of that. */
+  place(part: Part, { machine, offset }: PageTrace): void {
+    part.machine ??= this.of.machines + machine;
+    part.offset += offset;
   }
 
   /** The first bytes are gathered until there are enough to tell what it is. */
@@ -180,26 +208,29 @@ function unpackStream(kind: Kind, packed: Bytes, taker: Taker): boolean {
   return whole;
 }
 
-function unpackPage(page: Bytes, judge: Judge, taker: Taking, notes: string[]): boolean {
-  const blocks = judge.blocks(page);
-  let whole = true;
-  blocks.forEach((block, i) => {
-    const name = blocks.length === 1 ? '' : `block ${i + 1}`;
+function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): boolean {
+  let whole = !page.cut;
+  page.traces.forEach((trace, i) => {
+    const name = trace.name || (page.traces.length === 1 ? '' : `block ${i + 1}`);
     const before = taker.parts.length;
-    if (block.plain) {
-      taker.plain(name, page.part(block.start, block.end));
+    if (trace.plain) {
+      taker.plain(name, bytes.part(trace.start, trace.end));
     } else {
       const { take, end } = taker.begin(name);
-      const good = judge.blockText(page, i, take);
+      const good = judge.traceText(bytes, i, take);
       end(good);
       whole &&= good;
     }
-    whole &&= !block.open;
-    if (taker.parts.length === before && block.end > block.start)
-      notes.push(
-        `block ${i + 1}, ${block.end - block.start} bytes at byte ${block.start}, ` +
+    whole &&= !trace.open;
+    const part = taker.parts[before];
+    if (part) {
+      taker.place(part, trace);
+    } else if (trace.end > trace.start) {
+      page.notes.push(
+        `block ${i + 1}, ${trace.end - trace.start} bytes at byte ${trace.start}, ` +
           'is of no known format: left out',
       );
+    }
   });
   return whole;
 }
@@ -226,13 +257,23 @@ export class Unpacking {
     throw new Refusal(`${most} of a page`, 'memory');
   }
 
+  private takePage(bytes: Bytes, taking: Taking): boolean {
+    const page = this.judge.page(bytes);
+    const whole = unpackPage(bytes, this.judge, taking, page);
+    for (const { machine } of taking.parts)
+      this.machines = Math.max(this.machines, (machine ?? 0) + 1);
+    this.notes.push(...page.notes);
+    return whole;
+  }
+
   private take(container: Part, kind: Kind): Part[] {
-    const { judge, room } = this;
-    const taking = new Taking(container, { judge, room, grown: (bytes) => this.grown(bytes) });
+    const { judge, room, machines } = this;
+    const grown = (bytes: number): void => this.grown(bytes);
+    const taking = new Taking(container, { judge, room, machines, grown });
     const { bytes } = container;
     const whole =
       kind === 'page'
-        ? unpackPage(bytes, judge, taking, this.notes)
+        ? this.takePage(bytes, taking)
         : kind === 'zip'
           ? unzip(bytes, taking)
           : kind === 'tar'
@@ -261,7 +302,8 @@ export class Unpacking {
   run(): Unpacked {
     const { name, bytes } = this.file;
     const parts: Part[] = [];
-    const stack = [{ part: { name, bytes, machine: null } as Part, nesting: 0, layers: 0 }];
+    const whole: Part = { name, bytes, machine: null, offset: 0n };
+    const stack = [{ part: whole, nesting: 0, layers: 0 }];
     for (let next = stack.pop(); next; next = stack.pop()) {
       const { part, nesting, layers } = next;
       const head = part.bytes.read(0, HEAD);
@@ -270,7 +312,6 @@ export class Unpacking {
         parts.push(part);
         continue;
       }
-      if (kind === 'page') part.machine ??= this.machines++;
       const stream = (kind === 'gzip' || kind === 'zstd') && layers + 1 < LAYERS;
       const depth = stream ? { nesting, layers: layers + 1 } : { nesting: nesting + 1, layers: 0 };
       const inside = this.take(part, kind).map((each) => ({ part: each, ...depth }));
