@@ -134,6 +134,14 @@ void tv_place_length(struct tv_columns *columns, const struct tv_place *place, u
     tv_place_wide(columns, place, index, wall, cpu, true);
 }
 
+/* Whether the block need not be wide for that slice. */
+static bool fits_block(const struct tv_slice_block *block, const struct tv_slice_times *times)
+{
+    return block->wide == TV_NONE && fits(times->start - block->wall_base) &&
+           fits(times->cpu_start - block->cpu_base) && fits(times->length) &&
+           fits(times->cpu_length);
+}
+
 void tv_place_slice(struct tv_columns *columns, struct tv_place *place,
                     const struct tv_slice_times *times)
 {
@@ -141,12 +149,18 @@ void tv_place_slice(struct tv_columns *columns, struct tv_place *place,
     uint64_t at = place->first + index;
     if (index % TV_BLOCK_SLICES == 0)
         tv_place_block(columns, place, index, times->start, times->cpu_start);
-    if (columns->start)
+    if (columns->start) {
         columns->start[at] = (uint32_t)times->start;
-    if (columns->cpu_start)
+        columns->length[at] = (uint32_t)times->length;
+    }
+    if (columns->cpu_start) {
         columns->cpu_start[at] = (uint32_t)times->cpu_start;
+        columns->cpu_length[at] = (uint32_t)times->cpu_length;
+    }
+    if (fits_block(&columns->blocks[place->first_block + index / TV_BLOCK_SLICES], times))
+        return;
     tv_place_wide(columns, place, index, times->start, times->cpu_start, false);
-    tv_place_length(columns, place, index, times->length, times->cpu_length);
+    tv_place_wide(columns, place, index, times->length, times->cpu_length, true);
 }
 
 void tv_columns_set_offset(struct tv_columns *columns, uint64_t slice, uint64_t offset)

@@ -33,22 +33,43 @@ struct tv_strip_slice {
     uint32_t strip; /* which one it belongs to */
 };
 
-/* All slices of one strip, which need not say which one it is. */
-struct tv_strip_list {
-    const struct tv_strip_slice *slices;
-    size_t count;
+/* Rows of strips whose slices are written one by one, each where it stays. */
+struct tv_strip_rows;
+
+/* How many slices each strip has, and which strips are written by one worker: those up to
+ * ends[0], those from there up to ends[1], and so on. */
+struct tv_strip_layout {
+    const uint32_t *counts; /* by strip */
+    size_t strip_count;
+    const size_t *ends; /* of the groups; the last is strip_count */
+    unsigned group_count;
 };
 
-/* Makes the tracks, after tv_assembly_place.  The slices of a strip are given in the order of time
- * and do not overlap.  A strip without slices makes no track unless it is known.  Many slices are
- * written by `workers` threads (0: one a processor). */
-void tv_assembly_strip_lists(struct tv_assembly *assembly, const struct tv_strip *strips,
-                             const struct tv_strip_list *lists, size_t strip_count,
-                             unsigned workers);
+/* Rows of an input, which may be written before the threads are placed. */
+struct tv_strip_rows *tv_strip_rows_new(const struct tv_assembly *assembly,
+                                        const struct tv_strip_layout *layout);
 
-/* The same of slices of all strips, mixed. */
+/* Writes the next slice of its strip, which follows the one before, and returns its index in the
+ * row.  Strips of one group are written by one thread at a time. */
+uint32_t tv_strip_rows_put(struct tv_strip_rows *rows, unsigned group,
+                           const struct tv_strip_slice *slice);
+
+/* A slice that was written is of another frame. */
+void tv_strip_rows_rename(struct tv_strip_rows *rows, unsigned group, size_t strip, uint32_t index,
+                          uint32_t frame);
+
+/* Makes the tracks, once, after tv_assembly_place; takes the rows over.  A strip without slices
+ * makes no track unless it is known. */
+void tv_assembly_strip_rows(struct tv_assembly *assembly, const struct tv_strip *strips,
+                            struct tv_strip_rows *rows);
+
+/* All of it, of slices of all strips, mixed: those of one strip are in the order of time and do not
+ * overlap.  Many slices are written by `workers` threads (0: one a processor). */
 void tv_assembly_strips(struct tv_assembly *assembly, const struct tv_strip *strips,
                         size_t strip_count, const struct tv_strip_slice *slices, size_t slice_count,
                         unsigned workers);
+
+/* Fewer slices are not worth a second group. */
+#define TV_STRIP_GROUP_LEAST 65536u
 
 #endif

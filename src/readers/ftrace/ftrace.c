@@ -226,10 +226,7 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
         input->last_wall = merge->last - merge->first;
     }
     tv_assembly_place(merge->assembly, &placing);
-    if (schedule->strips)
-        tv_assembly_strip_lists(merge->assembly, schedule->strips, schedule->lists,
-                                schedule->processor_count + merge->trace->head->thread_count,
-                                options->parts);
+    tv_ft_schedule_place(schedule);
     tv_ft_schedule_tracks(schedule, merge->trace);
     if (merge->repeated)
         tv_diagnostics_merge(&merge->trace->head->diagnostics, merge->repeated);
@@ -248,6 +245,7 @@ static void build(struct reading *reading, struct tv_builder *builder)
     merge.trace = tv_assembly_trace(merge.assembly);
     tv_ft_merge(&merge);
     struct tv_ft_schedule schedule = {
+        .assembly = merge.assembly,
         .head = merge.trace->head,
         .tables = &merge.trace->tables,
         .input = merge.input,

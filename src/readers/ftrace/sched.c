@@ -47,8 +47,13 @@ struct doing {
     enum tv_ft_state state;
     int64_t since;
     uint64_t offset;
-    struct tv_strip_slice *blocked; /* the sleep that it was woken from; NULL: none */
-    bool io_told;                   /* a reason came before the switch that it tells of */
+    uint32_t blocked; /* the sleep that it was woken from; TV_NONE: none */
+    bool io_told;     /* a reason came before the switch that it tells of */
+};
+
+/* How much a thread has; then, while that is written, where the next goes. */
+struct amount {
+    size_t runs, wakeups, blockings;
 };
 
 /* Processors have numbers of 16 bits. */
@@ -59,19 +64,20 @@ struct doing {
 struct stretch {
     uint32_t *by_cpu, *by_thread; /* how many slices the rows make at most */
     uint32_t first, end;          /* threads */
-    TV_TABLE(tv_wakeup) wakeups;  /* of the threads, in the order of time */
-    TV_TABLE(tv_blocking) blockings;
-    size_t first_wakeup, first_blocking; /* where those of the threads begin in the tables */
+    unsigned group;               /* of their strips */
 };
 
+/* All is gone through twice: to count, so that all has its place, and to write it there. */
 struct finding {
     struct tv_ft_schedule *schedule;
+    struct processor *processors;
     struct doing *threads;
-    struct tv_strip_slice **ends; /* by strip: behind its last slice */
-    uint32_t *running;            /* by thread: how often it ran */
+    uint32_t *counts; /* by strip: its slices */
+    struct amount *amounts;
     uint32_t frames[TV_FT_STATES];
     struct stretch *stretches;
     unsigned stretch_count;
+    bool writing;
 };
 
 /* ---- What processors run ---- */
@@ -81,35 +87,46 @@ static void end_run(struct finding *f, const struct processor *p, size_t cpu, in
 {
     if (!p->known || p->thread == TV_NONE || time < p->since)
         return;
-    *f->ends[cpu]++ = (struct tv_strip_slice){
-        .start = p->since,
-        .length = time - p->since,
-        .offset = p->offset & TV_FT_OFFSET,
-        .flags = flags & 0xff,
-        .frame = p->frame,
-        .strip = (uint32_t)cpu,
-    };
+    if (!f->writing) {
+        f->counts[cpu]++;
+        return;
+    }
+    tv_strip_rows_put(f->schedule->rows, 0,
+                      &(struct tv_strip_slice){
+                          .start = p->since,
+                          .length = time - p->since,
+                          .offset = p->offset & TV_FT_OFFSET,
+                          .flags = flags & 0xff,
+                          .frame = p->frame,
+                          .strip = (uint32_t)cpu,
+                      });
+}
+
+/* The first switch of a processor, or one after others. */
+static void note_switch(struct finding *f, const struct processor *p, const struct tv_ft_switch *s)
+{
+    if (f->writing)
+        return;
+    if (!p->known)
+        f->schedule->known_since[s->cpu] = s->time;
+    else if (p->thread != s->from)
+        tv_diagnostics_add(&f->schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, s->offset);
 }
 
 static void find_runs(struct finding *f)
 {
-    struct tv_ft_schedule *schedule = f->schedule;
-    struct processor *processors = tv_alloc(schedule->processor_count, sizeof *processors);
-    schedule->known_since = tv_alloc(schedule->processor_count, sizeof *schedule->known_since);
+    const struct tv_ft_schedule *schedule = f->schedule;
+    struct processor *processors = f->processors;
+    memset(processors, 0, schedule->processor_count * sizeof *processors);
     for (size_t i = 0; i < schedule->switch_count; i++) {
         const struct tv_ft_switch *s = &schedule->switches[i];
         struct processor *p = &processors[s->cpu];
-        if (!p->known)
-            schedule->known_since[s->cpu] = s->time;
-        else if (p->thread != s->from)
-            tv_diagnostics_add(&schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED,
-                               s->offset);
+        note_switch(f, p, s);
         end_run(f, p, s->cpu, s->time, 0);
         *p = (struct processor){true, s->to, s->frame, s->time, s->offset};
     }
     for (size_t cpu = 0; cpu < schedule->processor_count; cpu++)
         end_run(f, &processors[cpu], cpu, schedule->end, TV_SLICE_OPEN);
-    tv_free(processors);
 }
 
 /* ---- What threads do ---- */
@@ -119,28 +136,50 @@ static bool is_blocked(enum tv_ft_state state)
     return state >= TV_FT_BLOCKED && state <= TV_FT_BLOCKED_WAKING;
 }
 
+/* The thread ran: its clock stands where the run before it ended. */
+static void add_run(struct finding *f, uint32_t thread, int64_t start, int64_t end)
+{
+    struct tv_ft_schedule *s = f->schedule;
+    struct tv_run *run = &s->runs[f->amounts[thread].runs++];
+    bool first = run == s->clocks[thread].runs;
+    *run = (struct tv_run){start, end, first ? 0 : run[-1].before + run[-1].end - run[-1].start};
+}
+
+/* The thread was in its state until then: the index of that in its strip. */
+static uint32_t end_state(struct finding *f, const struct stretch *stretch, uint32_t thread,
+                          int64_t until, unsigned flags)
+{
+    const struct doing *doing = &f->threads[thread];
+    size_t strip = f->schedule->processor_count + thread;
+    if (!f->writing) {
+        f->amounts[thread].runs += doing->state == TV_FT_RUNNING;
+        return f->counts[strip]++;
+    }
+    if (doing->state == TV_FT_RUNNING)
+        add_run(f, thread, doing->since, until);
+    return tv_strip_rows_put(f->schedule->rows, stretch->group,
+                             &(struct tv_strip_slice){
+                                 .start = doing->since,
+                                 .length = until - doing->since,
+                                 .offset = doing->offset & TV_FT_OFFSET,
+                                 .flags = flags & 0xff,
+                                 .frame = f->frames[doing->state],
+                                 .strip = (uint32_t)strip,
+                             });
+}
+
 /* The thread leaves its state for another. */
-static void turn(struct finding *f, uint32_t thread, const struct doing *next, unsigned flags)
+static void turn(struct finding *f, const struct stretch *stretch, uint32_t thread,
+                 const struct doing *next)
 {
     struct doing *doing = &f->threads[thread];
-    struct tv_strip_slice *left = NULL;
+    uint32_t left = TV_NONE;
     bool io = doing->io_told && is_blocked(next->state);
-    if (doing->known && next->since > doing->since) {
-        size_t strip = f->schedule->processor_count + thread;
-        left = f->ends[strip]++;
-        *left = (struct tv_strip_slice){
-            .start = doing->since,
-            .length = next->since - doing->since,
-            .offset = doing->offset & TV_FT_OFFSET,
-            .flags = flags & 0xff,
-            .frame = f->frames[doing->state],
-            .strip = (uint32_t)strip,
-        };
-        f->running[thread] += doing->state == TV_FT_RUNNING;
-    }
-    bool wakes = left && is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
+    if (doing->known && next->since > doing->since)
+        left = end_state(f, stretch, thread, next->since, next->known ? 0 : TV_SLICE_OPEN);
+    bool wakes = is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
     *doing = *next;
-    doing->blocked = wakes ? left : NULL;
+    doing->blocked = wakes ? left : TV_NONE;
     if (io)
         doing->state = TV_FT_BLOCKED_IO;
 }
@@ -154,56 +193,74 @@ static bool has_thread(const struct stretch *stretch, uint32_t thread)
 static void turn_both(struct finding *f, const struct stretch *stretch,
                       const struct tv_ft_switch *s)
 {
+    struct doing next = {.known = true, .since = s->time, .offset = s->offset};
+    next.state = (enum tv_ft_state)s->state;
     if (has_thread(stretch, s->from))
-        turn(f, s->from,
-             &(struct doing){.known = true,
-                             .state = (enum tv_ft_state)s->state,
-                             .since = s->time,
-                             .offset = s->offset},
-             0);
+        turn(f, stretch, s->from, &next);
+    next.state = TV_FT_RUNNING;
     if (has_thread(stretch, s->to))
-        turn(f, s->to,
-             &(struct doing){
-                 .known = true, .state = TV_FT_RUNNING, .since = s->time, .offset = s->offset},
-             0);
+        turn(f, stretch, s->to, &next);
 }
 
 /* A reason belongs to the last sleep until the thread runs again; while it runs, to the sleep that
  * follows at once. */
-static void take_reason(struct finding *f, struct doing *doing)
+static void take_reason(struct finding *f, const struct stretch *stretch, uint32_t thread)
 {
+    const struct tv_ft_schedule *s = f->schedule;
+    struct doing *doing = &f->threads[thread];
     if (doing->known && is_blocked(doing->state))
         doing->state = TV_FT_BLOCKED_IO;
-    else if (doing->blocked)
-        doing->blocked->frame = f->frames[TV_FT_BLOCKED_IO];
-    else
+    else if (!doing->known || doing->blocked == TV_NONE)
         doing->io_told = true;
+    else if (f->writing)
+        tv_strip_rows_rename(s->rows, stretch->group, s->processor_count + thread, doing->blocked,
+                             f->frames[TV_FT_BLOCKED_IO]);
+}
+
+static void take_blocking(struct finding *f, const struct tv_ft_wakeup *w)
+{
+    size_t place = f->amounts[w->task].blockings++;
+    if (f->writing)
+        f->schedule->tables->blockings.rows[place] = (struct tv_blocking){
+            .time = w->time,
+            .offset = w->offset,
+            .thread = w->task,
+            .caller = w->by,
+            .input = f->schedule->input,
+            .io = w->io,
+        };
 }
 
 /* Only the first of several wake-ups wakes. */
-static void take_wakeup(struct finding *f, struct stretch *stretch, const struct tv_ft_wakeup *w)
+static void take_wakeup(struct finding *f, const struct stretch *stretch,
+                        const struct tv_ft_wakeup *w)
 {
-    uint32_t input = f->schedule->input;
-    struct doing *doing = &f->threads[w->task];
-    if (w->kind == TV_FT_WAKE_BLOCKED) {
-        if (w->io)
-            take_reason(f, doing);
-        *tv_table_add(&stretch->blockings) = (struct tv_blocking){.time = w->time,
-                                                                  .offset = w->offset,
-                                                                  .thread = w->task,
-                                                                  .caller = w->by,
-                                                                  .input = input,
-                                                                  .io = w->io};
-        return;
-    }
+    const struct doing *doing = &f->threads[w->task];
     if (doing->known && doing->state <= TV_FT_PREEMPTED)
         return;
-    turn(f, w->task,
+    turn(f, stretch, w->task,
          &(struct doing){
-             .known = true, .state = TV_FT_RUNNABLE, .since = w->time, .offset = w->offset},
-         0);
-    *tv_table_add(&stretch->wakeups) = (struct tv_wakeup){
-        .time = w->time, .offset = w->offset, .thread = w->task, .by = w->by, .input = input};
+             .known = true, .state = TV_FT_RUNNABLE, .since = w->time, .offset = w->offset});
+    size_t place = f->amounts[w->task].wakeups++;
+    if (f->writing)
+        f->schedule->tables->wakeups.rows[place] = (struct tv_wakeup){
+            .time = w->time,
+            .offset = w->offset,
+            .thread = w->task,
+            .by = w->by,
+            .input = f->schedule->input,
+        };
+}
+
+static void take(struct finding *f, const struct stretch *stretch, const struct tv_ft_wakeup *w)
+{
+    if (w->kind != TV_FT_WAKE_BLOCKED) {
+        take_wakeup(f, stretch, w);
+        return;
+    }
+    if (w->io)
+        take_reason(f, stretch, w->task);
+    take_blocking(f, w);
 }
 
 /* Whether switch i comes before wake-up j: by time, then by the order of the file. */
@@ -216,22 +273,23 @@ static bool switch_first(const struct tv_ft_schedule *s, size_t i, size_t j)
     return a->time < b->time || (a->time == b->time && a->offset < b->offset);
 }
 
-static void find_states(struct finding *f, struct stretch *stretch)
+static void find_states(struct finding *f, const struct stretch *stretch)
 {
     const struct tv_ft_schedule *s = f->schedule;
     size_t i = 0, j = 0;
+    memset(f->threads + stretch->first, 0, (stretch->end - stretch->first) * sizeof *f->threads);
     while (i < s->switch_count || j < s->wakeup_count) {
         if (switch_first(s, i, j)) {
             turn_both(f, stretch, &s->switches[i++]);
             continue;
         }
         if (has_thread(stretch, s->wakeups[j].task))
-            take_wakeup(f, stretch, &s->wakeups[j]);
+            take(f, stretch, &s->wakeups[j]);
         j++;
     }
     struct doing gone = {.since = s->end};
     for (uint32_t thread = stretch->first; thread < stretch->end; thread++)
-        turn(f, thread, &gone, TV_SLICE_OPEN);
+        turn(f, stretch, thread, &gone);
 }
 
 /* ---- Room ---- */
@@ -276,27 +334,6 @@ static void add_up(struct finding *f)
             f->schedule->processor_count = cpu + 1;
 }
 
-/* Gives each strip the room that it may need. */
-static void lay_out(struct finding *f)
-{
-    struct tv_ft_schedule *s = f->schedule;
-    const struct stretch *all = &f->stretches[0];
-    uint32_t threads = s->head->thread_count;
-    size_t count = 0, at = 0;
-    for (size_t cpu = 0; cpu < s->processor_count; cpu++)
-        count += all->by_cpu[cpu];
-    for (uint32_t i = 0; i < threads; i++)
-        count += all->by_thread[i];
-    s->slices_size = tv_size_mul(count, sizeof *s->slices);
-    s->slices = tv_pages_alloc(s->slices_size);
-    s->lists = tv_alloc(s->processor_count + threads, sizeof *s->lists);
-    f->ends = tv_alloc(s->processor_count + threads, sizeof *f->ends);
-    for (size_t i = 0; i < s->processor_count + threads; i++) {
-        s->lists[i].slices = f->ends[i] = s->slices + at;
-        at += i < s->processor_count ? all->by_cpu[i] : all->by_thread[i - s->processor_count];
-    }
-}
-
 /* Threads of about as many slices for each worker. */
 static void share_threads(struct finding *f)
 {
@@ -315,86 +352,65 @@ static void share_threads(struct finding *f)
     }
 }
 
-/* ---- Tables by threads ---- */
+/* ---- Places ---- */
 
-/* The clock of a thread, from the slices in which it runs. */
-static void make_clock(struct finding *f, uint32_t thread)
+static void lay_out_strips(struct finding *f)
 {
-    const struct tv_ft_schedule *s = f->schedule;
-    const struct tv_strip_list *list = &s->lists[s->processor_count + thread];
-    struct tv_run *runs = s->runs + (s->clocks[thread].runs - s->runs);
-    int64_t before = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct tv_strip_slice *slice = &list->slices[i];
-        if (slice->frame != f->frames[TV_FT_RUNNING])
-            continue;
-        *runs++ = (struct tv_run){slice->start, slice->start + slice->length, before};
-        before += slice->length;
+    struct tv_ft_schedule *s = f->schedule;
+    size_t strips = s->processor_count + s->head->thread_count, slices = 0;
+    size_t *ends = tv_alloc((size_t)f->stretch_count + 1, sizeof *ends);
+    struct tv_strip_layout layout = {f->counts, strips, ends, 1};
+    for (size_t i = 0; i < strips; i++)
+        slices += f->counts[i];
+    ends[0] = strips;
+    if (f->stretch_count > 1 && slices >= TV_STRIP_GROUP_LEAST) {
+        ends[0] = s->processor_count;
+        for (unsigned i = 0; i < f->stretch_count; i++) {
+            f->stretches[i].group = i + 1;
+            ends[i + 1] = s->processor_count + f->stretches[i].end;
+        }
+        layout.group_count = f->stretch_count + 1;
     }
+    s->rows = tv_strip_rows_new(s->assembly, &layout);
+    tv_free(ends);
 }
 
-/* Rows of threads go to a table by threads, each one's in the order of time: as they are wanted. */
-#define DEFINE_MOVE(name, first_row)                                                               \
-    static void move_##name(struct tv_ft_schedule *s, struct stretch *stretch)                     \
-    {                                                                                              \
-        size_t *next = tv_alloc((size_t)(stretch->end - stretch->first) + 1, sizeof *next);        \
-        size_t count = stretch->name.count;                                                        \
-        for (size_t i = 0; i < count; i++)                                                         \
-            next[stretch->name.rows[i].thread - stretch->first + 1]++;                             \
-        next[0] = stretch->first_row;                                                              \
-        for (uint32_t i = 0; i < stretch->end - stretch->first; i++)                               \
-            next[i + 1] += next[i];                                                                \
-        for (size_t i = 0; i < count; i++)                                                         \
-            s->tables->name.rows[next[stretch->name.rows[i].thread - stretch->first]++] =          \
-                stretch->name.rows[i];                                                             \
-        tv_free(next);                                                                             \
-        tv_free(stretch->name.rows);                                                               \
-    }
-
-DEFINE_MOVE(wakeups, first_wakeup)
-DEFINE_MOVE(blockings, first_blocking)
-
-#define RESERVE(table, first_row)                                                                  \
+/* Makes room for *first rows more and tells where they begin. */
+#define RESERVE(table, first)                                                                      \
     do {                                                                                           \
-        size_t end_ = s->tables->table.count;                                                      \
-        for (unsigned i_ = 0; i_ < f->stretch_count; i_++) {                                       \
-            f->stretches[i_].first_row = end_;                                                     \
-            end_ += f->stretches[i_].table.count;                                                  \
-        }                                                                                          \
-        s->tables->table.rows =                                                                    \
-            tv_array_reserve(s->tables->table.rows, &s->tables->table.capacity, end_,              \
-                             sizeof *s->tables->table.rows);                                       \
-        s->tables->table.count = end_;                                                             \
+        size_t begin_ = (table)->count;                                                            \
+        (table)->count += *(first);                                                                \
+        (table)->rows = tv_array_reserve((table)->rows, &(table)->capacity, (table)->count,        \
+                                         sizeof *(table)->rows);                                   \
+        *(first) = begin_;                                                                         \
     } while (0)
 
-static void reserve_tables(struct finding *f)
+/* What threads have stands in the order of the threads, each one's in the order of time: as it is
+ * wanted. */
+static void lay_out(struct finding *f)
 {
     struct tv_ft_schedule *s = f->schedule;
     uint32_t threads = s->head->thread_count;
-    size_t total = 0;
-    RESERVE(wakeups, first_wakeup);
-    RESERVE(blockings, first_blocking);
-    for (size_t i = 0; i < s->processor_count + threads; i++)
-        s->lists[i].count = (size_t)(f->ends[i] - s->lists[i].slices);
-    for (uint32_t i = 0; i < threads; i++)
-        total += f->running[i];
-    s->clocks = tv_alloc(threads, sizeof *s->clocks);
-    s->runs = tv_alloc(total, sizeof *s->runs);
-    total = 0;
+    struct amount next = {0};
     for (uint32_t i = 0; i < threads; i++) {
-        s->clocks[i] = (struct tv_run_clock){s->runs + total, f->running[i]};
-        total += f->running[i];
+        next.runs += f->amounts[i].runs;
+        next.wakeups += f->amounts[i].wakeups;
+        next.blockings += f->amounts[i].blockings;
     }
-}
-
-static void fill_tables(void *context, unsigned index)
-{
-    struct finding *f = context;
-    struct stretch *stretch = &f->stretches[index];
-    move_wakeups(f->schedule, stretch);
-    move_blockings(f->schedule, stretch);
-    for (uint32_t thread = stretch->first; thread < stretch->end; thread++)
-        make_clock(f, thread);
+    s->clocks = tv_alloc(threads, sizeof *s->clocks);
+    s->runs = tv_alloc(next.runs, sizeof *s->runs);
+    RESERVE(&s->tables->wakeups, &next.wakeups);
+    RESERVE(&s->tables->blockings, &next.blockings);
+    next.runs = 0;
+    for (uint32_t i = 0; i < threads; i++) {
+        struct amount has = f->amounts[i];
+        s->clocks[i] = (struct tv_run_clock){s->runs + next.runs, has.runs};
+        f->amounts[i] = next;
+        next.runs += has.runs;
+        next.wakeups += has.wakeups;
+        next.blockings += has.blockings;
+    }
+    lay_out_strips(f);
 }
 
 static void make_strips(struct finding *f)
@@ -435,8 +451,8 @@ static void make_frames(struct finding *f)
     }
 }
 
-/* What processors ran is found beside what threads did: the one writes diagnostics, the other
- * tables. */
+/* What processors ran is found beside what threads did: the one tells diagnostics, the other
+ * writes tables. */
 static void find_part(void *context, unsigned index)
 {
     struct finding *f = context;
@@ -446,6 +462,17 @@ static void find_part(void *context, unsigned index)
         find_runs(f);
 }
 
+/* Slices of one group are written by one worker. */
+static void find_all(struct finding *f)
+{
+    if (f->stretch_count > 1 && (!f->writing || f->stretches[0].group > 0)) {
+        tv_workers_run(f->stretch_count + 1, find_part, f);
+        return;
+    }
+    for (unsigned i = 0; i <= f->stretch_count; i++)
+        find_part(f, i);
+}
+
 static void release(struct finding *f)
 {
     for (unsigned i = 0; i < f->stretch_count; i++) {
@@ -453,9 +480,10 @@ static void release(struct finding *f)
         tv_free(f->stretches[i].by_thread);
     }
     tv_free(f->stretches);
+    tv_free(f->processors);
     tv_free(f->threads);
-    tv_free(f->ends);
-    tv_free(f->running);
+    tv_free(f->counts);
+    tv_free(f->amounts);
 }
 
 void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers)
@@ -463,28 +491,39 @@ void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers)
     uint32_t threads = schedule->head->thread_count;
     if (schedule->switch_count == 0 && schedule->wakeup_count == 0)
         return;
+    if (schedule->switch_count + schedule->wakeup_count >= TV_NONE)
+        tv_memory_exhausted();
     struct finding f = {
         .schedule = schedule,
         .threads = tv_alloc(threads, sizeof *f.threads),
-        .running = tv_alloc(threads, sizeof *f.running),
+        .amounts = tv_alloc(threads, sizeof *f.amounts),
         .stretches = tv_alloc(workers, sizeof *f.stretches),
         .stretch_count = workers,
     };
     make_frames(&f);
     tv_workers_run(workers, count_rows, &f);
     add_up(&f);
-    lay_out(&f);
+    f.processors = tv_alloc(schedule->processor_count, sizeof *f.processors);
+    f.counts = tv_alloc(schedule->processor_count + threads, sizeof *f.counts);
+    schedule->known_since = tv_alloc(schedule->processor_count, sizeof *schedule->known_since);
     share_threads(&f);
-    if (workers == 1) {
-        find_part(&f, 0);
-        find_part(&f, 1);
-    } else {
-        tv_workers_run(workers + 1, find_part, &f);
-    }
-    reserve_tables(&f);
-    tv_workers_run(workers, fill_tables, &f);
+    find_all(&f);
+    lay_out(&f);
+    f.writing = true;
+    find_all(&f);
     make_strips(&f);
     release(&f);
+}
+
+void tv_ft_schedule_place(struct tv_ft_schedule *schedule)
+{
+    tv_free(schedule->runs);
+    tv_free(schedule->clocks);
+    schedule->runs = NULL;
+    schedule->clocks = NULL;
+    if (schedule->rows)
+        tv_assembly_strip_rows(schedule->assembly, schedule->strips, schedule->rows);
+    schedule->rows = NULL;
 }
 
 /* By processor; TV_NONE: nothing is known of it. */
@@ -524,8 +563,4 @@ void tv_ft_schedule_release(struct tv_ft_schedule *schedule)
 {
     tv_free(schedule->strips);
     tv_free(schedule->known_since);
-    tv_free(schedule->lists);
-    tv_pages_free(schedule->slices, schedule->slices_size);
-    tv_free(schedule->runs);
-    tv_free(schedule->clocks);
 }

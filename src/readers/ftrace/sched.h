@@ -11,6 +11,7 @@
 /* What of the whole file is sorted by time; tasks are threads of the head, TV_NONE the idle one,
  * frames and texts those of the head. */
 struct tv_ft_schedule {
+    struct tv_assembly *assembly;
     struct tv_head *head;
     struct tv_tables *tables; /* wake-ups and reasons go there */
     uint32_t input;
@@ -20,19 +21,20 @@ struct tv_ft_schedule {
     size_t wakeup_count;
     int64_t end; /* what goes on at the end goes on until then */
     /* Found: */
-    struct tv_strip *strips;     /* of the processors, then of all threads */
-    struct tv_strip_list *lists; /* by strip: what they show */
+    struct tv_strip *strips;    /* of the processors, then of all threads */
+    struct tv_strip_rows *rows; /* of these: what they show.  NULL: there is nothing */
     size_t processor_count;
-    int64_t *known_since;          /* of processors: their first switches */
-    struct tv_strip_slice *slices; /* of all strips */
-    size_t slices_size;            /* bytes */
-    struct tv_run *runs;           /* of all threads */
-    struct tv_run_clock *clocks;   /* of each thread of the head; NULL: there are no switches */
+    int64_t *known_since;        /* of processors: their first switches */
+    struct tv_run *runs;         /* of all threads */
+    struct tv_run_clock *clocks; /* of each thread of the head; NULL: there are no switches */
 };
 
 /* Fills what is to be found, by that many threads; nothing when there are neither switches nor
  * wake-ups. */
 void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers);
+
+/* Makes the tracks, after tv_assembly_place.  Clocks of threads are needed no more. */
+void tv_ft_schedule_place(struct tv_ft_schedule *schedule);
 
 /* After the strips were made: instants of processors, told by their numbers as yet, get their
  * tracks.  Those of processors that have none are of the whole trace. */

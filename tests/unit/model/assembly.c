@@ -113,17 +113,9 @@ static void write_track(const struct tv_trace *trace, const struct tv_track *tra
 }
 
 /* Rows as text: "depth: name start-end<parent ...". */
-static void assert_rows(struct fixture *f, const char *expected)
+static void assert_trace(struct fixture *f, const char *expected)
 {
-    struct tv_placing placing = {.tolerance = f->tolerance, .end = f->end, .workers = 2};
     struct tv_out out;
-    next_part(f);
-    tv_gather_free(f->gather);
-    tv_assembly_place(f->assembly, &placing);
-    struct tv_strip strips[] = {{.kind = TV_TRACK_STATES, .thread = f->thread},
-                                {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE}};
-    tv_assembly_strips(f->assembly, strips, 2, f->states, f->state_count, 2);
-    tv_assembly_end(f->assembly);
     struct tv_trace *trace = tv_builder_finish(f->builder);
     tv_out_init_memory(&out);
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -132,6 +124,19 @@ static void assert_rows(struct fixture *f, const char *expected)
     assert_string_equal((const char *)out.buffer, expected);
     tv_out_release(&out);
     tv_trace_free(trace);
+}
+
+static void assert_rows(struct fixture *f, const char *expected)
+{
+    struct tv_placing placing = {.tolerance = f->tolerance, .end = f->end, .workers = 2};
+    next_part(f);
+    tv_gather_free(f->gather);
+    tv_assembly_place(f->assembly, &placing);
+    struct tv_strip strips[] = {{.kind = TV_TRACK_STATES, .thread = f->thread},
+                                {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE}};
+    tv_assembly_strips(f->assembly, strips, 2, f->states, f->state_count, 2);
+    tv_assembly_end(f->assembly);
+    assert_trace(f, expected);
 }
 
 static void nests_whole_spans(void **state)
@@ -276,6 +281,40 @@ static void strips_have_one_row_each(void **state)
     assert_rows(&f, "0: a 0-10\n0: r 0-4 s 4-20000000004\n0: c?1-10\n");
 }
 
+/* Two groups, each written by itself before the threads are placed: the one of a processor that
+ * shows nothing, and of a thread whose second state is another after all. */
+static void strips_are_written_where_they_stay(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    const uint32_t counts[] = {2, 0, 2};
+    const size_t ends[] = {1, 3};
+    const struct tv_strip strips[] = {
+        {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE},
+        {.kind = TV_TRACK_CPU, .known = true, .since = 3, .process = TV_NONE, .thread = TV_NONE},
+        {.kind = TV_TRACK_STATES, .thread = f.thread},
+    };
+    const struct tv_strip_slice slices[] = {
+        {.start = 0, .length = 4, .frame = 17, .strip = 2},
+        {.start = 4, .length = 20000000000, .frame = 18, .strip = 2},
+        {.start = 1, .length = 1, .frame = 2, .strip = 0},
+        {.start = 7, .length = 2, .frame = 3, .strip = 0},
+    };
+    struct tv_strip_rows *rows =
+        tv_strip_rows_new(f.assembly, &(struct tv_strip_layout){counts, 3, ends, 2});
+    assert_int_equal(tv_strip_rows_put(rows, 1, &slices[0]), 0);
+    assert_int_equal(tv_strip_rows_put(rows, 0, &slices[2]), 0);
+    assert_int_equal(tv_strip_rows_put(rows, 1, &slices[1]), 1);
+    assert_int_equal(tv_strip_rows_put(rows, 0, &slices[3]), 1);
+    tv_strip_rows_rename(rows, 1, 2, 1, 19);
+    next_part(&f);
+    tv_gather_free(f.gather);
+    tv_assembly_place(f.assembly, &(struct tv_placing){.end = f.end, .workers = 1});
+    tv_assembly_strip_rows(f.assembly, strips, rows);
+    tv_assembly_end(f.assembly);
+    assert_trace(&f, "0: c 1-2 d 7-9\n0:\n0: r 0-4 t 4-20000000004\n");
+}
+
 static void long_times_survive(void **state)
 {
     (void)state;
@@ -295,4 +334,5 @@ UNIT_TESTS(assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests
            cmocka_unit_test(makes_as_many_rows_as_overlap),
            cmocka_unit_test(cuts_what_overhangs_a_little), cmocka_unit_test(parts_are_as_one),
            cmocka_unit_test(pairs_the_kernel_by_itself), cmocka_unit_test(strips_have_one_row_each),
+           cmocka_unit_test(strips_are_written_where_they_stay),
            cmocka_unit_test(long_times_survive));
