@@ -119,12 +119,11 @@ static bool find_around(const struct tv_trace *trace, struct progress *track, tv
     return true;
 }
 
-static void answer_around(const struct tv_trace *trace, struct thread *thread,
-                          struct tv_te_question *question)
+static void answer_around(const struct tv_trace *trace, struct thread *thread, tv_ns time,
+                          struct tv_te_flow_event *question)
 {
     for (uint32_t i = 0; i < thread->count; i++)
-        if (find_around(trace, &thread->tracks[i], question->time, &question->row,
-                        &question->index))
+        if (find_around(trace, &thread->tracks[i], time, &question->row, &question->index))
             return;
 }
 
@@ -195,13 +194,13 @@ static bool find_next(const struct tv_trace *trace, struct progress *track, tv_n
     return true;
 }
 
-static void answer_next(const struct tv_trace *trace, struct thread *thread,
-                        struct tv_te_question *question)
+static void answer_next(const struct tv_trace *trace, struct thread *thread, tv_ns time,
+                        struct tv_te_flow_event *question)
 {
     tv_ns earliest = INT64_MAX;
     for (uint32_t i = 0; i < thread->count; i++) {
         struct place place;
-        if (!find_next(trace, &thread->tracks[i], question->time, question->offset, &place))
+        if (!find_next(trace, &thread->tracks[i], time, question->offset, &place))
             continue;
         tv_ns start = tv_slice_start(trace, place.row, place.index);
         if (start >= earliest)
@@ -217,9 +216,9 @@ static void answer_next(const struct tv_trace *trace, struct thread *thread,
 struct answering {
     const struct tv_assembly *assembly;
     const struct tv_trace *trace;
-    struct tv_te_question *questions;
-    size_t *order; /* the questions of a thread one behind the other, in the order of time */
-    size_t *first; /* [threads + 1] in `order` */
+    const struct tv_te_questions *questions;
+    uint32_t *order; /* the questions of a thread one behind the other, in the order of time */
+    size_t *first;   /* [threads + 1] in `order` */
     uint32_t thread_count;
     _Atomic uint32_t next;
 };
@@ -229,11 +228,12 @@ static void answer_thread(const struct answering *answering, uint32_t number)
     const struct tv_trace *trace = answering->trace;
     struct thread thread = begin_thread(trace, tv_assembly_track(answering->assembly, number));
     for (size_t i = answering->first[number]; i < answering->first[number + 1]; i++) {
-        struct tv_te_question *question = &answering->questions[answering->order[i]];
+        struct tv_te_flow_event *question = &answering->questions->rows[answering->order[i]];
+        tv_ns time = question->time + answering->questions->shift;
         if (question->next)
-            answer_next(trace, &thread, question);
+            answer_next(trace, &thread, time, question);
         else
-            answer_around(trace, &thread, question);
+            answer_around(trace, &thread, time, question);
     }
     end_thread(&thread);
 }
@@ -247,34 +247,35 @@ static void answer(void *context, unsigned worker)
             answer_thread(answering, i);
 }
 
-static void sort_by_thread(struct answering *answering, size_t count)
+static void sort_by_thread(struct answering *answering)
 {
+    const struct tv_te_questions *questions = answering->questions;
     size_t *at = tv_alloc((size_t)answering->thread_count + 1, sizeof *at);
-    for (size_t i = 0; i < count; i++)
-        if (answering->questions[i].thread != TV_NONE)
-            answering->first[answering->questions[i].thread + 1]++;
+    for (size_t i = 0; i < questions->count; i++)
+        if (questions->rows[i].asks)
+            answering->first[questions->rows[i].of + 1]++;
     for (uint32_t i = 0; i < answering->thread_count; i++)
         at[i + 1] = answering->first[i + 1] += answering->first[i];
-    for (size_t i = 0; i < count; i++)
-        if (answering->questions[i].thread != TV_NONE)
-            answering->order[at[answering->questions[i].thread]++] = i;
+    for (size_t i = 0; i < questions->count; i++) {
+        uint32_t number = questions->order[i];
+        if (questions->rows[number].asks)
+            answering->order[at[questions->rows[number].of]++] = number;
+    }
     tv_free(at);
 }
 
 void tv_te_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
-                struct tv_te_question *questions, size_t count, unsigned workers)
+                const struct tv_te_questions *questions, unsigned workers)
 {
     struct answering answering = {
         .assembly = assembly,
         .trace = trace,
         .questions = questions,
-        .order = tv_alloc(count, sizeof *answering.order),
+        .order = tv_alloc(questions->count, sizeof *answering.order),
         .first = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *answering.first),
         .thread_count = trace->head->thread_count,
     };
-    for (size_t i = 0; i < count; i++)
-        questions[i].row = questions[i].index = TV_NONE;
-    sort_by_thread(&answering, count);
+    sort_by_thread(&answering);
     tv_workers_run(workers ? workers : tv_workers_available(), answer, &answering);
     tv_free(answering.order);
     tv_free(answering.first);

@@ -63,34 +63,34 @@ static size_t find_first(const struct marks *marks, const struct mark *wanted)
 }
 
 /* Of several at one time the last, which Trace Viewer nests in the others. */
-static const struct mark *mark_at(const struct marks *marks, const struct tv_te_question *question)
+static const struct mark *mark_at(const struct marks *marks, tv_ns time,
+                                  const struct tv_te_flow_event *question)
 {
-    struct mark behind = {question->thread, 0, question->time, UINT64_MAX};
+    struct mark behind = {question->of, 0, time, UINT64_MAX};
     size_t i = find_first(marks, &behind);
-    if (i == 0 || marks->rows[i - 1].thread != question->thread ||
-        marks->rows[i - 1].time != question->time)
+    if (i == 0 || marks->rows[i - 1].thread != question->of || marks->rows[i - 1].time != time)
         return NULL;
     return &marks->rows[i - 1];
 }
 
-static const struct mark *mark_behind(const struct marks *marks,
-                                      const struct tv_te_question *question)
+static const struct mark *mark_behind(const struct marks *marks, tv_ns time,
+                                      const struct tv_te_flow_event *question)
 {
-    struct mark wanted = {question->thread, 0, question->time, question->offset};
+    struct mark wanted = {question->of, 0, time, question->offset};
     size_t i = find_first(marks, &wanted);
-    return i < marks->count && marks->rows[i].thread == question->thread ? &marks->rows[i] : NULL;
+    return i < marks->count && marks->rows[i].thread == question->of ? &marks->rows[i] : NULL;
 }
 
-static bool needs_instant(const struct tv_te_question *question)
+static bool needs_instant(const struct tv_te_flow_event *question)
 {
-    return question->thread != TV_NONE && (question->next || question->row == TV_NONE);
+    return question->asks && (question->next || question->row == TV_NONE);
 }
 
-static void answer(const struct tv_trace *trace, const struct marks *marks,
-                   struct tv_te_question *question)
+static void answer(const struct tv_trace *trace, const struct marks *marks, tv_ns time,
+                   struct tv_te_flow_event *question)
 {
     const struct mark *mark =
-        question->next ? mark_behind(marks, question) : mark_at(marks, question);
+        question->next ? mark_behind(marks, time, question) : mark_at(marks, time, question);
     if (mark == NULL)
         return;
     if (question->row != TV_NONE &&
@@ -101,16 +101,17 @@ static void answer(const struct tv_trace *trace, const struct marks *marks,
 }
 
 void tv_te_bind_instants(const struct tv_trace *trace, uint32_t input,
-                         struct tv_te_question *questions, size_t count)
+                         const struct tv_te_questions *questions)
 {
     struct marks marks = {0};
+    struct tv_te_flow_event *rows = questions->rows;
     size_t i = 0;
-    while (i < count && !needs_instant(&questions[i]))
+    while (i < questions->count && !needs_instant(&rows[i]))
         i++;
-    if (i < count)
+    if (i < questions->count)
         marks = find_marks(trace, input);
-    for (; i < count && marks.count > 0; i++)
-        if (needs_instant(&questions[i]))
-            answer(trace, &marks, &questions[i]);
+    for (; i < questions->count && marks.count > 0; i++)
+        if (needs_instant(&rows[i]))
+            answer(trace, &marks, rows[i].time + questions->shift, &rows[i]);
     tv_free(marks.rows);
 }

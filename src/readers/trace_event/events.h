@@ -15,24 +15,24 @@
 #include "model/trace.h"
 #include "readers/reader.h"
 #include "readers/trace_event/fields.h"
+#include "readers/trace_event/flow_events.h"
 #include "readers/trace_event/threads.h"
 #include "readers/trace_event/uses.h"
 
-/* What joins events is mostly one short id; then the row of the event has all that async.c,
- * legacy.c and flows.c want to know, and nobody reads the text a second time. */
+/* What joins events is mostly one short id; then the row of the event has all that async.c and
+ * legacy.c want to know, and nobody reads the text a second time. */
 enum tv_te_kept {
     TV_TE_KEPT = 1, /* the row has it; else the text must be read */
     TV_TE_KEPT_NAME = 2,
     TV_TE_KEPT_CATEGORY = 4,
-    TV_TE_KEPT_TELLS = 8,   /* as tv_te_tells */
-    TV_TE_KEPT_AROUND = 16, /* "bp":"e" */
+    TV_TE_KEPT_TELLS = 8, /* as tv_te_tells */
 };
 
 /* Longer ids are read again: raw ones, with their quotes. */
 #define TV_TE_KEPT_ID 16
 
-/* One event of the phases b n e S T p F s t f P N O D v V c ( ) = and of X, B, b, n with a bind_id
- * (these with the letter they have), in the order of the file. */
+/* One event of the phases b n e S T p F P N O D v V c ( ) = and of X, B, b, n with a bind_id (these
+ * with the letter they have), in the order of the file.  Those of flows are in flow_events.h. */
 struct tv_te_loose {
     int64_t time;     /* ns on the file's clock */
     uint64_t offset;  /* of its '{' in the input */
@@ -80,6 +80,7 @@ struct tv_te_context {
     struct tv_map joined;   /* string of an id's key -> group; finish.c makes and releases it */
     TV_TABLE(tv_async_slice) async; /* async.c and legacy.c put theirs here, parents first */
     struct tv_async_plan *async_plan;
+    struct tv_te_flow_list flow_events;
     struct tv_te_states *states;   /* what tv_te_states_read leaves; NULL: there are none */
     struct tv_te_flow_plan *flows; /* what tv_te_flows_read leaves for tv_te_flows */
 };
@@ -92,9 +93,7 @@ bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_
 struct tv_te_link {
     enum tv_te_id_kind kind;
     struct tv_bytes id;    /* raw; data NULL: none */
-    struct tv_bytes plain; /* raw value of "id", whatever "id2" says; data NULL: none */
     struct tv_bytes scope; /* raw */
-    struct tv_bytes bp;    /* raw */
     int64_t cpu;           /* "tts" that counts in async slices, or TV_NO_TIME */
     uint8_t colour;
     bool has_name, has_category, tells;

@@ -14,28 +14,14 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "readers/trace_event/binding.h"
 #include "readers/trace_event/ids.h"
 
-enum binding {
-    AROUND, /* the slice around the event */
-    NEXT,   /* the one that starts next */
-    NEITHER,
-};
-
-struct told {
-    uint32_t key; /* index in keys; TV_NONE: left out */
-    uint8_t binding;
-    bool in, out; /* of a slice with a bind_id */
-};
-
-struct key {
-    uint32_t id; /* string, as shown */
-    bool open;
-    bool arrived; /* an end was there: another start may come */
-    struct tv_flow_end from;
-    uint64_t offset;
-    uint32_t frame;
+/* How far the events of a key have come. */
+struct state {
+    uint32_t from; /* the number of the event that the next arrow leaves from; TV_NONE: none */
+    bool arrived;  /* an end was there: another start may come */
 };
 
 /* A slice of an async track. */
@@ -46,38 +32,21 @@ struct async_place {
 
 struct tv_te_flow_plan {
     struct tv_te_context *context;
-    struct tv_te_picked picked;
-    struct told *told; /* [picked.count] */
-    struct tv_te_key text;
-    struct tv_interner *ids; /* with their JSON type in front */
-    struct tv_map numbers;   /* (frame, id) -> index in keys; frame TV_NONE: a bind_id */
-    struct key *keys;
-    size_t key_count, key_capacity;
-    struct tv_te_question *questions; /* [picked.count] in the order of time */
-    struct async_place *places;       /* made when first asked for, by offset */
+    struct tv_te_flow_list *events; /* those of slices with a bind_id among them */
+    struct tv_te_flow_keys keys;
+    uint32_t *order;            /* numbers of the events, by time, then by place in the file */
+    struct state *states;       /* [keys] */
+    struct async_place *places; /* made when first asked for, by offset */
     size_t place_count, place_capacity;
     bool have_places;
 };
 
-static uint32_t number_of(struct tv_te_flow_plan *joining, uint32_t frame, struct tv_bytes raw)
+static bool is_flow(const struct tv_te_flow_event *event)
 {
-    struct tv_te_context *context = joining->context;
-    bool typed = frame != TV_NONE && tv_te_is_string(raw);
-    struct tv_bytes id = tv_te_text(raw, &context->scratch);
-    joining->text.length = 0;
-    tv_te_key_add(&joining->text, typed ? TV_BYTES("\"") : TV_BYTES(" "));
-    tv_te_key_add(&joining->text, id);
-    uint64_t key =
-        (uint64_t)frame << 32 | tv_interner_add(joining->ids, tv_te_key_text(&joining->text));
-    uint32_t number = tv_map_add(&joining->numbers, key, (uint32_t)joining->key_count);
-    if (number < joining->key_count)
-        return number;
-    joining->keys = tv_array_reserve(joining->keys, &joining->key_capacity, joining->key_count + 1,
-                                     sizeof *joining->keys);
-    joining->keys[joining->key_count++] =
-        (struct key){.id = tv_head_string(context->trace->head, id)};
-    return number;
+    return event->phase == 's' || event->phase == 't' || event->phase == 'f';
 }
+
+/* ---- What the events tell ---- */
 
 static bool contains(struct tv_bytes text, struct tv_bytes part)
 {
@@ -87,134 +56,206 @@ static bool contains(struct tv_bytes text, struct tv_bytes part)
     return false;
 }
 
-/* What an f event without "bp" means depends on its category, as it came to be in Chrome. */
-static enum binding default_binding(struct tv_te_flow_plan *joining,
-                                    const struct tv_te_loose *event)
+/* What an f event without "bp" means depends on its category, as it came to be in Chrome: the slice
+ * around it, or the next. */
+static bool means_next(const struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
 {
     struct tv_head *head = joining->context->trace->head;
     struct tv_bytes category = tv_head_text(head, head->frames[event->frame].category);
-    return contains(category, TV_BYTES("input")) || contains(category, TV_BYTES("ipc.flow"))
-               ? AROUND
-               : NEXT;
+    return !contains(category, TV_BYTES("input")) && !contains(category, TV_BYTES("ipc.flow"));
 }
 
-static enum binding find_binding(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
-                                 const struct tv_te_link *link)
+static uint32_t number_of(struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
 {
-    if (event->phase != 'f')
-        return AROUND;
-    if (link->bp.data == NULL)
-        return default_binding(joining, event);
-    struct tv_bytes point = tv_te_text(link->bp, &joining->context->scratch);
-    return tv_bytes_equal(point, TV_BYTES("e")) ? AROUND : NEITHER;
+    struct tv_te_flow_key key = {tv_te_flow_bits(event), event->frame, (uint8_t)event->form};
+    return tv_te_flow_keys_add(&joining->keys, key);
 }
 
-static void read_flow(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
-                      struct told *told)
+static void read_flow(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
 {
-    struct tv_te_link link;
-    if (!tv_te_link_read(joining->context, event, &link))
-        return;
-    enum binding binding = find_binding(joining, event, &link);
-    told->binding = (uint8_t)binding;
-    if (link.plain.data == NULL)
+    uint32_t key = TV_NONE;
+    if (event->unsaid)
+        event->next = means_next(joining, event);
+    if (event->form & TV_TE_FLOW_NO_ID)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ID_MISSING, event->offset);
-    else if (binding == NEITHER)
+    else if (event->bad_point)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_FLOW_BAD_BINDING, event->offset);
     else
-        told->key = number_of(joining, event->frame, link.plain);
+        key = number_of(joining, event);
+    event->asks = key != TV_NONE;
+    event->key = key;
+    event->row = event->index = TV_NONE;
 }
 
-static void read_bound_slice(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
-                             struct told *told)
+/* The slice with a bind_id; false: it has none, or one that says nothing. */
+static bool read_bound_slice(struct tv_te_flow_plan *joining, uint32_t loose,
+                             struct tv_te_flow_event *bound)
 {
+    struct tv_te_context *context = joining->context;
+    const struct tv_te_loose *event = &context->loose[loose];
     struct tv_te_fields fields;
-    if (event->kept & TV_TE_KEPT) /* then it has no bind_id */
-        return;
-    if (!tv_te_event_read(joining->context, event->offset, &fields) || fields.bind_id.data == NULL)
-        return;
-    told->in = tv_te_truth(fields.flow_in);
-    told->out = tv_te_truth(fields.flow_out);
-    if (told->in || told->out)
-        told->key = number_of(joining, TV_NONE, fields.bind_id);
-    else
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_FLOW_NO_DIRECTION, event->offset);
+    if (!tv_te_event_read(context, event->offset, &fields) || fields.bind_id.data == NULL)
+        return false;
+    struct tv_te_flow_id id = tv_te_flow_id_of(tv_te_text(fields.bind_id, &context->scratch), false,
+                                               &joining->events->longer);
+    *bound = (struct tv_te_flow_event){
+        .time = event->time,
+        .offset = event->offset & (((uint64_t)1 << 40) - 1),
+        .phase = (uint8_t)event->phase,
+        .form = id.form,
+        .in = tv_te_truth(fields.flow_in),
+        .out = tv_te_truth(fields.flow_out),
+        .of = loose,
+    };
+    if (!bound->in && !bound->out) {
+        tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_DIRECTION, event->offset);
+        return false;
+    }
+    bound->key =
+        tv_te_flow_keys_add(&joining->keys, (struct tv_te_flow_key){id.bits, TV_NONE, id.form});
+    return true;
 }
 
-static bool is_flow(const struct tv_te_loose *event)
+/* Whether it may have a bind_id: such ones do not keep what they say. */
+static bool may_be_bound(const struct tv_te_loose *event)
 {
-    return event->phase == 's' || event->phase == 't' || event->phase == 'f';
+    return strchr("XBbn", event->phase) != NULL && !(event->kept & TV_TE_KEPT);
 }
 
-static void read_event(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
-                       struct told *told)
+/* Puts a few events among the others, all in the order of the file. */
+static void put_among(struct tv_te_flow_list *events, const struct tv_te_flow_event *rows,
+                      size_t count)
 {
-    *told = (struct told){.key = TV_NONE};
-    if (is_flow(event))
-        read_flow(joining, event, told);
-    else
-        read_bound_slice(joining, event, told);
+    size_t left = events->count, to = left + count;
+    events->rows = tv_array_reserve(events->rows, &events->capacity, to, sizeof *events->rows);
+    events->count = to;
+    while (count > 0) {
+        bool later = left > 0 && events->rows[left - 1].offset > rows[count - 1].offset;
+        events->rows[--to] = later ? events->rows[--left] : rows[--count];
+    }
 }
 
-static void add_arrow(struct tv_te_flow_plan *joining, const struct key *key, struct tv_flow_end to,
-                      uint64_t end_offset)
+static void read_bound_slices(struct tv_te_flow_plan *joining)
 {
+    const struct tv_te_context *context = joining->context;
+    struct tv_te_flow_list bound = {.rows = NULL};
+    struct tv_te_flow_event event;
+    for (size_t i = 0; i < context->loose_count; i++)
+        if (may_be_bound(&context->loose[i]) && read_bound_slice(joining, (uint32_t)i, &event))
+            *tv_table_add(&bound) = event;
+    if (bound.count > 0)
+        put_among(joining->events, bound.rows, bound.count);
+    tv_free(bound.rows);
+}
+
+static void sort_events(struct tv_te_flow_plan *joining)
+{
+    size_t count = joining->events->count;
+    struct tv_sort_key *dated = tv_alloc(count, sizeof *dated);
+    for (size_t i = 0; i < count; i++)
+        dated[i] = (struct tv_sort_key){tv_sort_signed(joining->events->rows[i].time), i};
+    tv_sort_keys(dated, count);
+    joining->order = tv_alloc(count, sizeof *joining->order);
+    for (size_t i = 0; i < count; i++)
+        joining->order[i] = (uint32_t)dated[i].index;
+    tv_free(dated);
+}
+
+void tv_te_flows_read(struct tv_te_context *context)
+{
+    struct tv_te_flow_plan *joining = tv_alloc(1, sizeof *joining);
+    context->flows = joining;
+    joining->context = context;
+    joining->events = &context->flow_events;
+    if (context->loose_count + joining->events->count >= TV_NONE)
+        tv_memory_exhausted();
+    for (size_t i = 0; i < joining->events->count; i++)
+        read_flow(joining, &joining->events->rows[i]);
+    read_bound_slices(joining);
+    tv_te_flow_keys_rest(&joining->keys);
+    sort_events(joining);
+}
+
+/* ---- Arrows ---- */
+
+/* The frame of the arrow that an event begins. */
+static uint32_t frame_of(const struct tv_te_flow_plan *joining,
+                         const struct tv_te_flow_event *event)
+{
+    return is_flow(event) ? joining->keys.rows[event->key].frame
+                          : joining->context->loose[event->of].frame;
+}
+
+static struct tv_flow_end end_of(const struct tv_te_flow_event *event)
+{
+    return (struct tv_flow_end){.time = event->time, .row = event->row, .index = event->index};
+}
+
+/* Where arrows leave: a slice with a bind_id is left at its end. */
+static struct tv_flow_end begin_of(const struct tv_te_flow_plan *joining,
+                                   const struct tv_te_flow_event *event)
+{
+    const struct tv_te_context *context = joining->context;
+    struct tv_flow_end end = end_of(event);
+    if (!is_flow(event))
+        end.time = tv_slice_end(context->trace, end.row, end.index) -
+                   context->trace->offset[context->input];
+    return end;
+}
+
+/* Ids that no arrow has are not among the strings. */
+static uint32_t string_of(const struct tv_te_flow_plan *joining, uint32_t number)
+{
+    const struct tv_te_flow_key *key = &joining->keys.rows[number];
+    struct tv_te_flow_id id = {key->bits, key->form};
+    char room[TV_TE_FLOW_ROOM];
+    return tv_head_string(joining->context->trace->head,
+                          tv_te_flow_id_text(&id, joining->events->longer, room));
+}
+
+static void add_arrow(struct tv_te_flow_plan *joining, const struct tv_te_flow_event *to)
+{
+    const struct tv_te_flow_event *from = &joining->events->rows[joining->states[to->key].from];
     struct tv_flow *flow = tv_table_add(&joining->context->trace->tables.flows);
     *flow = (struct tv_flow){
-        .from = key->from,
-        .to = to,
-        .offset = key->offset,
-        .end_offset = end_offset,
-        .frame = key->frame,
-        .id = key->id,
+        .from = begin_of(joining, from),
+        .to = end_of(to),
+        .offset = from->offset,
+        .end_offset = to->offset,
+        .frame = frame_of(joining, from),
+        .id = string_of(joining, to->key),
         .input = joining->context->input,
     };
 }
 
-static void open_flow(struct key *key, const struct tv_te_loose *event, struct tv_flow_end from)
+static void open_flow(const struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
 {
-    key->open = true;
-    key->arrived = false;
-    key->from = from;
-    key->offset = event->offset;
-    key->frame = event->frame;
+    joining->states[event->key] = (struct state){(uint32_t)(event - joining->events->rows), false};
 }
 
-static struct tv_te_question ask(const struct tv_te_context *context,
-                                 const struct tv_te_loose *event, const struct told *told)
-{
-    return (struct tv_te_question){
-        .thread = told->key != TV_NONE && is_flow(event) ? event->thread : TV_NONE,
-        .next = told->binding == NEXT,
-        .time = event->time + context->trace->offset[context->input],
-        .offset = event->offset,
-    };
-}
-
-static void join_flow(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
-                      const struct told *told, const struct tv_te_question *question)
+static void join_flow(struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
 {
     struct tv_te_context *context = joining->context;
-    struct key *key = &joining->keys[told->key];
-    struct tv_flow_end end = {.time = event->time, .row = question->row, .index = question->index};
-    if (event->phase == 's' && key->open && !key->arrived) {
+    struct state *state = &joining->states[event->key];
+    bool open = state->from != TV_NONE;
+    if (event->phase == 's' && open && !state->arrived) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_BEGUN_TWICE, event->offset);
         return;
     }
-    if (event->phase != 's' && !key->open) {
+    if (event->phase != 's' && !open) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_START, event->offset);
         return;
     }
-    if (question->index == TV_NONE) {
+    if (event->index == TV_NONE) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
         return;
     }
     if (event->phase != 's')
-        add_arrow(joining, key, end, event->offset);
+        add_arrow(joining, event);
     if (event->phase == 'f')
-        key->arrived = true;
+        state->arrived = true;
     else
-        open_flow(key, event, end);
+        open_flow(joining, event);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -246,10 +287,9 @@ static void find_places(struct tv_te_flow_plan *joining)
         qsort(joining->places, joining->place_count, sizeof *joining->places, compare_places);
 }
 
-static bool find_async(struct tv_te_flow_plan *joining, uint64_t offset, uint32_t *row,
-                       uint32_t *index)
+static bool find_async(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
 {
-    struct async_place wanted = {offset, 0, 0};
+    struct async_place wanted = {event->offset, 0, 0};
     const struct async_place *found;
     if (!joining->have_places)
         find_places(joining);
@@ -258,88 +298,68 @@ static bool find_async(struct tv_te_flow_plan *joining, uint64_t offset, uint32_
     found = bsearch(&wanted, joining->places, joining->place_count, sizeof wanted, compare_places);
     if (found == NULL)
         return false;
-    *row = found->row;
-    *index = found->index;
+    event->row = found->row;
+    event->index = found->index;
     return true;
 }
 
-static void join_bound_slice(struct tv_te_flow_plan *joining, const struct tv_te_loose *event,
-                             const struct told *told)
+static bool find_slice(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
+{
+    const struct tv_te_context *context = joining->context;
+    const struct tv_te_loose *loose = &context->loose[event->of];
+    uint32_t row, index;
+    if (event->phase == 'b' || event->phase == 'n')
+        return find_async(joining, event);
+    if (!tv_assembly_find(context->assembly,
+                          &(struct tv_sought){loose->thread, loose->time, loose->offset, NULL},
+                          &row, &index))
+        return false;
+    event->row = row;
+    event->index = index;
+    return true;
+}
+
+static void join_bound_slice(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
 {
     struct tv_te_context *context = joining->context;
-    struct key *key = &joining->keys[told->key];
-    struct tv_flow_end end = {.time = event->time};
-    bool async = event->phase == 'b' || event->phase == 'n';
-    if (!(async ? find_async(joining, event->offset, &end.row, &end.index)
-                : tv_assembly_find(
-                      context->assembly,
-                      &(struct tv_sought){event->thread, event->time, event->offset, NULL},
-                      &end.row, &end.index))) {
+    if (!find_slice(joining, event)) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
         return;
     }
-    if (told->in && key->open)
-        add_arrow(joining, key, end, event->offset);
-    else if (told->in)
+    if (event->in && joining->states[event->key].from != TV_NONE)
+        add_arrow(joining, event);
+    else if (event->in)
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_START, event->offset);
-    if (!told->out)
-        return;
-    end.time =
-        tv_slice_end(context->trace, end.row, end.index) - context->trace->offset[context->input];
-    open_flow(key, event, end);
-}
-
-/* What the texts of all events tell; they are in the order of the file. */
-static void read_events(struct tv_te_flow_plan *joining)
-{
-    const struct tv_te_picked *picked = &joining->picked;
-    joining->told = tv_alloc(picked->count, sizeof *joining->told);
-    joining->ids = tv_interner_new();
-    tv_map_init(&joining->numbers);
-    for (size_t i = 0; i < picked->count; i++)
-        read_event(joining, &joining->context->loose[picked->loose[i]], &joining->told[i]);
-    tv_interner_free(joining->ids);
-    tv_map_release(&joining->numbers);
-    tv_te_key_release(&joining->text);
-    joining->ids = NULL;
-}
-
-void tv_te_flows_read(struct tv_te_context *context)
-{
-    struct tv_te_flow_plan *joining = tv_alloc(1, sizeof *joining);
-    joining->context = context;
-    tv_te_pick(&joining->picked, context, "stfXBbn");
-    read_events(joining);
-    context->flows = joining;
+    if (event->out)
+        open_flow(joining, event);
 }
 
 static void find_slices(struct tv_te_flow_plan *joining)
 {
     const struct tv_te_context *context = joining->context;
-    const struct tv_te_picked *picked = &joining->picked;
-    joining->questions = tv_alloc(picked->count, sizeof *joining->questions);
-    for (size_t i = 0; i < picked->count; i++) {
-        size_t next = picked->order[i];
-        joining->questions[i] =
-            ask(context, &context->loose[picked->loose[next]], &joining->told[next]);
-    }
-    tv_te_bind(context->assembly, context->trace, joining->questions, picked->count,
-               context->options->parts);
-    tv_te_bind_instants(context->trace, context->input, joining->questions, picked->count);
+    struct tv_te_questions questions = {
+        .rows = joining->events->rows,
+        .order = joining->order,
+        .count = joining->events->count,
+        .shift = context->trace->offset[context->input],
+    };
+    tv_te_bind(context->assembly, context->trace, &questions, context->options->parts);
+    tv_te_bind_instants(context->trace, context->input, &questions);
 }
 
 static void join_events(struct tv_te_flow_plan *joining)
 {
-    const struct tv_te_picked *picked = &joining->picked;
-    for (size_t i = 0; i < picked->count; i++) {
-        size_t next = picked->order[i];
-        const struct tv_te_loose *event = &joining->context->loose[picked->loose[next]];
-        if (joining->told[next].key == TV_NONE)
+    joining->states = tv_alloc(joining->keys.count, sizeof *joining->states);
+    for (size_t i = 0; i < joining->keys.count; i++)
+        joining->states[i].from = TV_NONE;
+    for (size_t i = 0; i < joining->events->count; i++) {
+        struct tv_te_flow_event *event = &joining->events->rows[joining->order[i]];
+        if (event->key == TV_NONE)
             continue;
         if (is_flow(event))
-            join_flow(joining, event, &joining->told[next], &joining->questions[i]);
+            join_flow(joining, event);
         else
-            join_bound_slice(joining, event, &joining->told[next]);
+            join_bound_slice(joining, event);
     }
 }
 
@@ -355,10 +375,10 @@ void tv_te_flows_free(struct tv_te_flow_plan *plan)
 {
     if (!plan)
         return;
-    tv_te_picked_release(&plan->picked);
-    tv_free(plan->told);
-    tv_free(plan->questions);
-    tv_free(plan->keys);
+    tv_te_flow_list_release(plan->events);
+    tv_te_flow_keys_release(&plan->keys);
+    tv_free(plan->order);
+    tv_free(plan->states);
     tv_free(plan->places);
     tv_free(plan);
 }

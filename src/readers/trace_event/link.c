@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/bytes.h"
 #include "readers/trace_event/events.h"
 #include "readers/trace_event/ids.h"
 
@@ -12,8 +11,6 @@
 static bool can_keep(const struct tv_te_fields *fields, enum tv_te_id_kind kind, struct tv_bytes id)
 {
     if (kind == TV_TE_ID_BAD || id.length > TV_TE_KEPT_ID)
-        return false;
-    if (fields->bp.data != NULL && !tv_bytes_equal(fields->bp, TV_BYTES("\"e\"")))
         return false;
     return fields->scope.data == NULL && fields->cname.data == NULL && fields->tts.data == NULL &&
            fields->bind_id.data == NULL;
@@ -28,8 +25,7 @@ void tv_te_link_keep(struct tv_te_loose *event, const struct tv_te_fields *field
         return;
     event->kept = (uint8_t)(TV_TE_KEPT | (fields->name.data ? TV_TE_KEPT_NAME : 0) |
                             (fields->cat.data ? TV_TE_KEPT_CATEGORY : 0) |
-                            (tv_te_tells(fields) ? TV_TE_KEPT_TELLS : 0) |
-                            (fields->bp.data ? TV_TE_KEPT_AROUND : 0));
+                            (tv_te_tells(fields) ? TV_TE_KEPT_TELLS : 0));
     event->id_kind = (uint8_t)kind;
     event->id_length = (uint8_t)id.length;
     if (id.length > 0)
@@ -46,18 +42,12 @@ static void take_kept(const struct tv_te_loose *event, struct tv_te_link *link)
         .has_category = event->kept & TV_TE_KEPT_CATEGORY,
         .tells = event->kept & TV_TE_KEPT_TELLS,
     };
-    if (link->kind == TV_TE_ID_PLAIN)
-        link->plain = link->id;
-    if (event->kept & TV_TE_KEPT_AROUND)
-        link->bp = TV_BYTES("\"e\"");
 }
 
 struct tv_te_link tv_te_link_of(const struct tv_te_loose *event, const struct tv_te_fields *fields)
 {
     struct tv_te_link link = {
-        .plain = fields->id,
         .scope = fields->scope,
-        .bp = fields->bp,
         .colour = (uint8_t)tv_te_colour(fields->cname),
         .has_name = fields->name.data != NULL,
         .has_category = fields->cat.data != NULL,

@@ -171,6 +171,7 @@ void tv_te_part_release(struct tv_te_part *part)
     tv_te_threads_release(&part->threads);
     tv_te_counters_free(part->counters);
     tv_free(part->loose.rows);
+    tv_te_flow_list_release(&part->flows);
     tv_free(part->metadata.rows);
     tv_free(part->instants.rows);
     tv_free(part->marking.tracks);
@@ -281,6 +282,19 @@ static void take_loose(struct tv_te_part *part, const struct event *event)
         widen(part, event->time + tv_te_state_length(event->time, length));
     uint32_t process = process_of(part, event->fields);
     add_loose(part, event, process, of_process ? TV_NONE : thread_of(part, event->fields));
+}
+
+static void take_flow(struct tv_te_part *part, const struct event *event)
+{
+    uint32_t thread = thread_of(part, event->fields);
+    struct tv_te_flow_event flow = {
+        .time = event->time,
+        .offset = event->offset & (((uint64_t)1 << 40) - 1),
+        .phase = (uint8_t)event->phase,
+        .of = thread,
+        .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
+    };
+    tv_te_flow_list_add(&part->flows, &flow, event->fields, &part->threads.scratch);
 }
 
 /* ---- Stacks ---- */
@@ -548,6 +562,11 @@ static void take_timed(struct tv_te_part *part, const struct event *event)
         break;
     case 'C':
         take_counter(part, event);
+        break;
+    case 's':
+    case 't':
+    case 'f':
+        take_flow(part, event);
         break;
     default:
         take_loose(part, event);

@@ -11,6 +11,7 @@
 #include "model/sketch.h"
 #include "readers/trace_event/counters.h"
 #include "readers/trace_event/events.h"
+#include "readers/trace_event/flow_events.h"
 #include "readers/trace_event/names.h"
 #include "readers/trace_event/threads.h"
 #include "readers/trace_event/uses.h"
@@ -38,6 +39,7 @@ struct tv_te_part {
     struct tv_te_threads threads;
     struct tv_te_counters *counters;
     struct tv_te_loose_list loose;
+    struct tv_te_flow_list flows;
     struct tv_te_loose_list metadata; /* phase 'M'; `thread` TV_NONE: it speaks of the process */
     TV_TABLE(tv_instant) instants;
     struct tv_diagnostics diagnostics;

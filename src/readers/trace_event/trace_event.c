@@ -128,6 +128,7 @@ static void take_part(struct merging *merging, size_t index)
     tv_assembly_take(context->assembly, part->gather, numbers->threads, numbers->frames);
     part->gather = NULL;
     move_loose(&merging->loose, &part->loose, numbers);
+    tv_te_flow_list_take(&context->flow_events, &part->flows, numbers->threads, numbers->frames);
     move_loose(&merging->metadata, &part->metadata, numbers);
     move_instants(merging, part, numbers);
     move_uses(&context->uses, &part->uses, numbers);
@@ -286,6 +287,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_free(context.async.rows); /* when it was cancelled */
         tv_async_plan_free(context.async_plan);
         tv_te_flows_free(context.flows);
+        tv_te_flow_list_release(&context.flow_events);
         tv_te_states_free(context.states);
         tv_map_release(&context.joined);
         tv_te_uses_release(&context.uses);

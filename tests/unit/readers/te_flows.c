@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "unit.h"
 
 /* Three slices of three threads. */
@@ -109,6 +110,45 @@ static void keys_differ(void **context)
                                 "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'cat':'o','bp':'e'\n"
                                 "'ph':'f','ts':4,'tid':1,'name':'fl','id':1,'bp':'e'\n",
                    "! flow-no-start 4\n");
+}
+
+/* Ids that are kept as numbers (flow_ids.h) are the same only when their texts are. */
+static void long_ids_differ(void **context)
+{
+    static const char *const ids[] = {
+        "123456789",
+        "'0123456789'",
+        "'123456789'",
+        "'18446744073709551615'",
+        "'18446744073709551616'",
+        "'0x1234567f'",
+        "'0x1234567F'",
+        "'0X1234567f'",
+        "'0x01234567f'",
+        "'0xffffffffffffffff'",
+        "'0xfffffffffffffffff'",
+        "'0x12345678'",
+        "'305419896'",
+        "'12345678 '",
+        "'the same id'",
+    };
+    static char file[10000], expected[10000];
+    size_t count = sizeof ids / sizeof ids[0], length = 0, written = 0;
+    (void)context;
+    length += (size_t)snprintf(file, sizeof file, SLICES);
+    for (size_t i = 0; i < 2 * count; i++)
+        length += (size_t)snprintf(
+            file + length, sizeof file - length, "'ph':'%s','ts':%d,'tid':%d,'name':'fl','id':%s\n",
+            i < count ? "s" : "f','bp':'e", i < count ? 5 : 25, i < count ? 1 : 2, ids[i % count]);
+    /* Each start has the end of its own id, in the order of the starts. */
+    for (size_t i = 0; i < count; i++) {
+        struct tv_bytes id = tv_bytes_of(ids[i]);
+        if (id.data[0] == '\'')
+            id = (struct tv_bytes){id.data + 1, id.length - 2};
+        written += (size_t)snprintf(expected + written, sizeof expected - written,
+                                    "flow fl %.*s s1@5 -> s2@25\n", (int)id.length, id.data);
+    }
+    te_made_assert(file, expected);
 }
 
 /* Trace Viewer's threads have their instants as slices of no length. */
@@ -302,7 +342,7 @@ static void agrees_with_looking_at_all(void **context)
 UNIT_TESTS(te_flows, cmocka_unit_test(binds_around), cmocka_unit_test(binds_the_deepest),
            cmocka_unit_test(binds_the_next), cmocka_unit_test(steps_make_arrows),
            cmocka_unit_test(fans_out), cmocka_unit_test(keys_differ),
-           cmocka_unit_test(instants_are_bound), cmocka_unit_test(faults_are_counted),
-           cmocka_unit_test(slices_are_bound), cmocka_unit_test(other_slices_are_bound),
-           cmocka_unit_test(producers_replace), cmocka_unit_test(overflow_is_searched),
-           cmocka_unit_test(agrees_with_looking_at_all));
+           cmocka_unit_test(long_ids_differ), cmocka_unit_test(instants_are_bound),
+           cmocka_unit_test(faults_are_counted), cmocka_unit_test(slices_are_bound),
+           cmocka_unit_test(other_slices_are_bound), cmocka_unit_test(producers_replace),
+           cmocka_unit_test(overflow_is_searched), cmocka_unit_test(agrees_with_looking_at_all));
