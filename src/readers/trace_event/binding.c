@@ -81,12 +81,20 @@ static void push(struct way *way, uint32_t index)
     way->indices[way->depth++] = index;
 }
 
-/* Whether the slice of the row below the way's end belongs under it. */
+/* Whether the slice of the row below the way's end belongs under it.  Mostly the times tell, as
+ * slices of a row have nothing in common but their ends. */
 static bool is_below(const struct tv_trace *trace, const struct progress *track,
                      const struct way *way, uint32_t index)
 {
-    return way->depth == 0 || tv_slice_parent(trace, track->first_row + (uint32_t)way->depth,
-                                              index) == way->indices[way->depth - 1];
+    if (way->depth == 0)
+        return true;
+    uint32_t row = track->first_row + (uint32_t)way->depth, over = way->indices[way->depth - 1];
+    tv_ns start = tv_slice_start(trace, row, index), end = tv_slice_end(trace, row - 1, over);
+    if (start > end)
+        return false;
+    if (start < end && start > tv_slice_start(trace, row - 1, over))
+        return true;
+    return tv_slice_parent(trace, row, index) == over;
 }
 
 static bool go_down(const struct tv_trace *trace, struct progress *track, tv_ns time)
