@@ -13,8 +13,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "analysis/ahead.h"
 #include "base/memory.h"
-#include "model/ahead.h"
 #include "model/seam.h"
 
 #define STAND_IN 0xC0000000u
@@ -39,10 +39,9 @@ struct part {
     struct tv_diagnostics diagnostics;
     const uint32_t *fold; /* [fold_count] frame -> the frame that stands for it, or NULL */
     uint32_t fold_count;
-    struct tv_paths paths;
+    struct tv_tally tally;
     struct tv_ahead ahead;
-    struct cost *costs; /* of each path */
-    size_t cost_capacity;
+    const uint32_t *guess; /* of the next call that begins */
     struct stand_in *stand_ins;
     size_t stand_in_count, stand_in_capacity;
     struct cost waits;
@@ -77,19 +76,9 @@ static void *grow_beside(void *costs, size_t *capacity, const struct tv_paths *p
     return grown;
 }
 
-static TV_NOINLINE void grow_costs(struct part *part)
+TV_INLINE uint32_t folded(const struct part *part, uint32_t frame)
 {
-    part->costs = grow_beside(part->costs, &part->cost_capacity, &part->paths, sizeof *part->costs);
-}
-
-TV_INLINE uint32_t child_path(struct part *part, uint32_t parent, uint32_t frame)
-{
-    if (part->fold && frame < part->fold_count)
-        frame = part->fold[frame];
-    uint32_t path = tv_paths_child(&part->paths, parent, frame);
-    if (TV_UNLIKELY(path >= part->cost_capacity))
-        grow_costs(part);
-    return path;
+    return part->fold && frame < part->fold_count ? part->fold[frame] : frame;
 }
 
 /* Hangs the thread's calls of depth 0 on a new stand-in. */
@@ -100,22 +89,31 @@ static TV_NOINLINE void set_stand_in(struct part *part, uint32_t thread, struct 
                                        part->stand_in_count + 1, sizeof *part->stand_ins);
     part->stand_ins[part->stand_in_count] =
         (struct stand_in){.thread = thread, .below = t->below_count};
-    t->stack[-1].tag = child_path(part, TV_ROOT_PATH, STAND_IN + (uint32_t)part->stand_in_count++);
+    uint32_t frame = STAND_IN + (uint32_t)part->stand_in_count++;
+    t->stack[-1].tag = tv_tally_child(&part->tally, TV_ROOT_PATH, frame);
 }
 
 static struct stand_in *stand_in_of(struct part *part, const struct tv_walk_thread *t)
 {
-    return &part->stand_ins[part->paths.nodes[t->stack[-1].tag].frame - STAND_IN];
+    return &part->stand_ins[part->tally.nodes[t->stack[-1].tag].frame - STAND_IN];
 }
 
+/* The path of a call that ends is its tag; that of one that begins is guessed. */
 TV_INLINE uint32_t tree_step(void *context, const struct tv_step *step)
 {
     struct part *part = context;
-    uint32_t path = child_path(part, step->caller->tag, step->frame);
-    struct cost *cost = &part->costs[path];
-    cost->calls += (uint64_t)(1 + step->exit);
-    cost->wall += step->wall - (step->call->inner_wall & step->exit);
-    cost->cpu += step->cpu - (step->call->inner_cpu & step->exit);
+    uint32_t exit = (uint32_t)step->exit, parent = step->caller->tag;
+    uint32_t path = (step->call->tag & exit) | (*part->guess & ~exit);
+    uint32_t frame = folded(part, step->frame);
+    struct tv_tally_node *node = &part->tally.nodes[path];
+    if (TV_UNLIKELY((((node->parent ^ parent) | (node->frame ^ frame)) & ~exit) != 0)) {
+        path = tv_tally_child(&part->tally, parent, frame);
+        node = &part->tally.nodes[path];
+    }
+    part->guess += 1 + step->exit;
+    node->calls += (uint64_t)(1 + step->exit);
+    node->wall += step->wall - (step->call->inner_wall & step->exit);
+    node->cpu += step->cpu - (step->call->inner_cpu & step->exit);
     return path;
 }
 
@@ -128,7 +126,7 @@ static void tree_below(void *context, uint32_t thread, struct tv_walk_thread *t,
                        struct tv_below *below)
 {
     struct part *part = context;
-    struct stand_in *before = &part->stand_ins[part->paths.nodes[below->tag].frame - STAND_IN];
+    struct stand_in *before = &part->stand_ins[part->tally.nodes[below->tag].frame - STAND_IN];
     before->own.wall = below->level_wall;
     before->own.cpu = below->level_cpu;
     set_stand_in(part, thread, t);
@@ -150,10 +148,12 @@ static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number,
     static const struct tv_walk_calls calls = {tree_step, tree_first, tree_below, tree_wait};
     struct part *part = &((struct tv_tree_sink *)sink)->parts[number];
     (void)pass;
-    size_t calls_ahead = tv_ahead_look(&part->ahead, &part->walk, &part->paths, batch);
-    for (size_t i = 0; i < calls_ahead; i++)
-        TV_PREFETCH(&part->costs[part->ahead.nodes[i]]);
-    tv_walk_batch(&part->walk, batch, &calls, part);
+    for (size_t i = 0; i < batch->count; i += TV_BATCH_EVENTS) {
+        struct tv_batch slice = tv_batch_slice(batch, i, TV_BATCH_EVENTS);
+        tv_ahead_look(&part->ahead, &part->walk, &part->tally, &slice);
+        part->guess = part->ahead.nodes;
+        tv_walk_batch(&part->walk, &slice, &calls, part);
+    }
 }
 
 /* ---- Before and after ---- */
@@ -162,10 +162,8 @@ static void release_parts(struct tv_tree_sink *sink)
 {
     for (unsigned i = 0; i < sink->part_count; i++) {
         struct part *part = &sink->parts[i];
-        tv_paths_release(&part->paths);
+        tv_tally_release(&part->tally);
         tv_ahead_release(&part->ahead);
-        if (part->costs)
-            tv_pages_free(part->costs, part->cost_capacity * sizeof *part->costs);
         tv_free(part->stand_ins);
         tv_walk_release(&part->walk);
     }
@@ -211,10 +209,8 @@ static void init_part(struct tv_tree_sink *sink, unsigned number)
     part->walk.skip = sink->skip;
     part->fold = sink->fold;
     part->fold_count = sink->head->frame_count;
-    tv_paths_init(&part->paths);
-    part->ahead = (struct tv_ahead){
-        .fold = part->fold, .fold_count = part->fold_count, .path_mask = UINT32_MAX};
-    grow_costs(part);
+    tv_tally_init(&part->tally);
+    tv_ahead_init(&part->ahead, part->walk.thread_count, part->fold, part->fold_count);
 }
 
 static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t input, unsigned parts)
@@ -272,14 +268,16 @@ static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *
                                unsigned number, uint32_t i)
 {
     struct part *part = &sink->parts[number];
-    const struct stand_in *stand_in = &part->stand_ins[part->paths.nodes[i].frame - STAND_IN];
+    const struct stand_in *stand_in = &part->stand_ins[part->tally.nodes[i].frame - STAND_IN];
     const struct tv_walk_start *start = tv_seam_start(seam, number, stand_in->thread);
     uint32_t depth = start->depth - stand_in->below;
     if (depth) {
         sink->waits.calls += stand_in->waits.calls;
         sink->waits.wall += stand_in->waits.wall * sink->head->inputs[sink->input].tick_ns;
     }
-    part->costs[i] = stand_in->own;
+    part->tally.nodes[i].calls = stand_in->own.calls;
+    part->tally.nodes[i].wall = stand_in->own.wall;
+    part->tally.nodes[i].cpu = stand_in->own.cpu;
     return whole_path(sink, stand_in->thread, start, depth);
 }
 
@@ -295,7 +293,7 @@ static void add_rest(struct part *part)
         for (uint32_t i = 0; i < t->depth; i++) {
             const struct tv_open *open = &t->stack[i];
             bool top = i + 1 == t->depth;
-            struct cost *cost = &part->costs[open->tag];
+            struct tv_tally_node *cost = &part->tally.nodes[open->tag];
             cost->wall +=
                 (top ? t->last_wall : t->stack[i + 1].wall) - open->wall - open->inner_wall;
             cost->cpu += (top ? t->last_cpu : t->stack[i + 1].cpu) - open->cpu - open->inner_cpu;
@@ -320,10 +318,10 @@ static uint32_t hash_stand_in(struct tv_tree_sink *sink, const struct tv_seam *s
 /* What the hash of each node's path will be in the whole tree. */
 static uint32_t *hash_nodes(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
 {
-    const struct tv_paths *paths = &sink->parts[number].paths;
-    uint32_t *hashes = tv_alloc(paths->count, sizeof *hashes);
-    for (uint32_t i = 1; i < paths->count; i++) {
-        const struct tv_path_node *node = &paths->nodes[i];
+    const struct tv_tally *tally = &sink->parts[number].tally;
+    uint32_t *hashes = tv_alloc(tally->count, sizeof *hashes);
+    for (uint32_t i = 1; i < tally->count; i++) {
+        const struct tv_tally_node *node = &tally->nodes[i];
         if (node->frame >= STAND_IN)
             hashes[i] = hash_stand_in(sink, seam, number, node->frame);
         else
@@ -347,20 +345,19 @@ static void splice_part(struct tv_tree_sink *sink, const struct tv_seam *seam, u
     struct part *part = &sink->parts[number];
     int64_t tick = sink->head->inputs[sink->input].tick_ns;
     add_rest(part);
-    tv_paths_finish(&part->paths);
     uint32_t *map = hash_nodes(sink, seam, number); /* each until its number is known */
-    for (uint32_t i = 1; i < part->paths.count; i++) {
-        const struct tv_path_node *node = &part->paths.nodes[i];
-        if (i + AHEAD < part->paths.count)
+    for (uint32_t i = 1; i < part->tally.count; i++) {
+        const struct tv_tally_node *node = &part->tally.nodes[i];
+        if (i + AHEAD < part->tally.count)
             tv_paths_prefetch(&sink->paths, map[i + AHEAD]);
         if (node->frame >= STAND_IN)
             map[i] = place_stand_in(sink, seam, number, i);
         else
             map[i] = add_node(sink, map[node->parent], node->frame, map[i]);
         struct tv_path_cost *cost = &sink->costs[map[i]];
-        cost->calls += part->costs[i].calls;
-        cost->wall += part->costs[i].wall * tick;
-        cost->cpu += part->costs[i].cpu * tick;
+        cost->calls += node->calls;
+        cost->wall += node->wall * tick;
+        cost->cpu += node->cpu * tick;
     }
     tv_free(map);
     sink->waits.calls += part->waits.calls;

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tally.h - a call-path tree and what each path itself cost, while events are counted.
+ *
+ * Trees of millions of paths are larger than the caches, and what counts is how many lines of them
+ * an event touches: one, where the path's number is known or rightly guessed (ahead.h).  So a
+ * node's figures stand beside its place in the tree, two nodes a line.
+ *
+ * Node 0 is the root; parents have smaller numbers than their children.
+ */
+#ifndef TV_ANALYSIS_TALLY_H
+#define TV_ANALYSIS_TALLY_H
+
+#include "model/paths.h"
+
+struct tv_tally_node {
+    uint32_t parent;
+    uint32_t frame;
+    uint64_t calls;
+    int64_t wall, cpu; /* of the path itself, ticks */
+};
+
+/* Open addressing over the nodes by (parent, frame); hashes are of the frames from the root on. */
+struct tv_tally_place {
+    uint32_t hash;
+    uint32_t node; /* 0: free */
+};
+
+struct tv_tally {
+    struct tv_tally_node *nodes;
+    uint32_t *hashes; /* beside the nodes */
+    size_t capacity;  /* of both */
+    uint32_t count;
+    struct tv_tally_place *places;
+    size_t mask; /* half of the places are free at least */
+};
+
+/* The hash of a child, which is known before the parent's node is found.  Little stands between it
+ * and the parent's, as the hashes of a chain of entries wait for each other. */
+TV_INLINE uint32_t tv_tally_hash(uint32_t parent_hash, uint32_t frame)
+{
+    uint32_t mixed = parent_hash ^ (frame * 0x9e3779b1u + 0x7f4a7c15u);
+    return (uint32_t)(mixed * UINT64_C(0xd6e8feb86659fd93) >> 32);
+}
+
+void tv_tally_init(struct tv_tally *tally);
+void tv_tally_release(struct tv_tally *tally);
+
+/* The node for `frame` called from `parent`; made when new, with figures of 0. */
+uint32_t tv_tally_child(struct tv_tally *tally, uint32_t parent, uint32_t frame);
+
+/* The node whose hash stands in one of the two places where it is looked for first, or 0: probably
+ * that of the path with this hash. */
+TV_INLINE uint32_t tv_tally_guess(const struct tv_tally *tally, uint32_t hash)
+{
+    size_t at = hash & tally->mask;
+    struct tv_tally_place first = tally->places[at], second = tally->places[(at + 1) & tally->mask];
+    return (first.node & -(uint32_t)(first.hash == hash)) |
+           (second.node & -(uint32_t)((second.hash == hash) & (first.hash != hash)));
+}
+
+#endif
