@@ -270,7 +270,7 @@ static void take_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
         tv_ft_begin(part, at, frame_of(part, mark));
         break;
     case 'E':
-        tv_ft_end(part, at);
+        tv_ft_end(part, at, mark->args.length > 0);
         break;
     case 'C':
         count(part, at, mark);

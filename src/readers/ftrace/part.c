@@ -184,9 +184,10 @@ void tv_ft_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t fr
     add_half(part, at, at->task, frame, TV_SPAN_BEGIN);
 }
 
-void tv_ft_end(struct tv_ft_part *part, const struct tv_ft_at *at)
+void tv_ft_end(struct tv_ft_part *part, const struct tv_ft_at *at, bool tells)
 {
-    add_half(part, at, at->task, TV_NONE, TV_SPAN_END | TV_SPAN_NAMELESS | TV_SPAN_TELLS);
+    unsigned flags = TV_SPAN_END | TV_SPAN_NAMELESS | (tells ? TV_SPAN_TELLS : 0);
+    add_half(part, at, at->task, TV_NONE, flags);
 }
 
 void tv_ft_kernel_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task,

@@ -269,9 +269,10 @@ static inline bool tv_ft_is_name(struct tv_bytes name)
     return name.length > 0 && name.data[0] != '<';
 }
 
-/* Slices that programs mark on the task of the event. An end does not say of what. */
+/* Slices that programs mark on the task of the event. An end does not say of what; whether it has
+ * more to tell than its time. */
 void tv_ft_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t frame);
-void tv_ft_end(struct tv_ft_part *part, const struct tv_ft_at *at);
+void tv_ft_end(struct tv_ft_part *part, const struct tv_ft_at *at, bool tells);
 
 /* Slices of the kernel, on the line of a task. A frame of TV_NONE ends the innermost. */
 void tv_ft_kernel_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t task,

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ftrace text as a whole: what the lines mean, in one part and in several. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/out.h"
 #include "ft_made.h"
+#include "model/builder.h"
+#include "readers/ftrace/ftrace.h"
 #include "unit.h"
 
 #define SWITCH(time, cpu, from, from_tid, state, to, to_tid)                                       \
@@ -290,6 +296,39 @@ static void ends_with_the_last_line(void **context)
           "woken a 0 by b\nwoken c 5 by b\n");
 }
 
+/* Of ends of marks only those of Chrome say anything but the time: the others are not kept. */
+static void keeps_ends_that_tell_more(void **context)
+{
+    (void)context;
+    static const char text[] = "a-7 [000] .... 1.000000: tracing_mark_write: B|7|bare\n"
+                               "a-7 [000] .... 1.000001: tracing_mark_write: B|7|chrome\n"
+                               "a-7 [000] .... 1.000002: tracing_mark_write: B|7|plain\n"
+                               "a-7 [000] .... 1.000003: tracing_mark_write: E|7\n"
+                               "a-7 [000] .... 1.000004: tracing_mark_write: E|7|chrome|k=v|cat\n"
+                               "a-7 [000] .... 1.000005: tracing_mark_write: E\n";
+    struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "x.txt");
+    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error error;
+    assert_int_equal(tv_reader_ftrace.assemble(source, builder, &options, &error), TV_OK);
+    struct tv_trace *trace = tv_builder_finish(builder);
+    assert_int_equal(trace->slice_count, 3);
+    assert_int_equal(trace->tables.slice_extras.count, 1);
+    const struct tv_slice_extra *extra = &trace->tables.slice_extras.rows[0];
+    assert_int_equal(trace->rows[extra->row].depth, 1);
+    struct tv_out said;
+    tv_out_init_memory(&said);
+    assert_int_equal(trace->head->inputs[0].describe(trace, 0,
+                                                     tv_slice_offset(trace, extra->row, 0),
+                                                     extra->end_offset, &said, &error),
+                     TV_OK);
+    tv_out_char(&said, '\0');
+    assert_non_null(strstr((const char *)said.buffer, "{\"args\":{\"k\":\"v\"}"));
+    tv_out_release(&said);
+    tv_trace_free(trace);
+    tv_source_free(source);
+}
+
 UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_behind_the_preamble),
            cmocka_unit_test(knows_who_ran), cmocka_unit_test(knows_idle_processors),
            cmocka_unit_test(ends_with_the_last_line),
@@ -300,4 +339,4 @@ UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_be
            cmocka_unit_test(says_what_it_cannot_read),
            cmocka_unit_test(puts_losses_on_their_processors), cmocka_unit_test(reads_trace_cmd),
            cmocka_unit_test(reads_marks_of_trace_cmd), cmocka_unit_test(moves_the_clock),
-           cmocka_unit_test(puts_switches_in_order));
+           cmocka_unit_test(puts_switches_in_order), cmocka_unit_test(keeps_ends_that_tell_more));
