@@ -39,18 +39,25 @@ void tv_tables_release(struct tv_tables *tables)
     memset(tables, 0, sizeof *tables);
 }
 
-static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
-                        const uint64_t *offsets)
+void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t values)
 {
     size_t capacity = tables->counter_sample_capacity;
     tables->counter_times =
-        tv_array_reserve(tables->counter_times, &capacity, tables->counter_sample_count + count,
+        tv_array_reserve(tables->counter_times, &capacity, tables->counter_sample_count + samples,
                          sizeof *tables->counter_times);
     capacity = tables->counter_sample_capacity;
     tables->counter_offsets =
-        tv_array_reserve(tables->counter_offsets, &capacity, tables->counter_sample_count + count,
+        tv_array_reserve(tables->counter_offsets, &capacity, tables->counter_sample_count + samples,
                          sizeof *tables->counter_offsets);
     tables->counter_sample_capacity = capacity;
+    tables->counter_values =
+        tv_array_reserve(tables->counter_values, &tables->counter_value_capacity,
+                         tables->counter_value_count + values, sizeof *tables->counter_values);
+}
+
+static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
+                        const uint64_t *offsets)
+{
     memcpy(tables->counter_times + tables->counter_sample_count, times, count * sizeof *times);
     memcpy(tables->counter_offsets + tables->counter_sample_count, offsets,
            count * sizeof *offsets);
@@ -59,9 +66,6 @@ static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *tim
 
 static void add_values(struct tv_tables *tables, size_t count, const double *values)
 {
-    tables->counter_values =
-        tv_array_reserve(tables->counter_values, &tables->counter_value_capacity,
-                         tables->counter_value_count + count, sizeof *tables->counter_values);
     memcpy(tables->counter_values + tables->counter_value_count, values, count * sizeof *values);
     tables->counter_value_count += count;
 }
@@ -79,9 +83,11 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
         tv_table_add(&tables->series)->name = series_names[i];
     if (counter->sample_count == 0)
         return;
+    size_t value_count = tv_size_mul(counter->sample_count, counter->series_count);
+    tv_tables_reserve_samples(tables, counter->sample_count, value_count);
     add_samples(tables, counter->sample_count, times, offsets);
-    if (counter->series_count > 0)
-        add_values(tables, tv_size_mul(counter->sample_count, counter->series_count), values);
+    if (value_count > 0)
+        add_values(tables, value_count, values);
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))

@@ -272,6 +272,9 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
                            const uint32_t *series_names, const tv_ns *times,
                            const uint64_t *offsets, const double *values);
 
+/* Makes room for that many more samples and values of counters that come one by one. */
+void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t values);
+
 /* The extra of a slice, or NULL. */
 const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *tables, uint32_t row,
                                                    uint32_t index);

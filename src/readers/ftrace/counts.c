@@ -70,6 +70,20 @@ static struct place **find_places(struct counting *c)
     return places;
 }
 
+/* Those of a part, which needs them no more. */
+static void move_values(struct counting *c, struct tv_ft_part *part, const struct place *places)
+{
+    for (size_t i = 0; i < part->values.count; i++) {
+        const struct tv_ft_value *value = &part->values.rows[i];
+        const struct place *place = &places[value->counter];
+        struct counter *counter = &c->counters.rows[place->counter];
+        c->values[counter->first + counter->count++] =
+            (struct value){value->time, value->offset, value->value, place->series};
+    }
+    tv_free(part->values.rows);
+    part->values.rows = NULL;
+}
+
 /* Puts the values of each counter together, in the order of the file. */
 static void collect_values(struct counting *c, struct place **places)
 {
@@ -86,13 +100,7 @@ static void collect_values(struct counting *c, struct place **places)
     }
     c->values = tv_alloc(total, sizeof *c->values);
     for (size_t i = 0; i < merge->text_count; i++)
-        for (size_t k = 0; k < merge->texts[i].part.values.count; k++) {
-            const struct tv_ft_value *value = &merge->texts[i].part.values.rows[k];
-            const struct place *place = &places[i][value->counter];
-            struct counter *counter = &c->counters.rows[place->counter];
-            c->values[counter->first + counter->count++] =
-                (struct value){value->time, value->offset, value->value, place->series};
-        }
+        move_values(c, &merge->texts[i].part, places[i]);
 }
 
 static int compare_values(const void *left, const void *right)
@@ -146,11 +154,23 @@ static void add_counter(struct counting *c, struct counter *counter)
     tv_free(table);
 }
 
+/* As many as there may be: a sample may have values of several series. */
+static void reserve_samples(const struct counting *c)
+{
+    size_t samples = 0, values = 0;
+    for (size_t i = 0; i < c->counters.count; i++) {
+        samples += c->counters.rows[i].count;
+        values += tv_size_mul(c->counters.rows[i].count, c->counters.rows[i].series_count);
+    }
+    tv_tables_reserve_samples(&c->merge->trace->tables, samples, values);
+}
+
 void tv_ft_merge_counters(struct tv_ft_merge *merge)
 {
     struct counting c = {.merge = merge, .keys = tv_interner_new()};
     struct place **places = find_places(&c);
     collect_values(&c, places);
+    reserve_samples(&c);
     for (size_t i = 0; i < c.counters.count; i++) {
         add_counter(&c, &c.counters.rows[i]);
         tv_free(c.counters.rows[i].series);

@@ -24,13 +24,13 @@ static void sort_rows(struct tv_ft_later *rows, size_t count)
         }
 }
 
-/* All rows with numbers of the head; to be freed. */
-static struct tv_ft_later *collect(const struct tv_ft_merge *merge, size_t count)
+/* All rows, taken from the parts, with numbers of the head; to be freed. */
+static struct tv_ft_later *collect(struct tv_ft_merge *merge, size_t count)
 {
     struct tv_ft_later *rows = tv_alloc(count, sizeof *rows);
     size_t filled = 0;
     for (size_t i = 0; i < merge->text_count; i++) {
-        const struct tv_ft_part *part = &merge->texts[i].part;
+        struct tv_ft_part *part = &merge->texts[i].part;
         const struct tv_ft_numbers *numbers = &merge->numbers[i];
         for (size_t k = 0; k < part->laters.count; k++) {
             struct tv_ft_later *row = &rows[filled++];
@@ -39,6 +39,8 @@ static struct tv_ft_later *collect(const struct tv_ft_merge *merge, size_t count
             row->line = row->line == TV_NONE ? TV_NONE : numbers->threads[row->line];
             row->text = numbers->texts[row->text];
         }
+        tv_free(part->laters.rows);
+        part->laters.rows = NULL;
     }
     sort_rows(rows, count);
     return rows;

@@ -294,6 +294,8 @@ static void move_asyncs(struct tv_ft_merge *merge, size_t index, struct tv_inter
         to->frame = numbers->frames[to->frame];
         to->task = numbers->threads[to->task];
     }
+    tv_free(part->asyncs.rows);
+    part->asyncs.rows = NULL;
     tv_free(key_of_part);
 }
 
