@@ -16,8 +16,9 @@ struct growth {
     struct tv_lock lock; /* of all here, and of the context, until the end */
     enum tv_status (*grow)(void *context, uint64_t wanted, uint64_t *size, bool *ended,
                            struct tv_error *err);
-    uint64_t size;     /* so far */
-    atomic_bool ended; /* `size` and `failure` stay as they are */
+    bool (*is_cut)(void *context); /* or NULL */
+    uint64_t size;                 /* so far */
+    atomic_bool ended;             /* `size` and `failure` stay as they are */
     struct tv_error failure;
 };
 
@@ -48,6 +49,12 @@ struct tv_source *tv_source_from_reads(const struct tv_source_reads *reads, void
     return source;
 }
 
+struct tv_source *tv_source_hold(struct tv_source *source)
+{
+    atomic_fetch_add(&source->holders, 1);
+    return source;
+}
+
 void tv_source_free(struct tv_source *source)
 {
     if (source == NULL || atomic_fetch_sub(&source->holders, 1) > 1)
@@ -74,6 +81,7 @@ struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, v
     struct tv_source *source = tv_source_from_reads(&growth->reads, context, 0, name);
     source->growth = tv_alloc(1, sizeof *source->growth);
     source->growth->grow = growth->grow;
+    source->growth->is_cut = growth->is_cut;
     tv_lock_init(&source->growth->lock);
     atomic_init(&source->growth->ended, false);
     return source;
@@ -138,6 +146,13 @@ enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err)
     return growth->failure.status;
 }
 
+bool tv_source_is_cut(struct tv_source *source)
+{
+    struct growth *growth = source->growth;
+    return growth && growth->is_cut && has_ended(growth) && growth->failure.status == TV_OK &&
+           growth->is_cut(source->context);
+}
+
 /* ---- Reading ---- */
 
 /* Where bytes are wanted: fewer than `least` only at the end. */
@@ -189,6 +204,12 @@ enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *b
                               size_t *got, struct tv_error *err)
 {
     return read_some(source, offset, &(struct room){buffer, size, size}, got, err);
+}
+
+enum tv_status tv_source_read_some(struct tv_source *source, uint64_t offset, void *buffer,
+                                   size_t size, size_t *got, struct tv_error *err)
+{
+    return read_some(source, offset, &(struct room){buffer, 1, size}, got, err);
 }
 
 /* A source over memory. */
@@ -291,8 +312,7 @@ struct tv_source *tv_source_part(struct tv_source *whole, uint64_t start, uint64
 {
     static const struct tv_source_reads reads = {.read = read_part, .close = close_part};
     struct part *part = tv_alloc(1, sizeof *part);
-    *part = (struct part){whole, start};
-    atomic_fetch_add(&whole->holders, 1);
+    *part = (struct part){tv_source_hold(whole), start};
     return tv_source_from_reads(&reads, part, end - start, name);
 }
 

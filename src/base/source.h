@@ -48,9 +48,14 @@ struct tv_source_growth {
      * *size is how many there are; *ended: there come no more, which is also so after an error. */
     enum tv_status (*grow)(void *context, uint64_t wanted, uint64_t *size, bool *ended,
                            struct tv_error *err);
+    /* Asked when the end was seen: did less come than was to come?  NULL: that cannot be known. */
+    bool (*is_cut)(void *context);
 };
 struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, void *context,
                                         const char *name);
+
+/* One holder more, who frees it as the others do: it is closed by the last of them. */
+struct tv_source *tv_source_hold(struct tv_source *source);
 
 void tv_source_free(struct tv_source *source);
 
@@ -70,9 +75,17 @@ bool tv_source_has_size(struct tv_source *source, uint64_t *size);
  * have taken what came for the whole. */
 enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err) TV_MUST_CHECK;
 
+/* Whether a source ended that grew and was unpacked from what ends early or is damaged: what came
+ * before is in it.  False until the end was seen. */
+bool tv_source_is_cut(struct tv_source *source);
+
 /* Reads up to `size` bytes from `offset`; *got is less only at the end. */
 enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,
                               size_t *got, struct tv_error *err) TV_MUST_CHECK;
+
+/* The same, but of a source that grows what is there: *got is 0 only at the end. */
+enum tv_status tv_source_read_some(struct tv_source *source, uint64_t offset, void *buffer,
+                                   size_t size, size_t *got, struct tv_error *err) TV_MUST_CHECK;
 
 /* Puts the bytes around the error's offset beside its message, where it has one and they can be
  * read: lines of sixteen, one of them before that place. */

@@ -52,7 +52,7 @@ static enum tv_status take_trace(struct tv_taking *taking, struct tv_source *pac
     uint64_t start = trace->blocks->start;
     char name[1024];
     struct tv_html_text text;
-    struct tv_member member = {name, read_block, &text};
+    struct tv_member member = {.name = name, .read = read_block, .context = &text};
     struct tv_plain_member plain = {name, packed, start, last->end};
     bool taken;
     name_trace(page, index, tv_source_name(packed), name, sizeof name);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "unpack/growing.h"
 
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
@@ -13,17 +14,12 @@
 void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
                     const struct tv_unpack_question *question, struct tv_unpacked *members)
 {
-    uint64_t size = tv_source_size(packed);
     *taking = (struct tv_taking){
         .question = question,
-        .ceiling = size > (UINT64_MAX - TV_UNPACK_FREE) / TV_UNPACK_RATIO
-                       ? UINT64_MAX
-                       : TV_UNPACK_FREE + size * TV_UNPACK_RATIO,
+        .ceiling = {.packed = packed, .fixed = question->ceiling},
         .members = members,
         .buffer = tv_alloc(CHUNK, 1),
     };
-    if (question->ceiling > 0)
-        taking->ceiling = question->ceiling;
 }
 
 void tv_taking_release(struct tv_taking *taking)
@@ -31,15 +27,36 @@ void tv_taking_release(struct tv_taking *taking)
     tv_free(taking->buffer);
 }
 
+/* Whether the container is as large as its rule asks for so many unpacked bytes. */
+static bool is_within(const struct tv_ceiling *ceiling)
+{
+    if (ceiling->fixed > 0)
+        return ceiling->total <= ceiling->fixed;
+    if (ceiling->total <= TV_UNPACK_FREE)
+        return true;
+    uint64_t above = ceiling->total - TV_UNPACK_FREE;
+    return tv_source_reaches(ceiling->packed, (above - 1) / TV_UNPACK_RATIO + 1);
+}
+
+enum tv_status tv_ceiling_add(struct tv_ceiling *ceiling, size_t length, struct tv_error *err)
+{
+    ceiling->total += length;
+    if (is_within(ceiling))
+        return TV_OK;
+    uint64_t most = ceiling->fixed;
+    if (most == 0)
+        most = TV_UNPACK_FREE + tv_source_size(ceiling->packed) * TV_UNPACK_RATIO;
+    return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                   "unpacks to more than %llu bytes, the ceiling %s", (unsigned long long)most,
+                   ceiling->fixed > 0 ? "here" : "for its size");
+}
+
 static enum tv_status add_chunk(struct tv_taking *taking, struct tv_spool *spool, size_t length,
                                 struct tv_error *err)
 {
-    taking->total += length;
-    if (taking->total > taking->ceiling)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                       "unpacks to more than %llu bytes, the ceiling %s",
-                       (unsigned long long)taking->ceiling,
-                       taking->question->ceiling > 0 ? "here" : "for its size");
+    enum tv_status status = tv_ceiling_add(&taking->ceiling, length, err);
+    if (status != TV_OK)
+        return status;
     return tv_spool_add(spool, (struct tv_bytes){taking->buffer, length}, err);
 }
 
@@ -84,14 +101,22 @@ enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *m
                              struct tv_error *err)
 {
     size_t length;
+    bool wanted;
+    if (taken)
+        *taken = false;
     enum tv_status status = member->read(member->context, taking->buffer, HEAD, &length, err);
     if (status != TV_OK)
         return status;
-    bool wanted;
     status = ask(taking, length, &wanted, err);
     if (taken)
         *taken = wanted;
-    return status == TV_OK && wanted ? spool_member(taking, member, length, err) : status;
+    if (status != TV_OK || !wanted)
+        return status;
+    if (!member->close)
+        return spool_member(taking, member, length, err);
+    take(taking,
+         tv_growing_open(member, (struct tv_bytes){taking->buffer, length}, &taking->ceiling));
+    return TV_OK;
 }
 
 enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_plain_member *member,

@@ -10,9 +10,20 @@
 
 #define TV_UNPACK_TOO_MANY "an archive with more than %d traces, or %d members: unpack it first"
 
+/* How much may come out of a container. */
+struct tv_ceiling {
+    struct tv_source *packed; /* by whose size, of which no more is waited for than is needed */
+    uint64_t fixed;           /* or, unless this is 0, so many bytes */
+    uint64_t total;           /* that came */
+};
+
+/* So many more bytes come; an error when they are too many. */
+enum tv_status tv_ceiling_add(struct tv_ceiling *ceiling, size_t length,
+                              struct tv_error *err) TV_MUST_CHECK;
+
 struct tv_taking {
     const struct tv_unpack_question *question;
-    uint64_t ceiling, total;
+    struct tv_ceiling ceiling;
     struct tv_unpacked *members; /* TV_UNPACK_MEMBERS places */
     size_t count;
     uint8_t *buffer;
@@ -24,6 +35,11 @@ struct tv_member {
     enum tv_status (*read)(void *context, uint8_t *buffer, size_t size, size_t *got,
                            struct tv_error *err);
     void *context;
+    /* Of the only member of a container whose asker takes it as it comes: if it is wanted, the
+     * source has the context from then on, unpacks while it is read (growing.h) and closes.  Else
+     * NULL. */
+    void (*close)(void *context);
+    bool (*is_cut)(const void *context); /* with `close`: whether its end came early */
 };
 
 void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,

@@ -36,6 +36,7 @@ struct unpacking {
     size_t left;
     int64_t position; /* in the member, behind that block */
     bool cut_off;
+    bool given; /* a source has all this, and unpacks while it is read */
 };
 
 static bool has_magic(struct tv_bytes head, size_t at, struct tv_bytes magic)
@@ -61,7 +62,7 @@ static la_ssize_t feed_bytes(struct archive *archive, void *context, const void 
 {
     struct feed *feed = context;
     size_t got = 0;
-    if (tv_source_read(feed->source, feed->offset, feed->buffer, CHUNK, &got, &feed->error) !=
+    if (tv_source_read_some(feed->source, feed->offset, feed->buffer, CHUNK, &got, &feed->error) !=
         TV_OK) {
         archive_set_error(archive, -1, "%s", feed->error.message);
         return -1;
@@ -84,26 +85,39 @@ static enum tv_status fail(struct unpacking *u, struct tv_error *err)
                    text ? text : "it cannot be unpacked");
 }
 
-static void start(struct unpacking *u, struct tv_source *packed)
+static struct unpacking *start(struct tv_taking *taking, struct tv_source *packed)
 {
-    *u = (struct unpacking){.archive = archive_read_new()};
+    struct unpacking *u = tv_alloc(1, sizeof *u);
+    u->archive = archive_read_new();
+    u->taking = taking;
     u->feed.source = packed;
     u->feed.buffer = tv_alloc(CHUNK, 1);
     u->tail = tv_alloc(CHUNK, 1);
     if (!u->archive)
-        return;
+        return u;
     archive_read_support_filter_gzip(u->archive);
     archive_read_support_filter_zstd(u->archive);
     archive_read_support_format_tar(u->archive);
     archive_read_support_format_zip_streamable(u->archive);
     archive_read_support_format_raw(u->archive);
+    return u;
 }
 
-static void stop(struct unpacking *u)
+/* Also tv_member.close. */
+static void stop(void *context)
 {
+    struct unpacking *u = context;
     archive_read_free(u->archive);
     tv_free(u->feed.buffer);
     tv_free(u->tail);
+    tv_free(u);
+}
+
+/* tv_member.is_cut */
+static bool was_cut(const void *context)
+{
+    const struct unpacking *u = context;
+    return u->cut_off;
 }
 
 /* Of a stream that is only gzip, what libarchive dropped where it ended early becomes the last
@@ -190,8 +204,12 @@ static enum tv_status take_member(struct unpacking *u, struct archive_entry *ent
 {
     char name[1024];
     name_member(u, entry, name, sizeof name);
-    struct tv_member member = {name, read_member, u};
-    return tv_taking_add(u->taking, &member, NULL, err);
+    struct tv_member member = {.name = name, .read = read_member, .context = u};
+    if (archive_format(u->archive) != ARCHIVE_FORMAT_RAW || !u->taking->question->as_it_comes)
+        return tv_taking_add(u->taking, &member, NULL, err);
+    member.close = stop;
+    member.is_cut = was_cut;
+    return tv_taking_add(u->taking, &member, &u->given, err);
 }
 
 /* There is no next member: the container is damaged, or a gzip stream ends within its first block,
@@ -219,7 +237,7 @@ static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
         enum tv_status status = take_member(u, entry, err);
-        if (status != TV_OK || u->cut_off)
+        if (status != TV_OK || u->given || u->cut_off)
             return status;
     }
     return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
@@ -229,18 +247,18 @@ static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
 static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source *packed,
                                      bool *cut_off, struct tv_error *err)
 {
-    struct unpacking u;
+    struct unpacking *u = start(taking, packed);
     enum tv_status status;
-    start(&u, packed);
-    u.taking = taking;
-    if (!u.archive)
-        status = fail(&u, err);
-    else if (archive_read_open(u.archive, &u.feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)
-        status = take_rest(&u, err);
+    if (!u->archive)
+        status = fail(u, err);
+    else if (archive_read_open(u->archive, &u->feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)
+        status = take_rest(u, err);
     else
-        status = take_members(&u, err);
-    *cut_off = u.cut_off;
-    stop(&u);
+        status = take_members(u, err);
+    if (u->given)
+        return status;
+    *cut_off = u->cut_off;
+    stop(u);
     return status;
 }
 

@@ -26,6 +26,9 @@ struct tv_unpack_question {
     uint64_t ceiling; /* unpacked bytes; 0: by the rule above */
     /* Told of what is left out, a few words each; or NULL. */
     void (*note)(void *context, const char *text);
+    /* What is only packed (gzip, zstd, zlib) becomes a source that grows (source.h): it is unpacked
+     * while it is read, and tells itself whether it is cut off or failed. */
+    bool as_it_comes;
 };
 
 /* Do these first bytes belong to a container that tv_unpack opens? */

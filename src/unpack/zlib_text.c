@@ -83,8 +83,8 @@ static bool feed(struct inflating *inflating)
     z_stream *stream = &inflating->stream;
     while (stream->avail_in == 0) {
         size_t count = 0;
-        if (tv_source_read(inflating->packed, inflating->offset, inflating->in, PIECE, &count,
-                           &inflating->error) != TV_OK)
+        if (tv_source_read_some(inflating->packed, inflating->offset, inflating->in, PIECE, &count,
+                                &inflating->error) != TV_OK)
             return false;
         inflating->offset += count;
         if (count == 0) { /* no line feed follows those that are kept */
@@ -130,10 +130,19 @@ static struct inflating *start(struct tv_source *packed, const struct place *pla
     return inflating;
 }
 
-static void stop(struct inflating *inflating)
+/* Also tv_member.close. */
+static void stop(void *context)
 {
+    struct inflating *inflating = context;
     inflateEnd(&inflating->stream);
     tv_free(inflating);
+}
+
+/* tv_member.is_cut */
+static bool was_cut(const void *context)
+{
+    const struct inflating *inflating = context;
+    return inflating->cut_off;
 }
 
 /* Whether a stream begins there from which something comes. */
@@ -180,8 +189,19 @@ enum tv_status tv_zlib_unpack(struct tv_taking *taking, struct tv_source *packed
         tv_taking_note(taking, "%zu bytes before the line \"TRACE:\" are left out",
                        place.start - marker);
     struct inflating *inflating = start(packed, &place);
-    struct tv_member member = {tv_source_name(packed), read_text, inflating};
-    status = tv_taking_add(taking, &member, NULL, err);
+    struct tv_member member = {
+        .name = tv_source_name(packed),
+        .read = read_text,
+        .context = inflating,
+    };
+    bool grows = taking->question->as_it_comes, taken;
+    if (grows) {
+        member.close = stop;
+        member.is_cut = was_cut;
+    }
+    status = tv_taking_add(taking, &member, &taken, err);
+    if (grows && taken)
+        return status;
     *cut_off = inflating->cut_off;
     stop(inflating);
     return status;

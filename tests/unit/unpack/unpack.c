@@ -57,15 +57,29 @@ struct result {
     struct tv_error err;
 };
 
-static struct result unpack(const char *bytes, size_t length, uint64_t ceiling)
+static struct result ask(struct tv_source *packed, struct tv_unpack_question question)
 {
     struct result r = {.err = {0}};
-    struct tv_unpack_question question = {is_trace, NULL, ceiling, NULL};
-    struct tv_source *packed =
-        tv_source_from_memory((struct tv_bytes){(const uint8_t *)bytes, length}, "box");
+    question.wanted = is_trace;
     r.status = tv_unpack(packed, &question, r.members, &r.count, &r.cut_off, &r.err);
     tv_source_free(packed);
     return r;
+}
+
+static struct tv_source *box(const char *bytes, size_t length)
+{
+    return tv_source_from_memory((struct tv_bytes){(const uint8_t *)bytes, length}, "box");
+}
+
+static struct result unpack(const char *bytes, size_t length, uint64_t ceiling)
+{
+    return ask(box(bytes, length), (struct tv_unpack_question){.ceiling = ceiling});
+}
+
+static struct result unpack_as_it_comes(const char *bytes, size_t length, uint64_t ceiling)
+{
+    return ask(box(bytes, length),
+               (struct tv_unpack_question){.ceiling = ceiling, .as_it_comes = true});
 }
 
 static void release(struct result *r)
@@ -176,6 +190,91 @@ static void says_that_a_stream_is_cut(void **state)
     release(&r);
 }
 
+/* What the source says of itself when all of it was asked for. */
+static void assert_comes(struct result *r, uint64_t least, uint64_t most, bool cut)
+{
+    uint64_t size;
+    assert_int_equal(r->status, TV_OK);
+    assert_int_equal(r->count, 1);
+    assert_false(r->cut_off);
+    assert_false(tv_source_has_size(r->members[0].source, &size));
+    assert_false(tv_source_is_cut(r->members[0].source));
+    assert_in_range(tv_source_size(r->members[0].source), least, most);
+    assert_int_equal(tv_source_check(r->members[0].source, NULL), TV_OK);
+    assert_int_equal(tv_source_is_cut(r->members[0].source), cut);
+}
+
+/* The packed source is the caller's no more, and goes on to be read. */
+static void unpacks_a_stream_while_it_is_read(void **state)
+{
+    (void)state;
+    uint8_t bytes[1000];
+    size_t got;
+    struct result r = unpack_as_it_comes(zeros, sizeof zeros - 1, 0);
+    assert_comes(&r, 100005, 100005, false);
+    assert_int_equal(tv_source_read(r.members[0].source, 99500, bytes, sizeof bytes, &got, NULL),
+                     TV_OK);
+    assert_int_equal(got, 505);
+    assert_int_equal(bytes[504], 0);
+    assert_string_equal(tv_source_name(r.members[0].source), "box");
+    release(&r);
+    r = unpack_as_it_comes(zeros, sizeof zeros - 1 - 16, 0);
+    assert_comes(&r, 100005 - 64 * 258, 100005, true);
+    release(&r);
+    r = unpack_as_it_comes(gzip, sizeof gzip - 1, 0); /* which nobody reads */
+    assert_int_equal(r.status, TV_OK);
+    release(&r);
+}
+
+/* What lies before it has been there; more is an error of whoever reads on. */
+static void has_a_ceiling_while_it_is_read(void **state)
+{
+    (void)state;
+    struct tv_error err = {0};
+    uint8_t bytes[10];
+    size_t got;
+    struct result r = unpack_as_it_comes(zeros, sizeof zeros - 1, 50000);
+    assert_int_equal(r.status, TV_OK);
+    assert_int_equal(tv_source_read(r.members[0].source, 0, bytes, 10, &got, NULL), TV_OK);
+    assert_memory_equal(bytes, "trace", 5);
+    assert_true(tv_source_size(r.members[0].source) <= 50000);
+    assert_int_equal(tv_source_check(r.members[0].source, &err), TV_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "50000"));
+    release(&r);
+    r = unpack_as_it_comes(zeros, sizeof zeros - 1, 100005);
+    assert_comes(&r, 100005, 100005, false);
+    release(&r);
+}
+
+/* The second read fails, as of a file that was changed meanwhile. */
+static enum tv_status read_once(void *context, uint64_t offset, void *buffer, size_t size,
+                                struct tv_error *err)
+{
+    if (offset > 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the file changed");
+    memcpy(buffer, (const char *)context + offset, size);
+    return TV_OK;
+}
+
+/* That is an error, and no container which ends early.  The packed bytes are stored blocks. */
+static void says_that_the_packed_bytes_cannot_be_read(void **state)
+{
+    (void)state;
+    static const struct tv_source_reads reads = {.read = read_once};
+    static char stored[400000] = "\x1f\x8b\x08\0\0\0\0\0\x02\x03";
+    for (size_t at = 10; at + 65540 <= sizeof stored; at += 65540)
+        memcpy(stored + at, "\0\xff\xff\0\0trace", 10);
+    struct tv_error err = {0};
+    struct tv_source *packed = tv_source_from_reads(&reads, stored, sizeof stored, "box");
+    struct result r = ask(packed, (struct tv_unpack_question){.as_it_comes = true});
+    assert_int_equal(r.status, TV_OK);
+    assert_true(tv_source_size(r.members[0].source) >= 65535);
+    assert_int_equal(tv_source_check(r.members[0].source, &err), TV_ERR_IO);
+    assert_false(tv_source_is_cut(r.members[0].source));
+    release(&r);
+    assert_string_equal(err.message, "the file changed");
+}
+
 static char last_note[256];
 
 static void take_note(void *context, const char *text)
@@ -192,7 +291,10 @@ static void takes_traces_of_a_page(void **state)
                                "<script class=trace-data>other</script>"
                                "<script id=viewer-data>dHJhY2UgdHdv</script>";
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
-    struct tv_unpack_question question = {is_trace, NULL, 0, take_note};
+    struct tv_unpack_question question = {
+        .wanted = is_trace,
+        .note = take_note,
+    };
     struct tv_source *packed = tv_source_from_memory(tv_bytes_of(page), "page");
     size_t count;
     bool cut_off;
@@ -222,4 +324,7 @@ UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(says_that_a_page_has_no_trace), cmocka_unit_test(knows_containers),
            cmocka_unit_test(unpacks_a_stream), cmocka_unit_test(takes_wanted_members),
            cmocka_unit_test(has_a_ceiling), cmocka_unit_test(says_when_nothing_is_wanted),
-           cmocka_unit_test(survives_damage), cmocka_unit_test(says_that_a_stream_is_cut));
+           cmocka_unit_test(survives_damage), cmocka_unit_test(says_that_a_stream_is_cut),
+           cmocka_unit_test(unpacks_a_stream_while_it_is_read),
+           cmocka_unit_test(has_a_ceiling_while_it_is_read),
+           cmocka_unit_test(says_that_the_packed_bytes_cannot_be_read));

@@ -63,7 +63,12 @@ static void release(struct made *made)
 static size_t unpacked(struct made *made, uint64_t ceiling, enum tv_status wanted, bool *cut_off)
 {
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
-    struct tv_unpack_question question = {is_wanted, made, ceiling, take_note};
+    struct tv_unpack_question question = {
+        .wanted = is_wanted,
+        .context = made,
+        .ceiling = ceiling,
+        .note = take_note,
+    };
     struct tv_source *source =
         tv_source_from_memory((struct tv_bytes){made->file, made->file_size}, "box");
     struct tv_error err = {0};
