@@ -239,17 +239,42 @@ static uint64_t left_of_ceiling(const struct tv_inputs *inputs)
     return inputs->unpacked < inputs->ceiling ? inputs->ceiling - inputs->unpacked : 1;
 }
 
-/* A pipe that failed is no container that ends early. */
+/* A pipe that failed is no container that ends early; one within another ends with that. */
 static enum tv_status unpack_whole(struct tv_source *packed, const struct tv_unpack_question *asked,
                                    struct tv_unpacked *members, size_t *count, bool *cut_off,
                                    struct tv_error *err)
 {
     enum tv_status status = tv_unpack(packed, asked, members, count, cut_off, err);
+    *cut_off = *cut_off || tv_source_is_cut(packed);
     if (status != TV_OK || tv_source_check(packed, err) == TV_OK)
         return status;
     while (*count > 0)
         tv_source_free(members[--*count].source);
     return err->status;
+}
+
+static void report_cut(struct tv_inputs *inputs, struct tv_source *source)
+{
+    inputs->remarked = true;
+    if (!inputs->quiet)
+        fprintf(stderr,
+                "%s: warning: the container ends early or is damaged: what came before is "
+                "read\n",
+                tv_source_name(source));
+}
+
+void tv_inputs_finish(struct tv_inputs *inputs, size_t number)
+{
+    if (tv_source_is_cut(inputs->rows[number].source))
+        report_cut(inputs, inputs->rows[number].source);
+}
+
+/* Of those whose end was seen, and which cannot grow any more. */
+static void count_unpacked(struct tv_inputs *inputs, struct tv_source *member)
+{
+    uint64_t size;
+    if (tv_source_has_size(member, &size))
+        inputs->unpacked += size;
 }
 
 /* Moved by what is next and by what is in it. */
@@ -275,7 +300,7 @@ static void push_members(struct tv_inputs *inputs, const struct pending *contain
             inputs->machine_count = machine + 1;
         joined[i] = (struct pending){members[i].source, container->nesting + 1, machine,
                                      add_offsets(container->offset, members[i].offset)};
-        inputs->unpacked += tv_source_size(members[i].source);
+        count_unpacked(inputs, members[i].source);
     }
     join_halves(joined, &count);
     while (count-- > 0)
@@ -290,11 +315,18 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
     struct tv_source *packed = watch(next->source, inputs->progress, &watched);
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
     struct unpacked unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
-    struct tv_unpack_question question = {is_wanted, &unpacked, left_of_ceiling(inputs), say};
+    struct tv_unpack_question question = {
+        .wanted = is_wanted,
+        .context = &unpacked,
+        .ceiling = left_of_ceiling(inputs),
+        .note = say,
+        .as_it_comes = inputs->ceiling == 0 && !inputs->progress,
+    };
     size_t count = 0;
     bool cut_off = false;
     enum tv_status status = unpack_whole(packed, &question, members, &count, &cut_off, err);
-    inputs->remarked = inputs->remarked || unpacked.remarked || cut_off;
+    inputs->packed = true;
+    inputs->remarked = inputs->remarked || unpacked.remarked;
     if (watched)
         watched->progress = NULL; /* what lies in it unpacked is read later */
     if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
@@ -305,22 +337,25 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
     if (status != TV_OK) {
         tv_source_quote(packed, err);
         tv_error_prefix(err, "%s", tv_source_name(packed));
-    } else if (cut_off && !inputs->quiet)
-        fprintf(stderr,
-                "%s: warning: the container ends early or is damaged: what came before is "
-                "read\n",
-                tv_source_name(packed));
+    } else if (cut_off) {
+        report_cut(inputs, packed);
+    }
     tv_source_free(packed);
     if (status == TV_OK)
         push_members(inputs, next, members, count, stack, depth);
     return status;
 }
 
-/* Whether a file that begins so is a container rather than a trace. */
+/* Whether a file that begins so is a container rather than a trace.  The end of what grows is
+ * waited for only when a reader may know it. */
 static bool is_packed(struct tv_source *source, struct tv_bytes head)
 {
-    return tv_unpack_knows(head) &&
-           (tv_unpack_is_sure(head) || !reader_knows(head, tv_source_size(source)));
+    uint64_t size;
+    if (!tv_unpack_knows(head))
+        return false;
+    tv_source_has_size(source, &size);
+    return tv_unpack_is_sure(head) || !reader_knows(head, size) ||
+           !reader_knows(head, tv_source_size(source));
 }
 
 bool tv_inputs_need_a_trace(struct tv_source *source)

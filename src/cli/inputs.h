@@ -35,9 +35,12 @@ struct tv_inputs {
     uint32_t machine_count;
     bool quiet;        /* unset: a container that ends early is said to on stderr */
     uint64_t ceiling;  /* of unpacked bytes, all together; 0: of each file by its size (unpack.h) */
-    uint64_t unpacked; /* so many there are */
+    uint64_t unpacked; /* so many there are, but for those that come while they are read */
+    bool packed;       /* something had to be unpacked */
     bool remarked;     /* something was to be said of a container, quiet or not */
-    struct tv_progress *progress; /* of the unpacking, which it may stop; or NULL */
+    /* Of the unpacking, which it may stop; or NULL: then, without a ceiling, what is only packed is
+     * unpacked while it is read (tv_unpack_question.as_it_comes). */
+    struct tv_progress *progress;
 };
 
 /* The files that an argument means; `second` is empty but for one of two halves.  False: there are
@@ -65,6 +68,9 @@ enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err) T
 enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, size_t count,
                              struct tv_error *err) TV_MUST_CHECK;
 void tv_inputs_release(struct tv_inputs *inputs);
+
+/* Says what there is to say of an input that was unpacked while it was read, when that is over. */
+void tv_inputs_finish(struct tv_inputs *inputs, size_t number);
 
 /* Opens one file, "-" included, without asking readers: a mapping file. */
 enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,

@@ -169,6 +169,13 @@ static bool are_large(const struct tv_given *given, size_t count)
     return size >= LOOKED_FOR;
 }
 
+/* What comes only once lies in no cache, and is not waited for. */
+static bool comes_once(struct tv_source *source)
+{
+    uint64_t size;
+    return !tv_source_has_size(source, &size);
+}
+
 /* What tells the files, as they were given; NULL when they are better read. */
 static struct tv_cached *look_at(const struct tv_settings *settings, const char *const *files,
                                  size_t count, const tv_ns *offsets, const struct tv_given *given)
@@ -183,7 +190,8 @@ static struct tv_cached *look_at(const struct tv_settings *settings, const char 
         if (!good)
             break;
         struct tv_source *source = given[cached->count].source;
-        needs_trace = needs_trace || tv_inputs_need_a_trace(source);
+        good = !comes_once(source);
+        needs_trace = needs_trace || (good && tv_inputs_need_a_trace(source));
         cached->offsets[cached->count] = offsets[i];
         cached->paths[cached->count++] = files[i];
     }
@@ -283,7 +291,7 @@ void tv_load_take_sources(struct tv_loading *loading, struct tv_source ***source
 
 bool tv_load_is_packed(const struct tv_loading *loading)
 {
-    return loading->inputs.unpacked > 0;
+    return loading->inputs.packed;
 }
 
 bool tv_load_is_remarked(const struct tv_loading *loading)
@@ -322,6 +330,14 @@ static void begin_reading(struct tv_progress *progress)
     atomic_store(&progress->unpacking, false);
 }
 
+/* Damage behind what was read of a packed file is to be told as well. */
+static enum tv_status see_end(struct tv_source *source, struct tv_error *err)
+{
+    tv_source_size(source);
+    enum tv_status status = tv_source_check(source, err);
+    return status == TV_OK ? TV_OK : tv_reading_blame(source, err);
+}
+
 static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
                            struct tv_progress *progress, struct tv_error *err)
 {
@@ -347,6 +363,9 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
         const struct tv_inputs_row *row = &loading->inputs.rows[i];
         const struct tv_reading_input input = {row->source, row->machine, row->offset};
         status = tv_reading_add(&to, &input, &options, err);
+        if (status == TV_OK && loading->inputs.packed)
+            status = see_end(row->source, err);
+        tv_inputs_finish(&loading->inputs, i);
     }
     tv_meter_stop(meter);
     return status;
