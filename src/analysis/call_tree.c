@@ -165,7 +165,7 @@ struct job {
     /* NULL: what lies within the selection is added to nothing.  Else what lies outside is taken
      * off the figures of the whole trace. */
     const struct tv_call_tree *whole;
-    struct tv_run *overlaps; /* of each row what overlaps the selection */
+    struct tv_run *overlaps; /* of each row what overlaps the selection; NULL: found row by row */
     struct tv_runs runs;     /* what is to be added, or taken off */
     unsigned workers;
     struct tv_path_cost **cost; /* of each worker; the first is the tree's */
@@ -332,11 +332,19 @@ static void add_clipped(struct job *job, uint32_t row, uint32_t index, const str
     add_slice(job->cost[0], &slice, has_wall, 1);
 }
 
+static struct tv_run find_overlap(const struct job *job, uint32_t row)
+{
+    uint32_t first, end;
+    tv_row_overlap(job->trace, row, job->selection->from, job->selection->to, &first, &end);
+    return (struct tv_run){row, first, end - first};
+}
+
 /* Adds the slices that the range cuts, at most two, and notes the others, or those outside. */
 static void plan_row(struct job *job, uint32_t row, const struct edges *edges)
 {
     const struct tv_selection *selection = job->selection;
-    uint32_t first = job->overlaps[row].first, end = first + job->overlaps[row].count;
+    struct tv_run overlap = job->overlaps ? job->overlaps[row] : find_overlap(job, row);
+    uint32_t first = overlap.first, end = first + overlap.count;
     if (job->whole) {
         tv_runs_add(&job->runs, (struct tv_run){row, 0, first});
         tv_runs_add(&job->runs, (struct tv_run){row, end, job->trace->rows[row].count - end});
@@ -444,10 +452,9 @@ static void find_overlaps(struct job *job, const bool *wanted)
     const struct tv_selection *selection = job->selection;
     job->overlaps = tv_alloc(job->trace->row_count, sizeof *job->overlaps);
     for (uint32_t row = 0; row < job->trace->row_count; row++) {
-        uint32_t first = 0, end = 0;
+        job->overlaps[row] = (struct tv_run){row, 0, 0};
         if (wanted[job->trace->rows[row].track] && selection->from < selection->to)
-            tv_row_overlap(job->trace, row, selection->from, selection->to, &first, &end);
-        job->overlaps[row] = (struct tv_run){row, first, end - first};
+            job->overlaps[row] = find_overlap(job, row);
     }
 }
 
@@ -510,6 +517,40 @@ static void plan(struct job *job, const bool *wanted)
     }
 }
 
+/* Counts what was planned. */
+static void count_runs(struct job *job, unsigned workers)
+{
+    job->workers = tv_runs_workers(&job->runs, SLICES_A_WORKER, workers);
+    job->cost = tv_alloc(job->workers, sizeof *job->cost);
+    job->cost[0] = job->tree->cost;
+    run_job(job);
+    tv_free(job->cost);
+    tv_runs_release(&job->runs);
+}
+
+void tv_call_tree_add(struct tv_call_tree *tree, const struct tv_trace *trace,
+                      const struct tv_selection *selection, unsigned workers)
+{
+    struct tv_path_cost *first[1] = {tree->cost};
+    struct job job = {.trace = trace,
+                      .selection = selection,
+                      .tree = tree,
+                      .cost = first,
+                      .node_count = tree->count};
+    uint32_t rows = 0;
+    if (selection->from >= selection->to)
+        return;
+    for (uint32_t i = 0; i < selection->track_count; i++)
+        rows += trace->tracks[selection->tracks[i]].row_count;
+    tv_runs_init(&job.runs, rows);
+    for (uint32_t i = 0; i < selection->track_count; i++) {
+        plan_track(&job, selection->tracks[i]);
+        add_waits(&job, selection->tracks[i], &tree->waits);
+    }
+    tree->counted = true;
+    count_runs(&job, workers);
+}
+
 void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace *trace,
                                const struct tv_selection *selection,
                                const struct tv_call_tree *whole, unsigned workers)
@@ -525,13 +566,8 @@ void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace 
     job.whole = pays(&job, wanted, whole) ? whole : NULL;
     begin(&job, workers);
     plan(&job, wanted);
-    job.workers = tv_runs_workers(&job.runs, SLICES_A_WORKER, workers);
-    job.cost = tv_alloc(job.workers, sizeof *job.cost);
-    job.cost[0] = tree->cost;
-    run_job(&job);
+    count_runs(&job, workers);
     tv_call_tree_settle(tree);
-    tv_free(job.cost);
-    tv_runs_release(&job.runs);
     tv_free(job.overlaps);
     tv_free(wanted);
 }

@@ -93,6 +93,12 @@ void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace 
                                const struct tv_selection *selection,
                                const struct tv_call_tree *whole, unsigned workers);
 
+/* Adds the calls of the tracks that a selection names to the costs of a tree, and their waits:
+ * takes as long as those tracks need, however many others the trace has.  The caller settles the
+ * tree. */
+void tv_call_tree_add(struct tv_call_tree *tree, const struct tv_trace *trace,
+                      const struct tv_selection *selection, unsigned workers);
+
 /* recursive[node]: a node of the same frame is among its ancestors. Found when first asked for,
  * which two threads must not do at once for trees of one shape. */
 const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree);
