@@ -58,6 +58,21 @@ static void read_event(struct tv_bytes text)
     tv_free(window);
 }
 
+/* On one line, and nothing but written in another way; strict when the text is. */
+static void write_compact(struct tv_bytes text, bool strict)
+{
+    struct tv_out out;
+    unsigned faults;
+    tv_out_init_memory(&out);
+    tv_json_compact(text, &out, &faults);
+    struct tv_bytes written = {out.buffer, out.length};
+    for (size_t i = 0; i < written.length; i++)
+        require(written.data[i] >= ' ');
+    require(tv_json_same(text, written));
+    require(!strict || tv_json_check(written, NULL, NULL));
+    tv_out_release(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tv_bytes text = {data, size};
@@ -77,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!(faults & TV_JSON_FAULT_DEPTH))
         require(go_over(tv_json_value(text), DEPTH) == go_over(tv_json_value(written), DEPTH));
     read_event(text);
+    write_compact(text, strict);
     tv_out_release(&once);
     tv_out_release(&again);
     return 0;

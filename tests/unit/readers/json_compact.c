@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/bytes.h"
+#include "readers/json/json.h"
+#include "unit.h"
+
+static void expect(const char *text, const char *compact)
+{
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_json_compact(tv_bytes_of(text), &out, NULL);
+    tv_out_char(&out, '\0');
+    assert_string_equal((const char *)out.buffer, compact);
+    tv_out_release(&out);
+}
+
+static void keeps_what_is_json(void **context)
+{
+    (void)context;
+    expect("12", "12");
+    expect("-1.50e+3", "-1.50e+3");
+    expect("\"a<b> \\u003c \\n \xc3\xa4\"", "\"a<b> \\u003c \\n \xc3\xa4\"");
+    expect("{\"a\":[1,{}],\"b\":true}", "{\"a\":[1,{}],\"b\":true}");
+}
+
+static void drops_space_between_tokens(void **context)
+{
+    (void)context;
+    expect("{ \"a b\" : [ 1,\n\t2 ] ,\r\n\"c\": null }", "{\"a b\":[1,2],\"c\":null}");
+}
+
+static void makes_json_of_what_is_not_quite(void **context)
+{
+    (void)context;
+    expect("'a'", "\"a\"");
+    expect("{a: NaN}", "{\"a\":\"NaN\"}");
+    expect("{\"a\": 1 // why\n}", "{\"a\":1}");
+    expect("\"a\nb\x01\"", "\"a\\nb\\u0001\"");
+    expect("\"\\x\"", "\"x\"");
+    expect("\"a\xff\"", "\"a\xef\xbf\xbd\"");
+    expect("[1, 2", "[1,2]");
+    expect("[1 2]", "[1,2]");
+    expect("{\"a\": tru}", "{\"a\":\"tru\"}");
+    expect("\"a", "\"a\"");
+    expect("", "null");
+}
+
+UNIT_TESTS(json_compact, cmocka_unit_test(keeps_what_is_json),
+           cmocka_unit_test(drops_space_between_tokens),
+           cmocka_unit_test(makes_json_of_what_is_not_quite));
