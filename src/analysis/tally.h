@@ -49,6 +49,22 @@ void tv_tally_release(struct tv_tally *tally);
 /* The node for `frame` called from `parent`; made when new, with figures of 0. */
 uint32_t tv_tally_child(struct tv_tally *tally, uint32_t parent, uint32_t frame);
 
+/* Adds the paths of a tree and their figures. */
+void tv_tally_merge(struct tv_tally *to, const struct tv_tally *from);
+
+/* What paths stand on that began on stand-ins: children of the root whose frames are `first` and
+ * more, which no others are. */
+struct tv_tally_ground {
+    struct tv_tally paths; /* figures do not count */
+    uint32_t first;
+    uint32_t *on; /* [i]: the node of `paths` that the frame `first` + i stands for */
+};
+
+/* Puts each path where it belongs.  Those that become one are one node, with the figures of all;
+ * the ground's paths are the first ones.  Times become nanoseconds, `tick_ns` a tick. */
+void tv_tally_stand_on(struct tv_tally *tally, const struct tv_tally_ground *ground,
+                       int64_t tick_ns);
+
 /* The node whose hash stands in one of the two places where it is looked for first, or 0: probably
  * that of the path with this hash. */
 TV_INLINE uint32_t tv_tally_guess(const struct tv_tally *tally, uint32_t hash)

@@ -12,14 +12,20 @@
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 
-struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct tv_paths *paths)
+struct tv_tree_shape *tv_tree_shape_blank(const struct tv_head *head, uint32_t count)
 {
     struct tv_tree_shape *shape = tv_alloc(1, sizeof *shape);
-    size_t size = tv_size_mul(paths->count, sizeof(uint32_t));
+    size_t size = tv_size_mul(count, sizeof(uint32_t));
     shape->head = head;
-    shape->count = paths->count;
+    shape->count = count;
     shape->parent = tv_pages_alloc(size);
     shape->frame = tv_pages_alloc(size);
+    return shape;
+}
+
+struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct tv_paths *paths)
+{
+    struct tv_tree_shape *shape = tv_tree_shape_blank(head, paths->count);
     for (uint32_t i = 0; i < paths->count; i++) {
         shape->parent[i] = paths->nodes[i].parent;
         shape->frame[i] = paths->nodes[i].frame;

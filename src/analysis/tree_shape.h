@@ -30,6 +30,9 @@ struct tv_tree_shape {
     struct tv_frame_places of_frame;
 };
 
+/* Of so many nodes, whose parents and frames are to be filled in. */
+struct tv_tree_shape *tv_tree_shape_blank(const struct tv_head *head, uint32_t count);
+
 /* For each node 1 if its frame is also one of its ancestors', worked out at the first call. */
 const uint8_t *tv_tree_shape_recursion(struct tv_tree_shape *shape);
 

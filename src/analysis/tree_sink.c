@@ -14,13 +14,12 @@
 #include <string.h>
 
 #include "analysis/ahead.h"
+#include "analysis/tree_shape.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "model/seam.h"
 
 #define STAND_IN 0xC0000000u
-
-/* So many nodes ahead the places of a tree are asked for. */
-#define AHEAD 16u
 
 struct cost {
     uint64_t calls;
@@ -28,6 +27,7 @@ struct cost {
 };
 
 struct stand_in {
+    uint32_t node;
     uint32_t thread;
     uint32_t below;  /* exits set aside before it */
     struct cost own; /* time with nothing of the part open */
@@ -45,6 +45,7 @@ struct part {
     struct stand_in *stand_ins;
     size_t stand_in_count, stand_in_capacity;
     struct cost waits;
+    struct tv_tally_ground ground;
 };
 
 struct tv_tree_sink {
@@ -56,25 +57,11 @@ struct tv_tree_sink {
     uint32_t *fold;
     unsigned part_count;
     struct part *parts;
-    struct tv_paths paths;      /* of the inputs that are done */
-    struct tv_path_cost *costs; /* self times, nanoseconds */
-    size_t cost_capacity;
+    struct tv_tally tally; /* of the inputs that are done; nanoseconds */
     struct tv_path_cost waits;
 };
 
 /* ---- While events come ---- */
-
-/* As many costs as the tree has room for nodes; what is new is zeroed. */
-static void *grow_beside(void *costs, size_t *capacity, const struct tv_paths *paths, size_t size)
-{
-    void *grown = tv_pages_alloc(tv_size_mul(paths->capacity, size));
-    if (*capacity > 0) {
-        memcpy(grown, costs, *capacity * size);
-        tv_pages_free(costs, *capacity * size);
-    }
-    *capacity = paths->capacity;
-    return grown;
-}
 
 TV_INLINE uint32_t folded(const struct part *part, uint32_t frame)
 {
@@ -87,10 +74,11 @@ static TV_NOINLINE void set_stand_in(struct part *part, uint32_t thread, struct 
     assert(part->stand_in_count < UINT32_MAX - STAND_IN);
     part->stand_ins = tv_array_reserve(part->stand_ins, &part->stand_in_capacity,
                                        part->stand_in_count + 1, sizeof *part->stand_ins);
-    part->stand_ins[part->stand_in_count] =
-        (struct stand_in){.thread = thread, .below = t->below_count};
-    uint32_t frame = STAND_IN + (uint32_t)part->stand_in_count++;
-    t->stack[-1].tag = tv_tally_child(&part->tally, TV_ROOT_PATH, frame);
+    uint32_t frame = STAND_IN + (uint32_t)part->stand_in_count;
+    uint32_t node = tv_tally_child(&part->tally, TV_ROOT_PATH, frame);
+    part->stand_ins[part->stand_in_count++] =
+        (struct stand_in){.node = node, .thread = thread, .below = t->below_count};
+    t->stack[-1].tag = node;
 }
 
 static struct stand_in *stand_in_of(struct part *part, const struct tv_walk_thread *t)
@@ -163,6 +151,8 @@ static void release_parts(struct tv_tree_sink *sink)
     for (unsigned i = 0; i < sink->part_count; i++) {
         struct part *part = &sink->parts[i];
         tv_tally_release(&part->tally);
+        tv_tally_release(&part->ground.paths);
+        tv_free(part->ground.on);
         tv_ahead_release(&part->ahead);
         tv_free(part->stand_ins);
         tv_walk_release(&part->walk);
@@ -229,11 +219,6 @@ static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t inpu
 
 /* ---- The splice ---- */
 
-static TV_NOINLINE void reserve_costs(struct tv_tree_sink *sink)
-{
-    sink->costs = grow_beside(sink->costs, &sink->cost_capacity, &sink->paths, sizeof *sink->costs);
-}
-
 static uint32_t whole_frame(struct tv_tree_sink *sink, uint32_t frame)
 {
     if (frame == TV_ANY_FRAME)
@@ -243,42 +228,16 @@ static uint32_t whole_frame(struct tv_tree_sink *sink, uint32_t frame)
     return frame;
 }
 
-static uint32_t whole_child(struct tv_tree_sink *sink, uint32_t parent, uint32_t frame)
-{
-    uint32_t path = tv_paths_child(&sink->paths, parent, whole_frame(sink, frame));
-    if (TV_UNLIKELY(path >= sink->cost_capacity))
-        reserve_costs(sink);
-    return path;
-}
-
 /* The path of the lowest `depth` calls of a stack. */
-static uint32_t whole_path(struct tv_tree_sink *sink, uint32_t thread,
+static uint32_t whole_path(struct tv_tree_sink *sink, struct tv_tally *tally, uint32_t thread,
                            const struct tv_walk_start *start, uint32_t depth)
 {
     uint32_t path = TV_ROOT_PATH;
     if (sink->options.split_threads)
-        path = whole_child(sink, path, TV_THREAD_FRAME + thread);
+        path = tv_tally_child(tally, path, TV_THREAD_FRAME + thread);
     for (uint32_t i = 0; i < depth; i++)
-        path = whole_child(sink, path, start->stack[i].frame);
+        path = tv_tally_child(tally, path, whole_frame(sink, start->stack[i].frame));
     return path;
-}
-
-/* The path that a stand-in is; its own time becomes the part's cost of node `i`. */
-static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam,
-                               unsigned number, uint32_t i)
-{
-    struct part *part = &sink->parts[number];
-    const struct stand_in *stand_in = &part->stand_ins[part->tally.nodes[i].frame - STAND_IN];
-    const struct tv_walk_start *start = tv_seam_start(seam, number, stand_in->thread);
-    uint32_t depth = start->depth - stand_in->below;
-    if (depth) {
-        sink->waits.calls += stand_in->waits.calls;
-        sink->waits.wall += stand_in->waits.wall * sink->head->inputs[sink->input].tick_ns;
-    }
-    part->tally.nodes[i].calls = stand_in->own.calls;
-    part->tally.nodes[i].wall = stand_in->own.wall;
-    part->tally.nodes[i].cpu = stand_in->own.cpu;
-    return whole_path(sink, stand_in->thread, start, depth);
 }
 
 /* Own times, up to the part's end, of what is still open there. */
@@ -301,67 +260,49 @@ static void add_rest(struct part *part)
     }
 }
 
-/* The hash of the path that a stand-in is. */
-static uint32_t hash_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam,
-                              unsigned number, uint32_t frame)
-{
-    const struct stand_in *stand_in = &sink->parts[number].stand_ins[frame - STAND_IN];
-    const struct tv_walk_start *start = tv_seam_start(seam, number, stand_in->thread);
-    uint32_t hash = TV_ROOT_HASH;
-    if (sink->options.split_threads)
-        hash = tv_path_hash(hash, whole_frame(sink, TV_THREAD_FRAME + stand_in->thread));
-    for (uint32_t i = 0; i < start->depth - stand_in->below; i++)
-        hash = tv_path_hash(hash, whole_frame(sink, start->stack[i].frame));
-    return hash;
-}
-
-/* What the hash of each node's path will be in the whole tree. */
-static uint32_t *hash_nodes(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
-{
-    const struct tv_tally *tally = &sink->parts[number].tally;
-    uint32_t *hashes = tv_alloc(tally->count, sizeof *hashes);
-    for (uint32_t i = 1; i < tally->count; i++) {
-        const struct tv_tally_node *node = &tally->nodes[i];
-        if (node->frame >= STAND_IN)
-            hashes[i] = hash_stand_in(sink, seam, number, node->frame);
-        else
-            hashes[i] = tv_path_hash(hashes[node->parent], whole_frame(sink, node->frame));
-    }
-    return hashes;
-}
-
-static uint32_t add_node(struct tv_tree_sink *sink, uint32_t parent, uint32_t frame, uint32_t hash)
-{
-    struct tv_path_node node = {parent, whole_frame(sink, frame)};
-    uint32_t path = tv_paths_add(&sink->paths, node, hash);
-    if (TV_UNLIKELY(path >= sink->cost_capacity))
-        reserve_costs(sink);
-    return path;
-}
-
-/* Adds a part's tree to the whole. */
-static void splice_part(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
+/* The path that a stand-in is; its own time becomes that of its node. */
+static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam,
+                               unsigned number, const struct stand_in *stand_in)
 {
     struct part *part = &sink->parts[number];
-    int64_t tick = sink->head->inputs[sink->input].tick_ns;
-    add_rest(part);
-    uint32_t *map = hash_nodes(sink, seam, number); /* each until its number is known */
-    for (uint32_t i = 1; i < part->tally.count; i++) {
-        const struct tv_tally_node *node = &part->tally.nodes[i];
-        if (i + AHEAD < part->tally.count)
-            tv_paths_prefetch(&sink->paths, map[i + AHEAD]);
-        if (node->frame >= STAND_IN)
-            map[i] = place_stand_in(sink, seam, number, i);
-        else
-            map[i] = add_node(sink, map[node->parent], node->frame, map[i]);
-        struct tv_path_cost *cost = &sink->costs[map[i]];
-        cost->calls += node->calls;
-        cost->wall += node->wall * tick;
-        cost->cpu += node->cpu * tick;
+    const struct tv_walk_start *start = tv_seam_start(seam, number, stand_in->thread);
+    uint32_t depth = start->depth - stand_in->below;
+    if (depth) {
+        sink->waits.calls += stand_in->waits.calls;
+        sink->waits.wall += stand_in->waits.wall * sink->head->inputs[sink->input].tick_ns;
     }
-    tv_free(map);
+    struct tv_tally_node *node = &part->tally.nodes[stand_in->node];
+    node->calls = stand_in->own.calls;
+    node->wall = stand_in->own.wall;
+    node->cpu = stand_in->own.cpu;
+    return whole_path(sink, &part->ground.paths, stand_in->thread, start, depth);
+}
+
+static void find_ground(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
+{
+    struct part *part = &sink->parts[number];
+    tv_tally_init(&part->ground.paths);
+    part->ground.first = STAND_IN;
+    part->ground.on = tv_alloc(part->stand_in_count, sizeof *part->ground.on);
+    for (size_t i = 0; i < part->stand_in_count; i++)
+        part->ground.on[i] = place_stand_in(sink, seam, number, &part->stand_ins[i]);
     sink->waits.calls += part->waits.calls;
-    sink->waits.wall += part->waits.wall * tick;
+    sink->waits.wall += part->waits.wall * sink->head->inputs[sink->input].tick_ns;
+}
+
+static void stand_on_ground(void *context, unsigned number)
+{
+    const struct tv_tree_sink *sink = context;
+    struct part *part = &sink->parts[number];
+    tv_tally_stand_on(&part->tally, &part->ground, sink->head->inputs[sink->input].tick_ns);
+}
+
+/* Of the lowest `depth` calls of a stack. */
+static struct tv_tally_node *whole_node(struct tv_tree_sink *sink, uint32_t thread,
+                                        const struct tv_walk_start *start, uint32_t depth)
+{
+    uint32_t path = whole_path(sink, &sink->tally, thread, start, depth);
+    return &sink->tally.nodes[path];
 }
 
 /* Time between two parts belongs to the top of the stack there. */
@@ -373,7 +314,7 @@ static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, un
     int64_t wall, cpu, tick = sink->head->inputs[sink->input].tick_ns;
     if (!tv_seam_gap(start, &part->walk.threads[thread], &wall, &cpu) || !start->depth)
         return;
-    struct tv_path_cost *cost = &sink->costs[whole_path(sink, thread, start, start->depth)];
+    struct tv_tally_node *cost = whole_node(sink, thread, start, start->depth);
     cost->wall += wall * tick;
     cost->cpu += cpu * tick;
     if (wall - cpu > part->walk.wait_threshold) {
@@ -392,10 +333,34 @@ static void splice_edges(struct tv_tree_sink *sink, const struct tv_seam *seam, 
     for (unsigned part = 1; part < sink->part_count; part++)
         splice_gap(sink, seam, part, thread);
     for (uint32_t depth = 1; depth <= first->depth; depth++)
-        sink->costs[whole_path(sink, thread, first, depth)].calls++;
+        whole_node(sink, thread, first, depth)->calls++;
     int64_t rest = tv_seam_open_end(input, last->last_wall) - last->last_wall;
     if (last->depth && rest)
-        sink->costs[whole_path(sink, thread, last, last->depth)].wall += rest * input->tick_ns;
+        whole_node(sink, thread, last, last->depth)->wall += rest * input->tick_ns;
+}
+
+/* A tree is taken as it is where there is none yet. */
+static void add_tree(struct tv_tree_sink *sink, struct tv_tally *tally)
+{
+    if (sink->tally.count > 1) {
+        tv_tally_merge(&sink->tally, tally);
+        tv_tally_release(tally);
+        return;
+    }
+    tv_tally_release(&sink->tally);
+    sink->tally = *tally;
+    memset(tally, 0, sizeof *tally);
+}
+
+static void splice_parts(struct tv_tree_sink *sink, const struct tv_seam *seam)
+{
+    for (unsigned i = 0; i < sink->part_count; i++) {
+        add_rest(&sink->parts[i]);
+        find_ground(sink, seam, i);
+    }
+    tv_workers_run(sink->part_count, stand_on_ground, sink);
+    for (unsigned i = 0; i < sink->part_count; i++)
+        add_tree(sink, &sink->parts[i].tally);
 }
 
 static enum tv_splice tree_splice(struct tv_sink *base, unsigned pass)
@@ -410,8 +375,7 @@ static enum tv_splice tree_splice(struct tv_sink *base, unsigned pass)
     tv_free(walks);
     if (result != TV_SPLICE_DONE)
         return result;
-    for (unsigned i = 0; i < sink->part_count; i++)
-        splice_part(sink, &seam, i);
+    splice_parts(sink, &seam);
     for (uint32_t thread = 0; thread < seam.thread_count; thread++)
         splice_edges(sink, &seam, thread);
     tv_seam_release(&seam);
@@ -436,8 +400,7 @@ struct tv_tree_sink *tv_tree_sink_new(const struct tv_tree_sink_options *options
     struct tv_tree_sink *sink = tv_alloc(1, sizeof *sink);
     sink->sink.ops = &tree_ops;
     sink->options = *options;
-    tv_paths_init(&sink->paths);
-    reserve_costs(sink);
+    tv_tally_init(&sink->tally);
     return sink;
 }
 
@@ -447,33 +410,35 @@ struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink)
 }
 
 /* Time with no call open is nobody's: of the root, and of a thread's node. */
-static bool is_nobody(const struct tv_path_node *node, uint32_t path)
+static bool is_nobody(const struct tv_tally_node *node, uint32_t path)
 {
     return path == TV_ROOT_PATH || (node->frame & TV_THREAD_FRAME);
 }
 
 struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct tv_head *head)
 {
-    struct tv_call_tree *tree = tv_call_tree_new(head, &sink->paths);
+    struct tv_tree_shape *shape = tv_tree_shape_blank(head, sink->tally.count);
+    struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
+    tree->owns_shape = true;
     tree->waits = sink->waits;
     for (uint32_t i = tree->count; i-- > 0;) {
-        struct tv_path_cost self = sink->costs[i];
-        if (is_nobody(&sink->paths.nodes[i], i))
-            self.wall = self.cpu = 0;
-        tree->self_wall[i] = self.wall;
-        tree->self_cpu[i] = self.cpu;
-        tree->cost[i].calls = self.calls;
-        tree->cost[i].wall += self.wall;
-        tree->cost[i].cpu += self.cpu;
+        const struct tv_tally_node *node = &sink->tally.nodes[i];
+        bool nobody = is_nobody(node, i);
+        shape->parent[i] = node->parent;
+        shape->frame[i] = node->frame;
+        tree->self_wall[i] = nobody ? 0 : node->wall;
+        tree->self_cpu[i] = nobody ? 0 : node->cpu;
+        tree->cost[i].calls = node->calls;
+        tree->cost[i].wall += tree->self_wall[i];
+        tree->cost[i].cpu += tree->self_cpu[i];
         if (i != TV_ROOT_PATH) {
-            struct tv_path_cost *parent = &tree->cost[tree->parent[i]];
+            struct tv_path_cost *parent = &tree->cost[node->parent];
             parent->wall += tree->cost[i].wall;
             parent->cpu += tree->cost[i].cpu;
         }
     }
     release_parts(sink);
-    tv_paths_release(&sink->paths);
-    tv_pages_free(sink->costs, sink->cost_capacity * sizeof *sink->costs);
+    tv_tally_release(&sink->tally);
     tv_free(sink);
     return tree;
 }

@@ -4,8 +4,11 @@
 
 #include "analysis/tally.h"
 
-/* Node i, whose parent is (i - 1) / 2, calls frames of its own: numbers follow from the order. */
+/* Node i, whose parent is (i - 1) / 3, calls the frames 0 to 2. */
 #define NODES 50000u
+
+/* The frame of the first stand-in. */
+#define FIRST 0xC0000000u
 
 static uint32_t frame_of(uint32_t node)
 {
@@ -87,6 +90,115 @@ static void spreads_recursion(void **state)
     }
 }
 
+/* Figures that tell a path from all others, in ticks of 1 us. */
+static void cost(struct tv_tally *tally, uint32_t node, uint64_t calls)
+{
+    tally->nodes[node].calls += calls;
+    tally->nodes[node].wall += 10 * (int64_t)calls;
+    tally->nodes[node].cpu += 3 * (int64_t)calls;
+}
+
+static void assert_cost(const struct tv_tally *tally, uint32_t node, uint64_t calls, int64_t tick)
+{
+    assert_int_equal(tally->nodes[node].calls, calls);
+    assert_int_equal(tally->nodes[node].wall, 10 * (int64_t)calls * tick);
+    assert_int_equal(tally->nodes[node].cpu, 3 * (int64_t)calls * tick);
+}
+
+/* Stand-ins 0 and 2 are the root, 1 is a path of two calls: the same calls below 0 and 2 are one
+ * path, and what is below 1 is one with a path from the root. */
+static void stands_on_ground(void **state)
+{
+    struct tv_tally tally;
+    uint32_t on[3] = {0}, below[3];
+    struct tv_tally_ground ground = {.first = FIRST, .on = on};
+    (void)state;
+    tv_tally_init(&ground.paths);
+    on[1] = tv_tally_child(&ground.paths, tv_tally_child(&ground.paths, TV_ROOT_PATH, 7), 8);
+    tv_tally_init(&tally);
+    for (uint32_t i = 0; i < 3; i++) {
+        below[i] = tv_tally_child(&tally, TV_ROOT_PATH, FIRST + i);
+        cost(&tally, below[i], 1 + i);
+        cost(&tally, tv_tally_child(&tally, below[i], 9), i == 1 ? 1000 : 10 + i);
+        cost(&tally, tv_tally_child(&tally, below[i], 10 + i), 100 + i);
+    }
+    uint32_t seven = tv_tally_child(&tally, below[2], 7);
+    uint32_t eight = tv_tally_child(&tally, seven, 8);
+    cost(&tally, tv_tally_child(&tally, eight, 9), 2000);
+    tv_tally_stand_on(&tally, &ground, 1000);
+
+    assert_int_equal(tally.count, 8); /* root, 7, 8, 9 twice, 10, 11, 12 */
+    assert_cost(&tally, TV_ROOT_PATH, 1 + 3, 1000);
+    seven = tv_tally_child(&tally, TV_ROOT_PATH, 7);
+    eight = tv_tally_child(&tally, seven, 8);
+    assert_cost(&tally, seven, 0, 1000);
+    assert_cost(&tally, eight, 2, 1000);
+    assert_cost(&tally, tv_tally_child(&tally, eight, 9), 1000 + 2000, 1000);
+    assert_cost(&tally, tv_tally_child(&tally, eight, 11), 101, 1000);
+    assert_cost(&tally, tv_tally_child(&tally, TV_ROOT_PATH, 9), 10 + 12, 1000);
+    assert_cost(&tally, tv_tally_child(&tally, TV_ROOT_PATH, 10), 100, 1000);
+    assert_cost(&tally, tv_tally_child(&tally, TV_ROOT_PATH, 12), 102, 1000);
+    assert_int_equal(tally.count, 8);
+    for (uint32_t i = 1; i < tally.count; i++)
+        assert_true(tally.nodes[i].parent < i);
+    tv_tally_release(&ground.paths);
+    tv_tally_release(&tally);
+}
+
+/* More ground than there are paths on it, and than a new tree has room for. */
+static void moves_behind_much_ground(void **state)
+{
+    enum { DEPTH = 3000 };
+    struct tv_tally tally;
+    uint32_t on[1] = {TV_ROOT_PATH};
+    struct tv_tally_ground ground = {.first = FIRST, .on = on};
+    (void)state;
+    tv_tally_init(&ground.paths);
+    for (uint32_t i = 0; i < DEPTH; i++)
+        on[0] = tv_tally_child(&ground.paths, on[0], i);
+    tv_tally_init(&tally);
+    uint32_t node = tv_tally_child(&tally, TV_ROOT_PATH, FIRST);
+    for (uint32_t i = 1; i <= 400; i++)
+        cost(&tally, node = tv_tally_child(&tally, node, i), i);
+    tv_tally_stand_on(&tally, &ground, 1);
+    assert_int_equal(tally.count, 1 + DEPTH + 400);
+    node = TV_ROOT_PATH;
+    for (uint32_t i = 0; i < DEPTH; i++)
+        assert_cost(&tally, node = tv_tally_child(&tally, node, i), 0, 1);
+    for (uint32_t i = 1; i <= 400; i++)
+        assert_cost(&tally, node = tv_tally_child(&tally, node, i), i, 1);
+    assert_int_equal(tally.count, 1 + DEPTH + 400);
+    tv_tally_release(&ground.paths);
+    tv_tally_release(&tally);
+}
+
+static void merges_trees(void **state)
+{
+    struct tv_tally one, other;
+    (void)state;
+    tv_tally_init(&one);
+    tv_tally_init(&other);
+    for (uint32_t i = 1; i < NODES; i++) {
+        cost(&one, tv_tally_child(&one, parent_of(i), frame_of(i)), i);
+        if (i % 3 != 1) /* the others are new, and so is all below them */
+            cost(&other, tv_tally_child(&other, TV_ROOT_PATH, i), 2 * i);
+    }
+    cost(&other, tv_tally_child(&other, tv_tally_child(&other, TV_ROOT_PATH, 2), 1), 5);
+    uint32_t common = tv_tally_child(&one, tv_tally_child(&one, TV_ROOT_PATH, 2), 1);
+    tv_tally_merge(&one, &other);
+    assert_int_equal(one.count, NODES + other.count - 1 - 2); /* "2" and "2 1" are in both */
+    assert_cost(&one, tv_tally_child(&one, TV_ROOT_PATH, 2), 2 + 2 * 2, 1);
+    assert_cost(&one, common, common + 5, 1);
+    for (uint32_t i = 3; i < NODES; i++) {
+        assert_int_equal(tv_tally_child(&one, parent_of(i), frame_of(i)), i);
+        if (i % 3 != 1)
+            assert_cost(&one, tv_tally_child(&one, TV_ROOT_PATH, i), 2 * i, 1);
+    }
+    tv_tally_release(&one);
+    tv_tally_release(&other);
+}
+
 UNIT_TESTS(tally, cmocka_unit_test(keeps_each_path_once),
            cmocka_unit_test(keeps_figures_as_it_grows), cmocka_unit_test(guesses_most_nodes),
-           cmocka_unit_test(spreads_recursion));
+           cmocka_unit_test(spreads_recursion), cmocka_unit_test(stands_on_ground),
+           cmocka_unit_test(moves_behind_much_ground), cmocka_unit_test(merges_trees));
