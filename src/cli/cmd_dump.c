@@ -7,11 +7,16 @@
 #include "cli/output.h"
 #include "cli/selection.h"
 #include "writers/dump.h"
+#include "writers/dump_records.h"
 #include "writers/model_jsonl.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|jsonl", TV_OPTION_CHOICE, format,
               "text: one line an event; jsonl: the model, one object a line (default: text)"),
+    TV_OPTION(
+        "order", "file|time", TV_OPTION_CHOICE, order,
+        "records as the file has them, or calls by their times (default: file; time with what "
+        "chooses among events of JSON and ftrace)"),
     TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
               "clock of the text (default: cpu where all have it)"),
     TV_OPTION_THREADS,
@@ -21,6 +26,9 @@ static const struct tv_option options[] = {
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
+
+/* --order: its place among "file|time". */
+enum order { ORDER_FILE, ORDER_TIME };
 
 struct dumping {
     const struct tv_settings *settings;
@@ -55,8 +63,8 @@ static enum tv_status check_wishes(const struct dumping *dumping, const struct t
 static bool start(const struct tv_head *head, void *context)
 {
     struct dumping *dumping = context;
-    return check_wishes(dumping, head, &dumping->error) == TV_OK &&
-           open_output(dumping, &dumping->error) == TV_OK;
+    return dumping->opened || (check_wishes(dumping, head, &dumping->error) == TV_OK &&
+                               open_output(dumping, &dumping->error) == TV_OK);
 }
 
 static bool is_wanted(const struct tv_head *head, uint32_t thread, void *context)
@@ -70,9 +78,15 @@ static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *lo
                                   struct tv_dump *dump, struct tv_error *err)
 {
     struct tv_head *head = tv_head_new();
+    struct tv_dump_records records;
     struct tv_progress unseen = {
         0}; /* lines come while the file is read: the output's meter tells */
-    enum tv_status status = tv_load_stream(loading, head, tv_dump_sink(dump), &unseen, err);
+    tv_dump_records_init(&records, &dumping->output.out);
+    records.start = start;
+    records.context = dumping;
+    enum tv_status status =
+        tv_load_tell(loading, head, tv_dump_sink(dump), &records.teller, &unseen, err);
+    tv_dump_records_release(&records);
     if (status == TV_OK && dumping->error.status == TV_OK)
         tv_load_report(dumping->settings, head);
     tv_dump_end(dump);
@@ -100,15 +114,57 @@ static enum tv_status dump_trace(struct dumping *dumping, struct tv_loading *loa
     return status;
 }
 
+/* An option that was given and that only the finished trace fulfils, of records that are events;
+ * NULL: none. */
+static const char *wish_of_trace(const struct tv_settings *settings)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } wishes[] = {
+        {"--filter", settings->filter != NULL},
+        {"--category", settings->categories.count > 0},
+        {"--process", settings->processes.count > 0},
+        {"--thread", settings->threads.count > 0},
+        {"--clock", settings->clock != TV_CHOICE_ANY},
+        {"--offset", settings->offsets.count > 0},
+        {"--mapping", settings->mapping != NULL},
+        {"--symbols", settings->symbols.count > 0},
+    };
+    for (size_t i = 0; i < TV_COUNT(wishes); i++)
+        if (wishes[i].given)
+            return wishes[i].option;
+    return NULL;
+}
+
 /* Of several inputs a later one may have the thread, or the clock, that is asked for. */
 static bool can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
 {
     bool free_of_wishes = !tv_threads_are_chosen(settings) && settings->clock == TV_CHOICE_ANY;
-    return tv_load_streams(loading) && settings->categories.count == 0 &&
-           (tv_load_count(loading) == 1 || free_of_wishes);
+    if (settings->order == ORDER_TIME)
+        return false;
+    if (!tv_load_streams(loading))
+        return tv_load_tells(loading) && !wish_of_trace(settings);
+    return settings->categories.count == 0 && (tv_load_count(loading) == 1 || free_of_wishes);
 }
 
-static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
+static enum tv_status check_order(const struct tv_settings *settings, bool streams,
+                                  struct tv_error *err)
+{
+    const char *wish = wish_of_trace(settings);
+    if (settings->order != ORDER_FILE || streams)
+        return TV_OK;
+    if (wish)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--order file: %s is answered from the whole trace, in the order of time",
+                       wish);
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "--order file: not all that is given has records that can be printed as they "
+                   "are read");
+}
+
+static enum tv_status dump_open(struct dumping *dumping, struct tv_loading *loading,
+                                struct tv_error *err)
 {
     static const enum tv_dump_clock clocks[] = {TV_DUMP_REAL, TV_DUMP_CPU, TV_DUMP_FIRST};
     const struct tv_settings *settings = dumping->settings;
@@ -118,20 +174,33 @@ static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
         .start = start,
         .context = dumping,
     };
-    struct tv_loading *loading;
-    enum tv_status status =
-        tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
-    if (status != TV_OK)
+    bool streams = can_stream(settings, loading);
+    enum tv_status status = check_order(settings, streams, err);
+    if (status != TV_OK) {
+        tv_load_close(loading);
         return status;
+    }
     struct tv_dump *dump = tv_dump_new(&dumping->output.out, &dump_options);
-    status = can_stream(settings, loading) ? dump_stream(dumping, loading, dump, err)
-                                           : dump_trace(dumping, loading, dump, err);
+    status = streams ? dump_stream(dumping, loading, dump, err)
+                     : dump_trace(dumping, loading, dump, err);
     tv_dump_free(dump);
     if (status == TV_OK && dumping->error.status != TV_OK) {
         *err = dumping->error;
         return err->status;
     }
     return status;
+}
+
+static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
+{
+    const struct tv_settings *settings = dumping->settings;
+    struct tv_settings reading = *settings;
+    struct tv_loading *loading;
+    /* Records stand in the files alone. */
+    reading.no_cache |= settings->order != ORDER_TIME && !wish_of_trace(settings);
+    enum tv_status status =
+        tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);
+    return status == TV_OK ? dump_open(dumping, loading, err) : status;
 }
 
 static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
@@ -155,15 +224,26 @@ static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
     return status;
 }
 
+/* What contradicts, whatever is in the files. */
+static enum tv_status check_words(const struct tv_settings *settings, struct tv_error *err)
+{
+    if (settings->format != 0 && settings->clock != TV_CHOICE_ANY)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--clock goes with --format text: jsonl has both");
+    if (settings->format != 0 && settings->order != TV_CHOICE_NO_ORDER)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--order goes with --format text: jsonl is the finished model");
+    if (settings->filter || settings->categories.count > 0 || settings->offsets.count > 0)
+        return check_order(settings, false, err);
+    return TV_OK;
+}
+
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct dumping dumping = {.settings = settings};
     struct tv_error err = {0}, late = {0};
-    if (settings->format != 0 && settings->clock != TV_CHOICE_ANY) {
-        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                "--clock goes with --format text: jsonl has both");
+    if (check_words(settings, &err) != TV_OK)
         return tv_command_usage(command, &err);
-    }
     enum tv_status status =
         settings->format == 0 ? dump_text(&dumping, &err) : dump_model(&dumping, &err);
     /* What was read before an error is printed all the same. */

@@ -161,11 +161,15 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
 /* Smaller files are read almost as soon as looked for. */
 #define LOOKED_FOR ((uint64_t)8 << 20)
 
+/* What comes through a pipe is no file that could be told again. */
 static bool are_large(const struct tv_given *given, size_t count)
 {
-    uint64_t size = 0;
-    for (size_t i = 0; i < count && size < LOOKED_FOR; i++)
-        size += tv_source_size(given[i].source);
+    uint64_t size = 0, one;
+    for (size_t i = 0; i < count; i++) {
+        if (!tv_source_has_size(given[i].source, &one))
+            return false;
+        size += one < LOOKED_FOR ? one : LOOKED_FOR;
+    }
     return size >= LOOKED_FOR;
 }
 
@@ -309,16 +313,28 @@ const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size
     return &loading->inputs.rows[i];
 }
 
-bool tv_load_streams(const struct tv_loading *loading)
+/* Whether nothing has to be known of all inputs, and each is one that streams, or can be told. */
+static bool are_readable_one_by_one(const struct tv_loading *loading, bool tell)
 {
     if (loading->settings->filter || loading->kept)
         return false;
     for (size_t i = 0; i < loading->inputs.count; i++) {
         const struct tv_inputs_row *row = &loading->inputs.rows[i];
-        if (row->offset != 0 || !tv_readers_stream(row->source))
+        if (row->offset != 0 ||
+            !(tv_readers_stream(row->source) || (tell && tv_readers_tell(row->source))))
             return false;
     }
     return true;
+}
+
+bool tv_load_streams(const struct tv_loading *loading)
+{
+    return are_readable_one_by_one(loading, false);
+}
+
+bool tv_load_tells(const struct tv_loading *loading)
+{
+    return are_readable_one_by_one(loading, true);
 }
 
 /* Unpacking is over: what is counted from now on is read. */
@@ -375,7 +391,14 @@ enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err)
 {
-    struct tv_reading to = {.head = head, .sink = sink};
+    return tv_load_tell(loading, head, sink, NULL, progress, err);
+}
+
+enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, struct tv_sink *sink,
+                            struct tv_teller *teller, struct tv_progress *progress,
+                            struct tv_error *err)
+{
+    struct tv_reading to = {.head = head, .sink = sink, .teller = teller};
     enum tv_status status = load(loading, to, progress, err);
     tv_load_close(loading);
     return status;

@@ -11,6 +11,8 @@
 #include "cli/options.h"
 #include "model/builder.h"
 
+struct tv_teller;
+
 /* Files that are open and not yet read. */
 struct tv_loading;
 
@@ -56,12 +58,20 @@ const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size
  */
 bool tv_load_streams(const struct tv_loading *loading);
 
+/* Whether all of them can be printed as they are read: those that stream, and those whose records
+ * can be told.  False as well where a filter or an offset is asked for. */
+bool tv_load_tells(const struct tv_loading *loading);
+
 /* Reads into a sink, or into a trace (of what --filter wants), which the caller frees; the loading
  * is gone.  The number of threads is that of the settings.  `progress` NULL: shown on the terminal.
  */
 enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err) TV_MUST_CHECK;
+/* The same, with a teller for those whose records can be told. */
+enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, struct tv_sink *sink,
+                            struct tv_teller *teller, struct tv_progress *progress,
+                            struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
                              struct tv_trace **trace, struct tv_error *err) TV_MUST_CHECK;
 

@@ -13,6 +13,7 @@ void tv_settings_init(struct tv_settings *settings)
     memset(settings, 0, sizeof *settings);
     settings->clock = TV_CHOICE_ANY;
     settings->samples = TV_CHOICE_NO_SAMPLES;
+    settings->order = TV_CHOICE_NO_ORDER;
     settings->threshold = 20 * UINT64_C(1000000);
     settings->min_percent = UINT64_MAX;
     settings->max_memory = TV_ANY_MEMORY;

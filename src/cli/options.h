@@ -47,6 +47,9 @@ enum tv_clock_choice {
 /* --samples: its place among "count|weight|time", as enum tv_sample_measure has them. */
 #define TV_CHOICE_NO_SAMPLES 3u
 
+/* --order: not given. */
+#define TV_CHOICE_NO_ORDER 2u
+
 /* What `traceview serve` is asked for (docs/man/traceview-serve.1.scd). */
 struct tv_serve_settings {
     const char *config, *store, *sample;
@@ -87,6 +90,7 @@ struct tv_settings {
     const char *filter; /* docs/filter.md; NULL: none */
     uint64_t limit;     /* 0: no limit */
     unsigned clock;     /* enum tv_clock_choice */
+    unsigned order;     /* of dump: its place among "file|time", or TV_CHOICE_NO_ORDER */
     unsigned samples;   /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
     unsigned format, sort, colors, to;
     bool callers_callees, context_switch, compensate, bottom_up, split_threads, inverted, hash,

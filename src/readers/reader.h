@@ -16,6 +16,8 @@
 #include "model/builder.h"
 #include "model/sink.h"
 
+struct tv_teller;
+
 /* What is in the head before a sink that writes gets the first event. */
 enum tv_read_ahead {
     TV_AHEAD_SHORT, /* all threads and methods of a short input; of others those that are listed, of
@@ -39,8 +41,8 @@ struct tv_reader {
     const char *summary; /* one line: "Android method trace (.trace), versions 1 to 5" */
 
     /* How sure are we that a source that begins with these bytes is ours?  0 no ... 100 a magic
-     * number.  `size` is that of the whole source, UINT64_MAX where that is not known yet: whoever
-     * is as sure as can be then needs none. */
+     * number.  `size` is that of the whole source, UINT64_MAX where that is not known yet, but is
+     * more than TV_SNIFF_SIZE: whoever says 0 then says it of any such size. */
     int (*sniff)(struct tv_bytes head, uint64_t size);
 
     /* Reads all of the source.  On failure fills *err; head and sink keep what they got. */
@@ -51,6 +53,12 @@ struct tv_reader {
      * input to the builder's head and trace.  The source outlives the trace. */
     enum tv_status (*assemble)(struct tv_source *source, struct tv_builder *builder,
                                const struct tv_read_options *options, struct tv_error *err);
+
+    /* Besides `assemble`: gives the records themselves, in the order of the file and while it is
+     * read, to a teller (teller.h), and adds an input to the head.  NULL: the format has none that
+     * are told so. */
+    enum tv_status (*tell)(struct tv_source *source, struct tv_head *head, struct tv_teller *teller,
+                           const struct tv_read_options *options, struct tv_error *err);
 
     /* For those that read events again when somebody looks at them: how they call their inputs
      * (tv_input.format), and what does it. */
@@ -80,6 +88,13 @@ tv_describe *tv_readers_describe(struct tv_bytes format);
 
 /* Whether the source is of a known format that can be read without building a trace. */
 bool tv_readers_stream(struct tv_source *source);
+
+/* Whether its records can be told; and tells them. */
+bool tv_readers_tell(struct tv_source *source);
+enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head *head,
+                                       struct tv_teller *teller,
+                                       const struct tv_read_options *options,
+                                       struct tv_error *err) TV_MUST_CHECK;
 
 /* Finds the reader and reads; one that cannot stream fails (TV_ERR_UNSUPPORTED). */
 enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,

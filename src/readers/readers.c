@@ -73,17 +73,21 @@ static void fail_unknown(struct tv_bytes head, struct tv_error *err)
     }
 }
 
-static const struct tv_reader *find_surest(struct tv_bytes head, uint64_t size, int *best)
+/* *open: who it is may hang on a size that is not known. */
+static const struct tv_reader *find_surest(struct tv_bytes head, uint64_t size, bool *open)
 {
     const struct tv_reader *surest = NULL;
-    *best = 0;
+    int best = 0;
+    unsigned candidates = 0;
     for (size_t i = 0; tv_readers[i] != NULL; i++) {
         int sure = tv_readers[i]->sniff(head, size);
-        if (sure > *best) {
+        candidates += sure > 0;
+        if (sure > best) {
             surest = tv_readers[i];
-            *best = sure;
+            best = sure;
         }
     }
+    *open = candidates > 1 && best < TV_SNIFF_SURE;
     return surest;
 }
 
@@ -92,15 +96,15 @@ const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_erro
     uint8_t bytes[TV_SNIFF_SIZE];
     struct tv_bytes head = {bytes, 0};
     uint64_t size;
-    int best;
+    bool open;
     if (tv_source_read(source, 0, bytes, sizeof bytes, &head.length, err) != TV_OK)
         return NULL;
     /* What comes through a pipe is waited for only if its length can tell more. */
     tv_source_reaches(source, TV_SNIFF_SIZE + 1);
     bool known = tv_source_has_size(source, &size);
-    const struct tv_reader *surest = find_surest(head, size, &best);
-    if (!known && surest && best < TV_SNIFF_SURE)
-        surest = find_surest(head, tv_source_size(source), &best);
+    const struct tv_reader *surest = find_surest(head, size, &open);
+    if (!known && open)
+        surest = find_surest(head, tv_source_size(source), &open);
     if (!surest)
         fail_unknown(head, err);
     return surest;
@@ -162,4 +166,24 @@ enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, s
     if (!reader->read)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "a format that is read as a whole");
     return reader->read(source, head, sink, options, err);
+}
+
+bool tv_readers_tell(struct tv_source *source)
+{
+    struct tv_error reason;
+    const struct tv_reader *reader = tv_readers_find(source, &reason);
+    return reader && reader->tell;
+}
+
+enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head *head,
+                                       struct tv_teller *teller,
+                                       const struct tv_read_options *options, struct tv_error *err)
+{
+    const struct tv_reader *reader;
+    enum tv_status status = begin(source, false, options, &reader, err);
+    if (status != TV_OK)
+        return status;
+    if (!reader->tell)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "a format without records");
+    return reader->tell(source, head, teller, options, err);
 }

@@ -10,9 +10,13 @@ enum tv_status tv_reading_blame(struct tv_source *source, struct tv_error *err)
 static enum tv_status read_source(struct tv_source *source, const struct tv_reading *to,
                                   const struct tv_read_options *options, struct tv_error *err)
 {
-    enum tv_status status = to->builder && !tv_readers_stream(source)
-                                ? tv_readers_build(source, to->builder, options, err)
-                                : tv_readers_read(source, to->head, to->sink, options, err);
+    enum tv_status status;
+    if (to->teller && tv_readers_tell(source))
+        status = tv_readers_read_records(source, to->head, to->teller, options, err);
+    else if (to->builder && !tv_readers_stream(source))
+        status = tv_readers_build(source, to->builder, options, err);
+    else
+        status = tv_readers_read(source, to->head, to->sink, options, err);
     if (status == TV_OK)
         status = tv_source_check(source, err);
     return status == TV_OK ? TV_OK : tv_reading_blame(source, err);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of Trace Event files: any bytes. */
+/* The reader of Trace Event files, and what is told of their records: any bytes. */
 #include "readers/trace_event/trace_event.h"
 
+#include "told_records.h"
 #include "two_readings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    compare_told(&tv_reader_trace_event, data, size);
     return compare_readings(&tv_reader_trace_event, data, size);
 }

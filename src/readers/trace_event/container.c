@@ -190,12 +190,28 @@ static void warn(struct walker *walker, enum tv_diagnostic_kind kind, uint64_t o
 
 /* ---- Lists ---- */
 
+/* Hands over what stands beside the events, if somebody asks for it. */
+static enum tv_status hand_over(struct walker *walker)
+{
+    struct tv_te_container *container = walker->container;
+    const struct tv_te_copy *copy = container->lists.copy;
+    enum tv_status status = TV_OK;
+    if (!copy || !copy->beside)
+        return TV_OK;
+    for (size_t i = 0; i < container->member_count && status == TV_OK; i++)
+        status = copy->beside(copy->context, &container->members[i], walker->err);
+    container->member_count = 0;
+    return status;
+}
+
 /* The list whose elements begin at walker->at. */
 static enum tv_status read_list(struct walker *walker, bool lines, const struct tv_te_list **last)
 {
     walker->container->lists.lines = lines;
-    enum tv_status status = tv_te_lists_read(&walker->container->lists, walker->source, walker->at,
-                                             walker->options, last, walker->err);
+    enum tv_status status = hand_over(walker);
+    if (status == TV_OK)
+        status = tv_te_lists_read(&walker->container->lists, walker->source, walker->at,
+                                  walker->options, last, walker->err);
     if (status != TV_OK)
         return status;
     walker->has_events = true;
@@ -208,7 +224,7 @@ static enum tv_status check_rest(struct walker *walker)
 {
     uint8_t byte;
     enum tv_status status = next_byte(walker, true, &byte);
-    if (status == TV_OK && walker->at < tv_source_size(walker->source))
+    if (status == TV_OK && tv_source_reaches(walker->source, walker->at + 1))
         warn(walker, TV_DIAGNOSTIC_TRAILING_BYTES, walker->at);
     return status;
 }
@@ -283,25 +299,43 @@ static enum tv_status read_value(struct walker *walker, struct tv_bytes key, boo
         add_member(walker, key, (struct tv_te_stretch){start, walker->at - start});
     walker->has_others = walker->has_others || stands_alone(key);
     *more = whole && walker->at > start;
+    return walker->has_events ? hand_over(walker) : TV_OK;
+}
+
+/* The key at walker->at, for no more of which is waited than there is; data NULL: it has no end. */
+static enum tv_status read_key(struct walker *walker, struct tv_bytes *key)
+{
+    struct tv_bytes bytes;
+    *key = (struct tv_bytes){NULL, 0};
+    for (size_t want = 1; want <= LONGEST_KEY; want = bytes.length + 1) {
+        enum tv_status status = look(walker, want, &bytes);
+        if (status != TV_OK || bytes.length < want)
+            return status;
+        const uint8_t *at = bytes.data;
+        if (!tv_te_element_next(&at, bytes.data + bytes.length, key)) {
+            key->data = NULL;
+            continue;
+        }
+        walker->at += (uint64_t)(at - bytes.data);
+        key->data = (const uint8_t *)tv_arena_text(&walker->container->keys, *key);
+        return TV_OK;
+    }
     return TV_OK;
 }
 
 /* A key and its value. */
 static enum tv_status read_member(struct walker *walker, bool *more)
 {
-    struct tv_bytes bytes, key;
+    struct tv_bytes key;
     uint8_t byte;
-    enum tv_status status = look(walker, LONGEST_KEY, &bytes);
+    enum tv_status status = read_key(walker, &key);
     if (status != TV_OK)
         return status;
-    const uint8_t *at = bytes.data;
     *more = false;
-    if (!tv_te_element_next(&at, bytes.data + bytes.length, &key)) {
+    if (!key.data) {
         warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
         return TV_OK;
     }
-    walker->at += (uint64_t)(at - bytes.data);
-    key.data = (const uint8_t *)tv_arena_text(&walker->container->keys, key);
     status = next_byte(walker, false, &byte);
     if (status != TV_OK)
         return status;
@@ -323,7 +357,7 @@ static enum tv_status read_object(struct walker *walker)
         enum tv_status status = next_byte(walker, true, &byte);
         if (status != TV_OK)
             return status;
-        if (byte == '}' || walker->at >= tv_source_size(walker->source))
+        if (byte == '}' || !tv_source_reaches(walker->source, walker->at + 1))
             break;
         status = read_member(walker, &more);
         if (status != TV_OK)
@@ -334,8 +368,9 @@ static enum tv_status read_object(struct walker *walker)
                        "expected the key \"traceEvents\" with an array, found none");
     if (more && byte != '}')
         warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
-    if (byte != '}')
-        return TV_OK;
+    enum tv_status status = hand_over(walker);
+    if (status != TV_OK || byte != '}')
+        return status;
     walker->at++;
     return check_rest(walker);
 }
@@ -360,26 +395,32 @@ static bool has_list(struct tv_bytes object)
     return false;
 }
 
-/* Whether the object at walker->at is an event itself: then each line is one. */
+/* Whether the object at walker->at is an event itself: then each line is one.  No more of it is
+ * waited for than tells. */
 static enum tv_status is_lines(struct walker *walker, bool *lines)
 {
     struct tv_bytes bytes;
     struct tv_te_fields fields;
     const uint8_t *end;
-    enum tv_status status = look(walker, FIRST_OBJECT, &bytes);
     *lines = false;
-    if (status != TV_OK || has_list(bytes))
-        return status;
-    /* It may be cut or broken behind its phase: it is the list that says so. */
-    (void)tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
-    *lines = fields.ph.data != NULL;
-    return TV_OK;
+    for (size_t want = 1;; want = want < FIRST_OBJECT / 4 ? want * 4 : FIRST_OBJECT) {
+        enum tv_status status = look(walker, want, &bytes);
+        if (status != TV_OK || has_list(bytes))
+            return status;
+        /* It may be cut or broken behind its phase: it is the list that says so. */
+        enum tv_te_read read =
+            tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
+        *lines = fields.ph.data != NULL;
+        if (read == TV_TE_READ || bytes.length < want || bytes.length >= FIRST_OBJECT)
+            return TV_OK;
+        want = bytes.length;
+    }
 }
 
 static enum tv_status read_bare(struct walker *walker)
 {
     struct tv_bytes bytes;
-    enum tv_status status = look(walker, LONGEST_KEY, &bytes);
+    enum tv_status status = look(walker, sizeof "traceEvents:", &bytes);
     if (status != TV_OK)
         return status;
     if (!begins_bare(bytes))
@@ -436,7 +477,7 @@ enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv
 enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
                                     struct tv_te_copy *copy, struct tv_error *err)
 {
-    struct tv_read_options options = {.parts = 1};
+    struct tv_read_options options = {.parts = 1, .progress = copy->progress};
     struct walker walker = {
         .container = container, .source = source, .options = &options, .err = err};
     return read_container(&walker, copy);

@@ -289,6 +289,37 @@ bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *
     return found;
 }
 
+/* Where the value of a plain member begins; NULL: look at it the lenient way. */
+static const uint8_t *plain_member(const uint8_t *at, const uint8_t *end, struct tv_bytes *key)
+{
+    at = quick_space(at);
+    if (*at == ',')
+        at = quick_space(at + 1);
+    if (at >= end || *at != '"')
+        return NULL;
+    const uint8_t *behind = quick_string(at, end);
+    if (!behind)
+        return NULL;
+    *key = (struct tv_bytes){at, (size_t)(behind - at)};
+    at = quick_space(behind);
+    return at < end && *at == ':' ? quick_space(at + 1) : NULL;
+}
+
+bool tv_te_fields_next(struct tv_te_fields *fields, const uint8_t **at, const uint8_t *end,
+                       struct tv_bytes *key, struct tv_bytes *value)
+{
+    const uint8_t *start = plain_member(*at, end, key);
+    if (start && key->length - 2 <= LONGEST_KEY) {
+        const struct tv_bytes *field = find_field(fields, key->data + 1, key->length - 2);
+        if (field && field->data == start) {
+            *value = *field;
+            *at = start + field->length;
+            return true;
+        }
+    }
+    return tv_te_member_next(at, end, key, value);
+}
+
 bool tv_te_key_is(struct tv_bytes key, const char *name)
 {
     return tv_bytes_equal(tv_te_key(key), tv_bytes_of(name));

@@ -161,10 +161,31 @@ static bool odd_commas(struct tv_te_list *list)
     return odd;
 }
 
+/* Whether it is more than "{}". */
+TV_INLINE bool says_something(const struct tv_te_fields *fields, const uint8_t *at)
+{
+    return TV_LIKELY(fields->ph.data || !is_empty_object(at));
+}
+
+/* What nobody but who copies takes is counted here. */
+static void count_alone(struct tv_te_list *list, uint64_t offset)
+{
+    list->part.events++;
+    if (list->fields.faults)
+        warn(list, TV_DIAGNOSTIC_BAD_JSON, offset);
+}
+
 static TV_NOINLINE void copy_event(struct tv_te_list *list, struct tv_bytes text, uint64_t offset)
 {
     struct tv_te_copy *copy = list->copy;
     struct tv_te_list_event event = {&list->fields, text, offset};
+    bool says = says_something(&list->fields, text.data);
+    if (copy->alone && !says)
+        return;
+    if (copy->alone)
+        count_alone(list, offset);
+    else if (says)
+        tv_te_part_take(&list->part, &list->fields, offset);
     if (copy->wanted && !copy->wanted(copy->context, &event))
         return;
     if (copy->count++ > 0)
@@ -178,10 +199,10 @@ TV_INLINE void keep_object(struct tv_te_list *list, struct stretch *bytes, const
     struct tv_te_fields *fields = &list->fields;
     if (TV_UNLIKELY(odd_commas(list)))
         fields->faults |= 1;
-    if (TV_LIKELY(fields->ph.data || !is_empty_object(bytes->at)))
-        tv_te_part_take(&list->part, fields, offset_of(bytes));
     if (TV_UNLIKELY(list->copy))
         copy_event(list, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)}, offset_of(bytes));
+    else if (says_something(fields, bytes->at))
+        tv_te_part_take(&list->part, fields, offset_of(bytes));
     bytes->at = end;
 }
 
@@ -315,11 +336,18 @@ static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
     return TV_OK;
 }
 
+/* Whether nothing comes behind the bytes that end at `end`.  Whoever took the events has them: now
+ * there is time to wait for more. */
+static bool are_last(const struct tv_te_list *list, enum step step, uint64_t end)
+{
+    return step != STEP_DONE && !tv_source_reaches(list->source, end + 1);
+}
+
 /* One window: from list->at on. *want is how many bytes the next needs; *more: there is a next. */
 static enum tv_status read_window(struct tv_te_list *list, size_t *want, bool *more)
 {
     struct tv_bytes view;
-    uint64_t size = tv_source_size(list->source), events = list->part.events, before = list->at;
+    uint64_t events = list->part.events, before = list->at;
     enum tv_status status = tv_window_at(&list->window, list->at, *want, &view, &list->error);
     if (status != TV_OK)
         return status;
@@ -327,7 +355,7 @@ static enum tv_status read_window(struct tv_te_list *list, size_t *want, bool *m
     enum step step = walk(list, &bytes);
     list->at = offset_of(&bytes);
     *more = step != STEP_DONE;
-    bool last = before + view.length >= size;
+    bool last = are_last(list, step, before + view.length);
     size_t left = view.length - (size_t)(bytes.at - bytes.data);
     uint64_t longest = list->wasted > WASTE_ALLOWED ? LONGEST_AFTER_WASTE : LONGEST_EVENT;
     if (step == STEP_MORE && left == 0 && last) {

@@ -21,18 +21,26 @@ enum tv_te_list_end {
 
 /* An event as it is copied. */
 struct tv_te_list_event {
-    const struct tv_te_fields *fields;
+    struct tv_te_fields *fields;
     struct tv_bytes text; /* from '{' to '}' */
     uint64_t offset;
 };
+
+struct tv_te_top_member;
 
 /* Where the text of each event goes as strict JSON, with commas between. */
 struct tv_te_copy {
     struct tv_out *out;
     uint64_t count;
+    bool alone; /* nothing else becomes of the events, and "{}" is none: their part stays empty */
     /* Whether the event goes there; NULL: each does. */
     bool (*wanted)(void *context, const struct tv_te_list_event *event);
+    /* What stands beside the events, in the order of the file; but what stands before them comes
+     * when they begin.  It is in no list then.  NULL: nobody asks. */
+    enum tv_status (*beside)(void *context, const struct tv_te_top_member *member,
+                             struct tv_error *err);
     void *context;
+    struct tv_progress *progress; /* or NULL */
 };
 
 struct tv_te_list {

@@ -58,9 +58,11 @@ static uint64_t rough_start(const struct tv_read_options *options, uint64_t star
 static enum tv_status plan(struct tv_te_lists *lists, struct tv_source *source, uint64_t start,
                            const struct tv_read_options *options, struct tv_error *err)
 {
+    struct tv_te_list *before = add_list(lists, source, start);
+    if (options->parts == 1) /* then nobody need know where the source ends */
+        return TV_OK;
     uint64_t size = tv_source_size(source) - start, at = start;
     unsigned count = count_parts(options, size);
-    struct tv_te_list *before = add_list(lists, source, start);
     struct tv_window window;
     enum tv_status status = TV_OK;
     tv_window_init(&window, source);

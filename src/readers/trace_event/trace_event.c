@@ -9,6 +9,7 @@
 #include "readers/trace_event/describe.h"
 #include "readers/trace_event/inside.h"
 #include "readers/trace_event/metadata.h"
+#include "readers/trace_event/records.h"
 
 /* Nested slices may overhang by this: many writers round to microseconds (trace-event.md section
  * 4). */
@@ -305,6 +306,7 @@ const struct tv_reader tv_reader_trace_event = {
     .summary = "Trace Event Format (JSON of Chrome, Node, Bazel, clang and others)",
     .sniff = sniff,
     .assemble = assemble,
+    .tell = tv_te_records_tell,
     .format = "Trace Event Format",
     .describe = tv_te_describe,
 };

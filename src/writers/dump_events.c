@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump_events.c - events of Trace Event files on a line each.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/records.h"
+#include "writers/dump_records.h"
+
+#define ID_WIDTH 7
+#define TIME_WIDTH 16
+#define DURATION_WIDTH 12
+
+/* Digits, and what else a number may have: it stands as it is. */
+static bool is_number(struct tv_bytes raw)
+{
+    for (size_t i = 0; i < raw.length; i++) {
+        uint8_t c = raw.data[i];
+        if ((c < '0' || c > '9') && c != '.' && (c != '-' || i > 0))
+            return false;
+    }
+    return raw.length > (raw.data[0] == '-');
+}
+
+/* Whether a string's text can stand without its quotes, and be taken for nothing else. */
+static bool is_word(struct tv_bytes text)
+{
+    static const char *const values[] = {"true", "false", "null"};
+    if (text.length == 0 || (text.data[0] >= '0' && text.data[0] <= '9') ||
+        strchr("-#[{", text.data[0] ? text.data[0] : ' '))
+        return false;
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] <= ' ' || text.data[i] >= 0x7f || text.data[i] == '"' ||
+            text.data[i] == '\\')
+            return false;
+    for (size_t i = 0; i < TV_COUNT(values); i++)
+        if (tv_bytes_equal(text, tv_bytes_of(values[i])))
+            return false;
+    return true;
+}
+
+/* The value as compact JSON whose strings hold "\u0020" for blanks, so that columns can be counted.
+ * Valid until the next call. */
+static struct tv_bytes write_cell(struct tv_dump_records *dump, struct tv_bytes raw)
+{
+    struct tv_out *cell = &dump->cell;
+    cell->length = 0;
+    tv_json_compact(raw, cell, NULL);
+    size_t written = cell->length;
+    for (size_t i = 0; i < written; i++)
+        if (cell->buffer[i] == ' ')
+            tv_out_text(cell, "\\u0020");
+        else
+            tv_out_char(cell, (char)cell->buffer[i]);
+    return (struct tv_bytes){cell->buffer + written, cell->length - written};
+}
+
+/* The text of a string that is a plain word, or what was given. */
+static struct tv_bytes unquoted(struct tv_bytes json)
+{
+    struct tv_bytes text = {json.data + 1, json.length - 2};
+    return json.length > 2 && json.data[0] == '"' && is_word(text) ? text : json;
+}
+
+/* What stands in a column; `bare`: a word without its quotes. */
+static struct tv_bytes cell_of(struct tv_dump_records *dump, struct tv_bytes raw, bool bare)
+{
+    if (raw.length == 0)
+        return TV_BYTES("-");
+    if (is_number(raw))
+        return raw;
+    struct tv_bytes cell = bare ? unquoted(raw) : raw;
+    if (cell.length != raw.length)
+        return cell;
+    cell = write_cell(dump, raw);
+    return bare ? unquoted(cell) : cell;
+}
+
+static void write_value(struct tv_dump_records *dump, struct tv_bytes raw, bool *cut)
+{
+    unsigned faults;
+    tv_json_compact(raw, dump->out, &faults);
+    *cut = *cut || (faults & TV_JSON_FAULT_DEPTH);
+}
+
+/* A key is a string, also where the file has it without quotes. */
+static void write_key(struct tv_out *out, struct tv_bytes key)
+{
+    if (key.length > 0 && tv_te_is_string(key))
+        tv_json_compact(key, out, NULL);
+    else
+        tv_out_json(out, key);
+    tv_out_char(out, ':');
+}
+
+/* Whether the value stands in a column: of several under one key the last does. */
+static bool has_column(const struct tv_te_fields *fields, struct tv_bytes value)
+{
+    const uint8_t *at = value.data;
+    return at == fields->ph.data || at == fields->pid.data || at == fields->tid.data ||
+           at == fields->ts.data || at == fields->dur.data || at == fields->cat.data ||
+           at == fields->name.data;
+}
+
+/* What has no column, in the order of the file; nothing when there is nothing. */
+static void write_others(struct tv_dump_records *dump, struct tv_te_record *record)
+{
+    const uint8_t *at = record->text.data + 1, *end = record->text.data + record->text.length;
+    struct tv_bytes key, value;
+    bool any = false;
+    while (tv_te_fields_next(record->fields, &at, end, &key, &value)) {
+        if (has_column(record->fields, value))
+            continue;
+        tv_out_text(dump->out, any ? "," : "\t{");
+        write_key(dump->out, key);
+        write_value(dump, value, &record->cut);
+        any = true;
+    }
+    if (any)
+        tv_out_char(dump->out, '}');
+}
+
+static void list_columns(struct tv_dump_records *dump)
+{
+    if (!dump->listed)
+        tv_out_text(dump->out, "Events (phase pid tid usecs dur category\tname\tother members):\n");
+    dump->listed = true;
+}
+
+void tv_dump_event(struct tv_teller *teller, struct tv_te_record *record)
+{
+    struct tv_dump_records *dump = (struct tv_dump_records *)teller;
+    const struct tv_te_fields *fields = record->fields;
+    struct tv_out *out = dump->out;
+    if (dump->mute)
+        return;
+    list_columns(dump);
+    tv_dump_column(dump, 1, cell_of(dump, fields->ph, true));
+    tv_dump_column(dump, ID_WIDTH, cell_of(dump, fields->pid, false));
+    tv_dump_column(dump, ID_WIDTH, cell_of(dump, fields->tid, false));
+    tv_dump_column(dump, TIME_WIDTH, cell_of(dump, fields->ts, false));
+    tv_dump_column(dump, DURATION_WIDTH, cell_of(dump, fields->dur, false));
+    tv_out_bytes(out, cell_of(dump, fields->cat, true));
+    tv_out_char(out, '\t');
+    if (fields->name.length == 0)
+        tv_out_char(out, '-');
+    else
+        write_value(dump, fields->name, &record->cut);
+    write_others(dump, record);
+    tv_out_char(out, '\n');
+}
+
+void tv_dump_beside(struct tv_teller *teller, const struct tv_te_beside *beside)
+{
+    struct tv_dump_records *dump = (struct tv_dump_records *)teller;
+    struct tv_out *out = dump->out;
+    if (dump->mute)
+        return;
+    if (!beside->text.data) {
+        tv_out_text(out, "# ");
+        write_key(out, beside->key);
+        tv_out_format(out, " %" PRIu64 " bytes at byte %" PRIu64 ", too long to be printed\n",
+                      beside->length, beside->offset);
+        return;
+    }
+    tv_out_char(out, '{');
+    write_key(out, beside->key);
+    tv_json_compact(beside->text, out, NULL);
+    tv_out_text(out, "}\n");
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * told_records.h - any bytes through a reader that tells records, at once and by and by: both must
+ * print the same, a line a record, with no byte that could end or hide one.
+ */
+#ifndef TV_TESTS_TOLD_RECORDS_H
+#define TV_TESTS_TOLD_RECORDS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "model/head.h"
+#include "readers/reader.h"
+#include "writers/dump_records.h"
+
+/* A pipe that gives a few bytes more than are asked for. */
+struct drops {
+    struct tv_bytes bytes;
+    uint64_t there;
+};
+
+static enum tv_status grow_drops(void *context, uint64_t wanted, uint64_t *size, bool *ended,
+                                 struct tv_error *err)
+{
+    struct drops *drops = context;
+    (void)err;
+    if (wanted > drops->there)
+        drops->there = wanted <= UINT64_MAX - 3 ? wanted + 3 : wanted;
+    *ended = drops->there >= drops->bytes.length;
+    *size = *ended ? drops->bytes.length : drops->there;
+    return TV_OK;
+}
+
+static enum tv_status read_drops(void *context, uint64_t offset, void *buffer, size_t size,
+                                 struct tv_error *err)
+{
+    const struct drops *drops = context;
+    (void)err;
+    memcpy(buffer, drops->bytes.data + offset, size);
+    return TV_OK;
+}
+
+/* What is printed, with the diagnostics behind it. Takes the source over. */
+static uint64_t tell(const struct tv_reader *reader, struct tv_source *source, struct tv_out *out)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error err;
+    struct tv_head *head = tv_head_new();
+    struct tv_dump_records dump;
+    tv_dump_records_init(&dump, out);
+    enum tv_status status = reader->tell(source, head, &dump.teller, &options, &err);
+    uint64_t records = status == TV_OK ? head->inputs[0].records : 0;
+    size_t printed = out->length;
+    for (size_t i = 0; i < printed; i++)
+        if (out->buffer[i] < ' ' && out->buffer[i] != '\n' && out->buffer[i] != '\t')
+            abort();
+    tv_out_text(out, status == TV_OK ? "" : err.message);
+    for (int kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
+        tv_out_format(out, " %llu", (unsigned long long)head->diagnostics.kinds[kind].count);
+    tv_dump_records_release(&dump);
+    tv_head_free(head);
+    tv_source_free(source);
+    return records;
+}
+
+static int compare_told(const struct tv_reader *reader, const uint8_t *data, size_t size)
+{
+    static const struct tv_source_growth growth = {.reads = {.read = read_drops},
+                                                   .grow = grow_drops};
+    struct drops drops = {{data, size}, 0};
+    struct tv_out at_once, by_and_by;
+    tv_out_init_memory(&at_once);
+    tv_out_init_memory(&by_and_by);
+    uint64_t records = tell(reader, tv_source_from_memory(drops.bytes, "fuzz"), &at_once);
+    tell(reader, tv_source_from_growth(&growth, &drops, "fuzz"), &by_and_by);
+    size_t lines = 0;
+    for (size_t i = 0; i < at_once.length; i++)
+        lines += at_once.buffer[i] == '\n';
+    if (lines < records || !tv_bytes_equal((struct tv_bytes){at_once.buffer, at_once.length},
+                                           (struct tv_bytes){by_and_by.buffer, by_and_by.length})) {
+        fprintf(stderr, "what comes by and by is told in another way\n");
+        abort();
+    }
+    tv_out_release(&at_once);
+    tv_out_release(&by_and_by);
+    return 0;
+}
+
+#endif
