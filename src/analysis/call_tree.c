@@ -106,6 +106,17 @@ void tv_call_tree_free(struct tv_call_tree *tree)
     tv_free(tree);
 }
 
+void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t stretch)
+{
+    uint32_t first = stretch * TV_TREE_STRETCH, left = tree->count - first;
+    uint32_t count = left < TV_TREE_STRETCH ? left : TV_TREE_STRETCH;
+    tv_memory_expect(tree->cost + first, count * sizeof *tree->cost);
+    tv_memory_expect(tree->self_wall + first, count * sizeof *tree->self_wall);
+    tv_memory_expect(tree->self_cpu + first, count * sizeof *tree->self_cpu);
+    tv_memory_expect(tree->parent + first, count * sizeof *tree->parent);
+    tv_memory_expect(tree->frame + first, count * sizeof *tree->frame);
+}
+
 const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree)
 {
     return tv_tree_shape_recursion(tree->shape);
@@ -117,6 +128,8 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
 {
     tree->raised = false;
     for (uint32_t i = tree->count; i-- > 1;) {
+        if (i % TV_TREE_STRETCH == TV_TREE_STRETCH - 1 || i == tree->count - 1)
+            tv_call_tree_expect(tree, i / TV_TREE_STRETCH);
         if (tree->cost[i].calls == 0 && tree->self_wall[i] == 0 && tree->self_cpu[i] == 0)
             continue;
         uint32_t parent = tree->parent[i];
@@ -236,8 +249,8 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
 }
 
 /* Block by block: columns hold packed blocks' times as they are. */
-static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace,
-                    const struct tv_run *run, int64_t times)
+static void add_stretch(struct tv_path_cost *cost, const struct tv_trace *trace,
+                        const struct tv_run *run, int64_t times)
 {
     const struct tv_row *row = &trace->rows[run->row];
     const struct tv_columns *columns = &trace->columns[row->columns];
@@ -252,6 +265,31 @@ static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace,
         else
             add_wide(cost, trace, &(struct tv_run){run->row, at, count}, times);
         at += count;
+    }
+}
+
+/* What is read of each column at once: 256 KiB. */
+#define STRETCH (64 * TV_BLOCK_SLICES)
+
+static void expect(const uint32_t *column, uint64_t first, uint32_t count)
+{
+    if (column)
+        tv_memory_expect(column + first, count * sizeof *column);
+}
+
+static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace,
+                    const struct tv_run *run, int64_t times)
+{
+    const struct tv_row *row = &trace->rows[run->row];
+    const struct tv_columns *columns = &trace->columns[row->columns];
+    for (uint32_t done = 0; done < run->count;) {
+        uint32_t left = run->count - done, count = left < STRETCH ? left : STRETCH;
+        uint64_t first = row->first + run->first + done;
+        expect(columns->path, first, count);
+        expect(columns->length, first, count);
+        expect(columns->cpu_length, first, count);
+        add_stretch(cost, trace, &(struct tv_run){run->row, run->first + done, count}, times);
+        done += count;
     }
 }
 
@@ -438,6 +476,8 @@ static void run_job(struct job *job)
 static void clear(struct tv_call_tree *tree)
 {
     for (uint32_t i = 0; i < tree->count; i++) {
+        if (i % TV_TREE_STRETCH == 0)
+            tv_call_tree_expect(tree, i / TV_TREE_STRETCH);
         struct tv_path_cost *cost = &tree->cost[i];
         if (cost->calls != 0 || cost->wall != 0 || cost->cpu != 0)
             *cost = (struct tv_path_cost){0};

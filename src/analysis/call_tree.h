@@ -103,6 +103,11 @@ void tv_call_tree_add(struct tv_call_tree *tree, const struct tv_trace *trace,
  * which two threads must not do at once for trees of one shape. */
 const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree);
 
+/* That nodes stretch * TV_TREE_STRETCH and so many after it are looked at next: a tree of millions
+ * may lie in a file (memory.h). */
+#define TV_TREE_STRETCH 65536u
+void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t stretch);
+
 /* For whoever fills a tree: nodes as in `paths`, every figure 0. */
 struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct tv_paths *paths);
 

@@ -48,6 +48,8 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
     profile->compensation = tree->compensation;
     profile->methods = tv_alloc(tree->head->frame_count, sizeof *profile->methods);
     for (uint32_t i = 1; i < tree->count; i++) {
+        if (i % TV_TREE_STRETCH == 1)
+            tv_call_tree_expect(tree, i / TV_TREE_STRETCH);
         if (tree->cost[i].calls > 0 && tv_call_tree_is_call(tree, i))
             add_node(profile, tree, i, recursive[i]);
     }

@@ -100,6 +100,11 @@ void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size
     return array;
 }
 
+void tv_memory_expect(const void *bytes, size_t size)
+{
+    tv_swap_expect((struct tv_bytes){bytes, size});
+}
+
 #ifdef __wasm__
 
 void *tv_pages_alloc(size_t size)

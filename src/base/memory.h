@@ -25,6 +25,9 @@ void tv_free(void *memory);
 void *tv_pages_alloc(size_t size);
 void tv_pages_free(void *memory, size_t size);
 
+/* That these bytes, as many as fit well into memory, are read next, one behind the other. */
+void tv_memory_expect(const void *bytes, size_t size);
+
 /* Makes room for `needed` elements of `size` bytes in a growing array: doubles *capacity and
  * returns the array (perhaps moved; what is new is not zeroed). */
 void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size);

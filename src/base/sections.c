@@ -59,10 +59,15 @@ static size_t pieces_of(size_t size)
     return size / PIECE + (size % PIECE != 0);
 }
 
-static uint64_t sum_piece(const uint8_t *data, size_t size, size_t piece)
+static struct tv_bytes piece_at(const uint8_t *data, size_t size, size_t piece)
 {
     size_t first = piece * PIECE, left = size - first;
-    return tv_checksum((struct tv_bytes){data + first, left < PIECE ? left : PIECE}, piece + 1);
+    return (struct tv_bytes){data + first, left < PIECE ? left : PIECE};
+}
+
+static uint64_t sum_piece(const uint8_t *data, size_t size, size_t piece)
+{
+    return tv_checksum(piece_at(data, size, piece), piece + 1);
 }
 
 static uint64_t sum_trailer(const struct trailer *trailer)
@@ -117,9 +122,13 @@ void tv_sections_add(struct tv_sections_writer *writer, uint32_t tag, uint32_t n
         tv_array_reserve(writer->rows, &writer->capacity, writer->count + 1, sizeof *writer->rows);
     struct tv_section_row *row = &writer->rows[writer->count++];
     *row = (struct tv_section_row){tag, number, element_size, count, position(writer->out), 0};
-    for (size_t i = 0; i < pieces_of(size); i++)
+    /* Piece by piece, so that each comes into memory once. */
+    for (size_t i = 0; i < pieces_of(size); i++) {
+        struct tv_bytes piece = piece_at(elements, size, i);
+        tv_memory_expect(piece.data, piece.length);
         row->checksum += sum_piece(elements, size, i);
-    tv_out_bytes(writer->out, (struct tv_bytes){elements, size});
+        tv_out_bytes(writer->out, piece);
+    }
 }
 
 void tv_sections_end(struct tv_sections_writer *writer)

@@ -273,6 +273,17 @@ void *tv_swap_realloc(void *memory, size_t size)
     return moved;
 }
 
+void tv_swap_expect(struct tv_bytes bytes)
+{
+    if (!swap.base || bytes.length == 0)
+        return;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skipped = (uintptr_t)bytes.data % page;
+    const uint8_t *first = bytes.data - skipped;
+    void *start;
+    memcpy(&start, &first, sizeof start); /* not written to */
+    madvise(start, bytes.length + skipped, MADV_WILLNEED);
+}
+
 /* ---- What is resident ---- */
 
 void tv_swap_watch(struct tv_bytes mapped)
@@ -390,7 +401,8 @@ static bool map(int fd)
         if (base == MAP_FAILED)
             continue;
         /* Slices are written to the places of thousands of rows: with reading ahead, each of them
-         * would hold 128 KiB. */
+         * would hold 128 KiB, or the 8 MiB that some machines are set to.  Whoever reads much in
+         * one go says so (tv_swap_expect). */
         madvise(base, size, MADV_RANDOM);
         swap.fd = fd;
         swap.part_shift = shift;

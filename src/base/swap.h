@@ -59,6 +59,11 @@ static inline void tv_swap_free(void *memory)
     (void)memory;
 }
 
+static inline void tv_swap_expect(struct tv_bytes bytes)
+{
+    (void)bytes;
+}
+
 #else
 
 /* From now on, and until the program ends, at most `budget` bytes are to be resident.  The file
@@ -83,6 +88,10 @@ void tv_swap_free(void *memory);
  * be mapped no longer. */
 void tv_swap_watch(struct tv_bytes mapped);
 void tv_swap_forget(struct tv_bytes mapped);
+
+/* That all of these bytes are read next, wherever they lie: what is in a file comes into memory at
+ * once, instead of page by page.  Nothing before tv_swap_begin. */
+void tv_swap_expect(struct tv_bytes bytes);
 
 #endif
 

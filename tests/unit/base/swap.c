@@ -11,9 +11,11 @@
 #include "base/workers.h"
 #include "child.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -268,6 +270,57 @@ static void a_full_disk_ends_the_program(void **state)
     assert_int_equal(code, 1);
 }
 
+static size_t pages_there(const struct tv_bytes *bytes)
+{
+    unsigned char there[1024];
+    size_t count = 0, page = (size_t)sysconf(_SC_PAGESIZE);
+    void *start;
+    memcpy(&start, &bytes->data, sizeof start);
+    HOLD(bytes->length / page <= sizeof there && mincore(start, bytes->length, there) == 0);
+    for (size_t i = 0; i < bytes->length / page; i++)
+        count += there[i] & 1;
+    return count;
+}
+
+/* A file that the system has forgotten comes back without being touched. */
+static void expect_bytes(void)
+{
+    static uint8_t text[2 * MIB];
+    struct tv_error err;
+    struct tv_bytes mapped;
+    struct timespec pause = {0, 10 * 1000 * 1000};
+    int fd;
+    memset(text, 7, sizeof text);
+    begin();
+    HOLD(tv_file_open_temporary(&fd, &err) == TV_OK);
+    HOLD(write(fd, text, sizeof text) == (ssize_t)sizeof text && fsync(fd) == 0);
+    HOLD(tv_file_map(fd, &mapped, &err) == TV_OK);
+    HOLD(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0);
+    if (pages_there(&mapped) > 0) {
+        fputs("this file system forgets nothing", stderr);
+        _Exit(77);
+    }
+    tv_memory_expect(mapped.data, 0);
+    HOLD(pages_there(&mapped) == 0);
+    tv_memory_expect(mapped.data + 100, MIB); /* from the middle of a page on */
+    size_t wanted = MIB / (size_t)sysconf(_SC_PAGESIZE);
+    for (unsigned i = 0; i < 1000 && pages_there(&mapped) < wanted; i++)
+        nanosleep(&pause, NULL);
+    HOLD(pages_there(&mapped) >= wanted);
+    HOLD(is_all(mapped.data, mapped.length, 7));
+    tv_file_unmap(mapped);
+    close(fd);
+}
+
+static void what_is_expected_is_there(void **state)
+{
+    (void)state;
+    uint8_t byte = 5;
+    tv_memory_expect(&byte, 1); /* nothing, where memory lies in no file */
+    assert_int_equal(byte, 5);
+    run(expect_bytes);
+}
+
 static void ask_for_too_little(void)
 {
     struct tv_error err = {0};
@@ -298,6 +351,7 @@ static void what_cannot_hold_is_refused(void **state)
 UNIT_TESTS(swap, cmocka_unit_test(blocks_are_zeros_and_their_own),
            cmocka_unit_test(what_grows_keeps_its_contents),
            cmocka_unit_test(more_than_the_budget_is_not_resident),
+           cmocka_unit_test(what_is_expected_is_there),
            cmocka_unit_test(mapped_files_are_not_resident_either),
            cmocka_unit_test(a_full_disk_ends_the_program),
            cmocka_unit_test(what_cannot_hold_is_refused));
