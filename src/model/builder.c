@@ -30,9 +30,9 @@ struct tv_builder {
     struct tv_part *parts;
     struct tv_seam seam;
     bool seamed;
-    uint32_t first_track;    /* of this input */
-    uint32_t *track_of;      /* [threads] of this input, or TV_NONE */
-    struct tv_place *places; /* [parts][rows of this input] */
+    uint32_t first_track; /* of this input */
+    uint32_t *track_of;   /* [threads] of this input, or TV_NONE */
+    struct tv_tip *tips;  /* [parts][tracks and rows of this input] */
 };
 
 static void release_input(struct tv_builder *builder)
@@ -41,13 +41,13 @@ static void release_input(struct tv_builder *builder)
         tv_part_release(&builder->parts[i]);
     tv_free(builder->parts);
     tv_free(builder->track_of);
-    tv_free(builder->places);
+    tv_free(builder->tips);
     if (builder->seamed)
         tv_seam_release(&builder->seam);
     builder->parts = NULL;
     builder->part_count = 0;
     builder->track_of = NULL;
-    builder->places = NULL;
+    builder->tips = NULL;
     builder->seamed = false;
 }
 
@@ -188,35 +188,45 @@ static void lay_out(struct tv_builder *builder)
     tv_columns_init(columns, columns->count, columns->block_count, input_of(builder)->clocks);
 }
 
-/* Gives a part the thread's open calls, as paths of its own tree, and its free places. */
+/* Gives a part the paths of the thread's open calls, in its own tree. */
+static void start_paths(struct tv_builder *builder, struct tv_part *part,
+                        const struct tv_walk_start *start, struct tv_tip *tips)
+{
+    uint32_t path = TV_ROOT_PATH;
+    tips[-1].path = path;
+    tips[-1].hash = TV_ROOT_HASH;
+    for (uint32_t i = 0; i < start->depth; i++) {
+        uint32_t frame = start->stack[i].frame;
+        if (frame == TV_ANY_FRAME)
+            frame = tv_seam_unknown_frame(builder->trace->head);
+        path = tv_paths_child(&part->paths, path, frame);
+        tips[i].path = path;
+        tips[i].hash = part->paths.hashes[path];
+    }
+}
+
+/* Gives a part the thread's open calls and its free places. */
 static void start_thread(struct tv_builder *builder, unsigned number, uint32_t thread,
-                         struct tv_place *places)
+                         struct tv_tip *tips)
 {
     struct tv_part *part = &builder->parts[number];
     const struct tv_walk_start *start = tv_seam_start(&builder->seam, number, thread);
     const struct tv_track *track = &builder->trace->tracks[builder->track_of[thread]];
     const struct tv_row *rows = &builder->trace->rows[track->first_row];
     tv_walk_begin_known(&part->walk, thread, start);
-    struct tv_open *stack = part->walk.threads[thread].stack;
-    uint32_t path = TV_ROOT_PATH;
-    stack[-1].tag = TV_ROOT_PATH | TV_TAG_PARENT; /* calls of depth 0 are nobody's children */
-    for (uint32_t i = 0; i < start->depth; i++) {
-        uint32_t frame = stack[i].frame == TV_ANY_FRAME ? part->unknown_frame : stack[i].frame;
-        path = tv_paths_child(&part->paths, path, frame);
-        stack[i].tag = path | (stack[i].tag ? TV_TAG_PARENT : 0);
-    }
-    part->places[thread] = places;
+    part->walk.threads[thread].stack[-1].tag = 1; /* calls of depth 0 are nobody's children */
+    start_paths(builder, part, start, tips);
+    part->tips[thread] = tips;
     for (uint32_t depth = 0; depth < track->row_count; depth++) {
         uint32_t next = depth < builder->seam.supplied[thread];
         for (unsigned before = 0; before < number; before++)
             next += calls_at(builder, before, thread, depth);
-        places[depth] =
+        tips[depth].place =
             (struct tv_place){rows[depth].first, rows[depth].first_block, next, rows[depth].count};
     }
 }
 
-static void start_part(struct tv_builder *builder, unsigned number, struct tv_place *places,
-                       bool wide)
+static void start_part(struct tv_builder *builder, unsigned number, struct tv_tip *tips, bool wide)
 {
     struct tv_part *part = &builder->parts[number];
     struct tv_head *head = builder->trace->head;
@@ -225,14 +235,14 @@ static void start_part(struct tv_builder *builder, unsigned number, struct tv_pl
     tv_walk_init(&part->walk, head, builder->input, number == 0, NULL);
     tv_paths_init(&part->paths);
     part->columns = columns_of(builder);
-    part->places = tv_alloc(threads, sizeof *part->places);
+    part->tips = tv_alloc(threads, sizeof *part->tips);
+    part->begun = tv_alloc(TV_BATCH_EVENTS + 1, sizeof *part->begun);
     part->wide = wide;
-    part->unknown_frame = builder->seam.nameless ? tv_seam_unknown_frame(head) : TV_NONE;
     for (uint32_t thread = 0; thread < threads; thread++) {
         if (builder->track_of[thread] == TV_NONE)
             continue;
-        start_thread(builder, number, thread, places);
-        places += builder->trace->tracks[builder->track_of[thread]].row_count;
+        start_thread(builder, number, thread, tips + 1);
+        tips += 1 + builder->trace->tracks[builder->track_of[thread]].row_count;
     }
 }
 
@@ -243,14 +253,15 @@ static void place_supplied(struct tv_builder *builder, uint32_t thread)
     struct tv_part *part = &builder->parts[0];
     const struct tv_open *stack = part->walk.threads[thread].stack;
     for (uint32_t depth = 0; depth < builder->seam.supplied[thread]; depth++) {
-        const struct tv_place *place = &part->places[thread][depth];
+        const struct tv_tip *tip = &part->tips[thread][depth];
+        const struct tv_place *place = &tip->place;
         struct tv_columns *columns = part->columns;
         tv_place_block(columns, place, 0, stack[depth].wall, stack[depth].cpu);
         if (columns->start)
             columns->start[place->first] = (uint32_t)stack[depth].wall;
         if (columns->cpu_start)
             columns->cpu_start[place->first] = (uint32_t)stack[depth].cpu;
-        columns->path[place->first] = stack[depth].tag & ~TV_TAG_PARENT;
+        columns->path[place->first] = tip->path;
         columns->flags[place->first] = TV_SLICE_ENTERED_BEFORE | (depth ? TV_SLICE_FIRST_CHILD : 0);
     }
 }
@@ -277,9 +288,10 @@ static enum tv_splice splice_counts(struct tv_builder *builder)
     uint32_t rows_before = builder->trace->row_count;
     lay_out(builder);
     size_t rows = builder->trace->row_count - rows_before;
-    builder->places = tv_alloc(tv_size_mul(builder->part_count, rows), sizeof *builder->places);
+    size_t tips = rows + (builder->trace->track_count - builder->first_track);
+    builder->tips = tv_alloc(tv_size_mul(builder->part_count, tips), sizeof *builder->tips);
     for (unsigned i = 0; i < builder->part_count; i++)
-        start_part(builder, i, builder->places + i * rows, wide);
+        start_part(builder, i, builder->tips + i * tips, wide);
     for (uint32_t thread = 0; thread < builder->seam.thread_count; thread++)
         if (builder->track_of[thread] != TV_NONE)
             place_supplied(builder, thread);
@@ -295,7 +307,7 @@ static void apply_deferred(struct tv_builder *builder)
     for (unsigned i = 0; i < builder->part_count; i++)
         for (size_t j = 0; j < builder->parts[i].deferred_count; j++) {
             const struct tv_deferred *deferred = &builder->parts[i].deferred[j];
-            const struct tv_place *place = &last->places[deferred->thread][deferred->depth];
+            const struct tv_place *place = &last->tips[deferred->thread][deferred->depth].place;
             columns->flags[place->first + deferred->index] |= (uint8_t)deferred->flags;
             tv_place_length(columns, place, deferred->index, deferred->wall, deferred->cpu);
         }
@@ -309,8 +321,8 @@ static void close_open_calls(struct tv_builder *builder)
         const struct tv_walk_thread *t = &last->walk.threads[thread];
         int64_t end = tv_seam_open_end(input_of(builder), t->last_wall);
         for (uint32_t depth = 0; depth < t->depth; depth++) {
-            const struct tv_place *place = &last->places[thread][depth];
-            uint32_t parent = t->stack[depth].tag & TV_TAG_PARENT ? TV_SLICE_HAS_CHILDREN : 0;
+            const struct tv_place *place = &last->tips[thread][depth].place;
+            uint32_t parent = t->stack[depth].tag * TV_SLICE_HAS_CHILDREN;
             columns->flags[place->first + place->next - 1] |= (uint8_t)(TV_SLICE_OPEN | parent);
             tv_place_length(columns, place, place->next - 1, end - t->stack[depth].wall,
                             t->last_cpu - t->stack[depth].cpu);
@@ -330,7 +342,7 @@ static void rename_thread(const struct renaming *renaming, uint32_t thread, uint
     uint32_t *path = columns_of(builder)->path;
     uint32_t from = 0; /* supplied calls have paths of part 0 */
     for (unsigned part = 0; part < builder->part_count; part++) {
-        const struct tv_place *place = &builder->parts[part].places[thread][depth];
+        const struct tv_place *place = &builder->parts[part].tips[thread][depth].place;
         const uint32_t *map = renaming->maps[part];
         for (uint32_t i = from; map && i < place->next; i++)
             path[place->first + i] = map[path[place->first + i]];

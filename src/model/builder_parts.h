@@ -31,6 +31,20 @@ struct tv_part_wait {
     struct tv_wait wait;
 };
 
+/* Where a thread's next call at a depth goes, and the path of its last one. */
+struct tv_tip {
+    struct tv_place place;
+    uint32_t path;
+    uint32_t hash; /* of that path, or of one that is not known yet */
+};
+
+/* A call that began, whose path is not known yet. */
+struct tv_begun {
+    struct tv_tip *tip;
+    uint64_t slice;
+    uint32_t frame, hash;
+};
+
 struct tv_part {
     struct tv_walk walk;
     struct tv_diagnostics diagnostics;
@@ -38,17 +52,15 @@ struct tv_part {
 
     struct tv_columns *columns;
     struct tv_paths paths;
-    struct tv_place **places; /* of each thread, by depth */
+    struct tv_tip **tips;   /* of each thread, by depth; tips[-1] is what lies below them */
+    struct tv_begun *begun; /* [TV_BATCH_EVENTS + 1] of the batch, in their order */
+    size_t begun_count;
     struct tv_deferred *deferred;
     size_t deferred_count, deferred_capacity;
     struct tv_part_wait *waits;
     size_t wait_count, wait_capacity;
-    uint32_t unknown_frame;
     bool wide; /* times may need 64 bits */
 };
-
-/* In the tag of an open call of pass 1, beside its path: it has made calls. */
-#define TV_TAG_PARENT 0x80000000u
 
 /* Takes a batch of pass 0. */
 void tv_part_count(struct tv_part *part, const struct tv_batch *batch);

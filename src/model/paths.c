@@ -151,21 +151,41 @@ uint32_t tv_paths_add(struct tv_paths *paths, struct tv_path_node node, uint32_t
     return find_or_add(paths, node, hash, false);
 }
 
-TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+/* The child that was asked for before the last one, or 0. */
+TV_INLINE uint32_t other_child(const struct tv_paths *paths, struct tv_path_node wanted)
 {
-    const struct tv_path_recent *known = &paths->recents[parent];
-    uint32_t child = known->other_child;
-    if (child == 0 || known->other_frame != frame)
-        child = find_or_add(paths, (struct tv_path_node){parent, frame},
-                            tv_path_hash(paths->hashes[parent], frame), true);
-    struct tv_path_recent *recent = &paths->recents[parent];
+    const struct tv_path_recent *recent = &paths->recents[wanted.parent];
+    return recent->other_frame == wanted.frame ? recent->other_child : 0;
+}
+
+TV_INLINE uint32_t remember(struct tv_paths *paths, struct tv_path_node wanted, uint32_t child)
+{
+    struct tv_path_recent *recent = &paths->recents[wanted.parent];
     recent->other_frame = recent->last_frame;
     recent->other_child = recent->last_child;
-    recent->last_frame = frame;
+    recent->last_frame = wanted.frame;
     recent->last_child = child;
-    if (parent >= paths->recent_count)
-        paths->recent_count = parent + 1;
+    if (wanted.parent >= paths->recent_count)
+        paths->recent_count = wanted.parent + 1;
     return child;
+}
+
+TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
+{
+    struct tv_path_node wanted = {parent, frame};
+    uint32_t child = other_child(paths, wanted);
+    if (child == 0)
+        child = find_or_add(paths, wanted, tv_path_hash(paths->hashes[parent], frame), true);
+    return remember(paths, wanted, child);
+}
+
+TV_NOINLINE uint32_t tv_paths_child_of_hash_slow(struct tv_paths *paths, struct tv_path_node wanted,
+                                                 uint32_t hash)
+{
+    uint32_t child = other_child(paths, wanted);
+    if (child == 0)
+        child = find_or_add(paths, wanted, hash, true);
+    return remember(paths, wanted, child);
 }
 
 /* No two nodes of a tree are one path: so what is new is new to those that come after it as well,

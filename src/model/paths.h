@@ -54,16 +54,31 @@ TV_INLINE uint32_t tv_path_hash(uint32_t parent_hash, uint32_t frame)
 void tv_paths_init(struct tv_paths *paths);
 void tv_paths_release(struct tv_paths *paths);
 
-/* Use tv_paths_child. */
+/* Use the two functions below. */
 uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame);
+uint32_t tv_paths_child_of_hash_slow(struct tv_paths *paths, struct tv_path_node wanted,
+                                     uint32_t hash);
+
+/* The child of a node that was asked for last, if it has the frame, or 0. */
+TV_INLINE uint32_t tv_paths_last_child(const struct tv_paths *paths, struct tv_path_node wanted)
+{
+    const struct tv_path_recent *recent = &paths->recents[wanted.parent];
+    return recent->last_frame == wanted.frame ? recent->last_child : 0;
+}
 
 /* The node for `frame` called from `parent`; made when new. */
 TV_INLINE uint32_t tv_paths_child(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
-    const struct tv_path_recent *recent = &paths->recents[parent];
-    if (TV_LIKELY(recent->last_frame == frame && recent->last_child != 0))
-        return recent->last_child;
-    return tv_paths_child_slow(paths, parent, frame);
+    uint32_t child = tv_paths_last_child(paths, (struct tv_path_node){parent, frame});
+    return TV_LIKELY(child != 0) ? child : tv_paths_child_slow(paths, parent, frame);
+}
+
+/* The same for whoever knows the path's hash, and has had its place prefetched. */
+TV_INLINE uint32_t tv_paths_child_of_hash(struct tv_paths *paths, struct tv_path_node wanted,
+                                          uint32_t hash)
+{
+    uint32_t child = tv_paths_last_child(paths, wanted);
+    return TV_LIKELY(child != 0) ? child : tv_paths_child_of_hash_slow(paths, wanted, hash);
 }
 
 /* The same for whoever knows the path's hash, does not ask for the same children again and has had
