@@ -86,6 +86,13 @@ void tv_free(void *memory)
         free(memory);
 }
 
+void tv_memory_give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)

@@ -7,7 +7,9 @@
 #include "base/memory.h"
 #include "child.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Not constants, which the compiler would warn about. */
 static volatile size_t too_much = SIZE_MAX / 2;
@@ -179,8 +181,57 @@ static void pages_are_zero_and_writable(void **state)
     tv_pages_free(NULL, 4096);
 }
 
+/* Whether memory of the C library is counted as it is in a release: sanitizers have their own. */
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__has_feature)
+#define IS_PLAIN true
+#elif !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) &&                     \
+    !__has_feature(memory_sanitizer)
+#define IS_PLAIN true
+#endif
+#endif
+#ifndef IS_PLAIN
+#define IS_PLAIN false
+#endif
+
+static long resident_pages(void)
+{
+    long total = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &total, &resident), 2);
+    fclose(file);
+    return resident;
+}
+
+/* 64 MB in pieces of 32 KB, of which every 64th stays. */
+static void gives_back_what_lies_between(void **state)
+{
+    enum { PIECES = 2048, PIECE = 32768, EACH = 64 };
+    static uint8_t *pieces[PIECES];
+    (void)state;
+    for (size_t i = 0; i < PIECES; i++) {
+        pieces[i] = tv_alloc(1, PIECE);
+        memset(pieces[i], (int)(i % 251), PIECE);
+    }
+    for (size_t i = 0; i < PIECES; i++)
+        if (i % EACH != EACH - 1)
+            tv_free(pieces[i]);
+    long before = resident_pages();
+    tv_memory_give_back();
+    long given = before - resident_pages();
+    for (size_t i = EACH - 1; i < PIECES; i += EACH) {
+        for (size_t at = 0; at < PIECE; at++)
+            assert_int_equal(pieces[i][at], i % 251);
+        tv_free(pieces[i]);
+    }
+    if (IS_PLAIN)
+        assert_true(given > (long)PIECES / 2 * PIECE / sysconf(_SC_PAGESIZE));
+}
+
 UNIT_TESTS(memory, cmocka_unit_test(allocates_zeros), cmocka_unit_test(nothing_has_an_address),
            cmocka_unit_test(realloc_keeps_the_contents), cmocka_unit_test(multiplies_what_fits),
            cmocka_unit_test(running_out_ends_the_program), cmocka_unit_test(reserve_doubles),
            cmocka_unit_test(reserve_goes_to_what_is_needed),
-           cmocka_unit_test(pages_are_zero_and_writable));
+           cmocka_unit_test(pages_are_zero_and_writable),
+           cmocka_unit_test(gives_back_what_lies_between));
