@@ -42,6 +42,14 @@ void tv_columns_add_cpu(struct tv_columns *columns)
     columns->wide_count = 0;
 }
 
+void tv_columns_fit(struct tv_columns *columns)
+{
+    if (columns->wide_capacity == columns->wide_count)
+        return;
+    columns->wide = tv_realloc(columns->wide, columns->wide_count, sizeof *columns->wide);
+    columns->wide_capacity = columns->wide_count;
+}
+
 static void free_times(uint32_t *column, uint64_t count)
 {
     if (column)

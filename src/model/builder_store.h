@@ -15,6 +15,8 @@ void tv_columns_init(struct tv_columns *columns, uint64_t count, uint64_t blocks
 void tv_columns_add_offsets(struct tv_columns *columns, uint64_t input_bytes);
 /* And those of a CPU clock, to be written before any slice is read. */
 void tv_columns_add_cpu(struct tv_columns *columns);
+/* All slices are written: gives back what wide times have no use for. */
+void tv_columns_fit(struct tv_columns *columns);
 void tv_columns_release(struct tv_columns *columns);
 
 /* All times of a slice of a row, ticks. */

@@ -208,8 +208,10 @@ void tv_assembly_strip_rows(struct tv_assembly *assembly, const struct tv_strip 
     tv_workers_run(rows->group_count, note_frames, &making);
     find_paths(&making);
     tv_workers_run(rows->group_count, name_paths, &making);
-    for (unsigned i = 0; i < rows->group_count; i++)
+    for (unsigned i = 0; i < rows->group_count; i++) {
+        tv_columns_fit(&rows->groups[i].columns);
         add_tracks(&making, &rows->groups[i]);
+    }
     assembly->trace->slice_count += rows->slice_count;
     tv_free(making.paths);
     free_rows(rows);

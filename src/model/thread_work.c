@@ -207,6 +207,7 @@ static void place_thread(const struct tv_assembly *assembly, struct thread_work 
     tv_columns_init(&work->columns, count, blocks, TV_CLOCK_WALL | (cpu ? TV_CLOCK_CPU : 0));
     tv_columns_add_offsets(&work->columns, input->bytes);
     write_rows(work, spans, places);
+    tv_columns_fit(&work->columns);
     tv_free(places);
 }
 
