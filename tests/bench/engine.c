@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine.c - engine FILE [--jobs N] [--filters]: what no command shows, measured inside the
- * process.  A figure a line, its name and its value, in seconds and bytes:
+ * engine.c - engine FILE [--jobs N] [--screens N] [--filters]: what no command shows, measured
+ * inside the process.  A figure a line, its name and its value, in seconds and bytes:
  *
  * ready_s: from opening the file to rows, paths and pyramid; ready_peak_bytes: the process's peak
  *     until then; model_bytes: resident memory that loading added.
@@ -33,7 +33,7 @@
 #include "model/builder.h"
 #include "readers/reader.h"
 
-#define SCREENS 500
+#define SCREENS 500u
 #define SCREEN_ROWS 60u
 #define SCREEN_PIXELS 1920
 #define SEARCHES 20
@@ -203,16 +203,16 @@ static double time_screen(struct screen *screen, uint64_t *random)
     return now() - before;
 }
 
-static void print_screens(const struct tv_pyramid *pyramid, unsigned jobs)
+static void print_screens(const struct tv_pyramid *pyramid, unsigned jobs, unsigned count)
 {
     struct screen screen = {.pyramid = pyramid, .jobs = jobs ? jobs : tv_workers_available()};
     double times[SCREENS];
     uint64_t random = 1;
     screen.row_count = busiest_rows(pyramid->trace, screen.rows);
-    for (int i = 0; i < SCREENS; i++)
+    for (unsigned i = 0; i < count; i++)
         times[i] = time_screen(&screen, &random);
-    qsort(times, SCREENS, sizeof times[0], compare_doubles);
-    printf("screen_p50_s %.6f\nscreen_p99_s %.6f\n", times[SCREENS / 2], times[SCREENS * 99 / 100]);
+    qsort(times, count, sizeof times[0], compare_doubles);
+    printf("screen_p50_s %.6f\nscreen_p99_s %.6f\n", times[count / 2], times[count * 99 / 100]);
 }
 
 static void print_filter(const struct tv_trace *trace, unsigned jobs, const char *name,
@@ -264,16 +264,28 @@ static double peak_bytes(void)
     return (double)usage.ru_maxrss * 1024;
 }
 
-/* FILE [--jobs N] [--filters]; false: something else. */
-static bool read_words(char **words, unsigned *jobs, bool *filters)
+struct words {
+    unsigned jobs, screens;
+    bool filters;
+};
+
+/* What follows FILE; false: something else. */
+static bool read_words(char **words, struct words *read)
 {
     uint64_t number;
+    *read = (struct words){.screens = SCREENS};
     for (; *words; words++) {
-        if (strcmp(*words, "--filters") == 0)
-            *filters = true;
-        else if (strcmp(*words, "--jobs") == 0 && words[1] &&
-                 tv_parse_u64(tv_bytes_of(*++words), &number) && number <= MOST_JOBS)
-            *jobs = (unsigned)number;
+        const char *name = *words;
+        if (strcmp(name, "--filters") == 0) {
+            read->filters = true;
+            continue;
+        }
+        if (!words[1] || !tv_parse_u64(tv_bytes_of(*++words), &number))
+            return false;
+        if (strcmp(name, "--jobs") == 0 && number <= MOST_JOBS)
+            read->jobs = (unsigned)number;
+        else if (strcmp(name, "--screens") == 0 && number > 0 && number <= SCREENS)
+            read->screens = (unsigned)number;
         else
             return false;
     }
@@ -282,21 +294,21 @@ static bool read_words(char **words, unsigned *jobs, bool *filters)
 
 int main(int argc, char **argv)
 {
-    unsigned jobs = 0;
-    bool filters = false;
-    if (argc < 2 || !read_words(argv + 2, &jobs, &filters)) {
-        fputs("usage: engine FILE [--jobs N] [--filters]\n", stderr);
+    struct words words;
+    if (argc < 2 || !read_words(argv + 2, &words)) {
+        fputs("usage: engine FILE [--jobs N] [--screens N] [--filters]\n", stderr);
         return 2;
     }
+    unsigned jobs = words.jobs;
     double memory = resident_bytes(), before = now();
     struct tv_trace *trace = load(argv[1], jobs);
     struct tv_pyramid *pyramid = tv_pyramid_new(trace, jobs);
     printf("ready_s %.6f\nready_peak_bytes %.0f\n", now() - before, peak_bytes());
     printf("model_bytes %.0f\n", resident_bytes() - memory);
     print_ranges(trace, jobs);
-    print_screens(pyramid, jobs);
+    print_screens(pyramid, jobs, words.screens);
     print_searches(trace);
-    if (filters) {
+    if (words.filters) {
         print_filter(trace, jobs, "name", "name:7");
         print_filter(trace, jobs, "dur", "dur>1us");
         print_filter(trace, jobs, "all", "depth>=0");
