@@ -4,7 +4,7 @@
  *
  * Below a node each child gives up to two items: the line that ends with it, "name 12", and the
  * lines that go on below it, "name;...".  Sorting the items of each node sorts the lines.  All
- * "name " and "name;" are ranked once; items are spread by rank, then by parent, both by counting.
+ * "name " and "name;" are ranked once; items are spread by parent, then those of each by rank.
  * As names hold no ';', no item's text is the beginning of another's, but for one case: a name that
  * another continues with a blank ("run", "run 2").  There the number decides, and the node's items
  * are sorted again by their whole texts.
@@ -19,9 +19,10 @@
 
 #define US 1000
 
-/* An item is node * 2, plus 1 when it goes on below. */
-#define GOES_ON 1u
+/* Of so many items and more the order is not made by looking at all pairs. */
+#define MANY_ITEMS 24
 
+/* "name " or "name;". */
 struct key {
     struct tv_bytes name;
     char last; /* ' ' or ';' */
@@ -31,12 +32,12 @@ struct key {
 struct listing {
     const struct tv_name_tree *tree;
     struct tv_collapsed_unit unit;
-    uint32_t *rank;  /* [names * 2] of "name " and "name;" */
-    bool *continued; /* [names] another name begins with this one and a blank */
+    struct key *keys; /* [names * 2] in order */
+    uint32_t *rank;   /* [names * 2] places in it of "name " and "name;" */
+    bool *continued;  /* [names] another name begins with this one and a blank */
     bool any_continued;
-    size_t item_count;
-    uint64_t *items; /* in the order in which they are written, node by node */
-    size_t *first;   /* [nodes + 1] where a node's items begin */
+    uint64_t *items; /* rank << 32 | node, in the order in which they are written, node by node */
+    size_t *first;   /* [nodes + 2] where a node's items begin */
 };
 
 /* name + last, bytewise. */
@@ -65,7 +66,7 @@ static void rank_names(struct listing *l)
 {
     const struct tv_interner *names = l->tree->names;
     uint32_t count = tv_interner_count(names);
-    struct key *keys = tv_alloc(count, 2 * sizeof *keys);
+    struct key *keys = l->keys = tv_alloc(count, 2 * sizeof *keys);
     l->rank = tv_alloc(count, 2 * sizeof *l->rank);
     l->continued = tv_alloc(count, sizeof *l->continued);
     for (uint32_t i = 0; i < count; i++) {
@@ -81,13 +82,12 @@ static void rank_names(struct listing *l)
             continues(keys[i].name, keys[i + 1].name))
             l->continued[keys[i].id] = l->any_continued = true;
     }
-    tv_free(keys);
 }
 
 static bool has_line(const struct listing *l, uint32_t node)
 {
     int64_t self = l->tree->self[node];
-    return l->unit.fractions ? self > 0 : self / l->unit.ns > 0;
+    return l->unit.fractions ? self > 0 : self >= l->unit.ns;
 }
 
 static void write_number(struct tv_out *out, const struct listing *l, uint32_t node)
@@ -103,65 +103,81 @@ static void write_number(struct tv_out *out, const struct listing *l, uint32_t n
     }
 }
 
-/* Whether any line stands below or at each node: what has none is left out as a whole. */
-static bool *find_lines(const struct listing *l)
-{
-    bool *below = tv_alloc(l->tree->count, sizeof *below);
-    for (uint32_t i = l->tree->count; i-- > 1;) {
-        if (below[i] || has_line(l, i))
-            below[l->tree->parent[i]] = true;
-    }
-    return below;
-}
-
 static uint32_t node_of(uint64_t item)
 {
-    return (uint32_t)(item / 2);
+    return (uint32_t)item;
 }
 
-static uint32_t rank_of(const struct listing *l, uint64_t item)
+static const struct key *key_of(const struct listing *l, uint64_t item)
 {
-    return l->rank[2 * (size_t)l->tree->name[node_of(item)] + (item & GOES_ON)];
+    return &l->keys[item >> 32];
 }
 
-static void add_item(struct listing *l, uint64_t item, size_t *of_rank)
+static bool goes_on(const struct listing *l, uint64_t item)
 {
-    of_rank[rank_of(l, item) + 1]++;
-    l->first[l->tree->parent[node_of(item)] + 1]++;
-    l->items[l->item_count++] = item;
+    return key_of(l, item)->last == ';';
+}
+
+/* below[i]: any line stands below node i: what has none is left out as a whole.  Where the items of
+ * a node begin comes to stand in the place behind its own, until they are put there. */
+static void count_items(struct listing *l, bool *below)
+{
+    const uint32_t *parent = l->tree->parent;
+    for (uint32_t i = l->tree->count; i-- > 1;) {
+        unsigned items = (unsigned)has_line(l, i) + below[i];
+        below[parent[i]] |= items > 0;
+        l->first[parent[i] + 2] += items;
+    }
+    for (size_t i = 1; i < (size_t)l->tree->count + 2; i++)
+        l->first[i] += l->first[i - 1];
+}
+
+static void put_item(struct listing *l, uint32_t node, bool on)
+{
+    uint64_t rank = l->rank[2 * (size_t)l->tree->name[node] + on];
+    l->items[l->first[l->tree->parent[node] + 1]++] = rank << 32 | node;
+}
+
+static int compare_items(const void *left, const void *right)
+{
+    uint64_t a, b;
+    memcpy(&a, left, sizeof a);
+    memcpy(&b, right, sizeof b);
+    return (a > b) - (a < b);
+}
+
+static void sort_items(uint64_t *items, size_t count)
+{
+    if (count >= MANY_ITEMS) {
+        qsort(items, count, sizeof *items, compare_items);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        uint64_t item = items[i];
+        size_t at = i;
+        for (; at > 0 && items[at - 1] > item; at--)
+            items[at] = items[at - 1];
+        items[at] = item;
+    }
 }
 
 /* Fills l->items with every node's items in order. */
 static void spread_items(struct listing *l)
 {
     uint32_t count = l->tree->count;
-    size_t ranks = 2 * (size_t)tv_interner_count(l->tree->names);
-    size_t *of_rank = tv_alloc(ranks + 1, sizeof *of_rank);
-    bool *below = find_lines(l);
-    l->first = tv_alloc((size_t)count + 1, sizeof *l->first);
-    l->items = tv_alloc(count, 2 * sizeof *l->items);
+    bool *below = tv_alloc(count, sizeof *below);
+    l->first = tv_alloc((size_t)count + 2, sizeof *l->first);
+    count_items(l, below);
+    l->items = tv_alloc(l->first[count + (size_t)1], sizeof *l->items);
     for (uint32_t i = 1; i < count; i++) {
         if (has_line(l, i))
-            add_item(l, 2 * (uint64_t)i, of_rank);
+            put_item(l, i, false);
         if (below[i])
-            add_item(l, 2 * (uint64_t)i + GOES_ON, of_rank);
+            put_item(l, i, true);
     }
     tv_free(below);
-    for (size_t i = 0; i < ranks; i++)
-        of_rank[i + 1] += of_rank[i];
     for (uint32_t i = 0; i < count; i++)
-        l->first[i + 1] += l->first[i];
-
-    uint64_t *ranked = tv_alloc(l->item_count, sizeof *ranked);
-    for (size_t i = 0; i < l->item_count; i++)
-        ranked[of_rank[rank_of(l, l->items[i])]++] = l->items[i];
-    size_t *place = tv_alloc((size_t)count + 1, sizeof *place);
-    memcpy(place, l->first, ((size_t)count + 1) * sizeof *place);
-    for (size_t i = 0; i < l->item_count; i++)
-        l->items[place[l->tree->parent[node_of(ranked[i])]]++] = ranked[i];
-    tv_free(place);
-    tv_free(ranked);
-    tv_free(of_rank);
+        sort_items(&l->items[l->first[i]], l->first[i + 1] - l->first[i]);
 }
 
 /* ---- The case of names that continue others ---- */
@@ -185,8 +201,8 @@ static struct whole write_whole(const struct listing *l, uint64_t item)
     uint32_t node = node_of(item);
     tv_out_init_memory(&text);
     tv_out_bytes(&text, tv_name_tree_text(l->tree, node));
-    tv_out_char(&text, item & GOES_ON ? ';' : ' ');
-    if (!(item & GOES_ON))
+    tv_out_char(&text, key_of(l, item)->last);
+    if (!goes_on(l, item))
         write_number(&text, l, node);
     return (struct whole){(char *)text.buffer, text.length, item};
 }
@@ -207,7 +223,7 @@ static void sort_again(struct listing *l, size_t first, size_t end)
 static bool is_continued(const struct listing *l, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
-        if (l->continued[l->tree->name[node_of(l->items[i])]])
+        if (l->continued[key_of(l, l->items[i])->id])
             return true;
     }
     return false;
@@ -235,21 +251,26 @@ struct walk {
     size_t count, capacity;
 };
 
+/* Nodes lie as they were met, not as they are written: what its items ask for is asked for now. */
 static void open_node(struct walk *walk, const struct listing *l, uint32_t node)
 {
     walk->levels =
         tv_array_reserve(walk->levels, &walk->capacity, walk->count + 1, sizeof *walk->levels);
-    walk->levels[walk->count++] =
-        (struct level){l->first[node], l->first[node + 1], walk->prefix.length};
+    struct level level = {l->first[node], l->first[node + 1], walk->prefix.length};
+    walk->levels[walk->count++] = level;
+    for (size_t i = level.next; i < level.end && i - level.next < MANY_ITEMS; i++) {
+        TV_PREFETCH(&l->tree->self[node_of(l->items[i])]);
+        TV_PREFETCH(&l->first[node_of(l->items[i])]);
+    }
 }
 
 static void write_line(struct tv_out *out, const struct listing *l, const struct walk *walk,
-                       uint32_t node)
+                       uint64_t item)
 {
     tv_out_bytes(out, (struct tv_bytes){walk->prefix.buffer, walk->prefix.length});
-    tv_out_bytes(out, tv_name_tree_text(l->tree, node));
+    tv_out_bytes(out, key_of(l, item)->name);
     tv_out_char(out, ' ');
-    write_number(out, l, node);
+    write_number(out, l, node_of(item));
     tv_out_char(out, '\n');
 }
 
@@ -266,11 +287,11 @@ static void write_lines(struct tv_out *out, const struct listing *l)
             continue;
         }
         uint64_t item = l->items[level->next++];
-        if (!(item & GOES_ON)) {
-            write_line(out, l, &walk, node_of(item));
+        if (!goes_on(l, item)) {
+            write_line(out, l, &walk, item);
             continue;
         }
-        tv_out_bytes(&walk.prefix, tv_name_tree_text(l->tree, node_of(item)));
+        tv_out_bytes(&walk.prefix, key_of(l, item)->name);
         tv_out_char(&walk.prefix, ';');
         open_node(&walk, l, node_of(item));
     }
@@ -297,6 +318,7 @@ void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
     spread_items(&l);
     settle_continued(&l);
     write_lines(out, &l);
+    tv_free(l.keys);
     tv_free(l.rank);
     tv_free(l.continued);
     tv_free(l.items);

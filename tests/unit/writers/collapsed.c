@@ -17,12 +17,20 @@
 static const char *const hard[] = {"run", "run 5", "run 50", "run!",       "run<",
                                    "ru",  "run;",  "run:",   "r\xc3\xbcn", "run 5;"};
 
+/* So many that the items of a node are sorted in the other way, and none continues another. */
+static const char *const many[] = {"n", "d", "r", "a", "k", "z", "c",  "t",  "b",  "q",
+                                   "y", "e", "o", "i", "l", "x", "aa", "ab", "ba", "zz"};
+
+/* The names of a test's frames. */
+static const char *const *names;
+static size_t name_count;
+
 static struct tv_head *hard_head(const struct feed *feed)
 {
     struct tv_head *head = feed_head(feed);
-    for (uint32_t i = 0; i < head->frame_count && i < TV_COUNT(hard); i++) {
+    for (uint32_t i = 0; i < head->frame_count && i < name_count; i++) {
         head->frames[i].class_name = TV_EMPTY_STRING;
-        head->frames[i].name = tv_head_string(head, tv_bytes_of(hard[i]));
+        head->frames[i].name = tv_head_string(head, tv_bytes_of(names[i]));
     }
     return head;
 }
@@ -63,7 +71,7 @@ static void write_chain(const struct feed_call *calls, uint32_t call, char *chai
         path[depth++] = calls[call].frame;
     chain[0] = '\0';
     while (depth-- > 0)
-        add_name(chain, hard[path[depth]]);
+        add_name(chain, names[path[depth]]);
 }
 
 static struct line *plain_lines(const struct feed *feed, size_t *count)
@@ -122,13 +130,13 @@ static struct tv_out expected(const struct feed *feed)
 static struct tv_out written(const struct feed *feed)
 {
     struct tv_tree_sink_options options = {.fold_names = true};
-    struct tv_name_tree_options names = {.cpu = false, .thread = TV_NONE};
+    struct tv_name_tree_options naming = {.cpu = false, .thread = TV_NONE};
     size_t start = 0;
     struct tv_head *head = hard_head(feed);
     struct tv_tree_sink *sink = tv_tree_sink_new(&options);
     feed_to(feed, head, tv_tree_sink_sink(sink), &start, 1);
     struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
-    struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
+    struct tv_name_tree *stacks = tv_name_tree_new(tree, &naming);
     struct tv_out out;
     tv_out_init_memory(&out);
     tv_collapsed_write(&out, stacks, (struct tv_collapsed_unit){1000, false});
@@ -138,11 +146,11 @@ static struct tv_out written(const struct feed *feed)
     return out;
 }
 
-static void equals_plain_sorting(void **state)
+static void check_names(const char *const *some, size_t count)
 {
-    (void)state;
-    static const struct feed_style style = {
-        2000, 3, TV_COUNT(hard), 5, 0, 30, TV_CLOCK_WALL | TV_CLOCK_CPU};
+    struct feed_style style = {2000, 3, (uint32_t)count, 5, 0, 30, TV_CLOCK_WALL | TV_CLOCK_CPU};
+    names = some;
+    name_count = count;
     for (uint32_t seed = 1; seed < 30; seed++) {
         struct feed *feed = feed_random(seed, &style);
         struct tv_out want = expected(feed), got = written(feed);
@@ -153,6 +161,13 @@ static void equals_plain_sorting(void **state)
         tv_out_release(&got);
         feed_free(feed);
     }
+}
+
+static void equals_plain_sorting(void **state)
+{
+    (void)state;
+    check_names(hard, TV_COUNT(hard));
+    check_names(many, TV_COUNT(many));
 }
 
 UNIT_TESTS(collapsed, cmocka_unit_test(equals_plain_sorting));
