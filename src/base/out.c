@@ -236,6 +236,29 @@ void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals)
         tv_out_char(out, '0');
 }
 
+void tv_out_time_short(struct tv_out *out, tv_ns value, tv_ns unit_ns)
+{
+    int decimals = 0;
+    for (tv_ns rest = value % unit_ns; rest != 0; rest = rest * 10 % unit_ns)
+        decimals++;
+    tv_out_time(out, value, unit_ns, decimals);
+}
+
+void tv_out_counted(struct tv_out *out, uint64_t count, const char *words)
+{
+    tv_out_u64(out, count);
+    while (*words != '\0') {
+        size_t length = strcspn(words, " "), one = strcspn(words, " |");
+        tv_out_char(out, ' ');
+        if (one == length || count == 1)
+            tv_out_bytes(out, (struct tv_bytes){(const uint8_t *)words, one});
+        else
+            tv_out_bytes(out,
+                         (struct tv_bytes){(const uint8_t *)words + one + 1, length - one - 1});
+        words += length + (words[length] == ' ');
+    }
+}
+
 /* Escapes. */
 
 #define REPLACEMENT TV_BYTES("\xef\xbf\xbd") /* U+FFFD */

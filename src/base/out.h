@@ -92,9 +92,22 @@ void tv_out_i64(struct tv_out *out, int64_t value);
 /* As printf, of less than TV_OUT_ROOM bytes: for what is short and rare. */
 void tv_out_format(struct tv_out *out, const char *format, ...) TV_PRINTF(2, 3);
 
+/* The count and the words behind it, each "one|several" in the form that the count asks for:
+ * "slice|slices of threads becomes|become states". */
+void tv_out_counted(struct tv_out *out, uint64_t count, const char *words);
+
+/* The same choice, for printf. */
+static inline const char *tv_plural(uint64_t count, const char *one, const char *several)
+{
+    return count == 1 ? one : several;
+}
+
 /* Nanoseconds as a decimal number of `unit_ns` (1, 1000, 1000000, 1000000000) with `decimals`
  * digits, rounded half up; exact, no double. */
 void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals);
+
+/* The same in sentences: exact, and without zeros at the end. */
+void tv_out_time_short(struct tv_out *out, tv_ns value, tv_ns unit_ns);
 
 /* A JSON string with its quotes: control characters, quotes and backslashes escaped, each byte that
  * is not UTF-8 replaced by U+FFFD, and '<' as \u003c so that it may stand inside HTML. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out.h"
 #include "cli/command.h"
 #include "cli/native_names.h"
 #include "recorder/recover.h"
@@ -61,12 +62,14 @@ static enum tv_status recover(const struct tv_settings *settings, const char *fo
     if (status != TV_OK)
         return status;
     if (!settings->quiet)
-        printf("%s: %" PRIu64 " records of %u threads\n", path, info.records, info.threads);
+        printf("%s: %" PRIu64 " %s of %u %s\n", path, info.records,
+               tv_plural(info.records, "record", "records"), info.threads,
+               tv_plural(info.threads, "thread", "threads"));
     if (info.lost > 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s: %" PRIu64 " records are missing, for the streamed file is cut or gone; "
+                       "%s: %" PRIu64 " %s missing, for the streamed file is cut or gone; "
                        "the spool stays",
-                       path, info.lost);
+                       path, info.lost, tv_plural(info.lost, "record is", "records are"));
     unlink(spool);
     unlink(names);
     return TV_OK;

@@ -8,6 +8,7 @@
 #include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/out.h"
 #include "cli/cached.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
@@ -423,8 +424,9 @@ static void filter_trace(const struct tv_loading *loading, struct tv_trace **tra
     filter.workers = tv_settings_jobs(settings);
     *trace = tv_filter_trace(whole, &filter);
     if (!settings->quiet)
-        fprintf(stderr, "%s: filter: %" PRIu64 " of %" PRIu64 " slices\n", input_name(whole->head),
-                (*trace)->slice_count, whole->slice_count);
+        fprintf(stderr, "%s: filter: %" PRIu64 " of %" PRIu64 " %s\n", input_name(whole->head),
+                (*trace)->slice_count, whole->slice_count,
+                tv_plural(whole->slice_count, "slice", "slices"));
     tv_trace_take_over(*trace, whole);
 }
 

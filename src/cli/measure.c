@@ -10,6 +10,7 @@
 #include "analysis/tree_sink.h"
 #include "analysis/tree_views.h"
 #include "base/memory.h"
+#include "base/out.h"
 #include "cli/load.h"
 #include "cli/selection.h"
 
@@ -129,10 +130,10 @@ static void tell_of_kinds(const struct tv_settings *settings, const struct tv_tr
         fprintf(stderr, "%s: note: all slices are asynchronous, and shown as --async shows them\n",
                 settings->files.items[0]);
     else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
-        fprintf(stderr,
-                "%s: note: no slices, but %zu samples: collapse and flamegraph show them with "
-                "--samples count\n",
-                settings->files.items[0], trace->tables.samples.count);
+        fprintf(stderr, "%s: note: no slices, but %zu %s with --samples count\n",
+                settings->files.items[0], trace->tables.samples.count,
+                tv_plural(trace->tables.samples.count, "sample: collapse and flamegraph show it",
+                          "samples: collapse and flamegraph show them"));
 }
 
 static enum tv_status report(const struct tv_settings *settings, struct tv_measured *measured,

@@ -48,8 +48,9 @@ static enum tv_status end_engine(struct tv_engine_answer *answer, struct tv_erro
 static enum tv_status end_late(struct tv_engine_answer *answer, struct tv_error *err)
 {
     char words[64];
-    snprintf(words, sizeof words, "a question took more than %u seconds",
-             answer->engine->engines->options.question_seconds);
+    unsigned seconds = answer->engine->engines->options.question_seconds;
+    snprintf(words, sizeof words, "a question took more than %u %s", seconds,
+             tv_plural(seconds, "second", "seconds"));
     return end_engine(answer, err, words);
 }
 

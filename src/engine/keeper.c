@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/out.h"
 #include "engine/ending.h"
 #include "engine/engines.h"
 
@@ -245,11 +246,12 @@ static bool is_over_time(struct tv_engine *engine)
     if (tv_engine_cpu(engine) <= engine->cpu_limit)
         return false;
     if (engine->state == TV_ENGINE_LOADING)
-        tv_engine_kill(engine, "it took more than %u seconds of processor time",
-                       options->load_seconds);
+        tv_engine_kill(engine, "it took more than %u %s of processor time", options->load_seconds,
+                       tv_plural(options->load_seconds, "second", "seconds"));
     else
-        tv_engine_kill(engine, "a question took more than %u seconds of processor time",
-                       options->question_seconds);
+        tv_engine_kill(engine, "a question took more than %u %s of processor time",
+                       options->question_seconds,
+                       tv_plural(options->question_seconds, "second", "seconds"));
     return true;
 }
 

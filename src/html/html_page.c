@@ -200,8 +200,10 @@ static void tell_end(const struct tv_html_page *page, struct tv_out *out)
         tv_out_text(out, ", within ");
         tv_out_text(out, last->name[0] != '\0' ? last->name : "a file");
     }
-    if (page->missing > 0)
-        tv_out_format(out, ", before %zu of its %zu files", page->missing, page->listed_count);
+    if (page->missing > 0) {
+        tv_out_format(out, ", before %zu of its ", page->missing);
+        tv_out_counted(out, page->listed_count, "file|files");
+    }
 }
 
 void tv_html_page_tell(const struct tv_html_page *page,

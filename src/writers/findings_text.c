@@ -56,14 +56,6 @@ static void write_share(struct tv_out *out, int64_t part, int64_t whole)
     tv_out_text(out, " %");
 }
 
-static void write_count(struct tv_out *out, uint64_t count, const char *one)
-{
-    tv_out_u64(out, count);
-    tv_out_char(out, ' ');
-    tv_out_text(out, one);
-    tv_out_text(out, count == 1 ? "" : "s");
-}
-
 void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
 {
     if (rule->longer > 0) {
@@ -81,7 +73,7 @@ void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
         tv_out_text(out, " of all threads' time");
     }
     if (rule->levels > 0)
-        tv_out_format(out, "%" PRIu32 " levels", rule->levels);
+        tv_out_counted(out, rule->levels, "level|levels");
     if (rule->condition == TV_RULE_DIAGNOSTICS || rule->condition == TV_RULE_SAMPLED)
         tv_out_text(out, "any");
 }
@@ -109,17 +101,17 @@ struct sentence {
 
 static void put_calls(const struct sentence *s)
 {
-    write_count(s->out, s->finding->count, s->events ? "slice" : "call");
+    tv_out_counted(s->out, s->finding->count, s->events ? "slice|slices" : "call|calls");
 }
 
 static void put_methods(const struct sentence *s)
 {
-    write_count(s->out, s->finding->count, s->events ? "name" : "method");
+    tv_out_counted(s->out, s->finding->count, s->events ? "name|names" : "method|methods");
 }
 
 static void put_events(const struct sentence *s)
 {
-    write_count(s->out, s->finding->count, "event");
+    tv_out_counted(s->out, s->finding->count, "event|events");
 }
 
 static void put_total(const struct sentence *s)
@@ -201,11 +193,13 @@ static void text_place(struct tv_out *out, const struct tv_trace *trace, const s
         return;
     }
     if (rule->condition == TV_RULE_RECURSION)
-        tv_out_format(out, "%" PRIu64 " levels", place->count);
+        tv_out_counted(out, place->count, "level|levels");
     else
         tv_findings_time(out, place->part);
-    if (rule->condition == TV_RULE_CLOCK)
-        tv_out_format(out, " for %" PRIu64 " calls", place->count);
+    if (rule->condition == TV_RULE_CLOCK) {
+        tv_out_text(out, " for ");
+        tv_out_counted(out, place->count, "call|calls");
+    }
     tv_out_text(out, ": ");
     write_name(out, trace->head, place->frame);
     if (place->row != TV_NONE) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/losses.h"
 
-#include <inttypes.h>
-
 #include "base/memory.h"
 
 static void say(struct tv_out *out, const char *text)
@@ -12,8 +10,10 @@ static void say(struct tv_out *out, const char *text)
 
 static void say_count(struct tv_out *out, uint64_t count, const char *text)
 {
-    if (count > 0)
-        tv_out_format(out, "%" PRIu64 " %s\n", count, text);
+    if (count == 0)
+        return;
+    tv_out_counted(out, count, text);
+    tv_out_char(out, '\n');
 }
 
 /* What the target could not hold, a line each. */
@@ -27,14 +27,17 @@ static void name_file_losses(struct tv_out *out, enum tv_trace_target target,
     if (losses->invented_clock)
         say(out, "this version has two clocks: the one that is missing reads 0");
     say_count(out, losses->renumbered,
-              target == TV_TRACE_V1 ? "threads renumbered: ids of this version have one byte"
-                                    : "threads renumbered: ids of this version have two bytes");
-    say_count(out, losses->rounded, "records rounded down to whole microseconds");
-    say_count(out, losses->long_steps,
-              "steps between records too long for 32-bit microseconds: what follows is 71 minutes "
-              "35 seconds, or a multiple of it, too early");
-    say_count(out, losses->unnested, "slices that are no nested calls of a thread left out");
-    say_count(out, losses->renamed, "names with tabs or line breaks, or too long, changed");
+              target == TV_TRACE_V1
+                  ? "thread|threads renumbered: ids of this version have one byte"
+                  : "thread|threads renumbered: ids of this version have two bytes");
+    say_count(out, losses->rounded, "record|records rounded down to whole microseconds");
+    say_count(
+        out, losses->long_steps,
+        "step|steps between records too long for 32-bit microseconds: what follows is 71 minutes "
+        "35 seconds, or a multiple of it, too early");
+    say_count(out, losses->unnested,
+              "slice|slices that is|are no nested call|calls of a thread left out");
+    say_count(out, losses->renamed, "name|names with tabs or line breaks, or too long, changed");
     if (losses->inputs > 1)
         say(out, "several files became one: only the first one's properties are kept");
 }
@@ -45,8 +48,9 @@ static void name_dropped(struct tv_out *out, const struct tv_head *head, uint64_
     const struct tv_diagnostic *kinds = head->diagnostics.kinds;
     uint64_t ignored = kinds[TV_DIAGNOSTIC_IGNORED_EXIT].count;
     say_count(out, ignored > stray_exits ? ignored - stray_exits : 0,
-              "exits of methods that were not on the stack left out");
-    say_count(out, kinds[TV_DIAGNOSTIC_TOO_DEEP].count, "calls that were nested too deep left out");
+              "exit|exits of methods that were not on the stack left out");
+    say_count(out, kinds[TV_DIAGNOSTIC_TOO_DEEP].count,
+              "call|calls that was|were nested too deep left out");
     for (uint32_t i = 0; i < head->input_count; i++) {
         if (head->inputs[i].assembled) {
             say(out, "only calls are kept: no arguments, counters, arrows and the like");
@@ -58,15 +62,16 @@ static void name_dropped(struct tv_out *out, const struct tv_head *head, uint64_
 /* What the model could not be written as. */
 static void name_model_losses(struct tv_out *out, const struct tv_trace_event_losses *losses)
 {
-    say_count(out, losses->namesakes,
-              "methods of the name of another become one with it when the result is read: "
-              "signatures and files are arguments");
+    say_count(
+        out, losses->namesakes,
+        "method|methods of the name of another becomes|become one with it when the result is read: "
+        "signatures and files are arguments");
     say_count(out, losses->processors,
-              "slices of processors become slices of threads, one a processor");
-    say_count(out, losses->states, "slices of states of threads become asynchronous slices");
-    say_count(out, losses->wakeups, "wake-ups and reasons of blocking left out");
+              "slice|slices of processors becomes|become slices of threads, one a processor");
+    say_count(out, losses->states, "slice|slices of states of threads becomes|become asynchronous");
+    say_count(out, losses->wakeups, "wake-up|wake-ups or reason|reasons of blocking left out");
     say_count(out, losses->ownerless,
-              "counters of no process become those of a process made for them");
+              "counter|counters of no process becomes|become those of a process made for them");
     say_count(out, losses->others,
               "objects, memory dumps, contexts, marks of clocks or stacks of slices left out");
 }
@@ -82,10 +87,11 @@ void tv_losses_of_events(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_piece_losses *losses)
 {
     name_model_losses(out, &losses->events.model);
-    say_count(out, losses->flows, "flows left out, as one of their ends is left out");
-    say_count(out, losses->events.samples,
-              "samples name their thread by an id that threads of several files have: they become "
-              "the last one's");
+    say_count(out, losses->flows, "flow|flows left out, as one of the ends is left out");
+    say_count(
+        out, losses->events.samples,
+        "sample|samples names|name the thread by an id that threads of several files have: it "
+        "becomes the last one's");
     if (tv_rewrite_can(trace))
         return;
     if (trace->cpu_axis)
@@ -137,6 +143,7 @@ void tv_losses_of_piece(struct tv_out *out, const struct tv_piece *piece, bool f
     else
         tv_losses_of_events(out, piece->trace, losses);
     if (!file)
-        say_count(out, count_cut_overlaps(piece),
-                  "slices that overlapped others are cut where these are, and nest now");
+        say_count(
+            out, count_cut_overlaps(piece),
+            "slice|slices that overlapped others is|are cut where these are, and nests|nest now");
 }

@@ -16,12 +16,12 @@ static void add_range(struct tv_out *out, const struct tv_part_facts *part)
 {
     if (part->from != INT64_MIN) {
         tv_out_text(out, "; from ");
-        tv_out_time(out, part->from, MS, 6);
+        tv_out_time_short(out, part->from, MS);
         tv_out_text(out, " ms");
     }
     if (part->to != INT64_MAX) {
         tv_out_text(out, part->from != INT64_MIN ? " to " : "; up to ");
-        tv_out_time(out, part->to, MS, 6);
+        tv_out_time_short(out, part->to, MS);
         tv_out_text(out, " ms");
     }
 }
@@ -66,7 +66,9 @@ static void add_part(struct tv_out *out, const struct tv_part_facts *part)
     tv_out_char(out, '.');
     if (part->all == 0)
         return;
-    tv_out_format(out, " %" PRIu64 " of %" PRIu64 " slices are in it (", part->kept, part->all);
+    tv_out_format(out, " %" PRIu64 " of ", part->kept);
+    tv_out_counted(out, part->all, "slice|slices");
+    tv_out_text(out, part->kept == 1 ? " is in it (" : " are in it (");
     add_share(out, part->kept, part->all);
     tv_out_text(out, ").");
 }
@@ -114,7 +116,7 @@ static void add_file(struct tv_out *out, const struct tv_head *head, uint32_t in
     if (head->inputs[input].moved == 0)
         return;
     tv_out_text(out, " moved by ");
-    tv_out_time(out, head->inputs[input].moved, MS, 6);
+    tv_out_time_short(out, head->inputs[input].moved, MS);
     tv_out_text(out, " ms");
 }
 

@@ -449,7 +449,54 @@ static void format_takes_up_to_its_limit(void **state)
     tv_out_release(&out);
 }
 
-UNIT_TESTS(out, cmocka_unit_test(memory_keeps_everything),
+static void words_fit_their_count(void **state)
+{
+    (void)state;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_counted(&out, 1, "slice|slices of threads becomes|become");
+    assert_holds(&out, "1 slice of threads becomes");
+    tv_out_counted(&out, 2, "slice|slices of threads becomes|become states");
+    assert_holds(&out, "2 slices of threads become states");
+    tv_out_counted(&out, 0, "box|boxes");
+    assert_holds(&out, "0 boxes");
+    tv_out_counted(&out, 7, "|more");
+    assert_holds(&out, "7 more");
+    tv_out_counted(&out, 7, "");
+    assert_holds(&out, "7");
+    assert_string_equal(tv_plural(1, "file", "files"), "file");
+    assert_string_equal(tv_plural(0, "file", "files"), "files");
+    tv_out_release(&out);
+}
+
+static void short_times_are_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        tv_ns value, unit;
+        const char *text;
+    } cases[] = {
+        {1000000000, MS, "1000"},
+        {1500000, MS, "1.5"},
+        {-1500000, MS, "-1.5"},
+        {1, S, "0.000000001"},
+        {-20, US, "-0.02"},
+        {0, MS, "0"},
+        {7, 1, "7"},
+        {100, MS, "0.0001"},
+        {INT64_MIN, S, "-9223372036.854775808"},
+    };
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        tv_out_time_short(&out, cases[i].value, cases[i].unit);
+        assert_holds(&out, cases[i].text);
+    }
+    tv_out_release(&out);
+}
+
+UNIT_TESTS(out, cmocka_unit_test(words_fit_their_count), cmocka_unit_test(short_times_are_exact),
+           cmocka_unit_test(memory_keeps_everything),
            cmocka_unit_test(what_is_handed_on_is_what_was_added),
            cmocka_unit_test(nothing_is_handed_on_as_nothing),
            cmocka_unit_test(the_first_error_sticks), cmocka_unit_test(an_error_at_the_end_is_seen),

@@ -259,7 +259,7 @@ static void assert_dies(const char *text, const char *words)
 static void deaths_have_words(void **state)
 {
     (void)state;
-    assert_dies("spin", "it took more than 1 seconds of processor time");
+    assert_dies("spin", "it took more than 1 second of processor time");
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
     assert_dies("eat", "it needed more memory than its limit of 100 MiB");
     assert_dies("crash", "ended by signal 11");

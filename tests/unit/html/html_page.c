@@ -101,7 +101,7 @@ static void believes_nothing(void **state)
     /* No list, a broken one, more pieces than it has; a second one. */
     assert_page(HEAD PIECE("file0", "b25l"), ",0,0: one\n");
     assert_page(HEAD "<script data-of=manifest>{\"files\":[{\"na</script>" PIECE("file9", "b25l"),
-                ",0,0: one\nthe report ends at byte 115, before 1 of its 1 files\n");
+                ",0,0: one\nthe report ends at byte 115, before 1 of its 1 file\n");
     assert_page(HEAD LIST("") LIST("{\"name\":\"a\"}") PIECE("file0", "b25l"), ",0,0: one\n");
     /* Names of elements that are none of ours. */
     assert_page(HEAD PIECE("file", "b25l") PIECE("file0x", "b25l") PIECE("file4294967295", "b25l")

@@ -29,14 +29,14 @@ static void tells_what_was_chosen(void **state)
     const struct tv_part_choice choices[] = {{"threads", words, 2}, {"filter", words, 0}};
     struct tv_part_facts part = {true, 1500000, 2000000, choices,   2,    "20us", 1,
                                  8,    false,   false,   {NULL, 0}, NULL, NULL};
-    is(&part, "This is a part of the trace; from 1.500000 ms to 2.000000 ms; threads: main, <b>; "
+    is(&part, "This is a part of the trace; from 1.5 ms to 2 ms; threads: main, <b>; "
               "without slices shorter than 20us, so that it is no larger than asked for. 1 of 8 "
-              "slices are in it (12.5 %).");
+              "slices is in it (12.5 %).");
     part.hashed = part.stripped = true;
     part.from = INT64_MIN;
     part.shortest = NULL;
     is(&part,
-       "This is a part of the trace; up to 2.000000 ms; chosen threads. 1 of 8 slices are in "
+       "This is a part of the trace; up to 2 ms; chosen threads. 1 of 8 slices is in "
        "it (12.5 %). Hashes stand in the place of names. Arguments, snapshots and metadata "
        "were left out.");
 }
@@ -75,7 +75,7 @@ static void counts_no_slices_where_there_are_none(void **state)
 {
     (void)state;
     is(&(struct tv_part_facts){.chosen = true, .from = INT64_MIN, .to = 5000000},
-       "This is a part of the trace; up to 5.000000 ms.");
+       "This is a part of the trace; up to 5 ms.");
 }
 
 /* Neither nothing nor everything is said where it is not so. */
@@ -109,7 +109,7 @@ static void tells_every_file(void **state)
     (void)state;
     struct tv_head *head = several_files();
     struct tv_part_facts part = {.from = INT64_MIN, .to = INT64_MAX, .head = head};
-    is(&part, "3 files became one: a.json, b.trace moved by -1.500000 ms, b.trace2.");
+    is(&part, "3 files became one: a.json, b.trace moved by -1.5 ms, b.trace2.");
     part.hashed = true;
     is(&part, "3 files became one. Hashes stand in the place of names.");
     tv_head_free(head);

@@ -93,7 +93,7 @@ export function formatBytes(n: number): string {
   if (n >= 1e9) return `${(n / 1e9).toFixed(2)} GB`;
   if (n >= 1e6) return `${(n / 1e6).toFixed(1)} MB`;
   if (n >= 1e3) return `${(n / 1e3).toFixed(1)} kB`;
-  return `${n} bytes`;
+  return plural(n, 'byte');
 }
 
 export function formatBig(n: number): string {

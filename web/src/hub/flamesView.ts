@@ -124,7 +124,8 @@ export function flamesView(base: string, trace: Trace): HTMLElement[] {
   };
   show(busy.slice(0, FEW));
   if (busy.length > FEW) {
-    const words = `Show the other ${formatCount(busy.length - FEW)} threads`;
+    const left = busy.length - FEW;
+    const words = `Show the other ${left === 1 ? 'thread' : plural(left, 'thread')}`;
     const more = button(words, '', () => {
       show(busy.slice(FEW));
       rest.remove();

@@ -2,7 +2,7 @@
 // The one line that filters everything (docs/filter.md), with what it leaves and what is wrong.
 
 import { fill, h, icon, iconButton, setText } from '../base/dom';
-import { formatCount } from '../base/format';
+import { formatCount, plural } from '../base/format';
 import { debounce } from '../base/latest';
 
 const REST = 300;
@@ -83,9 +83,7 @@ export class FilterBox {
     this.asked = null;
     this.element.classList.remove('busy');
     const share =
-      fault !== null || !left
-        ? ''
-        : `${formatCount(left.slices)} of ${formatCount(left.of)} slices`;
+      fault !== null || !left ? '' : `${formatCount(left.slices)} of ${plural(left.of, 'slice')}`;
     setText(this.share, share);
     this.label.title = share === '' ? HINT : `${share}. ${HINT}`;
     this.element.classList.toggle('wrong', fault !== null);

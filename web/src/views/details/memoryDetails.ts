@@ -3,7 +3,7 @@
 // that this process tells, nested as the allocators are.
 
 import { h } from '../../base/dom';
-import { formatBytes, formatCount, formatTimeUnit, formatValue } from '../../base/format';
+import { formatBytes, formatCount, formatTimeUnit, formatValue, plural } from '../../base/format';
 import { brief } from '../../base/visible';
 import type { MemoryDumpDetails, MemoryFigure } from '../../model/beside';
 import { columnsOf, memoryTree, type MemoryNode } from '../../model/memoryTree';
@@ -105,7 +105,7 @@ function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement
     section(
       title,
       wideTable(columns, rows),
-      more > 0 ? h('p', { class: 'dim' }, `${formatCount(more)} more lines`) : null,
+      more > 0 ? h('p', { class: 'dim' }, plural(more, 'more line')) : null,
     ),
   ];
 }
