@@ -367,11 +367,13 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
         tv_naming_sink_init(&naming, to.sink, loading->mapping);
         to.sink = &naming.sink;
     }
+    bool asks_for_clock = loading->settings->clock != TV_CHOICE_ANY;
     struct tv_read_options options = {
         .parts = tv_settings_jobs(loading->settings),
         .progress = progress ? progress : &own,
         .ahead = tv_threads_are_chosen(loading->settings) ? TV_AHEAD_ALL
                  : loading->mapping                       ? TV_AHEAD_NAMES
+                 : asks_for_clock                         ? TV_AHEAD_CLOCK
                                                           : TV_AHEAD_SHORT,
     };
     enum tv_status status = TV_OK;

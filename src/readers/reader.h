@@ -23,7 +23,9 @@ enum tv_read_ahead {
     TV_AHEAD_SHORT, /* all threads and methods of a short input; of others those that are listed, of
                        streaming ones by their beginning, so that the first event need not wait for
                        the last */
-    TV_AHEAD_NAMES, /* all that are listed anywhere: for a sink that gives listed frames other names
+    TV_AHEAD_CLOCK, /* the clock as well, where only the end of a streaming one tells it */
+    TV_AHEAD_NAMES, /* and all that are listed anywhere: for a sink that gives listed frames other
+                     * names
                      */
     TV_AHEAD_ALL,
     TV_AHEAD_LISTED,

@@ -109,9 +109,19 @@ static void add_threads(struct tv_dump *dump)
     }
 }
 
-/* The reader goes on in the same input: there are more frames and threads. */
+/* Of the input. */
+static bool uses_cpu(const struct tv_dump *dump)
+{
+    enum tv_dump_clock clock = dump->options.clock;
+    bool has_cpu = dump->head->inputs[dump->input].clocks & TV_CLOCK_CPU;
+    return clock == TV_DUMP_CPU || (clock == TV_DUMP_FIRST && has_cpu);
+}
+
+/* The reader goes on in the same input: there are more frames and threads, and it may know by now
+ * of which clock the times are. */
 static void go_on(struct tv_dump *dump)
 {
+    dump->cpu = uses_cpu(dump);
     tv_full_names_release(&dump->names);
     tv_full_names_init(&dump->names, dump->head);
     add_threads(dump);
@@ -134,8 +144,7 @@ static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, un
     dump->input = input;
     tv_full_names_init(&dump->names, head);
     dump->tick = in->tick_ns;
-    dump->cpu = dump->options.clock == TV_DUMP_CPU ||
-                (dump->options.clock == TV_DUMP_FIRST && (in->clocks & TV_CLOCK_CPU));
+    dump->cpu = uses_cpu(dump);
     add_threads(dump);
     if (!dump->mute)
         write_head(dump);

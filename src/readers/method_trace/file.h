@@ -92,6 +92,7 @@ struct tv_mt_file {
                  */
     struct tv_mt_walk *walk; /* NULL: the units are all there are */
     bool early_names;        /* nor for the last name that is listed */
+    bool early_clock;        /* nor for which clock it is, where there is one */
     bool open;    /* the last unit goes on to that end, which was not seen: its size is too large */
     bool cut;     /* the last unit ends with the file, not where it says */
     bool scanned; /* unlisted ids are in the head */

@@ -197,7 +197,8 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
         tv_source_size(source); /* of what grows; all below needs the whole of it */
     tv_mt_file_init(&file, source, head);
     file.early = early;
-    file.early_names = early && options->ahead == TV_AHEAD_SHORT;
+    file.early_names = early && options->ahead < TV_AHEAD_NAMES;
+    file.early_clock = early && options->ahead < TV_AHEAD_CLOCK;
     file.progress = options->progress ? options->progress : &unseen;
     status = walk(&file, (struct tv_bytes){start, got}, &decoded, err);
     if (status == TV_OK)

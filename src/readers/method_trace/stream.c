@@ -58,8 +58,9 @@ static bool read_packet_head(const uint8_t *at, uint64_t offset, struct packet *
 
 /* ---- How long are the records of an 0xF2 file? ---- */
 
-/* Of a file of single-clock records, so much is walked with each length. */
-#define STRIDE_PREFIX ((uint64_t)4 << 20)
+/* Of a file of single-clock records, so much is walked with each length: that of a wrong one
+ * derails within its first records, and a pipe is waited for no longer than for its first line. */
+#define STRIDE_PREFIX TV_MT_SHORT_BYTES
 
 /* Nothing is as bad as a stream that derails; a last packet that is cut off may be in order. */
 #define FAULT_DERAILED 1000000
@@ -82,8 +83,8 @@ static void count_record_faults(struct stride_test *test, const uint8_t *at)
 }
 
 /* Goes over the item at `at`: its length; 0 at the end. */
-static uint64_t count_faults(struct stride_test *test, const uint8_t *at, uint64_t offset,
-                             uint64_t end, uint32_t record_size)
+static uint64_t count_faults(struct stride_test *test, struct tv_source *source, const uint8_t *at,
+                             uint64_t offset, uint32_t record_size)
 {
     struct packet packet;
     if (tv_le_get_u16(at) != TV_MT_STREAM_ESCAPE) {
@@ -94,7 +95,7 @@ static uint64_t count_faults(struct stride_test *test, const uint8_t *at, uint64
         test->faults += FAULT_DERAILED;
         return 0;
     }
-    if (packet.text + packet.length > end)
+    if (!tv_source_reaches(source, packet.text + packet.length))
         test->faults += FAULT_CUT;
     if (packet.op == TV_MT_STREAM_SUMMARY)
         return 0;
@@ -106,8 +107,7 @@ static uint64_t count_faults(struct stride_test *test, const uint8_t *at, uint64
 static enum tv_status test_stride(struct tv_mt_file *file, uint64_t offset, uint32_t record_size,
                                   uint64_t *faults, struct tv_error *err)
 {
-    uint64_t end = tv_source_size(file->source);
-    uint64_t stop = end - offset > STRIDE_PREFIX ? offset + STRIDE_PREFIX : end;
+    uint64_t stop = offset + STRIDE_PREFIX;
     struct stride_test *test = tv_alloc(1, sizeof *test);
     struct tv_window window;
     enum tv_status status = TV_OK;
@@ -117,7 +117,7 @@ static enum tv_status test_stride(struct tv_mt_file *file, uint64_t offset, uint
         status = tv_window_at(&window, offset, HEAD_SIZE, &bytes, err);
         if (status != TV_OK || bytes.length < HEAD_SIZE)
             break;
-        uint64_t length = count_faults(test, bytes.data, offset, end, record_size);
+        uint64_t length = count_faults(test, file->source, bytes.data, offset, record_size);
         if (length == 0)
             break;
         offset += length;
@@ -325,7 +325,8 @@ static enum tv_status go_on(struct tv_mt_file *file, uint64_t bytes, struct tv_e
     return status;
 }
 
-/* Only files of two clocks tell from the start which clocks they have. */
+/* Files of one clock tell at their end which.  Until then it counts as the real one, whose times
+ * are handed on only where they are the same whichever it is: none of them may have wrapped. */
 static enum tv_status begin_walk(const struct stream *begun, struct tv_error *err)
 {
     struct tv_mt_file *file = begun->file;
@@ -337,11 +338,11 @@ static enum tv_status begin_walk(const struct stream *begun, struct tv_error *er
     file->walk = &stream->walk;
     if (tv_source_has_size(file->source, &size))
         atomic_fetch_add_explicit(&file->progress->total_bytes, size, memory_order_relaxed);
-    if (file->early_names && file->version == TV_MT_V3)
+    if (file->version == TV_MT_V3 ? file->early_names : file->early_clock)
         bytes = TV_MT_SHORT_BYTES;
     enum tv_status status = go_on(file, bytes, err);
     if (status == TV_OK && file->walk)
-        tv_mt_header_settle(file, 0);
+        tv_mt_header_settle(file, TV_CLOCK_WALL);
     return status;
 }
 
