@@ -28,7 +28,7 @@ void tv_dump_column(struct tv_dump_records *dump, size_t width, struct tv_bytes 
 void tv_dump_records_init(struct tv_dump_records *dump, struct tv_out *out)
 {
     *dump = (struct tv_dump_records){
-        .teller = {begin, tv_dump_event, tv_dump_beside},
+        .teller = {begin, tv_dump_event, tv_dump_beside, tv_dump_line},
         .out = out,
     };
     tv_out_init_memory(&dump->cell);

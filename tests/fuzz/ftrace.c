@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of ftrace text: any bytes. */
+/* The reader of ftrace text, and what is told of its lines: any bytes. */
 #include "readers/ftrace/ftrace.h"
 
+#include "told_records.h"
 #include "two_readings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    compare_told(&tv_reader_ftrace, data, size);
     return compare_readings(&tv_reader_ftrace, data, size);
 }

@@ -10,6 +10,7 @@
 #include "readers/ftrace/graph.h"
 #include "readers/ftrace/later.h"
 #include "readers/ftrace/merge.h"
+#include "readers/ftrace/records.h"
 #include "readers/ftrace/sched.h"
 #include "readers/text_lines.h"
 
@@ -287,6 +288,7 @@ const struct tv_reader tv_reader_ftrace = {
     .summary = "Linux ftrace text (tracefs, trace-cmd report, atrace)",
     .sniff = sniff,
     .assemble = assemble,
+    .tell = tv_ft_records_tell,
     .format = "ftrace text",
     .describe = tv_ft_describe,
 };

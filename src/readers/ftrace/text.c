@@ -270,13 +270,50 @@ static void take_call(struct tv_ft_text *text, const struct tv_ft_graph_line *li
     tv_ft_graph_take(&text->part, line, offset);
 }
 
+void tv_ft_text_other(struct tv_bytes bare, struct tv_ft_other *other)
+{
+    if (bare.length > 0 && bare.data[0] == '#')
+        other->kind = TV_FT_OTHER_COMMENT;
+    else if (tv_ft_text_loss(bare, &other->cpu))
+        other->kind = TV_FT_OTHER_LOSS;
+    else if (is_symbol(bare, &other->name))
+        other->kind = TV_FT_OTHER_SYMBOL;
+    else if (tv_ft_graph_parse(bare, &other->call))
+        other->kind = TV_FT_OTHER_CALL;
+    else
+        other->kind =
+            bare.length == 0 || is_heading(bare) ? TV_FT_OTHER_HEADING : TV_FT_OTHER_STRAY;
+}
+
+static void take_other(struct tv_ft_text *text, struct tv_bytes bare, uint64_t offset)
+{
+    struct tv_ft_other other;
+    tv_ft_text_other(bare, &other);
+    switch (other.kind) {
+    case TV_FT_OTHER_COMMENT:
+        take_comment(text, bare);
+        break;
+    case TV_FT_OTHER_LOSS:
+        keep_loss(text, other.cpu, bare, offset);
+        break;
+    case TV_FT_OTHER_SYMBOL:
+        take_symbol(text, other.name);
+        break;
+    case TV_FT_OTHER_CALL:
+        take_call(text, &other.call, offset);
+        break;
+    case TV_FT_OTHER_HEADING:
+        break;
+    case TV_FT_OTHER_STRAY:
+        take_stray(text, offset);
+        break;
+    }
+}
+
 static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
 {
     struct tv_bytes bare = tv_text_line_bare(line->text);
     struct tv_ft_line parsed;
-    struct tv_ft_graph_line call;
-    struct tv_bytes name;
-    uint32_t cpu;
     if (line->too_long) {
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
     } else if (tv_ft_line_parse_next(&text->owners, bare, &parsed)) {
@@ -284,16 +321,8 @@ static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
             take_event(text, &parsed, line->offset);
         else
             tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
-    } else if (bare.length > 0 && bare.data[0] == '#') {
-        take_comment(text, bare);
-    } else if (tv_ft_text_loss(bare, &cpu)) {
-        keep_loss(text, cpu, bare, line->offset);
-    } else if (is_symbol(bare, &name)) {
-        take_symbol(text, name);
-    } else if (tv_ft_graph_parse(bare, &call)) {
-        take_call(text, &call, line->offset);
-    } else if (bare.length > 0 && !is_heading(bare)) {
-        take_stray(text, line->offset);
+    } else {
+        take_other(text, bare, line->offset);
     }
 }
 

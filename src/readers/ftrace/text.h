@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/source.h"
 #include "model/sketch.h"
+#include "readers/ftrace/graph.h"
 #include "readers/ftrace/part.h"
 
 /* "# key: value" of the head of the text. */
@@ -59,6 +60,26 @@ void tv_ft_text_release(struct tv_ft_text *text);
 
 /* Reads all lines; fills `status` and `error`. */
 void tv_ft_text_read(struct tv_ft_text *text);
+
+/* What a line is that is no event. */
+enum tv_ft_other_kind {
+    TV_FT_OTHER_COMMENT, /* "# tracer: nop" */
+    TV_FT_OTHER_LOSS,    /* "CPU:3 [LOST 12 EVENTS]" */
+    TV_FT_OTHER_SYMBOL,  /* "=> do_sys_open", of the stack of the event before */
+    TV_FT_OTHER_CALL,    /* of the function_graph tracer */
+    TV_FT_OTHER_HEADING, /* empty, a ruler, or what stands in front of all: it says nothing */
+    TV_FT_OTHER_STRAY,
+};
+
+struct tv_ft_other {
+    enum tv_ft_other_kind kind;
+    uint32_t cpu;                 /* of a loss */
+    struct tv_bytes name;         /* of a symbol */
+    struct tv_ft_graph_line call; /* of a call */
+};
+
+/* `bare` is no line of an event (line.h). */
+void tv_ft_text_other(struct tv_bytes bare, struct tv_ft_other *other);
 
 /* Whether text may follow an event of this name on lines of its own: what somebody printed. */
 bool tv_ft_text_continues(struct tv_bytes event);
