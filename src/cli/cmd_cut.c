@@ -39,7 +39,7 @@ static bool ends_with(const char *name, const char *ending)
     return length > end && strcmp(name + length - end, ending) == 0;
 }
 
-static bool is_file(const struct tv_settings *settings, const struct tv_trace *trace)
+static bool is_file(const struct tv_settings *settings, const struct tv_piece *piece)
 {
     if (settings->to != TO_DEFAULT)
         return settings->to == TO_TRACE;
@@ -47,7 +47,7 @@ static bool is_file(const struct tv_settings *settings, const struct tv_trace *t
         return true;
     if (settings->output && ends_with(settings->output, ".json"))
         return false;
-    return !tv_rewrite_can(trace);
+    return tv_piece_is_file(piece);
 }
 
 /* The output of a method trace is bytes, of JSON text. */
@@ -92,7 +92,7 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
     struct tv_cut cut = {keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
     struct tv_piece piece;
     struct tv_disguise_options disguise;
-    bool file = is_file(settings, trace), disguised;
+    bool disguised;
     enum tv_status status = tv_disguise_choose(settings, &disguise, &disguised, err);
     if (status == TV_OK && settings->range)
         status = tv_range_parse(settings->range, &cut.from, &cut.to, err);
@@ -101,6 +101,7 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
     tv_piece_make(&piece, trace, &cut);
     piece.disguise = disguised ? &disguise : NULL;
     /* Before the output is opened: whatever is there stays when there is nothing to write. */
+    bool file = is_file(settings, &piece);
     status = tv_piece_check(&piece, file, err);
     if (status == TV_OK)
         status = write_piece(settings, &piece, file, err);

@@ -53,7 +53,7 @@ struct making {
 static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct making *making = context;
-    bool file = !tv_rewrite_can(making->piece->trace);
+    bool file = tv_piece_is_file(making->piece);
     return tv_piece_write(making->piece, file, out, &making->losses, err);
 }
 
@@ -131,7 +131,7 @@ static enum tv_status make_of_piece(void *context, const struct tv_html_part *pa
                                     const struct tv_piece *piece, struct tv_error *err)
 {
     struct tv_html_made *made = context;
-    bool file = !tv_rewrite_can(piece->trace);
+    bool file = tv_piece_is_file(piece);
     struct making made_of = {.piece = piece};
     const struct tv_view_making making = {write_any, NULL, &made_of,
                                           part->settings->files.items[0]};

@@ -82,7 +82,7 @@ struct reporting {
 /* Whether the piece is written as a method trace. */
 static bool is_file(const struct tv_piece *piece)
 {
-    return !tv_rewrite_can(piece->trace);
+    return tv_piece_is_file(piece);
 }
 
 /* As a making's function. */

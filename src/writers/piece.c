@@ -36,6 +36,53 @@ bool tv_piece_can_be_file(const struct tv_trace *trace)
     return false;
 }
 
+/* Above that a look at all records is worth its time: half of what the clocks can tell. */
+#define LONG ((tv_ns)1 << 31) * 1000
+
+/* Where neither clock gets far there is no step too long. */
+static bool may_be_too_long(const struct tv_trace *trace)
+{
+    if (trace->end >= LONG || trace->end - trace->start >= LONG)
+        return true;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (track->row_count == 0 || trace->rows[track->first_row].count == 0)
+            continue;
+        uint32_t row = track->first_row, last = trace->rows[row].count - 1;
+        struct tv_slice slice = tv_slice_get(trace, row, last);
+        if (slice.cpu_start + slice.cpu_length >= LONG)
+            return true;
+    }
+    return false;
+}
+
+static enum tv_status drop(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    (void)context, (void)bytes, (void)err;
+    return TV_OK;
+}
+
+/* The writer itself knows what its records come to. */
+static bool fits_in_file(const struct tv_piece *piece)
+{
+    struct tv_piece plain = *piece;
+    struct tv_piece_losses losses;
+    struct tv_error err;
+    struct tv_out out;
+    if (!may_be_too_long(trace_of(piece)))
+        return true;
+    plain.disguise = NULL;
+    tv_out_init(&out, drop, NULL);
+    enum tv_status status = tv_piece_write_file(&plain, &out, &losses, &err);
+    tv_out_release(&out);
+    return status != TV_OK || losses.file.long_steps == 0;
+}
+
+bool tv_piece_is_file(const struct tv_piece *piece)
+{
+    return !tv_rewrite_can(piece->trace) && fits_in_file(piece);
+}
+
 enum tv_status tv_piece_check(const struct tv_piece *piece, bool file, struct tv_error *err)
 {
     bool all = !piece->made && !piece->trace->sifted;
@@ -44,6 +91,10 @@ enum tv_status tv_piece_check(const struct tv_piece *piece, bool file, struct tv
     if (file && !tv_piece_can_be_file(trace_of(piece)) && (!all || tv_rewrite_can(piece->trace)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "no call of a thread is there, and a method trace holds nothing else");
+    if (file && !fits_in_file(piece))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "between two records lie more than the 71 minutes that a method trace can "
+                       "tell: write it as JSON");
     return TV_OK;
 }
 

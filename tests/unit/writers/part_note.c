@@ -35,10 +35,9 @@ static void tells_what_was_chosen(void **state)
     part.hashed = part.stripped = true;
     part.from = INT64_MIN;
     part.shortest = NULL;
-    is(&part,
-       "This is a part of the trace; up to 2 ms; chosen threads. 1 of 8 slices is in "
-       "it (12.5 %). Hashes stand in the place of names. Arguments, snapshots and metadata "
-       "were left out.");
+    is(&part, "This is a part of the trace; up to 2 ms; chosen threads. 1 of 8 slices is in "
+              "it (12.5 %). Hashes stand in the place of names. Arguments, snapshots and metadata "
+              "were left out.");
 }
 
 static void tells_what_a_size_costs(void **state)
