@@ -15,6 +15,7 @@
 /* Their sections in a file that a trace lies in. */
 #define KEPT_FIGURES TV_SECTION_TAG('t', 'r', 'e', 'e')
 #define KEPT_WAITS TV_SECTION_TAG('t', 'r', 'e', 'w')
+#define KEPT_RAISED TV_SECTION_TAG('t', 'r', 'e', 'r')
 
 /* With figures that lie there: costs, then own times of either clock. */
 static struct tv_call_tree *tree_with(struct tv_tree_shape *shape, void *figures)
@@ -41,32 +42,39 @@ void tv_call_tree_keep(const struct tv_call_tree *tree, struct tv_sections_write
 {
     tv_sections_add(writer, KEPT_FIGURES, 0, FIGURES_SIZE, tree->count, tree->cost);
     tv_sections_add(writer, KEPT_WAITS, 0, sizeof tree->waits, 1, &tree->waits);
+    tv_sections_add(writer, KEPT_RAISED, 0, 1, 1, tree->raised ? "\1" : "");
 }
 
-/* All figures are counts or times, and as large as these can be (index/check.h). */
+/* All figures are counts or times, and as large as these can be (index/check.h); together too, for
+ * children are added up when a range is taken off them. */
 static bool are_figures(const uint64_t *figures, uint64_t count)
 {
-    uint64_t all = 0;
-    for (uint64_t i = 0; i < count; i++)
+    uint64_t all = 0, upper = 0;
+    for (uint64_t i = 0; i < count; i++) {
         all |= figures[i];
-    return all < (uint64_t)1 << 61;
+        upper += figures[i] >> 32;
+    }
+    return all < (uint64_t)1 << 61 && upper + count < (uint64_t)1 << 30;
 }
 
 struct tv_call_tree *tv_call_tree_kept(struct tv_tree_shape *shape, const struct tv_trace *trace)
 {
-    uint64_t count, waits_count;
+    uint64_t count, waits_count, raised_count;
     void *lent;
     if (!trace->sections)
         return NULL;
     const void *figures = tv_sections_find(trace->sections, KEPT_FIGURES, 0, FIGURES_SIZE, &count);
     const struct tv_path_cost *waits =
         tv_sections_find(trace->sections, KEPT_WAITS, 0, sizeof *waits, &waits_count);
-    if (!figures || count != shape->count || !waits || waits_count != 1 ||
-        !are_figures(figures, count * (FIGURES_SIZE / sizeof(uint64_t))))
+    const uint8_t *raised =
+        tv_sections_find(trace->sections, KEPT_RAISED, 0, sizeof *raised, &raised_count);
+    if (!figures || count != shape->count || !waits || waits_count != 1 || !raised ||
+        raised_count != 1 || !are_figures(figures, count * (FIGURES_SIZE / sizeof(uint64_t))))
         return NULL;
     memcpy(&lent, &figures, sizeof lent);
     struct tv_call_tree *tree = tree_with(shape, lent);
     tree->waits = *waits;
+    tree->raised = *raised != 0;
     tree->lent = true;
     tree->counted = true;
     return tree;
@@ -504,7 +512,7 @@ static bool pays(const struct job *job, const bool *wanted, const struct tv_call
 {
     const struct tv_trace *trace = job->trace;
     uint64_t within = 0, outside = 0;
-    if (!whole || !whole->counted || whole->lent || whole->raised)
+    if (!whole || !whole->counted || whole->raised)
         return false;
     for (uint32_t row = 0; row < trace->row_count; row++) {
         uint32_t track = trace->rows[row].track;

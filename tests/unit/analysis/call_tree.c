@@ -5,6 +5,8 @@
 
 #include "analysis/reference.h"
 #include "base/memory.h"
+#include "base/out.h"
+#include "base/sections.h"
 
 /* The node of a chain of letters, as "ABC". */
 static uint32_t node_of(const struct tv_call_tree *tree, const char *letters)
@@ -291,24 +293,64 @@ static struct tv_selection roll_large_selection(uint32_t *seed, const struct tv_
     return selection;
 }
 
+static void assert_ranges_are_right(const struct fixture *f, struct tv_tree_shape *shape,
+                                    const struct tv_call_tree *whole)
+{
+    struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
+    uint32_t seed = 12, tracks[2];
+    for (int i = 0; i < 40; i++) {
+        struct tv_selection selection = roll_large_selection(&seed, f->trace, tracks);
+        struct tv_call_tree *fresh = tv_call_tree_of_trace(f->trace, &selection, 1);
+        tv_call_tree_count_within(tree, f->trace, &selection, whole, 1 + (unsigned)i % 3);
+        assert_trees_equal(fresh, tree);
+        tv_call_tree_free(fresh);
+    }
+    tv_call_tree_free(tree);
+}
+
+/* The trace's sections are the tree's and no others, until they are closed. */
+static struct tv_call_tree *keep_and_read(struct tv_trace *trace, struct tv_tree_shape *shape,
+                                          const struct tv_call_tree *tree, struct tv_out *out)
+{
+    static const struct tv_sections_id id = {"1", 1, {(const uint8_t *)"tree", 4}};
+    struct tv_sections_writer writer;
+    struct tv_error err;
+    tv_out_init_memory(out);
+    tv_sections_begin(&writer, &id, out);
+    tv_call_tree_keep(tree, &writer);
+    tv_sections_end(&writer);
+    struct tv_sections_memory memory = {.bytes = {out->buffer, out->length}};
+    assert_int_equal(tv_sections_open(&memory, &id, 1, &trace->sections, &err), TV_OK);
+    struct tv_call_tree *kept = tv_call_tree_kept(shape, trace);
+    assert_non_null(kept);
+    return kept;
+}
+
+static void assert_kept_helps(const struct fixture *f, struct tv_tree_shape *shape,
+                              const struct tv_call_tree *whole)
+{
+    struct tv_out out;
+    struct tv_call_tree *kept = keep_and_read(f->trace, shape, whole, &out);
+    assert_trees_equal(whole, kept);
+    assert_int_equal(kept->raised, whole->raised);
+    assert_ranges_are_right(f, shape, kept);
+    tv_call_tree_free(kept);
+    tv_sections_close(f->trace->sections);
+    f->trace->sections = NULL;
+    tv_out_release(&out);
+}
+
 static void assert_whole_helps(const struct fixture_dice *roll, bool idle)
 {
     struct fixture f = fixture_random(roll);
     for (uint32_t i = 0; idle && i < f.trace->rows[0].count; i++)
         f.trace->columns[0].cpu_length[f.trace->rows[0].first + i] = 0;
     struct tv_tree_shape *shape = tv_tree_shape_new(f.trace->head, &f.trace->paths);
-    struct tv_call_tree *whole = tv_call_tree_of_shape(shape), *tree = tv_call_tree_of_shape(shape);
-    uint32_t seed = 12, tracks[2];
+    struct tv_call_tree *whole = tv_call_tree_of_shape(shape);
     tv_call_tree_count(whole, f.trace, &TV_SELECT_ALL, 2);
     assert_int_equal(whole->raised, idle);
-    for (int i = 0; i < 40; i++) {
-        struct tv_selection selection = roll_large_selection(&seed, f.trace, tracks);
-        struct tv_call_tree *fresh = tv_call_tree_of_trace(f.trace, &selection, 1);
-        tv_call_tree_count_within(tree, f.trace, &selection, whole, 1 + (unsigned)i % 3);
-        assert_trees_equal(fresh, tree);
-        tv_call_tree_free(fresh);
-    }
-    tv_call_tree_free(tree);
+    assert_ranges_are_right(&f, shape, whole);
+    assert_kept_helps(&f, shape, whole);
     tv_call_tree_free(whole);
     tv_tree_shape_free(shape);
     fixture_free(&f);
