@@ -42,10 +42,10 @@ bench: ## install what is missing, measure speed and memory into docs/performanc
 	tests/bench/run-record build/release $(if $(QUICK),,--write)
 	tests/bench/sampler build/release $(if $(QUICK),,--write)
 
-bench-compare: ## measure what changed since BASE (a revision; HEAD without one)
+bench-compare: ## measure what changed since BASE (a revision; HEAD without one; QUICK=1 with small inputs)
 	tools/install-packages build bench
 	$(MAKE) --no-print-directory build/release
-	tests/bench/compare build/release $(BASE)
+	tests/bench/compare build/release $(BASE) $(if $(QUICK),--size 10000000 --rounds 10)
 
 load: ## install what is missing, put 200 clients on an upload server for a minute
 	tools/install-packages build check

@@ -5,6 +5,7 @@ A Task is one piece of work on one input, done by several programs.  Every round
 once, in turn, so that a ratio compares neighbours in time; figures are medians over the rounds.  A
 program that is not there is named and left out.
 """
+import argparse
 import dataclasses
 import datetime
 import json
@@ -45,6 +46,18 @@ class Task:
 
     def find(self, title):
         return next((p for p in self.programs if p.title == title and p.samples), None)
+
+
+def positive(word):
+    """What argparse takes for a size or a number of rounds."""
+    if not (word.isascii() and word.isdigit() and int(word) > 0):
+        raise argparse.ArgumentTypeError(f"'{word}' is no number above 0")
+    return int(word)
+
+
+def several(word):
+    """Several of them, with commas between."""
+    return [positive(part) for part in word.split(",")]
 
 
 def generate(build, name, generator, *arguments):
