@@ -88,6 +88,7 @@ TV_INLINE void add_step(struct method *method, const struct tv_step *step)
     method->recursive_calls -= (uint64_t)(step->exit & within);
     method->excl_wall += step->wall - (step->call->inner_wall & step->exit);
     method->excl_cpu += step->cpu - (step->call->inner_cpu & step->exit);
+    tv_walk_add_inner(step);
 }
 
 TV_INLINE uint32_t step_shared(void *context, const struct tv_step *step)

@@ -102,6 +102,7 @@ TV_INLINE uint32_t tree_step(void *context, const struct tv_step *step)
     node->calls += (uint64_t)(1 + step->exit);
     node->wall += step->wall - (step->call->inner_wall & step->exit);
     node->cpu += step->cpu - (step->call->inner_cpu & step->exit);
+    tv_walk_add_inner(step);
     return path;
 }
 

@@ -39,7 +39,7 @@
 
 struct tv_open {
     int64_t wall, cpu;             /* of the entry, ticks */
-    int64_t inner_wall, inner_cpu; /* time of the calls that it made */
+    int64_t inner_wall, inner_cpu; /* time of the calls that it made (tv_walk_add_inner) */
     uint32_t frame;                /* TV_ANY_FRAME: a supplied call whose exit did not say */
     uint32_t tag;                  /* the sink's */
 };
@@ -100,6 +100,13 @@ struct tv_step {
     uint32_t flags;    /* tv_slice_flags of its end */
     bool slow;         /* a constant where it is false */
 };
+
+/* For the steps of sinks that ask for tv_walk_level or a call's inner time: each adds it. */
+TV_INLINE void tv_walk_add_inner(const struct tv_step *step)
+{
+    step->caller->inner_wall += step->wall;
+    step->caller->inner_cpu += step->cpu;
+}
 
 struct tv_walk_calls {
     /* Returns the call's tag. */
@@ -183,8 +190,6 @@ TV_INLINE void tv_walk_step(const struct tv_turn *turn, uint32_t frame, int64_t 
         .slow = slow,
     };
     uint32_t tag = turn->calls->step(turn->part, &step);
-    step.caller->inner_wall += step.wall;
-    step.caller->inner_cpu += step.cpu;
     *call = (struct tv_open){event->wall, event->cpu, 0, 0, frame, tag};
     t->depth = step.depth + 1 + (uint32_t)exit;
     t->entries += (uint64_t)(1 + exit);
