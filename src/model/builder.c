@@ -235,6 +235,10 @@ static void start_part(struct tv_builder *builder, unsigned number, struct tv_ti
     tv_walk_init(&part->walk, head, builder->input, number == 0, NULL);
     tv_paths_init(&part->paths);
     part->columns = columns_of(builder);
+    part->walls[0] = part->columns->start;
+    part->walls[1] = part->columns->length;
+    part->cpus[0] = part->columns->cpu_start;
+    part->cpus[1] = part->columns->cpu_length;
     part->tips = tv_alloc(threads, sizeof *part->tips);
     part->begun = tv_alloc(TV_BATCH_EVENTS + 1, sizeof *part->begun);
     part->wide = wide;

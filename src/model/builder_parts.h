@@ -51,6 +51,7 @@ struct tv_part {
     struct tv_levels *levels; /* of each thread */
 
     struct tv_columns *columns;
+    uint32_t *walls[2], *cpus[2]; /* of them: starts, lengths */
     struct tv_paths paths;
     struct tv_tip **tips;   /* of each thread, by depth; tips[-1] is what lies below them */
     struct tv_begun *begun; /* [TV_BATCH_EVENTS + 1] of the batch, in their order */

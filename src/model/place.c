@@ -20,31 +20,11 @@ static TV_NOINLINE void end_inherited(struct tv_part *part, const struct tv_step
 /* A row is written so far ahead of where its next cache line is asked for. */
 #define AHEAD 16u
 
+/* The low half. */
 TV_INLINE void write_time(uint32_t *column, uint64_t at, int64_t time)
 {
     TV_PREFETCH(&column[at + AHEAD]);
     column[at] = (uint32_t)time;
-}
-
-/* The low halves: starts at an entry, lengths at an exit. */
-TV_INLINE void write_times(const struct tv_columns *columns, uint64_t at,
-                           const struct tv_step *step)
-{
-    uint32_t *const walls[] = {columns->start, columns->length};
-    uint32_t *const cpus[] = {columns->cpu_start, columns->cpu_length};
-    if (TV_LIKELY(columns->start))
-        write_time(walls[-step->exit], at, (step->at_wall & ~step->exit) | step->wall);
-    if (TV_LIKELY(columns->cpu_start))
-        write_time(cpus[-step->exit], at, (step->at_cpu & ~step->exit) | step->cpu);
-}
-
-static TV_NOINLINE void write_wide(struct tv_columns *columns, const struct tv_place *place,
-                                   uint32_t index, const struct tv_step *step)
-{
-    if (step->exit)
-        tv_place_wide(columns, place, index, step->wall, step->cpu, true);
-    else
-        tv_place_wide(columns, place, index, step->at_wall, step->at_cpu, false);
 }
 
 /* Notes a call that begins, and has memory look for its path unless the last call at its depth had
@@ -92,14 +72,20 @@ TV_INLINE uint32_t place_step(void *context, const struct tv_step *step)
     uint32_t index = tip->place.next + exit;
     uint64_t at = tip->place.first + index;
     assert(index < tip->place.count);
-    write_times(columns, at, step);
+    /* A start at an entry, a length at an exit. */
+    int64_t wall = (step->at_wall & ~step->exit) | step->wall;
+    int64_t cpu = (step->at_cpu & ~step->exit) | step->cpu;
+    if (TV_LIKELY(columns->start))
+        write_time(part->walls[-step->exit], at, wall);
+    if (TV_LIKELY(columns->cpu_start))
+        write_time(part->cpus[-step->exit], at, cpu);
     columns->flags[at] |= (uint8_t)((first_child & ~exit) | (ended & exit));
     tip->place.next = index + 1;
     begin(part, tip, at, step);
     if (TV_UNLIKELY(!step->exit & (index % TV_BLOCK_SLICES == 0)))
         tv_place_block(columns, &tip->place, index, step->at_wall, step->at_cpu);
     if (TV_UNLIKELY(part->wide))
-        write_wide(columns, &tip->place, index, step);
+        tv_place_wide(columns, &tip->place, index, wall, cpu, step->exit);
     return 0;
 }
 
