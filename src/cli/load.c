@@ -3,7 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analysis/filter.h"
 #include "base/bytes.h"
@@ -247,6 +250,25 @@ static enum tv_status load_or_take(const struct tv_settings *settings, struct tv
     return TV_OK;
 }
 
+static bool look_at_file(const char *path, struct stat *info)
+{
+    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) == 0 : stat(path, info) == 0;
+}
+
+/* Whether a later name may be the same pipe, of which the first has it all: then it is read to its
+ * end before that one is opened. */
+static bool comes_again(const char *const *files, size_t count, size_t i)
+{
+    struct stat first, later;
+    if (!look_at_file(files[i], &first) || S_ISREG(first.st_mode))
+        return false;
+    for (i++; i < count; i++)
+        if (look_at_file(files[i], &later) && later.st_dev == first.st_dev &&
+            later.st_ino == first.st_ino)
+            return true;
+    return false;
+}
+
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading, struct tv_error *err)
 {
@@ -261,8 +283,7 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
             continue;
         given[opened].offset = offsets[i];
         status = tv_inputs_open_argument(files[i], &given[opened].source, err);
-        /* Of several names two may be one pipe: the first has it all. */
-        if (status == TV_OK && count > 1)
+        if (status == TV_OK && comes_again(files, count, i))
             tv_source_size(given[opened].source);
         opened += status == TV_OK;
     }
