@@ -28,6 +28,7 @@ static const struct tv_option options[] = {
 struct counting {
     bool cpu;
     struct tv_collapsed_unit unit; /* nanoseconds, or samples, or their weight */
+    unsigned workers;
 };
 
 static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
@@ -36,7 +37,7 @@ static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, ui
     const struct counting *counting = context;
     struct tv_name_tree_options names = {.cpu = counting->cpu, .thread = thread};
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
-    tv_collapsed_write(out, stacks, counting->unit);
+    tv_collapsed_write(out, stacks, counting->unit, counting->workers);
     tv_name_tree_free(stacks);
 }
 
@@ -44,7 +45,7 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
                                 struct tv_error *err)
 {
     bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
-    struct counting counting = {false, {1, false}};
+    struct counting counting = {false, {1, false}, tv_settings_jobs(settings)};
     if (times)
         counting.unit = tv_collapsed_unit_of(tree->head);
     enum tv_status status = tv_clock_choose(settings, tree->clocks, &counting.cpu, err);

@@ -116,7 +116,7 @@ enum tv_status tv_view_collapsed(const struct tv_view *view, const struct tv_par
         return status;
     struct tv_name_tree_options options = {.cpu = !view->wall, .thread = TV_NONE};
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &options);
-    tv_collapsed_write(out, stacks, tv_collapsed_unit_of(tree->head));
+    tv_collapsed_write(out, stacks, tv_collapsed_unit_of(tree->head), 1);
     tv_name_tree_free(stacks);
     tv_call_tree_free(tree);
     return TV_OK;

@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/workers.h"
 
 #define US 1000
 
@@ -36,6 +37,7 @@ struct listing {
     uint32_t *rank;   /* [names * 2] places in it of "name " and "name;" */
     bool *continued;  /* [names] another name begins with this one and a blank */
     bool any_continued;
+    uint32_t *below; /* [nodes] lines below each: what has none is left out as a whole */
     uint64_t *items; /* rank << 32 | node, in the order in which they are written, node by node */
     size_t *first;   /* [nodes + 2] where a node's items begin */
 };
@@ -118,15 +120,15 @@ static bool goes_on(const struct listing *l, uint64_t item)
     return key_of(l, item)->last == ';';
 }
 
-/* below[i]: any line stands below node i: what has none is left out as a whole.  Where the items of
- * a node begin comes to stand in the place behind its own, until they are put there. */
-static void count_items(struct listing *l, bool *below)
+/* Where the items of a node begin comes to stand in the place behind its own, until they are put
+ * there. */
+static void count_items(struct listing *l)
 {
     const uint32_t *parent = l->tree->parent;
     for (uint32_t i = l->tree->count; i-- > 1;) {
-        unsigned items = (unsigned)has_line(l, i) + below[i];
-        below[parent[i]] |= items > 0;
-        l->first[parent[i] + 2] += items;
+        uint32_t line = has_line(l, i);
+        l->below[parent[i]] += l->below[i] + line;
+        l->first[parent[i] + 2] += (l->below[i] > 0) + line;
     }
     for (size_t i = 1; i < (size_t)l->tree->count + 2; i++)
         l->first[i] += l->first[i - 1];
@@ -165,17 +167,16 @@ static void sort_items(uint64_t *items, size_t count)
 static void spread_items(struct listing *l)
 {
     uint32_t count = l->tree->count;
-    bool *below = tv_alloc(count, sizeof *below);
+    l->below = tv_alloc(count, sizeof *l->below);
     l->first = tv_alloc((size_t)count + 2, sizeof *l->first);
-    count_items(l, below);
+    count_items(l);
     l->items = tv_alloc(l->first[count + (size_t)1], sizeof *l->items);
     for (uint32_t i = 1; i < count; i++) {
         if (has_line(l, i))
             put_item(l, i, false);
-        if (below[i])
+        if (l->below[i] > 0)
             put_item(l, i, true);
     }
-    tv_free(below);
     for (uint32_t i = 0; i < count; i++)
         sort_items(&l->items[l->first[i]], l->first[i + 1] - l->first[i]);
 }
@@ -274,12 +275,39 @@ static void write_line(struct tv_out *out, const struct listing *l, const struct
     tv_out_char(out, '\n');
 }
 
-static void write_lines(struct tv_out *out, const struct listing *l)
+static void go_down(struct walk *walk, const struct listing *l, uint64_t item)
 {
-    struct walk walk = {.levels = NULL};
-    tv_out_init_memory(&walk.prefix);
-    open_node(&walk, l, TV_ROOT_PATH);
-    while (walk.count > 0) {
+    tv_out_bytes(&walk->prefix, key_of(l, item)->name);
+    tv_out_char(&walk->prefix, ';');
+    open_node(walk, l, node_of(item));
+}
+
+/* The walk at the line of this number. */
+static void begin_at(struct walk *walk, const struct listing *l, uint32_t line)
+{
+    *walk = (struct walk){.levels = NULL};
+    tv_out_init_memory(&walk->prefix);
+    open_node(walk, l, TV_ROOT_PATH);
+    while (line > 0) {
+        struct level *level = &walk->levels[walk->count - 1];
+        uint64_t item = l->items[level->next++];
+        uint32_t lines = goes_on(l, item) ? l->below[node_of(item)] : 1;
+        if (line < lines)
+            go_down(walk, l, item);
+        else
+            line -= lines;
+    }
+}
+
+/* Writes up to `count` lines from one of them on, and none any more once `most` bytes are in the
+ * buffer; returns their number. */
+static uint32_t write_lines(struct tv_out *out, const struct listing *l, uint32_t first,
+                            uint32_t count, size_t most)
+{
+    uint32_t written = 0;
+    struct walk walk;
+    begin_at(&walk, l, first);
+    while (walk.count > 0 && written < count && out->length < most) {
         struct level *level = &walk.levels[walk.count - 1];
         walk.prefix.length = level->prefix;
         if (level->next == level->end) {
@@ -287,16 +315,82 @@ static void write_lines(struct tv_out *out, const struct listing *l)
             continue;
         }
         uint64_t item = l->items[level->next++];
-        if (!goes_on(l, item)) {
-            write_line(out, l, &walk, item);
+        if (goes_on(l, item)) {
+            go_down(&walk, l, item);
             continue;
         }
-        tv_out_bytes(&walk.prefix, key_of(l, item)->name);
-        tv_out_char(&walk.prefix, ';');
-        open_node(&walk, l, node_of(item));
+        write_line(out, l, &walk, item);
+        written++;
     }
     tv_out_release(&walk.prefix);
     tv_free(walk.levels);
+    return written;
+}
+
+/* ---- On several threads ---- */
+
+/* A thread's share of a turn begins with so many lines, until it is so much text. */
+#define FIRST_SHARE 64u
+#define LEAST_TEXT ((size_t)2 * 1024 * 1024)
+#define MOST_TEXT ((size_t)16 * 1024 * 1024)
+#define MOST_WORKERS 8u
+
+struct share {
+    const struct listing *l;
+    struct tv_out text;
+    uint32_t first, count, written;
+};
+
+static void write_share(void *context, unsigned index)
+{
+    struct share *share = &((struct share *)context)[index];
+    share->written = write_lines(&share->text, share->l, share->first, share->count, MOST_TEXT);
+}
+
+/* Writes what was done of a turn, up to where a share was too long; returns the lines. */
+static uint32_t put_shares(struct tv_out *out, struct share *shares, unsigned count)
+{
+    uint32_t lines = 0;
+    bool whole = true;
+    for (unsigned i = 0; i < count; i++) {
+        struct tv_out *text = &shares[i].text;
+        if (whole) {
+            tv_out_bytes(out, (struct tv_bytes){text->buffer, text->length});
+            lines += shares[i].written;
+            whole = shares[i].written == shares[i].count;
+        }
+        text->length = 0;
+    }
+    return lines;
+}
+
+/* Lines are written beside each other in turns, so that not all of the text is in memory. */
+static void write_in_turns(struct tv_out *out, const struct listing *l, unsigned workers)
+{
+    struct share *shares = tv_alloc(workers, sizeof *shares);
+    uint32_t lines = l->below[TV_ROOT_PATH], share = FIRST_SHARE;
+    for (unsigned i = 0; i < workers; i++)
+        tv_out_init_memory(&shares[i].text);
+    for (uint32_t done = 0; done < lines;) {
+        uint32_t first = done;
+        for (unsigned i = 0; i < workers; i++) {
+            shares[i].l = l;
+            shares[i].first = first;
+            shares[i].count = lines - first < share ? lines - first : share;
+            first += shares[i].count;
+        }
+        tv_workers_run(workers, write_share, shares);
+        bool much = shares[0].text.length >= MOST_TEXT / 2;
+        bool little = shares[0].text.length < LEAST_TEXT;
+        done += put_shares(out, shares, workers);
+        if (much)
+            share = share / 2 + 1;
+        else if (little && share < lines / 2)
+            share *= 2;
+    }
+    for (unsigned i = 0; i < workers; i++)
+        tv_out_release(&shares[i].text);
+    tv_free(shares);
 }
 
 struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head)
@@ -311,16 +405,22 @@ struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head)
 }
 
 void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
-                        struct tv_collapsed_unit unit)
+                        struct tv_collapsed_unit unit, unsigned workers)
 {
     struct listing l = {.tree = tree, .unit = unit};
     rank_names(&l);
     spread_items(&l);
     settle_continued(&l);
-    write_lines(out, &l);
+    if (workers == 0)
+        workers = tv_workers_available();
+    if (workers > 1 && l.below[TV_ROOT_PATH] > FIRST_SHARE)
+        write_in_turns(out, &l, workers < MOST_WORKERS ? workers : MOST_WORKERS);
+    else
+        write_lines(out, &l, 0, UINT32_MAX, SIZE_MAX);
     tv_free(l.keys);
     tv_free(l.rank);
     tv_free(l.continued);
+    tv_free(l.below);
     tv_free(l.items);
     tv_free(l.first);
 }

@@ -20,8 +20,9 @@ struct tv_collapsed_unit {
  * in parts. */
 struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head);
 
-/* Writes self times in such units.  The tree's names hold no ';'. */
+/* Writes self times in such units, on `workers` threads (0: one a processor).  The tree's names
+ * hold no ';'. */
 void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
-                        struct tv_collapsed_unit unit);
+                        struct tv_collapsed_unit unit, unsigned workers);
 
 #endif

@@ -127,7 +127,7 @@ static struct tv_out expected(const struct feed *feed)
     return out;
 }
 
-static struct tv_out written(const struct feed *feed)
+static struct tv_out written(const struct feed *feed, unsigned workers)
 {
     struct tv_tree_sink_options options = {.fold_names = true};
     struct tv_name_tree_options naming = {.cpu = false, .thread = TV_NONE};
@@ -139,7 +139,7 @@ static struct tv_out written(const struct feed *feed)
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &naming);
     struct tv_out out;
     tv_out_init_memory(&out);
-    tv_collapsed_write(&out, stacks, (struct tv_collapsed_unit){1000, false});
+    tv_collapsed_write(&out, stacks, (struct tv_collapsed_unit){1000, false}, workers);
     tv_name_tree_free(stacks);
     tv_call_tree_free(tree);
     tv_head_free(head);
@@ -153,7 +153,7 @@ static void check_names(const char *const *some, size_t count)
     name_count = count;
     for (uint32_t seed = 1; seed < 30; seed++) {
         struct feed *feed = feed_random(seed, &style);
-        struct tv_out want = expected(feed), got = written(feed);
+        struct tv_out want = expected(feed), got = written(feed, seed % 4);
         assert_true(want.length > 0);
         assert_int_equal(got.length, want.length);
         assert_memory_equal(got.buffer, want.buffer, want.length);
@@ -170,4 +170,43 @@ static void equals_plain_sorting(void **state)
     check_names(many, TV_COUNT(many));
 }
 
-UNIT_TESTS(collapsed, cmocka_unit_test(equals_plain_sorting));
+/* Lines so long that no thread writes its share of them at once. */
+static void writes_long_lines_in_turns(void **state)
+{
+    enum { LENGTH = 300000, CHILDREN = 150 };
+    uint32_t parent[CHILDREN + 2] = {0}, name[CHILDREN + 2] = {0};
+    int64_t self[CHILDREN + 2] = {0};
+    uint8_t *long_name = tv_alloc(LENGTH, 1);
+    (void)state;
+    memset(long_name, 'w', LENGTH);
+    struct tv_name_tree tree = {CHILDREN + 2, parent, name, self, tv_interner_new()};
+    name[1] = tv_interner_add(tree.names, (struct tv_bytes){long_name, LENGTH});
+    for (uint32_t i = 0; i < CHILDREN; i++) {
+        char text[8];
+        snprintf(text, sizeof text, "c%03u", CHILDREN - i);
+        parent[i + 2] = 1;
+        name[i + 2] = tv_interner_add(tree.names, tv_bytes_of(text));
+        self[i + 2] = CHILDREN - i;
+    }
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        struct tv_out out;
+        tv_out_init_memory(&out);
+        tv_collapsed_write(&out, &tree, (struct tv_collapsed_unit){1, false}, workers);
+        const uint8_t *at = out.buffer;
+        for (unsigned i = 1; i <= CHILDREN; i++) {
+            char rest[32];
+            size_t length = (size_t)snprintf(rest, sizeof rest, ";c%03u %u\n", i, i);
+            assert_true((size_t)(at - out.buffer) + LENGTH + length <= out.length);
+            assert_memory_equal(at, long_name, LENGTH);
+            assert_memory_equal(at + LENGTH, rest, length);
+            at += LENGTH + length;
+        }
+        assert_int_equal(at - out.buffer, out.length);
+        tv_out_release(&out);
+    }
+    tv_interner_free(tree.names);
+    tv_free(long_name);
+}
+
+UNIT_TESTS(collapsed, cmocka_unit_test(equals_plain_sorting),
+           cmocka_unit_test(writes_long_lines_in_turns));
