@@ -59,7 +59,7 @@ void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
     assembly->parts = tv_array_reserve(assembly->parts, &assembly->part_capacity,
                                        assembly->part_count + 1, sizeof *assembly->parts);
     struct taken_part *part = &assembly->parts[assembly->part_count];
-    *part = (struct taken_part){tv_alloc(frame_count, sizeof *part->frames), gather->cpu};
+    *part = (struct taken_part){tv_alloc(frame_count, sizeof *part->frames)};
     if (frame_count)
         memcpy(part->frames, frames, frame_count * sizeof *frames);
     for (size_t i = 0; i < gather->thread_count; i++)
@@ -276,10 +276,8 @@ static void reserve_rows(struct tv_assembly *assembly)
 /* Gives back what parts had in common, once all threads are placed. */
 static void release_parts(struct tv_assembly *assembly)
 {
-    for (size_t i = 0; i < assembly->part_count; i++) {
+    for (size_t i = 0; i < assembly->part_count; i++)
         tv_free(assembly->parts[i].frames);
-        tv_free(assembly->parts[i].cpu);
-    }
     assembly->part_count = 0;
 }
 

@@ -6,8 +6,8 @@
  * sink.  For each input:
  *
  *     gather    while reading, each part of the input by itself: spans (whole slices or their
- *               beginnings and ends) of threads, 32 bytes each; threads and frames have numbers of
- *               the part's own
+ *               beginnings and ends) of threads, 20 to 28 bytes each; threads and frames have
+ *               numbers of the part's own
  *     take      after reading, part after part: the numbers become those of the head
  *     place     threads side by side: sort by time, pair beginnings with ends (spans.h), nest,
  * write rows.  What cannot nest goes to an overflow track of the thread then      async slices, and
@@ -36,7 +36,7 @@ enum tv_span_flags {
 
 #define TV_NO_TIME INT64_MIN
 
-/* 32 bytes an event while an input is read. */
+/* 32 bytes while the events of a thread are placed. */
 struct tv_span {
     int64_t time; /* nanoseconds */
     int64_t
@@ -58,7 +58,8 @@ void tv_gather_free(struct tv_gather *gather);
 /* Threads are numbered from 0 without gaps, by the caller. */
 void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span);
 
-/* CPU start and length of a whole span (TV_NO_TIME: unknown), for its `side`. */
+/* CPU start and length of the whole span that is gathered next (TV_NO_TIME: unknown), for its
+ * `side`. */
 uint32_t tv_gather_cpu(struct tv_gather *gather, int64_t start, int64_t length);
 
 struct tv_assembly;

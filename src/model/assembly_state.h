@@ -21,7 +21,6 @@ struct piece {
 /* What parts had in common. */
 struct taken_part {
     uint32_t *frames;
-    struct tv_cpu_times *cpu;
 };
 
 /* What there is to tell of a thread. */

@@ -4,22 +4,27 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "model/spans.h"
+#include "model/span_pack.h"
 
 /* Many threads have few spans, few have many.  The largest are 1 MiB: giving pages back interrupts
  * every processor that runs the program, so it must not happen too often. */
 #define FIRST_BLOCK 16u
-#define LARGEST_BLOCK 32767u
+#define LARGEST_SIZE ((size_t)1 << 20)
 
-static size_t block_size(uint32_t capacity)
+/* With fewer spans between bases, packing saves nothing. */
+#define FEWEST 3u
+
+_Static_assert(sizeof(struct tv_packed_span) == 20, "no padding");
+
+static size_t block_size(const struct tv_span_block *block)
 {
-    return sizeof(struct tv_span_block) + capacity * sizeof(struct tv_span);
+    return sizeof *block + block->capacity * tv_pack_size(block->packed, block->timed);
 }
 
 /* The large ones are pages, which go back to the system while threads are placed. */
 void tv_span_block_free(struct tv_span_block *block)
 {
-    tv_pages_free(block, block_size(block->capacity));
+    tv_pages_free(block, block_size(block));
 }
 
 struct tv_gather *tv_gather_new(void)
@@ -43,17 +48,127 @@ void tv_gather_free(struct tv_gather *gather)
     for (size_t i = 0; i < gather->thread_count; i++)
         free_blocks(gather->threads[i].first);
     tv_free(gather->threads);
-    tv_free(gather->cpu);
     tv_free(gather);
 }
 
-static TV_NOINLINE struct tv_span_block *add_block(struct tv_span_list *list)
+/* ---- Packing ---- */
+
+/* A span with its CPU times: of a beginning or an end `start` alone. */
+struct gathered {
+    const struct tv_span *span;
+    struct tv_cpu_times cpu;
+    bool timed; /* some of them are known */
+};
+
+TV_INLINE bool is_whole(const struct tv_span *span)
+{
+    return (span->flags & TV_SPAN_KIND) == TV_SPAN_WHOLE;
+}
+
+/* Whether a number is one of 32 bits when counted from a base, and not the last of them. */
+TV_INLINE bool fits(int64_t number, int64_t base)
+{
+    return (uint64_t)number - (uint64_t)base < UINT32_MAX;
+}
+
+TV_INLINE bool fits_or_none(int64_t time, int64_t base)
+{
+    return time == TV_NO_TIME || fits(time, base);
+}
+
+/* Whether bases are right for a span. */
+TV_INLINE bool are_right(const struct tv_span_bases *bases, const struct gathered *gathered)
+{
+    const struct tv_span *span = gathered->span;
+    return fits(span->time, bases->time) && fits((int64_t)span->offset, (int64_t)bases->offset) &&
+           (!is_whole(span) || fits(span->length, (int64_t)bases->length)) &&
+           (!gathered->timed || (fits_or_none(gathered->cpu.start, bases->cpu) &&
+                                 fits_or_none(gathered->cpu.length, 0)));
+}
+
+static int64_t earlier(int64_t time)
+{
+    return time < INT64_MIN + TV_PACK_EARLIER ? INT64_MIN : time - TV_PACK_EARLIER;
+}
+
+/* The bases that suit a span best. */
+static struct tv_span_bases bases_for(const struct gathered *gathered)
+{
+    const struct tv_span *span = gathered->span;
+    bool longer = is_whole(span) && span->length >= UINT32_MAX && span->length <= TV_PACK_LONGEST;
+    return (struct tv_span_bases){
+        .time = earlier(span->time),
+        .cpu = gathered->cpu.start == TV_NO_TIME ? 0 : earlier(gathered->cpu.start),
+        .offset = span->offset,
+        .length = longer ? (uint64_t)span->length >> 32 << 32 : 0,
+    };
+}
+
+TV_INLINE uint8_t *next_record(struct tv_span_block *block)
+{
+    return block->bytes + block->count++ * tv_pack_size(block->packed, block->timed);
+}
+
+static void put_bases(struct tv_span_block *block, const struct tv_span_bases *bases)
+{
+    struct tv_packed_bases packed = {
+        .time = bases->time,
+        .offset = bases->offset & (((uint64_t)1 << 40) - 1),
+        .length = bases->length >> 32 & 0xffffff,
+        .flags = TV_PACK_BASES,
+    };
+    uint8_t *at = next_record(block);
+    memcpy(at, &packed, sizeof(struct tv_packed_span));
+    if (block->timed)
+        memcpy(at + sizeof(struct tv_packed_span), &bases->cpu, sizeof bases->cpu);
+    block->bases = *bases;
+    block->since = 0;
+}
+
+TV_INLINE uint32_t pack_time(int64_t time, int64_t base)
+{
+    return time == TV_NO_TIME ? UINT32_MAX : (uint32_t)((uint64_t)time - (uint64_t)base);
+}
+
+TV_INLINE void put_packed(struct tv_span_block *block, const struct gathered *gathered)
+{
+    const struct tv_span *span = gathered->span;
+    uint8_t *at = next_record(block);
+    struct tv_packed_span packed = {
+        .time = pack_time(span->time, block->bases.time),
+        .length = is_whole(span) ? (uint32_t)span->length : 0,
+        .offset = (uint32_t)(span->offset - block->bases.offset),
+        .frame = span->frame,
+        .colour = (uint8_t)span->colour,
+        .flags = (uint8_t)span->flags,
+    };
+    memcpy(at, &packed, sizeof packed);
+    block->bases.length = 0;
+    block->since++;
+    if (!block->timed)
+        return;
+    struct tv_packed_cpu cpu = {pack_time(gathered->cpu.start, block->bases.cpu),
+                                pack_time(gathered->cpu.length, 0)};
+    memcpy(at + sizeof packed, &cpu, sizeof cpu);
+}
+
+static void put_whole(struct tv_span_block *block, const struct gathered *gathered)
+{
+    uint8_t *at = next_record(block);
+    memcpy(at, gathered->span, sizeof *gathered->span);
+    if (block->timed)
+        memcpy(at + sizeof *gathered->span, &gathered->cpu, sizeof gathered->cpu);
+}
+
+/* A block behind the others. */
+static struct tv_span_block *add_block(struct tv_span_list *list, bool packed, bool timed)
 {
     uint32_t capacity = list->last ? list->last->capacity * 2 : FIRST_BLOCK;
-    if (capacity > LARGEST_BLOCK)
-        capacity = LARGEST_BLOCK;
-    struct tv_span_block *block = tv_pages_alloc(block_size(capacity));
-    block->capacity = capacity;
+    size_t most = (LARGEST_SIZE - sizeof(struct tv_span_block)) / tv_pack_size(packed, timed);
+    struct tv_span_block made = {
+        .capacity = capacity > most ? (uint32_t)most : capacity, .packed = packed, .timed = timed};
+    struct tv_span_block *block = tv_pages_alloc(block_size(&made));
+    memcpy(block, &made, sizeof made);
     if (list->last)
         list->last->next = block;
     else
@@ -61,6 +176,115 @@ static TV_NOINLINE struct tv_span_block *add_block(struct tv_span_list *list)
     list->last = block;
     return block;
 }
+
+/* Where the last block has no room for a span, or not the bases for it. */
+static TV_NOINLINE void put_anew(struct tv_span_list *list, const struct gathered *gathered)
+{
+    struct tv_span_block *block = list->last;
+    struct tv_span_bases bases = bases_for(gathered);
+    bool packed = are_right(&bases, gathered), full = !block || block->capacity - block->count < 2;
+    bool timed = gathered->timed || (block && block->timed);
+    if (packed && !full && block->packed && block->timed == timed && block->since < FEWEST)
+        packed = false;
+    if (full || block->packed != packed || block->timed != timed)
+        block = add_block(list, packed, timed);
+    if (packed) {
+        put_bases(block, &bases);
+        put_packed(block, gathered);
+    } else {
+        put_whole(block, gathered);
+    }
+}
+
+TV_INLINE void put(struct tv_span_list *list, const struct gathered *gathered)
+{
+    struct tv_span_block *block = list->last;
+    if (TV_UNLIKELY(!block || block->count == block->capacity ||
+                    (gathered->timed && !block->timed)))
+        put_anew(list, gathered);
+    else if (TV_UNLIKELY(!block->packed))
+        put_whole(block, gathered);
+    else if (TV_LIKELY(are_right(&block->bases, gathered)))
+        put_packed(block, gathered);
+    else
+        put_anew(list, gathered);
+}
+
+/* ---- Unpacking ---- */
+
+static struct tv_span_bases get_bases(const struct tv_span_block *block, const uint8_t *at)
+{
+    struct tv_packed_bases packed = {.time = 0};
+    memcpy(&packed, at, sizeof(struct tv_packed_span));
+    struct tv_span_bases bases = {
+        .time = packed.time, .offset = packed.offset, .length = (uint64_t)packed.length << 32};
+    if (block->timed)
+        memcpy(&bases.cpu, at + sizeof(struct tv_packed_span), sizeof bases.cpu);
+    return bases;
+}
+
+TV_INLINE int64_t unpack_time(uint32_t packed, int64_t base)
+{
+    return packed == UINT32_MAX ? TV_NO_TIME : base + packed;
+}
+
+/* False: it was a record of bases. */
+TV_INLINE bool get_packed(struct tv_span_reader *reader, const uint8_t *at, struct tv_span *span,
+                          struct tv_cpu_times *cpu)
+{
+    struct tv_packed_span packed;
+    struct tv_packed_cpu packed_cpu = {UINT32_MAX, UINT32_MAX};
+    memcpy(&packed, at, sizeof packed);
+    if (TV_UNLIKELY(packed.flags == TV_PACK_BASES)) {
+        reader->bases = get_bases(reader->block, at);
+        return false;
+    }
+    if (reader->block->timed)
+        memcpy(&packed_cpu, at + sizeof packed, sizeof packed_cpu);
+    *span = (struct tv_span){
+        .time = reader->bases.time + packed.time,
+        .length = (int64_t)(reader->bases.length | packed.length),
+        .offset = (reader->bases.offset + packed.offset) & (((uint64_t)1 << 40) - 1),
+        .colour = packed.colour,
+        .flags = packed.flags,
+        .frame = packed.frame,
+    };
+    reader->bases.length = 0;
+    *cpu = (struct tv_cpu_times){unpack_time(packed_cpu.start, reader->bases.cpu),
+                                 unpack_time(packed_cpu.length, 0)};
+    return true;
+}
+
+static void get_whole(const struct tv_span_block *block, const uint8_t *at, struct tv_span *span,
+                      struct tv_cpu_times *cpu)
+{
+    memcpy(span, at, sizeof *span);
+    *cpu = (struct tv_cpu_times){TV_NO_TIME, TV_NO_TIME};
+    if (block->timed)
+        memcpy(cpu, at + sizeof *span, sizeof *cpu);
+}
+
+bool tv_span_read(struct tv_span_reader *reader, struct tv_span *span, struct tv_cpu_times *cpu)
+{
+    const struct tv_span_block *block = reader->block;
+    size_t size = tv_pack_size(block->packed, block->timed);
+    for (bool found = false; !found; reader->next++) {
+        const uint8_t *at = block->bytes + reader->next * size;
+        if (reader->next == block->count)
+            return false;
+        found = !block->packed || get_packed(reader, at, span, cpu);
+        if (!block->packed)
+            get_whole(block, at, span, cpu);
+    }
+    span->side = TV_NONE;
+    if (is_whole(span))
+        return true;
+    span->length = cpu->start;
+    *cpu = (struct tv_cpu_times){TV_NO_TIME, TV_NO_TIME};
+    return true;
+}
+
+/* ---- Gathering ---- */
 
 static TV_NOINLINE void add_threads(struct tv_gather *gather, uint32_t thread)
 {
@@ -78,20 +302,18 @@ void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_s
         add_threads(gather, thread);
     if (span->frame >= gather->frame_count && !(span->flags & TV_SPAN_NAMELESS))
         gather->frame_count = (size_t)span->frame + 1;
-    struct tv_span_list *list = &gather->threads[thread];
-    struct tv_span_block *block = list->last;
-    if (TV_UNLIKELY(!block || block->count == block->capacity))
-        block = add_block(list);
-    block->spans[block->count++] = *span;
-    list->count++;
+    struct gathered gathered = {span, {TV_NO_TIME, TV_NO_TIME}, false};
+    if (!is_whole(span))
+        gathered.cpu.start = span->length;
+    else if (span->side != TV_NONE)
+        gathered.cpu = gather->cpu;
+    gathered.timed = gathered.cpu.start != TV_NO_TIME || gathered.cpu.length != TV_NO_TIME;
+    put(&gather->threads[thread], &gathered);
+    gather->threads[thread].count++;
 }
 
 uint32_t tv_gather_cpu(struct tv_gather *gather, int64_t start, int64_t length)
 {
-    if (gather->cpu_count >= TV_NONE)
-        tv_memory_exhausted();
-    gather->cpu = tv_array_reserve(gather->cpu, &gather->cpu_capacity, gather->cpu_count + 1,
-                                   sizeof *gather->cpu);
-    gather->cpu[gather->cpu_count] = (struct tv_cpu_times){start, length};
-    return (uint32_t)gather->cpu_count++;
+    gather->cpu = (struct tv_cpu_times){start, length};
+    return 0;
 }

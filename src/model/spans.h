@@ -21,14 +21,36 @@ struct tv_cpu_times {
     int64_t start, length;
 };
 
-/* Spans as they were gathered. */
+/* From where packed spans count. */
+struct tv_span_bases {
+    int64_t time, cpu;
+    uint64_t offset;
+    uint64_t length; /* of the next span alone */
+};
+
+/* Spans as they were gathered: records of one size (span_pack.h). */
 struct tv_span_block {
     struct tv_span_block *next;
-    uint32_t count, capacity;
-    struct tv_span spans[];
+    uint32_t count, capacity; /* records */
+    uint32_t since;           /* spans since the bases changed */
+    bool packed;              /* else each record is a struct tv_span */
+    bool timed;               /* each has CPU times behind it */
+    struct tv_span_bases bases;
+    uint8_t bytes[];
 };
 
 void tv_span_block_free(struct tv_span_block *block);
+
+/* On its way through a block; the rest zeroed. */
+struct tv_span_reader {
+    const struct tv_span_block *block;
+    uint32_t next;
+    struct tv_span_bases bases;
+};
+
+/* The next span, whose `side` is TV_NONE; false: there are no more.  CPU times are those of a whole
+ * one, TV_NO_TIME where they are not known. */
+bool tv_span_read(struct tv_span_reader *reader, struct tv_span *span, struct tv_cpu_times *cpu);
 
 /* One thread's blocks of one part. */
 struct tv_span_list {
@@ -39,9 +61,8 @@ struct tv_span_list {
 struct tv_gather {
     struct tv_span_list *threads;
     size_t thread_count, thread_capacity;
-    size_t frame_count; /* the spans mean frames below this number */
-    struct tv_cpu_times *cpu;
-    size_t cpu_count, cpu_capacity;
+    size_t frame_count;      /* the spans mean frames below this number */
+    struct tv_cpu_times cpu; /* of the next whole one that has a `side` */
 };
 
 /* Memory that a worker uses for one thread after the other: fresh memory is slow. */

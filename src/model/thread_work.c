@@ -8,9 +8,6 @@
 #include "base/memory.h"
 #include "model/assembly_state.h"
 
-/* CPU times of all threads of a part lie among each other: they are asked for so far ahead. */
-#define AHEAD 12u
-
 static uint32_t add_side(struct tv_spans *spans, const struct tv_cpu_times *cpu)
 {
     spans->sides = tv_array_reserve(spans->sides, &spans->side_capacity, spans->side_count + 1,
@@ -19,25 +16,18 @@ static uint32_t add_side(struct tv_spans *spans, const struct tv_cpu_times *cpu)
     return (uint32_t)spans->side_count++;
 }
 
-/* Whether `side` means something in a gathered span. */
-static bool has_cpu(const struct tv_span *span)
-{
-    return (span->flags & TV_SPAN_KIND) == TV_SPAN_WHOLE && span->side != TV_NONE;
-}
-
 /* Copies a block's spans behind the others, with the numbers of the head. */
 static void collect_block(const struct taken_part *part, const struct tv_span_block *block,
                           struct tv_spans *spans)
 {
-    for (uint32_t i = 0; i < block->count; i++) {
+    struct tv_span_reader reader = {.block = block};
+    struct tv_cpu_times cpu;
+    while (tv_span_read(&reader, &spans->spans[spans->count], &cpu)) {
         struct tv_span *span = &spans->spans[spans->count++];
-        if (i + AHEAD < block->count && has_cpu(&block->spans[i + AHEAD]))
-            TV_PREFETCH(&part->cpu[block->spans[i + AHEAD].side]);
-        *span = block->spans[i];
+        if (cpu.start != TV_NO_TIME || cpu.length != TV_NO_TIME)
+            span->side = add_side(spans, &cpu);
         if (!(span->flags & TV_SPAN_NAMELESS))
             span->frame = part->frames[span->frame];
-        if (has_cpu(span))
-            span->side = add_side(spans, &part->cpu[span->side]);
     }
 }
 
