@@ -151,14 +151,15 @@ static void read_bound_slices(struct tv_te_flow_plan *joining)
 static void sort_events(struct tv_te_flow_plan *joining)
 {
     size_t count = joining->events->count;
-    struct tv_sort_key *dated = tv_alloc(count, sizeof *dated);
+    size_t size = tv_size_mul(count, sizeof(struct tv_sort_key));
+    struct tv_sort_key *dated = tv_pages_alloc(size);
     for (size_t i = 0; i < count; i++)
         dated[i] = (struct tv_sort_key){tv_sort_signed(joining->events->rows[i].time), i};
     tv_sort_keys(dated, count);
     joining->order = tv_alloc(count, sizeof *joining->order);
     for (size_t i = 0; i < count; i++)
         joining->order[i] = (uint32_t)dated[i].index;
-    tv_free(dated);
+    tv_pages_free(dated, size);
 }
 
 void tv_te_flows_read(struct tv_te_context *context)
@@ -169,11 +170,12 @@ void tv_te_flows_read(struct tv_te_context *context)
     joining->events = &context->flow_events;
     if (context->loose_count + joining->events->count >= TV_NONE)
         tv_memory_exhausted();
-    for (size_t i = 0; i < joining->events->count; i++)
-        read_flow(joining, &joining->events->rows[i]);
     read_bound_slices(joining);
+    sort_events(joining); /* while there are few keys, as it takes as much memory as they do */
+    for (size_t i = 0; i < joining->events->count; i++)
+        if (is_flow(&joining->events->rows[i]))
+            read_flow(joining, &joining->events->rows[i]);
     tv_te_flow_keys_rest(&joining->keys);
-    sort_events(joining);
 }
 
 /* ---- Arrows ---- */
