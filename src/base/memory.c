@@ -26,6 +26,21 @@ void tv_memory_exhausted(void)
     _Exit(1);
 }
 
+#ifdef __GLIBC__
+
+/* What is larger than this goes back to the system when it is freed.  The C library would raise the
+ * limit to 32 MiB with the first large array that is freed: then what comes later is cut from the
+ * heap, which stays as long as anything above it does. */
+#define LARGE (1024 * 1024)
+
+__attribute__((constructor)) static void keep_limits(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
+}
+
+#endif
+
 size_t tv_size_mul(size_t a, size_t b)
 {
     if (b != 0 && a > SIZE_MAX / b)

@@ -204,6 +204,23 @@ static long resident_pages(void)
     return resident;
 }
 
+/* A large array that was freed before does not make the C library keep those behind it. */
+static void gives_large_arrays_back(void **state)
+{
+    enum { LARGE = 8 << 20, ABOVE = 100000 };
+    (void)state;
+    tv_free(tv_alloc(2, LARGE));
+    uint8_t *array = tv_alloc(1, LARGE), *above = tv_alloc(1, ABOVE);
+    memset(array, 1, LARGE);
+    memset(above, 1, ABOVE);
+    long before = resident_pages();
+    tv_free(array);
+    long given = before - resident_pages();
+    tv_free(above);
+    if (IS_PLAIN)
+        assert_true(given > (long)LARGE / 2 / sysconf(_SC_PAGESIZE));
+}
+
 /* 64 MB in pieces of 32 KB, of which every 64th stays. */
 static void gives_back_what_lies_between(void **state)
 {
@@ -233,5 +250,5 @@ UNIT_TESTS(memory, cmocka_unit_test(allocates_zeros), cmocka_unit_test(nothing_h
            cmocka_unit_test(realloc_keeps_the_contents), cmocka_unit_test(multiplies_what_fits),
            cmocka_unit_test(running_out_ends_the_program), cmocka_unit_test(reserve_doubles),
            cmocka_unit_test(reserve_goes_to_what_is_needed),
-           cmocka_unit_test(pages_are_zero_and_writable),
+           cmocka_unit_test(pages_are_zero_and_writable), cmocka_unit_test(gives_large_arrays_back),
            cmocka_unit_test(gives_back_what_lies_between));
