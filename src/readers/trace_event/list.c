@@ -336,10 +336,14 @@ static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
     return TV_OK;
 }
 
-/* Whether nothing comes behind the bytes that end at `end`.  Whoever took the events has them: now
- * there is time to wait for more. */
+/* Whether nothing comes behind the bytes from list->at to `end`.  Whoever took the events has them:
+ * now there is time to wait for more, and what is broken is judged as in a window that is full. */
 static bool are_last(const struct tv_te_list *list, enum step step, uint64_t end)
 {
+    uint64_t size;
+    if (step == STEP_BROKEN && !tv_source_has_size(list->source, &size) &&
+        end < list->at + TV_WINDOW_SIZE)
+        end = list->at + TV_WINDOW_SIZE;
     return step != STEP_DONE && !tv_source_reaches(list->source, end + 1);
 }
 
