@@ -36,7 +36,9 @@ struct unpacking {
     size_t left;
     int64_t position; /* in the member, behind that block */
     bool cut_off;
-    bool given; /* a source has all this, and unpacks while it is read */
+    bool given;       /* a source has all this, and unpacks while it is read */
+    size_t encrypted; /* members, which are left out */
+    char first_of_them[64];
 };
 
 static bool has_magic(struct tv_bytes head, size_t at, struct tv_bytes magic)
@@ -79,6 +81,11 @@ static enum tv_status fail(struct unpacking *u, struct tv_error *err)
         return err->status;
     }
     const char *text = u->archive ? archive_error_string(u->archive) : NULL;
+    if (text && strstr(text, "requires too much memory")) /* zstd's own words */
+        return tv_fail(
+            err, TV_ERR_LIMIT, TV_NO_OFFSET,
+            "a zstd stream with a window of more than the 128 MiB that are unpacked here: "
+            "unpack it first, with \"zstd -d --long=31\"");
     if (text && strcmp(text, "Unrecognized archive format") == 0)
         text = "nothing is packed in it, or its beginning is not whole";
     return tv_fail(err, TV_ERR_SYNTAX, u->feed.offset, "damaged container: %s",
@@ -223,19 +230,48 @@ static enum tv_status take_rest(struct unpacking *u, struct tv_error *err)
     return status == TV_OK && u->taking->count == 0 ? fail(u, err) : status;
 }
 
+/* What is encrypted is not tried: it would pass for damage. */
+static void leave_out(struct unpacking *u, struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry);
+    if (u->encrypted++ > 0)
+        return;
+    snprintf(u->first_of_them, sizeof u->first_of_them, "%s", name ? name : "a member");
+    for (char *c = u->first_of_them; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
+static enum tv_status end_members(struct unpacking *u, struct tv_error *err)
+{
+    if (u->encrypted == 0)
+        return TV_OK;
+    if (u->taking->count == 0)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "an encrypted zip (%s): unpack it first, with its password",
+                       u->first_of_them);
+    tv_taking_note(u->taking, "%s%s: encrypted: left out", u->first_of_them,
+                   u->encrypted > 1 ? " and others" : "");
+    return TV_OK;
+}
+
 static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
 {
     for (unsigned looks = 0; looks < TV_UNPACK_LOOKS; looks++) {
         struct archive_entry *entry;
         int result = archive_read_next_header(u->archive, &entry);
         if (result == ARCHIVE_EOF)
-            return TV_OK;
+            return end_members(u, err);
         u->left = 0;
         u->position = 0;
         if (result < ARCHIVE_WARN)
             return take_rest(u, err);
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
+        if (archive_entry_is_encrypted(entry)) {
+            leave_out(u, entry);
+            continue;
+        }
         enum tv_status status = take_member(u, entry, err);
         if (status != TV_OK || u->given || u->cut_off)
             return status;

@@ -3,7 +3,7 @@
 
 import type { ErrorKind } from '../../model/opening';
 
-const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted', string> = {
+const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', string> = {
   unsupported:
     'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
     'systrace pages, CPU profiles of hprof and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
@@ -14,6 +14,7 @@ const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted', string> = {
   packed:
     'In a terminal, traceview and the name of the file reads most of these; or unpack it first.',
   encrypted: 'Unpack it first, with its password, and open what is in it.',
+  window: 'In a terminal, the command that is named there unpacks it; open what comes of it.',
   many: 'Open fewer at a time.',
   syntax:
     'The file is damaged there, or was cut off while it was written or copied. Compare its size with the ' +
@@ -33,6 +34,8 @@ const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted', string> = {
 
 export function remedyFor(kind: ErrorKind | undefined, message: string): string {
   if (message.includes('TMPDIR')) return REMEDIES.room;
+  if (message.includes('zstd -d')) return REMEDIES.window;
+  if (message.includes('an encrypted zip')) return REMEDIES.encrypted;
   if (message.includes('not unpacked in a page'))
     return REMEDIES[message.includes('encrypt') ? 'encrypted' : 'packed'];
   return REMEDIES[message.includes('found an empty file') ? 'empty' : (kind ?? 'other')];
