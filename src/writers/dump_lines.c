@@ -28,6 +28,20 @@ static void write_number(struct tv_dump_records *dump, size_t width, int64_t num
         tv_out_char(dump->out, ' ');
 }
 
+/* One that touches the time is known by its place alone, and may be any byte: '?' for what would
+ * end the column or the line. */
+static void write_flags(struct tv_dump_records *dump, struct tv_bytes flags)
+{
+    uint8_t shown[FLAGS_WIDTH * 2];
+    size_t length = flags.length < sizeof shown ? flags.length : sizeof shown;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = flags.data[i] <= ' ' || flags.data[i] == 0x7f ? '?' : flags.data[i];
+    if (length == 0)
+        tv_dump_column(dump, FLAGS_WIDTH, TV_BYTES("-"));
+    else
+        tv_dump_column(dump, FLAGS_WIDTH, (struct tv_bytes){shown, length});
+}
+
 /* "[003]" */
 static void write_cpu(struct tv_dump_records *dump, uint32_t cpu)
 {
@@ -88,7 +102,7 @@ static void write_event(struct tv_dump_records *dump, const struct tv_ft_line *e
     write_number(dump, ID_WIDTH, event->tid);
     write_number(dump, ID_WIDTH, event->tgid);
     write_cpu(dump, event->cpu);
-    tv_dump_column(dump, FLAGS_WIDTH, event->flags.length > 0 ? event->flags : TV_BYTES("-"));
+    write_flags(dump, event->flags);
     write_time(dump, event);
     write_line(dump->out, event->event.length > 0 ? event->event : TV_BYTES("function"), false);
     write_texts(dump, event->buffer, event->task, event->details);
@@ -125,7 +139,7 @@ static void write_call(struct tv_dump_records *dump, const struct tv_ft_graph_li
         write_cpu(dump, call->cpu);
     else
         tv_dump_column(dump, CPU_WIDTH, TV_BYTES("-"));
-    tv_dump_column(dump, FLAGS_WIDTH, call->flags.length > 0 ? call->flags : TV_BYTES("-"));
+    write_flags(dump, call->flags);
     if (call->has_time)
         write_seconds(dump, call->time);
     else
