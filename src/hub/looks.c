@@ -137,6 +137,12 @@ static void add_report_name(struct tv_answer *answer, const char *name)
     tv_out_release(&file);
 }
 
+static bool hides_names(const struct tv_query *query)
+{
+    const struct tv_bytes *hashed = tv_query_find(query, "hash_names");
+    return hashed != NULL && tv_bytes_equal(*hashed, TV_BYTES("yes"));
+}
+
 void tv_hub_report(struct tv_asked *asked, struct tv_answer *answer)
 {
     const struct tv_view_parameter as = {TV_BYTES("as"), TV_BYTES("html")};
@@ -157,5 +163,6 @@ void tv_hub_report(struct tv_asked *asked, struct tv_answer *answer)
     if (answer->status != TV_HTTP_OK)
         return;
     answer->type = "text/html; charset=utf-8";
-    add_report_name(answer, name);
+    /* Where names are hashed the file's is none to tell. */
+    add_report_name(answer, hides_names(&query) ? "report" : name);
 }
