@@ -68,6 +68,12 @@ static bool parse_loss(struct event *event, struct tv_bytes text)
     return true;
 }
 
+static bool parse_any(struct event *event, struct tv_bytes text)
+{
+    return tv_ft_line_parse(text, &event->line) || parse_call(event, text) ||
+           parse_loss(event, text);
+}
+
 static enum tv_status read_line(struct event *event, struct tv_text_lines *lines, uint64_t offset,
                                 struct tv_error *err)
 {
@@ -78,8 +84,7 @@ static enum tv_status read_line(struct event *event, struct tv_text_lines *lines
     if (!line.none)
         tv_out_bytes(&event->text, tv_text_line_bare(line.text));
     struct tv_bytes all = {event->text.buffer, event->text.length};
-    if (line.none || (!tv_ft_line_parse(all, &event->line) && !parse_call(event, all) &&
-                      !parse_loss(event, all)))
+    if (line.none || !parse_any(event, all))
         return tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
     return TV_OK;
 }
@@ -89,6 +94,7 @@ static enum tv_status read_more(struct event *event, struct tv_text_lines *lines
                                 struct tv_error *err)
 {
     size_t details = (size_t)(event->line.details.data - event->text.buffer);
+    size_t first = event->text.length;
     for (unsigned i = 0; i < MOST_LINES; i++) {
         struct tv_text_line line;
         struct tv_ft_line parsed;
@@ -102,10 +108,9 @@ static enum tv_status read_more(struct event *event, struct tv_text_lines *lines
         tv_out_char(&event->text, '\n');
         tv_out_bytes(&event->text, bare);
     }
-    /* The text may have moved. */
+    /* The text may have moved: its first line says what it said before. */
     size_t length = event->text.length;
-    struct tv_bytes head = {event->text.buffer, length};
-    tv_ft_line_parse(head, &event->line);
+    parse_any(event, (struct tv_bytes){event->text.buffer, first});
     event->line.details = (struct tv_bytes){event->text.buffer + details, length - details};
     return TV_OK;
 }
