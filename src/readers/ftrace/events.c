@@ -68,14 +68,14 @@ static const struct tv_ft_known *know_event(struct tv_ft_part *part, struct tv_b
     return &part->known[number];
 }
 
-static uint32_t task_of(struct tv_ft_part *part, const struct tv_ft_line *line)
+static uint32_t task_of(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset)
 {
     uint32_t number = tv_ft_task(part, line->tid);
     struct tv_ft_task *task = &part->tasks.rows[number];
     if (line->tgid > 0)
         task->tgid = line->tgid;
-    if (task->seen_name == TV_EMPTY_STRING && line->tid != 0 && tv_ft_is_name(line->task))
-        task->seen_name = tv_ft_text(part, line->task);
+    if (TV_UNLIKELY(task->seen_name == TV_EMPTY_STRING))
+        tv_ft_see_task(part, number, line->task, offset);
     return number;
 }
 
@@ -121,7 +121,7 @@ static void take_event(struct tv_ft_part *part, const struct tv_ft_line *line,
 
 void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset)
 {
-    struct tv_ft_at at = {line->time, offset, line->cpu, task_of(part, line)};
+    struct tv_ft_at at = {line->time, offset, line->cpu, task_of(part, line, offset)};
     size_t marks = part->marks.count;
     part->last_task = at.task;
     part->events++;

@@ -275,15 +275,14 @@ static uint32_t frame_of(struct tv_ft_part *part, const struct tv_ft_graph_line 
     return tv_ft_frame(part, name, "ftrace");
 }
 
-static uint32_t know_task(struct tv_ft_part *part, struct tv_bytes name, int64_t tid)
+static uint32_t know_task(struct tv_ft_part *part, struct tv_bytes name, int64_t tid,
+                          uint64_t offset)
 {
     if (tid == TV_FT_NO_ID)
         return TV_NONE;
     uint32_t task = tv_ft_task(part, tid);
-    struct tv_ft_task *known = &part->tasks.rows[task];
-    known->used = true;
-    if (tid != 0 && known->seen_name == TV_EMPTY_STRING && tv_ft_is_name(name))
-        known->seen_name = tv_ft_text(part, name);
+    part->tasks.rows[task].used = true;
+    tv_ft_see_task(part, task, name, offset);
     return task;
 }
 
@@ -291,8 +290,8 @@ void tv_ft_graph_take(struct tv_ft_part *part, const struct tv_ft_graph_line *li
 {
     if (line->kind == TV_FT_GRAPH_EVENT && take_event(part, line, offset))
         return;
-    uint32_t task = know_task(part, line->task, line->tid);
-    uint32_t next = know_task(part, line->next, line->next_tid);
+    uint32_t task = know_task(part, line->task, line->tid, offset);
+    uint32_t next = know_task(part, line->next, line->next_tid, offset);
     *tv_table_add(&part->graph) = (struct tv_ft_graph){
         .time = line->has_time ? line->time : TV_NO_TIME,
         .duration = line->has_duration ? line->duration : TV_NO_TIME,

@@ -52,9 +52,23 @@ static uint64_t key_of(const struct tv_ft_task *task, const uint32_t *texts)
     return task->tid == TV_FT_NO_ID ? UINT64_C(1) << 62 | texts[task->name] : (uint64_t)task->tid;
 }
 
-static void know_task(struct tasks *tasks, const struct tv_ft_task *task, const uint32_t *texts,
-                      uint32_t *number)
+/* The name that its own lines say first. */
+static void see_task(struct tasks *tasks, struct known_task *known, const struct tv_ft_task *task,
+                     const struct tv_ft_part *part)
 {
+    if (known->seen_name != TV_EMPTY_STRING || task->seen_name == TV_EMPTY_STRING)
+        return;
+    known->seen_name = tv_head_string(tasks->merge->trace->head,
+                                      tv_interner_get(part->seen_names, task->seen_name));
+    if (task->seen_odd)
+        *tv_table_add(&tasks->merge->odd) = (struct tv_ft_odd){task->seen_at, known->seen_name};
+}
+
+static void know_task(struct tasks *tasks, size_t part, size_t index, uint32_t *number)
+{
+    const struct tv_ft_part *of = &tasks->merge->texts[part].part;
+    const uint32_t *texts = tasks->merge->numbers[part].texts;
+    const struct tv_ft_task *task = &of->tasks.rows[index];
     *number = tv_map_add(&tasks->by_key, key_of(task, texts), (uint32_t)tasks->rows.count);
     if (*number == tasks->rows.count)
         *tv_table_add(&tasks->rows) =
@@ -67,8 +81,7 @@ static void know_task(struct tasks *tasks, const struct tv_ft_task *task, const 
         known->tgid = task->marked_tgid;
     if (task->name != TV_EMPTY_STRING)
         known->name = texts[task->name];
-    if (known->seen_name == TV_EMPTY_STRING)
-        known->seen_name = texts[task->seen_name];
+    see_task(tasks, known, task, of);
 }
 
 /* A task that is named as the process of others is its main thread. */
@@ -144,7 +157,7 @@ static void number_tasks(struct tv_ft_merge *merge)
         const struct tv_ft_part *part = &merge->texts[i].part;
         tasks.numbers[i] = tv_alloc(part->tasks.count, sizeof **tasks.numbers);
         for (size_t k = 0; k < part->tasks.count; k++)
-            know_task(&tasks, &part->tasks.rows[k], merge->numbers[i].texts, &tasks.numbers[i][k]);
+            know_task(&tasks, i, k, &tasks.numbers[i][k]);
     }
     find_main_threads(&tasks);
     for (size_t i = 0; i < tasks.rows.count; i++)
@@ -412,30 +425,42 @@ DEFINE_SORT(asyncs, tv_ft_async)
 
 /* ---- All ---- */
 
-/* Each once, where the first part that has it met it first. */
+static int compare_odd(const void *left, const void *right)
+{
+    const struct tv_ft_odd *a = left, *b = right;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Each once, where it stands first. */
 static void count_odd_texts(struct tv_ft_merge *merge)
 {
     struct tv_map seen;
     tv_map_init(&seen);
     for (size_t i = 0; i < merge->text_count; i++) {
         const struct tv_ft_part *part = &merge->texts[i].part;
-        for (size_t k = 0; k < part->odd.count; k++) {
-            uint32_t count = (uint32_t)seen.count;
-            uint32_t text = merge->numbers[i].texts[part->odd.rows[k].text];
-            if (tv_map_add(&seen, text, count) == count)
-                tv_diagnostics_add(&merge->trace->head->diagnostics, TV_DIAGNOSTIC_NOT_UTF8,
-                                   part->odd.rows[k].offset);
-        }
+        for (size_t k = 0; k < part->odd.count; k++)
+            *tv_table_add(&merge->odd) = (struct tv_ft_odd){
+                part->odd.rows[k].offset, merge->numbers[i].texts[part->odd.rows[k].text]};
+    }
+    if (merge->odd.count > 0)
+        qsort(merge->odd.rows, merge->odd.count, sizeof *merge->odd.rows, compare_odd);
+    for (size_t i = 0; i < merge->odd.count; i++) {
+        uint32_t count = (uint32_t)seen.count;
+        if (tv_map_add(&seen, merge->odd.rows[i].text, count) == count)
+            tv_diagnostics_add(&merge->trace->head->diagnostics, TV_DIAGNOSTIC_NOT_UTF8,
+                               merge->odd.rows[i].offset);
     }
     tv_map_release(&seen);
+    tv_free(merge->odd.rows);
+    merge->odd.rows = NULL;
 }
 
 static void number_parts(struct tv_ft_merge *merge)
 {
     for (size_t i = 0; i < merge->text_count; i++)
         number_texts(merge, i);
-    count_odd_texts(merge);
     number_tasks(merge);
+    count_odd_texts(merge);
     for (size_t i = 0; i < merge->text_count; i++)
         number_frames(merge, i);
 }

@@ -43,9 +43,10 @@ struct tv_ft_merge {
     size_t text_count;
     struct tv_ft_numbers *numbers; /* of each part */
     struct tv_map processes;       /* tgid -> process */
-    uint32_t kernel;     /* process of the kernel's own lines; TV_NONE: there are none yet */
-    bool shifted;        /* a mark has told the clock of a parent trace */
-    int64_t first, last; /* times; first > last: there are no events */
+    uint32_t kernel;         /* process of the kernel's own lines; TV_NONE: there are none yet */
+    TV_TABLE(tv_ft_odd) odd; /* texts of the head; until they are counted */
+    bool shifted;            /* a mark has told the clock of a parent trace */
+    int64_t first, last;     /* times; first > last: there are no events */
     /* Sorted by time; tasks are threads of the head, idle ones TV_NONE, frames and texts those of
      * the head. */
     TV_TABLE(tv_ft_switch) switches;

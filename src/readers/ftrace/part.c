@@ -17,6 +17,7 @@ void tv_ft_part_init(struct tv_ft_part *part)
     part->texts = tv_interner_new();
     part->counter_keys = tv_interner_new();
     part->key_index = tv_interner_new();
+    part->seen_names = tv_interner_new();
     part->event_names = tv_interner_new();
     part->first = INT64_MAX;
     part->last = INT64_MIN;
@@ -49,6 +50,7 @@ void tv_ft_part_release(struct tv_ft_part *part)
     tv_interner_free(part->texts);
     tv_interner_free(part->counter_keys);
     tv_interner_free(part->key_index);
+    tv_interner_free(part->seen_names);
     tv_interner_free(part->event_names);
     tv_map_release(&part->frame_index);
     tv_map_release(&part->task_index);
@@ -82,7 +84,8 @@ static uint32_t find_task(struct tv_ft_part *part, uint64_t key, const struct tv
 
 uint32_t tv_ft_task(struct tv_ft_part *part, int64_t tid)
 {
-    struct tv_ft_task task = {tid, TV_FT_NO_ID, TV_FT_NO_ID, 0, 0, false, TV_NONE};
+    struct tv_ft_task task = {
+        .tid = tid, .tgid = TV_FT_NO_ID, .marked_tgid = TV_FT_NO_ID, .frame = TV_NONE};
     return find_task(part, (uint64_t)tid, &task);
 }
 
@@ -108,9 +111,23 @@ uint32_t tv_ft_kernel_line(struct tv_ft_part *part, struct tv_bytes name, uint32
     length = cpu == TV_NONE
                  ? snprintf(text, sizeof text, "%.*s", length, (const char *)name.data)
                  : snprintf(text, sizeof text, "%.*s cpu %u", length, (const char *)name.data, cpu);
-    struct tv_ft_task task = {TV_FT_NO_ID, TV_FT_NO_ID, TV_FT_NO_ID, 0, 0, true, TV_NONE};
+    struct tv_ft_task task = {.tid = TV_FT_NO_ID,
+                              .tgid = TV_FT_NO_ID,
+                              .marked_tgid = TV_FT_NO_ID,
+                              .used = true,
+                              .frame = TV_NONE};
     task.name = tv_ft_text(part, (struct tv_bytes){(uint8_t *)text, (size_t)length});
     return find_task(part, KERNEL_LINE_KEY | task.name, &task);
+}
+
+void tv_ft_see_task(struct tv_ft_part *part, uint32_t task, struct tv_bytes name, uint64_t offset)
+{
+    struct tv_ft_task *known = &part->tasks.rows[task];
+    if (known->seen_name != TV_EMPTY_STRING || known->tid == 0 || !tv_ft_is_name(name))
+        return;
+    known->seen_name = tv_interner_add(part->seen_names, name);
+    known->seen_at = offset;
+    known->seen_odd = !is_utf8(name);
 }
 
 void tv_ft_name_task(struct tv_ft_part *part, uint32_t task, struct tv_bytes name)

@@ -22,7 +22,9 @@ struct tv_ft_task {
     int64_t tgid;        /* as lines say it, the last one; TV_FT_NO_ID: none does */
     int64_t marked_tgid; /* as marks say it, the first one */
     uint32_t name;       /* text: as switches and wake-ups say it, the last one; empty: none does */
-    uint32_t seen_name;  /* text: as its own lines say it, the first one */
+    uint32_t seen_name;  /* in seen_names: as its own lines say it, the first one */
+    uint64_t seen_at;    /* the offset of that line */
+    bool seen_odd;       /* that name is no UTF-8 */
     bool used;           /* something but switches and wake-ups stands on it */
     uint32_t frame;      /* of its slices on processors; TV_NONE: none yet */
 };
@@ -189,6 +191,8 @@ struct tv_ft_part {
     struct tv_gather *gather; /* its threads are tasks */
     struct tv_interner *texts;
     uint32_t checked; /* so many of the texts were looked at */
+    /* Apart from the texts: those of a later part may not count, for an earlier one has another. */
+    struct tv_interner *seen_names;
     TV_TABLE(tv_ft_odd) odd;
     TV_TABLE(tv_ft_frame) frames;
     struct tv_map frame_index;
@@ -259,6 +263,9 @@ size_t tv_ft_title(char *to, size_t size, const char *title, struct tv_bytes tex
 
 /* The kernel's own line of this name; with " cpu N" behind it unless `cpu` is TV_NONE. */
 uint32_t tv_ft_kernel_line(struct tv_ft_part *part, struct tv_bytes name, uint32_t cpu);
+
+/* What a line of the task's own, at `offset`, says of its name; the first one counts. */
+void tv_ft_see_task(struct tv_ft_part *part, uint32_t task, struct tv_bytes name, uint64_t offset);
 
 /* What a switch or a wake-up says of a task's name; quick when it says the same as before. */
 void tv_ft_name_task(struct tv_ft_part *part, uint32_t task, struct tv_bytes name);
