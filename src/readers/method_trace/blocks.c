@@ -213,6 +213,15 @@ static bool tells_all(const struct tv_mt_file *file)
            (dual || file->facts.clocks == TV_CLOCK_WALL);
 }
 
+/* What they continue from is of the clock that was supposed. */
+static void turn_carries(struct tv_mt_file *file)
+{
+    for (size_t i = 0; i < file->carry_count; i++) {
+        file->carries[i].cpu = file->carries[i].wall;
+        file->carries[i].wall = 0;
+    }
+}
+
 enum tv_status tv_mt_blocks_settle(struct tv_mt_file *file, uint64_t start, uint64_t start_ticks,
                                    struct tv_error *err)
 {
@@ -238,6 +247,8 @@ enum tv_status tv_mt_blocks_settle(struct tv_mt_file *file, uint64_t start, uint
     }
     set_start(file, start);
     tv_mt_header_settle(file, inferred);
+    if (file->clocks == TV_CLOCK_CPU)
+        turn_carries(file);
     return TV_OK;
 }
 
