@@ -7,6 +7,7 @@
 #include "readers/method_trace/header.h"
 #include "readers/method_trace/records.h"
 #include "readers/method_trace/survey.h"
+#include "readers/method_trace/tail.h"
 
 /* ---- Which variant ---- */
 
@@ -60,6 +61,10 @@ static enum tv_status choose_layout(struct tv_mt_file *file, struct tv_error *er
 
 /* ---- What blocks continue from, and what times look like ---- */
 
+/* A clock read in nanoseconds never shows two records of a thread closer than this; one read in
+ * microseconds does. */
+#define CLOSEST_NS 20
+
 struct block_thread {
     struct tv_mt_carry last;
     int64_t wall; /* of its last record */
@@ -72,8 +77,9 @@ struct block_survey {
     struct block_thread *states;
     size_t thread_count, thread_capacity;
     bool seen;
-    int64_t least;      /* wall time of any record */
-    int64_t least_step; /* between two of a thread; INT64_MAX: none */
+    int64_t least;         /* wall time of any record */
+    int64_t least_step;    /* between two of a thread; INT64_MAX: none */
+    uint64_t steps, close; /* those that are not 0, and of these the ones below CLOSEST_NS */
 };
 
 /* Does the block make sense from where it is set to start? Reads its first records.  Methods that
@@ -136,6 +142,8 @@ static void look_at_times(struct block_survey *survey, struct block_thread *stat
         int64_t wall = records->records[i].wall, step = wall - state->wall;
         if (!first && step > 0 && step < survey->least_step)
             survey->least_step = step;
+        survey->steps += !first && step > 0;
+        survey->close += !first && step > 0 && step < CLOSEST_NS;
         if (!survey->seen || wall < survey->least)
             survey->least = wall;
         survey->seen = true;
@@ -181,10 +189,6 @@ static enum tv_status survey_blocks(struct block_survey *survey, struct tv_mt_fi
 
 /* ---- */
 
-/* A clock read in nanoseconds never shows two records of a thread closer than this; one read in
- * microseconds does. */
-#define CLOSEST_NS 20
-
 /* Variant B counts nanoseconds since March 2025, microseconds before; the elapsed time's key tells.
  */
 static bool counts_microseconds(const struct tv_mt_file *file, const struct block_survey *survey)
@@ -222,14 +226,20 @@ static void turn_carries(struct tv_mt_file *file)
     }
 }
 
-enum tv_status tv_mt_blocks_settle(struct tv_mt_file *file, uint64_t start, uint64_t start_ticks,
+/* Entries with one time are decoded in the same way whatever clock it is of. */
+static void suppose_clocks(struct tv_mt_file *file)
+{
+    bool single = file->version == TV_MT_PACKETS_1;
+    file->clocks = single ? TV_CLOCK_WALL : TV_CLOCK_WALL | TV_CLOCK_CPU;
+}
+
+enum tv_status tv_mt_blocks_settle(struct tv_mt_file *file, const struct tv_mt_start *start,
                                    struct tv_error *err)
 {
     struct block_survey survey = {0};
     bool single = file->version == TV_MT_PACKETS_1;
     unsigned inferred = 0;
-    /* Entries with one time are decoded in the same way whatever clock it is of. */
-    file->clocks = single ? TV_CLOCK_WALL : TV_CLOCK_WALL | TV_CLOCK_CPU;
+    suppose_clocks(file);
     enum tv_status status = choose_layout(file, err);
     file->starts_unknown = status == TV_OK && tells_all(file);
     if (status == TV_OK && !file->starts_unknown)
@@ -241,14 +251,60 @@ enum tv_status tv_mt_blocks_settle(struct tv_mt_file *file, uint64_t start, uint
     tv_mt_input(file)->tick_ns = counts_microseconds(file, &survey) ? 1000 : 1;
     /* Whether variant C's counter starts with the trace is not known: it does when times are below
      * its start. */
-    if (file->layout == TV_MT_DELTA_C && survey.seen && start_ticks > 0) {
-        int64_t origin = tv_mt_records_scale(file, start_ticks);
+    if (file->layout == TV_MT_DELTA_C && survey.seen && start->ticks > 0) {
+        int64_t origin = tv_mt_records_scale(file, start->ticks);
         file->origin = survey.least >= origin ? origin : 0;
     }
-    set_start(file, start);
+    set_start(file, start->time);
     tv_mt_header_settle(file, inferred);
     if (file->clocks == TV_CLOCK_CPU)
         turn_carries(file);
+    return TV_OK;
+}
+
+/* ---- Before the end was seen ---- */
+
+/* So many of the steps that are not 0 must be close, of which nanoseconds have none. */
+#define CLOSE_SHARE 8
+
+/* Without the summary only microseconds can be told.  What blocks continue from is left open. */
+static enum tv_status look_at_steps(struct tv_mt_file *file, struct tv_mt_told *told,
+                                    struct tv_error *err)
+{
+    struct block_survey survey;
+    enum tv_status status = survey_blocks(&survey, file, err);
+    for (size_t unit = 0; unit < file->unit_count; unit++)
+        file->units[unit].carry = TV_NONE;
+    file->carry_count = 0;
+    if (survey.close > 0 && survey.close >= survey.steps / CLOSE_SHARE)
+        told->tick_ns = 1000;
+    return status;
+}
+
+enum tv_status tv_mt_blocks_settle_early(struct tv_mt_file *file, const struct tv_mt_start *start,
+                                         struct tv_mt_told *told, bool *certain,
+                                         struct tv_error *err)
+{
+    struct tv_mt_records *records = tv_alloc(1, sizeof *records);
+    uint64_t faults = 1;
+    enum tv_status status = TV_OK;
+    suppose_clocks(file);
+    /* Methods that are listed later, and blocks that follow, only speak for this layout. */
+    if (file->frequency == 0)
+        status = test_layout(file, records, TV_MT_DELTA_B, &faults, err);
+    tv_free(records);
+    if (status == TV_OK && faults == 0)
+        status = tv_mt_tail_look(file, told, err);
+    if (status == TV_OK && faults == 0 && told->tick_ns == 0)
+        status = look_at_steps(file, told, err);
+    bool clock = file->version == TV_MT_PACKETS_2 || told->clocks != 0 || file->early_clock;
+    *certain = status == TV_OK && faults == 0 && told->tick_ns != 0 && clock;
+    if (!*certain)
+        return status;
+    file->starts_unknown = true;
+    tv_mt_input(file)->tick_ns = told->tick_ns;
+    set_start(file, start->time);
+    tv_mt_header_settle(file, told->clocks ? told->clocks : TV_CLOCK_WALL);
     return TV_OK;
 }
 

@@ -36,16 +36,15 @@ static bool reads_fast(const struct tv_mt_file *file)
            file->other_thread == TV_NONE;
 }
 
-/* Its blocks are read as if they were in order, by a sink that can begin again when they are not.
- */
-static bool reads_deltas(const struct tv_mt_file *file, bool writes)
+/* Its blocks are read as if they were in order, until one is not. */
+static bool reads_deltas(const struct tv_mt_file *file)
 {
-    return file->layout == TV_MT_DELTA_B && !file->odd && !writes && reads_fast(file);
+    return file->layout == TV_MT_DELTA_B && !file->odd && reads_fast(file);
 }
 
-static bool reads_quickly(const struct tv_mt_file *file, bool writes)
+static bool reads_quickly(const struct tv_mt_file *file)
 {
-    return file->layout == TV_MT_FIXED ? reads_fast(file) : reads_deltas(file, writes);
+    return file->layout == TV_MT_FIXED ? reads_fast(file) : reads_deltas(file);
 }
 
 /* ---- Parts ---- */
@@ -108,7 +107,7 @@ static void begin_attempt(struct attempt *attempt, struct tv_mt_file *file, stru
         .thread_count = file->head->thread_count - file->first_thread,
     };
     attempt->delivery.fast = file->layout == TV_MT_FIXED && reads_fast(file);
-    attempt->delivery.deltas = reads_deltas(file, sink->ops->writes);
+    attempt->delivery.deltas = reads_deltas(file);
     if (file->progress->sketch)
         attempt->delivery.sketched =
             tv_alloc(attempt->thread_count, sizeof *attempt->delivery.sketched);
@@ -334,9 +333,9 @@ static enum tv_status find_ids(struct tv_mt_file *file, struct tv_error *err)
 }
 
 /* Of blocks that are read plainly. */
-static enum tv_status find_starts(struct tv_mt_file *file, bool writes, struct tv_error *err)
+static enum tv_status find_starts(struct tv_mt_file *file, struct tv_error *err)
 {
-    return reads_quickly(file, writes) ? TV_OK : tv_mt_blocks_find_starts(file, err);
+    return reads_quickly(file) ? TV_OK : tv_mt_blocks_find_starts(file, err);
 }
 
 /* What must be known before the first attempt. */
@@ -346,15 +345,15 @@ static enum tv_status look_ahead(struct tv_mt_file *file, bool writes, bool at_o
     bool fixed = file->layout == TV_MT_FIXED;
     bool long_enough = !at_once && tv_mt_input(file)->elapsed_ns / 1000 >= TV_MT_WRAP;
     bool plain = (writes && !at_once) || !reads_fast(file);
-    enum tv_status status = find_starts(file, writes, err);
+    enum tv_status status = plain ? walk_rest(file, err) : TV_OK;
+    if (status == TV_OK)
+        status = find_starts(file, err);
     /* No sink that writes asks for it. */
     if (status == TV_OK && !at_once)
         status = tv_mt_survey_sampling(file, err);
-    if (status == TV_OK && plain)
-        status = walk_rest(file, err);
     if (status == TV_OK && fixed && (plain || long_enough))
         status = tv_mt_survey_wraps(file, err);
-    if (status == TV_OK && (plain || !reads_quickly(file, writes)))
+    if (status == TV_OK && (plain || !reads_quickly(file)))
         status = find_ids(file, err);
     return status;
 }
@@ -372,25 +371,37 @@ static void note_odd(struct tv_mt_file *file, enum outcome outcome)
     file->odd |= outcome == OUTCOME_ODD || (outcome == OUTCOME_UNLISTED && file->scanned);
 }
 
+/* What the records themselves tell, of a file that was walked to its end. */
+static enum tv_status look_over(struct tv_mt_file *file, enum outcome outcome, struct tv_error *err)
+{
+    bool stopped = outcome == OUTCOME_UNLISTED || outcome == OUTCOME_ODD;
+    bool may_wrap =
+        file->layout == TV_MT_FIXED && file->switch_count > 0 && file->wraps == TV_MT_WRAPS_UNKNOWN;
+    enum tv_status status = TV_OK;
+    if (outcome == OUTCOME_WRAPS || may_wrap)
+        status = tv_mt_survey_wraps(file, err);
+    if (status == TV_OK)
+        status = find_starts(file, err);
+    if (status == TV_OK && (stopped || !reads_fast(file)))
+        status = find_ids(file, err);
+    return status;
+}
+
 /* Finds out what the attempt lacked. */
 static enum tv_status learn(struct tv_mt_file *file, enum outcome outcome, unsigned *parts,
                             struct tv_error *err)
 {
     bool stopped = outcome == OUTCOME_UNLISTED || outcome == OUTCOME_ODD;
-    if (file->starts_unknown && stopped)
-        return learn_starts(file, err);
-    note_odd(file, outcome);
+    bool from_zeros = file->starts_unknown;
     tv_mt_end_open(file);
     enum tv_status status = walk_rest(file, err);
-    if (outcome == OUTCOME_SERIAL)
+    if (status == TV_OK && from_zeros && stopped)
+        return learn_starts(file, err);
+    note_odd(file, outcome);
+    if (status == TV_OK)
+        status = look_over(file, outcome, err);
+    if (outcome == OUTCOME_SERIAL || !reads_fast(file))
         *parts = 1;
-    bool may_wrap = file->switch_count > 0 && file->wraps == TV_MT_WRAPS_UNKNOWN;
-    if (status == TV_OK && (outcome == OUTCOME_WRAPS || may_wrap))
-        status = tv_mt_survey_wraps(file, err);
-    if (!reads_fast(file))
-        *parts = 1;
-    if (status == TV_OK && (stopped || !reads_fast(file)))
-        status = find_ids(file, err);
     return status;
 }
 
@@ -412,6 +423,7 @@ enum tv_status tv_mt_deliver(struct tv_mt_file *file, struct tv_sink *sink,
 {
     enum outcome outcome = OUTCOME_DONE;
     bool at_once = writes_at_once(file, sink, options), again = true;
+    file->odd |= sink->ops->writes && !at_once; /* nothing may be found out on the way */
     enum tv_status status = look_ahead(file, sink->ops->writes, at_once, err);
     uint64_t had = 0; /* events of earlier attempts, for a sink that writes */
     unsigned parts = choose_parts(file, sink, options);

@@ -99,7 +99,7 @@ struct tv_mt_file {
     /* Delta: what blocks continue from was not looked for.  Each begins from zeros, and one that
      * is not in order then (deltas.h) says that it must be. */
     bool starts_unknown;
-    bool odd; /* delta: and some are not in order wherever they begin */
+    bool odd; /* delta: and some are not in order wherever they begin, or may not be */
     enum tv_mt_wraps wraps;
     int64_t *latest_start; /* by thread - first_thread: no first record lies after it; or NULL */
     struct tv_mt_facts facts;

@@ -4,16 +4,21 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "readers/method_trace/blocks.h"
 #include "readers/method_trace/header.h"
 #include "readers/method_trace/odd_packets.h"
+#include "readers/method_trace/tail.h"
 #include "readers/method_trace/text.h"
 
 struct packets {
+    struct tv_mt_walk walk; /* the first, when the file keeps it */
     struct tv_mt_file *file;
     struct tv_window window;
     uint64_t offset;
-    uint64_t end;
+    uint64_t stop; /* what begins here or behind it is left for later */
+    struct tv_mt_start start;
+    struct tv_mt_told told; /* what was taken for certain before the summary was read */
     bool summary;
     bool derailed; /* a packet of no known type, or one that reaches behind the end */
     bool done;
@@ -89,12 +94,11 @@ static void take_method(struct packets *packets, const struct packet *packet, st
         warn(packets, TV_DIAGNOSTIC_BAD_LINE);
 }
 
-static void take_entries(struct packets *packets, const struct packet *packet)
+static void take_entries(struct packets *packets, const struct packet *packet, bool cut)
 {
     struct tv_mt_file *file = packets->file;
-    uint64_t left = packets->end - packet->body;
-    uint64_t length = packet->length < left ? packet->length : left;
-    file->cut = packet->length > left;
+    uint64_t length = cut ? tv_source_size(file->source) - packet->body : packet->length;
+    file->cut = cut;
     if (length > 0)
         tv_mt_add_unit(file, packet->body, length)->tid = (uint32_t)packet->id;
 }
@@ -103,16 +107,16 @@ static void take_entries(struct packets *packets, const struct packet *packet)
 static enum tv_status take_summary(struct packets *packets, const struct packet *packet,
                                    struct tv_error *err)
 {
-    uint64_t after;
+    uint64_t after, end = tv_source_size(packets->file->source);
     packets->summary = true;
     packets->done = true;
     enum tv_status status =
-        tv_mt_text_read(packets->file, packet->body, packets->end, TV_MT_FINAL, &after, err);
+        tv_mt_text_read(packets->file, packet->body, end, TV_MT_FINAL, &after, err);
     if (status != TV_OK)
         return status;
     if (after == 0)
-        tv_mt_warn(packets->file, TV_DIAGNOSTIC_TRUNCATED, packets->end);
-    else if (after < packets->end)
+        tv_mt_warn(packets->file, TV_DIAGNOSTIC_TRUNCATED, end);
+    else if (after < end)
         tv_mt_warn(packets->file, TV_DIAGNOSTIC_TRAILING_BYTES, after);
     return TV_OK;
 }
@@ -156,9 +160,9 @@ static enum tv_status take_packet(struct packets *packets, struct tv_error *err)
     struct packet packet = read_head(bytes.data, packets->offset);
     if (packet.type == TV_MT_PACKET_SUMMARY)
         return take_summary(packets, &packet, err);
-    bool cut = packet.length > packets->end - packet.body;
+    bool cut = !tv_source_reaches(packets->file->source, packet.body + packet.length);
     if (packet.type == TV_MT_PACKET_ENTRIES)
-        take_entries(packets, &packet);
+        take_entries(packets, &packet, cut);
     else if (!cut)
         status = take_body(packets, &packet, err);
     if (cut)
@@ -167,17 +171,69 @@ static enum tv_status take_packet(struct packets *packets, struct tv_error *err)
     return status;
 }
 
+/* Up to the stop. */
 static enum tv_status take_packets(struct packets *packets, struct tv_error *err)
 {
     struct tv_mt_file *file = packets->file;
     enum tv_status status = TV_OK;
-    tv_window_init(&packets->window, file->source);
-    while (!packets->done && packets->offset < packets->end && status == TV_OK) {
-        status = take_packet(packets, err);
+    while (!packets->done && packets->offset < packets->stop && status == TV_OK) {
+        packets->done = !tv_source_reaches(file->source, packets->offset + 1);
+        if (!packets->done)
+            status = take_packet(packets, err);
         if (status == TV_OK && atomic_load_explicit(&file->progress->cancel, memory_order_relaxed))
             status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
     }
+    return status;
+}
+
+/* The end was seen. */
+static enum tv_status settle(struct packets *packets, struct tv_error *err)
+{
+    struct tv_mt_file *file = packets->file;
+    tv_mt_input(file)->bytes = tv_source_size(file->source);
+    if (packets->derailed && tv_mt_odd_is_variant_a(file))
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_MT_HEADER_SIZE,
+                       "expected entries of format V2 as released, found those of its development "
+                       "builds of early 2024, which are not read");
+    if (!packets->summary)
+        tv_mt_warn(file, TV_DIAGNOSTIC_NO_SUMMARY, TV_NO_OFFSET);
+    enum tv_status status = tv_mt_blocks_settle(file, &packets->start, err);
+    return status == TV_OK ? tv_mt_tail_check(file, &packets->told, err) : status;
+}
+
+static void free_walk(struct tv_mt_walk *walk)
+{
+    struct packets *packets = (struct packets *)walk;
     tv_window_release(&packets->window);
+    tv_free(packets);
+}
+
+static enum tv_status go_on(struct tv_mt_file *file, uint64_t bytes, struct tv_error *err)
+{
+    struct packets *packets = (struct packets *)file->walk;
+    uint64_t most = UINT64_MAX - packets->offset;
+    packets->stop = packets->offset + (bytes < most ? bytes : most);
+    enum tv_status status = take_packets(packets, err);
+    if (status == TV_OK && packets->done) {
+        file->walk = NULL;
+        status = settle(packets, err);
+        free_walk(&packets->walk);
+    }
+    return status;
+}
+
+/* Methods of all classes stand in front of the first block: records count, not bytes. */
+static enum tv_status walk_to_records(struct packets *packets, struct tv_error *err)
+{
+    struct tv_mt_file *file = packets->file;
+    enum tv_status status = TV_OK;
+    bool certain = false;
+    while (status == TV_OK && file->walk && tv_mt_file_record_bytes(file) < TV_MT_SHORT_BYTES)
+        status = go_on(file, TV_MT_SHORT_BYTES, err);
+    if (status == TV_OK && file->walk)
+        status = tv_mt_blocks_settle_early(file, &packets->start, &packets->told, &certain, err);
+    if (status == TV_OK && file->walk && !certain)
+        status = go_on(file, UINT64_MAX, err);
     return status;
 }
 
@@ -189,34 +245,32 @@ enum tv_status tv_mt_packets_walk(struct tv_mt_file *file, struct tv_error *err)
     if (status != TV_OK)
         return status;
     uint16_t version = tv_le_get_u16(bytes + TV_MT_HEADER_VERSION);
-    struct packets packets = {
+    struct packets *packets = tv_alloc(1, sizeof *packets);
+    *packets = (struct packets){
+        .walk = {go_on, free_walk},
         .file = file,
         .offset = TV_MT_HEADER_SIZE,
-        .end = tv_source_size(file->source),
+        .start = {tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_START),
+                  tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_START_TICKS)},
     };
+    tv_window_init(&packets->window, file->source);
+    file->walk = &packets->walk;
     file->streaming = tv_mt_is_streaming(version);
     file->version = tv_mt_plain_version(version);
+    file->frequency = tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_FREQUENCY);
     if (got < sizeof bytes)
         tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, got);
-    status = take_packets(&packets, err);
-    if (status != TV_OK)
-        return status;
-    if (packets.derailed && tv_mt_odd_is_variant_a(file))
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_MT_HEADER_SIZE,
-                       "expected entries of format V2 as released, found those of its development "
-                       "builds of early 2024, which are not read");
-    if (!packets.summary)
-        tv_mt_warn(file, TV_DIAGNOSTIC_NO_SUMMARY, TV_NO_OFFSET);
-    file->frequency = tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_FREQUENCY);
-    return tv_mt_blocks_settle(file, tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_START),
-                               tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_START_TICKS), err);
+    return file->early_names ? walk_to_records(packets, err) : go_on(file, UINT64_MAX, err);
 }
 
 enum tv_status tv_mt_packets_walk_dump(struct tv_mt_file *file, struct tv_error *err)
 {
-    struct packets packets = {.file = file, .end = tv_source_size(file->source)};
+    struct packets packets = {.file = file, .stop = UINT64_MAX};
     file->layout = TV_MT_LONG_RUNNING;
+    tv_source_size(file->source); /* methods come last */
+    tv_window_init(&packets.window, file->source);
     enum tv_status status = take_packets(&packets, err);
+    tv_window_release(&packets.window);
     if (status != TV_OK)
         return status;
     if (packets.derailed && tv_mt_odd_is_order_dump(file))

@@ -61,14 +61,25 @@ static bool is_key(struct tv_bytes key, const char *name)
     return tv_bytes_equal(key, tv_bytes_of(name));
 }
 
-static void take_elapsed(struct tv_mt_file *file, struct tv_bytes key, struct tv_bytes value)
+/* What says how times are to be taken. */
+static void take_time_key(struct tv_mt_facts *facts, int64_t *elapsed, struct tv_bytes key,
+                          struct tv_bytes value)
 {
-    struct tv_mt_facts *facts = &file->facts;
-    int64_t *elapsed = &tv_mt_input(file)->elapsed_ns;
     if (is_key(key, TV_MT_KEY_ELAPSED_US))
         facts->in_us = parse_count(value, 1000, elapsed);
     else if (is_key(key, TV_MT_KEY_ELAPSED_NS))
         facts->in_ns = parse_count(value, 1, elapsed);
+    else if (is_key(key, TV_MT_KEY_CLOCK))
+        facts->clocks = clocks_of(value);
+}
+
+void tv_mt_text_look(struct tv_bytes text, struct tv_mt_facts *facts)
+{
+    struct tv_bytes line, key;
+    int64_t elapsed;
+    while (tv_bytes_split(&text, '\n', &line))
+        if (tv_bytes_split(&line, '=', &key))
+            take_time_key(facts, &elapsed, key, line);
 }
 
 static void take_key(struct tv_mt_file *file, struct tv_bytes key, struct tv_bytes value)
@@ -76,11 +87,9 @@ static void take_key(struct tv_mt_file *file, struct tv_bytes key, struct tv_byt
     struct tv_mt_facts *facts = &file->facts;
     int64_t number;
     tv_head_add_metadata(file->head, file->input, key, value);
-    take_elapsed(file, key, value);
+    take_time_key(facts, &tv_mt_input(file)->elapsed_ns, key, value);
     if (is_key(key, TV_MT_KEY_OVERFLOW)) {
         facts->overflow = tv_bytes_equal(value, TV_BYTES("true"));
-    } else if (is_key(key, TV_MT_KEY_CLOCK)) {
-        facts->clocks = clocks_of(value);
     } else if (is_key(key, TV_MT_KEY_RECORDS)) {
         if (parse_count(value, 1, &number))
             tv_mt_input(file)->announced = number;

@@ -16,6 +16,9 @@ enum tv_status tv_mt_text_read(struct tv_mt_file *file, uint64_t offset, uint64_
                                enum tv_mt_again again, uint64_t *after,
                                struct tv_error *err) TV_MUST_CHECK;
 
+/* The unit of time and the clock that a summary's text says, without reading it. */
+void tv_mt_text_look(struct tv_bytes text, struct tv_mt_facts *facts);
+
 /* Parses a line of the *methods section; false when it is none. */
 bool tv_mt_text_method(struct tv_mt_file *file, struct tv_bytes line, uint64_t *id,
                        struct tv_frame *frame);
