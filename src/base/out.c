@@ -50,16 +50,17 @@ static void hand_on(struct tv_out *out, struct tv_bytes bytes)
 }
 
 /* After an error the buffer is emptied all the same: what comes is dropped. */
-static void flush(struct tv_out *out)
+void tv_out_flush(struct tv_out *out)
 {
+    if (out->write == NULL)
+        return;
     hand_on(out, (struct tv_bytes){out->buffer, out->length});
     out->length = 0;
 }
 
 enum tv_status tv_out_finish(struct tv_out *out, struct tv_error *err)
 {
-    if (out->write != NULL)
-        flush(out);
+    tv_out_flush(out);
     if (out->error.status != TV_OK && err != NULL)
         *err = out->error;
     return out->error.status;
@@ -78,7 +79,7 @@ void tv_out_make_room(struct tv_out *out, size_t size)
     if (out->write == NULL)
         grow_memory(out, size);
     else
-        flush(out);
+        tv_out_flush(out);
 }
 
 void tv_out_more_bytes(struct tv_out *out, struct tv_bytes bytes)
@@ -86,7 +87,7 @@ void tv_out_more_bytes(struct tv_out *out, struct tv_bytes bytes)
     if (out->write == NULL)
         grow_memory(out, bytes.length);
     else
-        flush(out);
+        tv_out_flush(out);
     if (bytes.length > out->capacity - out->length) {
         hand_on(out, bytes); /* larger than the whole buffer */
         return;

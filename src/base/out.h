@@ -38,6 +38,9 @@ void tv_out_init(struct tv_out *out,
 
 void tv_out_release(struct tv_out *out);
 
+/* Hands on what it holds by now. Of what stays in memory it does nothing. */
+void tv_out_flush(struct tv_out *out);
+
 /* Hands on the rest; the first error that happened, or TV_OK. */
 enum tv_status tv_out_finish(struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 

@@ -2,6 +2,7 @@
 #include "base/pipe.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,6 +63,14 @@ static enum tv_status read_pipe(void *context, uint64_t offset, void *buffer, si
     return tv_spool_read(pipe->spool, offset, buffer, size, err);
 }
 
+/* An end that can be read is there, too. */
+static bool would_wait(void *context)
+{
+    const struct pipe *pipe = context;
+    struct pollfd wanted = {.fd = pipe->fd, .events = POLLIN};
+    return pipe->fd >= 0 && poll(&wanted, 1, 0) == 0;
+}
+
 static void close_pipe(void *context)
 {
     struct pipe *pipe = context;
@@ -75,6 +84,7 @@ struct tv_source *tv_pipe_open(int fd, const char *name)
     static const struct tv_source_growth growth = {
         .reads = {.read = read_pipe, .close = close_pipe},
         .grow = grow,
+        .would_wait = would_wait,
     };
     struct pipe *pipe = tv_alloc(1, sizeof *pipe);
     *pipe = (struct pipe){fd, tv_spool_new(name), tv_alloc(PIPE_CHUNK, 1)};

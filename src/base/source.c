@@ -16,9 +16,12 @@ struct growth {
     struct tv_lock lock; /* of all here, and of the context, until the end */
     enum tv_status (*grow)(void *context, uint64_t wanted, uint64_t *size, bool *ended,
                            struct tv_error *err);
-    bool (*is_cut)(void *context); /* or NULL */
-    uint64_t size;                 /* so far */
-    atomic_bool ended;             /* `size` and `failure` stay as they are */
+    bool (*is_cut)(void *context);         /* or NULL */
+    bool (*would_wait)(void *context);     /* or NULL */
+    void (*before_waiting)(void *context); /* or NULL */
+    void *waiter;                          /* its context */
+    uint64_t size;                         /* so far */
+    atomic_bool ended;                     /* `size` and `failure` stay as they are */
     struct tv_error failure;
 };
 
@@ -82,6 +85,7 @@ struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, v
     source->growth = tv_alloc(1, sizeof *source->growth);
     source->growth->grow = growth->grow;
     source->growth->is_cut = growth->is_cut;
+    source->growth->would_wait = growth->would_wait;
     tv_lock_init(&source->growth->lock);
     atomic_init(&source->growth->ended, false);
     return source;
@@ -96,12 +100,24 @@ static bool has_ended(const struct growth *growth)
 static void grow_to(struct tv_source *source, uint64_t wanted)
 {
     struct growth *growth = source->growth;
-    bool ended = false;
-    if (has_ended(growth) || growth->size >= wanted)
+    bool ended = has_ended(growth);
+    while (!ended && growth->size < wanted) {
+        uint64_t next = growth->before_waiting ? growth->size + 1 : wanted;
+        if (growth->before_waiting && growth->would_wait(source->context))
+            growth->before_waiting(growth->waiter);
+        if (growth->grow(source->context, next, &growth->size, &ended, &growth->failure) != TV_OK)
+            ended = true;
+        atomic_store_explicit(&growth->ended, ended, memory_order_release);
+    }
+}
+
+void tv_source_before_waiting(struct tv_source *source, void (*call)(void *context), void *context)
+{
+    struct growth *growth = source->growth;
+    if (!growth || !growth->would_wait)
         return;
-    if (growth->grow(source->context, wanted, &growth->size, &ended, &growth->failure) != TV_OK)
-        ended = true;
-    atomic_store_explicit(&growth->ended, ended, memory_order_release);
+    growth->before_waiting = call;
+    growth->waiter = context;
 }
 
 /* The bytes that are there when `wanted` of them are, or all. */

@@ -50,6 +50,9 @@ struct tv_source_growth {
                            struct tv_error *err);
     /* Asked when the end was seen: did less come than was to come?  NULL: that cannot be known. */
     bool (*is_cut)(void *context);
+    /* Asked between two calls of `grow`: would one for a byte more wait?  NULL: that cannot be
+     * known. */
+    bool (*would_wait)(void *context);
 };
 struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, void *context,
                                         const char *name);
@@ -74,6 +77,11 @@ bool tv_source_has_size(struct tv_source *source, uint64_t *size);
 /* The error at which a source ended that grew: for those who have read all they need of it and may
  * have taken what came for the whole. */
 enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err) TV_MUST_CHECK;
+
+/* Whoever needs bytes of a source that grows calls this before they are waited for, if the source
+ * knows that they must be; the source is not to be touched within the call.  To be set while one
+ * thread has the source. */
+void tv_source_before_waiting(struct tv_source *source, void (*call)(void *context), void *context);
 
 /* Whether a source ended that grew and was unpacked from what ends early or is damaged: what came
  * before is in it.  False until the end was seen. */

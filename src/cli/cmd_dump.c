@@ -74,6 +74,14 @@ static bool is_wanted(const struct tv_head *head, uint32_t thread, void *context
     return tv_thread_is_wanted(head, thread, &settings);
 }
 
+/* Who watches a pipe that is slow sees at once what came. */
+static void show(void *context)
+{
+    struct dumping *dumping = context;
+    if (dumping->opened)
+        tv_out_flush(&dumping->output.out);
+}
+
 static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *loading,
                                   struct tv_dump *dump, struct tv_error *err)
 {
@@ -84,6 +92,7 @@ static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *lo
     tv_dump_records_init(&records, &dumping->output.out);
     records.start = start;
     records.context = dumping;
+    tv_load_before_waiting(loading, show, dumping);
     enum tv_status status =
         tv_load_tell(loading, head, tv_dump_sink(dump), &records.teller, &unseen, err);
     tv_dump_records_release(&records);

@@ -335,6 +335,12 @@ const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size
     return &loading->inputs.rows[i];
 }
 
+void tv_load_before_waiting(struct tv_loading *loading, void (*call)(void *context), void *context)
+{
+    for (size_t i = 0; i < loading->inputs.count; i++)
+        tv_source_before_waiting(loading->inputs.rows[i].source, call, context);
+}
+
 /* Whether nothing has to be known of all inputs, and each is one that streams, or can be told. */
 static bool are_readable_one_by_one(const struct tv_loading *loading, bool tell)
 {

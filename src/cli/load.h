@@ -54,6 +54,10 @@ size_t tv_load_count(const struct tv_loading *loading);
 /* One of them. */
 const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size_t i);
 
+/* Sources that come through a pipe as they are, not packed, have this called before they are waited
+ * for (base/source.h). */
+void tv_load_before_waiting(struct tv_loading *loading, void (*call)(void *context), void *context);
+
 /* Whether a sink can take all of them, and no filter is asked for; else they must become a trace.
  */
 bool tv_load_streams(const struct tv_loading *loading);

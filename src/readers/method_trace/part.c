@@ -221,6 +221,9 @@ static enum tv_status read_fast_unit(struct tv_mt_part *part, struct tv_mt_fast 
             bytes.length = (size_t)(to - from);
         bytes.length -= bytes.length % file->record_size;
         take_chunk(part, fast, pending, bytes, from);
+        /* What has come by now does not wait for what fills the batch. */
+        if (file->open && part->stop == TV_MT_GO_ON)
+            flush(part, pending);
         from += bytes.length;
         status =
             tv_mt_records_pass(file, bytes.length, bytes.length / file->record_size, &part->error);
