@@ -85,11 +85,9 @@ static enum tv_status write_target(struct converting *c, struct tv_error *err)
     const struct tv_settings *settings = c->settings;
     struct tv_output output;
     struct tv_error late = {0};
-    enum tv_status status = tv_output_check(settings->output, &settings->files, err);
-    if (status == TV_OK)
-        status = c->to == TO_JSON
-                     ? tv_output_open(&output, settings->output, settings->quiet, err)
-                     : tv_output_open_binary(&output, settings->output, settings->quiet, err);
+    enum tv_status status =
+        c->to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
+                         : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     status = c->to == TO_JSON ? write_events(c, &output, err) : write_trace_file(c, &output, err);

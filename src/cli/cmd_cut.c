@@ -54,9 +54,6 @@ static bool is_file(const struct tv_settings *settings, const struct tv_piece *p
 static enum tv_status open_output(const struct tv_settings *settings, bool file,
                                   struct tv_output *output, struct tv_error *err)
 {
-    enum tv_status status = tv_output_check(settings->output, &settings->files, err);
-    if (status != TV_OK)
-        return status;
     return file ? tv_output_open_binary(output, settings->output, settings->quiet, err)
                 : tv_output_open(output, settings->output, settings->quiet, err);
 }

@@ -170,8 +170,6 @@ static enum tv_status write_html(const struct tv_settings *settings, struct tv_e
                        "--max-size: expected a size above 0, such as 5M");
     enum tv_status status = tv_disguise_choose(settings, &part.disguise, &part.disguised, err);
     if (status == TV_OK)
-        status = tv_output_check(settings->output, &settings->files, err);
-    if (status == TV_OK)
         status =
             tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)

@@ -124,6 +124,16 @@ static bool right_number_of_files(const struct tv_command *command, size_t count
     return false;
 }
 
+/* Before anything is opened: a command that reads while it writes would lose its input.  Files of
+ * one thread each have other names (per_thread.h), and a recording's words are a program's. */
+static enum tv_status check_output(const struct tv_command *command,
+                                   const struct tv_settings *settings, struct tv_error *err)
+{
+    if (command == &tv_command_record || settings->split_threads)
+        return TV_OK;
+    return tv_output_check(settings->output, settings, err);
+}
+
 /* Before a command takes memory. */
 static enum tv_status bound_memory(const struct tv_settings *settings, struct tv_error *err)
 {
@@ -142,7 +152,8 @@ static int run_command(const struct tv_command *command, int argc, char **argv)
         code = tv_command_print_help(command);
     else if (!right_number_of_files(command, settings.files.count, &err))
         code = tv_command_usage(command, &err);
-    else if (bound_memory(&settings, &err) != TV_OK)
+    else if (check_output(command, &settings, &err) != TV_OK ||
+             bound_memory(&settings, &err) != TV_OK)
         code = tv_command_failed(command, &err);
     else
         code = command->run(command, &settings);

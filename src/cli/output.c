@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/inputs.h"
+
 static const char *name_of(const struct tv_output *output)
 {
     return output->path ? output->path : "standard output";
@@ -30,27 +32,51 @@ static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_
     return TV_OK;
 }
 
-static bool is_same_file(const struct stat *output, const char *name, const char *ending)
+static bool is_same_file(const struct stat *output, const char *path)
 {
     struct stat input;
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s%s", name, ending);
-    return length > 0 && (size_t)length < sizeof path && stat(path, &input) == 0 &&
-           input.st_dev == output->st_dev && input.st_ino == output->st_ino;
+    return stat(path, &input) == 0 && input.st_dev == output->st_dev &&
+           input.st_ino == output->st_ino;
 }
 
-enum tv_status tv_output_check(const char *path, const struct tv_words *files, struct tv_error *err)
+/* Both files of a split trace, as inputs are named (inputs.h). */
+static bool is_trace(const struct stat *output, const char *name)
 {
-    /* As inputs are named (inputs.h). */
-    static const char *const endings[] = {"", ".trace", ".key", ".data"};
+    struct tv_inputs_files files;
+    return tv_inputs_find_files(name, &files) &&
+           (is_same_file(output, files.first) ||
+            (files.second[0] != '\0' && is_same_file(output, files.second)));
+}
+
+/* Of --symbols: ELF, or ELF@BASE. */
+static bool is_program(const struct stat *output, const char *word)
+{
+    char path[4096];
+    const char *at = strrchr(word, '@');
+    size_t length = at ? (size_t)(at - word) : 0;
+    if (is_same_file(output, word))
+        return true;
+    if (length == 0 || length >= sizeof path)
+        return false;
+    memcpy(path, word, length);
+    path[length] = '\0';
+    return is_same_file(output, path);
+}
+
+enum tv_status tv_output_check(const char *path, const struct tv_settings *settings,
+                               struct tv_error *err)
+{
     struct stat output;
     if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
         return TV_OK;
-    for (size_t i = 0; i < files->count; i++)
-        for (size_t j = 0; j < TV_COUNT(endings); j++)
-            if (is_same_file(&output, files->items[i], endings[j]))
-                return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                               "--output: '%s' is the input: name another file", path);
+    bool input = settings->mapping && is_same_file(&output, settings->mapping);
+    for (size_t i = 0; i < settings->files.count && !input; i++)
+        input = is_trace(&output, settings->files.items[i]);
+    for (size_t i = 0; i < settings->symbols.count && !input; i++)
+        input = is_program(&output, settings->symbols.items[i]);
+    if (input)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--output: '%s' is the input: name another file", path);
     return TV_OK;
 }
 
