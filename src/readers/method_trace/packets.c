@@ -190,14 +190,18 @@ static enum tv_status take_packets(struct packets *packets, struct tv_error *err
 static enum tv_status settle(struct packets *packets, struct tv_error *err)
 {
     struct tv_mt_file *file = packets->file;
+    enum tv_status status = TV_OK;
     tv_mt_input(file)->bytes = tv_source_size(file->source);
     if (packets->derailed && tv_mt_odd_is_variant_a(file))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_MT_HEADER_SIZE,
                        "expected entries of format V2 as released, found those of its development "
                        "builds of early 2024, which are not read");
-    if (!packets->summary)
+    if (!packets->summary) {
         tv_mt_warn(file, TV_DIAGNOSTIC_NO_SUMMARY, TV_NO_OFFSET);
-    enum tv_status status = tv_mt_blocks_settle(file, &packets->start, err);
+        status = tv_mt_tail_take(file, &packets->told, err);
+    }
+    if (status == TV_OK)
+        status = tv_mt_blocks_settle(file, &packets->start, err);
     return status == TV_OK ? tv_mt_tail_check(file, &packets->told, err) : status;
 }
 

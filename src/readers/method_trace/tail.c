@@ -51,6 +51,16 @@ enum tv_status tv_mt_tail_look(struct tv_mt_file *file, struct tv_mt_told *told,
     return status;
 }
 
+enum tv_status tv_mt_tail_take(struct tv_mt_file *file, struct tv_mt_told *told,
+                               struct tv_error *err)
+{
+    enum tv_status status = told->tick_ns == 0 ? tv_mt_tail_look(file, told, err) : TV_OK;
+    file->facts.in_us = told->tick_ns == 1000;
+    file->facts.in_ns = told->tick_ns == 1;
+    file->facts.clocks = told->clocks;
+    return status;
+}
+
 enum tv_status tv_mt_tail_check(struct tv_mt_file *file, const struct tv_mt_told *told,
                                 struct tv_error *err)
 {

@@ -22,6 +22,11 @@ struct tv_mt_told {
 enum tv_status tv_mt_tail_look(struct tv_mt_file *file, struct tv_mt_told *told,
                                struct tv_error *err) TV_MUST_CHECK;
 
+/* Of a file whose walk went astray before its summary: what was told, or else what tv_mt_tail_look
+ * finds, becomes file->facts. */
+enum tv_status tv_mt_tail_take(struct tv_mt_file *file, struct tv_mt_told *told,
+                               struct tv_error *err) TV_MUST_CHECK;
+
 /* TV_ERR_SYNTAX: the file was settled now and says something else than was told. */
 enum tv_status tv_mt_tail_check(struct tv_mt_file *file, const struct tv_mt_told *told,
                                 struct tv_error *err) TV_MUST_CHECK;
