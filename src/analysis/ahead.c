@@ -61,7 +61,7 @@ TV_INLINE size_t hash_stretch(struct tv_ahead *ahead, struct tv_ahead_thread *th
         uint32_t entry = stretch->events[i].action == TV_ENTER;
         if (fold && frame < ahead->fold_count)
             frame = ahead->fold[frame];
-        uint32_t hash = tv_tally_hash(hashes[depth], frame);
+        uint32_t hash = tv_path_hash(hashes[depth], frame);
         hashes[depth + 1] = hash;
         TV_PREFETCH(&tally->places[hash & tally->mask & -(size_t)entry]);
         ahead->nodes[count] = hash;

@@ -113,7 +113,7 @@ TV_INLINE uint32_t find_or_add(struct tv_tally *tally, uint32_t parent, uint32_t
 
 TV_NOINLINE uint32_t tv_tally_child(struct tv_tally *tally, uint32_t parent, uint32_t frame)
 {
-    return find_or_add(tally, parent, frame, tv_tally_hash(tally->hashes[parent], frame));
+    return find_or_add(tally, parent, frame, tv_path_hash(tally->hashes[parent], frame));
 }
 
 static void add_figures(struct tv_tally_node *to, const struct tv_tally_node *from, int64_t tick)
@@ -149,7 +149,7 @@ static void hash_again(struct tv_tally *tally, const struct tv_tally_ground *gro
         if (is_stand_in(ground, node))
             tally->hashes[i] = ground->paths.hashes[ground->on[node->frame - ground->first]];
         else
-            tally->hashes[i] = tv_tally_hash(tally->hashes[node->parent], node->frame);
+            tally->hashes[i] = tv_path_hash(tally->hashes[node->parent], node->frame);
     }
 }
 

@@ -35,14 +35,6 @@ struct tv_tally {
     size_t mask; /* half of the places are free at least */
 };
 
-/* The hash of a child, which is known before the parent's node is found.  Little stands between it
- * and the parent's, as the hashes of a chain of entries wait for each other. */
-TV_INLINE uint32_t tv_tally_hash(uint32_t parent_hash, uint32_t frame)
-{
-    uint32_t mixed = parent_hash ^ (frame * 0x9e3779b1u + 0x7f4a7c15u);
-    return (uint32_t)(mixed * UINT64_C(0xd6e8feb86659fd93) >> 32);
-}
-
 void tv_tally_init(struct tv_tally *tally);
 void tv_tally_release(struct tv_tally *tally);
 

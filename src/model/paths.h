@@ -45,10 +45,16 @@ struct tv_paths {
     size_t most; /* nodes that the places are for; 0: there are none */
 };
 
-/* Known before the parent is found. */
+/* The hash of a child, which is known before the parent's node is found.  For one frame, parents
+ * with different hashes have children with different ones, and so have different frames for one
+ * parent: a method that calls itself runs through hashes of its own as deep as it goes.  Little
+ * stands between the hash and the parent's, as those of a chain of entries wait for each other. The
+ * upper bits of the product, which all bits reach, become the lower ones, which choose the place.
+ */
 TV_INLINE uint32_t tv_path_hash(uint32_t parent_hash, uint32_t frame)
 {
-    return (uint32_t)tv_hash_u64((uint64_t)parent_hash << 32 | frame);
+    uint32_t mixed = parent_hash ^ (frame * 0x9e3779b1u + 0x7f4a7c15u);
+    return __builtin_bswap32(mixed * 0x6659fd93u);
 }
 
 void tv_paths_init(struct tv_paths *paths);

@@ -129,7 +129,7 @@ static void puts_wrong_guesses_right(void **state)
     walk(&walked, exits, TV_BATCH_EVENTS);
     assert_int_equal(look(&walked, &leaf, 1), 1);
     assert_int_equal(walked.ahead.threads[0].depth, 2);
-    assert_int_equal(walked.ahead.threads[0].hashes[1], tv_tally_hash(TV_ROOT_HASH, 0));
+    assert_int_equal(walked.ahead.threads[0].hashes[1], tv_path_hash(TV_ROOT_HASH, 0));
     end(&walked);
 }
 
