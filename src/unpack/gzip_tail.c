@@ -73,3 +73,35 @@ size_t tv_gzip_tail(struct tv_source *packed, uint64_t skip, uint8_t *buffer, si
     tv_free(tail);
     return got;
 }
+
+/* Behind a stream: does another one begin? */
+static bool another_begins(struct tail *tail)
+{
+    uint8_t bytes[2];
+    size_t got;
+    return tv_source_read(tail->packed, tail->offset - tail->stream.avail_in, bytes, sizeof bytes,
+                          &got, NULL) == TV_OK &&
+           got == sizeof bytes && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+bool tv_gzip_is_sound(struct tv_source *packed)
+{
+    struct tail *tail = tv_alloc(1, sizeof *tail);
+    bool sound = false;
+    tail->packed = packed;
+    if (inflateInit2(&tail->stream, GZIP_WINDOW) == Z_OK) {
+        int result = Z_OK;
+        while (!sound && result == Z_OK && feed(tail)) {
+            tail->stream.next_out = tail->out;
+            tail->stream.avail_out = (uInt)PIECE;
+            result = inflate(&tail->stream, Z_NO_FLUSH);
+            if (result != Z_STREAM_END)
+                continue;
+            sound = !another_begins(tail);
+            result = inflateReset(&tail->stream);
+        }
+        inflateEnd(&tail->stream);
+    }
+    tv_free(tail);
+    return sound;
+}

@@ -9,6 +9,7 @@
 #include <archive_entry.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -16,6 +17,7 @@
 #include "unpack/html.h"
 #include "unpack/member.h"
 #include "unpack/zlib_text.h"
+#include "wire/little_endian.h"
 
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
@@ -35,6 +37,7 @@ struct unpacking {
     const uint8_t *block; /* what libarchive gave last of the member, not yet taken */
     size_t left;
     int64_t position; /* in the member, behind that block */
+    uint32_t crc;     /* of what lies before that, when it is only gzip */
     bool cut_off;
     bool given;       /* a source has all this, and unpacks while it is read */
     size_t encrypted; /* members, which are left out */
@@ -147,6 +150,22 @@ static bool is_plain_gzip(struct unpacking *u)
            archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_GZIP;
 }
 
+/* libarchive checks neither checksum nor length of gzip.  Those of a lone stream, whose last bytes
+ * they are, are compared; else the streams are unpacked again. */
+static bool gzip_is_sound(struct unpacking *u)
+{
+    uint8_t bytes[8];
+    size_t got = 0;
+    struct tv_source *packed = u->feed.source;
+    if (u->feed.offset > sizeof bytes &&
+        tv_source_read(packed, u->feed.offset - sizeof bytes, bytes, sizeof bytes, &got, NULL) ==
+            TV_OK &&
+        got == sizeof bytes && tv_le_get_u32(bytes) == u->crc &&
+        tv_le_get_u32(bytes + 4) == (uint32_t)u->position)
+        return true;
+    return tv_gzip_is_sound(packed);
+}
+
 /* The member's next block. False at its end, early or not.  (archive_read_data would drop what it
  * has copied already when the container ends within the same call.) */
 static bool next_block(struct unpacking *u)
@@ -157,8 +176,10 @@ static bool next_block(struct unpacking *u)
     if (u->cut_off)
         return false;
     int result = archive_read_data_block(u->archive, &block, &size, &offset);
-    if (result == ARCHIVE_EOF)
+    if (result == ARCHIVE_EOF) {
+        u->cut_off = is_plain_gzip(u) && !gzip_is_sound(u);
         return false;
+    }
     /* A hole in a sparse file is nothing that a trace has. */
     if (result < ARCHIVE_WARN || offset != u->position) {
         u->cut_off = true;
@@ -167,6 +188,8 @@ static bool next_block(struct unpacking *u)
     u->block = block;
     u->left = size;
     u->position += (int64_t)size;
+    if (is_plain_gzip(u))
+        u->crc = (uint32_t)crc32_z(u->crc, block, size);
     return true;
 }
 

@@ -190,6 +190,37 @@ static void says_that_a_stream_is_cut(void **state)
     release(&r);
 }
 
+/* So is one whose checksum or length is wrong, alone or behind another; padding is no damage. */
+static void says_that_a_checksum_is_wrong(void **state)
+{
+    (void)state;
+    char bytes[3 * sizeof gzip] = "";
+    const size_t length = sizeof gzip - 1;
+    for (size_t copies = 1; copies <= 2; copies++) {
+        memcpy(bytes + (copies - 1) * length, gzip, length);
+        for (size_t padding = 0; padding <= 30; padding += 10) {
+            struct result r = unpack(bytes, copies * length + padding, 0);
+            assert_int_equal(r.status, TV_OK);
+            assert_false(r.cut_off);
+            assert_int_equal(tv_source_size(r.members[0].source), copies * 30);
+            release(&r);
+        }
+        for (size_t at = copies * length - 8; at < copies * length; at++) {
+            bytes[at] ^= 1;
+            struct result r = unpack(bytes, copies * length, 0);
+            assert_int_equal(r.status, TV_OK);
+            assert_true(r.cut_off);
+            assert_int_equal(tv_source_size(r.members[0].source), copies * 30);
+            release(&r);
+            r = unpack_as_it_comes(bytes, copies * length, 0);
+            assert_int_equal(tv_source_size(r.members[0].source), copies * 30);
+            assert_true(tv_source_is_cut(r.members[0].source));
+            release(&r);
+            bytes[at] ^= 1;
+        }
+    }
+}
+
 /* What the source says of itself when all of it was asked for. */
 static void assert_comes(struct result *r, uint64_t least, uint64_t most, bool cut)
 {
@@ -325,6 +356,7 @@ UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(unpacks_a_stream), cmocka_unit_test(takes_wanted_members),
            cmocka_unit_test(has_a_ceiling), cmocka_unit_test(says_when_nothing_is_wanted),
            cmocka_unit_test(survives_damage), cmocka_unit_test(says_that_a_stream_is_cut),
+           cmocka_unit_test(says_that_a_checksum_is_wrong),
            cmocka_unit_test(unpacks_a_stream_while_it_is_read),
            cmocka_unit_test(has_a_ceiling_while_it_is_read),
            cmocka_unit_test(says_that_the_packed_bytes_cannot_be_read));
