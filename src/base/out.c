@@ -275,7 +275,7 @@ static const uint8_t special[256] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     1, 0, 0, 0, /* backslash */
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 2,                                     /* DEL */
+    0, 0, 0, 3,                                     /* DEL */
     3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, /* not ASCII, to the end */
     3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
     3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
@@ -298,18 +298,27 @@ static bool is_no_xml_character(const uint8_t *at)
     return at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
 }
 
+/* U+0080 to U+009F: a terminal takes U+009B for ESC [. */
+static bool is_wide_control(struct tv_bytes rest)
+{
+    return rest.length > 1 && rest.data[0] == 0xc2 && (rest.data[1] & 0xe0) == 0x80;
+}
+
 /* How many bytes at a special one may be copied after all: those of a UTF-8 sequence, or none. */
 static size_t allowed_length(struct tv_bytes rest, uint8_t where)
 {
     size_t length = rest.data[0] < 0x80 ? 0 : tv_bytes_utf8(rest);
     if (where == IN_XML && length == 3 && is_no_xml_character(rest.data))
         return 0;
+    if (where == IN_JSON && is_wide_control(rest))
+        return 0;
     return length;
 }
 
-/* Copies the text, but gives each byte that may not be copied to `put_escaped`. */
+/* Copies the text, but gives what is behind a byte that may not be copied to `put_escaped`, which
+ * returns how many bytes of it are done. */
 static void put_text(struct tv_out *out, struct tv_bytes text, uint8_t where,
-                     void (*put_escaped)(struct tv_out *out, uint8_t c))
+                     size_t (*put_escaped)(struct tv_out *out, struct tv_bytes rest))
 {
     size_t done = 0; /* bytes that are out */
     size_t at = plain_run(text, 0, where);
@@ -318,9 +327,8 @@ static void put_text(struct tv_out *out, struct tv_bytes text, uint8_t where,
         size_t length = allowed_length(rest, where);
         if (length == 0) {
             tv_out_bytes(out, (struct tv_bytes){text.data + done, at - done});
-            put_escaped(out, rest.data[0]);
-            length = 1;
-            done = at + 1;
+            length = put_escaped(out, rest);
+            done = at + length;
         }
         at += length;
         at += plain_run(text, at, where);
@@ -329,12 +337,8 @@ static void put_text(struct tv_out *out, struct tv_bytes text, uint8_t where,
         tv_out_bytes(out, (struct tv_bytes){text.data + done, at - done});
 }
 
-static void put_json_escape(struct tv_out *out, uint8_t c)
+static void put_ascii_escape(struct tv_out *out, uint8_t c)
 {
-    if (c >= 0x80) {
-        tv_out_bytes(out, REPLACEMENT);
-        return;
-    }
     switch (c) {
     case '"':
         tv_out_text(out, "\\\"");
@@ -356,6 +360,19 @@ static void put_json_escape(struct tv_out *out, uint8_t c)
     }
 }
 
+static size_t put_json_escape(struct tv_out *out, struct tv_bytes rest)
+{
+    if (is_wide_control(rest)) {
+        tv_out_format(out, "\\u%04x", rest.data[1]);
+        return 2;
+    }
+    if (rest.data[0] >= 0x80)
+        tv_out_bytes(out, REPLACEMENT);
+    else
+        put_ascii_escape(out, rest.data[0]);
+    return 1;
+}
+
 void tv_out_json(struct tv_out *out, struct tv_bytes text)
 {
     tv_out_char(out, '"');
@@ -363,7 +380,7 @@ void tv_out_json(struct tv_out *out, struct tv_bytes text)
     tv_out_char(out, '"');
 }
 
-static void put_xml_escape(struct tv_out *out, uint8_t c)
+static void put_xml_byte(struct tv_out *out, uint8_t c)
 {
     switch (c) {
     case '&':
@@ -388,6 +405,12 @@ static void put_xml_escape(struct tv_out *out, uint8_t c)
     default: /* not UTF-8, or a control character that XML 1.0 cannot hold in any form */
         tv_out_bytes(out, REPLACEMENT);
     }
+}
+
+static size_t put_xml_escape(struct tv_out *out, struct tv_bytes rest)
+{
+    put_xml_byte(out, rest.data[0]);
+    return 1;
 }
 
 void tv_out_xml(struct tv_out *out, struct tv_bytes text)

@@ -112,8 +112,9 @@ void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals);
 /* The same in sentences: exact, and without zeros at the end. */
 void tv_out_time_short(struct tv_out *out, tv_ns value, tv_ns unit_ns);
 
-/* A JSON string with its quotes: control characters, quotes and backslashes escaped, each byte that
- * is not UTF-8 replaced by U+FFFD, and '<' as \u003c so that it may stand inside HTML. */
+/* A JSON string with its quotes: control characters (also DEL and U+0080 to U+009F, which terminals
+ * obey), quotes and backslashes escaped, each byte that is not UTF-8 replaced by U+FFFD, and '<' as
+ * \u003c so that it may stand inside HTML. */
 void tv_out_json(struct tv_out *out, struct tv_bytes text);
 
 /* Text inside XML or HTML: & < > " ' and control characters escaped, invalid UTF-8 replaced, and so

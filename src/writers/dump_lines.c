@@ -29,13 +29,13 @@ static void write_number(struct tv_dump_records *dump, size_t width, int64_t num
 }
 
 /* One that touches the time is known by its place alone, and may be any byte: '?' for what would
- * end the column or the line. */
+ * end the column or the line, and for what is not ASCII. */
 static void write_flags(struct tv_dump_records *dump, struct tv_bytes flags)
 {
     uint8_t shown[FLAGS_WIDTH * 2];
     size_t length = flags.length < sizeof shown ? flags.length : sizeof shown;
     for (size_t i = 0; i < length; i++)
-        shown[i] = flags.data[i] <= ' ' || flags.data[i] == 0x7f ? '?' : flags.data[i];
+        shown[i] = flags.data[i] <= ' ' || flags.data[i] >= 0x7f ? '?' : flags.data[i];
     if (length == 0)
         tv_dump_column(dump, FLAGS_WIDTH, TV_BYTES("-"));
     else
@@ -71,13 +71,15 @@ static void write_time(struct tv_dump_records *dump, const struct tv_ft_line *ev
     }
 }
 
-/* Tabs end the columns, but not the last one. */
+/* Tabs end the columns, but not the last one.  No other control character is printed. */
 static void write_line(struct tv_out *out, struct tv_bytes text, bool last)
 {
-    if (last && !memchr(text.data, '\r', text.length))
-        tv_out_bytes(out, text);
-    else
-        tv_names_line(out, text);
+    struct tv_bytes part = text;
+    while (last && tv_bytes_split(&text, '\t', &part)) {
+        tv_names_line(out, part);
+        tv_out_char(out, '\t');
+    }
+    tv_names_line(out, part);
 }
 
 static void write_texts(struct tv_dump_records *dump, struct tv_bytes buffer, struct tv_bytes task,

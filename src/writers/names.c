@@ -5,15 +5,37 @@
 
 #include "base/memory.h"
 
+/* Whether none of eight bytes is a control character, DEL or no ASCII. */
+static bool is_plain(const uint8_t *at)
+{
+    static const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return ((bytes | (bytes + ones) | (bytes - ones * ' ')) & ones << 7) == 0;
+}
+
+/* How many bytes the control character takes that the text begins with; 0: it begins with none. */
+static size_t control_length(struct tv_bytes text)
+{
+    if (text.data[0] < 0x20 || text.data[0] == 0x7f)
+        return 1;
+    bool wide = text.length > 1 && text.data[0] == 0xc2 && (text.data[1] & 0xe0) == 0x80;
+    return wide ? 2 : 0;
+}
+
 void tv_names_line(struct tv_out *out, struct tv_bytes text)
 {
     size_t from = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] >= 0x20 && text.data[i] != 0x7f)
-            continue;
-        tv_out_bytes(out, (struct tv_bytes){text.data + from, i - from});
-        tv_out_char(out, ' ');
-        from = i + 1;
+    for (size_t at = 0; at < text.length;) {
+        struct tv_bytes rest = {text.data + at, text.length - at};
+        bool plain = rest.length >= 8 && is_plain(rest.data);
+        size_t control = plain ? 0 : control_length(rest);
+        if (control > 0) {
+            tv_out_bytes(out, (struct tv_bytes){text.data + from, at - from});
+            tv_out_char(out, ' ');
+            from = at + control;
+        }
+        at += plain ? 8 : control > 0 ? control : 1;
     }
     tv_out_bytes(out, (struct tv_bytes){text.data + from, text.length - from});
 }

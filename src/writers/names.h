@@ -21,7 +21,8 @@ void tv_names_frame(struct tv_out *out, const struct tv_head *head, uint32_t fra
 /* A thread's name, or "[id]" when it has none. */
 void tv_names_thread(struct tv_out *out, const struct tv_head *head, uint32_t thread);
 
-/* Text with line breaks and tabs as blanks. */
+/* Text with a blank for each control character: line breaks, tabs, and what a terminal would obey
+ * (ESC, DEL, U+0080 to U+009F). */
 void tv_names_line(struct tv_out *out, struct tv_bytes text);
 
 /* "dual", "wall" or "thread-cpu". */

@@ -67,7 +67,8 @@ static void write_compact(struct tv_bytes text, bool strict)
     tv_json_compact(text, &out, &faults);
     struct tv_bytes written = {out.buffer, out.length};
     for (size_t i = 0; i < written.length; i++)
-        require(written.data[i] >= ' ');
+        require(written.data[i] >= ' ' && written.data[i] != 0x7f &&
+                (written.data[i] != 0xc2 || written.data[i + 1] >= 0xa0));
     require(tv_json_same(text, written));
     require(!strict || tv_json_check(written, NULL, NULL));
     tv_out_release(&out);

@@ -18,7 +18,7 @@ static const uint8_t kinds[256] = {
     ['f'] = LETTER, ['n'] = LETTER, ['e'] = LETTER, ['E'] = LETTER,
 };
 
-/* Whether any of eight bytes is no ASCII, a control character, a quote or a backslash. */
+/* Whether any of eight bytes is no ASCII, a control character, DEL, a quote or a backslash. */
 static bool is_special(const uint8_t *at)
 {
     static const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -26,6 +26,7 @@ static bool is_special(const uint8_t *at)
     memcpy(&bytes, at, sizeof bytes);
     uint64_t quotes = bytes ^ ones * '"', backslashes = bytes ^ ones * '\\';
     uint64_t found = bytes | (bytes - ones * ' ') | (quotes - ones) | (backslashes - ones);
+    found |= bytes + ones; /* DEL */
     return (found & tops) != 0;
 }
 
@@ -47,7 +48,15 @@ static size_t escape_length(struct tv_bytes text)
     return 6;
 }
 
-/* Behind the quote that ends the string, whose text begins at `at`; 0: it is not quite JSON. */
+/* 0: it is not UTF-8, or one of U+0080 to U+009F, which terminals obey. */
+static size_t utf8_length(struct tv_bytes rest)
+{
+    size_t length = tv_bytes_utf8(rest);
+    return length == 2 && rest.data[0] == 0xc2 && rest.data[1] < 0xa0 ? 0 : length;
+}
+
+/* Behind the quote that ends the string, whose text begins at `at`; 0: it is not quite JSON, or
+ * holds control characters. */
 static size_t pass_string(struct tv_bytes raw, size_t at)
 {
     while (at < raw.length) {
@@ -60,8 +69,8 @@ static size_t pass_string(struct tv_bytes raw, size_t at)
         else if (*rest.data == '\\')
             length = escape_length(rest);
         else if (*rest.data >= 0x80)
-            length = tv_bytes_utf8(rest);
-        else if (*rest.data < ' ')
+            length = utf8_length(rest);
+        else if (*rest.data < ' ' || *rest.data == 0x7f)
             length = 0;
         if (length == 0)
             return 0;

@@ -28,6 +28,15 @@ static void drops_space_between_tokens(void **context)
     expect("{ \"a b\" : [ 1,\n\t2 ] ,\r\n\"c\": null }", "{\"a b\":[1,2],\"c\":null}");
 }
 
+/* A terminal would obey them. */
+static void escapes_control_characters(void **context)
+{
+    (void)context;
+    expect("\"\x7f\"", "\"\\u007f\"");
+    expect("[\"12345678\x7f\x7f\"]", "[\"12345678\\u007f\\u007f\"]");
+    expect("{\"a\xc2\x9b\": \"\xc2\x80\xc2\xa0\"}", "{\"a\\u009b\":\"\\u0080\xc2\xa0\"}");
+}
+
 static void makes_json_of_what_is_not_quite(void **context)
 {
     (void)context;
@@ -46,4 +55,5 @@ static void makes_json_of_what_is_not_quite(void **context)
 
 UNIT_TESTS(json_compact, cmocka_unit_test(keeps_what_is_json),
            cmocka_unit_test(drops_space_between_tokens),
+           cmocka_unit_test(escapes_control_characters),
            cmocka_unit_test(makes_json_of_what_is_not_quite));
