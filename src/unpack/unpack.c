@@ -17,15 +17,19 @@
 #include "unpack/html.h"
 #include "unpack/member.h"
 #include "unpack/zlib_text.h"
+#include "unpack/zstd_frames.h"
 #include "wire/little_endian.h"
 
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
+#define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 
 struct feed {
     struct tv_source *source;
     uint64_t offset;
     uint8_t *buffer;
+    bool zstd;
+    struct tv_zstd_frames frames; /* of zstd */
     struct tv_error error;
 };
 
@@ -52,8 +56,7 @@ static bool has_magic(struct tv_bytes head, size_t at, struct tv_bytes magic)
 
 bool tv_unpack_knows(struct tv_bytes head)
 {
-    return has_magic(head, 0, TV_BYTES("\x1f\x8b")) ||
-           has_magic(head, 0, TV_BYTES("\x28\xb5\x2f\xfd")) ||
+    return has_magic(head, 0, TV_BYTES("\x1f\x8b")) || has_magic(head, 0, TV_BYTES(ZSTD_MAGIC)) ||
            has_magic(head, 0, TV_BYTES("PK\x03\x04")) || has_magic(head, 257, TV_BYTES("ustar")) ||
            tv_html_knows(head) || tv_zlib_knows(head);
 }
@@ -67,11 +70,18 @@ static la_ssize_t feed_bytes(struct archive *archive, void *context, const void 
 {
     struct feed *feed = context;
     size_t got = 0;
+    if (feed->frames.ended)
+        return 0;
     if (tv_source_read_some(feed->source, feed->offset, feed->buffer, CHUNK, &got, &feed->error) !=
         TV_OK) {
         archive_set_error(archive, -1, "%s", feed->error.message);
         return -1;
     }
+    if (feed->offset == 0)
+        feed->zstd = has_magic((struct tv_bytes){feed->buffer, got}, 0, TV_BYTES(ZSTD_MAGIC));
+    if (feed->zstd)
+        got = (size_t)(tv_zstd_frames_end(&feed->frames, feed->source, feed->offset + got) -
+                       feed->offset);
     feed->offset += got;
     *buffer = feed->buffer;
     return (la_ssize_t)got;
@@ -177,7 +187,7 @@ static bool next_block(struct unpacking *u)
         return false;
     int result = archive_read_data_block(u->archive, &block, &size, &offset);
     if (result == ARCHIVE_EOF) {
-        u->cut_off = is_plain_gzip(u) && !gzip_is_sound(u);
+        u->cut_off = u->feed.frames.damaged || (is_plain_gzip(u) && !gzip_is_sound(u));
         return false;
     }
     /* A hole in a sparse file is nothing that a trace has. */
