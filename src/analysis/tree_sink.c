@@ -29,6 +29,7 @@ struct cost {
 struct stand_in {
     uint32_t node;
     uint32_t thread;
+    uint32_t before; /* the thread's last one in the part, or TV_NONE */
     uint32_t below;  /* exits set aside before it */
     struct cost own; /* time with nothing of the part open */
     struct cost waits;
@@ -69,15 +70,16 @@ TV_INLINE uint32_t folded(const struct part *part, uint32_t frame)
 }
 
 /* Hangs the thread's calls of depth 0 on a new stand-in. */
-static TV_NOINLINE void set_stand_in(struct part *part, uint32_t thread, struct tv_walk_thread *t)
+static TV_NOINLINE void set_stand_in(struct part *part, uint32_t thread, struct tv_walk_thread *t,
+                                     uint32_t before)
 {
     assert(part->stand_in_count < UINT32_MAX - STAND_IN);
     part->stand_ins = tv_array_reserve(part->stand_ins, &part->stand_in_capacity,
                                        part->stand_in_count + 1, sizeof *part->stand_ins);
     uint32_t frame = STAND_IN + (uint32_t)part->stand_in_count;
     uint32_t node = tv_tally_child(&part->tally, TV_ROOT_PATH, frame);
-    part->stand_ins[part->stand_in_count++] =
-        (struct stand_in){.node = node, .thread = thread, .below = t->below_count};
+    part->stand_ins[part->stand_in_count++] = (struct stand_in){
+        .node = node, .thread = thread, .before = before, .below = t->below_count};
     t->stack[-1].tag = node;
 }
 
@@ -108,17 +110,17 @@ TV_INLINE uint32_t tree_step(void *context, const struct tv_step *step)
 
 static void tree_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 {
-    set_stand_in(context, thread, t);
+    set_stand_in(context, thread, t, TV_NONE);
 }
 
 static void tree_below(void *context, uint32_t thread, struct tv_walk_thread *t,
                        struct tv_below *below)
 {
     struct part *part = context;
-    struct stand_in *before = &part->stand_ins[part->tally.nodes[below->tag].frame - STAND_IN];
-    before->own.wall = below->level_wall;
-    before->own.cpu = below->level_cpu;
-    set_stand_in(part, thread, t);
+    uint32_t before = part->tally.nodes[below->tag].frame - STAND_IN;
+    part->stand_ins[before].own.wall = below->level_wall;
+    part->stand_ins[before].own.cpu = below->level_cpu;
+    set_stand_in(part, thread, t, before);
 }
 
 static TV_NOINLINE void tree_wait(void *context, uint32_t thread, struct tv_walk_thread *t,
@@ -261,6 +263,21 @@ static void add_rest(struct part *part)
     }
 }
 
+/* The path of the lowest `depth` calls at a stand-in.  Exits only take calls off, so that it lies
+ * on the one of the thread's last stand-in: a part's stand-ins take as long as its exits are many.
+ */
+static uint32_t stand_in_path(struct tv_tree_sink *sink, struct part *part,
+                              const struct stand_in *stand_in, const struct tv_walk_start *start,
+                              uint32_t depth)
+{
+    if (stand_in->before == TV_NONE)
+        return whole_path(sink, &part->ground.paths, stand_in->thread, start, depth);
+    uint32_t path = part->ground.on[stand_in->before];
+    for (uint32_t i = part->stand_ins[stand_in->before].below; i < stand_in->below; i++)
+        path = part->ground.paths.nodes[path].parent;
+    return path;
+}
+
 /* The path that a stand-in is; its own time becomes that of its node. */
 static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam,
                                unsigned number, const struct stand_in *stand_in)
@@ -276,7 +293,7 @@ static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *
     node->calls = stand_in->own.calls;
     node->wall = stand_in->own.wall;
     node->cpu = stand_in->own.cpu;
-    return whole_path(sink, &part->ground.paths, stand_in->thread, start, depth);
+    return stand_in_path(sink, part, stand_in, start, depth);
 }
 
 static void find_ground(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
@@ -324,7 +341,17 @@ static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, un
     }
 }
 
-/* Calls that began before the trace count as calls; calls open at the end of a sampled trace last
+/* Calls that began before the trace count as calls. */
+static void add_begun(struct tv_tree_sink *sink, uint32_t thread, const struct tv_walk_start *first)
+{
+    uint32_t path = first->depth ? whole_path(sink, &sink->tally, thread, first, first->depth) : 0;
+    for (uint32_t depth = first->depth; depth > 0; depth--) {
+        sink->tally.nodes[path].calls++;
+        path = sink->tally.nodes[path].parent;
+    }
+}
+
+/* What lies between parts and beyond them; calls open at the end of a sampled trace last
  * to it. */
 static void splice_edges(struct tv_tree_sink *sink, const struct tv_seam *seam, uint32_t thread)
 {
@@ -333,8 +360,7 @@ static void splice_edges(struct tv_tree_sink *sink, const struct tv_seam *seam, 
     const struct tv_walk_start *last = tv_seam_start(seam, sink->part_count, thread);
     for (unsigned part = 1; part < sink->part_count; part++)
         splice_gap(sink, seam, part, thread);
-    for (uint32_t depth = 1; depth <= first->depth; depth++)
-        whole_node(sink, thread, first, depth)->calls++;
+    add_begun(sink, thread, first);
     int64_t rest = tv_seam_open_end(input, last->last_wall) - last->last_wall;
     if (last->depth && rest)
         whole_node(sink, thread, last, last->depth)->wall += rest * input->tick_ns;

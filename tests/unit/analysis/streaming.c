@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/profile_sink.h"
+#include "analysis/tree_shape.h"
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 #include "feed.h"
@@ -166,6 +167,41 @@ static void mismatched_exits(void **state)
     check(&(struct feed_style){400, 2, 4, 20, 60, 300, BOTH}, 40);
 }
 
+/* Calls that all began before the trace: each level is one exit's, and lasts to it.  Were the path
+ * of each looked for from the root, this would take minutes. */
+static void nothing_but_exits(void **state)
+{
+    enum { EXITS = 60000 };
+    struct feed feed = {.count = EXITS,
+                        .threads = 1,
+                        .frames = 4,
+                        .tick_ns = 1000,
+                        .clocks = BOTH,
+                        .elapsed = EXITS};
+    size_t starts[3] = {0, EXITS / 3, EXITS / 2};
+    (void)state;
+    feed.events = tv_alloc(EXITS, sizeof *feed.events);
+    for (uint32_t i = 0; i < EXITS; i++)
+        feed.events[i] = (struct tv_event){i, i, 0, TV_EXIT, i & 3};
+    for (unsigned parts = 1; parts <= 3; parts++) {
+        struct tv_head *head = feed_head(&feed);
+        struct tv_tree_sink *sink = tv_tree_sink_new(&(struct tv_tree_sink_options){0});
+        assert_int_equal(feed_to(&feed, head, tv_tree_sink_sink(sink), starts, parts), parts);
+        struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
+        assert_int_equal(tree->count, 1 + EXITS);
+        for (uint32_t level = 1; level <= EXITS; level++) {
+            uint32_t exit = EXITS - level;
+            assert_int_equal(tree->shape->parent[level], level - 1);
+            assert_int_equal(tree->shape->frame[level], exit % 4);
+            assert_int_equal(tree->cost[level].calls, 1);
+            assert_int_equal(tree->cost[level].wall, (int64_t)exit * 1000);
+        }
+        tv_call_tree_free(tree);
+        tv_head_free(head);
+    }
+    tv_free(feed.events);
+}
+
 /* Large enough that paths are guessed before they are walked (ahead.h). */
 static void trees_of_many_paths(void **state)
 {
@@ -223,4 +259,5 @@ static void exits_that_do_not_say_of_what(void **state)
 
 UNIT_TESTS(streaming, cmocka_unit_test(balanced_calls), cmocka_unit_test(exits_without_entries),
            cmocka_unit_test(mismatched_exits), cmocka_unit_test(trees_of_many_paths),
-           cmocka_unit_test(one_clock_alone), cmocka_unit_test(exits_that_do_not_say_of_what));
+           cmocka_unit_test(nothing_but_exits), cmocka_unit_test(one_clock_alone),
+           cmocka_unit_test(exits_that_do_not_say_of_what));
