@@ -79,9 +79,11 @@ static la_ssize_t feed_bytes(struct archive *archive, void *context, const void 
     }
     if (feed->offset == 0)
         feed->zstd = has_magic((struct tv_bytes){feed->buffer, got}, 0, TV_BYTES(ZSTD_MAGIC));
-    if (feed->zstd)
-        got = (size_t)(tv_zstd_frames_end(&feed->frames, feed->source, feed->offset + got) -
-                       feed->offset);
+    if (feed->zstd) {
+        uint64_t end = tv_zstd_frames_end(&feed->frames, feed->source, feed->offset + got);
+        /* Less than came before only of a file that is changed meanwhile. */
+        got = end > feed->offset ? (size_t)(end - feed->offset) : 0;
+    }
     feed->offset += got;
     *buffer = feed->buffer;
     return (la_ssize_t)got;
