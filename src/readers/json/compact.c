@@ -143,10 +143,19 @@ static void copy_tokens(struct tv_bytes raw, struct tv_out *out)
     tv_out_bytes(out, (struct tv_bytes){raw.data + done, raw.length - done});
 }
 
+/* A string's tokens are its grammar. */
+static bool is_strict(struct tv_bytes raw, bool *spaced)
+{
+    if (raw.length == 0 || !is_plain(raw, spaced))
+        return false;
+    return (raw.data[0] == '"' && pass_string(raw, 1) == raw.length) ||
+           tv_json_check(raw, NULL, NULL);
+}
+
 void tv_json_compact(struct tv_bytes raw, struct tv_out *out, unsigned *faults)
 {
     bool spaced;
-    if (raw.length == 0 || !is_plain(raw, &spaced)) {
+    if (!is_strict(raw, &spaced)) {
         tv_json_normalise(raw, out, faults);
         return;
     }

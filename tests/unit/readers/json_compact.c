@@ -51,6 +51,10 @@ static void makes_json_of_what_is_not_quite(void **context)
     expect("{\"a\": tru}", "{\"a\":\"tru\"}");
     expect("\"a", "\"a\"");
     expect("", "null");
+    expect("{\"a\":1,\"b\":[1,2,],}", "{\"a\":1,\"b\":[1,2]}");
+    expect("{\"a\":1 \"b\":2}", "{\"a\":1,\"b\":2}");
+    expect("{\"a\":}", "{\"a\":null}");
+    expect("[01]", "[1]");
 }
 
 UNIT_TESTS(json_compact, cmocka_unit_test(keeps_what_is_json),
