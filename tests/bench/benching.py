@@ -91,7 +91,7 @@ def reading_alone(path):
 def measure(build, program, touch):
     """Run once; the sample, or None with the reason in program.missing."""
     output = build / "bench/output" if program.inside else "/dev/null"
-    words = [build / "tests/bench/measure", "--cpus", str(program.cpus), "--touch", str(touch),
+    words = [build / "tests/bench/measure", "--cpus", str(program.cpus), "--touch", str(int(touch)),
              "--output", output, *program.command]
     load = os.getloadavg()[0]
     # No index is read or left: what a program took from its cache it would not have read.
