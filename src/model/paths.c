@@ -132,23 +132,17 @@ TV_INLINE uint32_t find(const struct tv_paths *paths, struct tv_path_node wanted
     return 0;
 }
 
-TV_INLINE uint32_t find_or_add(struct tv_paths *paths, struct tv_path_node wanted, uint32_t hash,
-                               bool recents)
+TV_INLINE uint32_t find_or_add(struct tv_paths *paths, struct tv_path_node wanted, uint32_t hash)
 {
     size_t at;
     if (TV_UNLIKELY(paths->count >= paths->most))
         make_places(paths);
-    uint32_t node = find(paths, wanted, hash, &at, recents);
+    uint32_t node = find(paths, wanted, hash, &at, true);
     if (node == 0) {
         node = append(paths, wanted, hash);
         paths->places[at] = (struct tv_path_place){hash, node};
     }
     return node;
-}
-
-uint32_t tv_paths_add(struct tv_paths *paths, struct tv_path_node node, uint32_t hash)
-{
-    return find_or_add(paths, node, hash, false);
 }
 
 /* The child that was asked for before the last one, or 0. */
@@ -175,7 +169,7 @@ TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent
     struct tv_path_node wanted = {parent, frame};
     uint32_t child = other_child(paths, wanted);
     if (child == 0)
-        child = find_or_add(paths, wanted, tv_path_hash(paths->hashes[parent], frame), true);
+        child = find_or_add(paths, wanted, tv_path_hash(paths->hashes[parent], frame));
     return remember(paths, wanted, child);
 }
 
@@ -184,7 +178,7 @@ TV_NOINLINE uint32_t tv_paths_child_of_hash_slow(struct tv_paths *paths, struct 
 {
     uint32_t child = other_child(paths, wanted);
     if (child == 0)
-        child = find_or_add(paths, wanted, hash, true);
+        child = find_or_add(paths, wanted, hash);
     return remember(paths, wanted, child);
 }
 

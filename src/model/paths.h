@@ -87,11 +87,7 @@ TV_INLINE uint32_t tv_paths_child_of_hash(struct tv_paths *paths, struct tv_path
     return TV_LIKELY(child != 0) ? child : tv_paths_child_of_hash_slow(paths, wanted, hash);
 }
 
-/* The same for whoever knows the path's hash, does not ask for the same children again and has had
- * its place prefetched. */
-uint32_t tv_paths_add(struct tv_paths *paths, struct tv_path_node node, uint32_t hash);
-
-/* Has memory look for the place of a path that is to be added. */
+/* Has memory look for the place of a path that is to be asked for. */
 TV_INLINE void tv_paths_prefetch(const struct tv_paths *paths, uint32_t hash)
 {
     if (paths->places)
