@@ -14,15 +14,23 @@
 #define TIME_WIDTH 16
 #define DURATION_WIDTH 12
 
-/* Digits, and what else a number may have: it stands as it is. */
+static const uint8_t *skip_digits(const uint8_t *at, const uint8_t *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* A number as most files have it and JSON allows it: it stands as it is. */
 static bool is_number(struct tv_bytes raw)
 {
-    for (size_t i = 0; i < raw.length; i++) {
-        uint8_t c = raw.data[i];
-        if ((c < '0' || c > '9') && c != '.' && (c != '-' || i > 0))
-            return false;
-    }
-    return raw.length > (raw.data[0] == '-');
+    const uint8_t *end = raw.data + raw.length, *first = raw.data + (raw.data[0] == '-');
+    const uint8_t *at = skip_digits(first, end), *point = at;
+    if (at == first || (*first == '0' && at - first > 1))
+        return false;
+    if (at < end && *at == '.')
+        at = skip_digits(at + 1, end);
+    return at == end && at - point != 1;
 }
 
 /* Whether a string's text can stand without its quotes, and be taken for nothing else. */
