@@ -78,7 +78,8 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct tv_trace *load(const char *path, unsigned jobs)
+/* A function of its own, for test-counts. */
+TV_NOINLINE static struct tv_trace *load(const char *path, unsigned jobs)
 {
     struct tv_error err = {0};
     struct tv_source *source;
