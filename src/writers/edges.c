@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/profile.h"
-#include "analysis/visit.h"
 #include "base/memory.h"
 
 /* Frames have 30 bits, so that a key holds the whole edge. */
@@ -29,26 +28,21 @@ static void add_edge(struct tv_method_edges *edges, uint32_t context, uint32_t f
     edges->edges[place].cpu += cost->cpu;
 }
 
-static void add_node(struct tv_method_edges *edges, const struct tv_visit *visit)
+/* Recursive is what is not the outermost activation: of the method itself among its parents, of its
+ * caller among the caller's children. */
+static void add_node(struct tv_method_edges *edges, const struct tv_call_tree *tree, uint32_t node,
+                     const uint8_t *recursive)
 {
-    const struct tv_call_tree *tree = visit->tree;
-    uint32_t node = visit->node, frame = tree->frame[node], parent = tree->parent[node];
+    uint32_t frame = tree->frame[node], parent = tree->parent[node];
+    bool nested = tv_call_tree_is_call(tree, parent);
+    uint32_t caller = nested ? tree->frame[parent] : TV_NONE;
     const struct tv_path_cost *cost = &tree->cost[node];
-    bool recursive = tv_visit_is_recursive(visit);
     edges->calls[frame] += cost->calls;
-    if (cost->calls == 0)
-        return;
-    if (!tv_call_tree_is_call(tree, parent)) {
-        add_edge(edges, frame, TV_NONE, recursive ? TV_EDGE_RECURSIVE_PARENT : TV_EDGE_PARENT,
+    add_edge(edges, frame, caller, recursive[node] ? TV_EDGE_RECURSIVE_PARENT : TV_EDGE_PARENT,
+             cost);
+    if (nested)
+        add_edge(edges, caller, frame, recursive[parent] ? TV_EDGE_RECURSIVE_CHILD : TV_EDGE_CHILD,
                  cost);
-        return;
-    }
-    /* The parent's own activation is the outermost when it stands on the path once, itself apart.
-     */
-    uint32_t caller = tree->frame[parent];
-    bool again = visit->active[caller] - (caller == frame) > 1;
-    add_edge(edges, frame, caller, recursive ? TV_EDGE_RECURSIVE_PARENT : TV_EDGE_PARENT, cost);
-    add_edge(edges, caller, frame, again ? TV_EDGE_RECURSIVE_CHILD : TV_EDGE_CHILD, cost);
 }
 
 static int compare_edges(const void *left, const void *right)
@@ -95,17 +89,15 @@ static void rank_edges(struct tv_method_edges *edges, const struct tv_head *head
 void tv_method_edges_init(struct tv_method_edges *edges, const struct tv_call_tree *tree, bool cpu)
 {
     uint32_t frames = tree->head->frame_count;
-    struct tv_visit visit;
+    const uint8_t *recursive = tv_call_tree_recursion(tree);
     *edges = (struct tv_method_edges){0};
     tv_map_init(&edges->index);
     edges->calls = tv_alloc(frames, sizeof *edges->calls);
     edges->first = tv_alloc((size_t)frames + 1, sizeof *edges->first);
-    tv_visit_init(&visit, tree);
-    while (tv_visit_next(&visit)) {
-        if (tv_call_tree_is_call(tree, visit.node))
-            add_node(edges, &visit);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        if (tree->cost[i].calls > 0 && tv_call_tree_is_call(tree, i))
+            add_node(edges, tree, i, recursive);
     }
-    tv_visit_release(&visit);
     for (size_t i = 0; i < edges->count; i++)
         edges->edges[i].key = cpu ? edges->edges[i].cpu : edges->edges[i].wall;
     rank_edges(edges, tree->head);

@@ -2,10 +2,9 @@
 /*
  * edges.h - who calls whom, for all methods of a call tree at once.
  *
- * One depth-first pass gives every call path's figures to two edges: it is a child of the method
- * that called it and a parent of the one that was called.  An edge is recursive when the activation
- * of the method in whose list it stands is not the outermost (as analysis/profile.h has it for one
- * method).
+ * One pass gives every call path's figures to two edges: it is a child of the method that called it
+ * and a parent of the one that was called.  An edge is recursive when the activation of the method
+ * in whose list it stands is not the outermost (as analysis/profile.h has it for one method).
  */
 #ifndef TV_WRITERS_EDGES_H
 #define TV_WRITERS_EDGES_H
