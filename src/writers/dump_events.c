@@ -14,25 +14,6 @@
 #define TIME_WIDTH 16
 #define DURATION_WIDTH 12
 
-static const uint8_t *skip_digits(const uint8_t *at, const uint8_t *end)
-{
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    return at;
-}
-
-/* A number as most files have it and JSON allows it: it stands as it is. */
-static bool is_number(struct tv_bytes raw)
-{
-    const uint8_t *end = raw.data + raw.length, *first = raw.data + (raw.data[0] == '-');
-    const uint8_t *at = skip_digits(first, end), *point = at;
-    if (at == first || (*first == '0' && at - first > 1))
-        return false;
-    if (at < end && *at == '.')
-        at = skip_digits(at + 1, end);
-    return at == end && at - point != 1;
-}
-
 /* Whether a string's text can stand without its quotes, and be taken for nothing else. */
 static bool is_word(struct tv_bytes text)
 {
@@ -78,7 +59,7 @@ static struct tv_bytes cell_of(struct tv_dump_records *dump, struct tv_bytes raw
 {
     if (raw.length == 0)
         return TV_BYTES("-");
-    if (is_number(raw))
+    if (tv_json_number_length(raw) == raw.length)
         return raw;
     struct tv_bytes cell = bare ? unquoted(raw) : raw;
     if (cell.length != raw.length)

@@ -7,16 +7,66 @@
 #include "base/bytes.h"
 #include "readers/json/json.h"
 
-/* What bytes outside of strings are. */
-enum { ODD, DIGIT, LETTER, SPACE, QUOTE, OPEN, CLOSE, MARK };
+/* What a token is by its first byte; every other byte begins none. */
+enum kind {
+    ODD,
+    SPACE,
+    NUMBER,
+    WORD,
+    STRING,
+    OPEN_OBJECT,
+    CLOSE_OBJECT,
+    OPEN_LIST,
+    CLOSE_LIST,
+    COMMA,
+    COLON,
+    KINDS,
+};
 
 static const uint8_t kinds[256] = {
-    ['0'] = DIGIT,  ['1'] = DIGIT,  ['2'] = DIGIT,  ['3'] = DIGIT,  ['4'] = DIGIT,  ['5'] = DIGIT,
-    ['6'] = DIGIT,  ['7'] = DIGIT,  ['8'] = DIGIT,  ['9'] = DIGIT,  ['-'] = DIGIT,  ['.'] = DIGIT,
-    [','] = MARK,   [':'] = MARK,   [' '] = SPACE,  ['\t'] = SPACE, ['\n'] = SPACE, ['\r'] = SPACE,
-    ['"'] = QUOTE,  ['{'] = OPEN,   ['['] = OPEN,   ['}'] = CLOSE,  [']'] = CLOSE,  ['t'] = LETTER,
-    ['f'] = LETTER, ['n'] = LETTER, ['e'] = LETTER, ['E'] = LETTER,
+    [' '] = SPACE,       ['\t'] = SPACE,       ['\n'] = SPACE,    ['\r'] = SPACE,
+    ['0'] = NUMBER,      ['1'] = NUMBER,       ['2'] = NUMBER,    ['3'] = NUMBER,
+    ['4'] = NUMBER,      ['5'] = NUMBER,       ['6'] = NUMBER,    ['7'] = NUMBER,
+    ['8'] = NUMBER,      ['9'] = NUMBER,       ['-'] = NUMBER,    ['t'] = WORD,
+    ['f'] = WORD,        ['n'] = WORD,         ['"'] = STRING,    [','] = COMMA,
+    ['{'] = OPEN_OBJECT, ['}'] = CLOSE_OBJECT, ['['] = OPEN_LIST, [']'] = CLOSE_LIST,
+    [':'] = COLON,
 };
+
+/* Where a reader of strict JSON (RFC 8259) is. */
+enum state {
+    REFUSED,
+    BEGIN,
+    FIRST_KEY, /* or the object's end */
+    KEY,
+    BEHIND_KEY,
+    MEMBER,
+    BEHIND_MEMBER,
+    FIRST_ITEM, /* or the list's end */
+    ITEM,
+    BEHIND_ITEM,
+    DONE, /* with a value that is nothing's member or item, or with an object or list */
+};
+
+#define VALUE(behind)                                                                              \
+    [NUMBER] = (behind), [WORD] = (behind), [STRING] = (behind), [OPEN_OBJECT] = FIRST_KEY,        \
+    [OPEN_LIST] = FIRST_ITEM
+
+static const uint8_t next_state[][KINDS] = {
+    [BEGIN] = {VALUE(DONE)},
+    [FIRST_KEY] = {[STRING] = BEHIND_KEY, [CLOSE_OBJECT] = DONE},
+    [KEY] = {[STRING] = BEHIND_KEY},
+    [BEHIND_KEY] = {[COLON] = MEMBER},
+    [MEMBER] = {VALUE(BEHIND_MEMBER)},
+    [BEHIND_MEMBER] = {[COMMA] = KEY, [CLOSE_OBJECT] = DONE},
+    [FIRST_ITEM] = {VALUE(BEHIND_ITEM), [CLOSE_LIST] = DONE},
+    [ITEM] = {VALUE(BEHIND_ITEM)},
+    [BEHIND_ITEM] = {[COMMA] = ITEM, [CLOSE_LIST] = DONE},
+    [DONE] = {0},
+};
+
+/* So many levels have a bit; what is deeper goes the long way. */
+#define LEVELS 64
 
 /* Whether any of eight bytes is no ASCII, a control character, DEL, a quote or a backslash. */
 static bool is_special(const uint8_t *at)
@@ -79,53 +129,85 @@ static size_t pass_string(struct tv_bytes raw, size_t at)
     return 0;
 }
 
-/* Behind the word, or the exponent of a number; 0: it is none of JSON. */
-static size_t pass_letters(struct tv_bytes raw, size_t at)
+static size_t pass_digits(struct tv_bytes raw, size_t at)
+{
+    while (at < raw.length && raw.data[at] >= '0' && raw.data[at] <= '9')
+        at++;
+    return at;
+}
+
+size_t tv_json_number_length(struct tv_bytes text)
+{
+    size_t whole = text.length > 0 && text.data[0] == '-', at = pass_digits(text, whole);
+    if (at == whole || (text.data[whole] == '0' && at - whole > 1))
+        return 0;
+    if (at < text.length && text.data[at] == '.') {
+        size_t fraction = at + 1;
+        at = pass_digits(text, fraction);
+        if (at == fraction)
+            return 0;
+    }
+    if (at < text.length && (text.data[at] | 0x20) == 'e') {
+        size_t power = at + 1;
+        power += power < text.length && (text.data[power] == '+' || text.data[power] == '-');
+        at = pass_digits(text, power);
+        if (at == power)
+            return 0;
+    }
+    return at;
+}
+
+static size_t word_length(struct tv_bytes text)
 {
     static const char *const words[] = {"true", "false", "null"};
-    struct tv_bytes rest = {raw.data + at, raw.length - at};
-    if ((*rest.data | 0x20) == 'e') {
-        bool behind_digit = at > 0 && raw.data[at - 1] >= '0' && raw.data[at - 1] <= '9';
-        bool sign = rest.length > 1 && rest.data[1] == '+';
-        return behind_digit ? at + 1 + sign : 0;
-    }
     for (size_t i = 0; i < TV_COUNT(words); i++)
-        if (tv_bytes_starts_with(rest, tv_bytes_of(words[i])))
-            return at + strlen(words[i]);
+        if (tv_bytes_starts_with(text, tv_bytes_of(words[i])))
+            return strlen(words[i]);
     return 0;
 }
 
-static bool is_of_word(uint8_t kind)
+/* Behind the token that begins at `at`; 0: it is none of JSON. */
+static size_t pass_token(struct tv_bytes raw, size_t at, enum kind kind)
 {
-    return kind == DIGIT || kind == LETTER;
+    struct tv_bytes rest = {raw.data + at, raw.length - at};
+    if (kind == STRING)
+        return pass_string(raw, at + 1);
+    if (kind != NUMBER && kind != WORD)
+        return at + 1;
+    size_t length = kind == NUMBER ? tv_json_number_length(rest) : word_length(rest);
+    return length > 0 ? at + length : 0;
 }
 
-/* Whether each token is one of JSON, the brackets are even, and no two words lack what keeps them
- * apart but space; *spaced: there is space between tokens. */
-static bool is_plain(struct tv_bytes raw, bool *spaced)
+/* Whether the text is one value of JSON without control characters in its strings; *spaced: there
+ * is space between tokens. */
+static bool is_strict(struct tv_bytes raw, bool *spaced)
 {
-    size_t depth = 0;
-    uint8_t before = MARK; /* the kind of the last byte that is no space */
+    uint8_t state = BEGIN;
+    unsigned depth = 0;
+    uint64_t lists = 0; /* a bit for each level, the innermost the lowest */
     *spaced = false;
     for (size_t at = 0; at < raw.length;) {
-        uint8_t kind = kinds[raw.data[at]];
-        size_t next = at + 1;
-        if (kind == ODD || (kind == CLOSE && depth == 0))
+        enum kind kind = kinds[raw.data[at]];
+        bool opens = kind == OPEN_OBJECT || kind == OPEN_LIST;
+        if (kind == SPACE) {
+            *spaced = true;
+            at++;
+            continue;
+        }
+        state = next_state[state][kind];
+        at = pass_token(raw, at, kind);
+        if (state == REFUSED || at == 0 || (opens && depth == LEVELS))
             return false;
-        if (is_of_word(kind) && is_of_word(before) && kinds[raw.data[at - 1]] == SPACE)
-            return false;
-        if (kind == QUOTE)
-            next = pass_string(raw, next);
-        else if (kind == LETTER)
-            next = pass_letters(raw, at);
-        if (next == 0)
-            return false;
-        depth += (size_t)(kind == OPEN) - (size_t)(kind == CLOSE);
-        *spaced = *spaced || kind == SPACE;
-        before = kind == SPACE ? before : kind;
-        at = next;
+        if (opens) {
+            lists = lists << 1 | (kind == OPEN_LIST);
+            depth++;
+        } else if (state == DONE && depth > 0) {
+            lists >>= 1;
+            depth--;
+            state = depth == 0 ? DONE : lists & 1 ? BEHIND_ITEM : BEHIND_MEMBER;
+        }
     }
-    return depth == 0;
+    return state == DONE && depth == 0;
 }
 
 static void copy_tokens(struct tv_bytes raw, struct tv_out *out)
@@ -133,7 +215,7 @@ static void copy_tokens(struct tv_bytes raw, struct tv_out *out)
     size_t done = 0;
     for (size_t at = 0; at < raw.length;) {
         uint8_t kind = kinds[raw.data[at]];
-        size_t next = kind == QUOTE ? pass_string(raw, at + 1) : at + 1;
+        size_t next = kind == STRING ? pass_string(raw, at + 1) : at + 1;
         if (kind == SPACE) {
             tv_out_bytes(out, (struct tv_bytes){raw.data + done, at - done});
             done = next;
@@ -141,15 +223,6 @@ static void copy_tokens(struct tv_bytes raw, struct tv_out *out)
         at = next;
     }
     tv_out_bytes(out, (struct tv_bytes){raw.data + done, raw.length - done});
-}
-
-/* A string's tokens are its grammar. */
-static bool is_strict(struct tv_bytes raw, bool *spaced)
-{
-    if (raw.length == 0 || !is_plain(raw, spaced))
-        return false;
-    return (raw.data[0] == '"' && pass_string(raw, 1) == raw.length) ||
-           tv_json_check(raw, NULL, NULL);
 }
 
 void tv_json_compact(struct tv_bytes raw, struct tv_out *out, unsigned *faults)

@@ -77,9 +77,12 @@ struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key);
  * (may be NULL): all that was forgiven. */
 void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults);
 
-/* Writes a value on one line and without a control character: text whose tokens are those of JSON
- * as it stands, without the space between them, and anything else as tv_json_normalise does, with
- * its faults. */
+/* How many bytes of the text's begin are a number of JSON (RFC 8259, section 6); 0: it begins with
+ * none. */
+size_t tv_json_number_length(struct tv_bytes text);
+
+/* Writes a value on one line and without a control character: strict JSON as it stands, without the
+ * space between tokens, and anything else as tv_json_normalise does, with its faults. */
 void tv_json_compact(struct tv_bytes raw, struct tv_out *out, unsigned *faults);
 
 /* Whether two values are written alike as strict JSON: 0x10 is 16. */

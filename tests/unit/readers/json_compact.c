@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "base/bytes.h"
 #include "readers/json/json.h"
 #include "unit.h"
@@ -20,6 +22,7 @@ static void keeps_what_is_json(void **context)
     expect("-1.50e+3", "-1.50e+3");
     expect("\"a<b> \\u003c \\n \xc3\xa4\"", "\"a<b> \\u003c \\n \xc3\xa4\"");
     expect("{\"a\":[1,{}],\"b\":true}", "{\"a\":[1,{}],\"b\":true}");
+    expect("[[{\"a\":[]}],0.5,-0,1E-2,null]", "[[{\"a\":[]}],0.5,-0,1E-2,null]");
 }
 
 static void drops_space_between_tokens(void **context)
@@ -55,9 +58,32 @@ static void makes_json_of_what_is_not_quite(void **context)
     expect("{\"a\":1 \"b\":2}", "{\"a\":1,\"b\":2}");
     expect("{\"a\":}", "{\"a\":null}");
     expect("[01]", "[1]");
+    expect("[.5,1.,1e]", "[0.5,1,\"1e\"]");
+    expect("[1]2", "[1]");
+    expect("[1}", "[1]");
+}
+
+/* Whether it goes the short way or, deeper than that, the long one. */
+static void keeps_any_depth(void **context)
+{
+    (void)context;
+    for (size_t depth = 60; depth < 70; depth++) {
+        char spaced[512] = "", compact[512] = "";
+        for (size_t i = 0; i < depth; i++) {
+            strcat(spaced, i % 2 ? "{\"\": " : "[ ");
+            strcat(compact, i % 2 ? "{\"\":" : "[");
+        }
+        strcat(spaced, "7");
+        strcat(compact, "7");
+        for (size_t i = depth; i-- > 0;) {
+            strcat(spaced, i % 2 ? "}" : "]");
+            strcat(compact, i % 2 ? "}" : "]");
+        }
+        expect(spaced, compact);
+    }
 }
 
 UNIT_TESTS(json_compact, cmocka_unit_test(keeps_what_is_json),
-           cmocka_unit_test(drops_space_between_tokens),
+           cmocka_unit_test(drops_space_between_tokens), cmocka_unit_test(keeps_any_depth),
            cmocka_unit_test(escapes_control_characters),
            cmocka_unit_test(makes_json_of_what_is_not_quite));
