@@ -58,14 +58,23 @@ static bool at_dots(const struct tv_json_walk *walk)
     return walk->end - walk->at >= 3 && memcmp(walk->at, "...", 3) == 0;
 }
 
-/* With the words behind them. */
+/* With the words and comments behind them. */
 static void skip_dots(struct tv_json_walk *walk)
 {
+    const uint8_t *comment_end = NULL;
     tv_json_blame(walk, TV_JSON_FAULT_COMMENT, walk->at);
-    for (; walk->at < walk->end; walk->at++) {
+    walk->at += 3;
+    while (walk->at < walk->end) {
         uint8_t c = *walk->at;
-        if (c == '\n' || (is_break(c) && !is_space(c)) || (c == '\'' && is_space(walk->at[-1])))
+        if (at_comment(walk)) {
+            skip_comment(walk);
+            comment_end = walk->at;
+            continue;
+        }
+        bool in_word = walk->at != comment_end && !is_space(walk->at[-1]);
+        if (c == '\n' || (is_break(c) && !is_space(c)) || (c == '\'' && !in_word))
             return;
+        walk->at++;
     }
 }
 
