@@ -23,7 +23,7 @@ struct tv_teller {
 
     /* trace_event/records.h: an event, and what stands beside the events. */
     void (*take_event)(struct tv_teller *teller, struct tv_te_record *record);
-    void (*take_beside)(struct tv_teller *teller, const struct tv_te_beside *beside);
+    void (*take_beside)(struct tv_teller *teller, struct tv_te_beside *beside);
 
     /* ftrace/records.h: a line. */
     void (*take_line)(struct tv_teller *teller, const struct tv_ft_record *record);

@@ -31,13 +31,21 @@ static bool is_word(struct tv_bytes text)
     return true;
 }
 
-/* The value as compact JSON whose strings hold "\u0020" for blanks, so that columns can be counted.
- * Valid until the next call. */
-static struct tv_bytes write_cell(struct tv_dump_records *dump, struct tv_bytes raw)
+/* The value as compact JSON; *cut: not all of it. */
+static void write_value(struct tv_out *out, struct tv_bytes raw, bool *cut)
+{
+    unsigned faults;
+    tv_json_compact(raw, out, &faults);
+    *cut = *cut || (faults & TV_JSON_FAULT_DEPTH);
+}
+
+/* The same whose strings hold "\u0020" for blanks, so that columns can be counted.  Valid until the
+ * next call. */
+static struct tv_bytes write_cell(struct tv_dump_records *dump, struct tv_bytes raw, bool *cut)
 {
     struct tv_out *cell = &dump->cell;
     cell->length = 0;
-    tv_json_compact(raw, cell, NULL);
+    write_value(cell, raw, cut);
     size_t written = cell->length;
     for (size_t i = 0; i < written; i++)
         if (cell->buffer[i] == ' ')
@@ -55,7 +63,8 @@ static struct tv_bytes unquoted(struct tv_bytes json)
 }
 
 /* What stands in a column; `bare`: a word without its quotes. */
-static struct tv_bytes cell_of(struct tv_dump_records *dump, struct tv_bytes raw, bool bare)
+static struct tv_bytes cell_of(struct tv_dump_records *dump, struct tv_bytes raw, bool bare,
+                               bool *cut)
 {
     if (raw.length == 0)
         return TV_BYTES("-");
@@ -64,15 +73,8 @@ static struct tv_bytes cell_of(struct tv_dump_records *dump, struct tv_bytes raw
     struct tv_bytes cell = bare ? unquoted(raw) : raw;
     if (cell.length != raw.length)
         return cell;
-    cell = write_cell(dump, raw);
+    cell = write_cell(dump, raw, cut);
     return bare ? unquoted(cell) : cell;
-}
-
-static void write_value(struct tv_dump_records *dump, struct tv_bytes raw, bool *cut)
-{
-    unsigned faults;
-    tv_json_compact(raw, dump->out, &faults);
-    *cut = *cut || (faults & TV_JSON_FAULT_DEPTH);
 }
 
 /* A key is a string, also where the file has it without quotes. */
@@ -105,7 +107,7 @@ static void write_others(struct tv_dump_records *dump, struct tv_te_record *reco
             continue;
         tv_out_text(dump->out, any ? "," : "\t{");
         write_key(dump->out, key);
-        write_value(dump, value, &record->cut);
+        write_value(dump->out, value, &record->cut);
         any = true;
     }
     if (any)
@@ -127,22 +129,22 @@ void tv_dump_event(struct tv_teller *teller, struct tv_te_record *record)
     if (dump->mute)
         return;
     list_columns(dump);
-    tv_dump_column(dump, 1, cell_of(dump, fields->ph, true));
-    tv_dump_column(dump, ID_WIDTH, cell_of(dump, fields->pid, false));
-    tv_dump_column(dump, ID_WIDTH, cell_of(dump, fields->tid, false));
-    tv_dump_column(dump, TIME_WIDTH, cell_of(dump, fields->ts, false));
-    tv_dump_column(dump, DURATION_WIDTH, cell_of(dump, fields->dur, false));
-    tv_out_bytes(out, cell_of(dump, fields->cat, true));
+    tv_dump_column(dump, 1, cell_of(dump, fields->ph, true, &record->cut));
+    tv_dump_column(dump, ID_WIDTH, cell_of(dump, fields->pid, false, &record->cut));
+    tv_dump_column(dump, ID_WIDTH, cell_of(dump, fields->tid, false, &record->cut));
+    tv_dump_column(dump, TIME_WIDTH, cell_of(dump, fields->ts, false, &record->cut));
+    tv_dump_column(dump, DURATION_WIDTH, cell_of(dump, fields->dur, false, &record->cut));
+    tv_out_bytes(out, cell_of(dump, fields->cat, true, &record->cut));
     tv_out_char(out, '\t');
     if (fields->name.length == 0)
         tv_out_char(out, '-');
     else
-        write_value(dump, fields->name, &record->cut);
+        write_value(out, fields->name, &record->cut);
     write_others(dump, record);
     tv_out_char(out, '\n');
 }
 
-void tv_dump_beside(struct tv_teller *teller, const struct tv_te_beside *beside)
+void tv_dump_beside(struct tv_teller *teller, struct tv_te_beside *beside)
 {
     struct tv_dump_records *dump = (struct tv_dump_records *)teller;
     struct tv_out *out = dump->out;
@@ -157,6 +159,6 @@ void tv_dump_beside(struct tv_teller *teller, const struct tv_te_beside *beside)
     }
     tv_out_char(out, '{');
     write_key(out, beside->key);
-    tv_json_compact(beside->text, out, NULL);
+    write_value(out, beside->text, &beside->cut);
     tv_out_text(out, "}\n");
 }

@@ -22,6 +22,12 @@ static void begin(struct telling *telling)
     telling->begun = true;
 }
 
+static void warn_cut(struct telling *telling, bool cut, uint64_t offset)
+{
+    if (cut)
+        tv_diagnostics_add(&telling->head->diagnostics, TV_DIAGNOSTIC_TOO_NESTED, offset);
+}
+
 /* No event is copied: they are only told on their way past. */
 static bool tell_event(void *context, const struct tv_te_list_event *event)
 {
@@ -29,8 +35,7 @@ static bool tell_event(void *context, const struct tv_te_list_event *event)
     struct tv_te_record record = {event->fields, event->text, event->offset, false};
     begin(telling);
     telling->teller->take_event(telling->teller, &record);
-    if (record.cut)
-        tv_diagnostics_add(&telling->head->diagnostics, TV_DIAGNOSTIC_TOO_NESTED, event->offset);
+    warn_cut(telling, record.cut, event->offset);
     return false;
 }
 
@@ -53,6 +58,7 @@ static enum tv_status tell_beside(void *context, const struct tv_te_top_member *
     }
     begin(telling);
     telling->teller->take_beside(telling->teller, &beside);
+    warn_cut(telling, beside.cut, beside.offset);
     return TV_OK;
 }
 

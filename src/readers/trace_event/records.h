@@ -20,6 +20,7 @@ struct tv_te_beside {
     struct tv_bytes key;     /* raw */
     struct tv_bytes text;    /* the value, raw; data NULL: it is longer than TV_TE_LONGEST_BESIDE */
     uint64_t offset, length; /* of the value */
+    bool cut;                /* as that of a record */
 };
 
 /* As the longest event (list.c). */
