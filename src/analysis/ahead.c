@@ -6,10 +6,11 @@
 
 #include "base/memory.h"
 
-/* Room for a stack of this depth and all entries of a batch, and one to be written for nothing. */
-static void reserve(struct tv_ahead_thread *thread, uint32_t depth)
+/* Room for a stack of this depth, what so many events can put on it, and one to be written for
+ * nothing.  Of tens of thousands of threads most have few events in a batch. */
+static void reserve(struct tv_ahead_thread *thread, uint32_t depth, size_t events)
 {
-    size_t capacity = thread->capacity, needed = (size_t)depth + TV_BATCH_EVENTS + 2;
+    size_t capacity = thread->capacity, needed = (size_t)depth + events + 2;
     thread->hashes = tv_array_reserve(thread->hashes, &capacity, needed, sizeof *thread->hashes);
     thread->capacity = (uint32_t)capacity;
 }
@@ -20,7 +21,7 @@ static TV_NOINLINE void begin_thread(struct tv_ahead *ahead, struct tv_ahead_thr
 {
     bool first = !thread->hashes;
     thread->batch = ahead->batch;
-    reserve(thread, t->depth);
+    reserve(thread, t->depth, 0);
     if (!t->seen) {
         thread->depth = 0;
         thread->hashes[0] = TV_ROOT_HASH;
@@ -86,6 +87,7 @@ static size_t hash_entries(struct tv_ahead *ahead, const struct tv_walk *walk,
             continue;
         if (thread->batch != ahead->batch)
             begin_thread(ahead, thread, &walk->threads[number], tally);
+        reserve(thread, thread->depth, stretch.count);
         if (ahead->fold)
             count = hash_stretch(ahead, thread, tally, &stretch, count, true);
         else

@@ -150,6 +150,26 @@ static void has_room_for_deep_stacks(void **state)
     end(&walked);
 }
 
+/* Of a thread of few events, in every batch: what it keeps is not a batch's. */
+static void keeps_little_of_short_stretches(void **state)
+{
+    struct walked walked;
+    struct tv_event events[8];
+    (void)state;
+    begin(&walked, CHILDREN);
+    for (size_t i = 0; i < TV_COUNT(events); i++)
+        events[i] = (struct tv_event){.thread = i % 2, .action = TV_ENTER, .frame = 7};
+    for (uint32_t i = 1; i <= 3; i++) {
+        assert_int_equal(look(&walked, events, TV_COUNT(events)), TV_COUNT(events));
+        walk(&walked, events, TV_COUNT(events));
+        for (uint32_t j = 0; j < 2; j++) {
+            assert_int_equal(walked.ahead.threads[j].depth, 1 - j + 4 * i);
+            assert_true(walked.ahead.threads[j].capacity < TV_BATCH_EVENTS / 16);
+        }
+    }
+    end(&walked);
+}
+
 /* A thread that does not count: the guesses behind its entries are of the next one's. */
 static void passes_over_skipped_threads(void **state)
 {
@@ -188,5 +208,6 @@ static void guesses_what_stands_for_a_frame(void **state)
 
 UNIT_TESTS(ahead, cmocka_unit_test(guesses_known_paths), cmocka_unit_test(does_not_guess_new_paths),
            cmocka_unit_test(puts_wrong_guesses_right), cmocka_unit_test(has_room_for_deep_stacks),
+           cmocka_unit_test(keeps_little_of_short_stretches),
            cmocka_unit_test(passes_over_skipped_threads),
            cmocka_unit_test(guesses_what_stands_for_a_frame));
