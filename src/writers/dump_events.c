@@ -14,21 +14,24 @@
 #define TIME_WIDTH 16
 #define DURATION_WIDTH 12
 
+/* Whether a word means something else: a value of JSON, or a heading. */
+static bool is_taken(struct tv_bytes word)
+{
+    return tv_bytes_equal(word, TV_BYTES("true")) || tv_bytes_equal(word, TV_BYTES("false")) ||
+           tv_bytes_equal(word, TV_BYTES("null")) || tv_bytes_equal(word, TV_BYTES("FORMAT:"));
+}
+
 /* Whether a string's text can stand without its quotes, and be taken for nothing else. */
 static bool is_word(struct tv_bytes text)
 {
-    static const char *const values[] = {"true", "false", "null"};
     if (text.length == 0 || (text.data[0] >= '0' && text.data[0] <= '9') ||
-        strchr("-#[{", text.data[0] ? text.data[0] : ' '))
+        strchr("-#[{|", text.data[0] ? text.data[0] : ' '))
         return false;
     for (size_t i = 0; i < text.length; i++)
         if (text.data[i] <= ' ' || text.data[i] >= 0x7f || text.data[i] == '"' ||
             text.data[i] == '\\')
             return false;
-    for (size_t i = 0; i < TV_COUNT(values); i++)
-        if (tv_bytes_equal(text, tv_bytes_of(values[i])))
-            return false;
-    return true;
+    return text.length == 1 || !is_taken(text);
 }
 
 /* The value as compact JSON; *cut: not all of it. */
