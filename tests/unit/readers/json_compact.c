@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "base/bytes.h"
 #include "readers/json/json.h"
 #include "unit.h"
@@ -63,23 +61,31 @@ static void makes_json_of_what_is_not_quite(void **context)
     expect("[1}", "[1]");
 }
 
+static void end_levels(struct tv_out *out, size_t depth)
+{
+    tv_out_char(out, '7');
+    while (depth-- > 0)
+        tv_out_char(out, depth % 2 ? '}' : ']');
+    tv_out_char(out, '\0');
+}
+
 /* Whether it goes the short way or, deeper than that, the long one. */
 static void keeps_any_depth(void **context)
 {
     (void)context;
     for (size_t depth = 60; depth < 70; depth++) {
-        char spaced[512] = "", compact[512] = "";
+        struct tv_out spaced, compact;
+        tv_out_init_memory(&spaced);
+        tv_out_init_memory(&compact);
         for (size_t i = 0; i < depth; i++) {
-            strcat(spaced, i % 2 ? "{\"\": " : "[ ");
-            strcat(compact, i % 2 ? "{\"\":" : "[");
+            tv_out_text(&spaced, i % 2 ? "{\"\": " : "[ ");
+            tv_out_text(&compact, i % 2 ? "{\"\":" : "[");
         }
-        strcat(spaced, "7");
-        strcat(compact, "7");
-        for (size_t i = depth; i-- > 0;) {
-            strcat(spaced, i % 2 ? "}" : "]");
-            strcat(compact, i % 2 ? "}" : "]");
-        }
-        expect(spaced, compact);
+        end_levels(&spaced, depth);
+        end_levels(&compact, depth);
+        expect((const char *)spaced.buffer, (const char *)compact.buffer);
+        tv_out_release(&spaced);
+        tv_out_release(&compact);
     }
 }
 
