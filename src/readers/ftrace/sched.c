@@ -397,14 +397,17 @@ static void lay_out(struct finding *f)
         next.wakeups += f->amounts[i].wakeups;
         next.blockings += f->amounts[i].blockings;
     }
-    s->clocks = tv_alloc(threads, sizeof *s->clocks);
-    s->runs = tv_alloc(next.runs, sizeof *s->runs);
+    if (next.runs > 0) {
+        s->clocks = tv_alloc(threads, sizeof *s->clocks);
+        s->runs = tv_alloc(next.runs, sizeof *s->runs);
+    }
     RESERVE(&s->tables->wakeups, &next.wakeups);
     RESERVE(&s->tables->blockings, &next.blockings);
     next.runs = 0;
     for (uint32_t i = 0; i < threads; i++) {
         struct amount has = f->amounts[i];
-        s->clocks[i] = (struct tv_run_clock){s->runs + next.runs, has.runs};
+        if (s->clocks)
+            s->clocks[i] = (struct tv_run_clock){s->runs + next.runs, has.runs};
         f->amounts[i] = next;
         next.runs += has.runs;
         next.wakeups += has.wakeups;

@@ -26,7 +26,7 @@ struct tv_ft_schedule {
     size_t processor_count;
     int64_t *known_since;        /* of processors: their first switches */
     struct tv_run *runs;         /* of all threads */
-    struct tv_run_clock *clocks; /* of each thread of the head; NULL: there are no switches */
+    struct tv_run_clock *clocks; /* of each thread of the head; NULL: none is seen running */
 };
 
 /* Fills what is to be found, by that many threads; nothing when there are neither switches nor

@@ -128,9 +128,8 @@ static void write_tables(struct tv_out *out, const struct tv_trace *trace)
 }
 
 /* To be freed. The text is read in `parts` parts, cut at multiples of `step`. */
-static char *read_text(const char *text, unsigned parts, uint64_t step)
+static struct tv_trace *read_trace(struct tv_source *source, unsigned parts, uint64_t step)
 {
-    struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "x.txt");
     struct tv_builder *builder = tv_builder_new(tv_head_new());
     uint64_t starts[16];
     for (unsigned i = 0; i < 16; i++)
@@ -138,7 +137,13 @@ static char *read_text(const char *text, unsigned parts, uint64_t step)
     struct tv_read_options options = {.parts = parts, .part_starts = starts};
     struct tv_error error;
     assert_int_equal(tv_reader_ftrace.assemble(source, builder, &options, &error), TV_OK);
-    struct tv_trace *trace = tv_builder_finish(builder);
+    return tv_builder_finish(builder);
+}
+
+static char *read_text(const char *text, unsigned parts, uint64_t step)
+{
+    struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "x.txt");
+    struct tv_trace *trace = read_trace(source, parts, step);
     struct tv_out out;
     tv_out_init_memory(&out);
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -150,6 +155,16 @@ static char *read_text(const char *text, unsigned parts, uint64_t step)
     tv_trace_free(trace);
     tv_source_free(source);
     return result;
+}
+
+unsigned clocks_of(const char *text)
+{
+    struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "x.txt");
+    struct tv_trace *trace = read_trace(source, 1, 0);
+    unsigned clocks = trace->head->inputs[0].clocks;
+    tv_trace_free(trace);
+    tv_source_free(source);
+    return clocks;
 }
 
 void means(const char *text, const char *expected)

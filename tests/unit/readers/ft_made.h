@@ -10,4 +10,7 @@
  * come of several parts, cut anywhere. */
 void means(const char *text, const char *expected);
 
+/* Which clocks the text has: TV_CLOCK_WALL, TV_CLOCK_CPU or both. */
+unsigned clocks_of(const char *text);
+
 #endif

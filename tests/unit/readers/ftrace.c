@@ -195,6 +195,20 @@ static void begins_behind_the_preamble(void **context)
           "instant ev of a 0\ninstant ev of a 2\n");
 }
 
+/* Who was only woken has no CPU time that could be told, nor has who was only seen to stop. */
+static void has_a_cpu_clock_when_threads_run(void **context)
+{
+    (void)context;
+#define WOKEN_AT(time) "<idle>-0 [000] d... " time ": sched_wakeup: comm=a pid=7 prio=120\n"
+    assert_int_equal(clocks_of(WOKEN_AT("1.000000") WOKEN_AT("1.000004")), TV_CLOCK_WALL);
+    assert_int_equal(
+        clocks_of(SWITCH("1.000000", "0", "a", "7", "S", "swapper", "0") WOKEN_AT("1.000004")),
+        TV_CLOCK_WALL);
+    assert_int_equal(
+        clocks_of(SWITCH("1.000000", "0", "swapper", "0", "R", "a", "7") WOKEN_AT("1.000004")),
+        TV_CLOCK_WALL | TV_CLOCK_CPU);
+}
+
 static void puts_losses_on_their_processors(void **context)
 {
     (void)context;
@@ -337,6 +351,7 @@ UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_be
            cmocka_unit_test(keeps_the_kernel_apart),
            cmocka_unit_test(counts_what_the_kernel_counts), cmocka_unit_test(counts_large_numbers),
            cmocka_unit_test(says_what_it_cannot_read),
+           cmocka_unit_test(has_a_cpu_clock_when_threads_run),
            cmocka_unit_test(puts_losses_on_their_processors), cmocka_unit_test(reads_trace_cmd),
            cmocka_unit_test(reads_marks_of_trace_cmd), cmocka_unit_test(moves_the_clock),
            cmocka_unit_test(puts_switches_in_order), cmocka_unit_test(keeps_ends_that_tell_more));
