@@ -39,7 +39,7 @@ static bool ends_with(const char *name, const char *ending)
     return length > end && strcmp(name + length - end, ending) == 0;
 }
 
-static bool is_file(const struct tv_settings *settings, const struct tv_piece *piece)
+static bool is_file(const struct tv_settings *settings, struct tv_piece *piece)
 {
     if (settings->to != TO_DEFAULT)
         return settings->to == TO_TRACE;

@@ -46,6 +46,7 @@ enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_
 
 struct making {
     const struct tv_piece *piece;
+    bool file; /* it is written as a method trace */
     struct tv_piece_losses losses;
 };
 
@@ -53,8 +54,7 @@ struct making {
 static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct making *making = context;
-    bool file = tv_piece_is_file(making->piece);
-    return tv_piece_write(making->piece, file, out, &making->losses, err);
+    return tv_piece_write(making->piece, making->file, out, &making->losses, err);
 }
 
 bool tv_html_is_chosen(const struct tv_settings *settings)
@@ -128,15 +128,14 @@ static enum tv_status write_piece(const struct tv_html_part *part, const struct 
 }
 
 static enum tv_status make_of_piece(void *context, const struct tv_html_part *part,
-                                    const struct tv_piece *piece, struct tv_error *err)
+                                    struct tv_piece *piece, struct tv_error *err)
 {
     struct tv_html_made *made = context;
-    bool file = tv_piece_is_file(piece);
-    struct making made_of = {.piece = piece};
+    struct making made_of = {.piece = piece, .file = tv_piece_is_file(piece)};
     const struct tv_view_making making = {write_any, NULL, &made_of,
                                           part->settings->files.items[0]};
     struct tv_source *source = NULL;
-    enum tv_status status = tv_piece_check(piece, file, err);
+    enum tv_status status = tv_piece_check(piece, made_of.file, err);
     if (status == TV_OK && part->smaller && part->sliced && tv_piece_slices(piece) == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no slice is in the part");
     if (status == TV_OK)
@@ -145,7 +144,7 @@ static enum tv_status make_of_piece(void *context, const struct tv_html_part *pa
         return status;
     struct tv_out losses;
     tv_out_init_memory(&losses);
-    tv_losses_of_piece(&losses, piece, file, &made_of.losses);
+    tv_losses_of_piece(&losses, piece, made_of.file, &made_of.losses);
     status = write_piece(part, piece, source, &losses, made, err);
     tv_source_free(source);
     if (made->spool)
@@ -169,7 +168,7 @@ static void limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
 
 /* What is done with the piece that a part is. */
 typedef enum tv_status use_piece(void *context, const struct tv_html_part *part,
-                                 const struct tv_piece *piece, struct tv_error *err);
+                                 struct tv_piece *piece, struct tv_error *err);
 
 static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *use, void *context,
                                    struct tv_error *err)
@@ -207,7 +206,7 @@ struct looking {
 };
 
 static enum tv_status look_at_piece(void *context, const struct tv_html_part *part,
-                                    const struct tv_piece *piece, struct tv_error *err)
+                                    struct tv_piece *piece, struct tv_error *err)
 {
     const struct looking *looking = context;
     (void)part, (void)err;

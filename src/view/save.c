@@ -76,14 +76,9 @@ struct reporting {
     const struct tv_view *view;
     const struct tv_parameters *parameters;
     const struct tv_piece *piece;
+    bool file; /* it is written as a method trace */
     struct tv_piece_losses losses;
 };
-
-/* Whether the piece is written as a method trace. */
-static bool is_file(const struct tv_piece *piece)
-{
-    return tv_piece_is_file(piece);
-}
 
 /* As a making's function. */
 static void write_note(void *context, struct tv_out *out)
@@ -99,7 +94,7 @@ static void write_note(void *context, struct tv_out *out)
     struct tv_part_choice choices[] = {{"threads", words, 0}, {"filter", terms, text.length > 0}};
     struct tv_out losses;
     tv_out_init_memory(&losses);
-    tv_losses_of_piece(&losses, piece, is_file(piece), &reporting->losses);
+    tv_losses_of_piece(&losses, piece, reporting->file, &reporting->losses);
     if (text.length > 0)
         memcpy(filter, text.data, text.length);
     for (uint32_t i = 0; threads && i < head->thread_count && choices->count <= NAMED; i++)
@@ -129,8 +124,7 @@ static void write_note(void *context, struct tv_out *out)
 static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct reporting *reporting = context;
-    const struct tv_piece *piece = reporting->piece;
-    return tv_piece_write(piece, is_file(piece), out, &reporting->losses, err);
+    return tv_piece_write(reporting->piece, reporting->file, out, &reporting->losses, err);
 }
 
 /* What the file in the report is called: as text with a NUL behind it. */
@@ -152,9 +146,9 @@ static enum tv_status report_piece(const struct tv_view *view,
                                    const struct tv_parameters *parameters, struct tv_piece *piece,
                                    struct tv_out *out, struct tv_error *err)
 {
-    struct reporting reporting = {.view = view, .parameters = parameters, .piece = piece};
+    struct reporting reporting = {view, parameters, piece, tv_piece_is_file(piece), {.flows = 0}};
     struct tv_out name;
-    enum tv_status status = tv_piece_check(piece, is_file(piece), err);
+    enum tv_status status = tv_piece_check(piece, reporting.file, err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&name);

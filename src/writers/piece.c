@@ -37,7 +37,7 @@ bool tv_piece_can_be_file(const struct tv_trace *trace)
 }
 
 /* Above that a look at all records is worth its time: half of what the clocks can tell. */
-#define LONG ((tv_ns)1 << 31) * 1000
+#define LONG (((tv_ns)1 << 31) * 1000)
 
 /* Where neither clock gets far there is no step too long. */
 static bool may_be_too_long(const struct tv_trace *trace)
@@ -63,14 +63,12 @@ static enum tv_status drop(void *context, struct tv_bytes bytes, struct tv_error
 }
 
 /* The writer itself knows what its records come to. */
-static bool fits_in_file(const struct tv_piece *piece)
+static bool try_as_file(const struct tv_piece *piece)
 {
     struct tv_piece plain = *piece;
     struct tv_piece_losses losses;
     struct tv_error err;
     struct tv_out out;
-    if (!may_be_too_long(trace_of(piece)))
-        return true;
     plain.disguise = NULL;
     tv_out_init(&out, drop, NULL);
     enum tv_status status = tv_piece_write_file(&plain, &out, &losses, &err);
@@ -78,12 +76,20 @@ static bool fits_in_file(const struct tv_piece *piece)
     return status != TV_OK || losses.file.long_steps == 0;
 }
 
-bool tv_piece_is_file(const struct tv_piece *piece)
+static bool fits_in_file(struct tv_piece *piece)
+{
+    if (!piece->tried)
+        piece->fits = !may_be_too_long(trace_of(piece)) || try_as_file(piece);
+    piece->tried = true;
+    return piece->fits;
+}
+
+bool tv_piece_is_file(struct tv_piece *piece)
 {
     return !tv_rewrite_can(piece->trace) && fits_in_file(piece);
 }
 
-enum tv_status tv_piece_check(const struct tv_piece *piece, bool file, struct tv_error *err)
+enum tv_status tv_piece_check(struct tv_piece *piece, bool file, struct tv_error *err)
 {
     bool all = !piece->made && !piece->trace->sifted;
     if (!all && tv_trace_is_empty(trace_of(piece)))

@@ -26,6 +26,7 @@ struct tv_piece {
     struct tv_trace *made;                      /* NULL: it is the whole trace */
     const struct tv_disguise_options *disguise; /* NULL: it is written as it is */
     const struct tv_event_limit *limit;         /* of JSON; NULL: all of its events */
+    bool tried, fits; /* once tried: whether its times fit in a method trace */
 };
 
 /* Makes it, to be released.  The trace and the cut must live as long. */
@@ -34,14 +35,14 @@ void tv_piece_release(struct tv_piece *piece);
 
 /* TV_ERR_USAGE: something was selected, and nothing of the trace is in it, or no call, which is all
  * that a method trace (`file`) has; or its times do not fit in one. */
-enum tv_status tv_piece_check(const struct tv_piece *piece, bool file,
+enum tv_status tv_piece_check(struct tv_piece *piece, bool file,
                               struct tv_error *err) TV_MUST_CHECK;
 
 /* Whether it is best written as a method trace: it came from one, and its times fit in one.  Where
  * a cut leaves more than 71 minutes between two records they do not: the clocks of every version
  * have 32 bits of microseconds, and readers take a clock that goes back for one that wrapped once.
  */
-bool tv_piece_is_file(const struct tv_piece *piece);
+bool tv_piece_is_file(struct tv_piece *piece);
 
 /* Slices that are in it. */
 uint64_t tv_piece_slices(const struct tv_piece *piece);
