@@ -99,7 +99,7 @@ enum tv_status tv_piece_check(struct tv_piece *piece, bool file, struct tv_error
                        "no call of a thread is there, and a method trace holds nothing else");
     if (file && !fits_in_file(piece))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "between two records lie more than the 71 minutes that a method trace can "
+                       "between two records lie more than the 70 minutes that a method trace can "
                        "tell: write it as JSON");
     return TV_OK;
 }

@@ -39,7 +39,7 @@ enum tv_status tv_piece_check(struct tv_piece *piece, bool file,
                               struct tv_error *err) TV_MUST_CHECK;
 
 /* Whether it is best written as a method trace: it came from one, and its times fit in one.  Where
- * a cut leaves more than 71 minutes between two records they do not: the clocks of every version
+ * a cut leaves more than 70 minutes between two records they do not: the clocks of every version
  * have 32 bits of microseconds, and readers take a clock that goes back for one that wrapped once.
  */
 bool tv_piece_is_file(struct tv_piece *piece);
