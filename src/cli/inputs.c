@@ -346,18 +346,6 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
     return status;
 }
 
-/* Whether a file that begins so is a container rather than a trace.  The end of what grows is
- * waited for only when a reader may know it. */
-static bool is_packed(struct tv_source *source, struct tv_bytes head)
-{
-    uint64_t size;
-    if (!tv_unpack_knows(head))
-        return false;
-    tv_source_has_size(source, &size);
-    return tv_unpack_is_sure(head) || !reader_knows(head, size) ||
-           !reader_knows(head, tv_source_size(source));
-}
-
 bool tv_inputs_need_a_trace(struct tv_source *source)
 {
     uint8_t head[TV_SNIFF_SIZE];
@@ -365,7 +353,7 @@ bool tv_inputs_need_a_trace(struct tv_source *source)
     size_t got;
     if (tv_source_read(source, 0, head, sizeof head, &got, &err) != TV_OK)
         return false;
-    return is_packed(source, (struct tv_bytes){head, got}) || !tv_readers_stream(source);
+    return tv_unpack_knows((struct tv_bytes){head, got}) || !tv_readers_stream(source);
 }
 
 enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)
@@ -373,7 +361,7 @@ enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)
     uint8_t head[TV_SNIFF_SIZE];
     size_t got;
     enum tv_status status = tv_source_read(source, 0, head, sizeof head, &got, err);
-    if (status == TV_OK && !is_packed(source, (struct tv_bytes){head, got}) &&
+    if (status == TV_OK && !tv_unpack_knows((struct tv_bytes){head, got}) &&
         !tv_readers_find(source, err))
         status = err->status;
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
@@ -394,8 +382,7 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct pendin
         if (status == TV_OK &&
             tv_source_read(next.source, 0, head, sizeof head, &got, err) != TV_OK)
             status = tv_error_prefix(err, "%s", tv_source_name(next.source));
-        struct tv_bytes bytes = {head, got};
-        bool packed = next.nesting < NESTING && is_packed(next.source, bytes);
+        bool packed = next.nesting < NESTING && tv_unpack_knows((struct tv_bytes){head, got});
         if (status == TV_OK && !packed) {
             add_row(inputs, (struct tv_inputs_row){next.source, next.machine, next.offset});
             continue;

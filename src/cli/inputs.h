@@ -3,8 +3,8 @@
  * inputs.h - from FILE arguments to sources a reader knows.
  *
  * As Traceview did, an argument x means x, else x.trace, else x.key joined with x.data.  "-" is
- * standard input.  What no reader knows but unpack does is unpacked, every trace in it becoming an
- * input; there, too, x.key and x.data are one.
+ * standard input.  What unpack knows is unpacked, every trace in it becoming an input; there, too,
+ * x.key and x.data are one.
  */
 #ifndef TV_CLI_INPUTS_H
 #define TV_CLI_INPUTS_H

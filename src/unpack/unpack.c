@@ -23,6 +23,7 @@
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
 #define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
+#define TAR_MAGIC_AT 257
 
 struct feed {
     struct tv_source *source;
@@ -54,16 +55,34 @@ static bool has_magic(struct tv_bytes head, size_t at, struct tv_bytes magic)
            memcmp(head.data + at, magic.data, magic.length) == 0;
 }
 
-bool tv_unpack_knows(struct tv_bytes head)
+/* By magics that no text has: text has no NUL before that of tar. */
+static bool is_archive(struct tv_bytes head)
 {
     return has_magic(head, 0, TV_BYTES("\x1f\x8b")) || has_magic(head, 0, TV_BYTES(ZSTD_MAGIC)) ||
-           has_magic(head, 0, TV_BYTES("PK\x03\x04")) || has_magic(head, 257, TV_BYTES("ustar")) ||
-           tv_html_knows(head) || tv_zlib_knows(head);
+           has_magic(head, 0, TV_BYTES("PK\x03\x04")) ||
+           (has_magic(head, TAR_MAGIC_AT, TV_BYTES("ustar")) && memchr(head.data, 0, TAR_MAGIC_AT));
 }
 
-bool tv_unpack_is_sure(struct tv_bytes head)
+enum kind {
+    NONE,
+    ARCHIVE,
+    PAGE,
+    ZLIB,
+};
+
+/* Archives first: the head of one may show the line "TRACE:" of a member that is stored. */
+static enum kind kind_of(struct tv_bytes head)
 {
-    return tv_html_knows(head) || tv_zlib_knows(head);
+    if (is_archive(head))
+        return ARCHIVE;
+    if (tv_html_knows(head))
+        return PAGE;
+    return tv_zlib_knows(head) ? ZLIB : NONE;
+}
+
+bool tv_unpack_knows(struct tv_bytes head)
+{
+    return kind_of(head) != NONE;
 }
 
 static la_ssize_t feed_bytes(struct archive *archive, void *context, const void **buffer)
@@ -340,23 +359,23 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
     uint8_t bytes[HEAD];
     struct tv_bytes head = {bytes, 0};
     struct tv_taking taking;
-    const char *kind = "a container (gzip, zlib, zstd, zip or tar)";
     *count = 0;
     *cut_off = false;
     enum tv_status status = tv_source_read(packed, 0, bytes, sizeof bytes, &head.length, err);
     if (status != TV_OK)
         return status;
     tv_taking_init(&taking, packed, question, members);
-    if (tv_html_knows(head)) {
+    enum kind kind = kind_of(head);
+    if (kind == PAGE)
         status = tv_html_unpack(&taking, packed, cut_off, err);
-        kind = "an HTML page";
-    } else if (tv_zlib_knows(head)) {
+    else if (kind == ZLIB)
         status = tv_zlib_unpack(&taking, packed, cut_off, err);
-    } else {
+    else
         status = unpack_archive(&taking, packed, cut_off, err);
-    }
     if (status == TV_OK && taking.count == 0)
-        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s without a trace in it", kind);
+        status =
+            tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s without a trace in it",
+                    kind == PAGE ? "an HTML page" : "a container (gzip, zlib, zstd, zip or tar)");
     for (size_t i = 0; status != TV_OK && i < taking.count; i++)
         tv_source_free(members[i].source);
     if (status == TV_OK)

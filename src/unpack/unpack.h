@@ -31,12 +31,10 @@ struct tv_unpack_question {
     bool as_it_comes;
 };
 
-/* Do these first bytes belong to a container that tv_unpack opens? */
+/* Do these first bytes belong to a container that tv_unpack opens?  They do also where a reader
+ * knows them: a member may stand in it unpacked, and begin near.  No file of a reader's begins so.
+ */
 bool tv_unpack_knows(struct tv_bytes head);
-
-/* Are they a container's even when they look like a trace in text?  In a page the trace may begin
- * near, and "TRACE:" stands in front of plain text as well as of a stream. */
-bool tv_unpack_is_sure(struct tv_bytes head);
 
 struct tv_unpacked {
     struct tv_source *source;

@@ -217,6 +217,24 @@ test('a tar has its files, with long names', () => {
   assert.deepEqual(found('x', gzip(packed)), expected);
 });
 
+test('members that stand unpacked in an archive are no text of its own', () => {
+  const all: Judge = { ...judge, knows: (head) => text(head).includes('trace') };
+  const open = (bytes: Uint8Array): string[] =>
+    new Unpacking(all, room, { name: 'x', bytes: new ArrayBytes(bytes) })
+      .run()
+      .parts.map((part) => `${part.name}: ${text(whole(part.bytes))}`);
+  const stored = zip({ a: [strToU8('trace 1'), { level: 0 }] });
+  assert.deepEqual(open(stored), ['x: a: trace 1']);
+  assert.deepEqual(open(gzipSync(strToU8('trace 1'), { level: 0 })), ['x: trace 1']);
+  assert.deepEqual(open(tar(tarMember('a', 'trace 1'))), ['x: a: trace 1']);
+  const printed = together([strToU8('done\nTRACE:\n'), zlibSync(strToU8('trace 2'))]);
+  const both = zip({ a: [printed, { level: 0 }], b: strToU8('trace 3') });
+  assert.deepEqual(open(both), ['x: a: trace 2', 'x: b: trace 3']);
+  // Words at the place of tar's magic are words.
+  const words = `${'trace '.repeat(50).slice(0, 257)}ustar${' '.repeat(300)}`;
+  assert.deepEqual(open(strToU8(words)), [`x: ${words}`]);
+});
+
 test('the halves of a split trace are put together', () => {
   const packed = zip({ 'a.data': strToU8('trace data'), 'a.key': strToU8('trace key,') });
   assert.deepEqual(found('x', packed), [['x: a.key', 'trace key,trace data', null]]);

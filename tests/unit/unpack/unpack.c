@@ -107,6 +107,17 @@ static void knows_containers(void **state)
     assert_false(tv_unpack_knows(TV_BYTES("")));
 }
 
+/* Of a tar the magic alone is no more than a word: no text has a NUL before it. */
+static void knows_a_tar_from_text(void **state)
+{
+    (void)state;
+    char head[512] = "a.trace";
+    memcpy(head + 257, "ustar", 5);
+    assert_true(tv_unpack_knows((struct tv_bytes){(const uint8_t *)head, sizeof head}));
+    memset(head, '#', 257);
+    assert_false(tv_unpack_knows((struct tv_bytes){(const uint8_t *)head, sizeof head}));
+}
+
 static void unpacks_a_stream(void **state)
 {
     (void)state;
@@ -353,9 +364,10 @@ static void says_that_a_page_has_no_trace(void **state)
 
 UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(says_that_a_page_has_no_trace), cmocka_unit_test(knows_containers),
-           cmocka_unit_test(unpacks_a_stream), cmocka_unit_test(takes_wanted_members),
-           cmocka_unit_test(has_a_ceiling), cmocka_unit_test(says_when_nothing_is_wanted),
-           cmocka_unit_test(survives_damage), cmocka_unit_test(says_that_a_stream_is_cut),
+           cmocka_unit_test(knows_a_tar_from_text), cmocka_unit_test(unpacks_a_stream),
+           cmocka_unit_test(takes_wanted_members), cmocka_unit_test(has_a_ceiling),
+           cmocka_unit_test(says_when_nothing_is_wanted), cmocka_unit_test(survives_damage),
+           cmocka_unit_test(says_that_a_stream_is_cut),
            cmocka_unit_test(says_that_a_checksum_is_wrong),
            cmocka_unit_test(unpacks_a_stream_while_it_is_read),
            cmocka_unit_test(has_a_ceiling_while_it_is_read),

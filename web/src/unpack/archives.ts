@@ -48,8 +48,12 @@ function sumFits(head: Uint8Array): boolean {
   return parseInt(text(head, at, length).trim(), 8) === sum;
 }
 
+const MAGIC_AT = 257;
+
+/** No text has a NUL before the magic. */
 export function isTar(head: Uint8Array): boolean {
-  return head.length >= BLOCK && text(head, 257, 5) === 'ustar';
+  const magic = head.length >= BLOCK && text(head, MAGIC_AT, 5) === 'ustar';
+  return magic && head.subarray(0, MAGIC_AT).includes(0);
 }
 
 /** "12 path=a/b" and others: what an extended head says of the next member. */
@@ -86,7 +90,7 @@ export function untar(packed: Bytes, taker: Taker): boolean {
         kind === PAX ? { ...next, ...extended(bytes) } : { ...next, path: text(bytes, 0, length) };
     } else {
       // GNU's older heads ("ustar  ") have something else there.
-      const folder = text(head, 257, 6) === 'ustar' ? text(head, 345, 155) : '';
+      const folder = text(head, MAGIC_AT, 6) === 'ustar' ? text(head, 345, 155) : '';
       const name = next.path ?? (folder && `${folder}/`) + text(head, 0, 100);
       const end = Math.min(start + length, packed.size);
       if (kind === '' || kind === '0') taker.plain(name, packed.part(start, end));

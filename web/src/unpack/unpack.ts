@@ -83,12 +83,12 @@ function archiveKind(head: Uint8Array): Kind | null {
   return isTar(head) ? 'tar' : null;
 }
 
-/** Null: it is no container, or looks more like a trace. */
-function kindOf(head: Uint8Array, size: number, judge: Judge): Kind | null {
+/** Archives first: the head of one may show the line "TRACE:" of a member that is stored. */
+function kindOf(head: Uint8Array, judge: Judge): Kind | null {
+  const archive = archiveKind(head);
+  if (archive) return archive;
   if (judge.isPage(head)) return 'page';
-  if (findZlib(head)) return 'zlib';
-  const kind = archiveKind(head);
-  return kind && !judge.knows(head, size) ? kind : null;
+  return findZlib(head) ? 'zlib' : null;
 }
 
 /** Of members that are left out so many are named. */
@@ -135,8 +135,7 @@ class Taking implements Taker {
 
   private wanted(head: Uint8Array): boolean {
     const { judge } = this.of;
-    const packed = judge.isPage(head) || findZlib(head) !== null || archiveKind(head) !== null;
-    if (!packed && !judge.knows(head, Number.MAX_SAFE_INTEGER)) {
+    if (!kindOf(head, judge) && !judge.knows(head, Number.MAX_SAFE_INTEGER)) {
       this.foreign ||= judge.foreign(head);
       return false;
     }
@@ -307,7 +306,7 @@ export class Unpacking {
     for (let next = stack.pop(); next; next = stack.pop()) {
       const { part, nesting, layers } = next;
       const head = part.bytes.read(0, HEAD);
-      const kind = nesting < NESTING ? kindOf(head, part.bytes.size, this.judge) : null;
+      const kind = nesting < NESTING ? kindOf(head, this.judge) : null;
       if (!kind) {
         parts.push(part);
         continue;
