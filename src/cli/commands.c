@@ -125,7 +125,8 @@ static bool right_number_of_files(const struct tv_command *command, size_t count
 }
 
 /* Before anything is opened: a command that reads while it writes would lose its input.  Files of
- * one thread each have other names (per_thread.h), and a recording's words are a program's. */
+ * one thread each have other names, which per_thread.c looks at, and a recording's words are a
+ * program's. */
 static enum tv_status check_output(const struct tv_command *command,
                                    const struct tv_settings *settings, struct tv_error *err)
 {

@@ -24,7 +24,7 @@ enum tv_status tv_output_open(struct tv_output *output, const char *path, bool q
 
 /* TV_ERR_USAGE: the output at `path` is a file that the settings name as an input, be it a trace,
  * the mapping or a program with symbols, also through links: it would be gone before it is read.
- * `path` NULL or "-": never.  Commands need not ask: commands.c does for all. */
+ * `path` NULL or "-": never.  Of --output commands need not ask: commands.c does for all. */
 enum tv_status tv_output_check(const char *path, const struct tv_settings *settings,
                                struct tv_error *err) TV_MUST_CHECK;
 

@@ -72,6 +72,7 @@ static enum tv_status name_file(const struct naming *naming, const struct tv_hea
 }
 
 struct work {
+    const struct tv_settings *settings;
     const struct tv_call_tree *tree;
     tv_per_thread_write *write_thread;
     void *context;
@@ -82,7 +83,9 @@ static enum tv_status write_one(const struct work *work, uint32_t thread, const 
                                 struct tv_error *err)
 {
     struct tv_output output;
-    enum tv_status status = tv_output_open(&output, path, true, err);
+    enum tv_status status = tv_output_check(path, work->settings, err);
+    if (status == TV_OK)
+        status = tv_output_open(&output, path, true, err);
     if (status != TV_OK)
         return status;
     work->write_thread(&output.out, work->tree, thread, work->context);
@@ -98,7 +101,7 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
     struct naming naming = {.ending = ending};
     char path[4096];
     struct tv_output names;
-    struct work work = {tree, write_thread, context, &names};
+    struct work work = {settings, tree, write_thread, context, &names};
     find_prefix(settings, naming.prefix, sizeof naming.prefix);
     enum tv_status status = tv_output_open(&names, NULL, true, err);
     if (status != TV_OK)
