@@ -278,7 +278,7 @@ static enum tv_status take_member(struct unpacking *u, struct archive_entry *ent
 static enum tv_status take_rest(struct unpacking *u, struct tv_error *err)
 {
     u->cut_off = true;
-    if (u->taking->count > 0)
+    if (u->taking->count > 0 || u->encrypted > 0)
         return TV_OK;
     enum tv_status status = take_tail(u) ? take_member(u, NULL, err) : TV_OK;
     return status == TV_OK && u->taking->count == 0 ? fail(u, err) : status;
@@ -296,6 +296,7 @@ static void leave_out(struct unpacking *u, struct archive_entry *entry)
             *c = '?';
 }
 
+/* Whole or cut off. */
 static enum tv_status end_members(struct unpacking *u, struct tv_error *err)
 {
     if (u->encrypted == 0)
@@ -315,7 +316,7 @@ static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
         struct archive_entry *entry;
         int result = archive_read_next_header(u->archive, &entry);
         if (result == ARCHIVE_EOF)
-            return end_members(u, err);
+            return TV_OK;
         u->left = 0;
         u->position = 0;
         if (result < ARCHIVE_WARN)
@@ -347,6 +348,8 @@ static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source 
         status = take_members(u, err);
     if (u->given)
         return status;
+    if (status == TV_OK)
+        status = end_members(u, err);
     *cut_off = u->cut_off;
     stop(u);
     return status;

@@ -325,6 +325,45 @@ static void take_note(void *context, const char *text)
     snprintf(last_note, sizeof last_note, "%s", text);
 }
 
+/* Where the heads of the members of `zip` are, and the flag of encryption in a head. */
+enum { ONE = 0x2b, TWO = 0x57, FLAGS = 6, HEAD_OF_TWO = 33 };
+
+static struct result unpack_encrypted(size_t member, size_t length)
+{
+    char bytes[sizeof zip];
+    memcpy(bytes, zip, sizeof zip);
+    bytes[member + FLAGS] = 1;
+    last_note[0] = '\0';
+    return ask(box(bytes, length), (struct tv_unpack_question){.note = take_note});
+}
+
+/* An encrypted member is told of however the archive goes on behind it. */
+static void says_that_a_member_is_encrypted(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t member, length;
+        bool cut_off;
+        const char *note;
+    } cases[] = {
+        {ONE, sizeof zip - 1, false, "a/one: encrypted: left out"},
+        {ONE, TWO + HEAD_OF_TWO + 7, true, "a/one: encrypted: left out"},
+        {TWO, sizeof zip - 1, false, "two: encrypted: left out"},
+        {TWO, TWO + HEAD_OF_TWO + 7, true, "two: encrypted: left out"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result r = unpack_encrypted(cases[i].member, cases[i].length);
+        assert_int_equal(r.status, TV_OK);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.cut_off, cases[i].cut_off);
+        assert_string_equal(last_note, cases[i].note);
+        release(&r);
+    }
+    struct result r = unpack_encrypted(ONE, TWO - 2); /* nothing else is a trace */
+    assert_int_equal(r.status, TV_ERR_UNSUPPORTED);
+    assert_non_null(strstr(r.err.message, "an encrypted zip (a/one)"));
+}
+
 /* Traces of a page are members; what is no trace is said to be left out. */
 static void takes_traces_of_a_page(void **state)
 {
@@ -371,4 +410,5 @@ UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(says_that_a_checksum_is_wrong),
            cmocka_unit_test(unpacks_a_stream_while_it_is_read),
            cmocka_unit_test(has_a_ceiling_while_it_is_read),
-           cmocka_unit_test(says_that_the_packed_bytes_cannot_be_read));
+           cmocka_unit_test(says_that_the_packed_bytes_cannot_be_read),
+           cmocka_unit_test(says_that_a_member_is_encrypted));
