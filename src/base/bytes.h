@@ -158,6 +158,17 @@ int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b);
  */
 size_t tv_bytes_utf8(struct tv_bytes bytes);
 
+/* Length of the control character at the beginning of the bytes, of which there is at least one; 0:
+ * none.  Those are the ones that terminals obey: below a blank, DEL, and in UTF-8 U+0080 to U+009F,
+ * of which U+009B is taken for ESC [. */
+static inline size_t tv_bytes_control(struct tv_bytes bytes)
+{
+    const uint8_t *at = bytes.data;
+    if (at[0] < 0x20 || at[0] == 0x7f)
+        return 1;
+    return bytes.length > 1 && at[0] == 0xc2 && (at[1] & 0xe0) == 0x80 ? 2 : 0;
+}
+
 /* The bytes of a C string, without its NUL. */
 static inline struct tv_bytes tv_bytes_of(const char *text)
 {

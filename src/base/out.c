@@ -298,19 +298,13 @@ static bool is_no_xml_character(const uint8_t *at)
     return at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
 }
 
-/* U+0080 to U+009F: a terminal takes U+009B for ESC [. */
-static bool is_wide_control(struct tv_bytes rest)
-{
-    return rest.length > 1 && rest.data[0] == 0xc2 && (rest.data[1] & 0xe0) == 0x80;
-}
-
 /* How many bytes at a special one may be copied after all: those of a UTF-8 sequence, or none. */
 static size_t allowed_length(struct tv_bytes rest, uint8_t where)
 {
     size_t length = rest.data[0] < 0x80 ? 0 : tv_bytes_utf8(rest);
     if (where == IN_XML && length == 3 && is_no_xml_character(rest.data))
         return 0;
-    if (where == IN_JSON && is_wide_control(rest))
+    if (where == IN_JSON && tv_bytes_control(rest) > 0)
         return 0;
     return length;
 }
@@ -362,7 +356,7 @@ static void put_ascii_escape(struct tv_out *out, uint8_t c)
 
 static size_t put_json_escape(struct tv_out *out, struct tv_bytes rest)
 {
-    if (is_wide_control(rest)) {
+    if (tv_bytes_control(rest) == 2) {
         tv_out_format(out, "\\u%04x", rest.data[1]);
         return 2;
     }

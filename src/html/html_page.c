@@ -57,18 +57,15 @@ static enum tv_status find_blocks(struct tv_html_page *page, struct tv_source *s
 
 /* ---- The manifest ---- */
 
-/* Texts go to terminals: '?' for each byte of a control character, those of Latin-1 too. */
+/* Texts go to terminals: '?' for each byte of a control character. */
 static char *take_text(struct tv_bytes raw)
 {
     struct tv_te_scratch scratch = {0};
     struct tv_bytes text = tv_te_is_string(raw) ? tv_te_text(raw, &scratch) : TV_BYTES("");
     char *taken = tv_alloc(text.length + 1, 1);
-    for (size_t i = 0; i < text.length; i++) {
-        uint8_t c = text.data[i];
-        bool high = c == 0xc2 && i + 1 < text.length && text.data[i + 1] < 0xa0;
-        bool behind_high = i > 0 && text.data[i - 1] == 0xc2 && c >= 0x80 && c < 0xa0;
-        taken[i] = c < 0x20 || c == 0x7f || high || behind_high ? '?' : (char)c;
-    }
+    memcpy(taken, text.data, text.length);
+    for (size_t i = 0; i < text.length; i++)
+        memset(taken + i, '?', tv_bytes_control((struct tv_bytes){text.data + i, text.length - i}));
     tv_te_scratch_release(&scratch);
     return taken;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 
 /* Whether none of eight bytes is a control character, DEL or no ASCII. */
@@ -14,22 +15,13 @@ static bool is_plain(const uint8_t *at)
     return ((bytes | (bytes + ones) | (bytes - ones * ' ')) & ones << 7) == 0;
 }
 
-/* How many bytes the control character takes that the text begins with; 0: it begins with none. */
-static size_t control_length(struct tv_bytes text)
-{
-    if (text.data[0] < 0x20 || text.data[0] == 0x7f)
-        return 1;
-    bool wide = text.length > 1 && text.data[0] == 0xc2 && (text.data[1] & 0xe0) == 0x80;
-    return wide ? 2 : 0;
-}
-
 void tv_names_line(struct tv_out *out, struct tv_bytes text)
 {
     size_t from = 0;
     for (size_t at = 0; at < text.length;) {
         struct tv_bytes rest = {text.data + at, text.length - at};
         bool plain = rest.length >= 8 && is_plain(rest.data);
-        size_t control = plain ? 0 : control_length(rest);
+        size_t control = plain ? 0 : tv_bytes_control(rest);
         if (control > 0) {
             tv_out_bytes(out, (struct tv_bytes){text.data + from, at - from});
             tv_out_char(out, ' ');

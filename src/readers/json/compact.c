@@ -98,13 +98,6 @@ static size_t escape_length(struct tv_bytes text)
     return 6;
 }
 
-/* 0: it is not UTF-8, or one of U+0080 to U+009F, which terminals obey. */
-static size_t utf8_length(struct tv_bytes rest)
-{
-    size_t length = tv_bytes_utf8(rest);
-    return length == 2 && rest.data[0] == 0xc2 && rest.data[1] < 0xa0 ? 0 : length;
-}
-
 /* Behind the quote that ends the string, whose text begins at `at`; 0: it is not quite JSON, or
  * holds control characters. */
 static size_t pass_string(struct tv_bytes raw, size_t at)
@@ -118,10 +111,10 @@ static size_t pass_string(struct tv_bytes raw, size_t at)
             return at + 1;
         else if (*rest.data == '\\')
             length = escape_length(rest);
-        else if (*rest.data >= 0x80)
-            length = utf8_length(rest);
-        else if (*rest.data < ' ' || *rest.data == 0x7f)
+        else if (tv_bytes_control(rest) > 0)
             length = 0;
+        else if (*rest.data >= 0x80)
+            length = tv_bytes_utf8(rest);
         if (length == 0)
             return 0;
         at += length;

@@ -302,9 +302,27 @@ static void takes_words(void **state)
     assert_int_equal(text.length, 0);
 }
 
+static void finds_control_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {
+        {"\n", 1},           {"\x1b[", 1},    {"\x1f", 1},     {" ", 0},    {"~", 0},
+        {"\x7f", 1},         {"\xc2\x80", 2},                               /* U+0080 */
+        {"\xc2\x9f\x1b", 2}, {"\xc2\xa0", 0},                               /* U+009F, U+00A0 */
+        {"\xc3\x9b", 0},     {"\xc2", 0},     {"\xc2\x1b", 0}, {"\x9b", 0}, /* in Latin-1 alone */
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++)
+        assert_int_equal(tv_bytes_control(tv_bytes_of(cases[i].text)), cases[i].length);
+    assert_int_equal(tv_bytes_control((struct tv_bytes){(const uint8_t *)"\xc2\x9b", 1}), 0);
+    assert_int_equal(tv_bytes_control((struct tv_bytes){(const uint8_t *)"", 1}), 1);
+}
+
 UNIT_TESTS(bytes, cmocka_unit_test(takes_little_endian), cmocka_unit_test(does_not_leave_the_bytes),
            cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(takes_uleb),
            cmocka_unit_test(takes_sleb), cmocka_unit_test(leb_must_end_within_64_bits),
            cmocka_unit_test(leb_round_trip), cmocka_unit_test(takes_lines),
            cmocka_unit_test(splits), cmocka_unit_test(compares), cmocka_unit_test(trims),
-           cmocka_unit_test(takes_words));
+           cmocka_unit_test(takes_words), cmocka_unit_test(finds_control_characters));
