@@ -277,13 +277,6 @@ static void count_unpacked(struct tv_inputs *inputs, struct tv_source *member)
         inputs->unpacked += size;
 }
 
-/* Moved by what is next and by what is in it. */
-static tv_ns add_offsets(tv_ns outer, tv_ns inner)
-{
-    tv_ns sum = outer + inner; /* each at most TV_MOVE_MAX */
-    return sum > TV_MOVE_MAX ? TV_MOVE_MAX : sum < -TV_MOVE_MAX ? -TV_MOVE_MAX : sum;
-}
-
 /* Puts what was in the container upon the stack.  Machines of a page are new ones, but for those
  * of a page in a page. */
 static void push_members(struct tv_inputs *inputs, const struct pending *container,
@@ -299,7 +292,7 @@ static void push_members(struct tv_inputs *inputs, const struct pending *contain
         if (machine != TV_NONE && machine >= inputs->machine_count)
             inputs->machine_count = machine + 1;
         joined[i] = (struct pending){members[i].source, container->nesting + 1, machine,
-                                     add_offsets(container->offset, members[i].offset)};
+                                     tv_move_add(container->offset, members[i].offset)};
         count_unpacked(inputs, members[i].source);
     }
     join_halves(joined, &count);

@@ -37,6 +37,18 @@ typedef enum tv_status tv_describe(const struct tv_trace *trace, uint32_t input,
 /* 73 years: as far as clocks with different epochs are apart. */
 #define TV_MOVE_MAX ((tv_ns)1 << 61)
 
+/* The nearest to it within TV_MOVE_MAX either way. */
+static inline tv_ns tv_move_within(tv_ns move)
+{
+    return move > TV_MOVE_MAX ? TV_MOVE_MAX : move < -TV_MOVE_MAX ? -TV_MOVE_MAX : move;
+}
+
+/* A file moved, and once more with what it lies in: whatever both are, within TV_MOVE_MAX. */
+static inline tv_ns tv_move_add(tv_ns outer, tv_ns inner)
+{
+    return tv_move_within(tv_move_within(outer) + tv_move_within(inner));
+}
+
 /* One file. */
 struct tv_input {
     uint32_t name;            /* as the user gave it */

@@ -114,7 +114,7 @@ static enum tv_status read_files(const struct tv_reading *to, struct tv_source *
     struct tv_read_options options = {.parts = 1, .progress = progress};
     for (size_t i = 0; i < host.count; i++) {
         const struct file *file = &host.files[i];
-        tv_ns offset = host.inputs[file->input].offset + file->offset;
+        tv_ns offset = tv_move_add(host.inputs[file->input].offset, file->offset);
         struct tv_reading_input input = {sources[i], file->machine, offset};
         enum tv_status status = tv_reading_add(to, &input, &options, err);
         if (status != TV_OK)

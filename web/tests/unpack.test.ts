@@ -194,6 +194,31 @@ test('a report has files of several machines, moved, and says what it lacks', ()
   assert.deepEqual(notes, ['a part', cut, 'a part', cut]);
 });
 
+test('reports in reports move their files no farther than one does', () => {
+  const most = 1n << 61n;
+  const moving =
+    (offset: bigint) =>
+    (page: Bytes): Page => ({
+      traces: [
+        { start: 6, end: page.size, open: false, plain: true, name: 'a', machine: 0, offset },
+      ],
+      notes: [],
+      cut: false,
+    });
+  const file = { name: 'x', bytes: new ArrayBytes(strToU8('<html><html><html>trace 1')) };
+  for (const [each, all] of [
+    [5n, 15n],
+    [most, most],
+    [-most, -most],
+  ] as const) {
+    const { parts } = new Unpacking({ ...judge, page: moving(each) }, room, file).run();
+    assert.deepEqual(
+      parts.map(({ offset }) => offset),
+      [all],
+    );
+  }
+});
+
 test('a stream that ends early gives what came before, and that is said', () => {
   const words = `trace ${Array.from({ length: 20000 }, (_, i) => i * 7919).join(' ')}`;
   const packed = gzip(words);

@@ -35,13 +35,17 @@ int tv_host_read(uint32_t file, double offset, void *buffer, uint32_t size)
     return 1;
 }
 
+static uint32_t put(const char *text)
+{
+    uint32_t length = (uint32_t)strlen(text);
+    memcpy(tv_host_room(length), text, length);
+    return length;
+}
+
 static void add(uint32_t file, const char *name, int64_t offset)
 {
-    uint32_t length = (uint32_t)strlen(name);
-    memcpy(tv_host_room(length), name, length);
-    tv_host_input(file, length, offset);
-    memcpy(tv_host_room(length), name, length);
-    tv_host_add(file, length, (double)files[file].length, 0, 0);
+    tv_host_input(file, put(name), offset);
+    tv_host_add(file, put(name), (double)files[file].length, 0, 0);
 }
 
 /* The answer's text holds `words`. */
@@ -115,6 +119,22 @@ static void tells_why_there_is_no_trace(void **state)
     in_a_child(load_what_has_gone);
 }
 
+/* Both as far as numbers go: held to the 73 years of TV_MOVE_MAX, 2^61 ns. */
+static void load_what_is_moved_far(void)
+{
+    tv_host_input(0, put("app.json"), INT64_MAX);
+    tv_host_add(0, put("app.json"), sizeof app - 1, 0, INT64_MAX);
+    if (!tv_host_load())
+        _exit(1);
+    asked("trace", 200, "\"start_ns\":2305843009213693952");
+}
+
+static void holds_moves_within_their_limit(void **state)
+{
+    (void)state;
+    in_a_child(load_what_is_moved_far);
+}
+
 static void answers_when_it_has_read(void **state)
 {
     (void)state;
@@ -144,13 +164,6 @@ static void takes_long_questions(void **state)
     uint32_t status = tv_host_ask(length);
     assert_true(status == 200 || status == 400);
     asked("collapsed", 200, "outer 6\n");
-}
-
-static uint32_t put(const char *text)
-{
-    uint32_t length = (uint32_t)strlen(text);
-    memcpy(tv_host_room(length), text, length);
-    return length;
 }
 
 static void knows_traces_and_pages_by_their_beginning(void **state)
@@ -195,4 +208,5 @@ UNIT_TESTS(host, cmocka_unit_test(knows_traces_and_pages_by_their_beginning),
            cmocka_unit_test(finds_the_traces_of_a_page),
            cmocka_unit_test(is_not_ready_before_it_has_read),
            cmocka_unit_test(tells_why_there_is_no_trace),
+           cmocka_unit_test(holds_moves_within_their_limit),
            cmocka_unit_test(answers_when_it_has_read), cmocka_unit_test(takes_long_questions));

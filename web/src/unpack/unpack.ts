@@ -115,6 +115,15 @@ function nothingUnpacked(leftOut: ReadonlyMap<string, LeftOut>): Refusal {
   return new Refusal(`${what}, which is not unpacked in a page`, 'unsupported');
 }
 
+/** 73 years, as in the program (TV_MOVE_MAX). */
+const MOST_MOVED = 1n << 61n;
+
+/** A file moved, and once more with what it lies in: within that. */
+function moved(outer: bigint, inner: bigint): bigint {
+  const sum = outer + inner;
+  return sum > MOST_MOVED ? MOST_MOVED : sum < -MOST_MOVED ? -MOST_MOVED : sum;
+}
+
 /** One container, and what is taken out of it. */
 class Taking implements Taker {
   readonly parts: Part[] = [];
@@ -153,7 +162,7 @@ class Taking implements Taker {
   /** A page in a page is of the machine of that. */
   place(part: Part, { machine, offset }: PageTrace): void {
     part.machine ??= this.of.machines + machine;
-    part.offset += offset;
+    part.offset = moved(part.offset, offset);
   }
 
   /** The first bytes are gathered until there are enough to tell what it is. */
