@@ -135,8 +135,6 @@ static void place(struct tv_html_page *page, struct tv_html_trace *trace)
         trace->offset = listed->offset;
         trace->machine = listed->machine < page->listed_count ? (uint32_t)listed->machine : 0;
     }
-    if (trace->machine >= page->machine_count)
-        page->machine_count = trace->machine + 1;
 }
 
 static void find_traces(struct tv_html_page *page)

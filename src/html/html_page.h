@@ -22,7 +22,7 @@ struct tv_html_trace {
     const struct tv_html_block *blocks; /* one behind the other */
     size_t count;
     const char *name; /* of a file of a report; "": it has none */
-    uint32_t machine; /* traces of one number are of one machine; less than `machine_count` */
+    uint32_t machine; /* those of one number are of one machine; 0, or less than `listed_count` */
     tv_ns offset;     /* to be added to its times, within TV_MOVE_MAX */
 };
 
@@ -32,7 +32,6 @@ struct tv_html_page {
     size_t block_count, block_capacity;
     struct tv_html_trace *traces;
     size_t count, capacity;
-    uint32_t machine_count;
     /* Of a report: */
     struct tv_html_listed *listed;
     size_t listed_count, listed_capacity;
