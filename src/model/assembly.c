@@ -58,15 +58,14 @@ void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
     reserve_threads(assembly);
     assembly->parts = tv_array_reserve(assembly->parts, &assembly->part_capacity,
                                        assembly->part_count + 1, sizeof *assembly->parts);
-    struct taken_part *part = &assembly->parts[assembly->part_count];
-    *part = (struct taken_part){tv_alloc(frame_count, sizeof *part->frames)};
+    uint32_t *taken = tv_alloc(frame_count, sizeof *taken);
     if (frame_count)
-        memcpy(part->frames, frames, frame_count * sizeof *frames);
+        memcpy(taken, frames, frame_count * sizeof *frames);
     for (size_t i = 0; i < gather->thread_count; i++)
         if (gather->threads[i].count > 0)
             add_piece(&assembly->threads[threads[i]], &gather->threads[i],
                       (uint32_t)assembly->part_count);
-    assembly->part_count++;
+    assembly->parts[assembly->part_count++] = taken;
     tv_free(gather->threads);
     tv_free(gather);
 }
@@ -277,7 +276,7 @@ static void reserve_rows(struct tv_assembly *assembly)
 static void release_parts(struct tv_assembly *assembly)
 {
     for (size_t i = 0; i < assembly->part_count; i++)
-        tv_free(assembly->parts[i].frames);
+        tv_free(assembly->parts[i]);
     assembly->part_count = 0;
 }
 

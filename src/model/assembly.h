@@ -46,7 +46,12 @@ struct tv_span {
     uint64_t flags : 8;
     uint64_t slice_flags : 8; /* enum tv_slice_flags; 0 when given to tv_gather_span */
     uint32_t frame;
-    uint32_t side; /* of a whole one: what tv_gather_cpu gave, or TV_NONE */
+    uint32_t side; /* of one that is placed, see spans.h; tv_gather_span does not look at it */
+};
+
+/* TV_NO_TIME: unknown. */
+struct tv_cpu_times {
+    int64_t start, length;
 };
 
 /* One part's spans. One thread uses it. */
@@ -55,12 +60,10 @@ struct tv_gather;
 struct tv_gather *tv_gather_new(void);
 void tv_gather_free(struct tv_gather *gather);
 
-/* Threads are numbered from 0 without gaps, by the caller. */
-void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span);
-
-/* CPU start and length of the whole span that is gathered next (TV_NO_TIME: unknown), for its
- * `side`. */
-uint32_t tv_gather_cpu(struct tv_gather *gather, int64_t start, int64_t length);
+/* Threads are numbered from 0 without gaps, by the caller. `cpu` is that of a whole span; NULL:
+ * unknown. */
+void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span,
+                    const struct tv_cpu_times *cpu);
 
 struct tv_assembly;
 struct tv_builder;

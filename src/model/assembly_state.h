@@ -18,11 +18,6 @@ struct piece {
     uint32_t part;
 };
 
-/* What parts had in common. */
-struct taken_part {
-    uint32_t *frames;
-};
-
 /* What there is to tell of a thread. */
 struct told_kind {
     enum tv_diagnostic_kind kind;
@@ -46,7 +41,7 @@ struct thread_work {
 struct tv_assembly {
     struct tv_trace *trace;
     uint32_t input;
-    struct taken_part *parts;
+    uint32_t **parts; /* the frames of each: their numbers in the head */
     size_t part_count, part_capacity;
     struct thread_work *threads; /* of the head */
     uint32_t thread_count;

@@ -296,7 +296,8 @@ static TV_NOINLINE void add_threads(struct tv_gather *gather, uint32_t thread)
     gather->thread_count = count;
 }
 
-void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span)
+void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span,
+                    const struct tv_cpu_times *cpu)
 {
     if (TV_UNLIKELY(thread >= gather->thread_count))
         add_threads(gather, thread);
@@ -305,15 +306,9 @@ void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_s
     struct gathered gathered = {span, {TV_NO_TIME, TV_NO_TIME}, false};
     if (!is_whole(span))
         gathered.cpu.start = span->length;
-    else if (span->side != TV_NONE)
-        gathered.cpu = gather->cpu;
+    else if (cpu)
+        gathered.cpu = *cpu;
     gathered.timed = gathered.cpu.start != TV_NO_TIME || gathered.cpu.length != TV_NO_TIME;
     put(&gather->threads[thread], &gathered);
     gather->threads[thread].count++;
-}
-
-uint32_t tv_gather_cpu(struct tv_gather *gather, int64_t start, int64_t length)
-{
-    gather->cpu = (struct tv_cpu_times){start, length};
-    return 0;
 }

@@ -9,16 +9,11 @@
 
 #include "model/assembly.h"
 
-/* What few spans have; named by tv_span.side. */
+/* What few spans have; tv_span.side is its index, or TV_NONE. */
 struct tv_side {
     int64_t cpu_start, cpu_length; /* TV_NO_TIME: unknown */
     uint64_t end_offset;           /* TV_NO_OFFSET: no event of its own ended it, or one that tells
                                     * nothing */
-};
-
-/* What is gathered of these. */
-struct tv_cpu_times {
-    int64_t start, length;
 };
 
 /* From where packed spans count. */
@@ -61,8 +56,7 @@ struct tv_span_list {
 struct tv_gather {
     struct tv_span_list *threads;
     size_t thread_count, thread_capacity;
-    size_t frame_count;      /* the spans mean frames below this number */
-    struct tv_cpu_times cpu; /* of the next whole one that has a `side` */
+    size_t frame_count; /* the spans mean frames below this number */
 };
 
 /* Memory that a worker uses for one thread after the other: fresh memory is slow. */

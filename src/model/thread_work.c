@@ -17,7 +17,7 @@ static uint32_t add_side(struct tv_spans *spans, const struct tv_cpu_times *cpu)
 }
 
 /* Copies a block's spans behind the others, with the numbers of the head. */
-static void collect_block(const struct taken_part *part, const struct tv_span_block *block,
+static void collect_block(const uint32_t *frames, const struct tv_span_block *block,
                           struct tv_spans *spans)
 {
     struct tv_span_reader reader = {.block = block};
@@ -27,7 +27,7 @@ static void collect_block(const struct taken_part *part, const struct tv_span_bl
         if (cpu.start != TV_NO_TIME || cpu.length != TV_NO_TIME)
             span->side = add_side(spans, &cpu);
         if (!(span->flags & TV_SPAN_NAMELESS))
-            span->frame = part->frames[span->frame];
+            span->frame = frames[span->frame];
     }
 }
 
@@ -39,7 +39,7 @@ static void collect(const struct tv_assembly *assembly, struct thread_work *work
     for (size_t i = 0; i < work->piece_count; i++)
         for (struct tv_span_block *block = work->pieces[i].first, *next; block; block = next) {
             next = block->next;
-            collect_block(&assembly->parts[work->pieces[i].part], block, spans);
+            collect_block(assembly->parts[work->pieces[i].part], block, spans);
             tv_span_block_free(block);
         }
     tv_free(work->pieces);

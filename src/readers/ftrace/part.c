@@ -190,10 +190,9 @@ static void add_half(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_
                            .length = TV_NO_TIME,
                            .offset = at->offset & TV_FT_OFFSET,
                            .flags = flags & 0xff,
-                           .frame = frame,
-                           .side = TV_NONE};
+                           .frame = frame};
     part->tasks.rows[task].used = true;
-    tv_gather_span(part->gather, task, &span);
+    tv_gather_span(part->gather, task, &span, NULL);
 }
 
 void tv_ft_begin(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t frame)
@@ -235,10 +234,9 @@ void tv_ft_slice(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t ta
                            .length = length,
                            .offset = at->offset & TV_FT_OFFSET,
                            .flags = TV_SPAN_WHOLE | TV_SPAN_KERNEL,
-                           .frame = frame,
-                           .side = TV_NONE};
+                           .frame = frame};
     part->tasks.rows[task].used = true;
-    tv_gather_span(part->gather, task, &span);
+    tv_gather_span(part->gather, task, &span, NULL);
 }
 
 void tv_ft_instant(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t frame)

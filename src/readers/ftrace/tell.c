@@ -18,9 +18,8 @@ static void add_span(struct tv_ft_tell *tell, const struct tv_ft_told *told, int
                            .length = length,
                            .offset = told->offset & TV_FT_OFFSET,
                            .flags = (flags | TV_SPAN_KERNEL) & 0xff,
-                           .frame = told->frame,
-                           .side = TV_NONE};
-    tv_gather_span(tell->gather, told->thread, &span);
+                           .frame = told->frame};
+    tv_gather_span(tell->gather, told->thread, &span, NULL);
 }
 
 void tv_ft_tell_slice(struct tv_ft_tell *tell, const struct tv_ft_told *told)

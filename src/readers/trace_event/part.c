@@ -351,12 +351,10 @@ static int64_t cpu_time(struct tv_te_part *part, struct tv_bytes raw)
     return time;
 }
 
-static uint32_t take_cpu(struct tv_te_part *part, const struct tv_te_fields *fields)
+static struct tv_cpu_times take_cpu(struct tv_te_part *part, const struct tv_te_fields *fields)
 {
     int64_t start = cpu_time(part, fields->tts), length = cpu_time(part, fields->tdur);
-    if (start == TV_NO_TIME && length == TV_NO_TIME)
-        return TV_NONE;
-    return tv_gather_cpu(part->gather, start, length < 0 ? TV_NO_TIME : length);
+    return (struct tv_cpu_times){start, length < 0 ? TV_NO_TIME : length};
 }
 
 static bool is_bound(const struct tv_te_fields *fields)
@@ -391,7 +389,8 @@ static TV_NOINLINE unsigned colour_of_end(struct tv_te_part *part, const struct 
     return TV_COLOUR_HASHED + tv_te_hashed_colour(tv_te_text(name, &part->threads.scratch));
 }
 
-static void add_span(struct tv_te_part *part, const struct event *event, struct tv_span *span)
+static void add_span(struct tv_te_part *part, const struct event *event, struct tv_span *span,
+                     const struct tv_cpu_times *cpu)
 {
     uint32_t thread = thread_of(part, event->fields);
     span->time = event->time;
@@ -401,7 +400,7 @@ static void add_span(struct tv_te_part *part, const struct event *event, struct 
         colour = colour_of_end(part, event, colour);
     if (TV_UNLIKELY(colour > 0))
         span->colour = (uint8_t)colour;
-    tv_gather_span(part->gather, thread, span);
+    tv_gather_span(part->gather, thread, span, cpu);
     if (TV_UNLIKELY(part->events % MARKED == 0 && part->marking.sketch))
         tv_te_mark(part, thread, event->time);
     if (TV_UNLIKELY(is_bound(event->fields)) && event->phase != 'E')
@@ -420,13 +419,14 @@ static void take_whole(struct tv_te_part *part, const struct event *event)
         .length = length,
         .flags = ends ? TV_SPAN_WHOLE : TV_SPAN_WHOLE | TV_SPAN_UNFINISHED,
         .frame = name,
-        .side = TV_NONE,
     };
-    if (event->fields->tts.data || event->fields->tdur.data)
-        span.side = take_cpu(part, event->fields);
+    struct tv_cpu_times cpu;
+    bool timed = event->fields->tts.data || event->fields->tdur.data;
+    if (timed)
+        cpu = take_cpu(part, event->fields);
     widen(part, event->time);
     widen(part, event->time + length);
-    add_span(part, event, &span);
+    add_span(part, event, &span, timed ? &cpu : NULL);
 }
 
 static void take_begin(struct tv_te_part *part, const struct event *event)
@@ -435,9 +435,8 @@ static void take_begin(struct tv_te_part *part, const struct event *event)
         .length = cpu_time(part, event->fields->tts),
         .flags = TV_SPAN_BEGIN,
         .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
-        .side = TV_NONE,
     };
-    add_span(part, event, &span);
+    add_span(part, event, &span, NULL);
 }
 
 /* Whether an object has members, or a value is none. */
@@ -469,7 +468,6 @@ static void take_end(struct tv_te_part *part, const struct event *event)
     struct tv_span span = {
         .length = cpu_time(part, fields->tts),
         .flags = TV_SPAN_END,
-        .side = TV_NONE,
     };
     if (has_content(fields->args) || fields->rare)
         span.flags |= TV_SPAN_TELLS;
@@ -479,7 +477,7 @@ static void take_end(struct tv_te_part *part, const struct event *event)
     } else {
         span.flags |= TV_SPAN_NAMELESS;
     }
-    add_span(part, event, &span);
+    add_span(part, event, &span, NULL);
 }
 
 /* ---- Instants, counters, metadata ---- */

@@ -59,7 +59,7 @@ static void feed(struct fixture *f, const char *text)
             next_part(f);
             continue;
         }
-        struct tv_span span = {.side = TV_NONE, .offset = f->offset++ & 0xff};
+        struct tv_span span = {.offset = f->offset++ & 0xff};
         int more = 0;
         assert_int_equal(sscanf(text + used, "%c %ld%n", &name, &time, &more), 2);
         used += more;
@@ -79,7 +79,7 @@ static void feed(struct fixture *f, const char *text)
             used += more;
             span.length = length;
         }
-        tv_gather_span(f->gather, 0, &span);
+        tv_gather_span(f->gather, 0, &span, NULL);
     }
 }
 

@@ -25,8 +25,7 @@ static void give(struct fixture *f, struct tv_span span, struct tv_cpu_times cpu
     struct given *given = &f->given[f->count++];
     bool timed = cpu.start != TV_NO_TIME || cpu.length != TV_NO_TIME;
     *given = (struct given){span, cpu};
-    span.side = timed ? tv_gather_cpu(f->gather, cpu.start, cpu.length) : TV_NONE;
-    tv_gather_span(f->gather, 0, &span);
+    tv_gather_span(f->gather, 0, &span, timed ? &cpu : NULL);
 }
 
 static void give_whole(struct fixture *f, int64_t time, int64_t length)

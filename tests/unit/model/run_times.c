@@ -65,9 +65,9 @@ static void tell_calls(struct tv_builder *builder, uint32_t thread, bool cpu)
         for (int64_t depth = 0; depth < 2; depth++) {
             struct tv_span span = {.time = i * STEP + depth * SECOND / 2,
                                    .length = depth ? SECOND : 2 * SECOND,
-                                   .frame = 0,
-                                   .side = cpu ? tv_gather_cpu(gather, i, 7) : TV_NONE};
-            tv_gather_span(gather, 0, &span);
+                                   .frame = 0};
+            struct tv_cpu_times own = {i, 7};
+            tv_gather_span(gather, 0, &span, cpu ? &own : NULL);
         }
     tv_assembly_take(assembly, gather, &thread, &frame);
     tv_assembly_place(assembly, &(struct tv_placing){.end = CALLS * STEP});
