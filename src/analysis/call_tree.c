@@ -98,6 +98,27 @@ struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree)
     return copy;
 }
 
+/* Behind the root the nodes stand depth first. */
+struct tv_call_tree *tv_call_tree_part(const struct tv_call_tree *tree, uint32_t node)
+{
+    const struct tv_tree_order *order = tv_tree_shape_order(tree->shape);
+    uint32_t first = order->place[node], count = order->end[first] - first;
+    struct tv_tree_shape *shape = tv_tree_shape_blank(tree->head, count + 1);
+    struct tv_call_tree *part = tv_call_tree_of_shape(shape);
+    part->clocks = tree->clocks;
+    part->owns_shape = true;
+    shape->frame[TV_ROOT_PATH] = TV_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = order->node[first + i];
+        shape->parent[i + 1] = i > 0 ? order->place[tree->parent[from]] - first + 1 : TV_ROOT_PATH;
+        shape->frame[i + 1] = tree->frame[from];
+        part->cost[i + 1] = tree->cost[from];
+        part->self_wall[i + 1] = tree->self_wall[from];
+        part->self_cpu[i + 1] = tree->self_cpu[from];
+    }
+    return part;
+}
+
 void tv_call_tree_touch(struct tv_call_tree *tree)
 {
     memset(tree->cost, 0, tree->count * FIGURES_SIZE);

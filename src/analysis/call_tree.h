@@ -78,6 +78,10 @@ struct tv_call_tree *tv_call_tree_kept(struct tv_tree_shape *shape, const struct
 /* The same figures again, for whoever changes them; both are of one shape. */
 struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree);
 
+/* What is on one node, with that node as node 1.  The first part of a tree takes a pass over all of
+ * it, the others take as long as they are large. */
+struct tv_call_tree *tv_call_tree_part(const struct tv_call_tree *tree, uint32_t node);
+
 /* Has the memory of a tree that nothing was counted in given by the system now, not when it is
  * counted. */
 void tv_call_tree_touch(struct tv_call_tree *tree);

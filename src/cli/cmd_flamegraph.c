@@ -93,15 +93,6 @@ static const char *title_of(const struct tv_settings *settings)
     return slash ? slash + 1 : file;
 }
 
-/* The node of a thread in a tree with split threads. */
-static uint32_t find_thread(const struct tv_call_tree *tree, uint32_t thread)
-{
-    uint32_t node = 1;
-    while (node < tree->count && tree->frame[node] != (TV_THREAD_FRAME | thread))
-        node++;
-    return node;
-}
-
 static void draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
                         void *context)
 {
@@ -112,7 +103,7 @@ static void draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uin
     snprintf(title, sizeof title, "%s: %.*s [%llu]", title_of(drawing->settings),
              name.length < 200 ? (int)name.length : 200, (const char *)name.data,
              (unsigned long long)t->id);
-    draw(out, tree, find_thread(tree, thread), title, drawing);
+    draw(out, tree, 1, title, drawing);
 }
 
 /* "0.5" pixels, as a share of the whole width. */

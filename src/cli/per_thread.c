@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/tree_sink.h"
+#include "base/map.h"
 #include "cli/output.h"
 
 /* So much of a thread's name goes into a file's. */
@@ -41,28 +42,27 @@ static void make_safe(struct tv_bytes name, char *safe)
     safe[length] = '\0';
 }
 
-/* Two threads of one id (of two files) are told apart by their place. */
-static bool is_id_taken(const struct tv_head *head, uint32_t thread)
-{
-    for (uint32_t i = 0; i < thread; i++) {
-        if (head->threads[i].id == head->threads[thread].id)
-            return true;
-    }
-    return false;
-}
-
 /* What all names have in common. */
 struct naming {
     char prefix[2048];
     const char *ending;
+    struct tv_map ids; /* id -> the first thread that has it */
 };
+
+static void note_ids(struct naming *naming, const struct tv_head *head)
+{
+    tv_map_init(&naming->ids);
+    for (uint32_t i = 0; i < head->thread_count; i++)
+        tv_map_add(&naming->ids, head->threads[i].id, i);
+}
 
 static enum tv_status name_file(const struct naming *naming, const struct tv_head *head,
                                 uint32_t thread, char *path, size_t size, struct tv_error *err)
 {
     char name[NAME_LENGTH + 1], again[16] = "";
     make_safe(tv_head_text(head, head->threads[thread].name), name);
-    if (is_id_taken(head, thread))
+    /* Two threads of one id (of two files) are told apart by their place. */
+    if (tv_map_find(&naming->ids, head->threads[thread].id) != thread)
         snprintf(again, sizeof again, ".%u", thread);
     int n = snprintf(path, size, "%s.%llu%s-%s.%s", naming->prefix,
                      (unsigned long long)head->threads[thread].id, again, name, naming->ending);
@@ -79,8 +79,8 @@ struct work {
     struct tv_output *names;
 };
 
-static enum tv_status write_one(const struct work *work, uint32_t thread, const char *path,
-                                struct tv_error *err)
+static enum tv_status write_one(const struct work *work, uint32_t node, uint32_t thread,
+                                const char *path, struct tv_error *err)
 {
     struct tv_output output;
     enum tv_status status = tv_output_check(path, work->settings, err);
@@ -88,7 +88,9 @@ static enum tv_status write_one(const struct work *work, uint32_t thread, const 
         status = tv_output_open(&output, path, true, err);
     if (status != TV_OK)
         return status;
-    work->write_thread(&output.out, work->tree, thread, work->context);
+    struct tv_call_tree *part = tv_call_tree_part(work->tree, node);
+    work->write_thread(&output.out, part, thread, work->context);
+    tv_call_tree_free(part);
     tv_out_text(&work->names->out, path);
     tv_out_char(&work->names->out, '\n');
     return tv_output_close(&output, err);
@@ -106,14 +108,16 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
     enum tv_status status = tv_output_open(&names, NULL, true, err);
     if (status != TV_OK)
         return status;
+    note_ids(&naming, tree->head);
     for (uint32_t i = 1; i < tree->count && status == TV_OK; i++) {
         uint32_t thread = tree->frame[i] & ~TV_THREAD_FRAME;
         if (!(tree->frame[i] & TV_THREAD_FRAME))
             continue;
         status = name_file(&naming, tree->head, thread, path, sizeof path, err);
         if (status == TV_OK)
-            status = write_one(&work, thread, path, err);
+            status = write_one(&work, i, thread, path, err);
     }
+    tv_map_release(&naming.ids);
     struct tv_error late;
     if (tv_output_close(&names, &late) != TV_OK && status == TV_OK) {
         *err = late;

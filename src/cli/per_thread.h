@@ -11,7 +11,8 @@
 
 struct tv_out;
 
-/* Writes what one thread's file holds. `thread` is an index in the tree's head. */
+/* Writes what one thread's file holds.  The tree's node 1 is the thread, an index in its head, and
+ * all others are on that. */
 typedef void tv_per_thread_write(struct tv_out *out, const struct tv_call_tree *tree,
                                  uint32_t thread, void *context);
 

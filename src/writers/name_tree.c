@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/name_tree.h"
 
-#include <string.h>
-
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 #include "base/out.h"
@@ -55,19 +53,18 @@ static uint32_t intern_frame(struct tv_interner *names, const struct tv_call_tre
     return name;
 }
 
-/* The printed name of each frame, TV_NONE until it is needed. */
 struct naming {
     const struct tv_call_tree *tree;
     const struct tv_name_tree_options *options;
     struct tv_interner *names;
-    uint32_t *of_frame;
+    uint32_t *of_frame; /* the printed name of each, TV_EMPTY_STRING until it is needed */
 };
 
 static uint32_t name_of(struct naming *naming, uint32_t frame)
 {
     if (frame & TV_THREAD_FRAME)
         return intern_frame(naming->names, naming->tree, frame);
-    if (naming->of_frame[frame] == TV_NONE)
+    if (naming->of_frame[frame] == TV_EMPTY_STRING)
         naming->of_frame[frame] = intern_frame(naming->names, naming->tree, frame);
     return naming->of_frame[frame];
 }
@@ -117,7 +114,7 @@ static struct tv_name_tree *rename_nodes(struct naming *naming)
     uint32_t frames = 0;
     for (uint32_t i = 1; i < tree->count; i++) {
         uint32_t frame = tree->frame[i];
-        frames += frame & TV_THREAD_FRAME || naming->of_frame[frame] == TV_NONE;
+        frames += frame & TV_THREAD_FRAME || naming->of_frame[frame] == TV_EMPTY_STRING;
         names->parent[i] = tree->parent[i];
         names->name[i] = name_of(naming, frame);
         names->self[i] = naming->options->cpu ? tree->self_cpu[i] : tree->self_wall[i];
@@ -146,12 +143,12 @@ struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
                                       const struct tv_name_tree_options *options)
 {
     struct naming naming = {tree, options, tv_interner_new(), NULL};
-    naming.of_frame = tv_alloc(tree->head->frame_count, sizeof *naming.of_frame);
-    memset(naming.of_frame, 0xff, tree->head->frame_count * sizeof *naming.of_frame);
+    size_t size = tv_size_mul(tree->head->frame_count, sizeof *naming.of_frame);
+    naming.of_frame = tv_pages_alloc(size); /* of which a thread's tree looks at few */
     struct tv_name_tree *names = options->thread == TV_NONE ? rename_nodes(&naming) : NULL;
     if (!names)
         names = merge_nodes(&naming);
     names->names = naming.names;
-    tv_free(naming.of_frame);
+    tv_pages_free(naming.of_frame, size);
     return names;
 }

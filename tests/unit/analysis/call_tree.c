@@ -55,6 +55,30 @@ static void whole_trace(void **state)
     fixture_free(&f);
 }
 
+/* Nodes get other numbers, and their chains begin with the node. */
+static void part_is_what_is_on_a_node(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(two_threads, 2);
+    struct tv_selection all = TV_SELECT_ALL;
+    struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &all, 1);
+    struct tv_call_tree *a = tv_call_tree_part(tree, node_of(tree, "A"));
+    struct tv_call_tree *bb = tv_call_tree_part(tree, node_of(tree, "BB"));
+    tv_call_tree_free(tree);
+    assert_int_equal(a->count, 4);
+    assert_int_equal(node_of(a, "A"), 1);
+    assert_node(a, "A", 2, 10000, 8600, 2000, 1900);
+    assert_node(a, "AC", 3, 7000, 5800, 7000, 5800);
+    assert_node(a, "AD", 1, 1000, 900, 1000, 900);
+    assert_int_equal(a->frame[TV_ROOT_PATH], TV_NONE);
+    assert_int_equal(a->clocks, TV_CLOCK_WALL | TV_CLOCK_CPU);
+    assert_int_equal(bb->count, 2);
+    assert_node(bb, "B", 1, 1000, 0, 1000, 0);
+    tv_call_tree_free(bb);
+    tv_call_tree_free(a);
+    fixture_free(&f);
+}
+
 static void range_clips_and_counts_what_overlaps(void **state)
 {
     (void)state;
@@ -373,7 +397,7 @@ static void large_ranges_are_what_the_whole_leaves(void **state)
     assert_whole_helps(&clocks[0], true);
 }
 
-UNIT_TESTS(call_tree, cmocka_unit_test(whole_trace),
+UNIT_TESTS(call_tree, cmocka_unit_test(whole_trace), cmocka_unit_test(part_is_what_is_on_a_node),
            cmocka_unit_test(range_clips_and_counts_what_overlaps),
            cmocka_unit_test(empty_range_has_nothing), cmocka_unit_test(waits_are_clipped),
            cmocka_unit_test(random_ranges_equal_the_reference),
