@@ -60,7 +60,7 @@ struct tv_reader {
      * read, to a teller (teller.h), and adds an input to the head.  NULL: the format has none that
      * are told so. */
     enum tv_status (*tell)(struct tv_source *source, struct tv_head *head, struct tv_teller *teller,
-                           const struct tv_read_options *options, struct tv_error *err);
+                           struct tv_error *err);
 
     /* For those that read events again when somebody looks at them: how they call their inputs
      * (tv_input.format), and what does it. */

@@ -185,5 +185,5 @@ enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head 
         return status;
     if (!reader->tell)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "a format without records");
-    return reader->tell(source, head, teller, options, err);
+    return reader->tell(source, head, teller, err);
 }

@@ -68,12 +68,11 @@ static size_t count_lines(struct tv_bytes printed)
 /* What is printed, with the diagnostics behind it. Takes the source over. */
 static void tell(const struct tv_reader *reader, struct tv_source *source, struct tv_out *out)
 {
-    struct tv_read_options options = {.parts = 1};
     struct tv_error err;
     struct tv_head *head = tv_head_new();
     struct tv_dump_records dump;
     tv_dump_records_init(&dump, out);
-    enum tv_status status = reader->tell(source, head, &dump.teller, &options, &err);
+    enum tv_status status = reader->tell(source, head, &dump.teller, &err);
     uint64_t records = status == TV_OK ? head->inputs[0].records : 0;
     struct tv_bytes printed = {out->buffer, out->length};
     if (!is_harmless(printed) || (records > 0 && count_lines(printed) < records + HEADINGS)) {

@@ -9,15 +9,10 @@
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
-/* How often progress is told. */
-#define PROGRESS_BYTES ((uint64_t)1 << 20)
-
 struct telling {
     struct tv_teller *teller;
     struct tv_head *head;
     struct tv_input *input;
-    struct tv_progress *progress; /* or NULL */
-    uint64_t told_bytes, told_records;
     struct tv_ft_owners owners;
     struct tv_diagnostics
         early;      /* before the first event, as text may stand in front of "TRACE:" */
@@ -92,42 +87,21 @@ static void tell_line(struct telling *telling, const struct tv_text_line *line)
         telling->teller->take_line(telling->teller, &record);
 }
 
-static enum tv_status tell_progress(struct telling *telling, uint64_t offset, struct tv_error *err)
-{
-    struct tv_progress *progress = telling->progress;
-    if (!progress || offset - telling->told_bytes < PROGRESS_BYTES)
-        return TV_OK;
-    atomic_fetch_add_explicit(&progress->bytes, offset - telling->told_bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&progress->records, telling->input->records - telling->told_records,
-                              memory_order_relaxed);
-    telling->told_bytes = offset;
-    telling->told_records = telling->input->records;
-    if (atomic_load_explicit(&progress->cancel, memory_order_relaxed))
-        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
-    return TV_OK;
-}
-
 static enum tv_status tell_lines(struct telling *telling, struct tv_source *source,
                                  struct tv_error *err)
 {
     struct tv_text_lines lines;
     struct tv_text_line line;
-    enum tv_status status = TV_OK;
+    enum tv_status status;
     tv_text_lines_init(&lines, source, 0, UINT64_MAX);
-    while (status == TV_OK) {
-        status = tv_text_lines_next(&lines, &line, err);
-        if (status != TV_OK || line.none)
-            break;
+    while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none)
         tell_line(telling, &line);
-        status = tell_progress(telling, line.offset, err);
-    }
     tv_text_lines_release(&lines);
     return status;
 }
 
 enum tv_status tv_ft_records_tell(struct tv_source *source, struct tv_head *head,
-                                  struct tv_teller *teller, const struct tv_read_options *options,
-                                  struct tv_error *err)
+                                  struct tv_teller *teller, struct tv_error *err)
 {
     struct telling *telling = tv_alloc(1, sizeof *telling);
     uint32_t input = tv_head_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
@@ -135,7 +109,6 @@ enum tv_status tv_ft_records_tell(struct tv_source *source, struct tv_head *head
     telling->head = head;
     telling->input = &head->inputs[input];
     telling->input->callless = true; /* lines are not made to calls */
-    telling->progress = options->progress;
     telling->early.input = input;
     teller->begin(teller, head, input);
     enum tv_status status = tell_lines(telling, source, err);

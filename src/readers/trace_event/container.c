@@ -477,7 +477,7 @@ enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv
 enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
                                     struct tv_te_copy *copy, struct tv_error *err)
 {
-    struct tv_read_options options = {.parts = 1, .progress = copy->progress};
+    struct tv_read_options options = {.parts = 1};
     struct walker walker = {
         .container = container, .source = source, .options = &options, .err = err};
     return read_container(&walker, copy);

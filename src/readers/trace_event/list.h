@@ -40,7 +40,6 @@ struct tv_te_copy {
     enum tv_status (*beside)(void *context, const struct tv_te_top_member *member,
                              struct tv_error *err);
     void *context;
-    struct tv_progress *progress; /* or NULL */
 };
 
 struct tv_te_list {

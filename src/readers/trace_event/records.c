@@ -74,8 +74,7 @@ static void end(struct telling *telling, const struct tv_te_container *container
 }
 
 enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
-                                  struct tv_teller *teller, const struct tv_read_options *options,
-                                  struct tv_error *err)
+                                  struct tv_teller *teller, struct tv_error *err)
 {
     struct telling telling = {.teller = teller, .head = head, .source = source};
     struct tv_te_copy copy = {
@@ -83,7 +82,6 @@ enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head
         .wanted = tell_event,
         .beside = tell_beside,
         .context = &telling,
-        .progress = options->progress,
     };
     struct tv_te_container container;
     telling.input = tv_head_add_input(head, tv_source_name(source), tv_reader_trace_event.format);

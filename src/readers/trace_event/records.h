@@ -28,7 +28,6 @@ struct tv_te_beside {
 
 /* The reader's `tell`. */
 enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
-                                  struct tv_teller *teller, const struct tv_read_options *options,
-                                  struct tv_error *err) TV_MUST_CHECK;
+                                  struct tv_teller *teller, struct tv_error *err) TV_MUST_CHECK;
 
 #endif
