@@ -8,7 +8,6 @@
 struct telling {
     struct tv_teller *teller;
     struct tv_head *head;
-    struct tv_source *source;
     struct tv_window window; /* of what stands beside the events */
     uint32_t input;
     bool begun;
@@ -76,7 +75,7 @@ static void end(struct telling *telling, const struct tv_te_container *container
 enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
                                   struct tv_teller *teller, struct tv_error *err)
 {
-    struct telling telling = {.teller = teller, .head = head, .source = source};
+    struct telling telling = {.teller = teller, .head = head};
     struct tv_te_copy copy = {
         .alone = true,
         .wanted = tell_event,
