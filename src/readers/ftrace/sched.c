@@ -62,9 +62,10 @@ struct amount {
 /* The work of one worker: counts a stretch of the rows, then does all for threads that follow one
  * another. */
 struct stretch {
-    uint32_t *by_cpu, *by_thread; /* how many slices the rows make at most */
-    uint32_t first, end;          /* threads */
-    unsigned group;               /* of their strips */
+    bool *switched;      /* by processor: a row is of it */
+    uint32_t *by_thread; /* how many slices the rows make at most */
+    uint32_t first, end; /* threads */
+    unsigned group;      /* of their strips */
 };
 
 /* All is gone through twice: to count, so that all has its place, and to write it there. */
@@ -294,7 +295,7 @@ static void find_states(struct finding *f, const struct stretch *stretch)
 
 /* ---- Room ---- */
 
-/* Each switch and wake-up ends no more than one slice of its processor and its threads. */
+/* Each switch and wake-up ends no more than one slice of each of its threads. */
 static void count_rows(void *context, unsigned index)
 {
     const struct finding *f = context;
@@ -305,10 +306,10 @@ static void count_rows(void *context, unsigned index)
     bool last = index + 1 == f->stretch_count;
     size_t switch_end = last ? s->switch_count : switches * (index + 1);
     size_t wakeup_end = last ? s->wakeup_count : wakeups * (index + 1);
-    stretch->by_cpu = tv_alloc(MOST_PROCESSORS, sizeof *stretch->by_cpu);
+    stretch->switched = tv_alloc(MOST_PROCESSORS, sizeof *stretch->switched);
     stretch->by_thread = tv_alloc(s->head->thread_count, sizeof *stretch->by_thread);
     for (size_t i = switches * index; i < switch_end; i++) {
-        stretch->by_cpu[s->switches[i].cpu]++;
+        stretch->switched[s->switches[i].cpu] = true;
         if (s->switches[i].from != TV_NONE)
             stretch->by_thread[s->switches[i].from]++;
         if (s->switches[i].to != TV_NONE)
@@ -325,12 +326,12 @@ static void add_up(struct finding *f)
     for (unsigned i = 1; i < f->stretch_count; i++) {
         const struct stretch *other = &f->stretches[i];
         for (size_t cpu = 0; cpu < MOST_PROCESSORS; cpu++)
-            all->by_cpu[cpu] += other->by_cpu[cpu];
+            all->switched[cpu] |= other->switched[cpu];
         for (uint32_t thread = 0; thread < f->schedule->head->thread_count; thread++)
             all->by_thread[thread] += other->by_thread[thread];
     }
     for (size_t cpu = 0; cpu < MOST_PROCESSORS; cpu++)
-        if (all->by_cpu[cpu] > 0)
+        if (all->switched[cpu])
             f->schedule->processor_count = cpu + 1;
 }
 
@@ -428,7 +429,7 @@ static void make_strips(struct finding *f)
             .name = tv_head_string(s->head, tv_bytes_of(name)),
             .process = TV_NONE,
             .thread = TV_NONE,
-            .known = f->stretches[0].by_cpu[cpu] > 0,
+            .known = f->stretches[0].switched[cpu],
             .since = s->known_since[cpu],
         };
     }
@@ -479,7 +480,7 @@ static void find_all(struct finding *f)
 static void release(struct finding *f)
 {
     for (unsigned i = 0; i < f->stretch_count; i++) {
-        tv_free(f->stretches[i].by_cpu);
+        tv_free(f->stretches[i].switched);
         tv_free(f->stretches[i].by_thread);
     }
     tv_free(f->stretches);
