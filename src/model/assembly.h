@@ -36,6 +36,9 @@ enum tv_span_flags {
 
 #define TV_NO_TIME INT64_MIN
 
+/* Offsets are kept in 40 bits wherever there is one for each event, as those of slices. */
+#define TV_OFFSET_MASK ((UINT64_C(1) << 40) - 1)
+
 /* 32 bytes while the events of a thread are placed. */
 struct tv_span {
     int64_t time; /* nanoseconds */

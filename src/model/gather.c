@@ -113,7 +113,7 @@ static void put_bases(struct tv_span_block *block, const struct tv_span_bases *b
 {
     struct tv_packed_bases packed = {
         .time = bases->time,
-        .offset = bases->offset & (((uint64_t)1 << 40) - 1),
+        .offset = bases->offset & TV_OFFSET_MASK,
         .length = bases->length >> 32 & 0xffffff,
         .flags = TV_PACK_BASES,
     };
@@ -244,7 +244,7 @@ TV_INLINE bool get_packed(struct tv_span_reader *reader, const uint8_t *at, stru
     *span = (struct tv_span){
         .time = reader->bases.time + packed.time,
         .length = (int64_t)(reader->bases.length | packed.length),
-        .offset = (reader->bases.offset + packed.offset) & (((uint64_t)1 << 40) - 1),
+        .offset = (reader->bases.offset + packed.offset) & TV_OFFSET_MASK,
         .colour = packed.colour,
         .flags = packed.flags,
         .frame = packed.frame,

@@ -12,9 +12,6 @@
 #include "model/strips.h"
 #include "readers/etw.h"
 
-/* Places have 40 bits (tv_strip_slice). */
-#define OFFSET_MASK ((UINT64_C(1) << 40) - 1)
-
 struct building {
     struct tv_etw *etw;
     const struct tv_etw_place *place;
@@ -135,7 +132,7 @@ static void add_slice(struct building *building, const struct tv_etw_switch *fro
     *tv_table_add(&building->slices) = (struct tv_strip_slice){
         .start = from->time,
         .length = (to ? to->time : end) - from->time,
-        .offset = from->offset & OFFSET_MASK,
+        .offset = from->offset & TV_OFFSET_MASK,
         .flags = to ? 0 : TV_SLICE_OPEN,
         .frame = frame_of(building, from->to),
         .strip = (uint32_t)building->strips.count - 1,
@@ -283,7 +280,7 @@ static void end_state(struct state_finding *finding, uint32_t strip, const struc
     *tv_table_add(&finding->building->slices) = (struct tv_strip_slice){
         .start = doing->since,
         .length = end - doing->since,
-        .offset = doing->offset & OFFSET_MASK,
+        .offset = doing->offset & TV_OFFSET_MASK,
         .flags = flags & 0xff,
         .frame = finding->frames[doing->state],
         .strip = strip,

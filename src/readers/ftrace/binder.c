@@ -34,7 +34,7 @@ static void keep(struct tv_ft_part *part, const struct tv_ft_at *at, const struc
     struct tv_ft_later *kept = tv_table_add(&part->laters);
     *kept = *row;
     kept->time = at->time;
-    kept->offset = at->offset & TV_FT_OFFSET;
+    kept->offset = at->offset & TV_OFFSET_MASK;
     kept->cpu = at->cpu & 0xffff;
     kept->task = at->task;
     part->tasks.rows[at->task].used = true;

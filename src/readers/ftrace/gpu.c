@@ -37,7 +37,7 @@ static struct tv_ft_later *keep(struct tv_ft_part *part, const struct tv_ft_at *
     struct tv_ft_later *row = tv_table_add(&part->laters);
     *row = (struct tv_ft_later){
         .time = at->time,
-        .offset = at->offset & TV_FT_OFFSET,
+        .offset = at->offset & TV_OFFSET_MASK,
         .cpu = at->cpu & 0xffff,
         .kind = what->kind,
         .task = at->task,
@@ -167,7 +167,7 @@ static bool handle_kswapd(struct tv_ft_part *part, const struct tv_ft_line *line
     struct tv_ft_later *row = tv_table_add(&part->laters);
     *row = (struct tv_ft_later){
         .time = at->time,
-        .offset = at->offset & TV_FT_OFFSET,
+        .offset = at->offset & TV_OFFSET_MASK,
         .kind = TV_FT_BUSY,
         .task = at->task,
         .line = at->task,

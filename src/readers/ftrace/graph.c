@@ -295,7 +295,7 @@ void tv_ft_graph_take(struct tv_ft_part *part, const struct tv_ft_graph_line *li
     *tv_table_add(&part->graph) = (struct tv_ft_graph){
         .time = line->has_time ? line->time : TV_NO_TIME,
         .duration = line->has_duration ? line->duration : TV_NO_TIME,
-        .offset = offset & TV_FT_OFFSET,
+        .offset = offset & TV_OFFSET_MASK,
         .cpu = line->cpu & 0xffff,
         .kind = line->kind & 0x7f,
         .returns = line->returns,

@@ -188,7 +188,7 @@ static void add_half(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_
 {
     struct tv_span span = {.time = at->time,
                            .length = TV_NO_TIME,
-                           .offset = at->offset & TV_FT_OFFSET,
+                           .offset = at->offset & TV_OFFSET_MASK,
                            .flags = flags & 0xff,
                            .frame = frame};
     part->tasks.rows[task].used = true;
@@ -232,7 +232,7 @@ void tv_ft_slice(struct tv_ft_part *part, const struct tv_ft_at *at, uint32_t ta
 {
     struct tv_span span = {.time = at->time,
                            .length = length,
-                           .offset = at->offset & TV_FT_OFFSET,
+                           .offset = at->offset & TV_OFFSET_MASK,
                            .flags = TV_SPAN_WHOLE | TV_SPAN_KERNEL,
                            .frame = frame};
     part->tasks.rows[task].used = true;
@@ -257,7 +257,7 @@ void tv_ft_add_async(struct tv_ft_part *part, const struct tv_ft_at *at,
     struct tv_ft_async *added = tv_table_add(&part->asyncs);
     *added = *async;
     added->time = at->time;
-    added->offset = at->offset & TV_FT_OFFSET;
+    added->offset = at->offset & TV_OFFSET_MASK;
     added->task = at->task;
     part->tasks.rows[at->task].used = true;
 }

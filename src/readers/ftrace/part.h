@@ -64,9 +64,6 @@ struct tv_ft_switch {
     uint32_t frame;                            /* the name of the one that came */
 };
 
-/* Offsets have 40 bits, as those of slices. */
-#define TV_FT_OFFSET ((UINT64_C(1) << 40) - 1)
-
 /* The time of an instant that is the last of the file, whenever that may be. */
 #define TV_FT_AT_END INT64_MAX
 

@@ -96,7 +96,7 @@ static void end_run(struct finding *f, const struct processor *p, size_t cpu, in
                       &(struct tv_strip_slice){
                           .start = p->since,
                           .length = time - p->since,
-                          .offset = p->offset & TV_FT_OFFSET,
+                          .offset = p->offset & TV_OFFSET_MASK,
                           .flags = flags & 0xff,
                           .frame = p->frame,
                           .strip = (uint32_t)cpu,
@@ -162,7 +162,7 @@ static uint32_t end_state(struct finding *f, const struct stretch *stretch, uint
                              &(struct tv_strip_slice){
                                  .start = doing->since,
                                  .length = until - doing->since,
-                                 .offset = doing->offset & TV_FT_OFFSET,
+                                 .offset = doing->offset & TV_OFFSET_MASK,
                                  .flags = flags & 0xff,
                                  .frame = f->frames[doing->state],
                                  .strip = (uint32_t)strip,

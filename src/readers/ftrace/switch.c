@@ -244,7 +244,7 @@ static bool handle_switch(struct tv_ft_part *part, const struct tv_ft_line *line
         tv_ft_name_task(part, to, ends.to_name);
     *tv_table_add(&part->switches) = (struct tv_ft_switch){
         .time = at->time,
-        .offset = at->offset & TV_FT_OFFSET,
+        .offset = at->offset & TV_OFFSET_MASK,
         .cpu = at->cpu & 0xffff,
         .state = state_of(ends.state),
         .from = from,
@@ -291,7 +291,7 @@ static bool wake(struct tv_ft_part *part, const struct tv_ft_line *line, const s
         return false;
     *tv_table_add(&part->wakeups) = (struct tv_ft_wakeup){
         .time = at->time,
-        .offset = at->offset & TV_FT_OFFSET,
+        .offset = at->offset & TV_OFFSET_MASK,
         .cpu = at->cpu & 0xffff,
         .kind = kind,
         .task = task,
@@ -329,7 +329,7 @@ static bool handle_blocked(struct tv_ft_part *part, const struct tv_ft_line *lin
         return false;
     *tv_table_add(&part->wakeups) = (struct tv_ft_wakeup){
         .time = at->time,
-        .offset = at->offset & TV_FT_OFFSET,
+        .offset = at->offset & TV_OFFSET_MASK,
         .cpu = at->cpu & 0xffff,
         .kind = TV_FT_WAKE_BLOCKED,
         .io = io != 0,

@@ -16,7 +16,7 @@ static void add_span(struct tv_ft_tell *tell, const struct tv_ft_told *told, int
 {
     struct tv_span span = {.time = told->start,
                            .length = length,
-                           .offset = told->offset & TV_FT_OFFSET,
+                           .offset = told->offset & TV_OFFSET_MASK,
                            .flags = (flags | TV_SPAN_KERNEL) & 0xff,
                            .frame = told->frame};
     tv_gather_span(tell->gather, told->thread, &span, NULL);

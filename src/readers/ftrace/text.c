@@ -209,7 +209,7 @@ static void note_event(struct tv_ft_text *text, const struct tv_ft_line *line, u
 {
     text->last = (struct tv_ft_stack){
         .time = line->time,
-        .offset = offset & TV_FT_OFFSET,
+        .offset = offset & TV_OFFSET_MASK,
         .cpu = line->cpu & 0xffff,
         .task = text->part.last_task,
         .title = text->part.last_title,

@@ -100,7 +100,7 @@ static bool read_bound_slice(struct tv_te_flow_plan *joining, uint32_t loose,
                                                &joining->events->longer);
     *bound = (struct tv_te_flow_event){
         .time = event->time,
-        .offset = event->offset & (((uint64_t)1 << 40) - 1),
+        .offset = event->offset & TV_OFFSET_MASK,
         .phase = (uint8_t)event->phase,
         .form = id.form,
         .in = tv_te_truth(fields.flow_in),

@@ -289,7 +289,7 @@ static void take_flow(struct tv_te_part *part, const struct event *event)
     uint32_t thread = thread_of(part, event->fields);
     struct tv_te_flow_event flow = {
         .time = event->time,
-        .offset = event->offset & (((uint64_t)1 << 40) - 1),
+        .offset = event->offset & TV_OFFSET_MASK,
         .phase = (uint8_t)event->phase,
         .of = thread,
         .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
@@ -394,7 +394,7 @@ static void add_span(struct tv_te_part *part, const struct event *event, struct 
 {
     uint32_t thread = thread_of(part, event->fields);
     span->time = event->time;
-    span->offset = event->offset & (((uint64_t)1 << 40) - 1);
+    span->offset = event->offset & TV_OFFSET_MASK;
     unsigned colour = colour_of(part, event);
     if (TV_UNLIKELY(event->fields->end.data) && event->phase == 'X')
         colour = colour_of_end(part, event, colour);

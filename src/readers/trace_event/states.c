@@ -166,7 +166,7 @@ static void read_state(struct tv_te_context *context, const struct tv_te_loose *
     struct tv_strip_slice slice = {
         .start = event->time,
         .length = tv_te_state_length(event->time, length),
-        .offset = event->offset & (((uint64_t)1 << 40) - 1),
+        .offset = event->offset & TV_OFFSET_MASK,
         .frame = frame_of(context, name, fields.args),
     };
     bool runs = context->trace->head->frames[slice.frame].colour == RUNNING;
