@@ -126,7 +126,7 @@ void tv_sections_add(struct tv_sections_writer *writer, uint32_t tag, uint32_t n
     for (size_t i = 0; i < pieces_of(size); i++) {
         struct tv_bytes piece = piece_at(elements, size, i);
         tv_memory_expect(piece.data, piece.length);
-        row->checksum += sum_piece(elements, size, i);
+        row->checksum += tv_checksum(piece, i + 1);
         tv_out_bytes(writer->out, piece);
     }
 }
