@@ -165,15 +165,12 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
 /* Smaller files are read almost as soon as looked for. */
 #define LOOKED_FOR ((uint64_t)8 << 20)
 
-/* What comes through a pipe is no file that could be told again. */
+/* Of files whose sizes are known. */
 static bool are_large(const struct tv_given *given, size_t count)
 {
-    uint64_t size = 0, one;
-    for (size_t i = 0; i < count; i++) {
-        if (!tv_source_has_size(given[i].source, &one))
-            return false;
-        size += one < LOOKED_FOR ? one : LOOKED_FOR;
-    }
+    uint64_t size = 0;
+    for (size_t i = 0; i < count && size < LOOKED_FOR; i++)
+        size += tv_source_size(given[i].source);
     return size >= LOOKED_FOR;
 }
 
