@@ -103,7 +103,8 @@ static void draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uin
     snprintf(title, sizeof title, "%s: %.*s [%llu]", title_of(drawing->settings),
              name.length < 200 ? (int)name.length : 200, (const char *)name.data,
              (unsigned long long)t->id);
-    draw(out, tree, 1, title, drawing);
+    /* Inverted, the thread lies on top of its methods. */
+    draw(out, tree, drawing->settings->inverted ? TV_ROOT_PATH : 1, title, drawing);
 }
 
 /* "0.5" pixels, as a share of the whole width. */
