@@ -136,19 +136,12 @@ static bool add_input(struct tv_out *key, struct tv_out *places, const char *pat
            (files.second[0] == '\0' || add_trace_file(key, places, files.second));
 }
 
-/* "ELF" or "ELF@BASE": whichever is a file. */
 static bool add_symbols(struct tv_out *key, const char *word)
 {
-    const char *at = strrchr(word, '@');
     char path[4096];
-    bool whole = add_file(key, word), part = false;
-    if (at && (size_t)(at - word) < sizeof path) {
-        memcpy(path, word, (size_t)(at - word));
-        path[at - word] = '\0';
-        part = add_file(key, path);
-    }
+    bool known = tv_symbols_path(word, path, sizeof path) && add_file(key, path);
     add(key, word, strlen(word) + 1);
-    return whole || part;
+    return known;
 }
 
 static bool add_settings(struct tv_out *key, const struct tv_settings *settings)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/inputs.h"
+#include "cli/symbols.h"
 
 static const char *name_of(const struct tv_output *output)
 {
@@ -48,19 +49,11 @@ static bool is_trace(const struct stat *output, const char *name)
             (files.second[0] != '\0' && is_same_file(output, files.second)));
 }
 
-/* Of --symbols: ELF, or ELF@BASE. */
+/* Of a word of --symbols. */
 static bool is_program(const struct stat *output, const char *word)
 {
     char path[4096];
-    const char *at = strrchr(word, '@');
-    size_t length = at ? (size_t)(at - word) : 0;
-    if (is_same_file(output, word))
-        return true;
-    if (length == 0 || length >= sizeof path)
-        return false;
-    memcpy(path, word, length);
-    path[length] = '\0';
-    return is_same_file(output, path);
+    return tv_symbols_path(word, path, sizeof path) && is_same_file(output, path);
 }
 
 enum tv_status tv_output_check(const char *path, const struct tv_settings *settings,

@@ -100,21 +100,35 @@ static void release(struct tv_namer *namer)
     tv_free(files);
 }
 
-/* What is behind the last '@' is the base, unless it is no number: then it belongs to the name. */
+static bool split_word(const char *word, char *path, size_t size, uint64_t *base)
+{
+    const char *at = strrchr(word, '@');
+    bool based = at && tv_parse_hex(tv_bytes_of(at + 1), base);
+    size_t length = based ? (size_t)(at - word) : strlen(word);
+    if (!based)
+        *base = TV_ELF_UNMOVED;
+    if (length == 0 || length >= size)
+        return false;
+    memcpy(path, word, length);
+    path[length] = '\0';
+    return true;
+}
+
+bool tv_symbols_path(const char *word, char *path, size_t size)
+{
+    uint64_t base;
+    return split_word(word, path, size, &base);
+}
+
 static enum tv_status open_word(const char *word, struct tv_elf **elf, char **name,
                                 struct tv_error *err)
 {
-    const char *at = strrchr(word, '@');
-    uint64_t base = TV_ELF_UNMOVED;
+    uint64_t base;
     char path[4096];
-    bool based = at && tv_parse_hex(tv_bytes_of(at + 1), &base);
-    size_t length = based ? (size_t)(at - word) : strlen(word);
-    if (length == 0 || length >= sizeof path)
+    if (!split_word(word, path, sizeof path, &base))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--symbols: expected ELF or ELF@BASE, found '%.100s'", word);
-    memcpy(path, word, length);
-    path[length] = '\0';
-    enum tv_status status = tv_elf_read(path, based ? base : TV_ELF_UNMOVED, elf, err);
+    enum tv_status status = tv_elf_read(path, base, elf, err);
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
     *name = status == TV_OK ? copy((const uint8_t *)last, strlen(last)) : NULL;
     return status;

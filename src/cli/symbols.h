@@ -13,4 +13,8 @@
 enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **namer,
                                struct tv_error *err) TV_MUST_CHECK;
 
+/* The file that such a word names: what is behind the last '@' is the base, unless that is no
+ * number.  False: it names none, or one whose name has `size` bytes and more. */
+bool tv_symbols_path(const char *word, char *path, size_t size);
+
 #endif
