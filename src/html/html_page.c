@@ -182,6 +182,14 @@ void tv_html_page_release(struct tv_html_page *page)
     tv_free(page->blocks);
 }
 
+uint64_t tv_html_trace_bytes(const struct tv_html_trace *trace)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        bytes += trace->blocks[i].end - trace->blocks[i].start;
+    return bytes;
+}
+
 /* Where the page was cut off, if it is a report. */
 static void tell_end(const struct tv_html_page *page, struct tv_out *out)
 {

@@ -45,6 +45,9 @@ enum tv_status tv_html_page_find(struct tv_html_page *page, struct tv_source *so
                                  struct tv_error *err) TV_MUST_CHECK;
 void tv_html_page_release(struct tv_html_page *page);
 
+/* Of all its blocks, as they stand there. */
+uint64_t tv_html_trace_bytes(const struct tv_html_trace *trace);
+
 /* Tells what is to be known of the page, a few words each. */
 void tv_html_page_tell(const struct tv_html_page *page,
                        void (*say)(void *context, const char *text), void *context);

@@ -31,16 +31,23 @@ static enum tv_status read_block(void *context, uint8_t *buffer, size_t size, si
     return TV_OK;
 }
 
-/* "page.html: block 2", "report.html: app.trace"; of the only one without a name the page's own. */
-static void name_trace(const struct tv_html_page *page, size_t index, const char *container,
+/* What the trace is called within the page: "app.trace", or "block 2", which goes into `room`. */
+static const char *call_trace(const struct tv_html_trace *trace, size_t index, char room[32])
+{
+    if (trace->name[0] != '\0')
+        return trace->name;
+    snprintf(room, 32, "block %zu", index + 1);
+    return room;
+}
+
+/* "report.html: app.trace"; of the only one without a name the page's own. */
+static void name_trace(const struct tv_html_page *page, const char *called, const char *container,
                        char *name, size_t size)
 {
-    if (page->traces[index].name[0] != '\0')
-        snprintf(name, size, "%s: %s", container, page->traces[index].name);
-    else if (page->count == 1)
+    if (page->count == 1 && page->traces[0].name[0] == '\0')
         snprintf(name, size, "%s", container);
     else
-        snprintf(name, size, "%s: block %zu", container, index + 1);
+        snprintf(name, size, "%s: %s", container, called);
 }
 
 static enum tv_status take_trace(struct tv_taking *taking, struct tv_source *packed,
@@ -50,12 +57,13 @@ static enum tv_status take_trace(struct tv_taking *taking, struct tv_source *pac
     const struct tv_html_trace *trace = &page->traces[index];
     const struct tv_html_block *last = &trace->blocks[trace->count - 1];
     uint64_t start = trace->blocks->start;
-    char name[1024];
+    char name[1024], room[32];
+    const char *called = call_trace(trace, index, room);
     struct tv_html_text text;
     struct tv_member member = {.name = name, .read = read_block, .context = &text};
     struct tv_plain_member plain = {name, packed, start, last->end};
     bool taken;
-    name_trace(page, index, tv_source_name(packed), name, sizeof name);
+    name_trace(page, called, tv_source_name(packed), name, sizeof name);
     tv_html_text_init(&text, packed, trace->blocks, trace->count);
     enum tv_status status = trace->blocks->form == TV_HTML_TEXT
                                 ? tv_taking_add_plain(taking, &plain, &taken, err)
@@ -63,15 +71,14 @@ static enum tv_status take_trace(struct tv_taking *taking, struct tv_source *pac
     if (status == TV_OK && taken) {
         taking->members[taking->count - 1].machine = trace->machine;
         taking->members[taking->count - 1].offset = trace->offset;
-    } else if (status == TV_OK && last->end > start) {
+    } else if (status == TV_OK && tv_html_trace_bytes(trace) > 0) {
         tv_taking_note(taking,
-                       "block %zu, %" PRIu64 " bytes at byte %" PRIu64
-                       ", is of no known format: left out",
-                       index + 1, last->end - start, start);
+                       "%s, %" PRIu64 " bytes at byte %" PRIu64 ", is of no known format: left out",
+                       called, tv_html_trace_bytes(trace), start);
     }
     if (text.damaged)
-        tv_taking_note(taking, "block %zu is no base64 at byte %" PRIu64 ": it ends there",
-                       index + 1, text.at);
+        tv_taking_note(taking, "%s is no base64 at byte %" PRIu64 ": it ends there", called,
+                       text.at);
     *cut_off = *cut_off || last->open || text.damaged;
     tv_html_text_release(&text);
     return status;

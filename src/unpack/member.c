@@ -135,7 +135,7 @@ enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_pla
 
 void tv_taking_note(const struct tv_taking *taking, const char *format, ...)
 {
-    char text[256];
+    char text[1280]; /* with a name as long as members have */
     va_list arguments;
     if (!taking->question->note)
         return;

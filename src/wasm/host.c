@@ -272,10 +272,11 @@ static void end_text(struct page *page)
 static void write_trace(const struct tv_html_trace *trace, struct tv_out *out)
 {
     const struct tv_html_block *last = &trace->blocks[trace->count - 1];
-    tv_out_format(out, "{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",\"plain\":%s,\"open\":%s",
-                  trace->blocks->start, last->end,
-                  trace->blocks->form == TV_HTML_TEXT ? "true" : "false",
-                  last->open ? "true" : "false");
+    tv_out_format(
+        out,
+        "{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"plain\":%s,\"open\":%s",
+        trace->blocks->start, last->end, tv_html_trace_bytes(trace),
+        trace->blocks->form == TV_HTML_TEXT ? "true" : "false", last->open ? "true" : "false");
     tv_out_text(out, ",\"name\":");
     tv_out_json(out, tv_bytes_of(trace->name));
     tv_out_format(out, ",\"machine\":%" PRIu32 ",\"offset_ns\":\"%" PRId64 "\"}", trace->machine,

@@ -59,10 +59,11 @@ void tv_host_foreign(uint32_t length) TV_HOST_EXPORT(foreign);
 
 /* Looks through the HTML page that the file is (html/html_page.h).  Makes the answer, as JSON, the
  * traces in it, in their order, and what is to be told of the page:
- * {"traces":[{"start":0,"end":1,"plain":true,"open":false,"name":"","machine":0,"offset_ns":"0"}],
- *  "notes":[""],"cut":false}
- * `plain`: it stands there as it is, from byte `start` to `end`; `open`: the page ends within it;
- * `cut`: it ends before some.  When that is false: {"message":"","kind":"limit" or "syntax"}. */
+ * {"traces":[{"start":0,"end":1,"bytes":1,"plain":true,"open":false,"name":"","machine":0,
+ *  "offset_ns":"0"}],"notes":[""],"cut":false}
+ * `plain`: it stands there as it is, from byte `start` to `end`; `bytes`: of its blocks, between
+ * which others may stand; `open`: the page ends within it; `cut`: it ends before some.  When that
+ * is false: {"message":"","kind":"limit" or "syntax"}. */
 bool tv_host_page(uint32_t file, double size) TV_HOST_EXPORT(page);
 
 /* Begins with the text of one of those; then each call makes the answer more of it, none at its

@@ -46,7 +46,7 @@ export const judge: Judge = {
   isPage: (head) => text(head).startsWith('<html>'),
   foreign: (head) => (text(head).startsWith('foreign') ? 'a foreign file' : ''),
   page: (page) => {
-    const shared = { start: 7, end: page.size, open: false };
+    const shared = { start: 7, end: page.size, bytes: page.size - 7, open: false };
     const traces = [
       { ...shared, plain: true, name: '', machine: 0, offset: 0n },
       { ...shared, plain: false, name: '', machine: 0, offset: 0n },

@@ -172,7 +172,7 @@ test('traces of a page are of one machine', () => {
 
 test('a report has files of several machines, moved, and says what it lacks', () => {
   const report = (page: Bytes): Page => {
-    const shared = { start: 7, end: page.size, open: false, plain: false };
+    const shared = { start: 7, end: page.size, bytes: page.size - 7, open: false, plain: false };
     const traces = [
       { ...shared, name: 'a', machine: 1, offset: 0n },
       { ...shared, name: 'b', machine: 0, offset: -5n },
@@ -194,17 +194,36 @@ test('a report has files of several machines, moved, and says what it lacks', ()
   assert.deepEqual(notes, ['a part', cut, 'a part', cut]);
 });
 
+test('what a report has that is no trace is named, with the bytes that are its own', () => {
+  const report = (): Page => {
+    const shared = { open: false, plain: false, machine: 0, offset: 0n };
+    const traces = [
+      { ...shared, start: 9, end: 30, bytes: 12, name: 'first.bin' },
+      { ...shared, start: 40, end: 50, bytes: 10, name: '' },
+      { ...shared, start: 50, end: 60, bytes: 0, name: 'empty' },
+      { ...shared, start: 60, end: 70, bytes: 10, name: 'b' },
+    ];
+    return { traces, notes: [], cut: false };
+  };
+  const traceText: Judge['traceText'] = (_page, i, take) => take(strToU8(i < 3 ? 'x' : 'trace'));
+  const file = { name: 'x', bytes: new ArrayBytes(strToU8('<html>')) };
+  const { parts, notes } = new Unpacking({ ...judge, page: report, traceText }, room, file).run();
+  assert.deepEqual(
+    parts.map(({ name }) => name),
+    ['x: b'],
+  );
+  assert.deepEqual(notes, [
+    'first.bin, 12 bytes at byte 9, is of no known format: left out',
+    'block 2, 10 bytes at byte 40, is of no known format: left out',
+  ]);
+});
+
 test('reports in reports move their files no farther than one does', () => {
   const most = 1n << 61n;
-  const moving =
-    (offset: bigint) =>
-    (page: Bytes): Page => ({
-      traces: [
-        { start: 6, end: page.size, open: false, plain: true, name: 'a', machine: 0, offset },
-      ],
-      notes: [],
-      cut: false,
-    });
+  const moving = (offset: bigint) => (page: Bytes) => {
+    const place = { start: 6, end: page.size, bytes: page.size - 6, plain: true, open: false };
+    return { traces: [{ ...place, name: 'a', machine: 0, offset }], notes: [], cut: false };
+  };
   const file = { name: 'x', bytes: new ArrayBytes(strToU8('<html><html><html>trace 1')) };
   for (const [each, all] of [
     [5n, 15n],

@@ -184,7 +184,8 @@ static void finds_the_traces_of_a_page(void **state)
 {
     (void)state;
     assert_true(tv_host_page(2, sizeof page - 1));
-    tells("\"plain\":true,\"open\":false,\"name\":\"\",\"machine\":0,\"offset_ns\":\"0\"},{");
+    tells("\"bytes\":3,\"plain\":true,\"open\":false,\"name\":\"\",\"machine\":0,\"offset_ns\":"
+          "\"0\"},{");
     tells("\"plain\":false,");
     tells("],\"notes\":[],\"cut\":false}");
     tv_host_trace(1);

@@ -35,6 +35,7 @@ export interface ModuleInput<File extends ModuleFile = ModuleFile> {
 export interface PageTrace {
   start: number;
   end: number;
+  bytes: number;
   plain: boolean;
   open: boolean;
   name: string;

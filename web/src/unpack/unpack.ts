@@ -23,6 +23,8 @@ export interface Part {
 export interface PageTrace {
   start: number;
   end: number;
+  /** Those of its blocks: between them is what is none of it. */
+  bytes: number;
   plain: boolean;
   /** The page ends within it. */
   open: boolean;
@@ -219,7 +221,8 @@ function unpackStream(kind: Kind, packed: Bytes, taker: Taker): boolean {
 function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): boolean {
   let whole = !page.cut;
   page.traces.forEach((trace, i) => {
-    const name = trace.name || (page.traces.length === 1 ? '' : `block ${i + 1}`);
+    const called = trace.name || `block ${i + 1}`;
+    const name = !trace.name && page.traces.length === 1 ? '' : called;
     const before = taker.parts.length;
     if (trace.plain) {
       taker.plain(name, bytes.part(trace.start, trace.end));
@@ -233,9 +236,9 @@ function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): bool
     const part = taker.parts[before];
     if (part) {
       taker.place(part, trace);
-    } else if (trace.end > trace.start) {
+    } else if (trace.bytes > 0) {
       page.notes.push(
-        `block ${i + 1}, ${trace.end - trace.start} bytes at byte ${trace.start}, ` +
+        `${brief(visible(called), LONGEST_NAME)}, ${trace.bytes} bytes at byte ${trace.start}, ` +
           'is of no known format: left out',
       );
     }
