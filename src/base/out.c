@@ -309,7 +309,7 @@ static size_t allowed_length(struct tv_bytes rest, uint8_t where)
     return length;
 }
 
-/* Copies the text, but gives what is behind a byte that may not be copied to `put_escaped`, which
+/* Copies the text, but gives what begins with a byte that may not be copied to `put_escaped`, which
  * returns how many bytes of it are done. */
 static void put_text(struct tv_out *out, struct tv_bytes text, uint8_t where,
                      size_t (*put_escaped)(struct tv_out *out, struct tv_bytes rest))

@@ -6,12 +6,12 @@
  * sink.  For each input:
  *
  *     gather    while reading, each part of the input by itself: spans (whole slices or their
- *               beginnings and ends) of threads, 20 to 28 bytes each; threads and frames have
- *               numbers of the part's own
+ *               beginnings and ends) of threads, mostly 20 bytes each, 28 with CPU times
+ *               (span_pack.h); threads and frames have numbers of the part's own
  *     take      after reading, part after part: the numbers become those of the head
  *     place     threads side by side: sort by time, pair beginnings with ends (spans.h), nest,
- * write rows.  What cannot nest goes to an overflow track of the thread then      async slices, and
- * the tables (tables.h): flows and others need the placed slices
+ *               write rows.  What cannot nest goes to an overflow track of the thread
+ *     then      async slices, and the tables (tables.h): flows and others need the placed slices
  *
  * Nesting and pairing are those of trace-event.md sections 3.1, 3.2 and 4.
  */

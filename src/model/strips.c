@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/strips.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -65,6 +66,7 @@ uint32_t tv_strip_rows_put(struct tv_strip_rows *rows, unsigned group,
     struct tv_slice_times times = {slice->start, slice->length, 0, 0};
     uint32_t index = place->next;
     uint64_t at = place->first + index;
+    assert(index < place->count);
     columns->path[at] = slice->frame;
     columns->flags[at] = slice->flags;
     tv_columns_set_offset(columns, at, slice->offset);
@@ -75,7 +77,9 @@ uint32_t tv_strip_rows_put(struct tv_strip_rows *rows, unsigned group,
 void tv_strip_rows_rename(struct tv_strip_rows *rows, unsigned group, size_t strip, uint32_t index,
                           uint32_t frame)
 {
-    rows->groups[group].columns.path[rows->places[strip].first + index] = frame;
+    const struct tv_place *place = &rows->places[strip];
+    assert(index < place->next);
+    rows->groups[group].columns.path[place->first + index] = frame;
 }
 
 /* ---- Tracks ---- */
