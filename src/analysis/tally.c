@@ -33,24 +33,16 @@ static TV_NOINLINE void grow_nodes(struct tv_tally *tally)
     tally->capacity = after;
 }
 
-static void put(struct tv_tally *tally, struct tv_tally_place place)
-{
-    size_t at = place.hash & tally->mask;
-    while (tally->places[at].node != 0)
-        at = (at + 1) & tally->mask;
-    tally->places[at] = place;
-}
-
 /* Twice the places.  Those of the old ones in turn lie in two stretches of the new ones in turn. */
 static TV_NOINLINE void grow_places(struct tv_tally *tally)
 {
-    struct tv_tally_place *old = tally->places;
+    struct tv_path_place *old = tally->places;
     size_t before = old ? tally->mask + 1 : 0, after = before ? before * 2 : 2 * FIRST_NODES;
     tally->places = tv_pages_alloc(tv_size_mul(after, sizeof *old));
     tally->mask = after - 1;
     for (size_t i = 0; i < before; i++)
         if (old[i].node != 0)
-            put(tally, old[i]);
+            tv_path_place_put(tally->places, tally->mask, old[i]);
     if (old)
         tv_pages_free(old, before * sizeof *old);
 }
@@ -89,7 +81,7 @@ TV_INLINE uint32_t find(const struct tv_tally *tally, uint32_t parent, uint32_t 
                         uint32_t hash, size_t *at)
 {
     for (*at = hash & tally->mask; tally->places[*at].node != 0; *at = (*at + 1) & tally->mask) {
-        struct tv_tally_place place = tally->places[*at];
+        struct tv_path_place place = tally->places[*at];
         const struct tv_tally_node *node = &tally->nodes[place.node];
         if (place.hash == hash && node->parent == parent && node->frame == frame)
             return place.node;
@@ -106,7 +98,7 @@ TV_INLINE uint32_t find_or_add(struct tv_tally *tally, uint32_t parent, uint32_t
     uint32_t node = find(tally, parent, frame, hash, &at);
     if (node == 0) {
         node = append(tally, parent, frame, hash);
-        tally->places[at] = (struct tv_tally_place){hash, node};
+        tally->places[at] = (struct tv_path_place){hash, node};
     }
     return node;
 }

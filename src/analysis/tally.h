@@ -20,19 +20,13 @@ struct tv_tally_node {
     int64_t wall, cpu; /* of the path itself, ticks */
 };
 
-/* Open addressing over the nodes by (parent, frame); hashes are of the frames from the root on. */
-struct tv_tally_place {
-    uint32_t hash;
-    uint32_t node; /* 0: free */
-};
-
 struct tv_tally {
     struct tv_tally_node *nodes;
-    uint32_t *hashes; /* beside the nodes */
+    uint32_t *hashes; /* beside the nodes, of their frames from the root on */
     size_t capacity;  /* of both */
     uint32_t count;
-    struct tv_tally_place *places;
-    size_t mask; /* half of the places are free at least */
+    struct tv_path_place *places; /* open addressing over the nodes, by (parent, frame) */
+    size_t mask;                  /* half of the places are free at least */
 };
 
 void tv_tally_init(struct tv_tally *tally);
@@ -62,7 +56,7 @@ void tv_tally_stand_on(struct tv_tally *tally, const struct tv_tally_ground *gro
 TV_INLINE uint32_t tv_tally_guess(const struct tv_tally *tally, uint32_t hash)
 {
     size_t at = hash & tally->mask;
-    struct tv_tally_place first = tally->places[at], second = tally->places[(at + 1) & tally->mask];
+    struct tv_path_place first = tally->places[at], second = tally->places[(at + 1) & tally->mask];
     return (first.node & -(uint32_t)(first.hash == hash)) |
            (second.node & -(uint32_t)((second.hash == hash) & (first.hash != hash)));
 }

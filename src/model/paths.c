@@ -64,13 +64,9 @@ TV_INLINE uint32_t append(struct tv_paths *paths, struct tv_path_node node, uint
 static void fill_places(struct tv_paths *paths, uint32_t first)
 {
     for (uint32_t i = first; i < paths->count; i++) {
-        uint32_t hash = paths->hashes[i];
-        size_t at = hash & paths->mask;
         if (i + TOGETHER < paths->count)
             TV_PREFETCH(&paths->places[paths->hashes[i + TOGETHER] & paths->mask]);
-        while (paths->places[at].node != 0)
-            at = (at + 1) & paths->mask;
-        paths->places[at] = (struct tv_path_place){hash, i};
+        tv_path_place_put(paths->places, paths->mask, (struct tv_path_place){paths->hashes[i], i});
     }
 }
 

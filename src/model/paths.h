@@ -32,6 +32,16 @@ struct tv_path_place {
     uint32_t node; /* 0: free */
 };
 
+/* Puts a node that is in no place yet into one of mask + 1, of which some are free. */
+TV_INLINE void tv_path_place_put(struct tv_path_place *places, size_t mask,
+                                 struct tv_path_place place)
+{
+    size_t at = place.hash & mask;
+    while (places[at].node != 0)
+        at = (at + 1) & mask;
+    places[at] = place;
+}
+
 struct tv_paths {
     struct tv_path_node *nodes;
     uint32_t *hashes;               /* beside the nodes, of their frames from the root on */
