@@ -24,7 +24,7 @@ interface Part {
   name: string;
   machine: number;
   /** That a report in which it was found adds to its times. */
-  moved: bigint;
+  offset: bigint;
   data: Blob;
 }
 
@@ -65,7 +65,7 @@ export class LocalHost implements Host {
     this.note = carried.note;
     this.machines = Math.max(0, ...carried.files.map(({ machine }) => machine + 1));
     for (const { name, machine, offset, data } of carried.files) {
-      const parts = data.then((blob) => [{ name, machine, moved: 0n, data: blob }]);
+      const parts = data.then((blob) => [{ name, machine, offset: 0n, data: blob }]);
       this.start.push({ input: this.shelve({ name, parts, notes: [], bytes: null }), offset });
     }
     if (carried.example) this.example = this.shelveExample(carried.example);
@@ -81,7 +81,7 @@ export class LocalHost implements Host {
 
   private shelveExample({ name, data }: CarriedExample): number {
     const machine = this.machines++;
-    const parts = data.then((blob) => [{ name, machine, moved: 0n, data: blob }]);
+    const parts = data.then((blob) => [{ name, machine, offset: 0n, data: blob }]);
     return this.shelve({ name, parts, notes: [], bytes: null });
   }
 
@@ -90,9 +90,9 @@ export class LocalHost implements Host {
     const first = this.machines;
     const shared = parts.map(({ machine }) => (machine ?? -1) + 1);
     this.machines += Math.max(0, ...shared);
-    return parts.map(({ name, data, machine, offset }) => ({
-      ...{ name, data, moved: offset },
-      machine: machine === null ? this.machines++ : first + machine,
+    return parts.map((part) => ({
+      ...part,
+      machine: part.machine === null ? this.machines++ : first + part.machine,
     }));
   }
 
@@ -155,8 +155,9 @@ export class LocalHost implements Host {
         (await parts).map((part) => ({ ...part, input: number })),
       );
       const files = joined((await Promise.all(found)).flat()).map((part, number) => ({
-        ...{ ...part, number },
-        ...{ bytes: part.data.size, offset: part.moved },
+        ...part,
+        number,
+        bytes: part.data.size,
       }));
       const inputs = shelved.map(({ number, name, offset }) => ({
         ...{ number, name, offset },
