@@ -7,6 +7,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -36,6 +37,7 @@ struct feed {
 
 struct unpacking {
     struct archive *archive;
+    locale_t utf8; /* 0: there is none */
     struct feed feed;
     struct tv_taking *taking;
     uint8_t *tail;
@@ -130,6 +132,7 @@ static struct unpacking *start(struct tv_taking *taking, struct tv_source *packe
 {
     struct unpacking *u = tv_alloc(1, sizeof *u);
     u->archive = archive_read_new();
+    u->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     u->taking = taking;
     u->feed.source = packed;
     u->feed.buffer = tv_alloc(CHUNK, 1);
@@ -149,6 +152,8 @@ static void stop(void *context)
 {
     struct unpacking *u = context;
     archive_read_free(u->archive);
+    if (u->utf8)
+        freelocale(u->utf8);
     tv_free(u->feed.buffer);
     tv_free(u->tail);
     tv_free(u);
@@ -284,16 +289,31 @@ static enum tv_status take_rest(struct unpacking *u, struct tv_error *err)
     return status == TV_OK && u->taking->count == 0 ? fail(u, err) : status;
 }
 
+/* As many characters of a name as fit, '?' for what terminals obey and for what is no UTF-8. */
+static void copy_name(struct tv_bytes name, char *room, size_t size)
+{
+    size_t length;
+    for (; name.length > 0; name = (struct tv_bytes){name.data + length, name.length - length}) {
+        size_t control = tv_bytes_control(name);
+        length = control > 0 ? control : tv_bytes_utf8(name);
+        struct tv_bytes shown =
+            control > 0 || length == 0 ? TV_BYTES("?") : (struct tv_bytes){name.data, length};
+        if (shown.length >= size)
+            break;
+        memcpy(room, shown.data, shown.length);
+        room += shown.length;
+        size -= shown.length;
+        length += length == 0;
+    }
+    *room = '\0';
+}
+
 /* What is encrypted is not tried: it would pass for damage. */
 static void leave_out(struct unpacking *u, struct archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
-    if (u->encrypted++ > 0)
-        return;
-    snprintf(u->first_of_them, sizeof u->first_of_them, "%s", name ? name : "a member");
-    for (char *c = u->first_of_them; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    if (u->encrypted++ == 0)
+        copy_name(tv_bytes_of(name ? name : "a member"), u->first_of_them, sizeof u->first_of_them);
 }
 
 /* Whole or cut off. */
@@ -310,11 +330,21 @@ static enum tv_status end_members(struct unpacking *u, struct tv_error *err)
     return TV_OK;
 }
 
+/* libarchive has no names that the locale, which of a program is "C", cannot write: of a zip they
+ * would be missing. */
+static int next_header(struct unpacking *u, struct archive_entry **entry)
+{
+    locale_t before = uselocale(u->utf8);
+    int result = archive_read_next_header(u->archive, entry);
+    uselocale(before);
+    return result;
+}
+
 static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
 {
     for (unsigned looks = 0; looks < TV_UNPACK_LOOKS; looks++) {
         struct archive_entry *entry;
-        int result = archive_read_next_header(u->archive, &entry);
+        int result = next_header(u, &entry);
         if (result == ARCHIVE_EOF)
             return TV_OK;
         u->left = 0;
