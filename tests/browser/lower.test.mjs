@@ -231,7 +231,6 @@ test('the order of the hits stands in the address', async () => {
   await until(() => hits('length').then((h) => h.join()), '0.300,0.200,0.100', 'the longest first');
   await until(async () => (await place(page)).hits, 'length.down', 'the address');
   await page.reload();
-  await ready(page).catch(() => undefined);
   await until(() => hits('length').then((h) => h.join()), '0.300,0.200,0.100', 'after a reload');
   await grid.getByRole('button', { name: /Start/ }).click();
   await until(async () => (await place(page)).hits, undefined, 'the usual order');

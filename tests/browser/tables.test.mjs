@@ -159,10 +159,10 @@ const ODD = [
 /** The lines of a table in a format. */
 async function saved(page, format) {
   await page.getByRole('button', { name: 'Export' }).click();
-  const [file] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('menuitem', { name: format, exact: true }).click(),
-  ]);
+  const coming = page.waitForEvent('download', { timeout: 60_000 });
+  coming.catch(() => undefined); // a click that fails says why
+  await page.getByRole('menuitem', { name: format, exact: true }).click();
+  const file = await coming;
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
 }
 
@@ -170,7 +170,7 @@ test('every table is saved in every format, and a spreadsheet works nothing out'
   const file = join(folder, 'odd.json');
   writeFileSync(file, JSON.stringify(ODD));
   const { page, troubles } = await show(file, '#tab=search&search=a');
-  await ready(page).catch(() => undefined);
+  await page.locator('#pane-search [data-line]').first().waitFor();
   const tab = (name) => page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
   for (const [name, waits] of [
     ['Profile', '#pane-profile [data-line]'],
