@@ -156,13 +156,15 @@ const ODD = [
   { ph: 'Q', name: 'odd', pid: 1, tid: 1, ts: 5 },
 ];
 
-/** The lines of a table in a format. */
-async function saved(page, format) {
+/** The lines of a table in a format.  Chromium may hold a file back when many are saved at once:
+ *  then it is asked again. */
+async function saved(page, format, tries = 2) {
+  const coming = page.waitForEvent('download', { timeout: 20_000 }).catch(() => null);
   await page.getByRole('button', { name: 'Export' }).click();
-  const coming = page.waitForEvent('download', { timeout: 60_000 });
-  coming.catch(() => undefined); // a click that fails says why
   await page.getByRole('menuitem', { name: format, exact: true }).click();
   const file = await coming;
+  assert.ok(file || tries > 1, `no file came for ${format}`);
+  if (!file) return saved(page, format, tries - 1);
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
 }
 
