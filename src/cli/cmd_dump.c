@@ -205,8 +205,10 @@ static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
     const struct tv_settings *settings = dumping->settings;
     struct tv_settings reading = *settings;
     struct tv_loading *loading;
-    /* Records stand in the files alone. */
-    reading.no_cache |= settings->order != ORDER_TIME && !wish_of_trace(settings);
+    /* Records stand in the files alone, and come as these do. */
+    bool records = settings->order != ORDER_TIME && !wish_of_trace(settings);
+    reading.no_cache |= records;
+    reading.one_by_one = records;
     enum tv_status status =
         tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);
     return status == TV_OK ? dump_open(dumping, loading, err) : status;

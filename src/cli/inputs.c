@@ -111,8 +111,9 @@ enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **sour
 }
 
 /* What waits to be looked at: in a small stack, so that nesting costs no recursion. */
-struct pending {
+struct tv_inputs_pending {
     struct tv_source *source;
+    struct tv_unpacking *rest; /* of it, when its first trace was read; or NULL */
     unsigned nesting;
     uint32_t machine; /* TV_NONE: one of its own */
     tv_ns offset;
@@ -144,7 +145,7 @@ static bool are_halves(const char *key, const char *data)
 }
 
 /* The two halves of a split trace become one, in the key's place. */
-static void join_halves(struct pending *members, size_t *count)
+static void join_halves(struct tv_inputs_pending *members, size_t *count)
 {
     for (size_t i = 0; i < *count; i++) {
         const char *key = tv_source_name(members[i].source);
@@ -239,17 +240,27 @@ static uint64_t left_of_ceiling(const struct tv_inputs *inputs)
     return inputs->unpacked < inputs->ceiling ? inputs->ceiling - inputs->unpacked : 1;
 }
 
+/* What came out of a container. */
+struct taken {
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
+    size_t count;
+    bool cut_off;
+};
+
 /* A pipe that failed is no container that ends early; one within another ends with that. */
-static enum tv_status unpack_whole(struct tv_source *packed, const struct tv_unpack_question *asked,
-                                   struct tv_unpacked *members, size_t *count, bool *cut_off,
+static enum tv_status unpack_whole(struct tv_source *packed, struct tv_unpacking *rest,
+                                   const struct tv_unpack_question *asked, struct taken *taken,
                                    struct tv_error *err)
 {
-    enum tv_status status = tv_unpack(packed, asked, members, count, cut_off, err);
-    *cut_off = *cut_off || tv_source_is_cut(packed);
+    bool cut_off = false;
+    enum tv_status status =
+        rest ? tv_unpack_rest(rest, asked, taken->members, &taken->count, &cut_off, err)
+             : tv_unpack(packed, asked, taken->members, &taken->count, &cut_off, err);
+    taken->cut_off = cut_off || tv_source_is_cut(packed);
     if (status != TV_OK || tv_source_check(packed, err) == TV_OK)
         return status;
-    while (*count > 0)
-        tv_source_free(members[--*count].source);
+    while (taken->count > 0)
+        tv_source_free(taken->members[--taken->count].source);
     return err->status;
 }
 
@@ -279,34 +290,75 @@ static void count_unpacked(struct tv_inputs *inputs, struct tv_source *member)
 
 /* Puts what was in the container upon the stack.  Machines of a page are new ones, but for those
  * of a page in a page. */
-static void push_members(struct tv_inputs *inputs, const struct pending *container,
-                         const struct tv_unpacked *members, size_t count, struct pending *stack,
-                         size_t *depth)
+static void push_members(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
+                         const struct taken *taken, struct tv_inputs_pending *stack, size_t *depth)
 {
-    struct pending joined[TV_UNPACK_MEMBERS];
+    struct tv_inputs_pending joined[TV_UNPACK_MEMBERS];
     uint32_t machines = inputs->machine_count;
+    size_t count = taken->count;
     for (size_t i = 0; i < count; i++) {
+        const struct tv_unpacked *member = &taken->members[i];
         uint32_t machine = container->machine;
-        if (machine == TV_NONE && members[i].machine != TV_NONE)
-            machine = machines + members[i].machine;
+        if (machine == TV_NONE && member->machine != TV_NONE)
+            machine = machines + member->machine;
         if (machine != TV_NONE && machine >= inputs->machine_count)
             inputs->machine_count = machine + 1;
-        joined[i] = (struct pending){members[i].source, container->nesting + 1, machine,
-                                     tv_move_add(container->offset, members[i].offset)};
-        count_unpacked(inputs, members[i].source);
+        joined[i] = (struct tv_inputs_pending){
+            .source = member->source,
+            .nesting = container->nesting + 1,
+            .machine = machine,
+            .offset = tv_move_add(container->offset, member->offset),
+        };
+        count_unpacked(inputs, member->source);
     }
     join_halves(joined, &count);
     while (count-- > 0)
         stack[(*depth)++] = joined[count];
 }
 
+/* Half a trace waits for the other half. */
+static bool is_half(struct tv_source *member)
+{
+    const char *name = tv_source_name(member);
+    return ends_with(name, ".key") || ends_with(name, ".data");
+}
+
+/* Unpacks all that is left, or the first trace, where *question->rest is set then. */
+static enum tv_status unpack_some(struct tv_source *packed, struct tv_unpacking *rest,
+                                  struct tv_unpack_question *question, struct taken *taken,
+                                  struct tv_error *err)
+{
+    enum tv_status status = unpack_whole(packed, rest, question, taken, err);
+    if (status != TV_OK || !question->rest || !*question->rest ||
+        !is_half(taken->members[0].source))
+        return status;
+    tv_source_free(taken->members[0].source);
+    tv_unpacking_free(*question->rest);
+    *question->rest = NULL;
+    question->rest = NULL;
+    return unpack_whole(packed, NULL, question, taken, err);
+}
+
+static void keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
+                      struct tv_unpacking *rest)
+{
+    inputs->rests = tv_array_reserve(inputs->rests, &inputs->rest_capacity, inputs->rest_count + 1,
+                                     sizeof *inputs->rests);
+    struct tv_inputs_pending *kept = &inputs->rests[inputs->rest_count++];
+    *kept = *container;
+    kept->source = tv_source_hold(container->source);
+    kept->rest = rest;
+}
+
 /* Takes the packed source over. */
-static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *inputs,
-                                 struct pending *stack, size_t *depth, struct tv_error *err)
+static enum tv_status unpack_one(const struct tv_inputs_pending *next, struct tv_inputs *inputs,
+                                 struct tv_inputs_pending *stack, size_t *depth,
+                                 struct tv_error *err)
 {
     struct watched *watched;
     struct tv_source *packed = watch(next->source, inputs->progress, &watched);
-    struct tv_unpacked members[TV_UNPACK_MEMBERS];
+    struct tv_unpacking *rest = NULL;
+    struct taken taken;
     struct unpacked unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
     struct tv_unpack_question question = {
         .wanted = is_wanted,
@@ -314,10 +366,9 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
         .ceiling = left_of_ceiling(inputs),
         .note = say,
         .as_it_comes = inputs->ceiling == 0 && !inputs->progress,
+        .rest = inputs->one_by_one ? &rest : NULL,
     };
-    size_t count = 0;
-    bool cut_off = false;
-    enum tv_status status = unpack_whole(packed, &question, members, &count, &cut_off, err);
+    enum tv_status status = unpack_some(packed, next->rest, &question, &taken, err);
     inputs->packed = true;
     inputs->remarked = inputs->remarked || unpacked.remarked;
     if (watched)
@@ -330,12 +381,15 @@ static enum tv_status unpack_one(const struct pending *next, struct tv_inputs *i
     if (status != TV_OK) {
         tv_source_quote(packed, err);
         tv_error_prefix(err, "%s", tv_source_name(packed));
-    } else if (cut_off) {
+    } else if (taken.cut_off) {
         report_cut(inputs, packed);
     }
+    inputs->one_by_one = inputs->one_by_one && taken.count == 1;
+    if (rest)
+        keep_rest(inputs, next, rest);
     tv_source_free(packed);
     if (status == TV_OK)
-        push_members(inputs, next, members, count, stack, depth);
+        push_members(inputs, next, &taken, stack, depth);
     return status;
 }
 
@@ -360,22 +414,33 @@ enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
+static enum tv_status look_whether_packed(const struct tv_inputs_pending *next, bool *packed,
+                                          struct tv_error *err)
+{
+    uint8_t head[TV_SNIFF_SIZE];
+    size_t got;
+    *packed = next->rest != NULL;
+    if (next->rest)
+        return TV_OK;
+    if (tv_source_read(next->source, 0, head, sizeof head, &got, err) != TV_OK)
+        return tv_error_prefix(err, "%s", tv_source_name(next->source));
+    *packed = next->nesting < NESTING && tv_unpack_knows((struct tv_bytes){head, got});
+    return TV_OK;
+}
+
 /* Adds a file, or the traces inside it when it is a container. */
-static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct pending *file,
+static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_inputs_pending *file,
                                    struct tv_error *err)
 {
-    struct pending stack[TV_UNPACK_MEMBERS * (NESTING + 1)];
+    struct tv_inputs_pending stack[TV_UNPACK_MEMBERS * (NESTING + 1)];
     size_t depth = 0;
     enum tv_status status = TV_OK;
     stack[depth++] = *file;
     while (depth > 0) {
-        struct pending next = stack[--depth];
-        uint8_t head[TV_SNIFF_SIZE];
-        size_t got = 0;
-        if (status == TV_OK &&
-            tv_source_read(next.source, 0, head, sizeof head, &got, err) != TV_OK)
-            status = tv_error_prefix(err, "%s", tv_source_name(next.source));
-        bool packed = next.nesting < NESTING && tv_unpack_knows((struct tv_bytes){head, got});
+        struct tv_inputs_pending next = stack[--depth];
+        bool packed = false;
+        if (status == TV_OK)
+            status = look_whether_packed(&next, &packed, err);
         if (status == TV_OK && !packed) {
             add_row(inputs, (struct tv_inputs_row){next.source, next.machine, next.offset});
             continue;
@@ -407,10 +472,12 @@ enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, s
                              struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    struct pending *files = tv_alloc(count, sizeof *files);
+    struct tv_inputs_pending *files = tv_alloc(count, sizeof *files);
     for (size_t i = 0; i < count; i++)
-        files[i] = (struct pending){given[i].source, 0, TV_NONE, given[i].offset};
+        files[i] = (struct tv_inputs_pending){
+            .source = given[i].source, .machine = TV_NONE, .offset = given[i].offset};
     join_halves(files, &count);
+    inputs->one_by_one = inputs->one_by_one && count == 1;
     size_t added = 0;
     while (added < count && status == TV_OK)
         status = add_unpacked(inputs, &files[added++], err);
@@ -420,8 +487,23 @@ enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, s
     return status;
 }
 
+enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err)
+{
+    size_t before = inputs->count;
+    enum tv_status status = TV_OK;
+    inputs->one_by_one = false;
+    while (status == TV_OK && inputs->count == before && inputs->rest_count > 0)
+        status = add_unpacked(inputs, &inputs->rests[--inputs->rest_count], err);
+    return status;
+}
+
 void tv_inputs_release(struct tv_inputs *inputs)
 {
+    for (size_t i = 0; i < inputs->rest_count; i++) {
+        tv_unpacking_free(inputs->rests[i].rest);
+        tv_source_free(inputs->rests[i].source);
+    }
+    tv_free(inputs->rests);
     for (size_t i = 0; i < inputs->count; i++)
         tv_source_free(inputs->rows[i].source);
     tv_free(inputs->rows);

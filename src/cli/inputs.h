@@ -41,6 +41,11 @@ struct tv_inputs {
     /* Of the unpacking, which it may stop; or NULL: then, without a ceiling, what is only packed is
      * unpacked while it is read (tv_unpack_question.as_it_comes). */
     struct tv_progress *progress;
+    /* Where a lone file is an archive that can be unpacked while it is read, the first trace in it
+     * is added so; the others come with tv_inputs_add_rest. */
+    bool one_by_one;
+    struct tv_inputs_pending *rests;
+    size_t rest_count, rest_capacity;
 };
 
 /* The files that an argument means; `second` is empty but for one of two halves.  False: there are
@@ -67,6 +72,9 @@ enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err) T
  * Takes all of them over, also when one of them cannot be added. */
 enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, size_t count,
                              struct tv_error *err) TV_MUST_CHECK;
+
+/* When all rows have been read: adds what one_by_one left behind them, if that is anything. */
+enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err) TV_MUST_CHECK;
 void tv_inputs_release(struct tv_inputs *inputs);
 
 /* Says what there is to say of an input that was unpacked while it was read, when that is over. */

@@ -61,10 +61,10 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Before the first input is read, so that a wrong one costs no time. */
-static enum tv_status recognise(const struct tv_inputs *inputs, struct tv_error *err)
+/* Those from `first` on, before one of them is read, so that a wrong one costs no time. */
+static enum tv_status recognise(const struct tv_inputs *inputs, size_t first, struct tv_error *err)
 {
-    for (size_t i = 0; i < inputs->count; i++) {
+    for (size_t i = first; i < inputs->count; i++) {
         struct tv_source *source = inputs->rows[i].source;
         if (!tv_readers_find(source, err))
             return tv_reading_blame(source, err);
@@ -141,6 +141,7 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
         .quiet = settings->quiet,
         .progress = progress,
         .ceiling = settings->unpacked_bytes,
+        .one_by_one = settings->one_by_one,
     };
     enum tv_status status = read_filter(settings->filter, &opened.filter, err);
     if (status == TV_OK)
@@ -152,7 +153,7 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
     else
         tv_given_free(given, count);
     if (status == TV_OK)
-        status = recognise(&opened.inputs, err);
+        status = recognise(&opened.inputs, 0, err);
     if (status != TV_OK) {
         release(&opened);
         return status;
@@ -338,17 +339,20 @@ void tv_load_before_waiting(struct tv_loading *loading, void (*call)(void *conte
         tv_source_before_waiting(loading->inputs.rows[i].source, call, context);
 }
 
+static bool is_readable_alone(const struct tv_inputs_row *row, bool tell)
+{
+    return row->offset == 0 &&
+           (tv_readers_stream(row->source) || (tell && tv_readers_tell(row->source)));
+}
+
 /* Whether nothing has to be known of all inputs, and each is one that streams, or can be told. */
 static bool are_readable_one_by_one(const struct tv_loading *loading, bool tell)
 {
     if (loading->settings->filter || loading->kept)
         return false;
-    for (size_t i = 0; i < loading->inputs.count; i++) {
-        const struct tv_inputs_row *row = &loading->inputs.rows[i];
-        if (row->offset != 0 ||
-            !(tv_readers_stream(row->source) || (tell && tv_readers_tell(row->source))))
+    for (size_t i = 0; i < loading->inputs.count; i++)
+        if (!is_readable_alone(&loading->inputs.rows[i], tell))
             return false;
-    }
     return true;
 }
 
@@ -379,6 +383,36 @@ static enum tv_status see_end(struct tv_source *source, struct tv_error *err)
     return status == TV_OK ? TV_OK : tv_reading_blame(source, err);
 }
 
+/* The traces behind the first in an archive.  Where that was told, they must be as well: to take
+ * them into one trace it is too late. */
+static enum tv_status add_rest(struct tv_loading *loading, bool tell, struct tv_error *err)
+{
+    struct tv_inputs *inputs = &loading->inputs;
+    size_t first = inputs->count;
+    enum tv_status status = tv_inputs_add_rest(inputs, err);
+    if (status == TV_OK)
+        status = recognise(inputs, first, err);
+    for (size_t i = first; i < inputs->count && status == TV_OK && tell; i++)
+        if (!is_readable_alone(&inputs->rows[i], true))
+            status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                             "%s: its records cannot be printed as they are read, as those of the "
+                             "traces before it in the archive were: try --order time",
+                             tv_source_name(inputs->rows[i].source));
+    return status;
+}
+
+static enum tv_status read_row(struct tv_loading *loading, size_t i, const struct tv_reading *to,
+                               const struct tv_read_options *options, struct tv_error *err)
+{
+    const struct tv_inputs_row *row = &loading->inputs.rows[i];
+    const struct tv_reading_input input = {row->source, row->machine, row->offset};
+    enum tv_status status = tv_reading_add(to, &input, options, err);
+    if (status == TV_OK && loading->inputs.packed)
+        status = see_end(row->source, err);
+    tv_inputs_finish(&loading->inputs, i);
+    return status;
+}
+
 static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
                            struct tv_progress *progress, struct tv_error *err)
 {
@@ -402,13 +436,12 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
     };
     enum tv_status status = TV_OK;
     begin_reading(options.progress);
-    for (size_t i = 0; i < loading->inputs.count && status == TV_OK; i++) {
-        const struct tv_inputs_row *row = &loading->inputs.rows[i];
-        const struct tv_reading_input input = {row->source, row->machine, row->offset};
-        status = tv_reading_add(&to, &input, &options, err);
-        if (status == TV_OK && loading->inputs.packed)
-            status = see_end(row->source, err);
-        tv_inputs_finish(&loading->inputs, i);
+    for (size_t i = 0; status == TV_OK; i++) {
+        if (i == loading->inputs.count)
+            status = add_rest(loading, to.teller != NULL, err);
+        if (status != TV_OK || i == loading->inputs.count)
+            break;
+        status = read_row(loading, i, &to, &options, err);
     }
     tv_meter_stop(meter);
     return status;

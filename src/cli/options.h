@@ -105,6 +105,7 @@ struct tv_settings {
     const char *salt;    /* NULL: by chance */
     uint64_t max_memory; /* of the program, in bytes; TV_ANY_MEMORY: what it takes */
     bool no_browser, no_cache;
+    bool one_by_one; /* no option: see cli/inputs.h */
     uint64_t port;
     struct tv_serve_settings serve;
     struct tv_push_settings push;

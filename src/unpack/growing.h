@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * growing.h - the only member of a container as a source that is unpacked while it is read.
+ * growing.h - a member of a container as a source that is unpacked while it is read.
  */
 #ifndef TV_UNPACK_GROWING_H
 #define TV_UNPACK_GROWING_H

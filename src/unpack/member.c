@@ -18,6 +18,7 @@ void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
         .question = question,
         .ceiling = {.packed = packed, .fixed = question->ceiling},
         .members = members,
+        .most = TV_UNPACK_MEMBERS,
         .buffer = tv_alloc(CHUNK, 1),
     };
 }
@@ -91,7 +92,7 @@ static enum tv_status ask(struct tv_taking *taking, size_t length, bool *wanted,
 {
     struct tv_bytes head = {taking->buffer, length};
     *wanted = taking->question->wanted(taking->question->context, head);
-    if (*wanted && taking->count == TV_UNPACK_MEMBERS)
+    if (*wanted && taking->count == taking->most)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
                        TV_UNPACK_LOOKS);
     return TV_OK;

@@ -25,7 +25,7 @@ struct tv_taking {
     const struct tv_unpack_question *question;
     struct tv_ceiling ceiling;
     struct tv_unpacked *members; /* TV_UNPACK_MEMBERS places */
-    size_t count;
+    size_t count, most;          /* so many may be taken */
     uint8_t *buffer;
 };
 
@@ -35,9 +35,8 @@ struct tv_member {
     enum tv_status (*read)(void *context, uint8_t *buffer, size_t size, size_t *got,
                            struct tv_error *err);
     void *context;
-    /* Of the only member of a container whose asker takes it as it comes: if it is wanted, the
-     * source has the context from then on, unpacks while it is read (growing.h) and closes.  Else
-     * NULL. */
+    /* Of a member that whoever asks takes as it comes: if it is wanted, the source has the context
+     * from then on, unpacks while it is read (growing.h) and closes.  Else NULL. */
     void (*close)(void *context);
     bool (*is_cut)(const void *context); /* with `close`: whether its end came early */
 };

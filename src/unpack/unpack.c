@@ -35,7 +35,7 @@ struct feed {
     struct tv_error error;
 };
 
-struct unpacking {
+struct tv_unpacking {
     struct archive *archive;
     locale_t utf8; /* 0: there is none */
     struct feed feed;
@@ -45,8 +45,11 @@ struct unpacking {
     size_t left;
     int64_t position; /* in the member, behind that block */
     uint32_t crc;     /* of what lies before that, when it is only gzip */
+    unsigned looks;   /* so many members there were */
+    unsigned holders; /* the unpacking itself, or a source that unpacks while it is read; a rest */
     bool cut_off;
-    bool given;       /* a source has all this, and unpacks while it is read */
+    bool given;       /* a source has the member at hand */
+    bool later;       /* one had the first, and all others are to be taken */
     size_t encrypted; /* members, which are left out */
     char first_of_them[64];
 };
@@ -110,7 +113,7 @@ static la_ssize_t feed_bytes(struct archive *archive, void *context, const void 
     return (la_ssize_t)got;
 }
 
-static enum tv_status fail(struct unpacking *u, struct tv_error *err)
+static enum tv_status fail(struct tv_unpacking *u, struct tv_error *err)
 {
     if (u->feed.error.status != TV_OK) {
         *err = u->feed.error;
@@ -128,11 +131,12 @@ static enum tv_status fail(struct unpacking *u, struct tv_error *err)
                    text ? text : "it cannot be unpacked");
 }
 
-static struct unpacking *start(struct tv_taking *taking, struct tv_source *packed)
+static struct tv_unpacking *start(struct tv_taking *taking, struct tv_source *packed)
 {
-    struct unpacking *u = tv_alloc(1, sizeof *u);
+    struct tv_unpacking *u = tv_alloc(1, sizeof *u);
     u->archive = archive_read_new();
     u->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    u->holders = 1;
     u->taking = taking;
     u->feed.source = packed;
     u->feed.buffer = tv_alloc(CHUNK, 1);
@@ -150,7 +154,9 @@ static struct unpacking *start(struct tv_taking *taking, struct tv_source *packe
 /* Also tv_member.close. */
 static void stop(void *context)
 {
-    struct unpacking *u = context;
+    struct tv_unpacking *u = context;
+    if (--u->holders > 0)
+        return;
     archive_read_free(u->archive);
     if (u->utf8)
         freelocale(u->utf8);
@@ -159,16 +165,21 @@ static void stop(void *context)
     tv_free(u);
 }
 
-/* tv_member.is_cut */
+static bool is_raw(const struct tv_unpacking *u)
+{
+    return archive_format(u->archive) == ARCHIVE_FORMAT_RAW;
+}
+
+/* tv_member.is_cut; of an archive it is told with the rest. */
 static bool was_cut(const void *context)
 {
-    const struct unpacking *u = context;
-    return u->cut_off;
+    const struct tv_unpacking *u = context;
+    return u->cut_off && is_raw(u);
 }
 
 /* Of a stream that is only gzip, what libarchive dropped where it ended early becomes the last
  * block.  False when there is none. */
-static bool take_tail(struct unpacking *u)
+static bool take_tail(struct tv_unpacking *u)
 {
     u->cut_off = true;
     if (u->feed.error.status != TV_OK)
@@ -179,16 +190,15 @@ static bool take_tail(struct unpacking *u)
     return u->left > 0;
 }
 
-static bool is_plain_gzip(struct unpacking *u)
+static bool is_plain_gzip(struct tv_unpacking *u)
 {
-    return archive_format(u->archive) == ARCHIVE_FORMAT_RAW &&
-           archive_filter_count(u->archive) == 2 &&
+    return is_raw(u) && archive_filter_count(u->archive) == 2 &&
            archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_GZIP;
 }
 
 /* libarchive checks neither checksum nor length of gzip.  Those of a lone stream, whose last bytes
  * they are, are compared; else the streams are unpacked again. */
-static bool gzip_is_sound(struct unpacking *u)
+static bool gzip_is_sound(struct tv_unpacking *u)
 {
     uint8_t bytes[8];
     size_t got = 0;
@@ -204,7 +214,7 @@ static bool gzip_is_sound(struct unpacking *u)
 
 /* The member's next block. False at its end, early or not.  (archive_read_data would drop what it
  * has copied already when the container ends within the same call.) */
-static bool next_block(struct unpacking *u)
+static bool next_block(struct tv_unpacking *u)
 {
     const void *block;
     size_t size;
@@ -231,7 +241,7 @@ static bool next_block(struct unpacking *u)
 
 /* Fills up to `size` bytes of the member. False when the packed bytes cannot be read; a member that
  * ends early is not that. */
-static bool read_some(struct unpacking *u, uint8_t *buffer, size_t size, size_t *got)
+static bool read_some(struct tv_unpacking *u, uint8_t *buffer, size_t size, size_t *got)
 {
     *got = 0;
     while (*got < size && (u->left > 0 || next_block(u))) {
@@ -247,11 +257,12 @@ static bool read_some(struct unpacking *u, uint8_t *buffer, size_t size, size_t 
 }
 
 /* "app.zip: traces/main.trace"; of a mere packed stream the container's own name. */
-static void name_member(struct unpacking *u, struct archive_entry *entry, char *name, size_t size)
+static void name_member(struct tv_unpacking *u, struct archive_entry *entry, char *name,
+                        size_t size)
 {
     const char *container = tv_source_name(u->feed.source);
     const char *member = entry ? archive_entry_pathname(entry) : NULL;
-    if (archive_format(u->archive) == ARCHIVE_FORMAT_RAW || !member)
+    if (is_raw(u) || !member)
         snprintf(name, size, "%s", container);
     else
         snprintf(name, size, "%s: %s", container, member);
@@ -261,29 +272,36 @@ static void name_member(struct unpacking *u, struct archive_entry *entry, char *
 static enum tv_status read_member(void *context, uint8_t *buffer, size_t size, size_t *got,
                                   struct tv_error *err)
 {
-    struct unpacking *u = context;
+    struct tv_unpacking *u = context;
     return read_some(u, buffer, size, got) ? TV_OK : fail(u, err);
 }
 
-static enum tv_status take_member(struct unpacking *u, struct archive_entry *entry,
+static enum tv_status take_member(struct tv_unpacking *u, struct archive_entry *entry,
                                   struct tv_error *err)
 {
     char name[1024];
     name_member(u, entry, name, sizeof name);
     struct tv_member member = {.name = name, .read = read_member, .context = u};
-    if (archive_format(u->archive) != ARCHIVE_FORMAT_RAW || !u->taking->question->as_it_comes)
+    const struct tv_unpack_question *question = u->taking->question;
+    bool at_once = !question->as_it_comes || (!is_raw(u) && (!question->rest || u->later));
+    if (at_once)
         return tv_taking_add(u->taking, &member, NULL, err);
     member.close = stop;
     member.is_cut = was_cut;
-    return tv_taking_add(u->taking, &member, &u->given, err);
+    enum tv_status status = tv_taking_add(u->taking, &member, &u->given, err);
+    if (u->given && !is_raw(u)) {
+        u->holders++;
+        *question->rest = u;
+    }
+    return status;
 }
 
 /* There is no next member: the container is damaged, or a gzip stream ends within its first block,
  * which then is the member. */
-static enum tv_status take_rest(struct unpacking *u, struct tv_error *err)
+static enum tv_status take_rest(struct tv_unpacking *u, struct tv_error *err)
 {
     u->cut_off = true;
-    if (u->taking->count > 0 || u->encrypted > 0)
+    if (u->taking->count > 0 || u->encrypted > 0 || u->later)
         return TV_OK;
     enum tv_status status = take_tail(u) ? take_member(u, NULL, err) : TV_OK;
     return status == TV_OK && u->taking->count == 0 ? fail(u, err) : status;
@@ -309,7 +327,7 @@ static void copy_name(struct tv_bytes name, char *room, size_t size)
 }
 
 /* What is encrypted is not tried: it would pass for damage. */
-static void leave_out(struct unpacking *u, struct archive_entry *entry)
+static void leave_out(struct tv_unpacking *u, struct archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
     if (u->encrypted++ == 0)
@@ -317,11 +335,11 @@ static void leave_out(struct unpacking *u, struct archive_entry *entry)
 }
 
 /* Whole or cut off. */
-static enum tv_status end_members(struct unpacking *u, struct tv_error *err)
+static enum tv_status end_members(struct tv_unpacking *u, struct tv_error *err)
 {
     if (u->encrypted == 0)
         return TV_OK;
-    if (u->taking->count == 0)
+    if (u->taking->count == 0 && !u->later)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "an encrypted zip (%s): unpack it first, with its password",
                        u->first_of_them);
@@ -332,7 +350,7 @@ static enum tv_status end_members(struct unpacking *u, struct tv_error *err)
 
 /* libarchive has no names that the locale, which of a program is "C", cannot write: of a zip they
  * would be missing. */
-static int next_header(struct unpacking *u, struct archive_entry **entry)
+static int next_header(struct tv_unpacking *u, struct archive_entry **entry)
 {
     locale_t before = uselocale(u->utf8);
     int result = archive_read_next_header(u->archive, entry);
@@ -340,9 +358,9 @@ static int next_header(struct unpacking *u, struct archive_entry **entry)
     return result;
 }
 
-static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
+static enum tv_status take_members(struct tv_unpacking *u, struct tv_error *err)
 {
-    for (unsigned looks = 0; looks < TV_UNPACK_LOOKS; looks++) {
+    while (u->looks++ < TV_UNPACK_LOOKS) {
         struct archive_entry *entry;
         int result = next_header(u, &entry);
         if (result == ARCHIVE_EOF)
@@ -365,10 +383,21 @@ static enum tv_status take_members(struct unpacking *u, struct tv_error *err)
                    TV_UNPACK_LOOKS);
 }
 
+/* All members that are taken in one go have been. */
+static enum tv_status finish(struct tv_unpacking *u, enum tv_status status, bool *cut_off,
+                             struct tv_error *err)
+{
+    if (status == TV_OK)
+        status = end_members(u, err);
+    *cut_off = u->cut_off;
+    stop(u);
+    return status;
+}
+
 static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source *packed,
                                      bool *cut_off, struct tv_error *err)
 {
-    struct unpacking *u = start(taking, packed);
+    struct tv_unpacking *u = start(taking, packed);
     enum tv_status status;
     if (!u->archive)
         status = fail(u, err);
@@ -376,12 +405,16 @@ static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source 
         status = take_rest(u, err);
     else
         status = take_members(u, err);
-    if (u->given)
-        return status;
-    if (status == TV_OK)
-        status = end_members(u, err);
-    *cut_off = u->cut_off;
-    stop(u);
+    return u->given ? status : finish(u, status, cut_off, err);
+}
+
+/* Releases the taking; what was taken goes to whoever asked, unless something failed. */
+static enum tv_status hand_over(struct tv_taking *taking, enum tv_status status, size_t *count)
+{
+    for (size_t i = 0; status != TV_OK && i < taking->count; i++)
+        tv_source_free(taking->members[i].source);
+    *count = status == TV_OK ? taking->count : 0;
+    tv_taking_release(taking);
     return status;
 }
 
@@ -397,6 +430,8 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
     enum tv_status status = tv_source_read(packed, 0, bytes, sizeof bytes, &head.length, err);
     if (status != TV_OK)
         return status;
+    if (question->rest)
+        *question->rest = NULL;
     tv_taking_init(&taking, packed, question, members);
     enum kind kind = kind_of(head);
     if (kind == PAGE)
@@ -409,10 +444,27 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
         status =
             tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s without a trace in it",
                     kind == PAGE ? "an HTML page" : "a container (gzip, zlib, zstd, zip or tar)");
-    for (size_t i = 0; status != TV_OK && i < taking.count; i++)
-        tv_source_free(members[i].source);
-    if (status == TV_OK)
-        *count = taking.count;
-    tv_taking_release(&taking);
-    return status;
+    return hand_over(&taking, status, count);
+}
+
+enum tv_status tv_unpack_rest(struct tv_unpacking *rest, const struct tv_unpack_question *question,
+                              struct tv_unpacked *members, size_t *count, bool *cut_off,
+                              struct tv_error *err)
+{
+    struct tv_taking taking;
+    tv_taking_init(&taking, rest->feed.source, question, members);
+    taking.ceiling.total = (uint64_t)rest->position; /* of the first one */
+    taking.most--;
+    rest->taking = &taking;
+    rest->given = false;
+    rest->later = true;
+    enum tv_status status =
+        finish(rest, rest->cut_off ? TV_OK : take_members(rest, err), cut_off, err);
+    return hand_over(&taking, status, count);
+}
+
+void tv_unpacking_free(struct tv_unpacking *rest)
+{
+    if (rest)
+        stop(rest);
 }

@@ -19,6 +19,9 @@
 #define TV_UNPACK_MEMBERS 64
 #define TV_UNPACK_LOOKS 65536
 
+/* An archive of which not all members were taken yet. */
+struct tv_unpacking;
+
 struct tv_unpack_question {
     /* Is a member that begins with these bytes (up to 4096) wanted? */
     bool (*wanted)(void *context, struct tv_bytes head);
@@ -29,6 +32,10 @@ struct tv_unpack_question {
     /* What is only packed (gzip, zstd, zlib) becomes a source that grows (source.h): it is unpacked
      * while it is read, and tells itself whether it is cut off or failed. */
     bool as_it_comes;
+    /* With as_it_comes: the first wanted member of an archive becomes such a source as well, and
+     * *rest what stands behind it; else *rest is NULL.  Where this is NULL, all members are taken
+     * at once. */
+    struct tv_unpacking **rest;
 };
 
 /* Do these first bytes belong to a container that tv_unpack opens?  They do also where a reader
@@ -49,5 +56,14 @@ struct tv_unpacked {
 enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,
                          struct tv_unpacked *members, size_t *count, bool *cut_off,
                          struct tv_error *err) TV_MUST_CHECK;
+
+/* Takes all members behind the first one, which was read to its end; there may be none.  The packed
+ * source must be open still.  The rest is gone. */
+enum tv_status tv_unpack_rest(struct tv_unpacking *rest, const struct tv_unpack_question *question,
+                              struct tv_unpacked *members, size_t *count, bool *cut_off,
+                              struct tv_error *err) TV_MUST_CHECK;
+
+/* Does without them; NULL is fine. */
+void tv_unpacking_free(struct tv_unpacking *rest);
 
 #endif

@@ -142,6 +142,84 @@ static void takes_wanted_members(void **state)
     release(&r);
 }
 
+/* The first member of `length` bytes of the zip is unpacked while it is read, the others behind it:
+ * what stands unpacked together, as text. */
+static void read_one_by_one(size_t length, char *text, size_t size, bool *cut_off)
+{
+    struct tv_unpacking *rest = NULL;
+    struct tv_unpack_question question = {.wanted = is_trace, .as_it_comes = true, .rest = &rest};
+    struct tv_source *packed = box(zip, length);
+    struct tv_unpacked members[TV_UNPACK_MEMBERS];
+    size_t count, got;
+    *text = '\0';
+    if (tv_unpack(packed, &question, members, &count, cut_off, NULL) == TV_OK) {
+        assert_int_equal(count, 1);
+        assert_non_null(rest);
+        assert_int_equal(tv_source_read(members[0].source, 0, text, size, &got, NULL), TV_OK);
+        tv_source_free(members[0].source);
+        assert_int_equal(tv_unpack_rest(rest, &question, members, &count, cut_off, NULL), TV_OK);
+        for (size_t i = 0; i < count; i++) {
+            size_t more;
+            assert_int_equal(
+                tv_source_read(members[i].source, 0, text + got, size - got, &more, NULL), TV_OK);
+            got += more;
+            tv_source_free(members[i].source);
+        }
+        text[got] = '\0';
+    }
+    tv_source_free(packed);
+}
+
+static void takes_members_one_by_one(void **state)
+{
+    (void)state;
+    char text[64];
+    bool cut_off;
+    read_one_by_one(sizeof zip - 1, text, sizeof text, &cut_off);
+    assert_string_equal(text, "trace onetrace two");
+    assert_false(cut_off);
+}
+
+/* Wherever it is cut off, what came before is the same as when all is taken at once. */
+static void takes_what_is_left_one_by_one(void **state)
+{
+    (void)state;
+    for (size_t length = 0; length < sizeof zip - 1; length++) {
+        char text[64], wanted[64] = "";
+        bool cut_off = false;
+        size_t total = 0;
+        struct result r = unpack(zip, length, 0);
+        for (size_t i = 0; i < r.count; i++) {
+            size_t got;
+            assert_int_equal(tv_source_read(r.members[i].source, 0, wanted + total,
+                                            sizeof wanted - 1 - total, &got, NULL),
+                             TV_OK);
+            total += got;
+        }
+        read_one_by_one(length, text, sizeof text, &cut_off);
+        assert_string_equal(text, wanted);
+        assert_int_equal(cut_off, r.cut_off);
+        release(&r);
+    }
+}
+
+static void does_without_the_rest(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        struct tv_unpacking *rest;
+        struct result r = ask(box(zip, sizeof zip - 1),
+                              (struct tv_unpack_question){.as_it_comes = true, .rest = &rest});
+        assert_int_equal(r.count, 1);
+        if (first == 0)
+            tv_unpacking_free(rest);
+        assert_holds(r.members[0].source, "trace one");
+        release(&r);
+        if (first == 1)
+            tv_unpacking_free(rest);
+    }
+}
+
 /* What comes out of a small file has an end. */
 static void has_a_ceiling(void **state)
 {
@@ -404,9 +482,10 @@ static void says_that_a_page_has_no_trace(void **state)
 UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(says_that_a_page_has_no_trace), cmocka_unit_test(knows_containers),
            cmocka_unit_test(knows_a_tar_from_text), cmocka_unit_test(unpacks_a_stream),
-           cmocka_unit_test(takes_wanted_members), cmocka_unit_test(has_a_ceiling),
-           cmocka_unit_test(says_when_nothing_is_wanted), cmocka_unit_test(survives_damage),
-           cmocka_unit_test(says_that_a_stream_is_cut),
+           cmocka_unit_test(takes_wanted_members), cmocka_unit_test(takes_members_one_by_one),
+           cmocka_unit_test(takes_what_is_left_one_by_one), cmocka_unit_test(does_without_the_rest),
+           cmocka_unit_test(has_a_ceiling), cmocka_unit_test(says_when_nothing_is_wanted),
+           cmocka_unit_test(survives_damage), cmocka_unit_test(says_that_a_stream_is_cut),
            cmocka_unit_test(says_that_a_checksum_is_wrong),
            cmocka_unit_test(unpacks_a_stream_while_it_is_read),
            cmocka_unit_test(has_a_ceiling_while_it_is_read),
