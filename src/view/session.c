@@ -13,6 +13,9 @@
 #include "model/trace.h"
 #include "view/view.h"
 
+/* Bytes: so much is no trace that cannot be read. */
+#define WELL_READ ((uint64_t)8 << 20)
+
 struct input {
     struct tv_session_input is; /* its source is NULL from the loading on */
     char *name;
@@ -107,7 +110,9 @@ enum tv_session_state tv_session_state(const struct tv_session *session)
 
 bool tv_session_is_sketched(const struct tv_session *session)
 {
-    return tv_sketch_any(session->progress.sketch);
+    return tv_sketch_any(session->progress.sketch) ||
+           (atomic_load(&session->progress.bytes) >= WELL_READ &&
+            !atomic_load(&session->progress.unpacking));
 }
 
 struct tv_progress_shown tv_session_progress(const struct tv_session *session)

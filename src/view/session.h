@@ -64,7 +64,8 @@ void tv_session_cancel(struct tv_session *session);
 
 enum tv_session_state tv_session_state(const struct tv_session *session); /* the present one */
 
-/* Whether there is a sketch to look at while it loads. */
+/* Whether there is a sketch to look at while it loads, or will be soon: some readers go over a file
+ * once before they mark anything. */
 bool tv_session_is_sketched(const struct tv_session *session);
 
 /* How far the loading is, and whether the bytes are those of packed files. */

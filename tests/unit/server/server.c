@@ -11,7 +11,7 @@
 #include "model/sketch.h"
 #include "server/server.h"
 
-enum how { LOADS, FAILS, HANGS_UNTIL_CANCELLED, HANGS_WITH_A_SKETCH };
+enum how { LOADS, FAILS, HANGS_UNTIL_CANCELLED, HANGS_WITH_A_SKETCH, HANGS_WELL_READ };
 
 struct source {
     enum how how;
@@ -29,6 +29,8 @@ static enum tv_status load(void *context, const struct tv_session_input *inputs,
         struct tv_sketch_mark mark = {5, tv_sketch_track(progress->sketch, TV_BYTES("a"))};
         tv_sketch_add(progress->sketch, &mark, 1);
     }
+    if (source->how == HANGS_WELL_READ)
+        atomic_store(&progress->bytes, (uint64_t)1 << 30);
     while (source->how >= HANGS_UNTIL_CANCELLED) {
         if (atomic_load(&progress->cancel))
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
@@ -77,6 +79,7 @@ static void waits_for_a_sketch_alone(void **state)
         enum tv_session_state comes;
     } cases[] = {
         {HANGS_WITH_A_SKETCH, 3600 * 1000, TV_SESSION_LOADING},
+        {HANGS_WELL_READ, 3600 * 1000, TV_SESSION_LOADING},
         {HANGS_UNTIL_CANCELLED, 20, TV_SESSION_LOADING},
         {LOADS, 3600 * 1000, TV_SESSION_READY},
         {FAILS, 3600 * 1000, TV_SESSION_FAILED},
