@@ -117,25 +117,29 @@ class App {
     document.addEventListener('keydown', this.stopByKey);
     const address = location.hash.slice(1);
     let said = '';
+    let first: Status | undefined;
     try {
-      const status = await this.engine.status();
-      this.opener.refuses = status.home !== undefined;
+      first = await this.engine.status();
+      this.opener.refuses = first.home !== undefined;
       const { files } = readPlace(address);
-      if (files && !sameFiles(files, status.inputs)) await this.engine.opening.open(files);
+      if (files && !sameFiles(files, first.inputs)) {
+        first = undefined;
+        await this.engine.opening.open(files);
+      }
     } catch (error) {
       // The files of an old address may be gone: what is open is shown then.
       if (error instanceof EngineError && error.gone) return this.ended(false);
       said = GONE_FILES;
     }
-    await this.run({ address, move: false }, said);
+    await this.run({ address, move: false }, said, first);
   }
 
-  /** Shows what is open, or is being read, from now on. */
-  private async run(aim: Aim, said = ''): Promise<void> {
+  /** Shows what is open, or is being read, from now on; `first` if that is known. */
+  private async run(aim: Aim, said = '', first?: Status): Promise<void> {
     const turn = ++this.turn;
     this.running = true;
     try {
-      const status = await this.read(turn);
+      const status = await this.read(turn, first);
       if (!status || turn !== this.turn || this.over) return;
       if (status.state === 'error') this.showError(status);
       else if (status.state === 'empty') this.showEmpty(said);
@@ -151,11 +155,13 @@ class App {
   }
 
   /** Asks until it is read, or cannot be; the screen comes only when that takes a while. */
-  private async read(turn: number): Promise<Status | null> {
+  private async read(turn: number, first?: Status): Promise<Status | null> {
     const start = performance.now();
     let screen: LoadingScreen | null = null;
+    let known = first;
     for (;;) {
-      const status = await this.engine.status();
+      const status = known ?? (await this.engine.status());
+      known = undefined;
       if (turn !== this.turn || this.over) return null;
       this.status = status;
       document.title = status.name ? `${fileName(status.name)} – traceview` : 'traceview';
