@@ -57,13 +57,21 @@ void tv_tally_init(struct tv_tally *tally)
     tally->count = 1;
 }
 
-void tv_tally_release(struct tv_tally *tally)
+void tv_tally_finish(struct tv_tally *tally)
 {
-    if (tally->nodes) {
-        tv_pages_free(tally->nodes, tally->capacity * sizeof *tally->nodes);
+    if (tally->hashes) {
         tv_pages_free(tally->hashes, tally->capacity * sizeof *tally->hashes);
         tv_pages_free(tally->places, (tally->mask + 1) * sizeof *tally->places);
     }
+    tally->hashes = NULL;
+    tally->places = NULL;
+}
+
+void tv_tally_release(struct tv_tally *tally)
+{
+    tv_tally_finish(tally);
+    if (tally->nodes)
+        tv_pages_free(tally->nodes, tally->capacity * sizeof *tally->nodes);
     memset(tally, 0, sizeof *tally);
 }
 

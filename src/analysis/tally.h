@@ -32,6 +32,9 @@ struct tv_tally {
 void tv_tally_init(struct tv_tally *tally);
 void tv_tally_release(struct tv_tally *tally);
 
+/* Gives back what only adding needs: the finished tree is nodes[0..count). */
+void tv_tally_finish(struct tv_tally *tally);
+
 /* The node for `frame` called from `parent`; made when new, with figures of 0. */
 uint32_t tv_tally_child(struct tv_tally *tally, uint32_t parent, uint32_t frame);
 

@@ -444,6 +444,7 @@ static bool is_nobody(const struct tv_tally_node *node, uint32_t path)
 
 struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct tv_head *head)
 {
+    tv_tally_finish(&sink->tally);
     struct tv_tree_shape *shape = tv_tree_shape_blank(head, sink->tally.count);
     struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
     tree->owns_shape = true;
