@@ -39,7 +39,8 @@ struct listing {
     bool any_continued;
     uint32_t *below; /* [nodes] lines below each: what has none is left out as a whole */
     uint64_t *items; /* rank << 32 | node, in the order in which they are written, node by node */
-    size_t *first;   /* [nodes + 2] where a node's items begin */
+    size_t item_count;
+    size_t *first; /* [nodes + 2] where a node's items begin */
 };
 
 /* name + last, bytewise. */
@@ -167,10 +168,11 @@ static void sort_items(uint64_t *items, size_t count)
 static void spread_items(struct listing *l)
 {
     uint32_t count = l->tree->count;
-    l->below = tv_alloc(count, sizeof *l->below);
-    l->first = tv_alloc((size_t)count + 2, sizeof *l->first);
+    l->below = tv_pages_alloc(tv_size_mul(count, sizeof *l->below));
+    l->first = tv_pages_alloc(tv_size_mul((size_t)count + 2, sizeof *l->first));
     count_items(l);
-    l->items = tv_alloc(l->first[count + (size_t)1], sizeof *l->items);
+    l->item_count = l->first[count + (size_t)1];
+    l->items = tv_pages_alloc(tv_size_mul(l->item_count, sizeof *l->items));
     for (uint32_t i = 1; i < count; i++) {
         if (has_line(l, i))
             put_item(l, i, false);
@@ -420,7 +422,7 @@ void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
     tv_free(l.keys);
     tv_free(l.rank);
     tv_free(l.continued);
-    tv_free(l.below);
-    tv_free(l.items);
-    tv_free(l.first);
+    tv_pages_free(l.below, l.tree->count * sizeof *l.below);
+    tv_pages_free(l.items, l.item_count * sizeof *l.items);
+    tv_pages_free(l.first, ((size_t)l.tree->count + 2) * sizeof *l.first);
 }

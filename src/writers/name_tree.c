@@ -11,9 +11,9 @@ static struct tv_name_tree *allocate(uint32_t count)
 {
     struct tv_name_tree *tree = tv_alloc(1, sizeof *tree);
     tree->count = count;
-    tree->parent = tv_alloc(count, sizeof *tree->parent);
-    tree->name = tv_alloc(count, sizeof *tree->name);
-    tree->self = tv_alloc(count, sizeof *tree->self);
+    tree->parent = tv_pages_alloc(tv_size_mul(count, sizeof *tree->parent));
+    tree->name = tv_pages_alloc(tv_size_mul(count, sizeof *tree->name));
+    tree->self = tv_pages_alloc(tv_size_mul(count, sizeof *tree->self));
     return tree;
 }
 
@@ -21,9 +21,9 @@ void tv_name_tree_free(struct tv_name_tree *tree)
 {
     if (!tree)
         return;
-    tv_free(tree->parent);
-    tv_free(tree->name);
-    tv_free(tree->self);
+    tv_pages_free(tree->parent, tree->count * sizeof *tree->parent);
+    tv_pages_free(tree->name, tree->count * sizeof *tree->name);
+    tv_pages_free(tree->self, tree->count * sizeof *tree->self);
     tv_interner_free(tree->names);
     tv_free(tree);
 }
