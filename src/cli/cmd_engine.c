@@ -10,6 +10,7 @@
 #include "cli/load.h"
 #include "cli/reporter.h"
 #include "engine/child.h"
+#include "unpack/unpack.h"
 
 /* Jobs are of the wish, all else as it is without options. */
 static void init_settings(struct tv_settings *settings, const struct tv_engine_wish *wish)
@@ -56,5 +57,6 @@ int tv_command_engine(void)
 {
     const struct tv_engine_loader loader = {
         .load = load, .open = open_sources, .reporter = tv_reporter(false)};
+    tv_unpack_prepare();
     _exit(tv_engine_main(&loader));
 }

@@ -8,6 +8,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -37,7 +38,6 @@ struct feed {
 
 struct tv_unpacking {
     struct archive *archive;
-    locale_t utf8; /* 0: there is none */
     struct feed feed;
     struct tv_taking *taking;
     uint8_t *tail;
@@ -135,7 +135,6 @@ static struct tv_unpacking *start(struct tv_taking *taking, struct tv_source *pa
 {
     struct tv_unpacking *u = tv_alloc(1, sizeof *u);
     u->archive = archive_read_new();
-    u->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     u->holders = 1;
     u->taking = taking;
     u->feed.source = packed;
@@ -158,8 +157,6 @@ static void stop(void *context)
     if (--u->holders > 0)
         return;
     archive_read_free(u->archive);
-    if (u->utf8)
-        freelocale(u->utf8);
     tv_free(u->feed.buffer);
     tv_free(u->tail);
     tv_free(u);
@@ -348,11 +345,26 @@ static enum tv_status end_members(struct tv_unpacking *u, struct tv_error *err)
     return TV_OK;
 }
 
+/* 0: there is none. */
+static locale_t utf8;
+
+static void open_locale(void)
+{
+    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+void tv_unpack_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_locale);
+}
+
 /* libarchive has no names that the locale, which of a program is "C", cannot write: of a zip they
  * would be missing. */
 static int next_header(struct tv_unpacking *u, struct archive_entry **entry)
 {
-    locale_t before = uselocale(u->utf8);
+    tv_unpack_prepare();
+    locale_t before = uselocale(utf8);
     int result = archive_read_next_header(u->archive, entry);
     uselocale(before);
     return result;

@@ -38,6 +38,10 @@ struct tv_unpack_question {
     struct tv_unpacking **rest;
 };
 
+/* Opens what unpacking needs of the system, the encoding of members' names: for who may open nothing
+ * later on (a sandbox). */
+void tv_unpack_prepare(void);
+
 /* Do these first bytes belong to a container that tv_unpack opens?  They do also where a reader
  * knows them: a member may stand in it unpacked, and begin near.  No file of a reader's begins so.
  */
