@@ -334,8 +334,8 @@ static enum tv_status unpack_some(struct tv_source *packed, struct tv_unpacking 
         return status;
     tv_source_free(taken->members[0].source);
     tv_unpacking_free(*question->rest);
-    *question->rest = NULL;
-    question->rest = NULL;
+    *question->rest = NULL; /* there is none */
+    question->rest = NULL;  /* nor shall there be one */
     return unpack_whole(packed, NULL, question, taken, err);
 }
 
@@ -495,6 +495,13 @@ enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err
     while (status == TV_OK && inputs->count == before && inputs->rest_count > 0)
         status = add_unpacked(inputs, &inputs->rests[--inputs->rest_count], err);
     return status;
+}
+
+void tv_inputs_give_up(struct tv_inputs *inputs)
+{
+    for (size_t i = inputs->rest_count; i-- > 0;)
+        if (tv_unpacking_is_cut(inputs->rests[i].rest))
+            report_cut(inputs, inputs->rests[i].source);
 }
 
 void tv_inputs_release(struct tv_inputs *inputs)

@@ -75,6 +75,9 @@ enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, s
 
 /* When all rows have been read: adds what one_by_one left behind them, if that is anything. */
 enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err) TV_MUST_CHECK;
+
+/* When they cannot be read: says which archives end early, of which that may be the cause. */
+void tv_inputs_give_up(struct tv_inputs *inputs);
 void tv_inputs_release(struct tv_inputs *inputs);
 
 /* Says what there is to say of an input that was unpacked while it was read, when that is over. */

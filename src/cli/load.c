@@ -155,6 +155,7 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
     if (status == TV_OK)
         status = recognise(&opened.inputs, 0, err);
     if (status != TV_OK) {
+        tv_inputs_give_up(&opened.inputs);
         release(&opened);
         return status;
     }
@@ -443,6 +444,8 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
             break;
         status = read_row(loading, i, &to, &options, err);
     }
+    if (status != TV_OK)
+        tv_inputs_give_up(&loading->inputs);
     tv_meter_stop(meter);
     return status;
 }

@@ -48,6 +48,7 @@ struct tv_unpacking {
     unsigned looks;   /* so many members there were */
     unsigned holders; /* the unpacking itself, or a source that unpacks while it is read; a rest */
     bool cut_off;
+    bool damaged;     /* a member was: its checksum or size is not what is said; others follow */
     bool given;       /* a source has the member at hand */
     bool later;       /* one had the first, and all others are to be taken */
     size_t encrypted; /* members, which are left out */
@@ -171,7 +172,7 @@ static bool is_raw(const struct tv_unpacking *u)
 static bool was_cut(const void *context)
 {
     const struct tv_unpacking *u = context;
-    return u->cut_off && is_raw(u);
+    return tv_unpacking_is_cut(u) && is_raw(u);
 }
 
 /* Of a stream that is only gzip, what libarchive dropped where it ended early becomes the last
@@ -228,6 +229,7 @@ static bool next_block(struct tv_unpacking *u)
         u->cut_off = true;
         return is_plain_gzip(u) && take_tail(u);
     }
+    u->damaged = u->damaged || result == ARCHIVE_WARN;
     u->block = block;
     u->left = size;
     u->position += (int64_t)size;
@@ -395,13 +397,18 @@ static enum tv_status take_members(struct tv_unpacking *u, struct tv_error *err)
                    TV_UNPACK_LOOKS);
 }
 
-/* All members that are taken in one go have been. */
+bool tv_unpacking_is_cut(const struct tv_unpacking *rest)
+{
+    return rest->cut_off || rest->damaged;
+}
+
+/* Tells what was left out, and ends. */
 static enum tv_status finish(struct tv_unpacking *u, enum tv_status status, bool *cut_off,
                              struct tv_error *err)
 {
     if (status == TV_OK)
         status = end_members(u, err);
-    *cut_off = u->cut_off;
+    *cut_off = tv_unpacking_is_cut(u);
     stop(u);
     return status;
 }
@@ -417,7 +424,10 @@ static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source 
         status = take_rest(u, err);
     else
         status = take_members(u, err);
-    return u->given ? status : finish(u, status, cut_off, err);
+    if (!u->given)
+        return finish(u, status, cut_off, err);
+    u->taking = NULL; /* it ends here */
+    return status;
 }
 
 /* Releases the taking; what was taken goes to whoever asked, unless something failed. */
@@ -459,6 +469,16 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
     return hand_over(&taking, status, count);
 }
 
+/* What nobody read of the first member: of one that is packed itself, what lies behind its end.  It
+ * may be damaged, or too much. */
+static enum tv_status skip_member(struct tv_unpacking *u, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    while (status == TV_OK && next_block(u))
+        status = tv_ceiling_add(&u->taking->ceiling, u->left, err);
+    return status == TV_OK && u->feed.error.status != TV_OK ? fail(u, err) : status;
+}
+
 enum tv_status tv_unpack_rest(struct tv_unpacking *rest, const struct tv_unpack_question *question,
                               struct tv_unpacked *members, size_t *count, bool *cut_off,
                               struct tv_error *err)
@@ -470,9 +490,10 @@ enum tv_status tv_unpack_rest(struct tv_unpacking *rest, const struct tv_unpack_
     rest->taking = &taking;
     rest->given = false;
     rest->later = true;
-    enum tv_status status =
-        finish(rest, rest->cut_off ? TV_OK : take_members(rest, err), cut_off, err);
-    return hand_over(&taking, status, count);
+    enum tv_status status = skip_member(rest, err);
+    if (status == TV_OK && !rest->cut_off)
+        status = take_members(rest, err);
+    return hand_over(&taking, finish(rest, status, cut_off, err), count);
 }
 
 void tv_unpacking_free(struct tv_unpacking *rest)

@@ -38,8 +38,8 @@ struct tv_unpack_question {
     struct tv_unpacking **rest;
 };
 
-/* Opens what unpacking needs of the system, the encoding of members' names: for who may open nothing
- * later on (a sandbox). */
+/* Opens what unpacking needs of the system, the encoding of members' names: for who may open
+ * nothing later on (a sandbox). */
 void tv_unpack_prepare(void);
 
 /* Do these first bytes belong to a container that tv_unpack opens?  They do also where a reader
@@ -61,11 +61,14 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
                          struct tv_unpacked *members, size_t *count, bool *cut_off,
                          struct tv_error *err) TV_MUST_CHECK;
 
-/* Takes all members behind the first one, which was read to its end; there may be none.  The packed
- * source must be open still.  The rest is gone. */
+/* Takes all members behind the first one, whose source is gone or was read to its end; there may
+ * be none.  The packed source must be open still.  The rest is gone. */
 enum tv_status tv_unpack_rest(struct tv_unpacking *rest, const struct tv_unpack_question *question,
                               struct tv_unpacked *members, size_t *count, bool *cut_off,
                               struct tv_error *err) TV_MUST_CHECK;
+
+/* Whether the archive ended early, or was damaged, as far as it was read. */
+bool tv_unpacking_is_cut(const struct tv_unpacking *rest);
 
 /* Does without them; NULL is fine. */
 void tv_unpacking_free(struct tv_unpacking *rest);

@@ -479,6 +479,22 @@ static void says_that_a_page_has_no_trace(void **state)
     assert_string_equal(r.err.message, "an HTML page without a trace in it");
 }
 
+/* The checksum of the first one is wrong: it is told, and nothing is left out. */
+static void says_that_a_member_is_damaged(void **state)
+{
+    (void)state;
+    char bytes[sizeof zip];
+    memcpy(bytes, zip, sizeof zip);
+    bytes[ONE + 14] ^= 1;
+    struct result r = unpack(bytes, sizeof zip - 1, 0);
+    assert_int_equal(r.status, TV_OK);
+    assert_true(r.cut_off);
+    assert_int_equal(r.count, 2);
+    assert_holds(r.members[0].source, "trace one");
+    assert_holds(r.members[1].source, "trace two");
+    release(&r);
+}
+
 UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(says_that_a_page_has_no_trace), cmocka_unit_test(knows_containers),
            cmocka_unit_test(knows_a_tar_from_text), cmocka_unit_test(unpacks_a_stream),
@@ -490,4 +506,5 @@ UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(unpacks_a_stream_while_it_is_read),
            cmocka_unit_test(has_a_ceiling_while_it_is_read),
            cmocka_unit_test(says_that_the_packed_bytes_cannot_be_read),
+           cmocka_unit_test(says_that_a_member_is_damaged),
            cmocka_unit_test(says_that_a_member_is_encrypted));
