@@ -359,6 +359,8 @@ test('a page notices that another one opened something', async () => {
     await ready(other.page);
     await page.getByRole('tab', { name: 'Flame' }).click();
     await title(page, 'second.json');
+    // A page that noticed before the click has the new trace's flame graph open.
+    await page.getByRole('tab', { name: 'Profile' }).click();
     await ready(page);
     await until(() => place(page).then((p) => p.files), '1', 'files in the address');
     await other.close();
