@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,10 +78,13 @@ static void begin(struct waiter *waiter)
     sem_wait(&waiter->ready);
 }
 
+/* Also for the kernel, which has the thread for a moment longer than those who join it. */
 static void end(struct waiter *waiter)
 {
     sem_post(&waiter->may_end);
     pthread_join(waiter->thread, NULL);
+    while (syscall(SYS_tgkill, getpid(), waiter->tid, 0) == 0)
+        sched_yield();
     sem_destroy(&waiter->ready);
     sem_destroy(&waiter->may_end);
 }
