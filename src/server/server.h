@@ -38,7 +38,8 @@ const char *tv_server_address(const struct tv_server *server);
  * was none or somebody cancelled it. */
 enum tv_session_state tv_server_wait_loaded(struct tv_server *server, unsigned timeout_ms);
 
-/* The same, but no longer than until there is a sketch of the trace to look at. */
+/* The same, but no longer than until there is a sketch of the trace to look at, or will be soon
+ * (tv_session_is_sketched). */
 enum tv_session_state tv_server_wait_sketched(struct tv_server *server, unsigned timeout_ms);
 
 /* No time limit. */
