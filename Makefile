@@ -9,10 +9,13 @@ BASE = HEAD
 # Warnings are errors where nobody looks at them.
 STRICT = $(if $(filter true,$(CI)),--werror)
 
-.PHONY: all help view site check bench bench-compare load fuzz format install clean
+# Run meson setup with the words $(1); where it fails, name the packages that are missing.
+configure = meson setup $(1) || { tools/install-packages --check build; exit 1; }
+
+.PHONY: all help view site check bench bench-compare load fuzz format install dist deb clean
 
 all: ## build the program for development, in build/dev; build/traceview leads to it
-	@test -f build/dev/build.ninja || meson setup $(STRICT) build/dev
+	@test -f build/dev/build.ninja || $(call configure,$(STRICT) build/dev)
 	ninja -C build/dev
 	@ln -sf dev/src/traceview build/traceview
 
@@ -57,11 +60,20 @@ fuzz: ## install what is missing, run each fuzz target for FUZZ_SECONDS
 	tools/fuzz $(FUZZ_SECONDS)
 
 format: ## put C and TypeScript into their form
-	find src tests tools -name '*.[ch]' -exec clang-format-14 -i {} +
+	tools/check-format --fix
 	npm run --prefix web --silent format
 
-install: build/release ## install into prefix, below DESTDIR
+install: build/release ## install into prefix, below DESTDIR; names the packages that are missing
 	meson install -C build/release --no-rebuild $(if $(DESTDIR),--destdir "$(DESTDIR)")
+
+dist: ## make the release archive of the last commit, in build/release/meson-dist; its build needs neither node nor clang
+	tools/install-packages build
+	$(MAKE) --no-print-directory build/release TARGETS=site
+	meson dist -C build/release --no-tests
+
+deb: ## install what is missing, make the Debian package of the last commit, in build/deb
+	tools/install-packages build deb
+	tools/build-deb build/deb
 
 clean: ## remove everything that was built
 	rm -rf build
@@ -69,7 +81,7 @@ clean: ## remove everything that was built
 # Everything, or TARGETS of it.
 .PHONY: build/release
 build/release:
-	@test -f $@/build.ninja || meson setup --buildtype=release $@
+	@test -f $@/build.ninja || $(call configure,--buildtype=release $@)
 	@meson configure $@ -Dprefix=$(abspath $(prefix))
 	ninja -C $@ $(TARGETS)
 	@ln -sf release/src/traceview build/traceview

@@ -254,12 +254,12 @@ void tv_host_foreign(uint32_t length)
 {
     struct tv_bytes head = {host.room, length};
     struct tv_out *out = begin_answer();
-    const char *name = tv_foreign_name(head), *advice = tv_foreign_advice(head);
-    if (!name)
+    const struct tv_foreign *foreign = tv_foreign_find(head);
+    if (!foreign)
         return;
-    tv_out_format(out, "%s, which is not read yet", name);
-    if (advice)
-        tv_out_format(out, ": %s", advice);
+    tv_out_format(out, "%s, which is not read yet", foreign->name);
+    if (foreign->advice)
+        tv_out_format(out, ": %s", foreign->advice);
 }
 
 static void end_text(struct page *page)
