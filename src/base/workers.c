@@ -7,6 +7,13 @@
 #endif
 #include "base/workers.h"
 
+static void run_jobs_inline(unsigned count, void (*job)(void *context, unsigned index),
+                            void *context)
+{
+    for (unsigned i = 0; i < count; i++)
+        job(context, i);
+}
+
 #ifdef __wasm__
 
 unsigned tv_workers_available(void)
@@ -16,8 +23,7 @@ unsigned tv_workers_available(void)
 
 void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), void *context)
 {
-    for (unsigned i = 0; i < count; i++)
-        job(context, i);
+    run_jobs_inline(count, job, context);
 }
 
 #else
@@ -40,6 +46,13 @@ unsigned tv_workers_available(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
+static bool runs_inline;
+
+void tv_workers_run_inline(bool inline_jobs)
+{
+    runs_inline = inline_jobs;
+}
+
 struct worker {
     pthread_t thread;
     void (*job)(void *context, unsigned index);
@@ -59,6 +72,10 @@ void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), 
 {
     if (count == 0)
         return;
+    if (runs_inline) {
+        run_jobs_inline(count, job, context);
+        return;
+    }
     struct worker *workers = tv_alloc(count, sizeof *workers);
     for (unsigned i = 1; i < count; i++) {
         workers[i] = (struct worker){.job = job, .context = context, .index = i};

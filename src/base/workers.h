@@ -14,4 +14,9 @@ unsigned tv_workers_available(void);
  * refuses: no job may wait for another), and returns when all are done. */
 void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), void *context);
 
+/* Choose whether all jobs of this process run one after the other, in the thread that asks for
+ * them. Tests that read thousands of small inputs want it: starting threads would take most of
+ * their time. */
+void tv_workers_run_inline(bool inline_jobs);
+
 #endif

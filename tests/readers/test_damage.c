@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "cases.h"
 #include "recording.h"
 
@@ -79,7 +80,7 @@ static bool keeps_events(const struct recording *whole, const struct recording *
 static bool is_cuttable(const struct recording *whole, struct tv_bytes bytes)
 {
     return whole->status == TV_OK && whole->head->inputs[0].bytes == bytes.length &&
-           !whole->head->inputs[0].timeless;
+           !tv_figures_are_timeless(whole->head->inputs[0].figures);
 }
 
 static bool truncations_keep_records(struct tv_bytes bytes)
@@ -154,6 +155,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3 || strcmp(argv[1], "--ways") != 0)
         return 2;
+    tv_workers_run_inline(true);
     ways = (unsigned)atoi(argv[2]);
     for (int i = 3; i < argc; i++) {
         const char *ending = strrchr(argv[i], '.');

@@ -6,6 +6,7 @@
 
 #include "base/workers.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -36,6 +37,23 @@ static void every_job_runs_once_and_is_waited_for(void **state)
     }
 }
 
+static void note_thread(void *context, unsigned index)
+{
+    pthread_t *threads = context;
+    threads[index] = pthread_self();
+}
+
+static void inline_jobs_run_in_the_callers_thread(void **state)
+{
+    (void)state;
+    pthread_t threads[MOST] = {0};
+    tv_workers_run_inline(true);
+    tv_workers_run(MOST, note_thread, threads);
+    tv_workers_run_inline(false);
+    for (unsigned i = 0; i < MOST; i++)
+        assert_true(pthread_equal(threads[i], pthread_self()));
+}
+
 static void there_is_a_processor(void **state)
 {
     (void)state;
@@ -43,4 +61,5 @@ static void there_is_a_processor(void **state)
 }
 
 UNIT_TESTS(workers, cmocka_unit_test(every_job_runs_once_and_is_waited_for),
+           cmocka_unit_test(inline_jobs_run_in_the_callers_thread),
            cmocka_unit_test(there_is_a_processor));
