@@ -3,10 +3,10 @@
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { test } from 'node:test';
 import { makeTrace } from '../../web/tools/mock-engine.mjs';
 import { serve } from '../../web/tools/mock-server.mjs';
 import { openPage } from './browser.mjs';
+import { test } from './limited.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

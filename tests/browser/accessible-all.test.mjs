@@ -4,9 +4,9 @@
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { test } from 'node:test';
 import { computed, until } from './browser.mjs';
 import { Hand } from './hand.mjs';
+import { test } from './limited.mjs';
 import { FORMATS } from './three-formats.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

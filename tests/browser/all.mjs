@@ -1,50 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every test of the page in a real browser, in one process with one browser:
+// Run the tests of the page in a real browser: all of them, or the n-th of several parts, each in
+// one process with a browser of its own, so that parts can run side by side.
 //
 //     TRACEVIEW=build/dev/src/traceview TRACEVIEW_EXAMPLE=build/dev/examples/example.trace \
-//         npm --prefix tests/browser test
-import './accessibility.test.mjs';
-import './accessible-all.test.mjs';
-import './arrange.test.mjs';
-import './compensate.test.mjs';
-import './corners.test.mjs';
-import './details.test.mjs';
-import './events.test.mjs';
-import './example.test.mjs';
-import './filter.test.mjs';
-import './findings.test.mjs';
-import './flame.test.mjs';
-import './flamegraph.test.mjs';
-import './flows.test.mjs';
-import './health.test.mjs';
-import './hovering.test.mjs';
-import './history.test.mjs';
-import './hub.test.mjs';
-import './hub-accessible.test.mjs';
-import './hub-server.test.mjs';
-import './hub-upload.test.mjs';
-import './instants.test.mjs';
-import './objects.test.mjs';
-import './keyboard.test.mjs';
-import './keys.test.mjs';
-import './kept.test.mjs';
-import './lower.test.mjs';
-import './motion.test.mjs';
-import './notes.test.mjs';
-import './numbers.test.mjs';
-import './open.test.mjs';
-import './order.test.mjs';
-import './page.test.mjs';
-import './picture.test.mjs';
-import './report.test.mjs';
-import './samples.test.mjs';
-import './save.test.mjs';
-import './site.test.mjs';
-import './sketch.test.mjs';
-import './states.test.mjs';
-import './tables.test.mjs';
-import './traces.test.mjs';
-import './trees.test.mjs';
-import './twin.test.mjs';
-import './windows.test.mjs';
-import './words.test.mjs';
+//         npm --prefix tests/browser test            or: node all.mjs --part 2/4
+import { readdirSync, statSync } from 'node:fs';
+
+const here = new URL('.', import.meta.url);
+const part = process.argv.includes('--part') ? process.argv.at(-1) : '1/1';
+const [number, parts] = part.split('/').map(Number);
+if (!(number >= 1 && number <= parts)) throw new Error(`--part ${part}: give for example 2/4`);
+
+// The longest files go first and each joins the part that has least so far: bytes stand for time.
+const files = readdirSync(here)
+  .filter((name) => name.endsWith('.test.mjs'))
+  .map((name) => ({ name, size: statSync(new URL(name, here)).size }))
+  .sort((a, b) => b.size - a.size || (a.name < b.name ? -1 : 1));
+const shares = Array.from({ length: parts }, () => ({ size: 0, names: [] }));
+for (const { name, size } of files) {
+  const smallest = shares.reduce((least, share) => (share.size < least.size ? share : least));
+  smallest.size += size;
+  smallest.names.push(name);
+}
+for (const name of shares[number - 1].names) await import(new URL(name, here));

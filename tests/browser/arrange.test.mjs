@@ -4,8 +4,8 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { openPage, place, ready, until } from './browser.mjs';
+import { after, before, test } from './limited.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'arrange-'));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A headless Chromium, pages in it that note what goes wrong, and ways to read what they show.
 import { existsSync } from 'node:fs';
-import { after } from 'node:test';
 import { chromium } from 'playwright-core';
+import { after } from './limited.mjs';
+import { PATIENCE_MS, rested, watchRest } from './rest.mjs';
+
+export { rested };
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -38,11 +41,20 @@ after(async () => {
   if (running) await (await running).close();
 });
 
+/** A context whose pages tell when they are at rest. */
+export async function newContext(options) {
+  const context = await (await browser()).newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  await context.addInitScript(watchRest);
+  return context;
+}
+
 /** `troubles` collects errors, messages to the console and requests to other hosts. */
 export async function openPage(address, options = {}) {
-  const context = await (
-    await browser()
-  ).newContext({ viewport: { width: 1600, height: 1000 }, acceptDownloads: true, ...options });
+  const context = await newContext({
+    ...{ viewport: { width: 1600, height: 1000 }, acceptDownloads: true },
+    ...options,
+  });
   const page = await context.newPage();
   const troubles = [];
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
@@ -68,14 +80,13 @@ export async function ready(page) {
 
 /** The table shows what was asked for last. */
 export async function computed(page) {
-  await page.waitForTimeout(60); // a question goes out in the next turn of the page's loop
-  await page.waitForFunction(() => !document.querySelector('.profile.pending'));
+  await rested(page);
 }
 
 /** Wait until a value of the page is as expected; the error tells the last one. */
 export async function until(read, expected, what) {
   let last;
-  for (let i = 0; i < 300; i++) {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {
     last = await read();
     if (typeof expected === 'function' ? expected(last) : last === expected) return last;
     await new Promise((done) => setTimeout(done, 50));

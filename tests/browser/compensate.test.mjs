@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { computed, openPage, place, ready, tableLines, until } from './browser.mjs';
+import { after, test } from './limited.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'compensate-'));

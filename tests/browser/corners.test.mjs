@@ -2,8 +2,8 @@
 // Corners of the page: hostile and missing names, traces without calls, widths at which something
 // gives way, keys that two views could take.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { place, until } from './browser.mjs';
+import { test } from './limited.mjs';
 import { onPage } from './made-up.mjs';
 
 const box = (page, selector) => page.locator(selector).first().boundingBox();

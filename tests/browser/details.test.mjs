@@ -2,9 +2,9 @@
 // What the details of events say where a file has several processes, objects inside of others, and
 // arguments that hide each other.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
 import { until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 
 const slice = (name, pid, tid, ts, dur, more = {}) => ({
   ...{ ph: 'X', name, pid, tid, ts, dur },

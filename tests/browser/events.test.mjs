@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trace Event files: what they have beside the calls of threads.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
 import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 import { json } from './program.mjs';
 
 /** Two processes, of which the second stands first; times in microseconds. */

@@ -2,8 +2,18 @@
 // The viewer on the bundled example, as somebody uses it; every figure on the page is held against
 // the program's own commands.
 import { strict as assert } from 'node:assert';
-import { after, before, test } from 'node:test';
-import { colours, computed, ms, openPage, place, ready, tableLines, until } from './browser.mjs';
+import {
+  colours,
+  computed,
+  ms,
+  openPage,
+  place,
+  ready,
+  rested,
+  tableLines,
+  until,
+} from './browser.mjs';
+import { after, before, test } from './limited.mjs';
 import { example, json, view } from './program.mjs';
 
 let viewer;
@@ -218,7 +228,7 @@ test('keys and wheel zoom and pan; a plain wheel does not; a move is undone', as
   await page.keyboard.up('Control');
   const wheeled = await until(viewOf, (v) => v[1] - v[0] < (to - from) * 0.8, 'after Ctrl+wheel');
   await page.mouse.wheel(0, 120);
-  await page.waitForTimeout(500);
+  await rested(page);
   assert.deepEqual(await viewOf(), wheeled, 'a plain wheel never zooms');
   await page.keyboard.press('Control+z');
   await until(viewOf, (v) => v[0] === panned[0] && v[1] === panned[1], 'after undo');

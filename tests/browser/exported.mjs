@@ -2,7 +2,7 @@
 // Tables as the page exports them, and the profile held against the command line's.
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
-import { until } from './browser.mjs';
+import { rested, until } from './browser.mjs';
 import { json } from './program.mjs';
 
 /** The table of a place, as it is exported. */
@@ -10,7 +10,7 @@ export async function exported(page, hash, tab) {
   await page.evaluate((text) => (location.hash = text), hash);
   const pane = page.locator(`#pane-${tab}`);
   await until(() => pane.isVisible(), true, tab);
-  await page.waitForTimeout(80); // a question goes out in the next turn of the page's loop
+  await rested(page);
   await pane.locator('[data-line]').first().waitFor();
   await until(() => pane.locator('.pending, [aria-busy=true]').count(), 0, `${tab} computed`);
   await page.getByRole('button', { name: 'Export' }).click();

@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { openPage, ready } from './browser.mjs';
+import { after } from './limited.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'traceview-'));

@@ -2,9 +2,9 @@
 // The line that filters everything: what it leaves equals the command line's, what is selected stays,
 // Back and one click clear it, a wrong one says where.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
-import { ms, tableLines, until } from './browser.mjs';
+import { ms, rested, tableLines, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 import { json } from './program.mjs';
 
 const slice = (tid, name, ts, dur, args) => ({
@@ -157,7 +157,7 @@ test('a wrong filter says where, and changes nothing', async () => {
   assert.equal(await box().getAttribute('aria-invalid'), 'true');
   assert.doesNotMatch((await tracks()).join(), /io/);
   // What was typed is not asked a second time when the hand has rested.
-  await page.evaluate(() => new Promise((done) => setTimeout(done, 350)));
+  await rested(page);
   page.off('request', listen);
   assert.equal(asked.length, 1);
   await filter('thread:main dur>5ms', '2 of 6 slices');

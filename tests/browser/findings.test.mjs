@@ -6,8 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { openPage, place, until } from './browser.mjs';
+import { after, before, test } from './limited.mjs';
 import { program, view } from './program.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -72,14 +72,13 @@ const shows = (page, expected) =>
     (found) => found.join() === expected.join(),
     'findings',
   );
-const ALL = ['Unbalanced events', 'Slow frames', 'Lock contention'];
+const ALL = ['Unbalanced events', 'Slow frames', 'Waiting for locks'];
 const table = (page) => page.getByRole('treegrid', { name: 'Findings' });
 const about = (page) => page.getByRole('region', { name: 'About the finding' });
 
 test('findings are told in words, warnings first, as check tells them', async () => {
   await onFindings(async (page) => {
     await shows(page, ALL);
-    // The file has a fault as well: the exit code is 1.
     const { stdout } = spawnSync(program(), ['check', '--format', 'json', path('slow')]);
     const check = JSON.parse(stdout).filter((one) => one.finding);
     const told = (await cells(page, 1, 'name')).slice(0, ALL.length);
@@ -138,7 +137,7 @@ test('lines open, move and sort by keyboard, and come back with the address', as
     // What has no place in time stands last; what found nothing below all.
     await until(
       async () => (await cells(page, 1, 'name')).map((text) => text.split(/ \d| 1 /)[0]).join(),
-      (text) => /^Slow frames,Lock .*,Unbalanced events,Looked for/.test(text),
+      (text) => /^Slow frames,Waiting .*,Unbalanced events,Looked for/.test(text),
       'by the first place',
     );
     await table(page).focus();
@@ -147,7 +146,7 @@ test('lines open, move and sort by keyboard, and come back with the address', as
     await until(async () => (await lengths()).length, 0, 'closed');
     await until(async () => (await place(page)).findings?.startsWith('start.up,'), true);
     await page.reload();
-    await shows(page, ['Slow frames', 'Lock contention', 'Unbalanced events']);
+    await shows(page, ['Slow frames', 'Waiting for locks', 'Unbalanced events']);
     assert.deepEqual(await lengths(), []);
     await table(page).focus();
     await page.keyboard.press('Home');

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph on a small file of events: its orders and switches, zoom and crumbs, a sandwich.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
-import { place, until } from './browser.mjs';
+import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 
 const slice = (tid, name, ts, dur) => ({ ph: 'X', pid: 1, tid, name, ts, dur });
 /** main: task 0-400 with step, step in step, rest, step; task again at once. pool: task 300. */
@@ -106,7 +106,7 @@ test('with Ctrl a click only selects', async () => {
   await page
     .locator('.flame canvas')
     .click({ position: await at(0.01, 1), modifiers: ['Control'] });
-  await page.waitForTimeout(150);
+  await rested(page);
   assert.match(await crumbs(), /a click zooms$/);
   await settled(0.01, 0, /^task inclusive 0\.900 ms, 100\.0 %/, 'all of it still');
 });

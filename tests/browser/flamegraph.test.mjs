@@ -8,9 +8,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openPage, until } from './browser.mjs';
+import { test } from './limited.mjs';
 
 const golden = join(dirname(fileURLToPath(import.meta.url)), '../golden');
 

@@ -4,9 +4,9 @@
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { before, test } from 'node:test';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const slice = (name, pid, tid, ts, dur, more = {}) => ({
@@ -176,7 +176,11 @@ test('] and [ go along the flow, and in order where there are several', async ()
     await page.keyboard.press(']');
     await until(heading, name, 'on along the flow');
     await until(spoken, (text) => text.startsWith(`Flow on, ${nth} of 3: ${name}`), 'what is said');
-    assert.match(await details().locator('.flow-links .said').innerText(), /of 3/);
+    await until(
+      () => details().locator('.flow-links .said').innerText(),
+      (text) => text.includes('of 3'),
+      'what the details say',
+    );
     await page.keyboard.press('[');
     await until(heading, 'send', 'back again');
   }
@@ -237,7 +241,7 @@ test('a second click is not taken by the arrow that the first brought up', async
   await until(() => details().locator('.flow-links li').count(), 3, 'its flows');
   await page.mouse.down();
   await page.mouse.up();
-  await page.waitForTimeout(200);
+  await rested(page);
   assert.equal(await heading(), 'send');
 });
 
@@ -316,7 +320,7 @@ test('flows are drawn by category, and the address keeps it', async () => {
   assert.equal(await menu.isHidden(), true);
   await choose('main', 1, 110);
   await until(heading, 'send', 'the selected call');
-  await page.waitForTimeout(200);
+  await rested(page);
   assert.equal(await inkAround(x, y, '--text-2'), 0);
   await until(async () => 'call' in (await place(page)), true, 'the address with the call');
   await page.goBack();

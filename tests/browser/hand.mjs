@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, rested, until } from './browser.mjs';
 import { view } from './program.mjs';
 import { FORMATS } from './three-formats.mjs';
 
@@ -69,7 +69,7 @@ export class Hand {
     await this.page.mouse.move(3, 3);
     // A move that is not written yet would hide that the address is another one.
     if ((await this.page.evaluate(() => location.hash)) === `#${hash.join('&')}`)
-      await this.page.waitForTimeout(500);
+      await rested(this.page);
     await this.page.evaluate((text) => {
       document.activeElement?.blur();
       location.hash = text;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the tab Health looks.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { test } from './limited.mjs';
 
 test('kinds of faults are a table: sorted, opened, copied, in the address', async () => {
   const { page } = await showFile('faults.json', [
@@ -17,7 +17,7 @@ test('kinds of faults are a table: sorted, opened, copied, in the address', asyn
   const cells = (column) => rows.locator(`[data-column="${column}"]`).allInnerTexts();
   await until(() => cells('line').then((all) => all.some((n) => n !== '')), true, 'the places');
   const kinds = async () => (await cells('severity')).filter((text) => text !== '');
-  assert.deepEqual(await kinds(), ['Warning', 'Note', 'Note', 'Note']);
+  assert.deepEqual(await kinds(), ['Error', 'Note', 'Note', 'Note']);
   assert.equal(await rows.count(), 8, 'each kind with its place');
   const boxes = await rows.evaluateAll((parts) =>
     parts.map((part) => part.getBoundingClientRect().toJSON()),

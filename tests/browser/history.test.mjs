@@ -2,8 +2,8 @@
 // Moves are undone and done again, also by a page that was loaded anew; and nothing that floats over
 // the page is without an edge where forced colours take its shadow away.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { openPage, ready, until } from './browser.mjs';
+import { test } from './limited.mjs';
 import { example, view } from './program.mjs';
 
 async function onExample(options, run) {

@@ -2,9 +2,9 @@
 // A mouse that rests over the time line: when the picture moves under it, what is told and what is
 // zoomed around is what is under it then.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
 import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 
 /** Times in microseconds; each thread has ten calls of 100 after each other, "main 0" and so on. */
 const THREADS = ['main', 'loader', ...Array.from({ length: 40 }, (_, i) => `pool ${i}`)];

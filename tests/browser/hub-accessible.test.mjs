@@ -4,8 +4,8 @@
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { test } from 'node:test';
 import { onHub } from './hub-page.mjs';
+import { test } from './limited.mjs';
 import { id, someTraces } from './mock-hub.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { openPage, ready, until } from './browser.mjs';
+import { after, test } from './limited.mjs';
 import { example, json, program } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-'));

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { until } from './browser.mjs';
 import { onHub } from './hub-page.mjs';
+import { after, test } from './limited.mjs';
 import { id, made } from './mock-hub.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-'));
@@ -232,7 +232,6 @@ test('hub: uploads go on while a trace is looked at', () => {
       'told',
     );
     await until(() => typeof release, 'function', 'on its way');
-    await page.waitForTimeout(200);
     release();
     await until(() => world.arrived.length, 1, 'arrived');
     await until(() => page.locator('.strip').isVisible(), false, 'over');

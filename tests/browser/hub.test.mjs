@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The upload server's page on a mock server: the list and the page of a trace.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
-import { until } from './browser.mjs';
+import { rested, until } from './browser.mjs';
 import { onHub } from './hub-page.mjs';
+import { test } from './limited.mjs';
 import { id, made, someTraces } from './mock-hub.mjs';
 
 const names = (page) => page.locator('.traces th.name > .link').allTextContents();
@@ -117,7 +117,7 @@ test('hub: a line follows its trace while that is read', () =>
     Object.assign(server.world.traces[3], { state: 'ready', progress: null });
     await until(() => state.textContent(), 'ready', 'ready');
     const count = asked(server, 'GET /api/traces?').length;
-    await page.waitForTimeout(2500);
+    await rested(page);
     assert.equal(asked(server, 'GET /api/traces?').length, count, 'nothing more to ask for');
   }));
 

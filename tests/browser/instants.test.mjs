@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instants of threads without slices, and what keeps a page of thousands of rows usable.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
-import { place, until } from './browser.mjs';
+import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { test } from './limited.mjs';
 
 const rows = (page) => page.waitForSelector('.label .name');
 
@@ -30,7 +30,7 @@ test('a file of instants alone has a row for each thread', async () => {
     until(
       async () => {
         await page.mouse.click(at(share), canvas.y + y);
-        await page.waitForTimeout(60);
+        await rested(page);
         return words();
       },
       (text) => expected.test(text),

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { browser } from './browser.mjs';
+import { browser, newContext, rested } from './browser.mjs';
 import { requests } from './made-up-events.mjs';
 import { example, view } from './program.mjs';
 
@@ -79,7 +79,7 @@ async function settled(page, clip) {
     const shot = (await page.screenshot({ clip })).toString('base64');
     if (shot === last) return shot;
     last = shot;
-    await page.waitForTimeout(300);
+    await rested(page);
   }
   throw new Error('the page does not come to rest');
 }
@@ -90,9 +90,7 @@ export async function take(name) {
   const { of, hash, part, act } = SCENES[scene];
   const file = of();
   const viewer = await view(file);
-  const context = await (
-    await browser()
-  ).newContext({
+  const context = await newContext({
     ...{ viewport: SIZE, colorScheme: scheme, reducedMotion: 'reduce', bypassCSP: true },
   });
   const page = await context.newPage();
@@ -106,10 +104,10 @@ export async function take(name) {
       '*, ::placeholder { color: transparent !important; caret-color: transparent; }' +
       '.readout > * { visibility: hidden; }',
   });
-  await page.waitForTimeout(700);
+  await rested(page);
   await act?.(page);
   await page.mouse.move(SIZE.width - 1, 1);
-  await page.waitForTimeout(400);
+  await rested(page);
   const shot = await settled(page, await clipOf(page, part));
   const small = await page.evaluate(quarter, shot);
   await context.close();

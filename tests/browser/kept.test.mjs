@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { difference, NAMES, pathOf, take } from './kept.mjs';
+import { test } from './limited.mjs';
 
 /** So many pixels may differ by more than shades: a line that stands elsewhere by rounding. */
 const MOST = 0.003;

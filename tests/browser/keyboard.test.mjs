@@ -2,9 +2,9 @@
 // Everything without a mouse: any range, the calls of every track, the names, the tabs, and what a
 // screen reader is told.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { until } from './browser.mjs';
 import { Hand, near, size } from './hand.mjs';
+import { test } from './limited.mjs';
 
 const rangeOf = (p) => p.range?.split('-').map(Number);
 

@@ -3,9 +3,9 @@
 // Event JSON and on ftrace text.  Where a format is named the row needs something only that has.
 import { strict as assert } from 'node:assert';
 import { existsSync, readFileSync } from 'node:fs';
-import { test } from 'node:test';
 import { until } from './browser.mjs';
 import { Hand, near, size } from './hand.mjs';
+import { test } from './limited.mjs';
 import { FORMATS } from './three-formats.mjs';
 
 const TRACE = ['.trace'];

@@ -5,8 +5,8 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, rested, until } from './browser.mjs';
+import { after, before, test } from './limited.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'lower-'));
@@ -406,7 +406,7 @@ test('health lists places with line and text, and leads to bytes and events', as
     `Byte ${number}: left out: the trace has no event from there; the nearest in the file is the slice less`,
     'that it was left out',
   );
-  await page.waitForTimeout(500); // the address is written when things rest
+  await rested(page);
   const { call, method, mark } = await place(page);
   assert.deepEqual([call, method, mark], [undefined, undefined, undefined], 'nothing is selected');
   await told.getByRole('button', { name: 'the slice less' }).click();

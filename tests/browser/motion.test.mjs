@@ -2,9 +2,9 @@
 // Moves are animated, can be interrupted, never queue, and are no animation for who wants none.  A
 // note hangs on the time line: where it stands tells each frame's visible range.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { until } from './browser.mjs';
 import { Hand } from './hand.mjs';
+import { test } from './limited.mjs';
 
 async function on(options, work) {
   await Hand.holds('.trace', options, async (hand) => {

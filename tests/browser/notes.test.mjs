@@ -4,8 +4,8 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, rested, until } from './browser.mjs';
+import { after, before, test } from './limited.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'notes-'));
@@ -122,7 +122,7 @@ test('a note is written anew and removed by keys, and comes back by undo', async
   await page.keyboard.press('Delete');
   await shows('', 'removed');
   assert.equal(await page.locator('.notes').isVisible(), false);
-  await page.waitForTimeout(500);
+  await rested(page);
   await page.keyboard.press('Control+z');
   await shows('2.000 ms', 'undone');
 });

@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { openPage, ready, until } from './browser.mjs';
 import { exported, nameOf, profile, sorted } from './exported.mjs';
+import { after, test } from './limited.mjs';
 import { example, json, program, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'numbers-'));
@@ -122,7 +122,7 @@ async function bottomUp(page, hash, file, range) {
   );
   const mine = new Map(paths(ours, 'level').map((way, i) => [way, ours[i].self_real_ns]));
   const ways = paths(theirs, 'depth');
-  ways.forEach((way, i) => assert.equal(mine.get(way), theirs[i].total_ns, way));
+  ways.forEach((way, i) => assert.equal(mine.get(way), theirs[i].self_ns, way));
   return ways.length;
 }
 

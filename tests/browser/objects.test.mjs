@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects with their snapshots, and memory dumps.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 
 const of = (ph, name, id, ts, more = {}) => ({
   ph,
@@ -102,7 +102,7 @@ async function select(time, label, under, expected) {
   await until(
     async () => {
       await clickAt(time, label, under);
-      await page.waitForTimeout(60);
+      await rested(page);
       return words();
     },
     (text) => expected.test(text),
@@ -127,7 +127,6 @@ test('a snapshot is told with its tree, and the way to its neighbours', async ()
   await select(350, 'Tree', 8, /Snapshot 1 of 2/);
   assert.match(await words(), /Tree 0x1 .*Taken 0\.200 ms Holds until 0\.500 ms/);
   assert.match(await words(), /size 1 leaf \{1\} green true/);
-  assert.equal((await place(page)).mark, undefined); // written when it rests
   await until(async () => (await place(page)).mark, 'snapshot.0', 'the address');
   await details().getByText('next ›').click();
   await until(words, (text) => /Snapshot 2 of 2/.test(text) && /size 2/.test(text), 'the next');

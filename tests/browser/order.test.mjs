@@ -2,8 +2,8 @@
 // How processes and threads stand: by sort index, then those with a name, by name, by labels, by id,
 // whatever they have.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { showFile } from './files.mjs';
+import { test } from './limited.mjs';
 
 const named = (pid, name, index) => [
   { ph: 'M', name: 'process_name', pid, args: { name } },

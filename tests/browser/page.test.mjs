@@ -2,10 +2,19 @@
 // What the page does by itself, on the made-up engine of web/tools: states the example cannot
 // show, hostile names, the keyboard, roles, narrow windows.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { makeTrace } from '../../web/tools/mock-engine.mjs';
 import { serve } from '../../web/tools/mock-server.mjs';
-import { colours, computed, openPage, place, ready, tableLines, until } from './browser.mjs';
+import {
+  colours,
+  computed,
+  openPage,
+  place,
+  ready,
+  rested,
+  tableLines,
+  until,
+} from './browser.mjs';
+import { test } from './limited.mjs';
 import { onPage } from './made-up.mjs';
 
 const heading = (page) => page.waitForSelector('.screen h1');
@@ -152,7 +161,7 @@ test('a sampled trace is labelled, with its interval', async () => {
     async (page) =>
       assert.equal(
         await page.locator('.top .facts .sampled').innerText(),
-        'sampled (inferred), ~1.000 ms',
+        'sampled (inferred), interval ≤ 1.000 ms',
       ),
     {
       change: (trace) => {
@@ -342,7 +351,7 @@ test('theme, palette and row height switch without a word to the engine', async 
       'true',
     );
     await page.getByRole('button', { name: 'Compact rows' }).click();
-    await page.waitForTimeout(200);
+    await rested(page);
     assert.deepEqual({ ...server.asked, tiles: 0 }, { ...before, tiles: 0 });
     assert.ok((await page.locator('.profile .row').first().boundingBox()).height <= 18);
   });
@@ -382,7 +391,7 @@ test('forced colours and reduced motion are honoured', async () => {
     async (page) => {
       const before = await place(page);
       await page.keyboard.press('w');
-      await page.waitForTimeout(60); // no 160 ms glide: it is there at once
+      await rested(page);
       const after = await until(
         () => place(page),
         (p) => p.view !== before.view,

@@ -2,9 +2,9 @@
 // The time line and the flame graph saved as pictures, and what stands in them.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
-import { browser, openPage, ready } from './browser.mjs';
+import { browser, openPage, ready, rested } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { test } from './limited.mjs';
 import { example, view } from './program.mjs';
 
 const HOSTILE = '</text><script>window.broken = 1</script>&amp;\u0001"\'';
@@ -62,7 +62,7 @@ for (const scheme of ['light', 'dark'])
       hash: '#view=0-800000&range=200000-500000&note=400000-600000~a note <i>',
       options: { colorScheme: scheme },
     });
-    await page.waitForTimeout(400);
+    await rested(page);
     const file = await save(page, 'Time line, shapes');
     assert.equal(file.name, 'server-part.svg');
     const text = readFileSync(file.path, 'utf8');
@@ -103,7 +103,7 @@ for (const scheme of ['light', 'dark'])
 
 test('the time line as pixels has two for one of the screen', async () => {
   const { page, troubles } = await showFile('server.json', EVENTS, { hash: '#view=0-800000' });
-  await page.waitForTimeout(400);
+  await rested(page);
   const file = await save(page, 'Time line, pixels');
   assert.equal(file.name, 'server.png');
   const found = await page.evaluate(async (data) => {
@@ -133,7 +133,7 @@ test('the flame graph is offered while it is there, with its frames and shares',
   };
   assert.equal(await offered(), 0);
   await page.getByRole('tab', { name: 'Flame' }).click();
-  await page.waitForTimeout(600);
+  await rested(page);
   assert.equal(await offered(), 2);
   const file = await save(page, 'Flame graph, shapes');
   assert.equal(file.name, 'example.flame.svg');

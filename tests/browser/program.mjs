@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real program: as a viewer that serves a page, and as a command whose numbers are compared.
-import { after } from 'node:test';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from './limited.mjs';
 
 /** Viewers that run: what a broken test leaves behind would keep this process alive. */
 const running = new Set();

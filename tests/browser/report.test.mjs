@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { openPage, ready, until } from './browser.mjs';
+import { openPage, ready, rested, until } from './browser.mjs';
 import { exported, nameOf, profile } from './exported.mjs';
+import { after, test } from './limited.mjs';
 import { example, json, program, view } from './program.mjs';
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
@@ -279,7 +279,7 @@ test('nothing that a trace has inside is run', { skip }, async () => {
     }
     for (const place of words.length === 0 ? hostilePlaces() : ['tab=info', 'tab=search']) {
       await page.evaluate((text) => (location.hash = text), place);
-      await page.waitForTimeout(60);
+      await rested(page);
       const text = await page.evaluate(() => document.body.innerText);
       for (const hostile of HOSTILE) if (text.includes(hostile.slice(0, 12))) shown.add(hostile);
       assert.equal(await page.evaluate(() => window.hit), undefined, place);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples as marks and as a flame graph.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
-import { place, until } from './browser.mjs';
+import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 
 const FRAMES = {
   1: { name: 'main' },
@@ -37,7 +37,7 @@ test('a thread with samples has a row of them, and each tells its stack', async 
     async () => {
       const x = canvas.x + ((0.4 + 0.015) / 1.03) * canvas.width;
       await page.mouse.click(x, canvas.y + top + 10);
-      await page.waitForTimeout(60);
+      await rested(page);
       return words();
     },
     (text) => /^rest/.test(text),
@@ -114,7 +114,7 @@ test('samples stand in the order of time as well', async () => {
   const told = [];
   for (const key of keys) {
     await shown.keyboard.press(key);
-    await shown.waitForTimeout(60);
+    await rested(shown);
     told.push(
       (await about())
         .match(/^(\w+) inclusive (\d) sample/)

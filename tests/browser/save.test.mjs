@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { openPage, until } from './browser.mjs';
+import { after, test } from './limited.mjs';
 import { example, json, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'save-'));

@@ -8,11 +8,11 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, rested, until } from './browser.mjs';
 import { exported, nameOf } from './exported.mjs';
+import { after, test } from './limited.mjs';
 import { example, json, program } from './program.mjs';
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
@@ -177,7 +177,7 @@ test('a new version takes the place of the old, and never a half of it', { skip 
   const next = await another('next');
   host.files['sw.js'] = next['sw.js']; // its page is not there yet
   await update();
-  await page.waitForTimeout(500);
+  await rested(page);
   assert.deepEqual(await kept(), [before]);
   Object.assign(host.files, next);
   await update();
@@ -449,7 +449,7 @@ test('nothing that a file has inside is run, nor leaves', { skip }, async () => 
   assert.deepEqual(rows.map(nameOf).sort(), [...HOSTILE].sort());
   for (const tab of ['flame', 'top-down', 'search', 'findings', 'health', 'info', 'selection']) {
     await page.evaluate((text) => (location.hash = text), `files=${files}&tab=${tab}&search=hit`);
-    await page.waitForTimeout(150);
+    await rested(page);
   }
   const tried = await page.evaluate(async () => {
     const script = document.createElement('script');

@@ -4,9 +4,9 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { openPage, ready, until } from './browser.mjs';
+import { after, test } from './limited.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'sketch-'));

@@ -5,8 +5,8 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { openPage, place, ready, until } from './browser.mjs';
+import { after, test } from './limited.mjs';
 import { example, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'tables-'));

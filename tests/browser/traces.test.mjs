@@ -2,9 +2,9 @@
 // Real traces of others, where the reference material is at hand: each one opens and draws.
 import { strict as assert } from 'node:assert';
 import { existsSync, readdirSync } from 'node:fs';
-import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { colours, openPage, until } from './browser.mjs';
+import { test } from './limited.mjs';
 import { view } from './program.mjs';
 
 const folder = fileURLToPath(new URL('../../../shared/data/method-trace/real/', import.meta.url));

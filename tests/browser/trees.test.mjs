@@ -3,9 +3,9 @@
 // come when a line opens, and the keys of a tree work.
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
 import { ms, openPage, place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { after, before, test } from './limited.mjs';
 import { example, json, view } from './program.mjs';
 
 let page;

@@ -2,9 +2,9 @@
 // Without a mouse: the list beside the picture goes to each value of a counter,
 // object, snapshot, sample and memory dump.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { until } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { test } from './limited.mjs';
 
 const own = { cat: 'o', id: '0x5', pid: 1, tid: 1 };
 const EVENTS = {

@@ -2,9 +2,9 @@
 // From a window of 900 pixels to 4K, also where a CSS pixel is two: nothing is pushed out of the
 // window, and what stands beside each other does not overlap.
 import { strict as assert } from 'node:assert';
-import { test } from 'node:test';
 import { until } from './browser.mjs';
 import { Hand } from './hand.mjs';
+import { test } from './limited.mjs';
 import { FORMATS } from './three-formats.mjs';
 
 const SIZES = [

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of events has slices and names: nowhere does the page speak of calls or methods.
 import { strict as assert } from 'node:assert';
-import { before, test } from 'node:test';
+import { rested } from './browser.mjs';
 import { showFile } from './files.mjs';
+import { before, test } from './limited.mjs';
 
 const EVENTS = [
   { ph: 'X', name: 'outer', cat: 'a', pid: 1, tid: 1, ts: 0, dur: 1000, tts: 0, tdur: 500 },
@@ -41,7 +42,7 @@ const wrong = () =>
 for (const name of ['Profile', 'Flame', 'Selection', 'Search', 'Health', 'Info']) {
   test(`the tab ${name} speaks of slices`, async () => {
     await page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
-    await page.waitForTimeout(300);
+    await rested(page);
     assert.deepEqual(await wrong(), []);
   });
 }
