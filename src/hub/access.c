@@ -18,7 +18,7 @@
 /* Sessions that may be open at once; of more the oldest ends. */
 #define SESSIONS 1024u
 #define SESSION_SECONDS (30.0 * 24 * 3600)
-/* Ten wrong tokens or passwords from one address, then one each ten seconds. */
+/* Ten wrong passwords from one address, then one each ten seconds. */
 #define TRIES 10
 #define TRIES_A_SECOND 0.1
 
@@ -35,7 +35,7 @@ struct tv_access {
     size_t host_count;
     pthread_mutex_t lock; /* of `sessions` */
     struct session sessions[SESSIONS];
-    struct tv_tries tries; /* wrong ones, by address */
+    struct tv_tries tries; /* wrong passwords, by address */
 };
 
 static double now(void)
@@ -54,6 +54,12 @@ enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_
                              struct tv_error *err)
 {
     struct tv_passwords *passwords = NULL;
+    /* Guesses at a token are not limited: its length alone protects it. */
+    if (options->token != NULL && strlen(options->token) < TV_ACCESS_LEAST_TOKEN)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the token has %zu characters and needs at least %u: "
+                       "'openssl rand -hex 16' makes one",
+                       strlen(options->token), TV_ACCESS_LEAST_TOKEN);
     if (options->htpasswd != NULL) {
         enum tv_status status = tv_passwords_read(options->htpasswd, &passwords, err);
         if (status != TV_OK)
@@ -213,12 +219,12 @@ static bool is_token(const struct tv_access *access, struct tv_bytes token)
     return access->token != NULL && tv_secret_equal(tv_bytes_of(access->token), token);
 }
 
-static bool is_basic(struct tv_access *access, struct tv_bytes text)
+static bool is_password(struct tv_access *access, struct tv_bytes text)
 {
     struct tv_base64 state = {0};
     uint8_t decoded[768];
     size_t used;
-    if (access->passwords == NULL || text.length > 900)
+    if (text.length > 900)
         return false;
     size_t length = tv_base64_decode(&state, text, decoded, &used);
     bool known = used == text.length &&
@@ -227,16 +233,32 @@ static bool is_basic(struct tv_access *access, struct tv_bytes text)
     return known;
 }
 
-/* "Bearer TOKEN" or "Basic BASE64" (RFC 6750 and 7617). */
-static bool is_authorized(struct tv_access *access, const char *authorization)
+/* Passwords are short and slow to check, so that wrong ones are limited by address: each guess is
+ * counted before it is checked, and a right one is given back. */
+static enum tv_verdict judge_password(struct tv_access *access, const char *peer,
+                                      struct tv_bytes text)
 {
-    struct tv_bytes text = tv_bytes_of(authorization), scheme;
+    if (access->passwords == NULL)
+        return TV_UNKNOWN_CLIENT;
+    if (!tv_tries_begin_check(&access->tries, peer, now()))
+        return TV_TOO_MANY_TRIES;
+    bool right = is_password(access, text);
+    tv_tries_end_check(&access->tries, peer, now(), right);
+    return right ? TV_ADMITTED : TV_UNKNOWN_CLIENT;
+}
+
+/* "Bearer TOKEN" or "Basic BASE64" (RFC 6750 and 7617). */
+static enum tv_verdict judge_authorization(struct tv_access *access,
+                                           const struct tv_credentials *client)
+{
+    struct tv_bytes text = tv_bytes_of(client->authorization), scheme;
     tv_bytes_split(&text, ' ', &scheme);
     text = tv_bytes_trim(text);
-    if (scheme.length == 6 && strncasecmp(authorization, "Bearer", 6) == 0)
-        return is_token(access, text);
-    return scheme.length == 5 && strncasecmp(authorization, "Basic", 5) == 0 &&
-           is_basic(access, text);
+    if (scheme.length == 5 && strncasecmp(client->authorization, "Basic", 5) == 0)
+        return judge_password(access, client->peer, text);
+    bool right = scheme.length == 6 && strncasecmp(client->authorization, "Bearer", 6) == 0 &&
+                 is_token(access, text);
+    return right ? TV_ADMITTED : TV_UNKNOWN_CLIENT;
 }
 
 static enum tv_verdict judge_credentials(struct tv_access *access,
@@ -244,14 +266,7 @@ static enum tv_verdict judge_credentials(struct tv_access *access,
 {
     if (has_session(access, client->cookie))
         return TV_ADMITTED;
-    if (client->authorization == NULL)
-        return TV_UNKNOWN_CLIENT;
-    if (!tv_tries_any(&access->tries, client->peer, now()))
-        return TV_TOO_MANY_TRIES;
-    if (is_authorized(access, client->authorization))
-        return TV_ADMITTED;
-    tv_tries_take(&access->tries, client->peer, now());
-    return TV_UNKNOWN_CLIENT;
+    return client->authorization != NULL ? judge_authorization(access, client) : TV_UNKNOWN_CLIENT;
 }
 
 enum tv_verdict tv_access_judge(struct tv_access *access, const struct tv_credentials *client,
@@ -267,16 +282,12 @@ enum tv_verdict tv_access_judge(struct tv_access *access, const struct tv_creden
     return judge_credentials(access, client);
 }
 
-enum tv_verdict tv_access_login(struct tv_access *access, const char *peer, struct tv_bytes token,
+enum tv_verdict tv_access_login(struct tv_access *access, struct tv_bytes token,
                                 char session[TV_ACCESS_SESSION + 1])
 {
     struct tv_error err;
-    if (!tv_tries_any(&access->tries, peer, now()))
-        return TV_TOO_MANY_TRIES;
-    if (!is_token(access, token) || tv_random_hex(session, TV_ACCESS_SESSION, &err) != TV_OK) {
-        tv_tries_take(&access->tries, peer, now());
+    if (!is_token(access, token) || tv_random_hex(session, TV_ACCESS_SESSION, &err) != TV_OK)
         return TV_UNKNOWN_CLIENT;
-    }
     begin_session(access, session);
     return TV_ADMITTED;
 }

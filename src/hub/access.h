@@ -23,6 +23,10 @@ enum tv_right {
     TV_RIGHT_CHANGE, /* upload, rename, delete */
 };
 
+/* Characters of the shortest token.  The limit on guesses is for passwords alone, so that wrong
+ * tokens of one address do not lock out others behind it. */
+#define TV_ACCESS_LEAST_TOKEN 16u
+
 struct tv_access_options {
     const char *token;    /* NULL: none */
     const char *htpasswd; /* path of a file of "user:hash" lines as crypt(5) has them; NULL: none */
@@ -44,13 +48,13 @@ enum tv_verdict {
     TV_FOREIGN_HOST,   /* the Host is none of ours */
     TV_FOREIGN_ORIGIN, /* another page sends it */
     TV_UNKNOWN_CLIENT, /* credentials are wanted, or these are wrong */
-    TV_TOO_MANY_TRIES, /* wrong credentials came from there too often */
+    TV_TOO_MANY_TRIES, /* wrong passwords came from there too often */
 };
 
 struct tv_access;
 
-/* Copies what it needs.  TV_ERR_SYNTAX: a line of the password file is none, or of a kind that the
- * system's crypt does not know. */
+/* Copies what it needs.  TV_ERR_USAGE: the token is too short; TV_ERR_SYNTAX: a line of the
+ * password file is none, or of a kind that the system's crypt does not know. */
 enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_access **access,
                              struct tv_error *err) TV_MUST_CHECK;
 void tv_access_free(struct tv_access *access);
@@ -65,7 +69,7 @@ const char *tv_access_login_kind(const struct tv_access *access);
 /* A session begins for who knows the token: the value of the cookie TV_ACCESS_COOKIE. */
 #define TV_ACCESS_COOKIE "traceview"
 #define TV_ACCESS_SESSION 32u /* digits */
-enum tv_verdict tv_access_login(struct tv_access *access, const char *peer, struct tv_bytes token,
+enum tv_verdict tv_access_login(struct tv_access *access, struct tv_bytes token,
                                 char session[TV_ACCESS_SESSION + 1]);
 void tv_access_logout(struct tv_access *access, const char *cookie);
 

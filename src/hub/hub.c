@@ -85,7 +85,7 @@ static void refuse_client(const struct tv_asked *asked, enum tv_verdict verdict,
         tv_hub_refuse(answer, TV_HTTP_FORBIDDEN, "another page may not ask for this");
         break;
     case TV_TOO_MANY_TRIES:
-        tv_hub_refuse(answer, TV_HTTP_TOO_OFTEN, "too many wrong credentials; wait a minute");
+        tv_hub_refuse(answer, TV_HTTP_TOO_OFTEN, "too many wrong passwords; wait a minute");
         tv_answer_header(answer, "Retry-After", "60");
         break;
     default:

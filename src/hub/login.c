@@ -20,19 +20,14 @@ void tv_hub_login(struct tv_asked *asked, struct tv_answer *answer)
 {
     char session[TV_ACCESS_SESSION + 1];
     const struct tv_bytes token = tv_bytes_trim(tv_small_body_text(asked->request->body));
-    switch (tv_access_login(asked->hub->access, asked->peer, token, session)) {
-    case TV_ADMITTED:
-        answer->status = TV_HTTP_NO_CONTENT;
-        tv_answer_header(answer, "Set-Cookie",
-                         TV_ACCESS_COOKIE "=%s; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax%s",
-                         session, asked->secure ? "; Secure" : "");
-        return;
-    case TV_TOO_MANY_TRIES:
-        tv_hub_refuse(answer, TV_HTTP_TOO_OFTEN, "too many wrong tokens; wait a minute");
-        return;
-    default:
+    if (tv_access_login(asked->hub->access, token, session) != TV_ADMITTED) {
         tv_hub_refuse(answer, TV_HTTP_FORBIDDEN, "this is not the token");
+        return;
     }
+    answer->status = TV_HTTP_NO_CONTENT;
+    tv_answer_header(answer, "Set-Cookie",
+                     TV_ACCESS_COOKIE "=%s; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax%s",
+                     session, asked->secure ? "; Secure" : "");
 }
 
 void tv_hub_logout(struct tv_asked *asked, struct tv_answer *answer)

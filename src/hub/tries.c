@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hub/tries.h"
 
-#include <stdio.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 
-/* Places that an address may have. */
+/* Places that a client may have. */
 #define NEIGHBOURS 8u
 
 void tv_tries_init(struct tv_tries *tries, double rate, double burst)
@@ -16,56 +17,105 @@ void tv_tries_init(struct tv_tries *tries, double rate, double burst)
     tries->rate = rate;
     tries->burst = burst;
     pthread_mutex_init(&tries->lock, NULL);
+    pthread_cond_init(&tries->checked, NULL);
 }
 
 void tv_tries_release(struct tv_tries *tries)
 {
+    pthread_cond_destroy(&tries->checked);
     pthread_mutex_destroy(&tries->lock);
 }
 
-static double left_now(const struct tv_tries *tries, const struct tv_tries_place *place, double now)
+/* The last byte tells the kinds apart and is never zero. */
+void tv_tries_identify(const char *peer, uint8_t client[TV_TRIES_CLIENT])
 {
-    double left = place->left + (now - place->time) * tries->rate;
-    return left < tries->burst ? left : tries->burst;
+    struct in6_addr six;
+    memset(client, 0, TV_TRIES_CLIENT);
+    if (inet_pton(AF_INET, peer, client) == 1) {
+        client[15] = 4;
+    } else if (inet_pton(AF_INET6, peer, &six) == 1) {
+        bool is_mapped = IN6_IS_ADDR_V4MAPPED(&six);
+        memcpy(client, six.s6_addr + (is_mapped ? 12 : 0), is_mapped ? 4 : 8);
+        client[15] = is_mapped ? 4 : 6;
+    } else {
+        uint64_t hash = tv_hash_bytes(tv_bytes_of(peer));
+        memcpy(client, &hash, sizeof hash);
+        client[15] = 1;
+    }
 }
 
-/* The address's bucket, filled up to now.  When all its places are taken, the fullest of them is
- * the least loss: whoever had that hardly asked. */
-static struct tv_tries_place *find(struct tv_tries *tries, const char *peer, double now)
+/* Fill a bucket up to now.  A caller who read the clock before he had to wait changes nothing. */
+static void fill_bucket(const struct tv_tries *tries, struct tv_tries_place *place, double now)
 {
-    uint64_t hash = tv_hash_bytes(tv_bytes_of(peer));
+    if (now <= place->time)
+        return;
+    place->left += (now - place->time) * tries->rate;
+    if (place->left > tries->burst)
+        place->left = tries->burst;
+    place->time = now;
+}
+
+/* Return the client's bucket, filled up to now.  When all its places are taken, the fullest of them
+ * is the least loss: its client hardly asked. */
+static struct tv_tries_place *find_bucket(struct tv_tries *tries, const char *peer, double now)
+{
+    uint8_t client[TV_TRIES_CLIENT];
+    tv_tries_identify(peer, client);
+    uint64_t hash = tv_hash_bytes((struct tv_bytes){client, sizeof client});
     struct tv_tries_place *fullest = NULL;
     for (size_t i = 0; i < NEIGHBOURS; i++) {
         struct tv_tries_place *place = &tries->places[(hash + i) % TV_TRIES_PLACES];
-        if (place->peer[0] == '\0')
+        fill_bucket(tries, place, now);
+        if (place->client[15] == 0)
             place->left = tries->burst;
-        place->left = left_now(tries, place, now);
-        place->time = now;
-        if (strncmp(place->peer, peer, sizeof place->peer - 1) == 0 && place->peer[0] != '\0')
+        if (memcmp(place->client, client, sizeof client) == 0)
             return place;
         if (fullest == NULL || place->left > fullest->left)
             fullest = place;
     }
-    snprintf(fullest->peer, sizeof fullest->peer, "%s", peer);
-    fullest->left = tries->burst;
+    *fullest = (struct tv_tries_place){.left = tries->burst, .time = now};
+    memcpy(fullest->client, client, sizeof client);
     return fullest;
-}
-
-bool tv_tries_any(struct tv_tries *tries, const char *peer, double now)
-{
-    pthread_mutex_lock(&tries->lock);
-    bool any = find(tries, peer, now)->left >= 1;
-    pthread_mutex_unlock(&tries->lock);
-    return any;
 }
 
 bool tv_tries_take(struct tv_tries *tries, const char *peer, double now)
 {
     pthread_mutex_lock(&tries->lock);
-    struct tv_tries_place *place = find(tries, peer, now);
+    struct tv_tries_place *place = find_bucket(tries, peer, now);
     bool any = place->left >= 1;
     if (any)
         place->left -= 1;
     pthread_mutex_unlock(&tries->lock);
     return any;
+}
+
+bool tv_tries_begin_check(struct tv_tries *tries, const char *peer, double now)
+{
+    pthread_mutex_lock(&tries->lock);
+    struct tv_tries_place *place = find_bucket(tries, peer, now);
+    while (place->left < 1 && place->checks > 0) {
+        pthread_cond_wait(&tries->checked, &tries->lock);
+        place = find_bucket(tries, peer, now);
+    }
+    bool any = place->left >= 1;
+    if (any) {
+        place->left -= 1;
+        place->checks++;
+    }
+    pthread_mutex_unlock(&tries->lock);
+    return any;
+}
+
+void tv_tries_end_check(struct tv_tries *tries, const char *peer, double now, bool success)
+{
+    pthread_mutex_lock(&tries->lock);
+    struct tv_tries_place *place = find_bucket(tries, peer, now);
+    /* Another client may have taken the place over meanwhile. */
+    if (place->checks > 0) {
+        place->checks--;
+        if (success)
+            place->left = place->left + 1 < tries->burst ? place->left + 1 : tries->burst;
+    }
+    pthread_cond_broadcast(&tries->checked);
+    pthread_mutex_unlock(&tries->lock);
 }

@@ -5,7 +5,9 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "hub/access.h"
@@ -100,15 +102,17 @@ static enum tv_verdict judge(struct tv_access *access, const char *authorization
 static void a_token_opens_everything(void **state)
 {
     (void)state;
-    struct tv_access *access = make("open sesame", false);
+    struct tv_access *access = make("the token of the team", false);
     assert_string_equal(tv_access_login_kind(access), "token");
     assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_NONE), TV_ADMITTED);
     for (enum tv_right right = TV_RIGHT_READ; right <= TV_RIGHT_CHANGE; right++) {
         assert_int_equal(judge(access, NULL, NULL, right), TV_UNKNOWN_CLIENT);
-        assert_int_equal(judge(access, "Bearer open sesame", NULL, right), TV_ADMITTED);
-        assert_int_equal(judge(access, "bearer  open sesame", NULL, right), TV_ADMITTED);
-        assert_int_equal(judge(access, "Bearer open sesam", NULL, right), TV_UNKNOWN_CLIENT);
-        assert_int_equal(judge(access, "Basic b3BlbiBzZXNhbWU=", NULL, right), TV_UNKNOWN_CLIENT);
+        assert_int_equal(judge(access, "Bearer the token of the team", NULL, right), TV_ADMITTED);
+        assert_int_equal(judge(access, "bearer  the token of the team", NULL, right), TV_ADMITTED);
+        assert_int_equal(judge(access, "Bearer the token of the tea", NULL, right),
+                         TV_UNKNOWN_CLIENT);
+        assert_int_equal(judge(access, "Basic dGhlIHRva2VuIG9mIHRoZSB0ZWFt", NULL, right),
+                         TV_UNKNOWN_CLIENT);
     }
     tv_access_free(access);
 }
@@ -116,7 +120,7 @@ static void a_token_opens_everything(void **state)
 static void public_traces_need_no_token_but_their_list_does(void **state)
 {
     (void)state;
-    struct tv_access *access = make("t", true);
+    struct tv_access *access = make("the token of the team", true);
     assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_READ), TV_ADMITTED);
     assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
     assert_int_equal(judge(access, NULL, NULL, TV_RIGHT_CHANGE), TV_UNKNOWN_CLIENT);
@@ -126,11 +130,11 @@ static void public_traces_need_no_token_but_their_list_does(void **state)
 static void a_session_lasts_until_its_end(void **state)
 {
     (void)state;
-    struct tv_access *access = make("t", false);
+    struct tv_access *access = make("the token of the team", false);
     char session[TV_ACCESS_SESSION + 1], cookie[128];
-    assert_int_equal(tv_access_login(access, "192.0.2.1", TV_BYTES("x"), session),
-                     TV_UNKNOWN_CLIENT);
-    assert_int_equal(tv_access_login(access, "192.0.2.1", TV_BYTES("t"), session), TV_ADMITTED);
+    assert_int_equal(tv_access_login(access, TV_BYTES("x"), session), TV_UNKNOWN_CLIENT);
+    assert_int_equal(tv_access_login(access, TV_BYTES("the token of the team"), session),
+                     TV_ADMITTED);
     snprintf(cookie, sizeof cookie, "a=1; traceview=%s; b=2", session);
     assert_int_equal(judge(access, NULL, cookie, TV_RIGHT_CHANGE), TV_ADMITTED);
     assert_int_equal(judge(access, NULL, "traceview=", TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
@@ -142,17 +146,69 @@ static void a_session_lasts_until_its_end(void **state)
     tv_access_free(access);
 }
 
-static void who_guesses_has_to_wait(void **state)
+/* Others behind the address have the right one. */
+static void wrong_tokens_lock_nobody_out(void **state)
 {
     (void)state;
-    struct tv_access *access = make("t", false);
+    struct tv_access *access = make("the token of the team", false);
     char session[TV_ACCESS_SESSION + 1];
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 100; i++) {
         assert_int_equal(judge(access, "Bearer x", NULL, TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
-    assert_int_equal(judge(access, "Bearer t", NULL, TV_RIGHT_LIST), TV_TOO_MANY_TRIES);
-    assert_int_equal(tv_access_login(access, "192.0.2.1", TV_BYTES("t"), session),
+        assert_int_equal(judge(access, "Basic eDp5", NULL, TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
+        assert_int_equal(tv_access_login(access, TV_BYTES("x"), session), TV_UNKNOWN_CLIENT);
+    }
+    assert_int_equal(judge(access, "Bearer the token of the team", NULL, TV_RIGHT_LIST),
+                     TV_ADMITTED);
+    assert_int_equal(tv_access_login(access, TV_BYTES("the token of the team"), session),
+                     TV_ADMITTED);
+    tv_access_free(access);
+}
+
+static void short_tokens_are_refused(void **state)
+{
+    (void)state;
+    struct tv_access *access = NULL;
+    struct tv_error err;
+    struct tv_access_options options = {.token = "123456789012345"};
+    assert_int_equal(tv_access_new(&options, &access, &err), TV_ERR_USAGE);
+    assert_non_null(strstr(err.message, "at least 16"));
+    options.token = "1234567890123456";
+    assert_int_equal(tv_access_new(&options, &access, &err), TV_OK);
+    tv_access_free(access);
+}
+
+/* The hash of "secret", made by `openssl passwd -6 -salt abcdefgh`. */
+static struct tv_access *make_with_password(void)
+{
+    static const char text[] = "ada:$6$abcdefgh$ltjgWl6579NluT/"
+                               "Vi1nwEvcil.G5Nbc4NiXZaNGStk8PSwGfQv72N2CKPPrVACtLtip/cZ/"
+                               "1GM/O6IND4WQhG.\n";
+    char path[] = "/tmp/traceview-access-XXXXXX";
+    int fd = mkstemp(path);
+    struct tv_access *access = NULL;
+    struct tv_error err;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    close(fd);
+    const struct tv_access_options options = {.htpasswd = path};
+    assert_int_equal(tv_access_new(&options, &access, &err), TV_OK);
+    unlink(path);
+    return access;
+}
+
+static void who_guesses_passwords_has_to_wait(void **state)
+{
+    (void)state;
+    struct tv_access *access = make_with_password();
+    /* "ada:secret", "ada:wrong". */
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(judge(access, "Basic YWRhOnNlY3JldA==", NULL, TV_RIGHT_LIST), TV_ADMITTED);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(judge(access, "Basic YWRhOndyb25n", NULL, TV_RIGHT_LIST),
+                         TV_UNKNOWN_CLIENT);
+    assert_int_equal(judge(access, "Basic YWRhOnNlY3JldA==", NULL, TV_RIGHT_LIST),
                      TV_TOO_MANY_TRIES);
-    assert_int_equal(tv_access_login(access, "192.0.2.2", TV_BYTES("t"), session), TV_ADMITTED);
+    assert_int_equal(judge(access, "Bearer x", NULL, TV_RIGHT_LIST), TV_UNKNOWN_CLIENT);
     tv_access_free(access);
 }
 
@@ -160,4 +216,6 @@ UNIT_TESTS(access, cmocka_unit_test(hosts_are_addresses_and_our_names),
            cmocka_unit_test(other_pages_change_nothing), cmocka_unit_test(a_token_opens_everything),
            cmocka_unit_test(public_traces_need_no_token_but_their_list_does),
            cmocka_unit_test(a_session_lasts_until_its_end),
-           cmocka_unit_test(who_guesses_has_to_wait));
+           cmocka_unit_test(wrong_tokens_lock_nobody_out),
+           cmocka_unit_test(short_tokens_are_refused),
+           cmocka_unit_test(who_guesses_passwords_has_to_wait));
