@@ -219,7 +219,11 @@ static bool has_room(const struct tv_door *door, const struct tv_guest *guest)
         return false;
     for (const struct tv_guest *other = door->guests; other; other = other->next)
         same += memcmp(other->client, guest->client, sizeof guest->client) == 0;
-    return same < limits->client_connections;
+    /* A client that may not have all has at most as many as are free: who comes first, or has many
+     * addresses, leaves some to others. */
+    uint32_t free = limits->connections - door->counts.connections;
+    return same < limits->client_connections &&
+           (limits->client_connections >= limits->connections || same < free);
 }
 
 static void put_in(struct tv_door *door, struct tv_guest *guest)

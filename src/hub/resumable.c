@@ -98,11 +98,14 @@ static void add_expiry(struct tv_answer *answer, int64_t expires_ms)
 static void make_upload(struct tv_asked *asked, struct metadata *metadata, uint64_t bytes,
                         struct tv_answer *answer)
 {
+    uint8_t client[TV_TRIES_CLIENT];
+    tv_tries_identify(asked->peer, client);
     const struct tv_store_new_upload upload = {
         .name = metadata->name,
         .bytes = bytes,
         .labels = metadata->labels,
         .label_count = metadata->label_count,
+        .client = {client, sizeof client},
     };
     struct tv_store *store = asked->hub->store;
     struct tv_store_id uid;
@@ -172,7 +175,8 @@ void tv_hub_upload_head(struct tv_asked *asked, struct tv_answer *answer)
 }
 
 /* The length of an upload that began without one, if the client says it now. */
-static enum tv_store_status announce(struct tv_asked *asked, struct tv_error *err)
+static enum tv_store_status announce_length(struct tv_asked *asked, struct tv_store_piece *piece,
+                                            struct tv_error *err)
 {
     struct tv_store_upload upload;
     uint64_t bytes;
@@ -182,7 +186,7 @@ static enum tv_store_status announce(struct tv_asked *asked, struct tv_error *er
         return status;
     if (!read_number(asked->request, "Upload-Length", &there, &bytes) || !there)
         return TV_STORE_OK;
-    return tv_store_upload_announce(asked->hub->store, asked->id, bytes, err);
+    return tv_store_piece_announce(piece, bytes, err);
 }
 
 static bool is_well_formed(struct tv_asked *asked, uint64_t *offset, struct tv_answer *answer)
@@ -212,10 +216,10 @@ bool tv_hub_upload_patch_begin(struct tv_asked *asked, struct tv_body *body,
         return false;
     struct tv_incoming *incoming = tv_incoming_new(asked->hub, false);
     memcpy(incoming->upload.text, asked->id, sizeof asked->id);
-    enum tv_store_status status = announce(asked, &err);
+    enum tv_store_status status =
+        tv_store_piece_begin(asked->hub->store, asked->id, offset, &incoming->piece, &held, &err);
     if (status == TV_STORE_OK)
-        status = tv_store_piece_begin(asked->hub->store, asked->id, offset, &incoming->piece, &held,
-                                      &err);
+        status = announce_length(asked, incoming->piece, &err);
     if (status == TV_STORE_OK) {
         tv_incoming_take(incoming, body);
         return true;

@@ -40,11 +40,14 @@ static enum tv_store_status begin_upload(struct tv_asked *asked, struct tv_bytes
 {
     struct tv_bytes labels[TV_STORE_LABELS + 1];
     const uint64_t bytes = asked->request->length;
+    uint8_t client[TV_TRIES_CLIENT];
+    tv_tries_identify(asked->peer, client);
     const struct tv_store_new_upload upload = {
         .name = name,
         .bytes = bytes == TV_HTTP_UNKNOWN_LENGTH ? TV_STORE_SIZE_UNKNOWN : bytes,
         .labels = labels,
         .label_count = find_labels(query, labels),
+        .client = {client, sizeof client},
     };
     uint64_t held;
     enum tv_store_status status =

@@ -60,6 +60,13 @@ static const char SCHEMA[] =
     " trace INTEGER PRIMARY KEY REFERENCES traces(number) ON DELETE CASCADE,"
     " facts BLOB NOT NULL) STRICT;";
 
+/* The client of each upload and of each trace that waits to be read.  The table lives as long as
+ * the server runs, on the connection that writes. */
+static const char CLIENTS[] =
+    "CREATE TEMP TABLE clients("
+    " uid TEXT PRIMARY KEY, trace TEXT NOT NULL UNIQUE, client BLOB NOT NULL) STRICT;"
+    "CREATE INDEX temp.clients_client ON clients(client);";
+
 /* A log of 128 pages goes over into the file: a small disk must have room for both. */
 static const char SETTINGS[] = "PRAGMA journal_mode=WAL;"
                                "PRAGMA synchronous=FULL;"
@@ -162,6 +169,11 @@ static enum tv_status open_for_writing(struct tv_store *store, const char *path,
     return status;
 }
 
+static enum tv_status make_client_table(struct tv_store *store, struct tv_error *err)
+{
+    return tv_db_script(&store->write, CLIENTS) ? TV_OK : explain(&store->write, err);
+}
+
 static enum tv_status open_for_reading(struct tv_store *store, const char *path,
                                        struct tv_error *err)
 {
@@ -188,6 +200,8 @@ enum tv_status tv_store_catalogue_open(struct tv_store *store, struct tv_error *
     char *path = tv_alloc(size, 1);
     snprintf(path, size, "%s/" CATALOGUE, store->path);
     enum tv_status status = open_for_writing(store, path, err);
+    if (status == TV_OK)
+        status = make_client_table(store, err);
     if (status == TV_OK)
         status = open_for_reading(store, path, err);
     tv_free(path);

@@ -252,8 +252,16 @@ enum tv_store_status tv_store_trace_take(struct tv_store *store, struct tv_store
     struct tv_db *db = &store->write;
     struct tv_store_id taken = {""};
     tv_db_begin(db, TV_DB_QUICK);
+    /* A client of whom fewer are being read comes first.  Then each has the time that it came,
+     * later by what reading it may take (10 MB a second): small ones overtake, large ones do not
+     * starve. */
     sqlite3_stmt *row = tv_db_query(
-        db, "SELECT id FROM traces WHERE state=0 ORDER BY uploaded, number LIMIT 1", "");
+        db,
+        "SELECT id FROM traces LEFT JOIN clients ON trace=id WHERE state=0"
+        " ORDER BY (SELECT count(*) FROM traces AS other JOIN clients AS theirs"
+        "           ON theirs.trace=other.id WHERE other.state=1 AND theirs.client=clients.client),"
+        " uploaded + bytes / 10000, number LIMIT 1",
+        "");
     while (tv_db_row(db, row))
         snprintf(taken.text, sizeof taken.text, "%s", (const char *)sqlite3_column_text(row, 0));
     if (taken.text[0] != '\0')

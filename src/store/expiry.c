@@ -67,6 +67,10 @@ static enum tv_store_status expire_uploads(struct tv_store *store, int64_t until
         return status;
     tv_db_begin(&store->write, TV_DB_QUICK);
     tv_db_run(&store->write, "DELETE FROM uploads WHERE done=1 AND touched<=?", "i", until);
+    tv_db_run(&store->write,
+              "DELETE FROM clients WHERE uid NOT IN (SELECT uid FROM uploads WHERE done=0)"
+              " AND trace NOT IN (SELECT id FROM traces WHERE state IN (0, 1))",
+              "");
     return tv_db_end(&store->write, TV_STORE_OK, err);
 }
 

@@ -113,6 +113,10 @@ bool tv_store_drop_oldest_cache(struct tv_store *store);
 /* The row of a trace for an upload whose bytes stand in traces/; within a transaction. */
 void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, int64_t now_ms);
 
+/* Writes down how large an upload is; for who has its claim. */
+enum tv_store_status tv_store_upload_announce(struct tv_store *store, const char *uid,
+                                              uint64_t bytes, struct tv_error *err) TV_MUST_CHECK;
+
 /* claims.c: who may write. */
 
 /* Takes the upload.  A piece that stands at *at (any, when at is NULL) is taken over and hears

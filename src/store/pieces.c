@@ -238,6 +238,23 @@ static enum tv_store_status add(struct tv_store_piece *piece, struct tv_bytes by
     return status;
 }
 
+enum tv_store_status tv_store_piece_announce(struct tv_store_piece *piece, uint64_t bytes,
+                                             struct tv_error *err)
+{
+    enum tv_store_status status = tv_store_claim_enter(piece->store, &piece->claim);
+    if (status != TV_STORE_OK) {
+        lost(piece, status);
+        if (err)
+            *err = piece->error;
+        return status;
+    }
+    status = tv_store_upload_announce(piece->store, piece->claim.uid.text, bytes, err);
+    if (status == TV_STORE_OK)
+        piece->most = bytes;
+    tv_store_claim_leave(piece->store, &piece->claim, piece->at);
+    return status;
+}
+
 enum tv_store_status tv_store_piece_add(struct tv_store_piece *piece, struct tv_bytes bytes,
                                         struct tv_error *err)
 {

@@ -158,6 +158,8 @@ static struct tv_store *make(const struct tv_store_options *options)
         store->options.upload_idle_ms = DEFAULT_IDLE_MS;
     if (store->options.max_uploads == 0)
         store->options.max_uploads = DEFAULT_UPLOADS;
+    if (store->options.client_uploads == 0)
+        store->options.client_uploads = (store->options.max_uploads + 7) / 8;
     store->folder = store->uploads = store->traces = -1;
     store->cache = store->scratch = store->lock = -1;
     pthread_mutex_init(&store->evict_lock, NULL);

@@ -60,6 +60,7 @@ struct tv_store_options {
     int64_t keep_ms;           /* traces that are not pinned go so long after they came; 0: never */
     int64_t upload_idle_ms;    /* uploads go so long after their last byte; 0: 24 hours */
     uint32_t max_uploads;      /* running at once; 0: 4096 */
+    uint32_t client_uploads;   /* of one client; 0: an eighth of max_uploads, at least one */
     bool sync_caches;          /* fsync them as well; without, a cut of power may cost a cache */
     /* Is told each thing that was cleaned, dropped or evicted, one line without a line end.  May be
      * called from any thread that is inside a function of the store, and must not call one. */

@@ -99,8 +99,9 @@ enum tv_store_status tv_store_trace_set_state(struct tv_store *store, const char
                                               enum tv_store_state state,
                                               struct tv_error *err) TV_MUST_CHECK;
 
-/* The trace that waits longest, which is TV_STORE_READING from now on.  TV_STORE_NONE: none waits.
- */
+/* The trace that is to be read next, which is TV_STORE_READING from now on: of the client of whom
+ * the fewest are being read, the one that waits longest, where small ones have some advantage.
+ * TV_STORE_NONE: none waits. */
 enum tv_store_status tv_store_trace_take(struct tv_store *store, struct tv_store_id *id,
                                          struct tv_error *err) TV_MUST_CHECK;
 

@@ -54,6 +54,112 @@ static enum tv_store_status read_row(struct tv_store *store, const char *uid, st
     return status != TV_STORE_OK || row->found ? status : tv_store_none(err, "upload");
 }
 
+/* Takes the upload for itself. */
+static enum tv_store_status claim_whole(struct tv_store *store, const char *uid,
+                                        struct tv_store_claim *claim, enum tv_store_status verdict,
+                                        struct tv_error *err)
+{
+    if (!tv_store_is_id(uid))
+        return tv_store_none(err, "upload");
+    snprintf(claim->uid.text, sizeof claim->uid.text, "%s", uid);
+    enum tv_store_status status = tv_store_claim_take(store, claim, NULL, verdict);
+    if (status == TV_STORE_BUSY)
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "somebody is at this upload just now");
+    return status;
+}
+
+/* Forgetting. */
+
+static enum tv_store_status delete_row(struct tv_store *store, const char *uid,
+                                       struct tv_error *err)
+{
+    struct tv_db *db = &store->write;
+    enum tv_store_status status = TV_STORE_OK;
+    tv_db_begin(db, TV_DB_QUICK);
+    if (tv_db_run(db, "DELETE FROM uploads WHERE uid=? AND done=0", "z", uid) == 0)
+        status = tv_store_none(err, "upload");
+    return tv_db_end(db, status, err);
+}
+
+/* Gives the room of its bytes back. */
+static void empty(struct tv_store *store, const char *uid)
+{
+    uint64_t held = 0;
+    int fd = tv_store_open_file(store->uploads, uid, O_WRONLY);
+    if (fd < 0)
+        return;
+    if (tv_store_file_size(store->uploads, uid, &held) && ftruncate(fd, 0) == 0)
+        tv_store_count(store, &store->totals.upload_bytes, -(int64_t)held);
+    close(fd);
+}
+
+static enum tv_store_status forget(struct tv_store *store, const char *uid, struct tv_error *err)
+{
+    uint64_t held = 0;
+    enum tv_store_status status = delete_row(store, uid, err);
+    /* To cancel must be possible on a full disk. */
+    if (status == TV_STORE_FULL) {
+        empty(store, uid);
+        status = delete_row(store, uid, err);
+    }
+    if (status != TV_STORE_OK)
+        return status;
+    if (tv_store_file_size(store->uploads, uid, &held))
+        unlinkat(store->uploads, uid, 0);
+    tv_store_count(store, &store->totals.upload_bytes, -(int64_t)held);
+    tv_store_count(store, &store->totals.uploads, -1);
+    return TV_STORE_OK;
+}
+
+static bool is_empty(struct tv_store *store, const char *uid)
+{
+    uint64_t held = 1;
+    return tv_store_file_size(store->uploads, uid, &held) && held == 0;
+}
+
+/* Find the upload that nobody writes and that has no bytes for the longest time: of this client
+ * when it has as many as it may, else of anybody. */
+static bool find_empty(struct tv_store *store, struct tv_bytes client, struct tv_store_id *uid)
+{
+    struct tv_db *db = &store->write;
+    bool found = false;
+    tv_db_begin(db, TV_DB_QUICK);
+    int64_t running = tv_db_number(db, 0, "SELECT count(*) FROM uploads WHERE done=0", "");
+    bool any = running >= store->options.max_uploads;
+    sqlite3_stmt *row = tv_db_query(db,
+                                    "SELECT uid FROM uploads LEFT JOIN clients USING(uid)"
+                                    " WHERE done=0 AND held=0 AND (? OR client=?)"
+                                    " ORDER BY touched",
+                                    "ib", (int64_t)any, client);
+    while (tv_db_row(db, row)) {
+        const char *text = (const char *)sqlite3_column_text(row, 0);
+        if (found || tv_store_is_claimed(store, text) || !is_empty(store, text))
+            continue;
+        found = true;
+        snprintf(uid->text, sizeof uid->text, "%s", text);
+    }
+    return tv_db_end(db, TV_STORE_OK, NULL) == TV_STORE_OK && found;
+}
+
+/* Make place for one more upload; false when all have bytes. */
+static bool forget_empty(struct tv_store *store, struct tv_bytes client)
+{
+    struct tv_store_claim claim = {0};
+    struct tv_store_id uid;
+    struct tv_error err;
+    bool forgotten = false;
+    if (!find_empty(store, client, &uid) ||
+        claim_whole(store, uid.text, &claim, TV_STORE_OK, &err) != TV_STORE_OK)
+        return false;
+    if (is_empty(store, uid.text))
+        forgotten = forget(store, uid.text, &err) == TV_STORE_OK;
+    tv_store_claim_drop(store, &claim);
+    if (forgotten)
+        tv_store_say(store, "dropped: upload %.*s, which had no bytes, for another one",
+                     TV_STORE_SHOWN, uid.text);
+    return forgotten;
+}
+
 /* Beginning. */
 
 static enum tv_store_status check_size(const struct tv_store *store, uint64_t bytes,
@@ -79,6 +185,25 @@ static void join_labels(const struct tv_store_new_upload *upload, char text[LABE
     text[length] = '\0';
 }
 
+/* Return true when one more upload would be too many.  Runs within a transaction. */
+static bool are_too_many(struct tv_store *store, struct tv_bytes client, struct tv_error *err)
+{
+    struct tv_db *db = &store->write;
+    int64_t running = tv_db_number(db, 0, "SELECT count(*) FROM uploads WHERE done=0", "");
+    if (running >= store->options.max_uploads) {
+        tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "too many uploads are running");
+        return true;
+    }
+    int64_t own = tv_db_number(db, 0,
+                               "SELECT count(*) FROM clients JOIN uploads USING(uid)"
+                               " WHERE done=0 AND client=?",
+                               "b", client);
+    if (client.length == 0 || own < store->options.client_uploads)
+        return false;
+    tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "too many uploads of this client are running");
+    return true;
+}
+
 static enum tv_store_status insert(struct tv_store *store, const struct tv_store_new_upload *upload,
                                    const struct tv_store_id *uid, const struct tv_store_id *trace,
                                    struct tv_error *err)
@@ -91,11 +216,11 @@ static enum tv_store_status insert(struct tv_store *store, const struct tv_store
         snprintf(name, sizeof name, "trace");
     join_labels(upload, labels);
     tv_db_begin(db, TV_DB_QUICK);
-    int64_t running = tv_db_number(db, 0, "SELECT count(*) FROM uploads WHERE done=0", "");
-    if (running >= store->options.max_uploads) {
-        tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "too many uploads are running");
+    if (are_too_many(store, upload->client, err)) {
         status = TV_STORE_FULL;
     } else {
+        tv_db_run(db, "INSERT INTO clients(uid, trace, client) VALUES(?, ?, ?)", "zzb", uid->text,
+                  trace->text, upload->client);
         tv_db_run(db,
                   "INSERT INTO uploads(uid, trace, name, bytes, labels, touched)"
                   " VALUES(?, ?, ?, ?, ?, ?)",
@@ -128,6 +253,8 @@ enum tv_store_status tv_store_upload_begin(struct tv_store *store,
         return tv_store_failed(err, "the upload has no place");
     close(fd);
     status = insert(store, upload, &made, &trace, err);
+    if (status == TV_STORE_FULL && forget_empty(store, upload->client))
+        status = insert(store, upload, &made, &trace, err);
     if (status != TV_STORE_OK) {
         unlinkat(store->uploads, made.text, 0);
         return status;
@@ -277,20 +404,6 @@ static enum tv_store_status finish(struct tv_store *store, const char *uid,
     return status;
 }
 
-/* Takes the upload for itself. */
-static enum tv_store_status claim_whole(struct tv_store *store, const char *uid,
-                                        struct tv_store_claim *claim, enum tv_store_status verdict,
-                                        struct tv_error *err)
-{
-    if (!tv_store_is_id(uid))
-        return tv_store_none(err, "upload");
-    snprintf(claim->uid.text, sizeof claim->uid.text, "%s", uid);
-    enum tv_store_status status = tv_store_claim_take(store, claim, NULL, verdict);
-    if (status == TV_STORE_BUSY)
-        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "somebody is at this upload just now");
-    return status;
-}
-
 enum tv_store_status tv_store_upload_finish(struct tv_store *store, const char *uid,
                                             struct tv_store_id *trace, struct tv_error *err)
 {
@@ -303,48 +416,7 @@ enum tv_store_status tv_store_upload_finish(struct tv_store *store, const char *
     return status;
 }
 
-/* Forgetting. */
-
-static enum tv_store_status delete_row(struct tv_store *store, const char *uid,
-                                       struct tv_error *err)
-{
-    struct tv_db *db = &store->write;
-    enum tv_store_status status = TV_STORE_OK;
-    tv_db_begin(db, TV_DB_QUICK);
-    if (tv_db_run(db, "DELETE FROM uploads WHERE uid=? AND done=0", "z", uid) == 0)
-        status = tv_store_none(err, "upload");
-    return tv_db_end(db, status, err);
-}
-
-/* Gives the room of its bytes back. */
-static void empty(struct tv_store *store, const char *uid)
-{
-    uint64_t held = 0;
-    int fd = tv_store_open_file(store->uploads, uid, O_WRONLY);
-    if (fd < 0)
-        return;
-    if (tv_store_file_size(store->uploads, uid, &held) && ftruncate(fd, 0) == 0)
-        tv_store_count(store, &store->totals.upload_bytes, -(int64_t)held);
-    close(fd);
-}
-
-static enum tv_store_status forget(struct tv_store *store, const char *uid, struct tv_error *err)
-{
-    uint64_t held = 0;
-    enum tv_store_status status = delete_row(store, uid, err);
-    /* To cancel must be possible on a full disk. */
-    if (status == TV_STORE_FULL) {
-        empty(store, uid);
-        status = delete_row(store, uid, err);
-    }
-    if (status != TV_STORE_OK)
-        return status;
-    if (tv_store_file_size(store->uploads, uid, &held))
-        unlinkat(store->uploads, uid, 0);
-    tv_store_count(store, &store->totals.upload_bytes, -(int64_t)held);
-    tv_store_count(store, &store->totals.uploads, -1);
-    return TV_STORE_OK;
-}
+/* Cancelling. */
 
 enum tv_store_status tv_store_upload_cancel(struct tv_store *store, const char *uid,
                                             struct tv_error *err)

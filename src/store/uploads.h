@@ -27,10 +27,13 @@ struct tv_store_new_upload {
     uint64_t bytes;                /* as announced, or TV_STORE_SIZE_UNKNOWN */
     const struct tv_bytes *labels; /* for the trace that becomes of it */
     size_t label_count;
+    struct tv_bytes client; /* any bytes that tell clients apart; empty: of no known one */
 };
 
-/* Makes place for a trace.  TV_STORE_TOO_LARGE: larger than an upload may be; TV_STORE_FULL: no
- * room can be made for it, or too many uploads are running; TV_STORE_BAD: a label is none. */
+/* Makes place for a trace.  When too many uploads are running, of this client or in all, the one of
+ * them that has no bytes for the longest time is forgotten.  TV_STORE_TOO_LARGE: larger than an
+ * upload may be; TV_STORE_FULL: no room can be made for it, or too many uploads with bytes are
+ * running; TV_STORE_BAD: a label is none. */
 enum tv_store_status tv_store_upload_begin(struct tv_store *store,
                                            const struct tv_store_new_upload *upload,
                                            struct tv_store_id *uid,
@@ -50,17 +53,18 @@ enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid
                                          struct tv_store_upload *upload,
                                          struct tv_error *err) TV_MUST_CHECK;
 
-/* Says how large an upload that began with TV_STORE_SIZE_UNKNOWN is.  TV_STORE_OFFSET: something
- * else was announced already, or more is there. */
-enum tv_store_status tv_store_upload_announce(struct tv_store *store, const char *uid,
-                                              uint64_t bytes, struct tv_error *err) TV_MUST_CHECK;
-
 /* Begins a piece at this offset.  *held is how many bytes are there, also with TV_STORE_OFFSET;
  * TV_STORE_BUSY: just being finished. */
 struct tv_store_piece;
 enum tv_store_status tv_store_piece_begin(struct tv_store *store, const char *uid, uint64_t offset,
                                           struct tv_store_piece **piece, uint64_t *held,
                                           struct tv_error *err) TV_MUST_CHECK;
+
+/* Says how large the upload is, when it began with TV_STORE_SIZE_UNKNOWN: only its one writer may,
+ * so that nobody writes beyond it.  TV_STORE_OFFSET: something else was announced already, or more
+ * is there; TV_STORE_BUSY and TV_STORE_NONE as for tv_store_piece_add. */
+enum tv_store_status tv_store_piece_announce(struct tv_store_piece *piece, uint64_t bytes,
+                                             struct tv_error *err) TV_MUST_CHECK;
 
 /* Writes bytes of it.  After a failure the rest of the piece fails in the same way, what was there
  * stays, and tv_store_piece_end is still to be called: TV_STORE_TOO_LARGE (nothing of these bytes

@@ -88,6 +88,39 @@ static void leaves_room_for_other_clients(void **state)
     assert_int_equal(wire_read(w, second), 200);
 }
 
+static int wait_from(struct wire *w, const char *source)
+{
+    char text[512];
+    unsigned before = w->answered;
+    int fd = connect_from(w, source);
+    wire_send(fd, text, wire_head(w, text, sizeof text, "GET /wait", ""));
+    while (w->answered == before)
+        usleep(1000);
+    return fd;
+}
+
+/* Of eight connections a client gets at most as many as are then free for others. */
+static void few_clients_do_not_take_everything(void **state)
+{
+    struct wire *w = *state;
+    char text[512];
+    int fds[6];
+    w->options.limits.connections = 8;
+    w->options.limits.client_connections = 6;
+    wire_start(w);
+    for (size_t i = 0; i < 4; i++)
+        fds[i] = wait_from(w, "127.0.0.1");
+    assert_int_equal(wire_ask(w, "GET", "/x", ""), 503);
+    fds[4] = wait_from(w, "127.0.0.7");
+    fds[5] = wait_from(w, "127.0.0.7");
+    int third = connect_from(w, "127.0.0.8");
+    wire_send(third, text, wire_head(w, text, sizeof text, "GET /x", ""));
+    assert_int_equal(wire_read(w, third), 200);
+    w->go = true;
+    for (size_t i = 0; i < TV_COUNT(fds); i++)
+        assert_int_equal(wire_read(w, fds[i]), 200);
+}
+
 /* Sends a byte now and then until nobody takes them; false: that never happened. */
 static bool trickle(int fd, const char *bytes, size_t length, unsigned pause_us)
 {
@@ -297,8 +330,9 @@ static void ends_while_they_come_in(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make, wire_free)
 
 UNIT_TESTS(door, TEST(turns_away_who_is_too_many), TEST(leaves_room_for_other_clients),
-           TEST(shows_out_whose_head_does_not_end), TEST(shows_out_whose_body_trickles),
-           TEST(shows_out_whose_chunks_trickle), TEST(shows_out_who_does_not_take_the_answer),
-           TEST(waits_for_the_handler), TEST(shows_out_who_rests),
-           TEST(lets_who_was_refused_read_so), TEST(stops_without_breaking_anything_off),
-           TEST(closes_everything_at_the_end), TEST(ends_while_they_come_in));
+           TEST(few_clients_do_not_take_everything), TEST(shows_out_whose_head_does_not_end),
+           TEST(shows_out_whose_body_trickles), TEST(shows_out_whose_chunks_trickle),
+           TEST(shows_out_who_does_not_take_the_answer), TEST(waits_for_the_handler),
+           TEST(shows_out_who_rests), TEST(lets_who_was_refused_read_so),
+           TEST(stops_without_breaking_anything_off), TEST(closes_everything_at_the_end),
+           TEST(ends_while_they_come_in));

@@ -220,6 +220,76 @@ static void waits_in_order(void **state)
     place_remove(&place);
 }
 
+static struct tv_store_id put_as(struct tv_store *store, const char *client, size_t bytes)
+{
+    const struct tv_store_new_upload upload = {
+        .name = TV_BYTES("x"), .bytes = bytes, .client = tv_bytes_of(client)};
+    struct tv_store_id uid, trace;
+    uint64_t held;
+    assert_int_equal(tv_store_upload_begin(store, &upload, &uid, NULL), TV_STORE_OK);
+    assert_int_equal(put_piece(store, uid.text, 1, 0, bytes, &held), TV_STORE_OK);
+    assert_int_equal(tv_store_upload_finish(store, uid.text, &trace, NULL), TV_STORE_OK);
+    return trace;
+}
+
+static void assert_takes(struct tv_store *store, const struct tv_store_id *id)
+{
+    struct tv_store_id taken;
+    assert_int_equal(tv_store_trace_take(store, &taken, NULL), TV_STORE_OK);
+    assert_string_equal(taken.text, id->text);
+}
+
+static void clients_take_turns(void **state)
+{
+    (void)state;
+    struct place place = {0};
+    struct tv_store_id many[4], few[2];
+    place_open(&place);
+    for (size_t i = 0; i < 4; i++)
+        many[i] = put_as(place.store, "many", 1);
+    for (size_t i = 0; i < 2; i++)
+        few[i] = put_as(place.store, "few", 1);
+    assert_takes(place.store, &many[0]);
+    assert_takes(place.store, &few[0]);
+    /* One of the first client is done, then one of the other. */
+    assert_int_equal(tv_store_trace_set_state(place.store, many[0].text, TV_STORE_READY, NULL),
+                     TV_STORE_OK);
+    assert_takes(place.store, &many[1]);
+    assert_int_equal(tv_store_trace_set_state(place.store, few[0].text, TV_STORE_READY, NULL),
+                     TV_STORE_OK);
+    /* Expiry forgets due traces, and no trace that waits to be read. */
+    assert_int_equal(tv_store_expire(place.store, tv_store_now(), NULL), TV_STORE_OK);
+    assert_takes(place.store, &few[1]);
+    assert_takes(place.store, &many[2]);
+    place_remove(&place);
+}
+
+/* A megabyte is worth a tenth of a second. */
+static void small_ones_overtake_a_little(void **state)
+{
+    (void)state;
+    struct place place = {0};
+    struct tv_store_id large, soon, late;
+    char sql[400];
+    place_open(&place);
+    large = put_trace(place.store, "large", 1, 1000000);
+    soon = put_trace(place.store, "soon", 1, 1);
+    late = put_trace(place.store, "late", 1, 1);
+    tv_store_close(place.store);
+    snprintf(sql, sizeof sql,
+             "UPDATE traces SET uploaded=1000 WHERE id='%s';"
+             "UPDATE traces SET uploaded=1099 WHERE id='%s';"
+             "UPDATE traces SET uploaded=1101 WHERE id='%s';",
+             large.text, soon.text, late.text);
+    place_sql(&place, sql);
+    place.store = NULL;
+    place_open(&place);
+    assert_takes(place.store, &soon);
+    assert_takes(place.store, &large);
+    assert_takes(place.store, &late);
+    place_remove(&place);
+}
+
 static void goes(void **state)
 {
     (void)state;
@@ -253,4 +323,5 @@ static void goes(void **state)
 
 UNIT_TESTS(traces, cmocka_unit_test(new_trace), cmocka_unit_test(changes),
            cmocka_unit_test(refuses), cmocka_unit_test(engines_find),
-           cmocka_unit_test(waits_in_order), cmocka_unit_test(goes));
+           cmocka_unit_test(waits_in_order), cmocka_unit_test(clients_take_turns),
+           cmocka_unit_test(small_ones_overtake_a_little), cmocka_unit_test(goes));

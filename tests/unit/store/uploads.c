@@ -32,6 +32,22 @@ static void assert_trace(struct tv_store *store, const char *id, uint32_t seed, 
     close(fd);
 }
 
+/* Goes on where the bytes end, and says how many there will be. */
+static enum tv_store_status announce_length(struct tv_store *store, const char *uid, uint64_t bytes,
+                                            struct tv_error *err)
+{
+    struct tv_store_piece *piece;
+    uint64_t held = 0;
+    enum tv_store_status status = tv_store_piece_begin(store, uid, 0, &piece, &held, err);
+    if (status == TV_STORE_OFFSET)
+        status = tv_store_piece_begin(store, uid, held, &piece, &held, err);
+    if (status != TV_STORE_OK)
+        return status;
+    status = tv_store_piece_announce(piece, bytes, err);
+    assert_int_equal(tv_store_piece_end(piece, &held, NULL), TV_STORE_OK);
+    return status;
+}
+
 static void whole_upload(void **state)
 {
     (void)state;
@@ -109,10 +125,10 @@ static void unknown_size(void **state)
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
     assert_trace(place.store, trace.text, 3, 5000);
     assert_int_equal(put_piece(place.store, other.text, 3, 0, 50, &held), TV_STORE_OK);
-    assert_int_equal(tv_store_upload_announce(place.store, other.text, 49, NULL), TV_STORE_OFFSET);
-    assert_int_equal(tv_store_upload_announce(place.store, other.text, 51, NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_upload_announce(place.store, other.text, 51, NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_upload_announce(place.store, other.text, 52, NULL), TV_STORE_OFFSET);
+    assert_int_equal(announce_length(place.store, other.text, 49, NULL), TV_STORE_OFFSET);
+    assert_int_equal(announce_length(place.store, other.text, 51, NULL), TV_STORE_OK);
+    assert_int_equal(announce_length(place.store, other.text, 51, NULL), TV_STORE_OK);
+    assert_int_equal(announce_length(place.store, other.text, 52, NULL), TV_STORE_OFFSET);
     assert_int_equal(put_piece(place.store, other.text, 3, 50, 2, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(held, 50);
     assert_int_equal(put_piece(place.store, other.text, 3, 50, 1, &held), TV_STORE_OK);
@@ -134,8 +150,7 @@ static void too_large(void **state)
     upload.bytes = UINT64_MAX - 1;
     assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, &err), TV_STORE_TOO_LARGE);
     uid = begin_upload(place.store, "x", TV_STORE_SIZE_UNKNOWN);
-    assert_int_equal(tv_store_upload_announce(place.store, uid.text, 1001, &err),
-                     TV_STORE_TOO_LARGE);
+    assert_int_equal(announce_length(place.store, uid.text, 1001, &err), TV_STORE_TOO_LARGE);
     assert_int_equal(put_piece(place.store, uid.text, 1, 0, 1001, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(put_piece(place.store, uid.text, 1, 0, 1000, &held), TV_STORE_OK);
     assert_int_equal(put_piece(place.store, uid.text, 1, 1000, 1, &held), TV_STORE_TOO_LARGE);
@@ -182,7 +197,7 @@ static void wrong_identifiers(void **state)
         assert_int_equal(tv_store_upload_get(place.store, n, &upload, &err), TV_STORE_NONE);
         assert_int_equal(tv_store_piece_begin(place.store, n, 0, &piece, &held, &err),
                          TV_STORE_NONE);
-        assert_int_equal(tv_store_upload_announce(place.store, n, 1, &err), TV_STORE_NONE);
+        assert_int_equal(announce_length(place.store, n, 1, &err), TV_STORE_NONE);
         assert_int_equal(tv_store_upload_finish(place.store, n, &id, &err), TV_STORE_NONE);
         assert_int_equal(tv_store_upload_cancel(place.store, n, &err), TV_STORE_NONE);
         assert_int_equal(tv_store_file_open(place.store, n, &fd, &held, &err), TV_STORE_NONE);
@@ -339,14 +354,106 @@ static void so_many_uploads(void **state)
     (void)state;
     struct place place = {.options = {.max_uploads = 2}};
     struct tv_store_new_upload upload = {.name = TV_BYTES("x")};
-    struct tv_store_id first, uid;
+    struct tv_store_id first, second, uid;
+    uint64_t held;
     place_open(&place);
-    first = begin_upload(place.store, "x", 1);
-    begin_upload(place.store, "x", 1);
+    first = begin_upload(place.store, "x", 2);
+    second = begin_upload(place.store, "x", 2);
+    assert_int_equal(put_piece(place.store, first.text, 1, 0, 1, &held), TV_STORE_OK);
+    assert_int_equal(put_piece(place.store, second.text, 1, 0, 1, &held), TV_STORE_OK);
     assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, NULL), TV_STORE_FULL);
     assert_int_equal(place_count(&place, "uploads"), 2);
     assert_int_equal(tv_store_upload_cancel(place.store, first.text, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, NULL), TV_STORE_OK);
+    place_remove(&place);
+}
+
+/* A client that begins uploads and sends nothing keeps no other out, also after a restart. */
+static void empty_uploads_give_way(void **state)
+{
+    (void)state;
+    struct place place = {.options = {.max_uploads = 4}};
+    struct tv_store_id ids[4], uid;
+    struct tv_store_upload upload;
+    struct tv_store_piece *piece;
+    uint64_t held;
+    place_open(&place);
+    for (size_t i = 0; i < 4; i++)
+        ids[i] = begin_upload(place.store, "x", 2);
+    place_reopen(&place);
+    assert_int_equal(put_piece(place.store, ids[0].text, 1, 0, 1, &held), TV_STORE_OK);
+    assert_int_equal(tv_store_piece_begin(place.store, ids[1].text, 0, &piece, &held, NULL),
+                     TV_STORE_OK);
+    for (size_t i = 0; i < 20; i++)
+        uid = begin_upload(place.store, "x", 2);
+    assert_int_equal(place_count(&place, "uploads"), 4);
+    assert_int_equal(tv_store_totals(place.store).uploads, 4);
+    /* Not those with bytes, nor one that is being written. */
+    assert_int_equal(held_of(place.store, ids[0].text), 1);
+    assert_int_equal(held_of(place.store, ids[1].text), 0);
+    assert_int_equal(held_of(place.store, uid.text), 0);
+    assert_int_equal(tv_store_upload_get(place.store, ids[2].text, &upload, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_upload_get(place.store, ids[3].text, &upload, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_piece_end(piece, &held, NULL), TV_STORE_OK);
+    place_remove(&place);
+}
+
+static enum tv_store_status begin_as(struct tv_store *store, const char *client,
+                                     struct tv_store_id *uid)
+{
+    const struct tv_store_new_upload upload = {
+        .name = TV_BYTES("x"), .bytes = 2, .client = tv_bytes_of(client)};
+    return tv_store_upload_begin(store, &upload, uid, NULL);
+}
+
+static void a_client_has_so_many_uploads(void **state)
+{
+    (void)state;
+    struct place place = {.options = {.max_uploads = 16}};
+    struct tv_store_id other, ids[4];
+    uint64_t held;
+    place_open(&place);
+    assert_int_equal(begin_as(place.store, "other", &other), TV_STORE_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(begin_as(place.store, "one", &ids[i]), TV_STORE_OK);
+        assert_int_equal(put_piece(place.store, ids[i].text, 1, 0, 1, &held), TV_STORE_OK);
+    }
+    assert_int_equal(begin_as(place.store, "one", &ids[2]), TV_STORE_FULL);
+    /* The client's own uploads give way, not those of others. */
+    assert_int_equal(held_of(place.store, other.text), 0);
+    assert_int_equal(put_piece(place.store, ids[0].text, 1, 1, 1, &held), TV_STORE_OK);
+    assert_int_equal(tv_store_upload_finish(place.store, ids[0].text, &ids[3], NULL), TV_STORE_OK);
+    assert_int_equal(begin_as(place.store, "one", &ids[2]), TV_STORE_OK);
+    assert_int_equal(begin_as(place.store, "one", &ids[3]), TV_STORE_OK);
+    assert_int_equal(tv_store_totals(place.store).uploads, 3);
+    place_remove(&place);
+}
+
+/* A length that somebody else announces does not make an upload that never ends. */
+static void only_the_writer_announces(void **state)
+{
+    (void)state;
+    struct place place = {0};
+    struct tv_store_piece *first, *second;
+    struct tv_store_id uid, trace;
+    uint64_t held;
+    place_open(&place);
+    uid = begin_upload(place.store, "x", TV_STORE_SIZE_UNKNOWN);
+    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 0, &first, &held, NULL),
+                     TV_STORE_OK);
+    assert_int_equal(tv_store_piece_add(first, TV_BYTES("hello"), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 5, &second, &held, NULL),
+                     TV_STORE_OK);
+    assert_int_equal(tv_store_piece_announce(first, 9, NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_piece_announce(second, 4, NULL), TV_STORE_OFFSET);
+    assert_int_equal(tv_store_piece_announce(second, 6, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_piece_add(first, TV_BYTES("more"), NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_piece_end(first, &held, NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_piece_add(second, TV_BYTES("!"), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_piece_add(second, TV_BYTES("?"), NULL), TV_STORE_TOO_LARGE);
+    assert_int_equal(tv_store_piece_end(second, &held, NULL), TV_STORE_TOO_LARGE);
+    assert_int_equal(held, 6);
+    assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
     place_remove(&place);
 }
 
@@ -427,4 +534,5 @@ UNIT_TESTS(uploads, cmocka_unit_test(whole_upload), cmocka_unit_test(pieces_go_o
            cmocka_unit_test(wrong_identifiers), cmocka_unit_test(names_are_text),
            cmocka_unit_test(labels_of_uploads), cmocka_unit_test(one_writer),
            cmocka_unit_test(cancelled), cmocka_unit_test(so_many_uploads),
-           cmocka_unit_test(a_crowd));
+           cmocka_unit_test(empty_uploads_give_way), cmocka_unit_test(a_client_has_so_many_uploads),
+           cmocka_unit_test(only_the_writer_announces), cmocka_unit_test(a_crowd));
