@@ -267,14 +267,15 @@ static void tell_at_once(struct MHD_Connection *connection, struct exchange *exc
                          struct tv_answer *answer)
 {
     struct tv_out out;
-    const union MHD_ConnectionInfo *tls =
+    /* Since version 1.0 of the library the next question overwrites the answer to this one. */
+    const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    const union MHD_ConnectionInfo *plain =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    gnutls_session_t session = info != NULL ? info->tls_session : NULL;
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     tv_out_init_memory(&out);
     tv_answer_write(answer, MHD_get_reason_phrase_for(answer->status), &out);
-    ssize_t sent = tls != NULL ? gnutls_record_send(tls->tls_session, out.buffer, out.length)
-                               : send(plain->connect_fd, out.buffer, out.length, MSG_NOSIGNAL);
+    ssize_t sent = session != NULL ? gnutls_record_send(session, out.buffer, out.length)
+                                   : send(info->connect_fd, out.buffer, out.length, MSG_NOSIGNAL);
     exchange->told = sent > 0 && (size_t)sent == out.length;
     exchange->status = answer->status;
     tv_out_release(&out);

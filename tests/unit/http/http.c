@@ -35,10 +35,10 @@ static void tells_every_method(void **state)
         const char *name;
         enum tv_http_method method;
     } methods[] = {
-        {"GET", TV_HTTP_GET},       {"HEAD", TV_HTTP_HEAD},       {"POST", TV_HTTP_POST},
-        {"PUT", TV_HTTP_PUT},       {"PATCH", TV_HTTP_PATCH},     {"DELETE", TV_HTTP_DELETE},
-        {"OTHER", TV_HTTP_OTHER},   {"OPTIONS", TV_HTTP_OPTIONS}, {"TRACE", TV_HTTP_OTHER},
-        {"CONNECT", TV_HTTP_OTHER}, {"get", TV_HTTP_OTHER},       {"X", TV_HTTP_OTHER},
+        {"GET", TV_HTTP_GET},     {"HEAD", TV_HTTP_HEAD},       {"POST", TV_HTTP_POST},
+        {"PUT", TV_HTTP_PUT},     {"PATCH", TV_HTTP_PATCH},     {"DELETE", TV_HTTP_DELETE},
+        {"OTHER", TV_HTTP_OTHER}, {"OPTIONS", TV_HTTP_OPTIONS}, {"TRACE", TV_HTTP_OTHER},
+        {"get", TV_HTTP_OTHER},   {"X", TV_HTTP_OTHER},
     };
     for (size_t i = 0; i < TV_COUNT(methods); i++) {
         assert_int_equal(wire_ask(w, methods[i].name, "/x", ""), 200);
