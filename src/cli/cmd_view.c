@@ -330,16 +330,18 @@ static int serve(const struct tv_command *command, const struct tv_settings *set
 {
     int code = TV_EXIT_OK;
     bool opened = false;
+    struct tv_browser browser = {.directory = ""};
     if (tv_server_wait_sketched(server, EARLY_MS) != TV_SESSION_FAILED) {
         char *address = page_address(tv_server_address(server), settings->filter);
         puts(address);
         fflush(stdout);
-        opened = !settings->no_browser && tv_browser_open(address);
+        opened = !settings->no_browser && tv_browser_open(&browser, address);
         tv_free(address);
     }
     if (tv_server_wait_loaded(server, TV_FOREVER) == TV_SESSION_FAILED)
         code = tv_command_failed(command, tv_server_error(server));
     tv_server_wait_end(server, opened);
+    tv_browser_close(&browser);
     return code;
 }
 

@@ -4,8 +4,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/out.h"
 
 extern char **environ;
 
@@ -51,15 +55,68 @@ static bool spawn(char *const *words)
     return done;
 }
 
-bool tv_browser_open(const char *address)
+/* ---- The file that leads to the address ---- */
+
+static bool make_private_directory(struct tv_browser *browser)
 {
+    static const char *const variables[] = {"XDG_RUNTIME_DIR", "TMPDIR"};
+    const char *parent = "/tmp";
+    for (size_t i = TV_COUNT(variables); i-- > 0;)
+        if (is_set(variables[i]))
+            parent = getenv(variables[i]);
+    int length =
+        snprintf(browser->directory, sizeof browser->directory, "%s/traceview-XXXXXX", parent);
+    if (length > 0 && (size_t)length < sizeof browser->directory && mkdtemp(browser->directory))
+        return true;
+    browser->directory[0] = '\0';
+    return false;
+}
+
+static void write_redirect_page(struct tv_out *out, const char *address)
+{
+    tv_out_text(out, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>traceview</title>\n"
+                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                     "<meta http-equiv=\"refresh\" content=\"0; url=");
+    tv_out_xml(out, tv_bytes_of(address));
+    tv_out_text(out, "\">\n<a href=\"");
+    tv_out_xml(out, tv_bytes_of(address));
+    tv_out_text(out, "\">traceview</a>\n");
+}
+
+static bool write_redirect_file(const struct tv_browser *browser, const char *address)
+{
+    struct tv_out page;
+    int file = open(browser->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    tv_out_init_memory(&page);
+    write_redirect_page(&page, address);
+    bool done = write(file, page.buffer, page.length) == (ssize_t)page.length;
+    tv_out_release(&page);
+    return close(file) == 0 && done;
+}
+
+bool tv_browser_open(struct tv_browser *browser, const char *address)
+{
+    *browser = (struct tv_browser){.directory = ""};
     if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
         return false;
+    if (!make_private_directory(browser))
+        return false;
+    snprintf(browser->file, sizeof browser->file, "%s/open.html", browser->directory);
     char program[] = "xdg-open";
-    union { /* the words are not written to, whatever posix_spawnp's type says */
-        const char *in;
-        char *out;
-    } word = {.in = address};
-    char *words[] = {program, word.out, NULL};
-    return spawn(words);
+    char *words[] = {program, browser->file, NULL};
+    if (write_redirect_file(browser, address) && spawn(words))
+        return true;
+    tv_browser_close(browser);
+    return false;
+}
+
+void tv_browser_close(struct tv_browser *browser)
+{
+    if (browser->directory[0] == '\0')
+        return;
+    unlink(browser->file);
+    rmdir(browser->directory);
+    browser->directory[0] = '\0';
 }
