@@ -28,6 +28,14 @@ void tv_taking_release(struct tv_taking *taking)
     tv_free(taking->buffer);
 }
 
+uint64_t tv_unpack_ceiling(uint64_t packed, uint64_t most)
+{
+    uint64_t largest = UINT64_MAX;
+    if (packed < (UINT64_MAX - TV_UNPACK_FREE) / TV_UNPACK_RATIO)
+        largest = TV_UNPACK_FREE + packed * TV_UNPACK_RATIO;
+    return most > 0 && most < largest ? most : largest;
+}
+
 /* Whether the container is as large as its rule asks for so many unpacked bytes. */
 static bool is_within(const struct tv_ceiling *ceiling)
 {
@@ -46,7 +54,7 @@ enum tv_status tv_ceiling_add(struct tv_ceiling *ceiling, size_t length, struct 
         return TV_OK;
     uint64_t most = ceiling->fixed;
     if (most == 0)
-        most = TV_UNPACK_FREE + tv_source_size(ceiling->packed) * TV_UNPACK_RATIO;
+        most = tv_unpack_ceiling(tv_source_size(ceiling->packed), 0);
     return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
                    "unpacks to more than %llu bytes, the ceiling %s", (unsigned long long)most,
                    ceiling->fixed > 0 ? "here" : "for its size");

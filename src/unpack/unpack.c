@@ -214,9 +214,9 @@ static bool gzip_is_sound(struct tv_unpacking *u)
  * has copied already when the container ends within the same call.) */
 static bool next_block(struct tv_unpacking *u)
 {
-    const void *block;
-    size_t size;
-    la_int64_t offset;
+    const void *block = NULL;
+    size_t size = 0;
+    la_int64_t offset = u->position;
     if (u->cut_off)
         return false;
     int result = archive_read_data_block(u->archive, &block, &size, &offset);
@@ -224,15 +224,19 @@ static bool next_block(struct tv_unpacking *u)
         u->cut_off = u->feed.frames.damaged || (is_plain_gzip(u) && !gzip_is_sound(u));
         return false;
     }
-    /* A hole in a sparse file is nothing that a trace has. */
-    if (result < ARCHIVE_WARN || offset != u->position) {
+    /* A wrong checksum is a warning with the last bytes in libarchive 3.6, and a failure behind
+     * them in 3.7.  No trace is a sparse file with holes. */
+    bool broken = result < (u->position > 0 ? ARCHIVE_FAILED : ARCHIVE_WARN);
+    if (broken || offset != u->position) {
         u->cut_off = true;
         return is_plain_gzip(u) && take_tail(u);
     }
-    u->damaged = u->damaged || result == ARCHIVE_WARN;
+    u->damaged = u->damaged || result <= ARCHIVE_WARN;
     u->block = block;
     u->left = size;
     u->position += (int64_t)size;
+    if (result == ARCHIVE_FAILED && size == 0)
+        return false;
     if (is_plain_gzip(u))
         u->crc = (uint32_t)crc32_z(u->crc, block, size);
     return true;

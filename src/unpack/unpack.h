@@ -15,6 +15,10 @@
 #define TV_UNPACK_FREE (UINT64_C(1) << 30)
 #define TV_UNPACK_RATIO 256
 
+/* Return the largest size that `packed` bytes may unpack to by that rule, or `most` when that is
+ * smaller and not 0. */
+uint64_t tv_unpack_ceiling(uint64_t packed, uint64_t most);
+
 /* At most so many members are taken, and so many looked at: an archive with more is an error. */
 #define TV_UNPACK_MEMBERS 64
 #define TV_UNPACK_LOOKS 65536

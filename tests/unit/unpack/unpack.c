@@ -232,6 +232,18 @@ static void has_a_ceiling(void **state)
     release(&r);
 }
 
+static void has_a_ceiling_by_its_size(void **state)
+{
+    (void)state;
+    const uint64_t free = UINT64_C(1073741824);
+    assert_int_equal(tv_unpack_ceiling(0, 0), free);
+    assert_int_equal(tv_unpack_ceiling(131586, 0), UINT64_C(1107427840));
+    assert_int_equal(tv_unpack_ceiling(131586, UINT64_C(17179869184)), UINT64_C(1107427840));
+    assert_int_equal(tv_unpack_ceiling(131586, 1000), 1000);
+    assert_int_equal(tv_unpack_ceiling(UINT64_MAX, 0), UINT64_MAX);
+    assert_int_equal(tv_unpack_ceiling(UINT64_MAX / 256, 5), 5);
+}
+
 static void says_when_nothing_is_wanted(void **state)
 {
     (void)state;
@@ -500,8 +512,9 @@ UNIT_TESTS(unpack, cmocka_unit_test(takes_traces_of_a_page),
            cmocka_unit_test(knows_a_tar_from_text), cmocka_unit_test(unpacks_a_stream),
            cmocka_unit_test(takes_wanted_members), cmocka_unit_test(takes_members_one_by_one),
            cmocka_unit_test(takes_what_is_left_one_by_one), cmocka_unit_test(does_without_the_rest),
-           cmocka_unit_test(has_a_ceiling), cmocka_unit_test(says_when_nothing_is_wanted),
-           cmocka_unit_test(survives_damage), cmocka_unit_test(says_that_a_stream_is_cut),
+           cmocka_unit_test(has_a_ceiling), cmocka_unit_test(has_a_ceiling_by_its_size),
+           cmocka_unit_test(says_when_nothing_is_wanted), cmocka_unit_test(survives_damage),
+           cmocka_unit_test(says_that_a_stream_is_cut),
            cmocka_unit_test(says_that_a_checksum_is_wrong),
            cmocka_unit_test(unpacks_a_stream_while_it_is_read),
            cmocka_unit_test(has_a_ceiling_while_it_is_read),
