@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Formats in JSON, told apart by their keys: those of the outermost object, and where these are
+ * words that any file may use, by some inside of their values.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "readers/foreign.h"
+
+#define KEYS(X)                                                                                    \
+    X(TRACE_EVENTS, "traceEvents")                                                                 \
+    X(PH, "ph")                                                                                    \
+    X(NODES, "nodes")                                                                              \
+    X(HEAD, "head")                                                                                \
+    X(CALL_FRAME, "callFrame")                                                                     \
+    X(HIT_COUNT, "hitCount")                                                                       \
+    X(SELF_SIZE, "selfSize")                                                                       \
+    X(SNAPSHOT, "snapshot")                                                                        \
+    X(NODE_FIELDS, "node_fields")                                                                  \
+    X(META, "meta")                                                                                \
+    X(STACKWALK, "stackwalk")                                                                      \
+    X(ASYNC_STACK, "asyncstack")                                                                   \
+    X(PROCESS_TYPE, "processType")                                                                 \
+    X(PREPROCESSED, "preprocessedProfileVersion")                                                  \
+    X(LABEL, "label")                                                                              \
+    X(DURATION, "duration")                                                                        \
+    X(MARKERS, "markers")                                                                          \
+    X(SCHEMA, "$schema")                                                                           \
+    X(SHARED, "shared")                                                                            \
+    X(PROFILES, "profiles")                                                                        \
+    X(RESOURCE_SPANS, "resourceSpans")                                                             \
+    X(RESOURCE_PROFILES, "resourceProfiles")                                                       \
+    X(RESOURCE_METRICS, "resourceMetrics")                                                         \
+    X(RESOURCE_LOGS, "resourceLogs")                                                               \
+    X(LOG, "log")                                                                                  \
+    X(CREATOR, "creator")                                                                          \
+    X(ENTRIES, "entries")                                                                          \
+    X(DHAT_VERSION, "dhatFileVersion")                                                             \
+    X(ROOT_FRAME, "root_frame")                                                                    \
+    X(SAMPLE_COUNT, "sample_count")                                                                \
+    X(GC_SAMPLES, "gc_samples")                                                                    \
+    X(CONSTANTS, "constants")                                                                      \
+    X(LOG_EVENT_TYPES, "logEventTypes")                                                            \
+    X(ADDRESS_FAMILY, "addressFamily")                                                             \
+    X(DATA, "data")                                                                                \
+    X(TRACE_ID, "traceID")                                                                         \
+    X(SPANS, "spans")                                                                              \
+    X(ZIPKIN_ID, "traceId")                                                                        \
+    X(LOCAL_ENDPOINT, "localEndpoint")                                                             \
+    X(PERF_JSON, "linux-perf-json-version")
+
+enum key_number {
+#define NUMBER(id, text) NUMBER_##id,
+    KEYS(NUMBER)
+#undef NUMBER
+        NUMBER_SPEEDSCOPE, /* the value of $schema */
+    KEY_COUNT,
+};
+_Static_assert(KEY_COUNT <= 64, "a bit of a uint64_t each");
+
+#define BIT(id) (UINT64_C(1) << NUMBER_##id)
+
+static const char *const key_texts[] = {
+#define TEXT(id, text) text,
+    KEYS(TEXT)
+#undef TEXT
+};
+
+#define OPENS_SPEEDSCOPE "speedscope (https://www.speedscope.app) opens it"
+#define OPENS_FIREFOX "the Firefox Profiler (https://profiler.firefox.com) opens it"
+#define OPENS_DEVTOOLS "the developer tools of Chrome open it"
+#define OPENS_JAEGER "the UI of Jaeger (Search, Upload) opens it"
+#define READS_OTLP "the OpenTelemetry Collector reads it (otlpjsonfile receiver)"
+
+/* Every bit of `top`, and one of `inside` where there are any. */
+static const struct {
+    uint64_t top, inside;
+    struct tv_foreign foreign;
+} formats[] = {
+    {BIT(SNAPSHOT), BIT(NODE_FIELDS), {"a V8 heap snapshot", OPENS_DEVTOOLS}},
+    {BIT(NODES),
+     BIT(CALL_FRAME),
+     {"a V8 CPU profile (.cpuprofile)", OPENS_SPEEDSCOPE ", and " OPENS_DEVTOOLS}},
+    {BIT(HEAD),
+     BIT(SELF_SIZE),
+     {"a V8 heap profile (.heapprofile)", OPENS_SPEEDSCOPE ", and " OPENS_DEVTOOLS}},
+    {BIT(HEAD), BIT(HIT_COUNT), {"an old V8 CPU profile (.cpuprofile)", OPENS_SPEEDSCOPE}},
+    {BIT(META),
+     BIT(STACKWALK) | BIT(ASYNC_STACK) | BIT(PROCESS_TYPE) | BIT(PREPROCESSED),
+     {"a profile of the Firefox Profiler", OPENS_FIREFOX}},
+    {BIT(LABEL) | BIT(DURATION) | BIT(MARKERS),
+     0,
+     {"a recording of Firefox's old developer tools", OPENS_SPEEDSCOPE}},
+    {BIT(SPEEDSCOPE), 0, {"a speedscope profile", OPENS_SPEEDSCOPE}},
+    {BIT(SHARED) | BIT(PROFILES), 0, {"a speedscope profile", OPENS_SPEEDSCOPE}},
+    {BIT(RESOURCE_SPANS), 0, {"OpenTelemetry spans (OTLP JSON)", OPENS_JAEGER}},
+    {BIT(RESOURCE_PROFILES), 0, {"OpenTelemetry profiles (OTLP JSON)", NULL}},
+    {BIT(RESOURCE_METRICS), 0, {"OpenTelemetry metrics (OTLP JSON)", READS_OTLP}},
+    {BIT(RESOURCE_LOGS), 0, {"OpenTelemetry logs (OTLP JSON)", READS_OTLP}},
+    {BIT(LOG),
+     BIT(CREATOR) | BIT(ENTRIES),
+     {"a HAR file (HTTP archive)", "the Network tab of a browser's developer tools imports it"}},
+    {BIT(DHAT_VERSION), 0, {"a heap profile of DHAT", "dh_view.html of valgrind opens it"}},
+    {BIT(ROOT_FRAME) | BIT(SAMPLE_COUNT), 0, {"a profile of pyinstrument (JSON)", NULL}},
+    {BIT(GC_SAMPLES), 0, {"a stackprof profile (JSON)", OPENS_SPEEDSCOPE}},
+    {BIT(CONSTANTS),
+     BIT(LOG_EVENT_TYPES) | BIT(ADDRESS_FAMILY),
+     {"a network log of Chromium", "https://netlog-viewer.appspot.com opens it"}},
+    {BIT(DATA), BIT(TRACE_ID) | BIT(SPANS), {"spans of Jaeger (JSON)", OPENS_JAEGER}},
+    {BIT(ZIPKIN_ID) | BIT(LOCAL_ENDPOINT),
+     0,
+     {"spans of Zipkin (JSON)", "the UI of Zipkin opens it"}},
+    {BIT(PERF_JSON),
+     0,
+     {"JSON of \"perf data convert\"",
+      "\"perf script report stackcollapse -i perf.data\" makes collapsed stacks of the "
+      "recording"}},
+};
+
+static uint64_t bit_of(struct tv_bytes key)
+{
+    for (size_t i = 0; i < TV_COUNT(key_texts); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(key_texts[i])))
+            return UINT64_C(1) << i;
+    return 0;
+}
+
+void tv_foreign_add_key(struct tv_foreign_keys *keys, struct tv_bytes key)
+{
+    keys->top |= bit_of(key);
+}
+
+/* ---- The scan ---- */
+
+struct scan {
+    struct tv_foreign_keys *keys;
+    struct tv_bytes text;
+    size_t at;
+    unsigned depth; /* of brackets around */
+    unsigned top;   /* that of keys of the outermost object */
+};
+
+static void skip_blank(struct scan *scan)
+{
+    while (scan->at < scan->text.length && memchr(" \t\r\n", scan->text.data[scan->at], 4))
+        scan->at++;
+}
+
+/* From the quote on; false: its end cannot be seen. */
+static bool take_string(struct scan *scan, struct tv_bytes *string)
+{
+    size_t start = ++scan->at;
+    while (scan->at < scan->text.length && scan->text.data[scan->at] != '"')
+        scan->at += scan->text.data[scan->at] == '\\' ? 2 : 1;
+    if (scan->at >= scan->text.length)
+        return false;
+    *string = (struct tv_bytes){scan->text.data + start, scan->at - start};
+    scan->at++;
+    return true;
+}
+
+static bool holds(struct tv_bytes text, struct tv_bytes part)
+{
+    for (size_t i = 0; i + part.length <= text.length; i++)
+        if (memcmp(text.data + i, part.data, part.length) == 0)
+            return true;
+    return false;
+}
+
+/* A string that a colon follows is a key, at any depth. */
+static bool take_key_or_text(struct scan *scan)
+{
+    struct tv_bytes string, value;
+    if (!take_string(scan, &string))
+        return false;
+    skip_blank(scan);
+    if (scan->at >= scan->text.length || scan->text.data[scan->at] != ':')
+        return true;
+    scan->at++;
+    uint64_t bit = bit_of(string);
+    *(scan->depth == scan->top ? &scan->keys->top : &scan->keys->inside) |= bit;
+    skip_blank(scan);
+    if (bit != BIT(SCHEMA) || scan->depth != scan->top || scan->at >= scan->text.length ||
+        scan->text.data[scan->at] != '"')
+        return true;
+    if (!take_string(scan, &value))
+        return false;
+    if (holds(value, TV_BYTES("speedscope")))
+        scan->keys->top |= BIT(SPEEDSCOPE);
+    return true;
+}
+
+static void scan_rest(struct scan *scan)
+{
+    while (scan->at < scan->text.length) {
+        uint8_t c = scan->text.data[scan->at];
+        if (c == '"') {
+            if (!take_key_or_text(scan))
+                return;
+            continue;
+        }
+        scan->depth += c == '{' || c == '[';
+        scan->depth -= (c == '}' || c == ']') && scan->depth > 0;
+        scan->at++;
+    }
+}
+
+void tv_foreign_scan_keys(struct tv_foreign_keys *keys, struct tv_bytes text)
+{
+    struct scan scan = {.keys = keys, .text = text, .top = 1};
+    if (tv_bytes_starts_with(text, TV_BYTES("\xef\xbb\xbf")))
+        scan.at = 3;
+    skip_blank(&scan);
+    if (scan.at < text.length && text.data[scan.at] == '[')
+        scan.top = 2;
+    scan_rest(&scan);
+}
+
+void tv_foreign_scan_value(struct tv_foreign_keys *keys, struct tv_bytes text)
+{
+    struct scan scan = {.keys = keys, .text = text, .depth = 1};
+    scan_rest(&scan);
+}
+
+const struct tv_foreign *tv_foreign_of_keys(const struct tv_foreign_keys *keys)
+{
+    if (keys->top & (BIT(TRACE_EVENTS) | BIT(PH)))
+        return NULL;
+    for (size_t i = 0; i < TV_COUNT(formats); i++)
+        if ((keys->top & formats[i].top) == formats[i].top &&
+            (formats[i].inside == 0 || keys->inside & formats[i].inside))
+            return &formats[i].foreign;
+    return NULL;
+}
+
+const struct tv_foreign *tv_foreign_find_json(struct tv_bytes head)
+{
+    struct tv_foreign_keys keys = {0};
+    size_t at = tv_bytes_starts_with(head, TV_BYTES("\xef\xbb\xbf")) ? 3 : 0;
+    while (at < head.length && memchr(" \t\r\n", head.data[at], 4))
+        at++;
+    if (at == head.length || (head.data[at] != '{' && head.data[at] != '['))
+        return NULL;
+    tv_foreign_scan_keys(&keys, head);
+    return tv_foreign_of_keys(&keys);
+}
