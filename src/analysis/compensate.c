@@ -22,18 +22,10 @@ tv_ns tv_clock_cost(const struct tv_head *head)
     return head->input_count > 0 ? (tv_ns)smallest : 0;
 }
 
-bool tv_head_is_sampled(const struct tv_head *head)
-{
-    for (uint32_t i = 0; i < head->input_count; i++)
-        if (head->inputs[i].sampled_ns > 0)
-            return true;
-    return false;
-}
-
 enum tv_status tv_compensation_find(const struct tv_head *head, tv_ns *cost, struct tv_error *err)
 {
     *cost = tv_clock_cost(head);
-    if (*cost > 0 && tv_head_is_sampled(head))
+    if (tv_head_figures(head) == TV_FIGURES_SAMPLED)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "nothing to compensate: the trace was sampled, its calls cost nothing each");
     if (*cost > 0)

@@ -24,9 +24,6 @@
  * say, or says what cannot be. */
 tv_ns tv_clock_cost(const struct tv_head *head);
 
-/* Whether the inputs were sampled: then a call was not recorded by two readings. */
-bool tv_head_is_sampled(const struct tv_head *head);
-
 /* The cost by which the times of a trace can be compensated; fails with the reason why they cannot.
  */
 enum tv_status tv_compensation_find(const struct tv_head *head, tv_ns *cost,

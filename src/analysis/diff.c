@@ -154,9 +154,14 @@ static void sort_part(const struct tv_diff *diff, uint32_t first, uint32_t count
     tv_free(all);
 }
 
-void tv_diff_sort(struct tv_diff *diff, enum tv_profile_order order)
+void tv_diff_sort_both(struct tv_diff *diff, enum tv_profile_order order)
 {
     sort_part(diff, 0, diff->both, order);
+}
+
+void tv_diff_sort(struct tv_diff *diff, enum tv_profile_order order)
+{
+    tv_diff_sort_both(diff, order);
     sort_part(diff, diff->both, diff->only_a, order);
     sort_part(diff, diff->both + diff->only_a, diff->only_b, order);
 }

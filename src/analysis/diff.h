@@ -32,6 +32,9 @@ void tv_diff_free(struct tv_diff *diff);
  * that is the figure itself); ties, and TV_ORDER_NAME, by name. */
 void tv_diff_sort(struct tv_diff *diff, enum tv_profile_order order);
 
+/* Sort only the methods that both sides have. */
+void tv_diff_sort_both(struct tv_diff *diff, enum tv_profile_order order);
+
 /* b as a share of a: 1 when equal, also when both are 0; infinite when only a is 0. */
 double tv_diff_ratio(int64_t a, int64_t b);
 

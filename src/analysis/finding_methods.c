@@ -72,7 +72,7 @@ void tv_finding_clock(const struct tv_finding_look *look, const struct tv_rule *
     int64_t all;
     if (cost == 0)
         finding->missing = "the cost of its clock";
-    else if (tv_head_is_sampled(look->trace->head))
+    else if (tv_head_figures(look->trace->head) == TV_FIGURES_SAMPLED)
         finding->missing = "each single call, as it was sampled";
     if (finding->missing)
         return;

@@ -28,10 +28,10 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .name = "buffer-overflow",
         .title = "The buffer was full",
         .looks_at = "marks of a recorder whose buffer was full",
-        .text = "The recorder's buffer was full: events are missing, and no figure is complete.",
-        .reason = "any loss makes sums too small",
+        .text = "The recorder's buffer was full: what did not fit is in no figure.",
+        .reason = "what was not recorded is in no sum",
         .condition = TV_RULE_DIAGNOSTICS,
-        .warning = true,
+        .severity = TV_WARNING,
         .kinds = lost,
         .kind_count = (uint32_t)TV_COUNT(lost),
     },
@@ -39,11 +39,12 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .name = "unbalanced-events",
         .title = "Unbalanced events",
         .looks_at = "ends that are missing or of something else, times that go back",
-        .text = "{events} out of balance or out of order: the times of what is around them are "
-                "guessed.",
-        .reason = "each of them means a length that nobody measured",
+        .text = "{events} out of balance or out of order: calls at these places may have other "
+                "lengths than they had.",
+        .reason = "where an end is missing, of something else or out of order, the length of a "
+                  "call may be a guess",
         .condition = TV_RULE_DIAGNOSTICS,
-        .warning = true,
+        .severity = TV_WARNING,
         .kinds = unpaired,
         .kind_count = (uint32_t)TV_COUNT(unpaired),
     },
@@ -55,7 +56,7 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .reason =
             "a display of 60 Hz shows a picture every 16.7 ms: whoever takes longer misses one",
         .condition = TV_RULE_CALLS,
-        .warning = true,
+        .severity = TV_WARNING,
         .names = TV_NAMES_FRAME,
         .longer = FRAME_NS,
     },
@@ -68,7 +69,7 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .reason = "the W3C's Long Tasks API calls a task of more than 50 ms long: input that comes "
                   "meanwhile is answered too late",
         .condition = TV_RULE_CALLS,
-        .warning = true,
+        .severity = TV_WARNING,
         .on_main = true,
         .innermost = true,
         .waits = TV_NAMES_IDLE | TV_NAMES_BLOCKED | TV_NAMES_CONTENTION,
@@ -83,21 +84,21 @@ const struct tv_rule tv_rules[TV_RULES] = {
                 "{limit}, {total} in all, the longest {worst}, of {name}.",
         .reason = "a wait of 16.7 ms costs a picture of a display of 60 Hz",
         .condition = TV_RULE_CALLS,
-        .warning = true,
+        .severity = TV_WARNING,
         .on_main = true,
         .names = TV_NAMES_BLOCKED,
         .longer = FRAME_NS,
     },
     {
         .name = "lock-contention",
-        .title = "Lock contention",
-        .looks_at = "waiting for locks and monitors that another thread holds",
-        .text =
-            "Threads waited for locks that others held: {calls} longer than {limit}, {total} in "
-            "all, the longest {worst}, of {name}.",
-        .reason = "a lock that is free takes less than 1 us: 1 ms is always a wait",
+        .title = "Waiting for locks",
+        .looks_at = "taking locks and monitors that may be held by another thread",
+        .text = "Locks were taken slowly: {calls} longer than {limit}, {total} in all, the longest "
+                "{worst}, of {name}.",
+        .reason = "a lock that is free takes less than 1 us: for 1 ms another thread held it, or "
+                  "this one did not run",
         .condition = TV_RULE_CALLS,
-        .warning = true,
+        .severity = TV_WARNING,
         .names = TV_NAMES_CONTENTION,
         .longer = 1 * MS,
     },
@@ -105,11 +106,11 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .name = "gc-on-main-thread",
         .title = "Garbage collection on a main thread",
         .looks_at = "collections on main threads",
-        .text = "Garbage collection held a main thread up: {calls} longer than {limit}, {total} in "
+        .text = "Garbage was collected on a main thread: {calls} longer than {limit}, {total} in "
                 "all, the longest {worst}, of {name}.",
         .reason = "a pause of 16.7 ms costs a picture of a display of 60 Hz",
         .condition = TV_RULE_CALLS,
-        .warning = true,
+        .severity = TV_WARNING,
         .on_main = true,
         .names = TV_NAMES_GC,
         .longer = FRAME_NS,
@@ -120,11 +121,11 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .looks_at = "methods called so often that reading the clock distorts their time",
         .text = "Reading the clock ({limit} each time, as the file says) makes up half or more of "
                 "the own time of {methods}, {total} in all: they cost less than the figures say. "
-                "Most of it lies in {name}, {worst}.",
+                "The largest part is that of {name}, {worst}.",
         .reason = "from a half on the figure says more of the clock than of the method; less than "
                   "1 % of the time looked at changes no ranking",
         .condition = TV_RULE_CLOCK,
-        .warning = true,
+        .severity = TV_WARNING,
         .share = 500,
         .least = 10,
     },
@@ -145,8 +146,8 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .name = "garbage-collection",
         .title = "Garbage collection",
         .looks_at = "collections of ART, V8, Blink, the JVM and others, all threads together",
-        .text = "Garbage collection took {total}, {share} of the time looked at: {calls}, the "
-                "longest {worst}, of {name}.",
+        .text = "{calls} of garbage collection, all threads together {total}, which is {share} of "
+                "the time looked at; the longest {worst}, of {name}.",
         .reason = "collectors are tuned for 1 % (HotSpot's parallel one) to 8 % (G1)",
         .condition = TV_RULE_CALLS,
         .names = TV_NAMES_GC,
@@ -166,8 +167,8 @@ const struct tv_rule tv_rules[TV_RULES] = {
         .name = "sampled-trace",
         .title = "Sampled, not traced",
         .looks_at = "traces whose recorder looked only now and then",
-        .text = "The trace was sampled every {limit}: calls shorter than that are missing or too "
-                "long, counts of calls are not to be trusted.",
+        .text = "The trace was sampled {interval}: calls shorter than the interval are missing or "
+                "too long, counts of calls are not to be trusted.",
         .reason = "it is how the trace was recorded",
         .condition = TV_RULE_SAMPLED,
     },

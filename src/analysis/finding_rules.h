@@ -36,12 +36,12 @@ struct tv_rule {
     const char *title;    /* "Long calls on the main thread" */
     const char *looks_at; /* "calls of main threads": for whoever is told that there are none */
     /* The sentence: {calls}, {methods} or {events} is how many, {total} their time in the range,
-     * {share} its part of the range, {limit} the number of the rule, {worst} the figure of the
-     * worst, and {name} what that is. */
+     * {share} its part of the range, {limit} the number of the rule, {interval} that of a
+     * sampled trace, {worst} the figure of the worst, and {name} what that is. */
     const char *text;
     const char *reason; /* why the number is what it is */
     enum tv_rule_condition condition;
-    bool warning;    /* else a note */
+    enum tv_severity severity;
     bool on_main;    /* only on main threads */
     bool innermost;  /* of nested calls the innermost; else the outermost of those named */
     unsigned names;  /* enum tv_rule_names: only these; 0: any */

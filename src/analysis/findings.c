@@ -61,7 +61,7 @@ static void look_at_sampling(const struct tv_finding_look *look, const struct tv
     const struct tv_head *head = look->trace->head;
     (void)rule;
     for (uint32_t i = 0; i < head->input_count; i++) {
-        if (head->inputs[i].sampled_ns <= 0)
+        if (head->inputs[i].figures != TV_FIGURES_SAMPLED)
             continue;
         finding->count++;
         if (head->inputs[i].sampled_ns > finding->limit)
@@ -86,7 +86,7 @@ static void choose_tracks(struct tv_finding_look *look)
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
         look->wanted[i] = look->wanted[i] && tv_track_has_calls(track) &&
-                          !trace->head->inputs[track->input].timeless;
+                          !tv_figures_are_timeless(trace->head->inputs[track->input].figures);
         look->main[i] = look->wanted[i] && track->thread != TV_NONE &&
                         tv_rule_is_main(trace->head, track->thread);
     }

@@ -151,6 +151,7 @@ static void add_kept(struct tv_flame *flame, struct layout *layout, uint32_t ind
         .start = layout->cursor[index],
         .width = kept->width,
         .self = layout->self[kept->node],
+        .total = kept->width,
         .calls = layout->tree->cost[kept->node].calls,
         .depth = depth,
         .frame = kept->frame,

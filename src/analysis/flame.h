@@ -22,11 +22,14 @@ struct tv_flame_options {
     uint32_t root; /* the `path` of a frame to begin with; TV_ROOT_PATH: the whole */
     double
         min_share; /* frames narrower than this share of the total are left out, with all on them */
+    bool totals;   /* work out `total` of inverted frames, which takes 20 bytes a node */
 };
 
 struct tv_flame_frame {
     int64_t start, width; /* nanoseconds of the clock, from 0 to the flame's total */
     int64_t self;         /* what no frame on this one has: of left-out frames neither */
+    int64_t total;  /* with callees; inverted: of the method at the bottom, along these callers, the
+                     * time of recursive calls once; there 0 when it was not asked for */
     uint64_t calls; /* in an inverted graph: of the method at the bottom, along these callers */
     uint32_t depth; /* 0: at the bottom */
     uint32_t frame; /* in the head, or a thread's (tree_sink.h) */

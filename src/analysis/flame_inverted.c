@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/flame.h"
+#include "analysis/tree_shape.h"
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 
@@ -30,7 +31,7 @@ struct group {
     uint32_t first, end; /* members */
     uint32_t depth;
     int64_t at; /* where it begins */
-    int64_t width;
+    int64_t width, total;
     uint64_t calls;
 };
 
@@ -48,6 +49,8 @@ struct inversion {
     uint32_t key_count;
     uint32_t
         *number; /* [tree->count] of the node's first name (see name_of); NULL: too many names */
+    const struct tv_tree_order *depth_first; /* the order of members where totals are wanted */
+    int64_t *totals;                         /* [tree->count] with callees; NULL: not wanted */
     struct group *stack;
     size_t stack_count, stack_capacity;
 };
@@ -117,6 +120,22 @@ static struct group *split(struct inversion *inversion, uint32_t first, uint32_t
     return groups;
 }
 
+/* Add up the time of the group's members with their callees.  A member that lies within another one
+ * is part of that one's time: in depth-first order it comes before the end of the other. */
+static int64_t sum_totals(const struct inversion *inversion, const struct group *group)
+{
+    int64_t total = 0;
+    for (uint32_t i = group->first, outer_end = 0; i < group->end; i++) {
+        uint32_t node = inversion->members[i].start;
+        uint32_t place = inversion->depth_first->place[node];
+        if (place < outer_end)
+            continue;
+        outer_end = inversion->depth_first->end[place];
+        total += inversion->totals[node];
+    }
+    return total;
+}
+
 static void weigh(const struct inversion *inversion, struct group *group)
 {
     group->frame = inversion->tree->frame[inversion->members[group->first].at];
@@ -124,6 +143,8 @@ static void weigh(const struct inversion *inversion, struct group *group)
         group->width += inversion->self[inversion->members[i].start];
         group->calls += inversion->tree->cost[inversion->members[i].start].calls;
     }
+    if (inversion->totals)
+        group->total = sum_totals(inversion, group);
 }
 
 /* In reverse: the last is pushed first. */
@@ -198,6 +219,7 @@ static void open_group(struct inversion *inversion, struct tv_flame *flame,
     struct tv_flame_frame frame = {
         .start = group->at,
         .width = group->width,
+        .total = group->total,
         .calls = group->calls,
         .depth = group->depth,
         .frame = group->frame,
@@ -243,8 +265,9 @@ static void gather_members(struct inversion *inversion)
 {
     const struct tv_call_tree *tree = inversion->tree;
     for (uint32_t i = 1; i < tree->count; i++) {
-        if (inversion->self[i] > 0 || tree->cost[i].calls > 0)
-            inversion->members[inversion->member_count++] = (struct member){i, i};
+        uint32_t node = inversion->totals ? inversion->depth_first->node[i] : i;
+        if (inversion->self[node] > 0 || tree->cost[node].calls > 0)
+            inversion->members[inversion->member_count++] = (struct member){node, node};
     }
 }
 
@@ -299,7 +322,12 @@ void tv_flame_invert(struct tv_flame *flame, const struct tv_call_tree *tree,
         .keys = tv_alloc(keys, sizeof(uint32_t)),
         .number = number_names(tree),
     };
+    if (options->totals) {
+        inversion.depth_first = tv_tree_shape_order(tree->shape);
+        inversion.totals = tv_flame_widths(tree, inversion.self);
+    }
     invert(&inversion, flame, options);
+    tv_pages_free(inversion.totals, tv_size_mul(tree->count, sizeof *inversion.totals));
     tv_free(inversion.members);
     tv_free(inversion.moved);
     tv_free(inversion.place);

@@ -281,6 +281,16 @@ static uint32_t *no_rows(uint32_t count)
     return rows;
 }
 
+bool tv_states_are_told(const struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        enum tv_track_kind kind = trace->tracks[i].kind;
+        if (kind == TV_TRACK_CPU || kind == TV_TRACK_STATES)
+            return true;
+    }
+    return false;
+}
+
 struct tv_states *tv_states_of(const struct tv_trace *trace,
                                const struct tv_states_question *question)
 {

@@ -76,6 +76,9 @@ struct tv_states_question {
                           * that ran there */
 };
 
+/* Return true when the trace has states of threads or runs of processors. */
+bool tv_states_are_told(const struct tv_trace *trace);
+
 /* Threads that ran longest come first; those of which the range has nothing are left out. */
 struct tv_states *tv_states_of(const struct tv_trace *trace,
                                const struct tv_states_question *question);

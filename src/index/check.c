@@ -13,10 +13,11 @@ static bool has_end(const struct tv_input *input, tv_ns offset)
 static bool is_input(const struct tv_trace *trace, const struct tv_input *input)
 {
     uint32_t strings = tv_index_strings(trace);
-    return input->name < strings && input->clock < strings && input->clocks != 0 &&
-           (input->clocks & ~(unsigned)(TV_CLOCK_WALL | TV_CLOCK_CPU)) == 0 && input->tick_ns > 0 &&
-           input->tick_ns <= TV_INDEX_TICK_MAX && tv_index_is_time(input->moved) &&
-           tv_index_is_time(input->sampled_ns);
+    return input->name < strings && input->version < strings && input->clock < strings &&
+           input->clocks != 0 && (input->clocks & ~(unsigned)(TV_CLOCK_WALL | TV_CLOCK_CPU)) == 0 &&
+           input->tick_ns > 0 && input->tick_ns <= TV_INDEX_TICK_MAX &&
+           tv_index_is_time(input->moved) && input->figures <= TV_FIGURES_SAMPLES &&
+           input->weight >= 0 && tv_index_is_time(input->sampled_ns);
 }
 
 static bool is_process(const struct tv_process *process, uint32_t strings)

@@ -13,7 +13,7 @@
 #include "model/trace.h"
 
 /* To be raised when the meaning of something in an index changes and its size does not. */
-#define TV_INDEX_FORMAT 1u
+#define TV_INDEX_FORMAT 2u
 
 #define TV_INDEX_FACTS TV_SECTION_TAG('f', 'a', 'c', 't')
 #define TV_INDEX_STRINGS TV_SECTION_TAG('s', 't', 'r', 'g')
@@ -24,6 +24,7 @@
 #define TV_INDEX_SOURCE_NAME TV_SECTION_TAG('s', 'r', 'c', 'n')
 #define TV_INDEX_SOURCE_BYTES TV_SECTION_TAG('s', 'r', 'c', 'b')
 #define TV_INDEX_DIAGNOSTICS TV_SECTION_TAG('d', 'i', 'a', 'g')
+#define TV_INDEX_QUIET TV_SECTION_TAG('q', 'u', 'i', 'e')
 #define TV_INDEX_PHASES TV_SECTION_TAG('p', 'h', 'a', 's')
 #define TV_INDEX_PROCESSES TV_SECTION_TAG('p', 'r', 'o', 'c')
 #define TV_INDEX_THREADS TV_SECTION_TAG('t', 'h', 'r', 'd')

@@ -105,7 +105,7 @@ static bool has_flags(const struct tv_input *input)
     return tv_index_is_flag(&input->verbatim) && tv_index_is_flag(&input->assembled) &&
            tv_index_is_flag(&input->eventless) && tv_index_is_flag(&input->callless) &&
            tv_index_is_flag(&input->own_zero) && tv_index_is_flag(&input->overflow) &&
-           tv_index_is_flag(&input->timeless) && tv_index_is_flag(&input->timed_weights);
+           tv_index_is_flag(&input->sampling_inferred);
 }
 
 /* An input, as it was when all it pointed to is there again. */
@@ -154,10 +154,11 @@ static void read_inputs(struct tv_index_reading *r)
 static void read_diagnostics(struct tv_index_reading *r)
 {
     struct tv_diagnostics *all = &r->trace->head->diagnostics;
-    uint32_t count, letters;
+    uint32_t count, letters, times;
     const struct tv_index_diagnostic *kept =
         tv_index_take(r, TV_INDEX_DIAGNOSTICS, sizeof *kept, &count);
     const uint64_t *phases = tv_index_take(r, TV_INDEX_PHASES, sizeof *phases, &letters);
+    const int64_t *quiet = tv_index_take(r, TV_INDEX_QUIET, sizeof *quiet, &times);
     for (uint32_t i = 0; i < count; i++) {
         if (kept[i].kind >= TV_DIAGNOSTIC_COUNT ||
             kept[i].diagnostic.offset_count > TV_DIAGNOSTIC_OFFSETS) {
@@ -166,10 +167,12 @@ static void read_diagnostics(struct tv_index_reading *r)
         }
         memcpy(&all->kinds[kept[i].kind], &kept[i].diagnostic, sizeof kept[i].diagnostic);
     }
-    if (letters != TV_DIAGNOSTIC_LETTERS)
+    if (letters != TV_DIAGNOSTIC_LETTERS || times != 1) {
         r->wrong = "its diagnostics";
-    else
-        memcpy(all->phases, phases, sizeof all->phases);
+        return;
+    }
+    memcpy(all->phases, phases, sizeof all->phases);
+    all->quiet = *quiet;
 }
 
 void tv_index_read_head(struct tv_index_reading *r)

@@ -151,6 +151,7 @@ static void write_diagnostics(struct writing *w)
     }
     ADD(w, TV_INDEX_DIAGNOSTICS, count, kept);
     ADD(w, TV_INDEX_PHASES, TV_DIAGNOSTIC_LETTERS, all->phases);
+    ADD(w, TV_INDEX_QUIET, 1, &all->quiet);
     tv_free(kept);
 }
 

@@ -70,6 +70,69 @@ void tv_assembly_take(struct tv_assembly *assembly, struct tv_gather *gather,
     tv_free(gather);
 }
 
+/* ---- Before a silence ---- */
+
+struct lasting {
+    int64_t silence, last;
+    int64_t ended; /* behind the silence: ends without a beginning there */
+    bool across;
+};
+
+static void look_at_span(struct lasting *lasting, const struct tv_span *span)
+{
+    unsigned kind = span->flags & (TV_SPAN_KIND | TV_SPAN_UNFINISHED);
+    int64_t end = kind == TV_SPAN_WHOLE ? tv_span_end(span) : span->time;
+    if (span->time >= lasting->silence) {
+        lasting->ended += kind == TV_SPAN_END;
+        lasting->ended -= kind == TV_SPAN_BEGIN;
+        return;
+    }
+    lasting->across |= end >= lasting->silence;
+    lasting->last = end > lasting->last ? end : lasting->last;
+}
+
+static void look_at_thread(struct lasting *lasting, const struct thread_work *work)
+{
+    struct tv_cpu_times cpu;
+    struct tv_span span;
+    for (size_t i = 0; i < work->piece_count; i++)
+        for (const struct tv_span_block *block = work->pieces[i].first; block;
+             block = block->next) {
+            struct tv_span_reader reader = {.block = block};
+            while (tv_span_read(&reader, &span, &cpu))
+                look_at_span(lasting, &span);
+        }
+    lasting->across |= lasting->ended > 0;
+    lasting->ended = 0;
+}
+
+static void look_at_instants(const struct tv_assembly *assembly, int64_t silence, int64_t *lasts)
+{
+    const struct tv_head *head = assembly->trace->head;
+    for (size_t i = 0; i < assembly->trace->tables.instants.count; i++) {
+        const struct tv_instant *instant = &assembly->trace->tables.instants.rows[i];
+        bool of_thread = instant->scope == TV_SCOPE_THREAD;
+        if (instant->input != assembly->input || instant->time >= silence ||
+            (!of_thread && instant->scope != TV_SCOPE_PROCESS))
+            continue;
+        uint32_t process = of_thread ? head->threads[instant->of].process : instant->of;
+        lasts[process] = instant->time > lasts[process] ? instant->time : lasts[process];
+    }
+}
+
+bool tv_assembly_lasts(const struct tv_assembly *assembly, int64_t silence, int64_t *lasts)
+{
+    struct lasting lasting = {.silence = silence};
+    look_at_instants(assembly, silence, lasts);
+    for (uint32_t i = 0; i < assembly->thread_count && !lasting.across; i++) {
+        uint32_t process = assembly->trace->head->threads[i].process;
+        lasting.last = lasts[process];
+        look_at_thread(&lasting, &assembly->threads[i]);
+        lasts[process] = lasting.last;
+    }
+    return !lasting.across;
+}
+
 /* ---- All threads ---- */
 
 struct placing_job {
@@ -221,6 +284,9 @@ static void add_extras(struct tv_trace *trace, const struct thread_work *work)
 
 static void add_diagnostics(struct tv_trace *trace, const struct thread_work *work)
 {
+    struct tv_diagnostics *all = &trace->head->diagnostics;
+    int64_t quiet = work->quiet > 0 ? work->quiet - trace->head->inputs[all->input].origin : 0;
+    all->quiet = quiet > all->quiet ? quiet : all->quiet;
     for (size_t i = 0; i < work->told.count; i++) {
         const struct told_kind *kind = &work->told.rows[i];
         tv_diagnostics_merge_kind(&trace->head->diagnostics, kind->kind, &kind->told);

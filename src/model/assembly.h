@@ -99,6 +99,10 @@ struct tv_run_clock {
  * found, 0 at first. */
 int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *near);
 
+/* Before placing: raises the last time of each process of the head in `lasts` to that of its slices
+ * and instants before the silence.  False: a slice lasts across it, so that there is none. */
+bool tv_assembly_lasts(const struct tv_assembly *assembly, int64_t silence, int64_t *lasts);
+
 struct tv_placing {
     int64_t tolerance; /* a nested slice may overhang by less than this: it is cut to fit */
     int64_t end;       /* slices that never end are open to here: the latest time of the input */
@@ -106,6 +110,10 @@ struct tv_placing {
     const int64_t *ends;
     /* Of each thread of the head, when it was last seen beside its slices; NULL: it was not. */
     const int64_t *lasts;
+    /* One time for each process of the head, or NULL when the trace does not fall silent
+     * (silence.h).  Slices that began before the silence and have no end last until this time, not
+     * until `end`; TV_NO_TIME: the process has no such time. */
+    const int64_t *quiets;
     unsigned workers;                  /* 0: one a processor */
     const _Atomic bool *cancel;        /* or NULL */
     const struct tv_run_clock *clocks; /* of each thread of the head; NULL: none has one */

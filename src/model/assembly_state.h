@@ -33,6 +33,7 @@ struct thread_work {
     struct tv_columns columns;
     bool placed;
     TV_TABLE(told_kind) told;        /* few kinds, of many */
+    int64_t quiet;                   /* as in tv_diagnostics, on the clock of the input */
     TV_TABLE(tv_slice_extra) extras; /* `row` is the thread's own */
     int64_t first, last, first_cpu, last_cpu;
     uint32_t first_track; /* TV_NONE: no spans */

@@ -2,20 +2,41 @@
 #include "model/diagnostic.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/error.h"
 
-enum severity { N, W };
+static const char *const severities[TV_SEVERITIES] = {
+    [TV_NOTE] = "note",
+    [TV_WARNING] = "warning",
+    [TV_ERROR] = "error",
+};
+
+/* As the table of kinds has them. */
+enum { N = TV_NOTE, W = TV_WARNING, E = TV_ERROR };
 
 static const struct {
     const char *name;
     const char *text;
-    enum severity severity;
+    enum tv_severity severity;
 } kinds[TV_DIAGNOSTIC_COUNT] = {
-#define KIND(id, name, severity, text) {name, text, severity},
+#define KIND(id, name, severity, text) {name, text, (enum tv_severity)(severity)},
     TV_DIAGNOSTIC_KINDS(KIND)
 #undef KIND
 };
+
+const char *tv_severity_name(enum tv_severity severity)
+{
+    return severities[severity];
+}
+
+enum tv_severity tv_severity_find(const char *name)
+{
+    unsigned severity = 0;
+    while (severity < TV_SEVERITIES && strcmp(severities[severity], name) != 0)
+        severity++;
+    return (enum tv_severity)severity;
+}
 
 const char *tv_diagnostic_name(enum tv_diagnostic_kind kind)
 {
@@ -27,9 +48,14 @@ const char *tv_diagnostic_text(enum tv_diagnostic_kind kind)
     return kinds[kind].text;
 }
 
-bool tv_diagnostic_is_warning(enum tv_diagnostic_kind kind)
+enum tv_severity tv_diagnostic_severity(enum tv_diagnostic_kind kind)
 {
-    return kinds[kind].severity == W;
+    return kinds[kind].severity;
+}
+
+const char *tv_diagnostic_severity_name(enum tv_diagnostic_kind kind)
+{
+    return tv_severity_name(kinds[kind].severity);
 }
 
 void tv_diagnostics_write_text(struct tv_out *out, const struct tv_diagnostics *all,
@@ -37,6 +63,11 @@ void tv_diagnostics_write_text(struct tv_out *out, const struct tv_diagnostics *
 {
     const char *before = ": ";
     tv_out_text(out, tv_diagnostic_text(kind));
+    if (kind == TV_DIAGNOSTIC_OPEN_UNTIL_SILENCE && all->quiet > 0) {
+        tv_out_text(out, "; the last ends at ");
+        tv_out_time(out, all->quiet, 1000000, 3);
+        tv_out_text(out, " ms");
+    }
     if (kind != TV_DIAGNOSTIC_UNKNOWN_PHASE)
         return;
     for (unsigned letter = 0; letter < TV_DIAGNOSTIC_LETTERS; letter++) {
@@ -109,4 +140,5 @@ void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics
         tv_diagnostics_merge_kind(to, (enum tv_diagnostic_kind)kind, &from->kinds[kind]);
     for (unsigned letter = 0; letter < TV_DIAGNOSTIC_LETTERS; letter++)
         to->phases[letter] += from->phases[letter];
+    to->quiet = from->quiet > to->quiet ? from->quiet : to->quiet;
 }

@@ -10,15 +10,30 @@
 
 #include "base/out.h"
 
-/* X(enumerator, name, severity, text): severity N a note, W a warning (something is lost or
- * guessed). */
+/* How much a kind of diagnostic, or a finding, matters.  The order is that of gravity. */
+enum tv_severity {
+    TV_NOTE,    /* worth knowing: nothing is lost */
+    TV_WARNING, /* something beside the events is lost or guessed, such as a flow, a name or a unit;
+                 * or what began before the trace or ends after it has a guessed end */
+    TV_ERROR,   /* events are lost, or have times that nobody recorded: sums and counts are wrong */
+    TV_SEVERITIES,
+};
+
+/* "note", "warning", "error"; the severity of that name, or TV_SEVERITIES. */
+const char *tv_severity_name(enum tv_severity severity);
+enum tv_severity tv_severity_find(const char *name);
+
+/* X(enumerator, name, severity, text): severity N a note, W a warning, E an error. */
 #define TV_DIAGNOSTIC_KINDS(X)                                                                     \
     X(UNMATCHED_EXIT, "unmatched-exit", N,                                                         \
       "exits without an entry: the call began before the trace")                                   \
     X(OPEN_CALL, "open-call", N, "calls still open at the end")                                    \
-    X(MISSING_EXIT, "missing-exit", W,                                                             \
+    X(OPEN_UNTIL_SILENCE, "open-until-silence", W,                                                 \
+      "calls still open when the trace fell silent: they end with the last event of their "        \
+      "process before the silence")                                                                \
+    X(MISSING_EXIT, "missing-exit", E,                                                             \
       "calls closed by the exit of a caller: their own exit is missing")                           \
-    X(IGNORED_EXIT, "ignored-exit", W, "exits of a method that is not on the stack, ignored")      \
+    X(IGNORED_EXIT, "ignored-exit", E, "exits of a method that is not on the stack, ignored")      \
     X(TITLE_MISMATCH, "title-mismatch", W,                                                         \
       "ends of another name than the call that they end: it keeps its own")                        \
     X(OVERLAP, "overlap", N,                                                                       \
@@ -26,49 +41,51 @@
     X(OVERHANG, "overhang", N,                                                                     \
       "slices that end less than 1 us behind the one around them or the start of the next: "       \
       "cut to fit")                                                                                \
-    X(TIME_BACKWARDS, "time-backwards", W,                                                         \
+    X(TIME_BACKWARDS, "time-backwards", E,                                                         \
       "times earlier than the thread's previous one, set to it")                                   \
     X(WRAPPED_CLOCK, "wrapped-clock", N,                                                           \
       "clock values that wrapped around 2^32 and were put right")                                  \
-    X(TRUNCATED, "truncated", W,                                                                   \
+    X(TRUNCATED, "truncated", E,                                                                   \
       "the file ends in the middle of a record or packet: what came before is kept")               \
     X(NO_SUMMARY, "no-summary", W,                                                                 \
       "the summary at the end is missing: clock and threads were inferred")                        \
     X(CLOCK_UNKNOWN, "clock-unknown", W, "no known clock named: taken as thread CPU time")         \
-    X(OVERFLOW, "overflow", W, "the buffer was full: what came later was not recorded")            \
+    X(OVERFLOW, "overflow", E, "the buffer was full: what came later was not recorded")            \
     X(UNLISTED_THREAD, "unlisted-thread", N, "records of threads that are not in the thread list") \
     X(UNLISTED_METHOD, "unlisted-method", N, "records of methods that are not in the method list") \
     X(PROXY_METHOD, "proxy-method", N,                                                             \
       "method ids named by the line of their proxy's interface method")                            \
-    X(BAD_ACTION, "bad-action", W, "records with the undefined action 3, skipped")                 \
-    X(BAD_LINE, "bad-line", W, "lines that do not have the form they must have, skipped")          \
+    X(BAD_ACTION, "bad-action", E, "records with the undefined action 3, skipped")                 \
+    X(BAD_LINE, "bad-line", E, "lines that do not have the form they must have, skipped")          \
+    X(END_MISSING, "end-missing", W,                                                               \
+      "the line *end is missing: the text was read up to the header of the records")               \
     X(DUPLICATE_THREAD, "duplicate-thread", N,                                                     \
       "thread ids listed more than once: the last name stands")                                    \
     X(DUPLICATE_METHOD, "duplicate-method", N,                                                     \
       "method ids listed more than once: the last line stands")                                    \
-    X(BAD_PACKET, "bad-packet", W, "packets that could not be decoded, skipped")                   \
-    X(RECODED_TEXT, "recoded-text", W,                                                             \
+    X(BAD_PACKET, "bad-packet", E, "packets that could not be decoded, skipped")                   \
+    X(RECODED_TEXT, "recoded-text", E,                                                             \
       "the binary part was re-encoded as text: its records are lost")                              \
     X(PADDED_RECORDS, "padded-records", N,                                                         \
       "records longer than the header says (14 bytes, not 10)")                                    \
     X(COUNT_MISMATCH, "count-mismatch", N, "the header announces another number of records")       \
-    X(TOO_DEEP, "too-deep", W, "calls nested deeper than 65536 levels, left out")                  \
+    X(TOO_DEEP, "too-deep", E, "calls nested deeper than 65536 levels, left out")                  \
     X(SKIPPED_SECTION, "skipped-section", N,                                                       \
       "parts of an hprof file that hold no CPU profile (heap, monitors), or an earlier one: "      \
       "skipped")                                                                                   \
     X(TRAILING_BYTES, "trailing-bytes", W, "bytes behind the last packet, skipped")                \
     X(MANY_IDS, "many-ids", W,                                                                     \
       "records of more distinct unlisted threads or methods than are kept apart")                  \
-    X(BAD_EVENT, "bad-event", W,                                                                   \
+    X(BAD_EVENT, "bad-event", E,                                                                   \
       "what stands among the events and is no object that can be read, left out")                  \
     X(BAD_JSON, "bad-json", N,                                                                     \
       "text that is not quite JSON (commas, quotes, comments, 0x), read all the same")             \
     X(NOT_UTF8, "not-utf8", N, "names and texts with bytes that are no UTF-8, shown as U+FFFD")    \
     X(TOO_NESTED, "too-nested", W,                                                                 \
       "events and values nested deeper than 10000 levels: what lies deeper is shown as null")      \
-    X(UNKNOWN_PHASE, "unknown-phase", W,                                                           \
+    X(UNKNOWN_PHASE, "unknown-phase", E,                                                           \
       "events whose ph is missing or no phase of the format, left out")                            \
-    X(BAD_TIMESTAMP, "bad-timestamp", W,                                                           \
+    X(BAD_TIMESTAMP, "bad-timestamp", E,                                                           \
       "events whose ts is missing, no number or out of range, left out")                           \
     X(PID_MISSING, "pid-missing", N, "events without a pid: of process 0")                         \
     X(TID_MISSING, "tid-missing", N, "events without a tid: of the thread numbered as their pid")  \
@@ -76,15 +93,15 @@
     X(ARGS_HIDDEN, "args-hidden", N,                                                               \
       "ends with arguments of other values than their beginning has: those of the end count, "     \
       "both are shown")                                                                            \
-    X(BAD_DURATION, "bad-duration", W,                                                             \
+    X(BAD_DURATION, "bad-duration", E,                                                             \
       "durations that are null (taken as 0), no numbers (taken as missing) or too long (cut)")     \
-    X(NEGATIVE_DURATION, "negative-duration", W, "negative durations, taken as 0")                 \
-    X(BAD_SCOPE, "bad-scope", W, "instants whose s is none of t, p and g, left out")               \
+    X(NEGATIVE_DURATION, "negative-duration", E, "negative durations, taken as 0")                 \
+    X(BAD_SCOPE, "bad-scope", E, "instants whose s is none of t, p and g, left out")               \
     X(BAD_COLOUR, "bad-colour", N,                                                                 \
       "cnames that are no reserved colour: coloured by the name of the event")                     \
-    X(BAD_COUNTER, "bad-counter", W,                                                               \
+    X(BAD_COUNTER, "bad-counter", E,                                                               \
       "counter events without values, or with some that are no numbers: these are left out")       \
-    X(MANY_SERIES, "many-series", W,                                                               \
+    X(MANY_SERIES, "many-series", E,                                                               \
       "series of counters that hardly any of its events tells, beyond those that are kept")        \
     X(TRACING_OVERHEAD, "tracing-overhead", N,                                                     \
       "slices of the tracing itself (trace_event_overhead), left out")                             \
@@ -98,23 +115,23 @@
       "displayTimeUnit is us, which the format does not have: taken as it stands")                 \
     X(SUBTRACE_UNREAD, "subtrace-unread", W,                                                       \
       "traces inside the file in a format that is not known, not read: listed as metadata")        \
-    X(ID_MISSING, "id-missing", W, "events that need an id and have none, left out")               \
-    X(ID_AMBIGUOUS, "id-ambiguous", W,                                                             \
+    X(ID_MISSING, "id-missing", E, "events that need an id and have none, left out")               \
+    X(ID_AMBIGUOUS, "id-ambiguous", E,                                                             \
       "events with both id and id2, or an id2 that is not one of global and local, left out")      \
-    X(ASYNC_NAMELESS, "async-nameless", W, "async events without a name, left out")                \
+    X(ASYNC_NAMELESS, "async-nameless", E, "async events without a name, left out")                \
     X(ASYNC_NO_CATEGORY, "async-no-category", N,                                                   \
       "async events without a category: the empty one was taken")                                  \
     X(ASYNC_UNMATCHED_END, "async-unmatched-end", W,                                               \
       "async ends without a beginning: drawn from the first event of their id")                    \
     X(ASYNC_OPEN, "async-open", W,                                                                 \
       "async slices without an end: drawn to the last event of their id")                          \
-    X(ASYNC_BEGUN_TWICE, "async-begun-twice", W,                                                   \
+    X(ASYNC_BEGUN_TWICE, "async-begun-twice", E,                                                   \
       "async beginnings (S) of an id that is open already, left out")                              \
     X(ASYNC_STRAY_STEP, "async-stray-step", W,                                                     \
       "async steps and ends (T, p, F) without a beginning, left out")                              \
-    X(ASYNC_MIXED_STEPS, "async-mixed-steps", W,                                                   \
+    X(ASYNC_MIXED_STEPS, "async-mixed-steps", E,                                                   \
       "async steps of another kind (T, p) than those before, left out")                            \
-    X(STATE_OVERLAP, "state-overlap", W,                                                           \
+    X(STATE_OVERLAP, "state-overlap", E,                                                           \
       "states of a thread, or runs of a processor, that overlap: the earlier is cut short")        \
     X(JOINED_TO_ITSELF, "joined-to-itself", W,                                                     \
       "= events that join an id to itself: nothing is joined")                                     \
@@ -134,7 +151,7 @@
       "object events of another type or category than their object: kept, it keeps its own")       \
     X(SNAPSHOT_MISSING, "snapshot-missing", W,                                                     \
       "object snapshots (O) without args.snapshot, left out")                                      \
-    X(SNAPSHOT_TWICE, "snapshot-twice", W,                                                         \
+    X(SNAPSHOT_TWICE, "snapshot-twice", E,                                                         \
       "snapshots at the time of another of the same object, left out")                             \
     X(STACK_UNKNOWN, "stack-unknown", W,                                                           \
       "stack frames that no table has: the event is kept without its stack")                       \
@@ -145,9 +162,9 @@
     X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: roots")           \
     X(SAMPLE_NO_THREAD, "sample-no-thread", W,                                                     \
       "samples without a tid: of no thread; of one that no event has: its thread was made")        \
-    X(SAMPLE_NO_TIME, "sample-no-time", W,                                                         \
+    X(SAMPLE_NO_TIME, "sample-no-time", E,                                                         \
       "samples that cannot be read or have no time, left out")                                     \
-    X(PROFILE_BAD, "profile-bad", W,                                                               \
+    X(PROFILE_BAD, "profile-bad", E,                                                               \
       "parts of V8 profiles that fit no profile, node or time, left out")                          \
     X(MEMORY_DUMP_EMPTY, "memory-dump-empty", W,                                                   \
       "memory dump events without args.dumps: the dump has no figures of them")                    \
@@ -162,7 +179,7 @@
       "contexts that are left but are not the last entered, ignored")                              \
     X(CLOCK_NO_ID, "clock-no-id", W,                                                               \
       "clock sync markers without a sync_id, or whose two parts differ, left out")                 \
-    X(EVENTS_LOST, "events-lost", W, "places where the tracer lost events: its buffer was full")   \
+    X(EVENTS_LOST, "events-lost", E, "places where the tracer lost events: its buffer was full")   \
     X(OVERWRITTEN, "overwritten", W,                                                               \
       "the tracer's ring buffer was full: the oldest events were overwritten")                     \
     X(CLOCK_UNITLESS, "clock-unitless", W,                                                         \
@@ -196,13 +213,16 @@ struct tv_diagnostic {
 struct tv_diagnostics {
     struct tv_diagnostic kinds[TV_DIAGNOSTIC_COUNT];
     uint64_t phases[TV_DIAGNOSTIC_LETTERS]; /* of unknown-phase, how many of each letter */
-    uint32_t input;                         /* of what is added from now on */
+    int64_t quiet;  /* of open-until-silence: the last end, in ns from the start of its input */
+    uint32_t input; /* of what is added from now on */
 };
 
-/* "unmatched-exit"; a sentence; whether it is a warning. */
+/* "unmatched-exit"; a sentence. */
 const char *tv_diagnostic_name(enum tv_diagnostic_kind kind);
 const char *tv_diagnostic_text(enum tv_diagnostic_kind kind);
-bool tv_diagnostic_is_warning(enum tv_diagnostic_kind kind);
+enum tv_severity tv_diagnostic_severity(enum tv_diagnostic_kind kind);
+/* "note", "warning" or "error". */
+const char *tv_diagnostic_severity_name(enum tv_diagnostic_kind kind);
 
 /* The sentence with what is known beside the count: "..., left out: 2 Z, 1 without a letter". */
 void tv_diagnostics_write_text(struct tv_out *out, const struct tv_diagnostics *all,

@@ -185,3 +185,29 @@ unsigned tv_head_clocks(const struct tv_head *head)
         clocks |= head->inputs[i].clocks;
     return clocks;
 }
+
+enum tv_figures tv_head_figures(const struct tv_head *head)
+{
+    uint32_t counts[TV_FIGURES_SAMPLES + 1] = {0};
+    for (uint32_t i = 0; i < head->input_count; i++)
+        counts[head->inputs[i].figures]++;
+    if (counts[TV_FIGURES_SAMPLED] > 0)
+        return TV_FIGURES_SAMPLED;
+    if (counts[TV_FIGURES_CALLS] > 0 || head->input_count == 0)
+        return TV_FIGURES_CALLS;
+    return counts[TV_FIGURES_TIMES] > 0 ? TV_FIGURES_TIMES : TV_FIGURES_SAMPLES;
+}
+
+struct tv_sampling tv_head_sampling(const struct tv_head *head)
+{
+    struct tv_sampling sampling = {0};
+    for (uint32_t i = 0; i < head->input_count; i++) {
+        const struct tv_input *input = &head->inputs[i];
+        if (input->figures != TV_FIGURES_SAMPLED)
+            continue;
+        if (sampling.interval == 0 || input->sampled_ns < sampling.interval)
+            sampling.interval = input->sampled_ns;
+        sampling.inferred |= input->sampling_inferred;
+    }
+    return sampling;
+}

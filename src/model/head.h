@@ -23,6 +23,24 @@ enum tv_clocks {
     TV_CLOCK_CPU = 2,  /* each thread's own CPU time */
 };
 
+/* The meaning of an input's times and counts.  Writers and views ask tv_head_figures. */
+enum tv_figures {
+    TV_FIGURES_CALLS,   /* each call was recorded: calls are counted and timed */
+    TV_FIGURES_SAMPLED, /* stacks of single moments: times are estimates, calls are not counted */
+    TV_FIGURES_TIMES,   /* stacks with sums of time: calls are not counted, the axis is an order */
+    TV_FIGURES_SAMPLES, /* stacks with counts of samples: neither times nor calls, the axis is an
+                         * order on which a sample is TV_SAMPLE_NS long */
+};
+
+/* The length of a sample on the axis of an input that has counts of them. */
+#define TV_SAMPLE_NS 1000
+
+/* Return true when the axis is only the order of the stacks, not the time of events. */
+static inline bool tv_figures_are_timeless(enum tv_figures figures)
+{
+    return figures == TV_FIGURES_TIMES || figures == TV_FIGURES_SAMPLES;
+}
+
 struct tv_out;
 struct tv_trace;
 
@@ -73,14 +91,15 @@ struct tv_input {
     int64_t elapsed_ns;  /* as the file states; -1: it does not */
     int64_t announced;   /* records, as the file states; -1: it does not */
     bool overflow;
-    tv_ns sampled_ns; /* interval, inferred, when the trace was sampled; 0: not sampled */
-    bool timeless;    /* stacks with weights (collapsed stacks): the axis is an order, not a time */
-    bool timed_weights; /* where it is timeless: weights are times, else counts of samples */
-    uint64_t bytes;     /* unpacked */
-    uint64_t methods;   /* that the file lists */
+    enum tv_figures figures;
+    bool sampling_inferred; /* from the records: the file does not state it */
+    tv_ns sampled_ns;       /* the interval where stacks were sampled; else 0 */
+    uint64_t bytes;         /* unpacked */
+    uint64_t methods;       /* that the file lists */
     /* Set while events pass: */
     uint64_t records;
     uint64_t unrolls;
+    tv_ns weight; /* of all stacks, at most INT64_MAX, where these have no times; else 0 */
     int64_t last_wall, last_cpu; /* largest seen, ticks; 0 without events */
 };
 
@@ -213,5 +232,16 @@ bool tv_head_has_categories(const struct tv_head *head);
 
 /* The clocks that any input has. */
 unsigned tv_head_clocks(const struct tv_head *head);
+
+/* Return the meaning of the figures of all inputs together: TV_FIGURES_SAMPLED when any input was
+ * sampled, TV_FIGURES_TIMES or TV_FIGURES_SAMPLES only when no input counts calls. */
+enum tv_figures tv_head_figures(const struct tv_head *head);
+
+/* The shortest interval of the sampled inputs, 0: there are none; and whether any was inferred. */
+struct tv_sampling {
+    tv_ns interval;
+    bool inferred;
+};
+struct tv_sampling tv_head_sampling(const struct tv_head *head);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whole spans find their rows (trace-event.md section 4): a span lies below the innermost one that
- * contains it.  One that overlaps an open span without lying in it goes to the first overflow lane
+ * contains it; one without length lies in another of its time only where beginnings and ends say so
+ * (pair.c).  One that overlaps an open span without lying in it goes to the first overflow lane
  * where it fits.  Producers round starts and lengths by themselves, so a little overlap (the
  * tolerance) is cut off instead.
  */
@@ -45,9 +46,18 @@ static struct tv_span *span_at(const struct nest *nest, const struct lane *lane,
     return &nest->spans->spans[lane->levels[level].span];
 }
 
-static bool is_over(const struct tv_span *open, const struct tv_span *span)
+/* How many of the next spans lie in one without length. */
+static size_t count_inside_of(const struct nest *nest, const struct tv_span *open)
 {
-    return tv_span_end(open) < span->time || (tv_span_end(open) == span->time && open->length > 0);
+    return open->side == TV_NONE ? 0 : nest->spans->sides[open->side].inside;
+}
+
+static bool is_over(const struct nest *nest, const struct tv_span *open, const struct tv_span *span)
+{
+    int64_t end = tv_span_end(open);
+    if (end != span->time)
+        return end < span->time;
+    return open->length > 0 || (size_t)(span - open) > count_inside_of(nest, open);
 }
 
 enum relation {
@@ -59,7 +69,7 @@ enum relation {
 static enum relation relate(const struct nest *nest, const struct tv_span *open,
                             const struct tv_span *span)
 {
-    if (is_over(open, span))
+    if (is_over(nest, open, span))
         return OVER;
     int64_t inside = tv_span_end(open) - span->time;
     int64_t overhang = tv_span_end(span) - tv_span_end(open);
@@ -76,7 +86,7 @@ static enum relation relate(const struct nest *nest, const struct tv_span *open,
 static bool find_depth(struct nest *nest, struct lane *lane, const struct tv_span *span,
                        size_t *depth)
 {
-    while (lane->depth > 0 && is_over(span_at(nest, lane, lane->depth - 1), span))
+    while (lane->depth > 0 && is_over(nest, span_at(nest, lane, lane->depth - 1), span))
         lane->depth--;
     size_t level = lane->depth;
     while (level > 0) {

@@ -5,6 +5,10 @@
  * every one of them has its own: the end closes the span of its name below, leaving those above for
  * theirs, or without such a span the innermost, as its writer means it so.  In other threads ends
  * are missing: it closes the span of its name below and what is open above, or nothing.
+ *
+ * Spans without length, all at one time, lie in each other only where beginnings and ends say so.
+ * Sorting by start keeps their order, the outer one first; so a span that began and ended at one
+ * time keeps in its side how many of the next ones began and ended meanwhile (`inside`).
  */
 #include <string.h>
 
@@ -21,6 +25,7 @@ struct pairing {
     size_t depth, capacity;
     unsigned side; /* TV_SPAN_KERNEL or 0: which of the spans are paired */
     bool balanced;
+    uint32_t *empty; /* whole spans without length so far, of both sides */
 };
 
 static void count_as(struct pairing *p, enum tv_diagnostic_kind kind, const struct tv_span *span)
@@ -32,6 +37,7 @@ static void push(struct pairing *p, size_t index)
 {
     p->open = tv_array_reserve(p->open, &p->capacity, p->depth + 1, sizeof *p->open);
     p->open[p->depth++] = (uint32_t)index;
+    p->spans->spans[index].side = *p->empty; /* until the span ends */
 }
 
 static struct tv_span *opened(struct pairing *p, size_t level)
@@ -44,23 +50,38 @@ static uint32_t name_of(const struct pairing *p, const struct tv_span *span)
     return p->spans->names[span->frame];
 }
 
+/* How many spans without length lie in one that ends: only those of its time are not nested by
+ * their times. */
+static uint32_t count_inside(struct pairing *p, const struct tv_span *span, int64_t time)
+{
+    if (time > span->time)
+        return 0;
+    uint32_t inside = (*p->empty)++ - span->side;
+    return inside < TV_SIDE_MOST_INSIDE ? inside : TV_SIDE_MOST_INSIDE;
+}
+
 /* The span ends at `time`; its length held its CPU time at the beginning. */
 static void end_at(struct pairing *p, struct tv_span *span, int64_t time, int64_t cpu_end,
                    uint64_t end_offset)
 {
     int64_t cpu = span->length;
     bool has_cpu = cpu != TV_NO_TIME && cpu_end != TV_NO_TIME && cpu_end >= cpu;
+    uint32_t inside = count_inside(p, span, time);
     span->length = time - span->time;
     span->flags = (TV_SPAN_WHOLE | p->side) & 0xff;
     span->side = TV_NONE;
-    if (!has_cpu && end_offset == TV_NO_OFFSET)
+    if (!has_cpu && end_offset == TV_SIDE_NO_OFFSET && inside == 0)
         return;
     struct tv_spans *spans = p->spans;
     spans->sides = tv_array_reserve(spans->sides, &spans->side_capacity, spans->side_count + 1,
                                     sizeof *spans->sides);
     span->side = (uint32_t)spans->side_count;
     spans->sides[spans->side_count++] = (struct tv_side){
-        has_cpu ? cpu : TV_NO_TIME, has_cpu ? cpu_end - cpu : TV_NO_TIME, end_offset};
+        .cpu_start = has_cpu ? cpu : TV_NO_TIME,
+        .cpu_length = has_cpu ? cpu_end - cpu : TV_NO_TIME,
+        .end_offset = end_offset & TV_OFFSET_MASK,
+        .inside = inside & TV_SIDE_MOST_INSIDE,
+    };
 }
 
 /* Closes what is open above a level: the ends are missing. */
@@ -70,8 +91,15 @@ static void close_above(struct pairing *p, size_t level, int64_t time)
         struct tv_span *above = opened(p, --p->depth);
         count_as(p, TV_DIAGNOSTIC_MISSING_EXIT, above);
         above->slice_flags |= TV_SLICE_MISSING_EXIT;
-        end_at(p, above, time, TV_NO_TIME, TV_NO_OFFSET);
+        end_at(p, above, time, TV_NO_TIME, TV_SIDE_NO_OFFSET);
     }
+}
+
+/* A span that began after the ended one does not contain it. */
+static void pass_over(struct pairing *p, size_t level, const struct tv_span *ended)
+{
+    for (size_t i = level; ended->length == 0 && i < p->depth; i++)
+        opened(p, i)->side++;
 }
 
 /* Closes the span at a level with its end. */
@@ -85,7 +113,8 @@ static void close_level(struct pairing *p, size_t level, const struct tv_span *e
     if (end->colour > 0 && end->colour < TV_COLOUR_HASHED)
         span->colour = end->colour;
     end_at(p, span, end->time, end->length,
-           end->flags & TV_SPAN_TELLS ? end->offset : TV_NO_OFFSET);
+           end->flags & TV_SPAN_TELLS ? end->offset : TV_SIDE_NO_OFFSET);
+    pass_over(p, level, span);
 }
 
 /* The level of the innermost open span of the end's name, or p->depth. */
@@ -122,17 +151,15 @@ static void take_end(struct pairing *p, const struct tv_span *end)
     }
 }
 
-static bool is_balanced(const struct tv_spans *spans, unsigned side)
+static void find_balance(struct pairing sides[2], const struct tv_spans *spans)
 {
-    size_t begins = 0, ends = 0;
+    int64_t begun[2] = {0, 0};
     for (size_t i = 0; i < spans->count; i++) {
-        unsigned flags = spans->spans[i].flags;
-        if ((flags & TV_SPAN_KERNEL) != side)
-            continue;
-        begins += (flags & TV_SPAN_KIND) == TV_SPAN_BEGIN;
-        ends += (flags & TV_SPAN_KIND) == TV_SPAN_END;
+        unsigned flags = spans->spans[i].flags, kind = flags & TV_SPAN_KIND;
+        begun[(flags & TV_SPAN_KERNEL) != 0] += (kind == TV_SPAN_BEGIN) - (kind == TV_SPAN_END);
     }
-    return begins == ends;
+    sides[0].balanced = begun[0] == 0;
+    sides[1].balanced = begun[1] == 0;
 }
 
 static void drop_ends(struct tv_spans *spans)
@@ -144,37 +171,53 @@ static void drop_ends(struct tv_spans *spans)
     spans->count = kept;
 }
 
-/* Pairs the spans of one side; whether there are some of the other. */
-static bool pair_side(struct pairing *p, int64_t end)
+/* Pairs the spans of both sides in one pass, as they are in each other at one time. */
+static void pair_all(struct pairing sides[2], struct tv_spans *spans)
 {
-    struct tv_spans *spans = p->spans;
-    bool others = false;
-    p->balanced = is_balanced(spans, p->side);
     for (size_t i = 0; i < spans->count; i++) {
-        unsigned flags = spans->spans[i].flags, kind = flags & TV_SPAN_KIND;
-        if ((flags & TV_SPAN_KERNEL) != p->side)
-            others = true;
-        else if (kind == TV_SPAN_BEGIN)
+        struct tv_span *span = &spans->spans[i];
+        unsigned kind = span->flags & TV_SPAN_KIND;
+        struct pairing *p = &sides[(span->flags & TV_SPAN_KERNEL) != 0];
+        if (kind == TV_SPAN_BEGIN)
             push(p, i);
         else if (kind == TV_SPAN_END)
-            take_end(p, &spans->spans[i]);
+            take_end(p, span);
+        else
+            *p->empty += span->length == 0;
     }
+}
+
+int64_t tv_open_end(const struct tv_open_ends *ends, const struct tv_span *span,
+                    struct tv_diagnostics *diagnostics)
+{
+    if (ends->quiet < span->time || ends->quiet >= ends->end)
+        return ends->end;
+    tv_diagnostics_add(diagnostics, TV_DIAGNOSTIC_OPEN_UNTIL_SILENCE, span->offset);
+    diagnostics->quiet = ends->quiet > diagnostics->quiet ? ends->quiet : diagnostics->quiet;
+    return ends->quiet;
+}
+
+static void leave_open(struct pairing *p, const struct tv_open_ends *ends)
+{
     while (p->depth > 0) {
         struct tv_span *span = opened(p, --p->depth);
         count_as(p, TV_DIAGNOSTIC_OPEN_CALL, span);
         span->slice_flags |= TV_SLICE_OPEN;
-        end_at(p, span, end, TV_NO_TIME, TV_NO_OFFSET);
+        int64_t end = tv_open_end(ends, span, p->spans->diagnostics);
+        end_at(p, span, end, TV_NO_TIME, TV_SIDE_NO_OFFSET);
     }
-    return others;
 }
 
-void tv_spans_pair(struct tv_spans *spans, int64_t end)
+void tv_spans_pair(struct tv_spans *spans, const struct tv_open_ends *ends)
 {
-    struct pairing p = {.spans = spans};
-    if (pair_side(&p, end)) {
-        p.side = TV_SPAN_KERNEL;
-        pair_side(&p, end);
+    uint32_t empty = 0;
+    struct pairing sides[2] = {{.spans = spans, .empty = &empty},
+                               {.spans = spans, .empty = &empty, .side = TV_SPAN_KERNEL}};
+    find_balance(sides, spans);
+    pair_all(sides, spans);
+    for (unsigned i = 0; i < 2; i++) {
+        leave_open(&sides[i], ends);
+        tv_free(sides[i].open);
     }
-    tv_free(p.open);
     drop_ends(spans);
 }

@@ -218,9 +218,10 @@ bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread 
 int64_t tv_seam_open_end(const struct tv_input *input, int64_t last_wall)
 {
     int64_t elapsed = input->elapsed_ns / input->tick_ns;
-    if (!input->sampled_ns || !(input->clocks & TV_CLOCK_WALL))
+    if (input->figures != TV_FIGURES_SAMPLED || !(input->clocks & TV_CLOCK_WALL))
         return last_wall;
-    return elapsed > input->last_wall ? elapsed : input->last_wall;
+    /* After the buffer was full, the stacks may have changed at any time. */
+    return elapsed > input->last_wall && !input->overflow ? elapsed : input->last_wall;
 }
 
 uint32_t tv_seam_unknown_frame(struct tv_head *head)

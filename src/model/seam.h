@@ -47,8 +47,8 @@ bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread 
                  int64_t *cpu);
 
 /* When the calls end, in wall ticks, that are open after a thread's last record: with it; in a
- * sampled trace with the trace, for a stack that did not change leaves no record (method-trace.md
- * section 7). */
+ * sampled trace with the trace, for a stack that did not change leaves no record: with tracing, or
+ * with the last record of all where the buffer was full before. */
 int64_t tv_seam_open_end(const struct tv_input *input, int64_t last_wall);
 
 /* The frame "(unknown)": of supplied calls whose exit does not say of what it is. */

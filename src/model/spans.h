@@ -12,9 +12,15 @@
 /* What few spans have; tv_span.side is its index, or TV_NONE. */
 struct tv_side {
     int64_t cpu_start, cpu_length; /* TV_NO_TIME: unknown */
-    uint64_t end_offset;           /* TV_NO_OFFSET: no event of its own ended it, or one that tells
-                                    * nothing */
+    /* TV_SIDE_NO_OFFSET: no event of its own ended the span, or one that tells nothing. */
+    uint64_t end_offset : 40;
+    /* For a span without length: how many of the next spans without length it contains, because
+     * they began after its beginning and before its end. */
+    uint64_t inside : 24;
 };
+
+#define TV_SIDE_NO_OFFSET TV_OFFSET_MASK
+#define TV_SIDE_MOST_INSIDE 0xffffffu
 
 /* From where packed spans count. */
 struct tv_span_bases {
@@ -103,9 +109,18 @@ void tv_spans_sort_by_time(struct tv_spans *spans);
 /* Sorts whole spans by start, the longest first. */
 void tv_spans_sort_by_start(struct tv_spans *spans);
 
-/* Joins beginnings and ends, sorted by time, to whole spans, which stay sorted by start; what never
- * ends is open until `end`. */
-void tv_spans_pair(struct tv_spans *spans, int64_t end);
+/* Where what never ends is open to. */
+struct tv_open_ends {
+    int64_t end;
+    int64_t quiet; /* of what began until then, or TV_NO_TIME */
+};
+
+/* Return the end of an open span.  An end before a silence is counted as a diagnostic. */
+int64_t tv_open_end(const struct tv_open_ends *ends, const struct tv_span *span,
+                    struct tv_diagnostics *diagnostics);
+
+/* Joins beginnings and ends, sorted by time, to whole spans, which stay sorted by start. */
+void tv_spans_pair(struct tv_spans *spans, const struct tv_open_ends *ends);
 
 /* Where a span went. */
 struct tv_nested_row {

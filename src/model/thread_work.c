@@ -12,7 +12,8 @@ static uint32_t add_side(struct tv_spans *spans, const struct tv_cpu_times *cpu)
 {
     spans->sides = tv_array_reserve(spans->sides, &spans->side_capacity, spans->side_count + 1,
                                     sizeof *spans->sides);
-    spans->sides[spans->side_count] = (struct tv_side){cpu->start, cpu->length, TV_NO_OFFSET};
+    spans->sides[spans->side_count] = (struct tv_side){
+        .cpu_start = cpu->start, .cpu_length = cpu->length, .end_offset = TV_SIDE_NO_OFFSET};
     return (uint32_t)spans->side_count++;
 }
 
@@ -62,16 +63,16 @@ static int64_t last_time(const struct tv_spans *spans)
 
 /* Makes whole what has no length, as the thread was seen until then, and tells whether there are
  * beginnings or ends. */
-static bool finish_unfinished(struct tv_spans *spans, int64_t seen)
+static bool finish_unfinished(struct tv_spans *spans, int64_t seen, int64_t quiet)
 {
     int64_t last = last_time(spans);
     bool halves = false;
-    last = seen > last ? seen : last;
+    struct tv_open_ends ends = {.end = seen > last ? seen : last, .quiet = quiet};
     for (size_t i = 0; i < spans->count; i++) {
         struct tv_span *span = &spans->spans[i];
         halves |= (span->flags & TV_SPAN_KIND) != TV_SPAN_WHOLE;
         if (span->flags & TV_SPAN_UNFINISHED) {
-            span->length = last - span->time;
+            span->length = tv_open_end(&ends, span, spans->diagnostics) - span->time;
             span->slice_flags |= TV_SLICE_OPEN;
             tv_diagnostics_add(spans->diagnostics, TV_DIAGNOSTIC_OPEN_CALL, span->offset);
         }
@@ -83,7 +84,8 @@ static void add_extra(struct thread_work *work, const struct tv_spans *spans,
                       const struct tv_span *span, uint32_t row, uint32_t index)
 {
     uint64_t end_offset =
-        span->side == TV_NONE ? TV_NO_OFFSET : spans->sides[span->side].end_offset;
+        span->side == TV_NONE ? TV_SIDE_NO_OFFSET : spans->sides[span->side].end_offset;
+    end_offset = end_offset == TV_SIDE_NO_OFFSET ? TV_NO_OFFSET : end_offset;
     if (end_offset == TV_NO_OFFSET && span->colour == 0)
         return;
     *tv_table_add(&work->extras) = (struct tv_slice_extra){
@@ -204,6 +206,8 @@ static void place_thread(const struct tv_assembly *assembly, struct thread_work 
 /* Moves what a thread told to its work: `diagnostics` is empty again. */
 static void keep_told(struct thread_work *work, struct tv_diagnostics *diagnostics)
 {
+    work->quiet = diagnostics->quiet;
+    diagnostics->quiet = 0;
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
         struct tv_diagnostic *told = &diagnostics->kinds[kind];
         if (told->count == 0)
@@ -227,10 +231,14 @@ void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing 
     struct tv_spans spans = {.rooms = rooms, .names = assembly->names};
     spans.diagnostics = rooms->diagnostics;
     collect(assembly, work, &spans);
-    int64_t seen = placing->lasts ? placing->lasts[work - assembly->threads] : INT64_MIN;
-    if (finish_unfinished(&spans, seen)) {
+    uint32_t thread = (uint32_t)(work - assembly->threads);
+    uint32_t process = assembly->trace->head->threads[thread].process;
+    int64_t seen = placing->lasts ? placing->lasts[thread] : INT64_MIN;
+    int64_t quiet = placing->quiets ? placing->quiets[process] : TV_NO_TIME;
+    if (finish_unfinished(&spans, seen, quiet)) {
+        struct tv_open_ends ends = {open_end(assembly, placing, work, &spans), quiet};
         tv_spans_sort_by_time(&spans);
-        tv_spans_pair(&spans, open_end(assembly, placing, work, &spans));
+        tv_spans_pair(&spans, &ends);
     }
     tv_spans_sort_by_start(&spans);
     if (spans.count > 0) {
@@ -238,7 +246,7 @@ void tv_thread_work(const struct tv_assembly *assembly, const struct tv_placing 
         work->last = last_time(&spans);
     }
     if (placing->clocks)
-        read_clock(&spans, &placing->clocks[work - assembly->threads]);
+        read_clock(&spans, &placing->clocks[thread]);
     tv_spans_nest(&spans, placing->tolerance, &work->nesting);
     place_thread(assembly, work, &spans);
     work->nesting.row_of = NULL;

@@ -54,6 +54,7 @@ void tv_chains_begin(struct tv_chains *chains, unsigned pass, uint32_t thread)
     chains->thread = thread;
     chains->now = 0;
     chains->latest = 0;
+    chains->weight = 0;
     chains->depth = 0;
     chains->events_done = 0;
 }
@@ -79,6 +80,7 @@ void tv_chains_put(struct tv_chains *chains, const uint32_t *frames, size_t dept
         chains->stack[chains->depth++] = frames[i];
     }
     chains->now += weight;
+    chains->weight += weight < INT64_MAX - chains->weight ? weight : INT64_MAX - chains->weight;
     if (chains->now > chains->latest)
         chains->latest = chains->now;
 }
@@ -89,5 +91,6 @@ void tv_chains_end(struct tv_chains *chains, uint64_t offset)
     exit_down_to(chains, 0, offset);
     flush(chains);
     input->records = chains->events_done;
+    input->weight = chains->weight;
     input->last_wall = chains->latest / input->tick_ns;
 }

@@ -22,6 +22,7 @@ struct tv_chains {
     uint32_t thread;
     tv_ns now;    /* where the thread's next chain begins */
     tv_ns latest; /* of all threads */
+    tv_ns weight; /* of all chains, as in struct tv_input */
     uint32_t *stack;
     size_t depth, capacity;
     uint64_t events_done;

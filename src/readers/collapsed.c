@@ -7,9 +7,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "readers/chains.h"
+#include "readers/foreign.h"
 #include "readers/text_lines.h"
-
-#define NS_PER_COUNT 1000
 
 /* Among lines of one frame each, "word 12", so many are expected for one that is none: other text
  * may have such lines too. */
@@ -38,7 +37,7 @@ static bool parse_weight(struct tv_bytes text, tv_ns *weight)
     for (size_t i = 0; i < text.length; i++)
         if ((text.data[i] < '0' || text.data[i] > '9') && text.data[i] != '.')
             return false;
-    return tv_parse_time(text, NS_PER_COUNT, weight);
+    return tv_parse_time(text, TV_SAMPLE_NS, weight);
 }
 
 static bool parse_chain(struct tv_bytes line, struct chain *chain)
@@ -109,7 +108,8 @@ static bool may_be_deep(struct tv_bytes line)
     return separators >= SURELY_DEEP && !has_controls(line);
 }
 
-/* Most lines must be chains; nearly all where a ';' does not tell them from other text. */
+/* Most lines must be chains, and not of "perf script", which may end with numbers; nearly all where
+ * a ';' does not tell them from other text. */
 static int sniff(struct tv_bytes head, uint64_t size)
 {
     struct tv_cursor cursor = tv_cursor_over(head);
@@ -123,6 +123,8 @@ static int sniff(struct tv_bytes head, uint64_t size)
         else if (look.chains == 0 && look.others == 0)
             return may_be_deep(line) ? 5 : 0;
     }
+    if (look.chains > 0 && tv_foreign_is_perf_script(head))
+        return 0;
     if (look.deep)
         return look.chains <= look.others ? 0 : look.others == 0 ? 40 : 20;
     return look.chains > 0 && look.chains >= look.others * FLAT_SHARE ? 10 : 0;
@@ -212,7 +214,7 @@ static void take_line(struct collapsed *collapsed, const struct tv_text_line *li
     if (collapsed->delivers)
         tv_chains_put(&collapsed->chains, collapsed->line, collapsed->line_depth, chain.weight,
                       line->offset);
-    else if (chain.weight % NS_PER_COUNT != 0)
+    else if (chain.weight % TV_SAMPLE_NS != 0)
         collapsed->fractions = true;
     collapsed->total += chain.weight;
 }
@@ -278,7 +280,7 @@ static void fill_head(struct collapsed *collapsed)
     collapsed->thread = tv_head_add_thread(head, &thread);
     struct tv_input *input = input_of(collapsed);
     input->clocks = TV_CLOCK_WALL;
-    input->timeless = true;
+    input->figures = TV_FIGURES_SAMPLES;
     input->bytes = tv_source_size(collapsed->source);
 }
 
@@ -311,7 +313,7 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
     if (status == TV_OK)
         status = read_lines(collapsed, err);
     if (status == TV_OK) {
-        input_of(collapsed)->tick_ns = collapsed->fractions ? 1 : NS_PER_COUNT;
+        input_of(collapsed)->tick_ns = collapsed->fractions ? 1 : TV_SAMPLE_NS;
         status = deliver(collapsed, err);
     }
     tv_chains_release(&collapsed->chains);

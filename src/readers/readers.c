@@ -54,17 +54,16 @@ static void show_bytes(struct tv_bytes head, char *text, size_t size)
 
 static void fail_unknown(struct tv_bytes head, struct tv_error *err)
 {
-    static const char expected[] = "expected a trace in a format that is known";
-    const char *name = tv_foreign_name(head), *advice = tv_foreign_advice(head);
+    static const char expected[] = TV_FOREIGN_EXPECTED;
+    const struct tv_foreign *foreign = tv_foreign_find(head);
     char shown[SHOWN_TEXT + 1];
     if (is_cut_gzip(head))
         tv_fail(err, TV_ERR_SYNTAX, head.length, "%s, found only the beginning of a gzip file",
                 expected);
-    else if (name && tv_foreign_is_nothing(head))
-        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s", expected, name);
-    else if (name)
-        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s, which is not read yet%s%s", expected,
-                name, advice ? ": " : "", advice ? advice : "");
+    else if (foreign && tv_foreign_is_nothing(head))
+        tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s", expected, foreign->name);
+    else if (foreign)
+        tv_foreign_fail(foreign, err);
     else if (show_text(head, shown, sizeof shown))
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found the text \"%s\"", expected, shown);
     else {

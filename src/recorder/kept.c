@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -153,6 +154,13 @@ int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
     }
     tv_kept_end_growing(&limit);
     return kept->error;
+}
+
+int tv_kept_rename(const struct tv_kept *kept, const char *part, const char *path)
+{
+    if (is_ours(kept, kept->file))
+        (void)fsync(kept->file); /* some file systems cannot */
+    return rename(part, path) == 0 ? 0 : -errno;
 }
 
 void tv_kept_close(struct tv_kept *kept)

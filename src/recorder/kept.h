@@ -43,6 +43,10 @@ bool tv_kept_is_there(const struct tv_kept *kept);
 /* Does it lie anywhere?  Its path may lead elsewhere for who has changed its root or its rights. */
 bool tv_kept_is_anywhere(const struct tv_kept *kept);
 
+/* Give the file, which is at `part`, its name.  It is synced first: also after a crash of the
+ * machine the name leads to the older file or to the whole new one.  0 or a negative errno. */
+int tv_kept_rename(const struct tv_kept *kept, const char *part, const char *path);
+
 /* Closes the descriptor if it is ours still. */
 void tv_kept_close(struct tv_kept *kept);
 

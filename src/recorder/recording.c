@@ -432,8 +432,8 @@ static int name_file(int failed)
         failed = -EBADF;
     if (failed == 0)
         failed = tv_kept_check_path(tv_recorder.path);
-    if (failed == 0 && rename(tv_recorder.part, tv_recorder.path) != 0)
-        failed = -errno;
+    if (failed == 0)
+        failed = tv_kept_rename(&tv_recorder.file, tv_recorder.part, tv_recorder.path);
     if (failed == 0 || !there)
         return failed;
     tv_recorder.leaves_part = written || tv_recorder.options.full == TV_RECORDING_STREAM;

@@ -236,8 +236,8 @@ static int write_trace(struct tv_trace_job *job, const char *path, uint64_t *los
     if (failed == 0)
         failed = tv_sink_buffer_flush(job->sink);
     tv_sink_buffer_free(job->sink);
-    if (failed == 0 && rename(part, path) != 0)
-        failed = -errno;
+    if (failed == 0)
+        failed = tv_kept_rename(&file, part, path);
     if (failed != 0)
         unlink(part);
     else if (*lost == 0)

@@ -27,7 +27,7 @@ struct tv_sampled_trace {
     bool written;
     bool overflow;
     tv_address_namer namer;
-    uint64_t start_us;
+    uint64_t start_us, interval_us;
     uint64_t looks;
     uint64_t us; /* of this look */
     struct tv_method_list methods;
@@ -84,6 +84,7 @@ int tv_sampled_trace_new(struct tv_sampled_trace **trace,
     made->vm = options->vm;
     made->namer = options->namer;
     made->start_us = options->start_us;
+    made->interval_us = options->interval_us;
     made->limit = (options->buffer_bytes - TV_MT_HEADER_SIZE) / TV_MT_RECORD_SIZE_V2;
     int error = open_file(made, options->path);
     if (error == 0)
@@ -202,6 +203,8 @@ static void put_keys(const struct tv_sampled_trace *trace, struct tv_sink_buffer
     tv_sink_buffer_print(sink, TV_MT_KEY_OVERHEAD_NS "=0\n");
     tv_sink_buffer_print(sink, TV_MT_KEY_VM "=%s\n", trace->vm);
     tv_sink_buffer_print(sink, TV_MT_KEY_PID "=%ld\n", (long)getpid());
+    tv_sink_buffer_print(sink, TV_MT_KEY_SAMPLING_US "=%llu\n",
+                         (unsigned long long)trace->interval_us);
 }
 
 static void put_names(const struct tv_sampled_trace *trace, struct tv_sink_buffer *sink)
@@ -236,8 +239,8 @@ int tv_sampled_trace_write(struct tv_sampled_trace *trace, uint64_t elapsed_us)
     tv_sink_buffer_put(sink, trace->records, (size_t)trace->count * TV_MT_RECORD_SIZE_V2);
     int error = tv_sink_buffer_flush(sink);
     tv_sink_buffer_free(sink);
-    if (error == 0 && rename(trace->part, trace->path) != 0)
-        error = -errno;
+    if (error == 0)
+        error = tv_kept_rename(&trace->file, trace->part, trace->path);
     trace->written = error == 0;
     return error;
 }

@@ -24,6 +24,7 @@ struct tv_sampled_trace_options {
     const char *vm;         /* what the file names as the machine */
     uint64_t buffer_bytes;  /* of the file's header and records, TV_RECORDING_BUFFER_LEAST and up */
     uint64_t start_us;      /* since 1970 */
+    uint64_t interval_us;   /* from one look to the next */
     tv_address_namer namer; /* of the frames that tv_sampled_trace_look is given */
 };
 

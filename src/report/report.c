@@ -52,14 +52,14 @@ static void write_manifest(const struct tv_report *report, struct tv_out *out)
     for (size_t i = 0; i < report->count; i++) {
         const struct tv_report_file *file = &report->files[i];
         tv_out_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
-        tv_out_json(out, tv_bytes_of(last_part(file->name)));
+        tv_out_json_in_html(out, tv_bytes_of(last_part(file->name)));
         tv_out_format(out, ",\"machine\":%" PRIu32 ",\"offset_ns\":\"%" PRId64 "\"}", file->machine,
                       file->offset);
     }
     tv_out_char(out, ']');
     if (report->note) {
         tv_out_text(out, ",\"note\":");
-        tv_out_json(out, tv_bytes_of(report->note));
+        tv_out_json_in_html(out, tv_bytes_of(report->note));
     }
     tv_out_text(out, "}</script>\n");
 }

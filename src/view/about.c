@@ -69,27 +69,25 @@ static void write_clocks(struct tv_out *out, const struct tv_view *view)
 static void write_sums(struct tv_out *out, const struct tv_head *head)
 {
     uint64_t records = 0;
-    bool overflow = false, timeless = head->input_count > 0, counts = true;
-    tv_ns interval = 0;
+    enum tv_figures figures = tv_head_figures(head);
+    struct tv_sampling sampling = tv_head_sampling(head);
+    bool overflow = false;
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
         records += input->records;
         overflow |= input->overflow;
-        timeless &= input->timeless;
-        counts &= !input->timed_weights;
-        if (input->sampled_ns > 0 && (interval == 0 || input->sampled_ns < interval))
-            interval = input->sampled_ns;
     }
     tv_out_text(out, ",\"records\":");
     tv_out_u64(out, records);
     tv_out_text(out, overflow ? ",\"overflow\":true" : ",\"overflow\":false");
-    if (timeless)
-        tv_out_text(out, counts ? ",\"timeless\":\"counts\"" : ",\"timeless\":\"times\"");
+    if (tv_figures_are_timeless(figures))
+        tv_out_text(out, figures == TV_FIGURES_SAMPLES ? ",\"timeless\":\"counts\""
+                                                       : ",\"timeless\":\"times\"");
     tv_out_text(out, ",\"sampled\":");
-    if (interval > 0) {
+    if (figures == TV_FIGURES_SAMPLED) {
         tv_out_text(out, "{\"interval_ns\":");
-        tv_out_i64(out, interval);
-        tv_out_char(out, '}');
+        tv_out_i64(out, sampling.interval);
+        tv_out_text(out, sampling.inferred ? ",\"inferred\":true}" : ",\"inferred\":false}");
     } else {
         tv_out_text(out, "null");
         if (tv_clock_cost(head) > 0) {
@@ -334,7 +332,7 @@ static void write_diagnostic(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, ",\"text\":");
     tv_diagnostics_write_json(out, all, kind);
     tv_out_text(out, ",\"severity\":");
-    tv_out_text(out, tv_diagnostic_is_warning(kind) ? "\"warning\"" : "\"note\"");
+    tv_out_format(out, "\"%s\"", tv_diagnostic_severity_name(kind));
     tv_out_text(out, ",\"count\":");
     tv_out_u64(out, diagnostic->count);
     tv_out_text(out, ",\"offsets\":[");

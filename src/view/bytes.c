@@ -14,6 +14,7 @@ enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parame
                               struct tv_out *out, struct tv_error *err)
 {
     const struct tv_head *head = view->trace->head;
+    bool any = false;
     (void)parameters, (void)err;
     tv_out_text(out, "{\"readable\":[");
     for (uint32_t i = 0; i < head->input_count; i++) {
@@ -21,9 +22,9 @@ enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parame
         tv_out_text(out, head->inputs[i].source ? "true" : "false");
     }
     tv_out_char(out, ']');
-    tv_out_text(out, ",\"diagnostics\":");
-    tv_check_write_json(out, view->trace, NULL, true);
-    tv_out_char(out, '}');
+    tv_out_text(out, ",\"diagnostics\":[");
+    tv_check_write_json(out, view->trace, NULL, true, &any);
+    tv_out_text(out, "\n]\n}");
     return TV_OK;
 }
 

@@ -99,6 +99,7 @@ enum tv_status tv_view_flamegraph(const struct tv_view *view,
         .title = title,
         .count_name = tv_flame_svg_count_name(tree->head),
         .unit_ns = US,
+        .each = tv_flame_svg_each(tree->head),
     };
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
     tv_flame_svg_write(out, tree->head, flame, &svg);
@@ -176,8 +177,7 @@ static void write_health(struct tv_out *out, const struct tv_diagnostics *all)
             continue;
         tv_out_format(out, "%s{\"kind\":\"%s\",\"text\":", between, tv_diagnostic_name(kind));
         tv_diagnostics_write_json(out, all, kind);
-        tv_out_format(out, ",\"severity\":\"%s\",\"count\":",
-                      tv_diagnostic_is_warning(kind) ? "warning" : "note");
+        tv_out_format(out, ",\"severity\":\"%s\",\"count\":", tv_diagnostic_severity_name(kind));
         tv_out_u64(out, all->kinds[i].count);
         tv_out_char(out, '}');
         between = ",";
@@ -192,8 +192,7 @@ static void write_finding(struct tv_out *out, const struct tv_findings *findings
     tv_findings_sentence(&text, findings, rule);
     tv_out_format(out, "{\"name\":\"%s\",\"title\":", tv_rules[rule].name);
     tv_out_json(out, tv_bytes_of(tv_rules[rule].title));
-    tv_out_format(out,
-                  ",\"severity\":\"%s\",\"text\":", tv_rules[rule].warning ? "warning" : "note");
+    tv_out_format(out, ",\"severity\":\"%s\",\"text\":", tv_severity_name(tv_rules[rule].severity));
     tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
     tv_out_text(out, ",\"count\":");
     tv_out_u64(out, findings->of[rule].count);

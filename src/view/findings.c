@@ -104,7 +104,7 @@ static void write_rule(struct tv_out *out, const struct tv_trace *trace,
     tv_out_init_memory(&text);
     tv_out_format(out, "{\"name\":\"%s\"", rule->name);
     member(out, "title", rule->title);
-    member(out, "severity", rule->warning ? "warning" : "note");
+    member(out, "severity", tv_severity_name(rule->severity));
     member(out, "looks_at", rule->looks_at);
     tv_findings_threshold(&text, rule);
     member_of(out, "threshold", &text);

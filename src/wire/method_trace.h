@@ -46,6 +46,9 @@
 #define TV_MT_KEY_ALLOC_SIZE "alloc-size"
 #define TV_MT_KEY_GC_COUNT "gc-count"
 
+/* Written by this project's recorders alone: the interval at which stacks were sampled. */
+#define TV_MT_KEY_SAMPLING_US "sampling-interval-usec"
+
 #define TV_MT_CLOCK_THREAD_CPU "thread-cpu"
 #define TV_MT_CLOCK_WALL "wall"
 #define TV_MT_CLOCK_GLOBAL "global" /* what Dalvik called "wall" before August 2010 */

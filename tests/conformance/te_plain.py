@@ -3,7 +3,8 @@
 Trace Viewer's must be.
 
 What has no end is open to the end of the trace (trace-event.md 3.1 and 6.1), an X without a length to that of
-its thread; of slices that begin together the longest is the outer one (4).  None: this reading does not do,
+its thread; of slices that begin together the longest is the outer one (4), and what has no length holds only what
+began and ended between its own B and E (3.2).  None: this reading does not do,
 as slices overlap, ends have other names, or the text is no strict JSON.
 """
 import gzip
@@ -51,15 +52,17 @@ def take(thread, event, time):
     if phase == "X" and event.get("dur") is None:
         thread.unfinished.append(time)
     elif phase == "X":
-        thread.slices.append((time, time + number(event["dur"])))
+        thread.slices.append((time, time + number(event["dur"]), 0))
         thread.seen(thread.slices[-1][1])
     elif phase == "B":
-        thread.open.append((time, event.get("name")))
+        thread.open.append((time, event.get("name"), len(thread.slices)))
+        thread.slices.append(None)  # its place
     elif phase == "E" and thread.open:
-        begin, name = thread.open.pop()
+        begin, name, place = thread.open.pop()
         if event.get("name", name) != name:
             return False
-        thread.slices.append((begin, time))
+        empty = [s for s in thread.slices[place + 1:] if s and s[0] == s[1] == begin] if begin == time else []
+        thread.slices[place] = (begin, time, len(empty))
     thread.seen(time)
     return True
 
@@ -67,13 +70,13 @@ def take(thread, event, time):
 def nest(slices):
     """The depth, and the sum of those at the top; None: some overlap."""
     stack, depth, top = [], 0, Fraction(0)
-    for begin, end in sorted(slices, key=lambda s: (s[0], -s[1])):
-        while stack and stack[-1] <= begin and not (stack[-1] == begin == end):
+    for number_of, (begin, end, inside) in enumerate(sorted(slices, key=lambda s: (s[0], -s[1]))):
+        while stack and stack[-1][0] <= begin and not (begin == end and number_of <= stack[-1][1]):
             stack.pop()
-        if stack and stack[-1] < end:
+        if stack and stack[-1][0] < end:
             return None
         top += 0 if stack else end - begin
-        stack.append(end)
+        stack.append((end, number_of + inside if inside else -1))
         depth = max(depth, len(stack))
     return depth, top
 
@@ -104,12 +107,13 @@ def figures(path):
         return None
     found = {"sum": Fraction(0), "self": Fraction(0), "depth": 0}
     for thread in threads.values():
-        thread.slices += [(begin, last) for begin, _ in thread.open]
-        thread.slices += [(begin, thread.last) for begin in thread.unfinished]
+        for begin, _, place in thread.open:
+            thread.slices[place] = (begin, last, 0)
+        thread.slices += [(begin, thread.last, 0) for begin in thread.unfinished]
         nested = nest(thread.slices)
         if nested is None:
             return None
-        found["sum"] += sum(end - begin for begin, end in thread.slices)
+        found["sum"] += sum(end - begin for begin, end, _ in thread.slices)
         found["self"] += nested[1]
         found["depth"] = max(found["depth"], nested[0])
     return found

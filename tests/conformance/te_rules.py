@@ -404,3 +404,10 @@ def zero_length_below(outcome):
     if "then_begin_end" not in outcome.case["name"]:
         return [], []
     return rows(outcome.missing), rows(outcome.extra)
+
+
+@rule("zero length beside", "3.2: slices without length at one time lie beside each other; Perfetto stacks them up")
+def zero_length_beside(outcome):
+    if "same_ts_two_zero_duration" not in outcome.case["name"]:
+        return [], []
+    return rows(outcome.missing), rows(outcome.extra)

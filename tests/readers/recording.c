@@ -155,7 +155,7 @@ static void print_input(const struct tv_head *head, struct tv_out *out)
     print_fact(out, "elapsed", input->elapsed_ns, -1, " ns");
     print_fact(out, "announced", input->announced, -1, " records");
     print_fact(out, "overflow", input->overflow, 0, "");
-    print_fact(out, "timeless", input->timeless, 0, "");
+    print_fact(out, "timeless", tv_figures_are_timeless(input->figures), 0, "");
     print_fact(out, "sampled each", input->sampled_ns, 0, " ns");
     if (head->processes[0].id != 0)
         tv_out_format(out, "process %" PRIu64 "\n", head->processes[0].id);

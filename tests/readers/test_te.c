@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/workers.h"
 #include "cases.h"
 #include "te_model.h"
 
@@ -291,6 +292,7 @@ int main(int argc, char **argv)
     int i = 1;
     if (argc > 3 && strcmp(argv[1], "--damage") == 0) {
         run = check_damage;
+        tv_workers_run_inline(true);
         damage_ways = (unsigned)atoi(argv[2]);
         i = 3;
     } else if (argc > 3 && strcmp(argv[1], "--corpus") == 0) {

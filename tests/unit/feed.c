@@ -143,6 +143,7 @@ struct tv_head *feed_head(const struct feed *feed)
     head->inputs[input].tick_ns = feed->tick_ns;
     head->inputs[input].clocks = feed->clocks;
     head->inputs[input].elapsed_ns = feed->elapsed * feed->tick_ns;
+    head->inputs[input].figures = feed->sampled ? TV_FIGURES_SAMPLED : TV_FIGURES_CALLS;
     head->inputs[input].sampled_ns = feed->sampled ? 1000000 : 0;
     for (size_t i = 0; i < feed->count; i++)
         if (feed->events[i].wall > head->inputs[input].last_wall)

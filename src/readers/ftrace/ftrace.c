@@ -91,7 +91,7 @@ static enum tv_status read_head(struct tv_source *source, struct head *head, str
     enum tv_status status = TV_OK;
     while (events < CLOCK_EVENTS && lines.offset < CLOCK_BYTES) {
         status = tv_text_lines_next(&lines, &line, err);
-        if (status != TV_OK || line.none)
+        if (status != TV_OK || line.none || tv_ft_text_is_cut(&line))
             break;
         struct tv_bytes bare = tv_text_line_bare(line.text);
         if (line.offset == 0 && tv_bytes_starts_with(bare, TV_BYTES(BYTE_ORDER_MARK)))

@@ -74,9 +74,13 @@ static void tell_line(struct telling *telling, const struct tv_text_line *line)
     record.too_long = line->too_long;
     if (line->offset == 0 && tv_bytes_starts_with(record.text, TV_BYTES(BYTE_ORDER_MARK)))
         record.text = (struct tv_bytes){record.text.data + 3, record.text.length - 3};
-    record.is_event = tv_ft_line_parse_next(&telling->owners, record.text, &record.event);
+    bool cut = tv_ft_text_is_cut(line);
+    record.is_event = !cut && tv_ft_line_parse_next(&telling->owners, record.text, &record.event);
     if (record.too_long) {
         warn_bad(telling, line->offset);
+    } else if (cut) {
+        record.other.kind = TV_FT_OTHER_STRAY;
+        tv_diagnostics_add(&telling->head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, line->offset);
     } else if (record.is_event) {
         judge_event(telling, &record.event);
     } else {

@@ -11,7 +11,6 @@
 #include "readers/ftrace/args.h"
 #include "readers/ftrace/events.h"
 #include "readers/ftrace/graph.h"
-#include "readers/text_lines.h"
 
 /* How often progress is told. */
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
@@ -94,6 +93,12 @@ static bool is_ruler(struct tv_bytes line)
             return false;
     }
     return dashes > 8 || dashes == 0;
+}
+
+bool tv_ft_text_is_cut(const struct tv_text_line *line)
+{
+    return !line->ended && !line->too_long && !is_ruler(line->text) &&
+           tv_text_line_bare(line->text).length == line->text.length;
 }
 
 /* "cpus=8", "version = 6", "CPU 3 is empty", "TRACE:": what trace-cmd and atrace write in front. */
@@ -316,6 +321,8 @@ static void take_line(struct tv_ft_text *text, const struct tv_text_line *line)
     struct tv_ft_line parsed;
     if (line->too_long) {
         tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
+    } else if (TV_UNLIKELY(!line->ended) && tv_ft_text_is_cut(line)) {
+        tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_TRUNCATED, line->offset);
     } else if (tv_ft_line_parse_next(&text->owners, bare, &parsed)) {
         if (has_clock(text, &parsed))
             take_event(text, &parsed, line->offset);
@@ -351,7 +358,7 @@ static void end_losses(struct tv_ft_text *text, struct tv_text_lines *lines)
     lines->end = tv_source_size(text->source);
     while (text->status == TV_OK) {
         text->status = tv_text_lines_next(lines, &line, &text->error);
-        if (text->status != TV_OK || line.none)
+        if (text->status != TV_OK || line.none || tv_ft_text_is_cut(&line))
             break;
         if (!tv_ft_line_parse(tv_text_line_bare(line.text), &parsed) || !has_clock(text, &parsed))
             continue;

@@ -11,6 +11,7 @@
 #include "model/sketch.h"
 #include "readers/ftrace/graph.h"
 #include "readers/ftrace/part.h"
+#include "readers/text_lines.h"
 
 /* "# key: value" of the head of the text. */
 struct tv_ft_comment {
@@ -83,6 +84,10 @@ void tv_ft_text_other(struct tv_bytes bare, struct tv_ft_other *other);
 
 /* Whether text may follow an event of this name on lines of its own: what somebody printed. */
 bool tv_ft_text_continues(struct tv_bytes event);
+
+/* Return true for a last line without a line end, which writers never leave out: the file was cut
+ * within the line.  Nothing shows where ("67890" to "6"), so nothing of the line is trusted. */
+bool tv_ft_text_is_cut(const struct tv_text_line *line);
 
 /* "CPU:3 [LOST 12 EVENTS]", "CPU:3 [EVENTS DROPPED]": stands before the next event, whose time it
  * gets. */

@@ -15,8 +15,10 @@ enum tag {
     TAG_STACK_TRACE = 0x05,
     TAG_START_THREAD = 0x0a,
     TAG_END_THREAD = 0x0b,
+    TAG_HEAP_DUMP = 0x0c,
     TAG_CPU_SAMPLES = 0x0d,
     TAG_CONTROL_SETTINGS = 0x0e,
+    TAG_HEAP_DUMP_SEGMENT = 0x1c,
 };
 
 #define RECORD_HEAD 9
@@ -172,7 +174,7 @@ static bool take_samples(struct reading *reading, struct tv_cursor *cursor, uint
     tv_hprof_begin_table(hprof, false, offset);
     while (rows-- > 0 && take_u32(cursor, &count) && take_u32(cursor, &serial)) {
         struct tv_hprof_row row = {
-            .stack = serial, .offset = offset, .weight = (tv_ns)count * TV_HPROF_SAMPLE_NS};
+            .stack = serial, .offset = offset, .weight = (tv_ns)count * TV_SAMPLE_NS};
         tv_hprof_add_row(hprof, &row);
         counted += count;
     }
@@ -199,6 +201,8 @@ static bool take_record(struct reading *reading, uint8_t tag, struct tv_bytes bo
         return take_samples(reading, &cursor, offset);
     case TAG_UNLOAD_CLASS:
     case TAG_END_THREAD:
+    case TAG_HEAP_DUMP:
+    case TAG_HEAP_DUMP_SEGMENT:
     case TAG_CONTROL_SETTINGS:
         break;
     }
@@ -237,6 +241,7 @@ static enum tv_status read_record(struct reading *reading, struct tv_window *win
     *more = true;
     *offset = at + RECORD_HEAD + length;
     if (!is_wanted(tag)) {
+        hprof->heap = hprof->heap || tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_SKIPPED_SECTION, at);
         return TV_OK;
     }

@@ -4,6 +4,7 @@
  * that neighbours share what they have in common.
  */
 #include "readers/hprof/hprof.h"
+#include "readers/foreign.h"
 
 #include <stdlib.h>
 
@@ -286,8 +287,8 @@ static void fill_head(struct tv_hprof *hprof, struct tv_bytes start)
     hprof->process = tv_head_add_process(head, 0, TV_BYTES(""));
     struct tv_input *input = &head->inputs[hprof->input];
     input->clocks = TV_CLOCK_WALL;
-    input->tick_ns = TV_HPROF_SAMPLE_NS;
-    input->timeless = true;
+    input->tick_ns = TV_SAMPLE_NS;
+    input->figures = TV_FIGURES_SAMPLES;
     input->bytes = tv_source_size(hprof->source);
     if (tv_bytes_starts_with(start, MAGIC))
         input->version = tv_head_string(head, tv_hprof_version(start));
@@ -319,10 +320,13 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
     status = is_binary(start) ? tv_hprof_read_binary(&hprof, err) : tv_hprof_read_text(&hprof, err);
+    if (status == TV_OK && hprof.heap && hprof.row_count == 0)
+        status = tv_foreign_fail(&tv_foreign_heap_dump, err);
     if (status == TV_OK) {
         struct chain *chains = make_chains(&hprof);
         keep_to_axis(&hprof, chains);
-        head->inputs[hprof.input].timed_weights = hprof.times;
+        if (hprof.times)
+            head->inputs[hprof.input].figures = TV_FIGURES_TIMES;
         deliver(&hprof, chains, sink);
         tv_free(chains);
     }

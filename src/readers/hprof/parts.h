@@ -41,10 +41,8 @@ struct tv_hprof {
     size_t row_count, row_capacity;
     bool has_table;
     bool times; /* the weights are times, not counts of samples */
+    bool heap;  /* there is a dump of the heap, which is skipped */
 };
-
-/* The length of a sample on the axis. */
-#define TV_HPROF_SAMPLE_NS 1000
 
 /* The thread of a number in the file, added when it is new: unlisted then. */
 uint32_t tv_hprof_thread(struct tv_hprof *hprof, uint64_t number, uint64_t offset);

@@ -236,14 +236,14 @@ static bool take_row(struct reading *reading, struct tv_bytes text, uint64_t off
         !parse_share(tv_bytes_take_word(&text), &accumulated) ||
         !tv_parse_u64(tv_bytes_take_word(&text), &count) ||
         !tv_parse_u64(tv_bytes_take_word(&text), &row.stack) ||
-        count > (uint64_t)INT64_MAX / TV_HPROF_SAMPLE_NS)
+        count > (uint64_t)INT64_MAX / TV_SAMPLE_NS)
         return false;
     text = tv_bytes_trim(text);
     if (text.length > 0 && !tv_bytes_equal(text, TV_BYTES("<empty trace>")))
         row.leaf = tv_head_string(hprof->head, text);
     /* A table of times has its milliseconds as a share of the total alone. */
     row.weight = hprof->times ? self * reading->total_ms * (NS_PER_MS / WHOLE_SHARE)
-                              : (tv_ns)count * TV_HPROF_SAMPLE_NS;
+                              : (tv_ns)count * TV_SAMPLE_NS;
     reading->counted += count;
     tv_hprof_add_row(hprof, &row);
     return true;
@@ -288,6 +288,8 @@ static bool take_body(struct reading *reading, struct tv_bytes text, uint64_t of
     if (skip_text(&text, "JAVA PROFILE "))
         return take_header(reading, text);
     if (is_begin(text)) {
+        reading->hprof->heap =
+            reading->hprof->heap || tv_bytes_starts_with(text, TV_BYTES("HEAP DUMP BEGIN"));
         tv_hprof_diagnose(reading->hprof, TV_DIAGNOSTIC_SKIPPED_SECTION, offset);
         reading->section = OTHER;
         return true;

@@ -56,6 +56,7 @@ struct tv_mt_facts {
     bool overflow, dalvik, art;
     bool in_us, in_ns; /* the unit of the elapsed time */
     bool has_pid;
+    int64_t sampling_ns; /* the interval; 0: not said */
 };
 
 /* How 32-bit times become longer ones (survey.h). */

@@ -114,6 +114,14 @@ static bool records_recoded(struct tv_bytes bytes, const struct tv_mt_header *he
            (size == 0 || !are_records(bytes, header, size));
 }
 
+/* The shortest data header of a version.  The manual page of version 1 ends it with the start time;
+ * later versions, and streams of all, have the size of a record in it. */
+static unsigned least_header(const struct tv_mt_file *file, unsigned version)
+{
+    bool sized = version != TV_MT_V1 || file->streaming;
+    return sized ? TV_MT_HEADER_RECORD_SIZE + 2 : TV_MT_HEADER_RECORD_SIZE;
+}
+
 /* An error when the header's fields do not go together. */
 static enum tv_status check_fields(const struct tv_mt_file *file, const struct tv_mt_header *header,
                                    uint64_t offset, struct tv_error *err)
@@ -127,11 +135,12 @@ static enum tv_status check_fields(const struct tv_mt_file *file, const struct t
         return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_VERSION,
                        "data header: expected version %u, which the text header has, found %u",
                        expected, header->version);
-    if (header->data_offset < TV_MT_HEADER_RECORD_SIZE + 2)
+    unsigned least = least_header(file, header->version);
+    if (header->data_offset < least)
         return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_DATA_OFFSET,
                        "data header: expected the first record %u bytes or more behind its start, "
                        "found %u",
-                       TV_MT_HEADER_RECORD_SIZE + 2, header->data_offset);
+                       least, header->data_offset);
     if (header->record_size < size && (header->record_size != 0 || header->version == TV_MT_V3))
         return tv_fail(err, TV_ERR_SYNTAX, offset + TV_MT_HEADER_RECORD_SIZE,
                        "data header: expected records of %u bytes or more, found %u", size,
@@ -164,6 +173,8 @@ enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *
     *header = tv_mt_get_header(at);
     uint16_t version = header->version;
     header->version = file->streaming ? tv_mt_plain_version(version) : version;
+    if (header->data_offset < TV_MT_HEADER_RECORD_SIZE + 2)
+        header->record_size = 0; /* what stands there belongs to the first record */
     if (memcmp(at, TV_MT_MAGIC_TEXT, 4) != 0)
         return tv_fail(err, TV_ERR_SYNTAX, offset,
                        "data header: expected \"" TV_MT_MAGIC_TEXT "\", found bytes "
@@ -172,14 +183,24 @@ enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *
     return check_fields(file, header, offset, err);
 }
 
+/* Return true when the file ends within its header, whose size depends on the version. */
+static bool is_cut(const uint8_t *bytes, size_t got)
+{
+    struct tv_mt_header header = tv_mt_get_header(bytes);
+    bool is_short = header.version == TV_MT_V1 && header.data_offset >= TV_MT_HEADER_RECORD_SIZE;
+    size_t size =
+        is_short && header.data_offset < TV_MT_HEADER_SIZE ? header.data_offset : TV_MT_HEADER_SIZE;
+    return got < size;
+}
+
 enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struct tv_error *err)
 {
-    uint8_t bytes[4096];
+    uint8_t bytes[4096] = {0};
     size_t got;
     enum tv_status status = tv_source_read(file->source, offset, bytes, sizeof bytes, &got, err);
     if (status != TV_OK)
         return status;
-    if (got < TV_MT_HEADER_SIZE) {
+    if (is_cut(bytes, got)) {
         take_stub(file, (struct tv_bytes){bytes, got}, offset);
         return TV_OK;
     }
@@ -188,7 +209,8 @@ enum tv_status tv_mt_header_walk(struct tv_mt_file *file, uint64_t offset, struc
     uint16_t nominal = tv_mt_record_size(header.version);
     uint16_t size = header.record_size > nominal ? header.record_size : nominal;
     bool odd = status != TV_OK || header.record_size > nominal;
-    if ((odd && tv_mt_header_recoded((struct tv_bytes){bytes, TV_MT_HEADER_SIZE})) ||
+    size_t length = got < TV_MT_HEADER_SIZE ? got : TV_MT_HEADER_SIZE;
+    if ((odd && tv_mt_header_recoded((struct tv_bytes){bytes, length})) ||
         records_recoded((struct tv_bytes){bytes, got}, &header, status == TV_OK ? size : 0)) {
         lose_records(file, TV_DIAGNOSTIC_RECODED_TEXT, offset);
         return TV_OK;

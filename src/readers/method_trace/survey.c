@@ -277,16 +277,26 @@ enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err)
 #define SAMPLING_PREFIX 1000000
 #define SAMPLING_GAPS 65536
 
-/* What tells a sampled trace (every sample's exits and entries bear one time) from an instrumented
- * one.  Of six sampled traces none had less than 92.8 % equal times, nor a gap below 1.2 ms; of the
- * others the most equal times were 86 %, with gaps of 30 us. */
-#define SAMPLING_EQUAL_PERCENT 90
-#define SAMPLING_LEAST_GAP_NS 1000000
+/*
+ * How a sampled trace differs from an instrumented one: nothing is shorter than the interval, and
+ * all exits and entries of one sample bear one time, exits first.  An entry and its exit never do.
+ *
+ * Recorders take samples 100 us apart at most; of instrumented traces the coarsest clock had gaps
+ * of 30 us.  The share of records with the time of the one before is 90 % and more in deep stacks,
+ * and 50 % in a hot loop, where each sample leaves one method and enters another; threads that left
+ * or entered one lower it.  Few gaps say little, so there the share must be that of whole stacks.
+ */
+#define SAMPLING_LEAST_GAP_NS 100000
 #define SAMPLING_LEAST_RECORDS 16
+#define SAMPLING_EQUAL_PERCENT 30
+#define SAMPLING_DEEP_PERCENT 90
+#define SAMPLING_FEW_GAPS 16
+#define SAMPLING_FEW_EQUAL_PERCENT 65
 
 struct sampled_thread {
     int64_t wall, cpu;
     uint64_t depth;
+    bool entered; /* by its last record */
 };
 
 struct sampling_survey {
@@ -324,8 +334,11 @@ static void look_at_gap(struct sampling_survey *survey, const struct sampled_thr
     bool wall = survey->file->clocks & TV_CLOCK_WALL;
     int64_t gap = wall ? record->wall - state->wall : record->cpu - state->cpu;
     survey->followers++;
-    if (record->wall == state->wall && record->cpu == state->cpu)
+    if (record->wall == state->wall && record->cpu == state->cpu) {
         survey->equal++;
+        /* A clock of CPU time alone stands still between the samples of a thread that waits. */
+        survey->instrumented |= wall && state->entered && record->action != TV_MT_ENTER;
+    }
     if (gap <= 0 || survey->gap_count == SAMPLING_GAPS)
         return;
     gap = gap > INT64_MAX / input->tick_ns ? INT64_MAX : gap * input->tick_ns;
@@ -348,6 +361,7 @@ static bool look_at_sampling(void *context, const struct tv_mt_record *record)
         state->depth += record->action == TV_MT_ENTER ? 1 : UINT64_MAX;
     state->wall = record->wall;
     state->cpu = record->cpu;
+    state->entered = record->action == TV_MT_ENTER;
     return !survey->instrumented && ++survey->seen < SAMPLING_PREFIX;
 }
 
@@ -357,14 +371,26 @@ static int compare_gaps(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The median gap, when this is a sampled trace. */
+/* The interval at most, when this is a sampled trace.  Deep stacks change with nearly every sample,
+ * so that it is the median gap; others stay as they are for many, and the shorter gaps tell. */
 static tv_ns judge_sampling(struct sampling_survey *survey)
 {
+    unsigned share =
+        survey->gap_count < SAMPLING_FEW_GAPS ? SAMPLING_FEW_EQUAL_PERCENT : SAMPLING_EQUAL_PERCENT;
     if (survey->instrumented || survey->gap_count < 2 || survey->seen < SAMPLING_LEAST_RECORDS ||
-        survey->equal * 100 < survey->followers * SAMPLING_EQUAL_PERCENT)
+        survey->equal * 100 < survey->followers * share)
         return 0;
     qsort(survey->gaps, survey->gap_count, sizeof *survey->gaps, compare_gaps);
-    return survey->gaps[survey->gap_count / 2];
+    bool deep = survey->equal * 100 >= survey->followers * SAMPLING_DEEP_PERCENT;
+    return survey->gaps[survey->gap_count / (deep ? 2 : 10)];
+}
+
+static void set_sampling(struct tv_mt_file *file, tv_ns interval, bool inferred)
+{
+    struct tv_input *input = tv_mt_input(file);
+    input->figures = interval > 0 ? TV_FIGURES_SAMPLED : TV_FIGURES_CALLS;
+    input->sampling_inferred = interval > 0 && inferred;
+    input->sampled_ns = interval;
 }
 
 enum tv_status tv_mt_survey_sampling(struct tv_mt_file *file, struct tv_error *err)
@@ -372,10 +398,14 @@ enum tv_status tv_mt_survey_sampling(struct tv_mt_file *file, struct tv_error *e
     struct sampling_survey survey = {.file = file};
     if (file->layout == TV_MT_LONG_RUNNING)
         return TV_OK;
+    if (file->facts.sampling_ns > 0) {
+        set_sampling(file, file->facts.sampling_ns, false);
+        return TV_OK;
+    }
     tv_map_init(&survey.threads);
     enum tv_status status = for_each_record(file, &survey, look_at_sampling, err);
     if (status == TV_OK)
-        tv_mt_input(file)->sampled_ns = judge_sampling(&survey);
+        set_sampling(file, judge_sampling(&survey), true);
     tv_map_release(&survey.threads);
     tv_free(survey.states);
     tv_free(survey.gaps);

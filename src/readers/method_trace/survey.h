@@ -15,7 +15,8 @@ enum tv_status tv_mt_survey_ids(struct tv_mt_file *file, struct tv_error *err) T
 /* Decides how 32-bit times wrap (file->wraps). */
 enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err) TV_MUST_CHECK;
 
-/* Tells whether the trace looks like a sampled one, and its interval (the head's input). */
+/* Tells whether the trace was sampled, and its interval (the head's input): as the file states it,
+ * or as the records look. */
 enum tv_status tv_mt_survey_sampling(struct tv_mt_file *file, struct tv_error *err) TV_MUST_CHECK;
 
 /* The clock of records with one time, when the file does not say: a thread's CPU time begins with

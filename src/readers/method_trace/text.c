@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/method_trace/text.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/number.h"
 #include "readers/method_trace/header.h"
@@ -96,6 +98,9 @@ static void take_key(struct tv_mt_file *file, struct tv_bytes key, struct tv_byt
     } else if (is_key(key, TV_MT_KEY_VM)) {
         facts->dalvik = tv_bytes_equal(value, TV_BYTES("dalvik"));
         facts->art = tv_bytes_equal(value, TV_BYTES("art"));
+    } else if (is_key(key, TV_MT_KEY_SAMPLING_US)) {
+        if (parse_count(value, 1000, &number))
+            facts->sampling_ns = number;
     } else if (is_key(key, TV_MT_KEY_PID)) {
         facts->has_pid = parse_count(value, 1, &number);
         if (facts->has_pid)
@@ -167,6 +172,53 @@ static bool take_line(struct text *text, struct tv_bytes line, uint64_t at)
     }
 }
 
+/* A line that is longer than any other is searched so far. */
+#define HEADER_SEARCH 4096
+
+/* Finds a data header within a line of the text: the text half of a split trace may lack its
+ * "*end", or the line break behind it.  Text has no NUL, a header has one in its version. */
+static bool find_data_header(struct tv_bytes line, size_t *place)
+{
+    size_t fixed = TV_MT_HEADER_DATA_OFFSET;
+    if (line.length < fixed || !memchr(line.data, 0, line.length))
+        return false;
+    for (size_t i = 0; i + fixed <= line.length; i++) {
+        const uint8_t *at = line.data + i;
+        if (memcmp(at, TV_MT_MAGIC_TEXT, TV_MT_HEADER_VERSION) == 0 &&
+            tv_mt_record_size(tv_le_get_u16(at + TV_MT_HEADER_VERSION)) > 0) {
+            *place = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where a data header begins in this line, though the text has not ended before; 0: nowhere. */
+static enum tv_status look_for_data(struct text *text, const struct tv_text_line *line,
+                                    uint64_t *after, struct tv_error *err)
+{
+    uint8_t room[HEADER_SEARCH];
+    struct tv_bytes bytes = line->text;
+    size_t place;
+    *after = 0;
+    if (line->too_long) {
+        bytes = (struct tv_bytes){room, 0};
+        enum tv_status status =
+            tv_source_read(text->file->source, line->offset, room, sizeof room, &bytes.length, err);
+        if (status != TV_OK)
+            return status;
+    }
+    if (!find_data_header(bytes, &place))
+        return TV_OK;
+    *after = line->offset + place;
+    bool whole = place == 0 || take_line(text, (struct tv_bytes){bytes.data, place}, line->offset);
+    if (!whole)
+        tv_mt_warn(text->file, TV_DIAGNOSTIC_BAD_LINE, line->offset);
+    if (text->section != SECTION_END)
+        tv_mt_warn(text->file, TV_DIAGNOSTIC_END_MISSING, *after);
+    return TV_OK;
+}
+
 enum tv_status tv_mt_text_read(struct tv_mt_file *file, uint64_t offset, uint64_t end,
                                enum tv_mt_again again, uint64_t *after, struct tv_error *err)
 {
@@ -176,8 +228,12 @@ enum tv_status tv_mt_text_read(struct tv_mt_file *file, uint64_t offset, uint64_
     enum tv_status status;
     *after = 0;
     tv_text_lines_init(&lines, file->source, offset, end);
-    /* A last line without its end is the start of one that was cut off. */
-    while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && line.ended) {
+    while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none) {
+        if (end == UINT64_MAX)
+            status = look_for_data(&text, &line, after, err);
+        /* A last line without its end is the start of one that was cut off. */
+        if (status != TV_OK || *after > 0 || !line.ended)
+            break;
         if (line.too_long || !take_line(&text, line.text, line.offset))
             tv_mt_warn(file, TV_DIAGNOSTIC_BAD_LINE, line.offset);
         if (text.section == SECTION_END) {

@@ -5,6 +5,9 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "readers/foreign.h"
+#include "readers/reader.h"
+#include "readers/trace_event/fields.h"
 #include "readers/trace_event/scan.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
@@ -79,6 +82,8 @@ static bool begins_bare(struct tv_bytes text)
 
 int tv_te_container_sniff(struct tv_bytes head)
 {
+    if (tv_foreign_find_json(head))
+        return 0;
     if (tv_bytes_starts_with(head, TV_BYTES(BYTE_ORDER_MARK))) {
         head.data += 3;
         head.length -= 3;
@@ -103,7 +108,8 @@ struct walker {
     struct tv_window window;
     uint64_t at;
     bool has_events;
-    bool has_others; /* keys that make sense without events */
+    bool has_others;             /* keys that make sense without events */
+    struct tv_foreign_keys keys; /* of the outermost object */
     struct tv_error *err;
 };
 
@@ -297,6 +303,7 @@ static enum tv_status read_value(struct walker *walker, struct tv_bytes key, boo
         warn(walker, TV_DIAGNOSTIC_TRUNCATED, start);
     if (walker->at > start)
         add_member(walker, key, (struct tv_te_stretch){start, walker->at - start});
+    tv_foreign_add_key(&walker->keys, tv_te_key(key));
     walker->has_others = walker->has_others || stands_alone(key);
     *more = whole && walker->at > start;
     return walker->has_events ? hand_over(walker) : TV_OK;
@@ -347,6 +354,26 @@ static enum tv_status read_member(struct walker *walker, bool *more)
     return read_value(walker, key, more);
 }
 
+/* Return the format of an object without events whose first keys did not tell it; NULL: unknown.
+ * Every value is looked into, for a long one may stand before the one that tells. */
+static const struct tv_foreign *find_foreign(struct walker *walker)
+{
+    const struct tv_te_container *container = walker->container;
+    uint8_t bytes[TV_SNIFF_SIZE];
+    struct tv_error unused;
+    if (walker->has_events)
+        return NULL;
+    for (size_t i = 0; i < container->member_count; i++) {
+        struct tv_te_stretch value = container->members[i].value;
+        size_t want = value.length < sizeof bytes ? (size_t)value.length : sizeof bytes;
+        size_t length = 0;
+        if (tv_source_read(walker->source, value.offset, bytes, want, &length, &unused) != TV_OK)
+            return NULL;
+        tv_foreign_scan_value(&walker->keys, (struct tv_bytes){bytes, length});
+    }
+    return tv_foreign_of_keys(&walker->keys);
+}
+
 /* From behind the brace. */
 static enum tv_status read_object(struct walker *walker)
 {
@@ -363,6 +390,9 @@ static enum tv_status read_object(struct walker *walker)
         if (status != TV_OK)
             return status;
     }
+    const struct tv_foreign *foreign = find_foreign(walker);
+    if (foreign)
+        return tv_foreign_fail(foreign, walker->err);
     if (!walker->has_events && !walker->has_others)
         return tv_fail(walker->err, byte == '}' ? TV_ERR_UNSUPPORTED : TV_ERR_SYNTAX, start - 1,
                        "expected the key \"traceEvents\" with an array, found none");
@@ -395,13 +425,43 @@ static bool has_list(struct tv_bytes object)
     return false;
 }
 
-/* Whether the object at walker->at is an event itself: then each line is one.  No more of it is
- * waited for than tells. */
+/* Sets *found if the object at walker->at, of any size, has a list of events.  Leaves walker->at.
+ */
+static enum tv_status find_list_behind(struct walker *walker, bool *found)
+{
+    uint64_t start = walker->at++;
+    struct tv_bytes key = {NULL, 0};
+    uint8_t byte = 0;
+    bool whole = true;
+    *found = false;
+    enum tv_status status = next_byte(walker, true, &byte);
+    while (status == TV_OK && whole && byte != '\0' && byte != '}') {
+        status = read_key(walker, &key);
+        if (status == TV_OK)
+            status = next_byte(walker, false, &byte);
+        if (status != TV_OK || !key.data || byte != ':')
+            break;
+        walker->at++;
+        status = next_byte(walker, false, &byte);
+        *found = status == TV_OK && byte == '[' && tv_te_key_is(key, "traceEvents");
+        if (status != TV_OK || *found)
+            break;
+        status = pass_value(walker, byte, &whole);
+        if (status == TV_OK)
+            status = next_byte(walker, true, &byte);
+    }
+    walker->at = start;
+    return status;
+}
+
+/* Set *lines if the object at walker->at is an event itself: then each line is one.  Waits for no
+ * more of the object than it takes to know: its end, or its list of events. */
 static enum tv_status is_lines(struct walker *walker, bool *lines)
 {
     struct tv_bytes bytes;
     struct tv_te_fields fields;
     const uint8_t *end;
+    bool list = false;
     *lines = false;
     for (size_t want = 1;; want = want < FIRST_OBJECT / 4 ? want * 4 : FIRST_OBJECT) {
         enum tv_status status = look(walker, want, &bytes);
@@ -410,9 +470,12 @@ static enum tv_status is_lines(struct walker *walker, bool *lines)
         /* It may be cut or broken behind its phase: it is the list that says so. */
         enum tv_te_read read =
             tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
-        *lines = fields.ph.data != NULL;
-        if (read == TV_TE_READ || bytes.length < want || bytes.length >= FIRST_OBJECT)
-            return TV_OK;
+        if (fields.ph.data && read != TV_TE_READ && bytes.length >= FIRST_OBJECT)
+            status = find_list_behind(walker, &list);
+        if (read == TV_TE_READ || bytes.length < want || bytes.length >= FIRST_OBJECT) {
+            *lines = fields.ph.data && !list;
+            return status;
+        }
         want = bytes.length;
     }
 }

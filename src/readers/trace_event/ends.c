@@ -58,11 +58,36 @@ tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns sta
     return end != TV_NO_TIME && end >= start && end < context->last ? end : context->last;
 }
 
+void tv_te_quiets_find(struct tv_te_context *context)
+{
+    const struct tv_head *head = context->trace->head;
+    int64_t silence;
+    if (!tv_silence_find(&context->times, &silence))
+        return;
+    int64_t *lasts = tv_alloc(head->process_count, sizeof *lasts);
+    for (uint32_t i = 0; i < head->process_count; i++)
+        lasts[i] = TV_NO_TIME;
+    for (size_t i = 0; i < context->loose_count; i++) {
+        const struct tv_te_loose *event = &context->loose[i];
+        if (event->time < silence && event->time > lasts[event->process])
+            lasts[event->process] = event->time;
+    }
+    if (tv_assembly_lasts(context->assembly, silence, lasts))
+        context->quiets = lasts;
+    else
+        tv_free(lasts);
+}
+
 tv_ns tv_te_end_of_thread(const struct tv_te_context *context, uint32_t thread, tv_ns start)
 {
     const struct tv_head *head = context->trace->head;
     bool known = thread < head->thread_count;
-    return tv_te_end(context, known ? head->threads[thread].process : TV_NONE, start);
+    uint32_t process = known ? head->threads[thread].process : TV_NONE;
+    tv_ns end = tv_te_end(context, process, start);
+    if (!known || !context->quiets)
+        return end;
+    tv_ns quiet = context->quiets[process];
+    return quiet >= start && quiet < end ? quiet : end;
 }
 
 int64_t *tv_te_ends_of_threads(const struct tv_te_context *context)
@@ -72,6 +97,6 @@ int64_t *tv_te_ends_of_threads(const struct tv_te_context *context)
         return NULL;
     int64_t *ends = tv_alloc(head->thread_count, sizeof *ends);
     for (uint32_t i = 0; i < head->thread_count; i++)
-        ends[i] = tv_te_end_of_thread(context, i, INT64_MIN);
+        ends[i] = tv_te_end(context, head->threads[i].process, INT64_MIN);
     return ends;
 }

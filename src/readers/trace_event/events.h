@@ -12,6 +12,7 @@
 
 #include "base/source.h"
 #include "model/assembly.h"
+#include "model/silence.h"
 #include "model/trace.h"
 #include "readers/reader.h"
 #include "readers/trace_event/fields.h"
@@ -71,6 +72,10 @@ struct tv_te_context {
     bool nothing;                   /* no event had a time: first and last mean nothing */
     tv_ns *ends; /* by process of the head: what tv_te_ends_read finds, or TV_NO_TIME */
     size_t end_count;
+    struct tv_silence times; /* of the events */
+    /* By process of the head: its last time before the trace falls silent, or TV_NO_TIME; NULL: it
+     * does not. */
+    int64_t *quiets;
     struct tv_te_stretch stack_frames; /* value of "stackFrames": an object */
     struct tv_te_stretch samples;      /* value of "samples": an array */
     /* Metadata events "stackFrames" and "typeNames" of processes, and of V8's code: phase 'M'. */
@@ -135,6 +140,9 @@ tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns sta
 
 /* The same of what one of its threads began. */
 tv_ns tv_te_end_of_thread(const struct tv_te_context *context, uint32_t thread, tv_ns start);
+
+/* Finds `quiets`, when all parts are taken and nothing is placed. */
+void tv_te_quiets_find(struct tv_te_context *context);
 
 /* The same of each thread of the head, to be freed; NULL: all end with the file at hand. */
 int64_t *tv_te_ends_of_threads(const struct tv_te_context *context);

@@ -78,10 +78,13 @@ static struct tv_source *open_text(struct tv_te_context *context,
     struct tv_bytes text = tv_te_text(raw, &context->scratch);
     char name[1024];
     name_input(context, member, name, sizeof name);
-    uint8_t *copy = tv_alloc(text.length, 1);
+    /* The string is whole, and so its last line is. */
+    bool ended = text.length > 0 && text.data[text.length - 1] == '\n';
+    uint8_t *copy = tv_alloc(text.length + 1, 1);
     if (text.length > 0)
         memcpy(copy, text.data, text.length);
-    return tv_source_from_reads(&reads, copy, text.length, name);
+    copy[text.length] = '\n';
+    return tv_source_from_reads(&reads, copy, text.length + !ended, name);
 }
 
 /* ---- */

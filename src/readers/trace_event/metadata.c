@@ -26,28 +26,6 @@ static bool is_space(uint8_t c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* As strict JSON without white space, in one way of several: a value means the same however it is
- * written.  '<' stays readable, as this is no text inside of HTML. */
-static void put_compact(struct tv_out *out, struct tv_bytes json)
-{
-    static const char less[] = "\\u003c";
-    struct tv_out strict;
-    tv_out_init_memory(&strict);
-    tv_json_normalise(json, &strict, NULL);
-    for (size_t i = 0; i < strict.length; i++) {
-        struct tv_bytes rest = {strict.buffer + i, strict.length - i};
-        if (tv_bytes_starts_with(rest, tv_bytes_of(less))) {
-            tv_out_char(out, '<');
-            i += sizeof less - 2;
-            continue;
-        }
-        if (strict.buffer[i] == '\\')
-            tv_out_char(out, (char)strict.buffer[i++]);
-        tv_out_char(out, (char)strict.buffer[i]);
-    }
-    tv_out_release(&strict);
-}
-
 static void add_metadata(struct tv_te_context *context, struct tv_bytes key, struct tv_bytes value)
 {
     struct tv_te_scratch scratch = {NULL, 0};
@@ -59,7 +37,8 @@ static void add_metadata(struct tv_te_context *context, struct tv_bytes key, str
     } else {
         struct tv_out out;
         tv_out_init_memory(&out);
-        put_compact(&out, value);
+        /* A value means the same however it is written. */
+        tv_json_normalise(value, &out, NULL);
         tv_head_add_metadata(head, context->input, key, (struct tv_bytes){out.buffer, out.length});
         tv_out_release(&out);
     }

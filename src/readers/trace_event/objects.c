@@ -118,7 +118,10 @@ static void read_snapshot(struct joining *joining, const struct tv_te_loose *eve
         told->key = TV_NONE;
         return;
     }
+    /* The format's text shows it beside the snapshot, Trace Viewer reads it inside. */
     struct tv_bytes category = tv_te_member(snapshot, "cat");
+    if (category.data == NULL)
+        category = tv_te_member(fields->args, "cat");
     struct tv_bytes base_type = tv_te_member(snapshot, "base_type");
     if (tv_te_is_string(category))
         told->category = string_of(joining, category);

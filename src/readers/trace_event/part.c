@@ -158,8 +158,7 @@ void tv_te_part_init(struct tv_te_part *part)
     part->gather = tv_gather_new();
     part->counters = tv_te_counters_new();
     part->cache = cache_new();
-    part->first = INT64_MAX;
-    part->last = INT64_MIN;
+    tv_silence_init(&part->times);
     tv_te_names_init(&part->names);
     tv_te_threads_init(&part->threads, NULL, 0);
 }
@@ -241,14 +240,6 @@ static TV_NOINLINE void warn_missing(struct tv_te_part *part, const struct event
         warn(part, TV_DIAGNOSTIC_NAME_MISSING, event);
 }
 
-TV_INLINE void widen(struct tv_te_part *part, int64_t time)
-{
-    if (time < part->first)
-        part->first = time;
-    if (time > part->last)
-        part->last = time;
-}
-
 static unsigned colour_of(struct tv_te_part *part, const struct event *event)
 {
     if (TV_LIKELY(!event->fields->cname.data))
@@ -279,7 +270,7 @@ static void take_loose(struct tv_te_part *part, const struct event *event)
     bool of_process = strchr("NODvVc", event->phase) != NULL;
     int64_t length;
     if (event->phase == 'T' && tv_te_time(event->fields->dur, &length))
-        widen(part, event->time + tv_te_state_length(event->time, length));
+        tv_silence_widen(&part->times, event->time + tv_te_state_length(event->time, length));
     uint32_t process = process_of(part, event->fields);
     add_loose(part, event, process, of_process ? TV_NONE : thread_of(part, event->fields));
 }
@@ -424,8 +415,8 @@ static void take_whole(struct tv_te_part *part, const struct event *event)
     bool timed = event->fields->tts.data || event->fields->tdur.data;
     if (timed)
         cpu = take_cpu(part, event->fields);
-    widen(part, event->time);
-    widen(part, event->time + length);
+    tv_silence_count(&part->times, event->time);
+    tv_silence_widen(&part->times, event->time + length);
     add_span(part, event, &span, timed ? &cpu : NULL);
 }
 
@@ -542,7 +533,7 @@ static void take_metadata(struct tv_te_part *part, const struct event *event)
 static void take_timed(struct tv_te_part *part, const struct event *event)
 {
     if (event->phase != 'X') /* it may be left out, and has an end */
-        widen(part, event->time);
+        tv_silence_count(&part->times, event->time);
     switch (event->phase) {
     case 'X':
         take_whole(part, event);

@@ -134,10 +134,11 @@ static void take_part(struct merging *merging, size_t index)
     move_instants(merging, part, numbers);
     move_uses(&context->uses, &part->uses, numbers);
     tv_diagnostics_merge(&context->trace->head->diagnostics, &part->diagnostics);
-    if (part->first <= part->last) {
-        tv_te_widen(context, part->first);
-        tv_te_widen(context, part->last);
+    if (part->times.first <= part->times.last) {
+        tv_te_widen(context, part->times.first);
+        tv_te_widen(context, part->times.last);
     }
+    tv_silence_merge(&context->times, &part->times);
     merging->has_cpu = merging->has_cpu || part->has_cpu;
     merging->has_open = merging->has_open || part->has_open;
     context->trace->head->inputs[context->input].records += part->events;
@@ -210,6 +211,7 @@ static void place(struct tv_te_context *context, bool has_open)
         .end = context->nothing ? 0 : context->last,
         .ends = ends,
         .lasts = lasts,
+        .quiets = context->quiets,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .beside = tv_te_join_beside_placing,
@@ -242,6 +244,7 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
         tv_te_metadata_events(context, merging->metadata.rows, merging->metadata.count);
     tv_te_join_before_placing(context);
     describe(context, merging->has_cpu);
+    tv_te_quiets_find(context);
     place(context, merging->has_open);
     if (is_cancelled(context->options))
         return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
@@ -262,6 +265,7 @@ static void add_input(struct tv_te_context *context, struct tv_builder *builder)
     context->assembly = tv_assembly_new(builder, context->input);
     context->trace = tv_assembly_trace(context->assembly);
     context->nothing = true;
+    tv_silence_init(&context->times);
     tv_te_threads_init(&context->threads, head, context->input);
     tv_window_init(&context->window, context->source);
 }
@@ -293,6 +297,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_map_release(&context.joined);
         tv_te_uses_release(&context.uses);
         tv_free(context.ends);
+        tv_free(context.quiets);
         tv_window_release(&context.window);
         tv_free(merging.loose.rows);
         tv_free(merging.metadata.rows);

@@ -153,6 +153,7 @@ static int equip(struct sampled *self, const struct tv_agent_trace *wanted)
                                     .vm = tv_agent.is_art ? "art" : "jvm",
                                     .buffer_bytes = wanted->buffer_bytes,
                                     .start_us = (uint64_t)now_ns(CLOCK_REALTIME) / THOUSAND,
+                                    .interval_us = (uint64_t)wanted->interval_us,
                                     .namer = name_method,
                                 });
 }

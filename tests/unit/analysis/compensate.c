@@ -139,6 +139,7 @@ static void the_cost_must_be_stated_and_the_trace_not_sampled(void **state)
     tv_head_add_metadata(head, 0, TV_BYTES("clock-call-overhead-nsec"), TV_BYTES("431"));
     assert_int_equal(tv_compensation_find(head, &cost, &err), TV_OK);
     assert_int_equal(cost, 431);
+    head->inputs[0].figures = TV_FIGURES_SAMPLED;
     head->inputs[0].sampled_ns = 1000;
     assert_int_equal(tv_compensation_find(head, &cost, &err), TV_ERR_USAGE);
     fixture_free(&f);

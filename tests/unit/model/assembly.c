@@ -151,10 +151,38 @@ static void nests_at_equal_times(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    /* The longest first, whatever the order in the file; without length: below what is open, and
-     * below each other; not below what ends there. */
+    /* The longest first, whatever the order in the file; without length: below what is open, but
+     * beside each other; not below what ends there. */
     feed(&f, "Xb 0 4  Xa 0 10  Xc 10 0  Xd 4 0  Xe 4 0");
-    assert_rows(&f, "0: a 0-10 c 10-10\n1: b 0-4<0 d 4-4<0\n2: e 4-4<1\n");
+    assert_rows(&f, "0: a 0-10 c 10-10\n1: b 0-4<0 d 4-4<0 e 4-4<0\n");
+}
+
+static void nests_without_length_by_ends(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    /* a holds b, c and the whole d; c holds e; f stands beside a, g after the long h. */
+    feed(&f, "Ba 5 Bb 5 Eb 5 Bc 5 Be 5 Ee 5 Ec 5 Xd 5 0 Ea 5 Bf 5 Ef 5");
+    feed(&f, "Bh 5 Bg 5 Eg 5 Eh 9");
+    assert_rows(&f, "0: h 5-9\n1: a 5-5<0 f 5-5<0 g 5-5<0\n2: b 5-5<0 c 5-5<0 d 5-5<0\n"
+                    "3: e 5-5<1\n");
+}
+
+static void nests_the_kernel_without_length(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    feed(&f, "Ba 5 bc 5 ec 5 Bb 5 Eb 5 Ea 5 bd 5 ed 5");
+    assert_rows(&f, "0: a 5-5 d 5-5\n1: c 5-5<0 b 5-5<0\n");
+}
+
+static void without_length_in_a_wrong_order(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    /* b began behind a, whose end comes first: neither holds the other, nor c. */
+    feed(&f, "Ba 5 Bb 5 Ea 5 Eb 5 Xc 5 0");
+    assert_rows(&f, "0: a 5-5 b 5-5 c 5-5\n");
 }
 
 static void pairs_by_name(void **state)
@@ -325,7 +353,10 @@ static void long_times_survive(void **state)
 }
 
 UNIT_TESTS(assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests_at_equal_times),
-           cmocka_unit_test(pairs_by_name), cmocka_unit_test(closes_down_to_a_name),
+           cmocka_unit_test(nests_without_length_by_ends),
+           cmocka_unit_test(nests_the_kernel_without_length),
+           cmocka_unit_test(without_length_in_a_wrong_order), cmocka_unit_test(pairs_by_name),
+           cmocka_unit_test(closes_down_to_a_name),
            cmocka_unit_test(ends_out_of_order_are_each_their_own),
            cmocka_unit_test(closes_the_top_of_balanced_threads),
            cmocka_unit_test(ignores_other_names_otherwise),

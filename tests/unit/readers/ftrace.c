@@ -168,6 +168,22 @@ static void says_what_it_cannot_read(void **context)
           "! bad-line 2\n! events-lost 1\n! overwritten 1\n");
 }
 
+/* "67890" may have been cut to "6": the line says nothing that can be trusted. */
+static void leaves_out_a_cut_line(void **context)
+{
+    (void)context;
+#define MEM(time, value) "a-7 [000] .... " time ": tracing_mark_write: C|1|mem|" value
+    means(MEM("1.000000", "12345\n") MEM("1.000002", "6"), "counter mem 0:12345\n! truncated 1\n");
+    means(MEM("1.000000", "12345\n") "a-7 [0", "counter mem 0:12345\n! truncated 1\n");
+    /* The lost events have no time but that of the line that was cut. */
+    means(MEM("1.000000", "12345\n") "CPU:1 [LOST 12 EVENTS]\n" MEM("1.000002", "6"),
+          "counter mem 0:12345\ninstant CPU 1: LOST 12 EVENTS of all 0\n"
+          "! truncated 1\n! events-lost 1\n");
+    /* The end of a string of JavaScript ends the line; nothing but blanks is no line. */
+    means(MEM("1.000000", "12345\\n\\\n") MEM("1.000002", "6\\n\";"), "counter mem 0:12345 2:6\n");
+    means(MEM("1.000000", "12345\n") "   ", "counter mem 0:12345\n");
+}
+
 /* On the row of its processor; where that has none, on the whole trace. */
 /* The clock is that of most lines at the head of the text: times of another have no place there. */
 static void keeps_one_clock(void **context)
@@ -350,7 +366,7 @@ UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_be
            cmocka_unit_test(knows_when_a_reason_counts), cmocka_unit_test(reads_marks),
            cmocka_unit_test(keeps_the_kernel_apart),
            cmocka_unit_test(counts_what_the_kernel_counts), cmocka_unit_test(counts_large_numbers),
-           cmocka_unit_test(says_what_it_cannot_read),
+           cmocka_unit_test(says_what_it_cannot_read), cmocka_unit_test(leaves_out_a_cut_line),
            cmocka_unit_test(has_a_cpu_clock_when_threads_run),
            cmocka_unit_test(puts_losses_on_their_processors), cmocka_unit_test(reads_trace_cmd),
            cmocka_unit_test(reads_marks_of_trace_cmd), cmocka_unit_test(moves_the_clock),

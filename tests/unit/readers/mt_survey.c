@@ -15,6 +15,8 @@ struct shape {
     bool exit_first;     /* an exit without its entry */
     bool unroll;         /* an exit by an exception */
     uint32_t odd_gap;    /* us before the last sample, when not 0 */
+    bool short_call;     /* one that is entered and left at one time */
+    bool loop;           /* two methods by turns, 40 times, each the only one of its sample */
 };
 
 static void put_record(struct tv_out *out, uint32_t word, uint32_t time)
@@ -24,9 +26,25 @@ static void put_record(struct tv_out *out, uint32_t word, uint32_t time)
     tv_out_bytes(out, (struct tv_bytes){bytes, sizeof bytes});
 }
 
+/* A caller in which one method ends and the other begins, as a sampler sees a hot loop. */
+static void put_loop(struct tv_out *out, uint32_t gap)
+{
+    uint32_t time = 5000;
+    put_record(out, tv_mt_word(0x10, TV_MT_ENTER), time);
+    for (unsigned i = 0; i < 40; i++, time += gap * (i % 3 + 1)) {
+        if (i > 0)
+            put_record(out, tv_mt_word(i % 2 ? 0x14 : 0x18, TV_MT_EXIT), time);
+        put_record(out, tv_mt_word(i % 2 ? 0x18 : 0x14, TV_MT_ENTER), time);
+    }
+}
+
 static void put_samples(struct tv_out *out, const struct shape *shape)
 {
     uint32_t time = 5000;
+    if (shape->short_call) {
+        put_record(out, tv_mt_word(0x10, TV_MT_ENTER), time);
+        put_record(out, tv_mt_word(0x10, TV_MT_EXIT), time);
+    }
     if (shape->exit_first)
         put_record(out, tv_mt_word(0x10, TV_MT_EXIT), time);
     for (unsigned sample = 0; sample < 10; sample++) {
@@ -51,7 +69,10 @@ static tv_ns sampled_ns(const struct shape *shape)
     tv_out_text(&out, "*version\n3\nclock=dual\n*threads\n1\ta\n*methods\n0x10\tA\tm\n*end\n");
     tv_mt_put_header(bytes, &header);
     tv_out_bytes(&out, (struct tv_bytes){bytes, sizeof bytes});
-    put_samples(&out, shape);
+    if (shape->loop)
+        put_loop(&out, shape->gap);
+    else
+        put_samples(&out, shape);
 
     struct tv_source *source =
         tv_source_from_memory((struct tv_bytes){out.buffer, out.length}, "samples");
@@ -75,19 +96,26 @@ static void knows_sampled_traces(void **context)
     /* A thread that did not change for a while leaves no samples. */
     assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 2000, .odd_gap = 90000}),
                      2000000);
-    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 1000}), 1000000);
+    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 100}), 100000);
+    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 4, .gap = 2000}), 2000000);
+    /* Half of the records have the time of the one before; samples are one, two or three intervals
+     * apart. */
+    assert_int_equal(sampled_ns(&(struct shape){.loop = true, .gap = 10000}), 10000000);
 }
 
 static void knows_instrumented_traces(void **context)
 {
     (void)context;
-    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 999}), 0);
+    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 99}), 0);
+    assert_int_equal(sampled_ns(&(struct shape){.loop = true, .gap = 99}), 0);
     assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 2000, .odd_gap = 30}), 0);
     assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 2000, .unroll = true}), 0);
     assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 2000, .exit_first = true}),
                      0);
-    /* 70 % of the records have the time of the one before. */
-    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 4, .gap = 2000}), 0);
+    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 20, .gap = 2000, .short_call = true}),
+                     0);
+    /* Half of the records have the time of the one before, and there are nine gaps. */
+    assert_int_equal(sampled_ns(&(struct shape){.per_sample = 2, .gap = 2000}), 0);
 }
 
 UNIT_TESTS(mt_survey, cmocka_unit_test(knows_sampled_traces),

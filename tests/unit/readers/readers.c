@@ -2,6 +2,8 @@
 #include "readers/reader.h"
 
 #include "base/bytes.h"
+#include "base/out.h"
+#include "model/builder.h"
 #include "unit.h"
 
 /* The reader's name, or what the file is. */
@@ -80,5 +82,39 @@ static void names_other_files(void **context)
     assert_int_equal(err.offset, 0);
 }
 
-UNIT_TESTS(readers, cmocka_unit_test(knows_its_formats), cmocka_unit_test(takes_no_text_for_stacks),
+/* Members with the names of an event's come first, then so many letters, then two events. */
+static uint64_t count_behind_letters(size_t letters)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_error err;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_text(&out, "{\"name\":\"a\",\"ph\":\"X\",\"ts\":1,\"metadata\":{\"a\":\"");
+    for (size_t i = 0; i < letters; i++)
+        tv_out_char(&out, 'x');
+    tv_out_text(&out, "\"},\"traceEvents\":[{\"name\":\"b\",\"ph\":\"X\",\"ts\":1,\"dur\":1},\n"
+                      "{\"name\":\"c\",\"ph\":\"X\",\"ts\":2,\"dur\":1}],\"more\":1}");
+    struct tv_bytes text = {out.buffer, out.length};
+    struct tv_source *source = tv_source_from_memory(text, "test");
+    struct tv_head *head = tv_head_new();
+    struct tv_builder *builder = tv_builder_new(head);
+    assert_int_equal(tv_readers_build(source, builder, &options, &err), TV_OK);
+    uint64_t records = head->inputs[0].records;
+    tv_builder_free(builder);
+    tv_source_free(source);
+    tv_out_release(&out);
+    return records;
+}
+
+/* The object is no event, though it looks like one: within a window, behind one, behind 1 MiB. */
+static void finds_events_behind_long_members(void **context)
+{
+    (void)context;
+    assert_int_equal(count_behind_letters(1000), 2);
+    assert_int_equal(count_behind_letters(300000), 2);
+    assert_int_equal(count_behind_letters(3000000), 2);
+}
+
+UNIT_TESTS(readers, cmocka_unit_test(finds_events_behind_long_members),
+           cmocka_unit_test(knows_its_formats), cmocka_unit_test(takes_no_text_for_stacks),
            cmocka_unit_test(looks_at_whole_lines_only), cmocka_unit_test(names_other_files));

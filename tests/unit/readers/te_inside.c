@@ -54,6 +54,20 @@ static void what_is_unknown_is_counted(void **context)
     te_made_free(made);
 }
 
+/* The string is closed: its last line is whole, though no line end is behind it. */
+static void the_end_of_a_string_ends_its_line(void **context)
+{
+    (void)context;
+    struct te_made *made = te_made_new((const char *const[]){
+        "#'systemTraceEvents':'# tracer: nop\\n a-1 [000] .... 1.000000: ev: x=1\\n"
+        " a-1 [000] .... 2.000000: ev: x=2'\n" SLICE,
+        NULL});
+    const struct tv_trace *trace = te_made_trace(made);
+    assert_int_equal(trace->tables.instants.count, 2);
+    assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TRUNCATED].count, 0);
+    te_made_free(made);
+}
+
 #define EVENT(guid, op, cpu, ts, payload)                                                          \
     "{'guid':'" guid "','op':" op ",'ver':3,'cpu':" cpu ",'ts':'" ts "','payload':'" payload "'},"
 #define THREAD "3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C"
@@ -220,7 +234,8 @@ static void windows_without_a_clock_is_left_out(void **context)
 }
 
 UNIT_TESTS(te_inside, cmocka_unit_test(are_inputs_of_their_own),
-           cmocka_unit_test(what_is_unknown_is_counted), cmocka_unit_test(windows_tells_what_ran),
-           cmocka_unit_test(windows_tells_states), cmocka_unit_test(windows_counts_from_1601),
-           cmocka_unit_test(windows_tells_who_woke),
+           cmocka_unit_test(what_is_unknown_is_counted),
+           cmocka_unit_test(the_end_of_a_string_ends_its_line),
+           cmocka_unit_test(windows_tells_what_ran), cmocka_unit_test(windows_tells_states),
+           cmocka_unit_test(windows_counts_from_1601), cmocka_unit_test(windows_tells_who_woke),
            cmocka_unit_test(windows_without_a_clock_is_left_out));

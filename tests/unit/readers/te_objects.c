@@ -79,6 +79,11 @@ static void types_are_derived(void **context)
                    "'args':{'snapshot':{'base_type':'Obj'}}\n"
                    "'ph':'D','ts':30,'name':'Obj','id':1\n",
                    "object Sub:Obj 1 ptr P1 0..30 N D snapshots 10,11\n");
+    /* The category may also stand beside the snapshot, as the format's text prints it. */
+    te_made_assert("'ph':'N','ts':5,'name':'Obj','id':1,'cat':'c'\n"
+                   "'ph':'O','ts':10,'name':'Obj','id':1,'cat':'d',"
+                   "'args':{'cat':'c','snapshot':{}}\n",
+                   "object Obj 1 ptr P1 5..10 N snapshots 10\n");
     te_made_assert("'ph':'O','ts':10,'name':'Sub','id':1,'args':{'snapshot':{'base_type':'Obj'}}\n"
                    "'ph':'D','ts':30,'name':'Obj','id':1\n",
                    "object Sub:Obj 1 ptr P1 10..30 D snapshots 10\n");

@@ -29,7 +29,13 @@ static struct tv_sampled_trace *begin(uint64_t buffer_bytes)
 {
     struct tv_sampled_trace *trace;
     struct tv_sampled_trace_options options = {
-        .path = path, .vm = "jvm", .buffer_bytes = buffer_bytes, .start_us = 77, .namer = name};
+        .path = path,
+        .vm = "jvm",
+        .buffer_bytes = buffer_bytes,
+        .start_us = 77,
+        .interval_us = 10,
+        .namer = name,
+    };
     assert_int_equal(tv_sampled_trace_new(&trace, &options), 0);
     return trace;
 }
@@ -105,9 +111,10 @@ static void compares_stacks(void **state)
     assert_non_null(strstr(bytes, "*version\n2\ndata-file-overflow=false\nclock=wall\n"
                                   "elapsed-time-usec=50\nnum-method-calls=11\n"
                                   "clock-call-overhead-nsec=0\nvm=jvm\npid="));
-    assert_non_null(strstr(bytes, "*threads\n1\tmain\n2\tnew name \n*methods\n"
-                                  "0x4\tC\ta\t()V\tC.java\n0x8\tC\tb\t()V\tC.java\n"
-                                  "0xc\tC\tc\t()V\tC.java\n0x10\tC\td\t()V\tC.java\n*end\n"));
+    assert_non_null(
+        strstr(bytes, "\nsampling-interval-usec=10\n*threads\n1\tmain\n2\tnew name \n*methods\n"
+                      "0x4\tC\ta\t()V\tC.java\n0x8\tC\tb\t()V\tC.java\n"
+                      "0xc\tC\tc\t()V\tC.java\n0x10\tC\td\t()V\tC.java\n*end\n"));
     char *records = records_of(bytes, size);
     assert_string_equal(records, "1+a@10 1+b@10 2+a@10 1-b@20 1+c@20 1+d@20 1-d@30 2-a@30 "
                                  "1-c@40 1+a@40 1+c@40 ");

@@ -93,7 +93,7 @@ static void facts_are_those_of_the_page(void **state)
     assert_has(asked, "facts", ",\"calls\":3}", true);
     assert_has(asked, "facts", ",\"calls\":1}", true);
     assert_has(asked, "facts", "\"health\":[{\"kind\":\"overflow\",\"text\":\"", true);
-    assert_has(asked, "facts", "\"severity\":\"warning\",\"count\":1}]", true);
+    assert_has(asked, "facts", "\"severity\":\"error\",\"count\":1}]", true);
     /* The rule about what the reader found tells of the overflow too. */
     assert_has(asked, "facts", "\"findings\":[{\"name\":\"", true);
 }

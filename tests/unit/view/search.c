@@ -209,7 +209,7 @@ static void the_event_and_the_bytes_at_a_place(void **state)
     assert_answer(*state, "bytes?offset=9000", "{\"offset\":9000,\"size\":193,\"hex\":\"\"}");
     assert_answer(*state, "health",
                   "{\"readable\":[true],\"diagnostics\":[\n"
-                  "  {\"file\": \"drawn\", \"kind\": \"bad-event\", \"severity\": \"warning\", "
+                  "  {\"file\": \"drawn\", \"kind\": \"bad-event\", \"severity\": \"error\", "
                   "\"text\": \"what stands among the events and is no object that can be read, "
                   "left out\", \"count\": 1, "
                   "\"places\": [\n    {\"offset\": 94, \"line\": 3, \"excerpt\": "

@@ -99,6 +99,7 @@ static void tells_what_else_there_is(void **state)
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1234);
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1300);
     head->inputs[0].recorded_us = 1000000;
+    head->inputs[0].figures = TV_FIGURES_SAMPLED;
     head->inputs[0].sampled_ns = 5000;
     head->inputs[0].records = 77;
     head->inputs[0].overflow = true;
@@ -106,12 +107,14 @@ static void tells_what_else_there_is(void **state)
     assert_int_equal(ask(&asked, "trace"), TV_OK);
     tv_out_char(&asked.out, 0);
     assert_has(&asked.out,
-               "\"idle_threads\":[{\"thread\":2,\"thread_id\":70,\"name\":\"\\u003c/script>\"},"
+               "\"idle_threads\":[{\"thread\":2,\"thread_id\":70,\"name\":\"</script>\"},"
                "{\"thread\":3,\"thread_id\":71,");
     assert_has(&asked.out, "\"metadata\":[[\"vm\",\"art\"],[\"pid\",\"12\"]]");
-    assert_has(&asked.out, "\"severity\":\"warning\",\"count\":2,\"offsets\":[1234,1300]}");
+    assert_has(&asked.out, "\"severity\":\"error\",\"count\":2,\"offsets\":[1234,1300]}");
     assert_has(&asked.out, "\"recorded\":\"1970-01-01T00:00:01");
-    assert_has(&asked.out, "\"records\":77,\"overflow\":true,\"sampled\":{\"interval_ns\":5000}");
+    assert_has(
+        &asked.out,
+        "\"records\":77,\"overflow\":true,\"sampled\":{\"interval_ns\":5000,\"inferred\":false}");
     assert_true(trace->rows[0].count > 200);
     assert_has_sums(&asked.out, trace, 0);
     assert_has_sums(&asked.out, trace, 1);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When an input falls silent: parts count as the whole does. */
+#include "model/silence.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+/* 30 events from `from` on, one every `step` ns, and one at `stray`. */
+static bool is_silent(int64_t from, int64_t step, int64_t stray, int64_t *until)
+{
+    struct tv_silence silence;
+    tv_silence_init(&silence);
+    tv_silence_count(&silence, stray);
+    for (int i = 0; i < 30; i++)
+        tv_silence_count(&silence, from + i * step);
+    return tv_silence_find(&silence, until);
+}
+
+static void finds_stray_events(void **state)
+{
+    (void)state;
+    int64_t until;
+    assert_true(is_silent(1000, 100, 20000, &until));
+    assert_true(until > 3900 && until <= 20000);
+    assert_true(is_silent(-3000, 100, INT64_MAX / 2, &until));
+    assert_true(is_silent(1700000000000000000, 1000000, 1700000091710000000, &until));
+    /* The gap is not longer than the rest of the trace; and a stray first event is no silence. */
+    assert_false(is_silent(1000, 100, 6000, &until));
+    assert_false(is_silent(1000, 100, -20000, &until));
+    assert_false(is_silent(1000, 0, 1000, &until));
+}
+
+static void few_events_are_not_stray(void **state)
+{
+    (void)state;
+    struct tv_silence silence;
+    int64_t until;
+    tv_silence_init(&silence);
+    assert_false(tv_silence_find(&silence, &until));
+    for (int i = 0; i < 30; i++)
+        tv_silence_count(&silence, i);
+    for (int i = 0; i < 3; i++) /* a tenth of all before */
+        tv_silence_count(&silence, 1000 + i);
+    assert_false(tv_silence_find(&silence, &until));
+}
+
+/* Wherever the events are parted and in whatever order they come. */
+static void parts_count_as_the_whole(void **state)
+{
+    (void)state;
+    const int64_t times[] = {5, -7, 1000, 4, 123456789, -99, 64, 63, INT64_C(1) << 40, 8, 8, 0};
+    const size_t count = sizeof times / sizeof *times;
+    struct tv_silence whole;
+    tv_silence_init(&whole);
+    for (size_t i = 0; i < count; i++)
+        tv_silence_count(&whole, times[i]);
+    for (size_t cut = 0; cut <= count; cut++) {
+        struct tv_silence all, parts[2];
+        tv_silence_init(&all);
+        tv_silence_init(&parts[0]);
+        tv_silence_init(&parts[1]);
+        for (size_t i = 0; i < count; i++)
+            tv_silence_count(&parts[i >= cut], times[i]);
+        tv_silence_merge(&all, &parts[1]);
+        tv_silence_merge(&all, &parts[0]);
+        assert_int_equal(all.shift, whole.shift);
+        assert_true(all.first == whole.first && all.last == whole.last);
+        assert_memory_equal(all.counts, whole.counts, sizeof whole.counts);
+    }
+}
+
+UNIT_TESTS(silence, cmocka_unit_test(finds_stray_events),
+           cmocka_unit_test(few_events_are_not_stray), cmocka_unit_test(parts_count_as_the_whole));
