@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 /* A context longer than this is cut, so that there is always room for what happened. */
 #define CONTEXT_MAX (sizeof(((struct tv_error *)0)->message) / 2)
 
@@ -83,9 +85,12 @@ enum tv_status tv_error_prefix(struct tv_error *err, const char *format, ...)
 /* Control characters, which a file may have put into a message, become '?'. */
 static void make_printable(char *text)
 {
-    for (; *text != '\0'; text++) {
-        if ((uint8_t)*text < 0x20 || *text == 0x7f)
-            *text = '?';
+    struct tv_bytes rest = tv_bytes_of(text);
+    while (rest.length > 0) {
+        size_t control = tv_bytes_control(rest), length = control > 0 ? control : 1;
+        memset(text, '?', control);
+        text += length;
+        rest = (struct tv_bytes){rest.data + length, rest.length - length};
     }
 }
 

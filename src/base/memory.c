@@ -104,7 +104,9 @@ void tv_free(void *memory)
 void tv_memory_give_back(void)
 {
 #ifdef __GLIBC__
-    malloc_trim(0);
+    /* Trimming returns every free page, and the next small trace would fetch them all again. */
+    if (mallinfo2().fordblks >= LARGE)
+        malloc_trim(0);
 #endif
 }
 

@@ -32,8 +32,8 @@ void tv_memory_expect(const void *bytes, size_t size);
  * returns the array (perhaps moved; what is new is not zeroed). */
 void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size);
 
-/* Gives pages back to the system in which nothing lies any more: for when much was freed that stood
- * among what stays. Takes about a millisecond for 10 MB. */
+/* Return free pages of the heap to the system. For use after much was freed between blocks that
+ * stay; does nothing while less than a megabyte is free. Takes about a millisecond for 10 MB. */
 void tv_memory_give_back(void);
 
 /* a * b, ending the program when it does not fit: only for sizes that are already bounded. */

@@ -265,22 +265,22 @@ void tv_out_counted(struct tv_out *out, uint64_t count, const char *words)
 #define REPLACEMENT TV_BYTES("\xef\xbf\xbd") /* U+FFFD */
 
 /* What needs a look in which text: a table, as names are scanned byte by byte. */
-enum { IN_JSON = 1, IN_XML = 2, IN_CSV = 4 };
+enum { IN_JSON = 1, IN_XML = 2, IN_CSV = 4, IN_HTML = 8 };
 
 static const uint8_t special[256] = {
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 7, 3, 3, 7, 3, 3, /* control characters; LF, CR */
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 7, 0, 0, 0, 2, 2, 0, 0, 0, 0,
-    4, 0, 0, 0,                                     /* " & ' , */
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 0, /* < > */
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 7, 3, 3,  7, 3,  3, /* control characters; LF, CR */
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,  3, 3,  3, 0, 0, 7, 0, 0, 0, 2, 2, 0, 0, 0, 0,
+    4, 0, 0, 0,                                       /* " & ' , */
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 10, 0, /* < > */
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     1, 0, 0, 0, /* backslash */
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 3,                                     /* DEL */
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, /* not ASCII, to the end */
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 3,                                       /* DEL */
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,  3, 3,  3, /* not ASCII, to the end */
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,  3, 3,  3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,  3, 3,  3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,  3, 3,  3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,  3, 3,  3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
 };
 
 /* How many bytes from `from` on are not special. */
@@ -304,7 +304,7 @@ static size_t allowed_length(struct tv_bytes rest, uint8_t where)
     size_t length = rest.data[0] < 0x80 ? 0 : tv_bytes_utf8(rest);
     if (where == IN_XML && length == 3 && is_no_xml_character(rest.data))
         return 0;
-    if (where == IN_JSON && tv_bytes_control(rest) > 0)
+    if ((where & IN_JSON) && tv_bytes_control(rest) > 0)
         return 0;
     return length;
 }
@@ -371,6 +371,13 @@ void tv_out_json(struct tv_out *out, struct tv_bytes text)
 {
     tv_out_char(out, '"');
     put_text(out, text, IN_JSON, put_json_escape);
+    tv_out_char(out, '"');
+}
+
+void tv_out_json_in_html(struct tv_out *out, struct tv_bytes text)
+{
+    tv_out_char(out, '"');
+    put_text(out, text, IN_JSON | IN_HTML, put_json_escape);
     tv_out_char(out, '"');
 }
 

@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "base/types.h"
 
+struct tv_layout;
+
 struct tv_out {
     uint8_t *buffer;
     size_t length; /* bytes in the buffer */
@@ -24,6 +26,8 @@ struct tv_out {
     /* Where full buffers go; NULL: memory. */
     enum tv_status (*write)(void *context, struct tv_bytes bytes, struct tv_error *err);
     void *context;
+    /* The screen that the text is shown on (writers/layout.h); NULL: a file or a pipe. */
+    struct tv_layout *layout;
     struct tv_error error; /* status TV_OK while all is well */
 };
 
@@ -113,9 +117,12 @@ void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals);
 void tv_out_time_short(struct tv_out *out, tv_ns value, tv_ns unit_ns);
 
 /* A JSON string with its quotes: control characters (also DEL and U+0080 to U+009F, which terminals
- * obey), quotes and backslashes escaped, each byte that is not UTF-8 replaced by U+FFFD, and '<' as
- * \u003c so that it may stand inside HTML. */
+ * obey), quotes and backslashes escaped, and each byte that is not UTF-8 replaced by U+FFFD. */
 void tv_out_json(struct tv_out *out, struct tv_bytes text);
+
+/* Append a JSON string for use inside an HTML element: '<' and '>' are escaped as well, so that no
+ * text can end the element. */
+void tv_out_json_in_html(struct tv_out *out, struct tv_bytes text);
 
 /* Text inside XML or HTML: & < > " ' and control characters escaped, invalid UTF-8 replaced, and so
  * the characters that XML cannot hold even when escaped. */

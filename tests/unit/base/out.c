@@ -342,7 +342,7 @@ static void escapes_json(void **state)
         CASE("\xc2\x80\xc2\x9b\xc2\x9f", "\"\\u0080\\u009b\\u009f\""),
         CASE("\xc2\xa0\xc3\x9b", "\"\xc2\xa0\xc3\x9b\""),
         CASE("\xc2", "\"" FFFD "\""),
-        CASE("</script>", "\"\\u003c/script>\""),
+        CASE("<init>", "\"<init>\""),
         CASE("'&/", "\"'&/\""),
         CASE("\xef\xbf\xbf", "\"\xef\xbf\xbf\""),
     };
@@ -354,6 +354,16 @@ static void escapes_json(void **state)
     }
     tv_out_json(&out, (struct tv_bytes){NULL, 0});
     assert_holds(&out, "\"\"");
+    tv_out_release(&out);
+}
+
+static void json_ends_no_html_element(void **state)
+{
+    (void)state;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_out_json_in_html(&out, tv_bytes_of("</script>\"\n\x7f\xc2\x9b\xc3\xa4"));
+    assert_holds(&out, "\"\\u003c/script\\u003e\\\"\\n\\u007f\\u009b\xc3\xa4\"");
     tv_out_release(&out);
 }
 
@@ -412,7 +422,10 @@ static void every_character_has_its_escape(void **state)
         struct tv_bytes text = {(const uint8_t *)plain, 3};
         struct tv_bytes whole = {(const uint8_t *)plain + 1, 1};
         tv_out_json(&out, text);
-        assert_int_equal(out.length != 5, c < 0x20 || c == 0x7f || strchr("\"\\<", c) != NULL);
+        assert_int_equal(out.length != 5, c < 0x20 || c == 0x7f || strchr("\"\\", c) != NULL);
+        out.length = 0;
+        tv_out_json_in_html(&out, text);
+        assert_int_equal(out.length != 5, c < 0x20 || c == 0x7f || strchr("\"\\<>", c) != NULL);
         out.length = 0;
         tv_out_xml(&out, text);
         assert_int_equal(out.length != 3, c < 0x20 || c == 0x7f || strchr("&<>\"'", c) != NULL);
@@ -505,6 +518,7 @@ UNIT_TESTS(out, cmocka_unit_test(words_fit_their_count), cmocka_unit_test(short_
            cmocka_unit_test(the_first_error_sticks), cmocka_unit_test(an_error_at_the_end_is_seen),
            cmocka_unit_test(writes_integers), cmocka_unit_test(writes_times),
            cmocka_unit_test(times_round_half_up), cmocka_unit_test(repairs_utf8),
-           cmocka_unit_test(escapes_json), cmocka_unit_test(escapes_xml),
-           cmocka_unit_test(quotes_csv), cmocka_unit_test(every_character_has_its_escape),
-           cmocka_unit_test(writes_binary), cmocka_unit_test(format_takes_up_to_its_limit));
+           cmocka_unit_test(escapes_json), cmocka_unit_test(json_ends_no_html_element),
+           cmocka_unit_test(escapes_xml), cmocka_unit_test(quotes_csv),
+           cmocka_unit_test(every_character_has_its_escape), cmocka_unit_test(writes_binary),
+           cmocka_unit_test(format_takes_up_to_its_limit));
