@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "writers/edges.h"
+#include "writers/figures.h"
 #include "writers/names.h"
 
-#define MS 1000000
 #define WHOLE_PERCENT (UINT64_C(100) * 1000000)
 
 struct graph {
@@ -17,6 +17,8 @@ struct graph {
     bool *reached;   /* [frame_count] */
     uint32_t *queue; /* frames whose callees are to be drawn */
     uint32_t first, count;
+    bool counts_calls;
+    struct tv_figure_unit unit;
 };
 
 static int64_t inclusive(const struct graph *g, uint32_t frame)
@@ -50,6 +52,13 @@ static void add_label(struct tv_out *out, const struct tv_head *head, uint32_t f
     tv_out_release(&name);
 }
 
+/* "1.250 ms" */
+static void add_figure(const struct graph *g, tv_ns figure)
+{
+    tv_out_time(g->out, figure, g->unit.ns, g->unit.decimals);
+    tv_out_format(g->out, " %s", g->unit.name);
+}
+
 static void write_node(const struct graph *g, uint32_t frame)
 {
     const struct tv_method_cost *method = &g->profile->methods[g->row[frame] - 1];
@@ -57,11 +66,13 @@ static void write_node(const struct graph *g, uint32_t frame)
     tv_out_format(out, "    n%u [label=\"[%u] ", g->row[frame], g->row[frame]);
     add_label(out, g->profile->head, frame);
     tv_out_text(out, "\\n(");
-    tv_out_time(out, g->options->cpu ? method->incl_cpu : method->incl_wall, MS, 3);
-    tv_out_text(out, " ms, ");
-    tv_out_time(out, g->options->cpu ? method->excl_cpu : method->excl_wall, MS, 3);
-    tv_out_text(out, " ms, ");
-    tv_out_u64(out, method->calls + method->recursive_calls);
+    add_figure(g, g->options->cpu ? method->incl_cpu : method->incl_wall);
+    tv_out_text(out, ", ");
+    add_figure(g, g->options->cpu ? method->excl_cpu : method->excl_wall);
+    if (g->counts_calls) {
+        tv_out_text(out, ", ");
+        tv_out_u64(out, method->calls + method->recursive_calls);
+    }
     tv_out_text(out, ")\"]\n");
 }
 
@@ -76,14 +87,16 @@ static void reach(struct graph *g, uint32_t frame)
 
 static void write_edge(const struct graph *g, const struct tv_method_edge *edge, int64_t whole)
 {
-    uint64_t calls = edge->calls;
     if (edge->group == TV_EDGE_PARENT)
         tv_out_format(g->out, "    n0 -> n%u", g->row[edge->context]);
     else
         tv_out_format(g->out, "    n%u -> n%u", g->row[edge->context], g->row[edge->frame]);
     tv_out_text(g->out, " [label=\"");
     tv_names_percent(g->out, time_of(g, edge), whole);
-    tv_out_format(g->out, " %%\\n%llu\"]\n", (unsigned long long)calls);
+    tv_out_text(g->out, " %");
+    if (g->counts_calls)
+        tv_out_format(g->out, "\\n%llu", (unsigned long long)edge->calls);
+    tv_out_text(g->out, "\"]\n");
 }
 
 /* From "(toplevel)" to the methods that were called from nowhere. */
@@ -115,7 +128,13 @@ void tv_callgraph_write(struct tv_out *out, const struct tv_call_tree *tree,
 {
     uint32_t frames = tree->head->frame_count;
     int64_t total = options->cpu ? profile->total_cpu : profile->total_wall;
-    struct graph g = {.out = out, .profile = profile, .options = options};
+    struct graph g = {
+        .out = out,
+        .profile = profile,
+        .options = options,
+        .counts_calls = tv_figures_count_calls(tree->head),
+        .unit = tv_figures_unit(tree->head),
+    };
     tv_profile_sort(profile, options->cpu ? TV_ORDER_INCL_CPU : TV_ORDER_INCL_WALL);
     tv_method_edges_init(&g.edges, tree, options->cpu);
     g.row = tv_alloc(frames, sizeof *g.row);
@@ -127,8 +146,8 @@ void tv_callgraph_write(struct tv_out *out, const struct tv_call_tree *tree,
     tv_out_text(out, "digraph calls {\n    node [shape=box, fontname=\"sans-serif\", fontsize=10]\n"
                      "    edge [fontname=\"sans-serif\", fontsize=9]\n"
                      "    n0 [label=\"(toplevel)\\n(");
-    tv_out_time(out, total, MS, 3);
-    tv_out_text(out, " ms)\"]\n");
+    add_figure(&g, total);
+    tv_out_text(out, ")\"]\n");
     write_roots(&g, total);
     while (g.first < g.count)
         write_callees(&g, g.queue[g.first++]);

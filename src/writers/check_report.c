@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/source.h"
 #include "writers/findings_text.h"
+#include "writers/layout.h"
 #include "writers/names.h"
 
 /* So much of the text at a place is shown. */
@@ -23,15 +24,15 @@ struct place {
     size_t length;
 };
 
-bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict)
+bool tv_check_is_usual(enum tv_diagnostic_kind kind)
 {
-    return strict || (kind != TV_DIAGNOSTIC_UNMATCHED_EXIT && kind != TV_DIAGNOSTIC_OPEN_CALL &&
-                      kind != TV_DIAGNOSTIC_TID_MISSING);
+    return kind == TV_DIAGNOSTIC_UNMATCHED_EXIT || kind == TV_DIAGNOSTIC_OPEN_CALL ||
+           kind == TV_DIAGNOSTIC_TID_MISSING;
 }
 
 bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict)
 {
-    return tv_check_counts(kind, strict) || tv_head_has_categories(trace->head);
+    return strict || !tv_check_is_usual(kind) || tv_head_has_categories(trace->head);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -166,8 +167,9 @@ static void begin_line(struct tv_out *out, const struct tv_trace *trace, uint32_
 
 static void write_kind(struct tv_out *out, enum tv_diagnostic_kind kind)
 {
-    tv_out_format(out, "%s: %s: %s", tv_diagnostic_is_warning(kind) ? "warning" : "note",
-                  tv_diagnostic_name(kind), tv_diagnostic_text(kind));
+    tv_layout_text(out, tv_layout_style_of(tv_diagnostic_severity(kind)),
+                   tv_diagnostic_severity_name(kind));
+    tv_out_format(out, ": %s: %s", tv_diagnostic_name(kind), tv_diagnostic_text(kind));
 }
 
 static void text_place(struct tv_out *out, const struct tv_trace *trace,
@@ -186,17 +188,15 @@ static void text_place(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, '\n');
 }
 
-uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
-                             const struct tv_findings *findings, bool strict)
+void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_findings *findings, bool strict)
 {
     struct places places = find_places(trace);
-    uint64_t total = 0;
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
         if (one->count == 0 || !tv_check_tells(trace, kind, strict))
             continue;
-        total += tv_check_counts(kind, strict) ? one->count : 0;
         for (uint32_t k = 0; k < one->offset_count; k++)
             text_place(out, trace, kind, &places.items[places.first[i] + k]);
         if (one->count == one->offset_count)
@@ -208,7 +208,56 @@ uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
     if (findings)
         tv_findings_write_text(out, trace, findings);
     tv_free(places.items);
-    return total;
+}
+
+/* ---- Of several files ---- */
+
+static void write_count(struct tv_out *out, uint64_t count, const char *words, const char **before)
+{
+    if (count == 0)
+        return;
+    tv_out_text(out, *before);
+    tv_out_counted(out, count, words);
+    *before = ", ";
+}
+
+void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings, bool strict, bool fails)
+{
+    static const char *const words[TV_SEVERITIES] = {
+        [TV_NOTE] = "note|notes",
+        [TV_WARNING] = "warning|warnings",
+        [TV_ERROR] = "error|errors",
+    };
+    uint64_t counts[TV_SEVERITIES] = {0}, found = 0;
+    const char *before = ": ";
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
+        if (tv_check_tells(trace, (enum tv_diagnostic_kind)i, strict))
+            counts[tv_diagnostic_severity((enum tv_diagnostic_kind)i)] +=
+                trace->head->diagnostics.kinds[i].count;
+    for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
+        found += findings->of[rule].found;
+    begin_line(out, trace, 0);
+    tv_out_text(out, fails ? "failed" : "passed");
+    for (unsigned severity = TV_SEVERITIES; severity-- > 0;)
+        write_count(out, counts[severity], words[severity], &before);
+    write_count(out, found, "finding|findings", &before);
+    tv_out_char(out, '\n');
+}
+
+void tv_check_write_unreadable(struct tv_out *out, const char *file)
+{
+    tv_names_line(out, tv_bytes_of(file));
+    tv_out_text(out, ": failed: it cannot be read\n");
+}
+
+/* ---- JSON ---- */
+
+static void begin_member(struct tv_out *out, struct tv_bytes file, bool *any)
+{
+    tv_out_text(out, *any ? ",\n  {\"file\": " : "\n  {\"file\": ");
+    tv_out_json(out, file);
+    *any = true;
 }
 
 /* Of several inputs each place says in which it is. */
@@ -228,25 +277,18 @@ static void json_place(struct tv_out *out, const struct tv_trace *trace, const s
     tv_out_char(out, '}');
 }
 
-uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
-                             const struct tv_findings *findings, bool strict)
+void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_findings *findings, bool strict, bool *any)
 {
     struct places places = find_places(trace);
-    uint64_t total = 0;
-    bool any = false;
-    tv_out_char(out, '[');
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
         if (one->count == 0 || !tv_check_tells(trace, kind, strict))
             continue;
-        tv_out_text(out, any ? ",\n  {\"file\": " : "\n  {\"file\": ");
-        any = true;
-        total += tv_check_counts(kind, strict) ? one->count : 0;
-        tv_out_json(out, file_name(trace, 0));
-        tv_out_format(
-            out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_diagnostic_name(kind),
-            tv_diagnostic_is_warning(kind) ? "warning" : "note");
+        begin_member(out, file_name(trace, 0), any);
+        tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ",
+                      tv_diagnostic_name(kind), tv_diagnostic_severity_name(kind));
         tv_diagnostics_write_json(out, &trace->head->diagnostics, kind);
         tv_out_format(out, ", \"count\": %" PRIu64 ", \"places\": [", one->count);
         for (uint32_t k = 0; k < one->offset_count; k++) {
@@ -257,7 +299,15 @@ uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
     }
     if (findings)
         tv_findings_write_json(out, trace, findings, any);
-    tv_out_text(out, "\n]\n");
     tv_free(places.items);
-    return total;
+}
+
+void tv_check_write_unreadable_json(struct tv_out *out, const char *file,
+                                    const struct tv_error *reason, bool *any)
+{
+    char text[512];
+    begin_member(out, tv_bytes_of(file), any);
+    tv_out_text(out, ", \"kind\": \"unreadable\", \"severity\": \"error\", \"text\": ");
+    tv_out_json(out, tv_bytes_of(tv_error_text(reason, text, sizeof text)));
+    tv_out_text(out, ", \"count\": 1, \"places\": []}");
 }

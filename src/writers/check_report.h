@@ -7,27 +7,35 @@
 #define TV_WRITERS_CHECK_REPORT_H
 
 #include "analysis/findings.h"
+#include "base/error.h"
 #include "base/out.h"
 #include "model/trace.h"
 
-/* Whether a kind counts: calls that began before the trace or are open at its end do only when
- * `strict`, as almost every trace has them; events without a tid too, as whole programs leave it
- * away. */
-bool tv_check_counts(enum tv_diagnostic_kind kind, bool strict);
+/* Return true for kinds that almost every sound trace has: calls that began before the trace or are
+ * open at its end, and events without a tid. */
+bool tv_check_is_usual(enum tv_diagnostic_kind kind);
 
-/* Whether a kind is told: what counts, and what is unfinished in formats whose traces mostly finish
- * what they begin. */
+/* Return true when check reports the kind: every kind when `strict`, else those that are not usual,
+ * and open calls in formats whose traces mostly end their calls. */
 bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict);
 
 /* One line a place: file, byte, of text formats the line and how it begins, what is wrong; then one
- * line a kind that has more places than are kept; then the findings (NULL: none).  Returns how many
- * diagnostics count. */
-uint64_t tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
-                             const struct tv_findings *findings, bool strict);
+ * line a kind that has more places than are kept; then the findings (NULL: none). */
+void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_findings *findings, bool strict);
 
-/* A list of objects {file, kind, severity, text, count, places: [{offset, line, excerpt}]}; those
- * of findings have no places and {total_ns, range_ns, worst} as `finding`. */
-uint64_t tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
-                             const struct tv_findings *findings, bool strict);
+/* Write the line before each report of several files: "FILE: failed: 2 errors, 3 findings". */
+void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings, bool strict, bool fails);
+void tv_check_write_unreadable(struct tv_out *out, const char *file);
+
+/* Members of a list, objects {file, kind, severity, text, count, places: [{offset, line,
+ * excerpt}]}; those of findings have no places and {total_ns, range_ns, worst} as `finding`.
+ * *any: something stands in the list. */
+void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_findings *findings, bool strict, bool *any);
+/* Write the object for a file that cannot be read: its kind is "unreadable". */
+void tv_check_write_unreadable_json(struct tv_out *out, const char *file,
+                                    const struct tv_error *reason, bool *any);
 
 #endif

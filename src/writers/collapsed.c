@@ -397,13 +397,27 @@ static void write_in_turns(struct tv_out *out, const struct listing *l, unsigned
 
 struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head)
 {
-    struct tv_collapsed_unit unit = {US, head->input_count > 0};
-    for (uint32_t i = 0; i < head->input_count; i++) {
-        const struct tv_input *input = &head->inputs[i];
-        if (!input->timeless || input->timed_weights || input->tick_ns >= US)
-            unit.fractions = false;
-    }
+    struct tv_collapsed_unit unit = {US, tv_head_figures(head) == TV_FIGURES_SAMPLES};
+    for (uint32_t i = 0; i < head->input_count; i++)
+        unit.fractions = unit.fractions && head->inputs[i].tick_ns < US;
     return unit;
+}
+
+bool tv_collapsed_is_counted(const struct tv_head *head)
+{
+    return tv_head_figures(head) == TV_FIGURES_SAMPLES;
+}
+
+struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,
+                                                struct tv_collapsed_unit unit)
+{
+    struct tv_collapsed_rest rest = {0, 0};
+    for (uint32_t i = 1; i < tree->count && !unit.fractions; i++) {
+        bool small = tree->self[i] > 0 && tree->self[i] < unit.ns;
+        rest.chains += small;
+        rest.ns += small ? tree->self[i] : 0;
+    }
+    return rest;
 }
 
 void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,

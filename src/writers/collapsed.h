@@ -20,6 +20,19 @@ struct tv_collapsed_unit {
  * in parts. */
 struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head);
 
+/* Return true when the numbers count samples and none is a time. */
+bool tv_collapsed_is_counted(const struct tv_head *head);
+
+/* Chains that are left out because their self time is less than one unit. */
+struct tv_collapsed_rest {
+    uint64_t chains;
+    int64_t ns; /* of all of them */
+};
+
+/* Count what tv_collapsed_write leaves out so. */
+struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,
+                                                struct tv_collapsed_unit unit);
+
 /* Writes self times in such units, on `workers` threads (0: one a processor).  The tree's names
  * hold no ';'. */
 void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,

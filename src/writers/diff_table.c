@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "writers/figures.h"
 #include "writers/names.h"
+#include "writers/text_table.h"
 
 /* The figures that are compared, in the order of the columns. */
 struct figure {
@@ -11,13 +13,18 @@ struct figure {
     const char *key;   /* of CSV and JSON, after which stands _a, _b, _difference, _ratio */
     unsigned clock;
     size_t place; /* in struct tv_method_cost */
+    enum tv_profile_order order;
 };
 
 static const struct figure figures[] = {
-    {"Incl CPU", "incl_cpu_ns", TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu)},
-    {"Excl CPU", "excl_cpu_ns", TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu)},
-    {"Incl Real", "incl_real_ns", TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall)},
-    {"Excl Real", "excl_real_ns", TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall)},
+    {"Incl CPU", "incl_cpu_ns", TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu),
+     TV_ORDER_INCL_CPU},
+    {"Excl CPU", "excl_cpu_ns", TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu),
+     TV_ORDER_EXCL_CPU},
+    {"Incl Real", "incl_real_ns", TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall),
+     TV_ORDER_INCL_WALL},
+    {"Excl Real", "excl_real_ns", TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall),
+     TV_ORDER_EXCL_WALL},
 };
 
 static int64_t value_of(const struct tv_method_cost *cost, const struct figure *figure)
@@ -38,8 +45,9 @@ static const char *const part_keys[] = {"both", "only-a", "only-b"};
 
 struct table {
     struct tv_out *out;
-    const struct tv_diff *diff;
+    struct tv_diff *diff;
     uint64_t limit;
+    bool sort_each;
 };
 
 static uint32_t first_of(const struct tv_diff *diff, enum part part)
@@ -80,71 +88,142 @@ static bool add_ratio(struct tv_out *out, int64_t a, int64_t b)
 /* ---- Text: the figures of one method as lines below its name would be many; so a table a figure
  * ---- */
 
-#define MS 1000000
+/* The side whose unit both have: samples where both have them.  Beside times they are shown as the
+ * times that `collapse` writes. */
+static const struct tv_head *unit_head(const struct table *t)
+{
+    const struct tv_head *a = t->diff->a->head;
+    return tv_head_figures(a) == TV_FIGURES_SAMPLES ? t->diff->b->head : a;
+}
 
-static void text_name(const struct table *t, enum part part, const struct tv_diff_method *method)
+static struct tv_figure_unit unit_of(const struct table *t)
+{
+    struct tv_figure_unit unit = tv_figures_unit(unit_head(t));
+    struct tv_figure_unit b = tv_figures_unit(t->diff->b->head);
+    if (b.ns == unit.ns && b.decimals > unit.decimals)
+        unit.decimals = b.decimals;
+    return unit;
+}
+
+static bool counts_calls(const struct table *t)
+{
+    return tv_figures_count_calls(t->diff->a->head) && tv_figures_count_calls(t->diff->b->head);
+}
+
+static void text_name(const struct table *t, struct tv_text_table *table, enum part part,
+                      const struct tv_diff_method *method)
 {
     uint32_t frame;
     const struct tv_head *head = head_of(t->diff, part, &frame, method);
-    tv_out_text(t->out, "  ");
-    tv_names_full(t->out, head, &head->frames[frame]);
-    tv_out_char(t->out, '\n');
+    tv_names_full(tv_text_table_name(table, 0), head, &head->frames[frame]);
+    tv_text_table_end_row(table);
 }
 
-static void text_both(const struct table *t, const struct figure *figure,
-                      const struct tv_diff_method *method)
+static const struct tv_column both_columns[] = {
+    {"a", "A ms", 14, 1, 0},
+    {"b", "B ms", 14, 1, 0},
+    {"difference", "Difference", 14, 0, 13},
+    {"ratio", "Ratio", 10, 3, 0},
+    {"calls-a", "Calls A", 11, 5, 0},
+    {"calls-b", "Calls B", 11, 4, 0},
+};
+
+static void text_both(const struct table *t, struct tv_text_table *table,
+                      const struct figure *figure, const struct tv_diff_method *method)
 {
     int64_t a = value_of(&method->a, figure), b = value_of(&method->b, figure);
-    struct tv_out ratio;
-    tv_out_init_memory(&ratio);
-    if (!add_ratio(&ratio, a, b))
-        tv_out_text(&ratio, "new");
-    tv_names_time_column(t->out, 14, a, MS, 3);
-    tv_names_time_column(t->out, 14, b, MS, 3);
-    tv_names_time_column(t->out, 14, b - a, MS, 3);
-    tv_out_format(t->out, "%10.*s%11llu%11llu", (int)ratio.length, (const char *)ratio.buffer,
-                  (unsigned long long)calls_of(&method->a),
-                  (unsigned long long)calls_of(&method->b));
-    tv_out_release(&ratio);
-    text_name(t, BOTH, method);
+    struct tv_figure_unit unit = unit_of(t);
+    tv_text_table_figure(table, unit, a);
+    tv_text_table_figure(table, unit, b);
+    tv_text_table_figure(table, unit, b - a);
+    struct tv_out *ratio = tv_text_table_cell(table);
+    if (!add_ratio(ratio, a, b))
+        tv_out_text(ratio, "new");
+    if (counts_calls(t)) {
+        tv_text_table_number(table, calls_of(&method->a));
+        tv_text_table_number(table, calls_of(&method->b));
+    }
+    text_name(t, table, BOTH, method);
+}
+
+static void text_rest(const struct table *t, enum part part)
+{
+    const uint32_t counts[] = {t->diff->both, t->diff->only_a, t->diff->only_b};
+    tv_text_table_write_rest(t->out, counts[part] - count_of(t, part));
 }
 
 static void text_figure(const struct table *t, const struct figure *figure)
 {
-    tv_out_format(t->out, "%s, methods in both\n", figure->title);
-    tv_out_text(t->out,
-                "          A ms          B ms   Difference     Ratio    Calls A    Calls B  "
-                "Method\n");
+    struct tv_text_table table;
+    tv_out_format(t->out, "%s, methods in both\n", tv_figures_title(unit_head(t), figure->title));
+    tv_text_table_begin(&table, t->out, "Method");
+    for (size_t i = 0; i < TV_COUNT(both_columns); i++) {
+        struct tv_column column = both_columns[i];
+        column.title = tv_figures_title(unit_head(t), column.title);
+        if (strncmp(column.name, "calls", 5) != 0 || counts_calls(t))
+            tv_text_table_add(&table, &column);
+    }
     for (uint32_t i = 0; i < count_of(t, BOTH); i++)
-        text_both(t, figure, &t->diff->methods[i]);
+        text_both(t, &table, figure, &t->diff->methods[i]);
+    tv_text_table_end(&table);
+    text_rest(t, BOTH);
     tv_out_char(t->out, '\n');
+}
+
+static void single_columns(const struct table *t, struct tv_text_table *table)
+{
+    static const char *const titles[] = {"Incl CPU ms", "Excl CPU ms", "Incl Real ms",
+                                         "Excl Real ms"};
+    static const unsigned ranks[] = {0, 1, 3, 4};
+    for (size_t i = 0; i < TV_COUNT(figures); i++) {
+        if (t->diff->clocks & figures[i].clock)
+            tv_text_table_add(table,
+                              &(struct tv_column){NULL, tv_figures_title(unit_head(t), titles[i]),
+                                                  14, ranks[i], 0});
+    }
+    if (counts_calls(t))
+        tv_text_table_add(table, &(struct tv_column){NULL, "Calls", 11, 2, 0});
 }
 
 static void text_single(const struct table *t, enum part part)
 {
+    struct tv_text_table table;
     tv_out_format(t->out, "Methods in %s only\n", part == ONLY_A ? "A" : "B");
-    for (size_t i = 0; i < TV_COUNT(figures); i++) {
-        if (t->diff->clocks & figures[i].clock)
-            tv_out_format(t->out, "%11s ms", figures[i].title);
-    }
-    tv_out_text(t->out, "      Calls  Method\n");
+    tv_text_table_begin(&table, t->out, "Method");
+    single_columns(t, &table);
     for (uint32_t i = 0; i < count_of(t, part); i++) {
         const struct tv_diff_method *method = &t->diff->methods[first_of(t->diff, part) + i];
         const struct tv_method_cost *cost = part == ONLY_A ? &method->a : &method->b;
         for (size_t k = 0; k < TV_COUNT(figures); k++) {
             if (t->diff->clocks & figures[k].clock)
-                tv_names_time_column(t->out, 14, value_of(cost, &figures[k]), MS, 3);
+                tv_text_table_figure(&table, unit_of(t), value_of(cost, &figures[k]));
         }
-        tv_out_format(t->out, "%11llu", (unsigned long long)calls_of(cost));
-        text_name(t, part, method);
+        if (counts_calls(t))
+            tv_text_table_number(&table, calls_of(cost));
+        text_name(t, &table, part, method);
     }
+    tv_text_table_end(&table);
+    text_rest(t, part);
+}
+
+static void note_side(const struct table *t, const char *side, const struct tv_profile *profile)
+{
+    if (tv_head_figures(profile->head) != TV_FIGURES_SAMPLED)
+        return;
+    tv_out_text(t->out, side);
+    tv_figures_note(t->out, profile->head);
 }
 
 static void write_text(const struct table *t)
 {
+    note_side(t, "A: ", t->diff->a);
+    note_side(t, "B: ", t->diff->b);
     for (size_t i = 0; i < TV_COUNT(figures); i++) {
-        if (t->diff->clocks & figures[i].clock)
-            text_figure(t, &figures[i]);
+        if (!(t->diff->clocks & figures[i].clock))
+            continue;
+        if (t->sort_each)
+            tv_diff_sort_both(t->diff, figures[i].order);
+        text_figure(t, &figures[i]);
     }
     text_single(t, ONLY_A);
     tv_out_char(t->out, '\n');
@@ -254,13 +333,13 @@ static void write_json(const struct table *t)
     tv_out_text(t->out, "\n]\n");
 }
 
-void tv_diff_table_write(struct tv_out *out, const struct tv_diff *diff, enum tv_diff_format format,
-                         uint64_t limit)
+void tv_diff_table_write(struct tv_out *out, struct tv_diff *diff,
+                         const struct tv_diff_table_options *options)
 {
-    struct table t = {out, diff, limit};
-    if (format == TV_DIFF_TEXT)
+    struct table t = {out, diff, options->limit, options->sort_each};
+    if (options->format == TV_DIFF_TEXT)
         write_text(&t);
-    else if (format == TV_DIFF_CSV)
+    else if (options->format == TV_DIFF_CSV)
         write_csv(&t);
     else
         write_json(&t);

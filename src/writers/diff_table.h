@@ -16,8 +16,17 @@ enum tv_diff_format {
     TV_DIFF_JSON,
 };
 
-/* At most `limit` methods of each part, 0: all. */
-void tv_diff_table_write(struct tv_out *out, const struct tv_diff *diff, enum tv_diff_format format,
-                         uint64_t limit);
+/* The columns of the text that can be chosen. */
+#define TV_DIFF_COLUMNS "a|b|difference|ratio|calls-a|calls-b"
+
+struct tv_diff_table_options {
+    enum tv_diff_format format;
+    uint64_t limit; /* methods of each part; 0: all */
+    bool sort_each; /* text: each table of the methods in both by its own difference */
+};
+
+/* Sorts the methods in both anew where that is asked for. */
+void tv_diff_table_write(struct tv_out *out, struct tv_diff *diff,
+                         const struct tv_diff_table_options *options);
 
 #endif

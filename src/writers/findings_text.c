@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "writers/layout.h"
 #include "writers/names.h"
 
 /* ---- Figures ---- */
@@ -132,6 +133,14 @@ static void put_limit(const struct sentence *s)
         tv_findings_time(s->out, s->finding->limit);
 }
 
+/* Inferred, it is an upper bound: a stack that did not change left no record. */
+static void put_interval(const struct sentence *s)
+{
+    bool inferred = tv_head_sampling(s->findings->head).inferred;
+    tv_out_text(s->out, inferred ? "(inferred) at intervals of at most " : "every ");
+    put_limit(s);
+}
+
 static void put_worst(const struct sentence *s)
 {
     const struct tv_finding_place *worst = s->finding->places;
@@ -150,8 +159,9 @@ static const struct {
     const char *name;
     void (*put)(const struct sentence *s);
 } fields[] = {
-    {"calls", put_calls}, {"methods", put_methods}, {"events", put_events}, {"total", put_total},
-    {"share", put_share}, {"limit", put_limit},     {"worst", put_worst},   {"name", put_name},
+    {"calls", put_calls}, {"methods", put_methods}, {"events", put_events},
+    {"total", put_total}, {"share", put_share},     {"limit", put_limit},
+    {"worst", put_worst}, {"name", put_name},       {"interval", put_interval},
 };
 
 static void put_field(const struct sentence *s, struct tv_bytes name)
@@ -219,8 +229,10 @@ void tv_findings_write_text(struct tv_out *out, const struct tv_trace *trace,
         if (!finding->found)
             continue;
         write_file(out, trace->head);
-        tv_out_format(out, ": finding: %s: %s: ", tv_rules[i].warning ? "warning" : "note",
-                      tv_rules[i].name);
+        tv_out_text(out, ": finding: ");
+        tv_layout_text(out, tv_layout_style_of(tv_rules[i].severity),
+                       tv_severity_name(tv_rules[i].severity));
+        tv_out_format(out, ": %s: ", tv_rules[i].name);
         tv_findings_sentence(out, findings, i);
         tv_out_char(out, '\n');
         for (uint32_t k = 0; k < finding->place_count; k++)
@@ -274,17 +286,17 @@ static void json_place(struct tv_out *out, const struct tv_trace *trace,
 }
 
 void tv_findings_write_json(struct tv_out *out, const struct tv_trace *trace,
-                            const struct tv_findings *findings, bool any)
+                            const struct tv_findings *findings, bool *any)
 {
     for (uint32_t i = 0; i < TV_RULES; i++) {
         const struct tv_finding *finding = &findings->of[i];
         if (!finding->found)
             continue;
-        tv_out_text(out, any ? ",\n  {\"file\": " : "\n  {\"file\": ");
-        any = true;
+        tv_out_text(out, *any ? ",\n  {\"file\": " : "\n  {\"file\": ");
+        *any = true;
         tv_out_json(out, tv_head_text(trace->head, trace->head->inputs[0].name));
         tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_rules[i].name,
-                      tv_rules[i].warning ? "warning" : "note");
+                      tv_severity_name(tv_rules[i].severity));
         json_text(out, findings, i);
         tv_out_format(out,
                       ", \"count\": %" PRIu64 ", \"places\": [], \"finding\": ", finding->count);

@@ -22,8 +22,8 @@ void tv_findings_write_text(struct tv_out *out, const struct tv_trace *trace,
                             const struct tv_findings *findings);
 
 /* For `check`: the members of a list, objects as those of diagnostics are and "finding" in each;
- * `any`: something stands before them. */
+ * *any: something stands before them. */
 void tv_findings_write_json(struct tv_out *out, const struct tv_trace *trace,
-                            const struct tv_findings *findings, bool any);
+                            const struct tv_findings *findings, bool *any);
 
 #endif

@@ -6,6 +6,7 @@
 #include "analysis/tree_sink.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "writers/figures.h"
 #include "writers/names.h"
 
 /* All in pixels. */
@@ -211,10 +212,10 @@ static void add_title(const struct picture *p, struct tv_bytes name,
     tv_names_percent(p->out, frame->width, p->flame->total);
     tv_out_text(p->out, "%, self ");
     add_count(p, frame->self);
-    if (frame->calls > 0) {
+    if (frame->calls > 0 && p->options->each) {
         tv_out_text(p->out, ", ");
         add_grouped(p->out, frame->calls);
-        tv_out_text(p->out, frame->calls == 1 ? " call" : " calls");
+        tv_out_format(p->out, " %s%s", p->options->each, frame->calls == 1 ? "" : "s");
     }
     tv_out_text(p->out, "</title>");
 }
@@ -295,6 +296,8 @@ static void add_heading(const struct picture *p)
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "</text>\n<text id=\"sum\" x=\"10\" y=\"48\">");
     add_count(p, p->flame->total);
+    if (tv_head_figures(p->head) == TV_FIGURES_SAMPLED)
+        tv_out_text(p->out, ", sampled");
     if (p->options->inverted)
         tv_out_text(p->out, ", from the methods that used the time down to their callers");
     if (p->flame->left_out > 0) {
@@ -307,8 +310,12 @@ static void add_heading(const struct picture *p)
 
 const char *tv_flame_svg_count_name(const struct tv_head *head)
 {
-    const struct tv_input *first = head->input_count > 0 ? &head->inputs[0] : NULL;
-    return first && first->timeless && !first->timed_weights ? "samples" : "us";
+    return tv_head_figures(head) == TV_FIGURES_SAMPLES ? "samples" : "us";
+}
+
+const char *tv_flame_svg_each(const struct tv_head *head)
+{
+    return tv_figures_count_calls(head) ? "call" : NULL;
 }
 
 void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,

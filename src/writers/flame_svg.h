@@ -27,6 +27,7 @@ struct tv_flame_svg_options {
     const char *title;
     const char *count_name; /* of the numbers: "us" */
     int64_t unit_ns;        /* what one of them is: 1000 */
+    const char *each;       /* what the layout counts in a frame: "call"; NULL: say nothing of it */
     enum tv_flame_colors colors;
     bool hash;     /* shades by the method's name, the same in every picture; else by place */
     bool inverted; /* drawn downwards */
@@ -39,6 +40,10 @@ struct tv_flame_svg_options {
 /* What numbers of microseconds count: "us"; "samples" where the input has counts for times, as
  * collapsed stacks of other tools mostly have. */
 const char *tv_flame_svg_count_name(const struct tv_head *head);
+
+/* Return the word for the things that the layouts of a trace count: "call", or NULL when calls are
+ * not counted. */
+const char *tv_flame_svg_each(const struct tv_head *head);
 
 /* The layout's frames, on a frame for everything. */
 void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,

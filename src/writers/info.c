@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/info.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/bytes.h"
+#include "writers/figures.h"
+#include "writers/layout.h"
 #include "writers/names.h"
 
 /* What several inputs have together. */
 struct sums {
     uint64_t records, unrolls, methods;
-    bool overflow, sampled;
-    tv_ns interval; /* the shortest of the sampled inputs */
+    bool overflow;
+    bool calls;  /* some input has entries and exits, or slices: no stacks alone */
+    bool buffer; /* some input is a method trace: it lists methods, and its buffer may overflow */
     tv_ns last_wall, last_cpu;
+    tv_ns elapsed; /* of the longest recording, as its file states; 0: none does */
+    tv_ns weight;  /* of stacks without times */
     unsigned clocks;
     uint32_t listed, late;
 };
@@ -24,9 +32,12 @@ static struct sums sum_up(const struct tv_head *head)
         sums.methods += input->methods;
         sums.unrolls += input->unrolls;
         sums.overflow |= input->overflow;
-        if (input->sampled_ns > 0 && (!sums.sampled || input->sampled_ns < sums.interval))
-            sums.interval = input->sampled_ns;
-        sums.sampled |= input->sampled_ns > 0;
+        bool timeless = tv_figures_are_timeless(input->figures);
+        sums.calls |= !timeless;
+        sums.buffer |= !timeless && !input->assembled;
+        sums.weight +=
+            input->weight < INT64_MAX - sums.weight ? input->weight : INT64_MAX - sums.weight;
+        sums.elapsed = input->elapsed_ns > sums.elapsed ? input->elapsed_ns : sums.elapsed;
         sums.last_wall = wall > sums.last_wall ? wall : sums.last_wall;
         sums.last_cpu = cpu > sums.last_cpu ? cpu : sums.last_cpu;
     }
@@ -162,7 +173,7 @@ static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
             continue;
         tv_out_format(out, "%s\n    {\"kind\": \"%s\", \"severity\": \"%s\", \"count\": ",
                       any ? "," : "", tv_diagnostic_name((enum tv_diagnostic_kind)i),
-                      tv_diagnostic_is_warning((enum tv_diagnostic_kind)i) ? "warning" : "note");
+                      tv_diagnostic_severity_name((enum tv_diagnostic_kind)i));
         tv_out_u64(out, one->count);
         tv_out_text(out, ", \"first_offset\": ");
         if (one->offset_count > 0)
@@ -244,6 +255,20 @@ static void json_counts(struct tv_out *out, const struct tv_info *info, const st
     json_number(out, "max_depth", info->counts.facts.max_depth);
 }
 
+static void json_figures(struct tv_out *out, const struct tv_head *head)
+{
+    static const char *const names[] = {"calls", "sampled", "times", "samples"};
+    struct tv_sampling sampling = tv_head_sampling(head);
+    json_key(out, "figures");
+    tv_out_format(out, "\"%s\"", names[tv_head_figures(head)]);
+    json_key(out, "sampled");
+    if (sampling.interval > 0)
+        tv_out_format(out, "{\"interval_ns\": %lld, \"inferred\": %s}",
+                      (long long)sampling.interval, sampling.inferred ? "true" : "false");
+    else
+        tv_out_text(out, "null");
+}
+
 void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
 {
     const struct tv_head *head = info->head;
@@ -252,11 +277,7 @@ void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
     json_counts(out, info, &sums);
     json_key(out, "overflow");
     tv_out_text(out, sums.overflow ? "true" : "false");
-    json_key(out, "sampled");
-    if (sums.sampled)
-        tv_out_format(out, "{\"interval_ns\": %lld}", (long long)sums.interval);
-    else
-        tv_out_text(out, "null");
+    json_figures(out, head);
     json_time(out, "last_real_ns", true, sums.last_wall);
     json_time(out, "last_cpu_ns", true, sums.last_cpu);
     if (info->trace)
@@ -273,9 +294,15 @@ void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
 
 /* ---- Text ---- */
 
+static void label_in_style(struct tv_out *out, enum tv_style style, const char *text)
+{
+    tv_layout_text(out, style, text);
+    tv_out_format(out, "%*s", 22 - (int)strlen(text), "");
+}
+
 static void label(struct tv_out *out, const char *text)
 {
-    tv_out_format(out, "%-22s", text);
+    label_in_style(out, TV_STYLE_TITLE, text);
 }
 
 static void text_number(struct tv_out *out, const char *text, uint64_t value)
@@ -285,13 +312,11 @@ static void text_number(struct tv_out *out, const char *text, uint64_t value)
     tv_out_char(out, '\n');
 }
 
-static void text_time(struct tv_out *out, const char *text, bool there, tv_ns value)
+static void text_time(struct tv_out *out, const char *text, struct tv_figure_unit unit, tv_ns value)
 {
-    if (!there)
-        return;
     label(out, text);
-    tv_out_time(out, value, 1000000, 3);
-    tv_out_text(out, " ms\n");
+    tv_out_time(out, value, unit.ns, unit.decimals);
+    tv_out_format(out, " %s\n", unit.name);
 }
 
 static void text_recorded(struct tv_out *out, const struct tv_input *input)
@@ -305,6 +330,25 @@ static void text_recorded(struct tv_out *out, const struct tv_input *input)
         tv_out_time(out, input->boot_us * 1000, 1000000000, 3);
         tv_out_text(out, " s after the device had started\n");
     }
+}
+
+/* Write the meaning of the input's figures: the name of its clock, or samples. */
+static void text_figures(struct tv_out *out, const struct tv_input *input)
+{
+    label(out, tv_figures_are_timeless(input->figures) ? "figures" : "clock");
+    if (input->figures == TV_FIGURES_SAMPLES)
+        tv_out_text(out, "numbers of samples, no times and no calls\n");
+    else if (input->figures == TV_FIGURES_TIMES)
+        tv_out_text(out, "sums of time, no calls\n");
+    else
+        tv_out_format(out, "%s\n", tv_names_clocks(input->clocks));
+    if (input->figures != TV_FIGURES_SAMPLED)
+        return;
+    label(out, "sampled");
+    tv_out_text(out,
+                input->sampling_inferred ? "yes (inferred), interval at most " : "yes, every ");
+    tv_out_time(out, input->sampled_ns, 1000000, 3);
+    tv_out_text(out, " ms: times are estimates, calls are not counted\n");
 }
 
 static void text_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
@@ -321,22 +365,54 @@ static void text_input(struct tv_out *out, const struct tv_head *head, uint32_t 
     }
     tv_out_char(out, '\n');
     text_recorded(out, input);
-    label(out, "clock");
-    tv_out_format(out, "%s\n", tv_names_clocks(input->clocks));
-    if (input->sampled_ns > 0) {
-        label(out, "sampled");
-        tv_out_text(out, "yes (inferred), about every ");
-        tv_out_time(out, input->sampled_ns, 1000000, 3);
-        tv_out_text(out, " ms: calls are no call counts\n");
+    text_figures(out, input);
+}
+
+/* In files, where no screen says how much of a line is seen. */
+#define METADATA_COLUMNS 200
+
+/* "  key=value"; of a long value the beginning, and how to see the rest. */
+static void text_property(struct tv_out *out, const struct tv_head *head,
+                          const struct tv_metadata *metadata)
+{
+    uint32_t width = tv_layout_width(out) > 0 ? tv_layout_width(out) : METADATA_COLUMNS;
+    struct tv_bytes value = tv_head_text(head, metadata->value);
+    char note[80];
+    struct tv_out line;
+    tv_out_init_memory(&line);
+    tv_out_text(&line, "  ");
+    tv_names_line(&line, tv_head_text(head, metadata->key));
+    tv_out_char(&line, '=');
+    tv_names_line(&line, value);
+    struct tv_bytes text = {line.buffer, line.length};
+    if (tv_layout_columns(text) <= width) {
+        tv_out_bytes(out, text);
+    } else {
+        uint32_t length = (uint32_t)snprintf(note, sizeof note,
+                                             "... (%zu bytes in all: --format json)", value.length);
+        text.length = tv_layout_prefix(text, width > length + 20 ? width - length : 20);
+        tv_out_bytes(out, text);
+        tv_layout_text(out, TV_STYLE_DIM, note);
     }
+    tv_out_char(out, '\n');
+    tv_out_release(&line);
+}
+
+/* Write the metadata of the files, which may be long, after the facts. */
+static void text_metadata(struct tv_out *out, const struct tv_head *head)
+{
+    uint32_t input = TV_NONE;
     for (uint32_t i = 0; i < head->metadata_count; i++) {
-        if (head->metadata[i].input != index)
-            continue;
-        tv_out_text(out, "  ");
-        tv_names_line(out, tv_head_text(head, head->metadata[i].key));
-        tv_out_char(out, '=');
-        tv_names_line(out, tv_head_text(head, head->metadata[i].value));
-        tv_out_char(out, '\n');
+        const struct tv_metadata *metadata = &head->metadata[i];
+        if (metadata->input != input) {
+            input = metadata->input;
+            tv_layout_text(out, TV_STYLE_TITLE, "metadata");
+            tv_out_text(out, head->input_count > 1 ? " of " : "");
+            if (head->input_count > 1)
+                tv_names_line(out, tv_head_text(head, head->inputs[input].name));
+            tv_out_char(out, '\n');
+        }
+        text_property(out, head, metadata);
     }
 }
 
@@ -347,7 +423,8 @@ static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
         if (one->count == 0)
             continue;
-        label(out, tv_diagnostic_is_warning(kind) ? "warning" : "note");
+        label_in_style(out, tv_layout_style_of(tv_diagnostic_severity(kind)),
+                       tv_diagnostic_severity_name(kind));
         tv_out_u64(out, one->count);
         tv_out_format(out, " %s: ", tv_diagnostic_name(kind));
         tv_diagnostics_write_text(out, all, kind);
@@ -361,6 +438,13 @@ static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
 static void text_some(struct tv_out *out, const char *text, uint64_t value)
 {
     if (value > 0)
+        text_number(out, text, value);
+}
+
+/* A figure that the format has, also when it is 0. */
+static void text_known(struct tv_out *out, const char *text, bool known, uint64_t value)
+{
+    if (known || value > 0)
         text_number(out, text, value);
 }
 
@@ -385,32 +469,68 @@ static void text_tables(struct tv_out *out, const struct tv_counts *counts)
     text_some(out, "slices of processors", counts->sums.cpu_slices);
 }
 
+/* The records, and the calls where these are counted. */
+static void text_calls(struct tv_out *out, const struct tv_info *info, const struct sums *sums)
+{
+    text_number(out, "records", sums->records);
+    if (tv_figures_count_calls(info->head))
+        text_number(out, "calls", info->counts.facts.calls);
+    text_number(out, "unmatched exits", info->counts.facts.unmatched_exits);
+    text_number(out, "open at the end", info->counts.facts.open_calls);
+    text_known(out, "left by exceptions", sums->buffer, sums->unrolls);
+}
+
+/* "samples               542" */
+static void text_weight(struct tv_out *out, const struct tv_head *head, tv_ns weight)
+{
+    struct tv_figure_unit unit = tv_figures_unit(head);
+    bool samples = tv_head_figures(head) == TV_FIGURES_SAMPLES;
+    label(out, samples ? unit.name : "time in all");
+    tv_out_time(out, weight, unit.ns, unit.decimals);
+    tv_out_text(out, samples ? "\n" : " ms\n");
+}
+
+/* How long the recording was: that of its records, and what the file states beyond. */
+static void text_times(struct tv_out *out, const struct tv_info *info, const struct sums *sums)
+{
+    struct tv_figure_unit unit = tv_figures_unit(info->head);
+    if (sums->calls)
+        text_time(out, "span", unit, info->span);
+    if (sums->calls && sums->elapsed > info->span)
+        text_time(out, "recording lasted", unit, sums->elapsed);
+    if (sums->calls && (sums->clocks & TV_CLOCK_WALL))
+        text_time(out, "last real time", unit, sums->last_wall);
+    if ((sums->clocks & TV_CLOCK_CPU) && (sums->buffer || sums->last_cpu > 0))
+        text_time(out, "last CPU time", unit, sums->last_cpu);
+}
+
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
 {
     const struct tv_head *head = info->head;
     struct sums sums = sum_up(head);
     for (uint32_t i = 0; i < head->input_count; i++)
         text_input(out, head, i);
-    text_time(out, "span", true, info->span);
-    text_time(out, "last real time", sums.clocks & TV_CLOCK_WALL, sums.last_wall);
-    text_time(out, "last CPU time", sums.clocks & TV_CLOCK_CPU, sums.last_cpu);
+    if (!sums.calls)
+        text_weight(out, head, sums.weight);
+    text_times(out, info, &sums);
     text_number(out, "processes", info->counts.processes);
     text_number(out, "threads", info->counts.threads);
     if (sums.late)
         text_number(out, "threads named at the end", sums.late);
     text_number(out, "threads with events", info->counts.facts.threads_with_events);
     text_some(out, "lines of the kernel", info->counts.lines);
-    text_number(out, "methods", sums.methods);
-    text_number(out, "records", sums.records);
-    text_number(out, "calls", info->counts.facts.calls);
-    text_number(out, "unmatched exits", info->counts.facts.unmatched_exits);
-    text_number(out, "open at the end", info->counts.facts.open_calls);
-    text_number(out, "left by exceptions", sums.unrolls);
+    text_known(out, "methods", sums.buffer, sums.methods);
+    if (sums.calls)
+        text_calls(out, info, &sums);
     text_number(out, "deepest", info->counts.facts.max_depth);
     if (info->trace)
         text_tables(out, &info->counts);
-    label(out, "overflow");
-    tv_out_text(out, sums.overflow ? "yes: the buffer was full, what came later was not recorded\n"
-                                   : "no\n");
+    if (sums.buffer || sums.overflow) {
+        label(out, "overflow");
+        tv_out_text(out, sums.overflow
+                             ? "yes: the buffer was full, what came later was not recorded\n"
+                             : "no\n");
+    }
     text_diagnostics(out, &head->diagnostics);
+    text_metadata(out, head);
 }

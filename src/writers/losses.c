@@ -86,6 +86,10 @@ void tv_losses_of_file(struct tv_out *out, const struct tv_trace *trace,
 void tv_losses_of_events(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_piece_losses *losses)
 {
+    if (tv_head_figures(trace->head) == TV_FIGURES_SAMPLED)
+        say(out, "the events do not tell that the trace was sampled: they read as counted calls");
+    if (tv_head_figures(trace->head) == TV_FIGURES_SAMPLES)
+        say(out, "samples become calls of a microsecond each");
     name_model_losses(out, &losses->events.model);
     say_count(out, losses->flows, "flow|flows left out, as one of the ends is left out");
     say_count(

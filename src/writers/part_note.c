@@ -209,7 +209,7 @@ static void add_warnings(struct tv_out *out, const struct tv_diagnostics *all, b
     const char *before = "Warnings of the whole trace: ";
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
-        if (all->kinds[i].count == 0 || !tv_diagnostic_is_warning(kind))
+        if (all->kinds[i].count == 0 || tv_diagnostic_severity(kind) < TV_WARNING)
             continue;
         if (*before != ';')
             begin_sentence(out, any);

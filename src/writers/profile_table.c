@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 #include "writers/compensation_text.h"
+#include "writers/figures.h"
 #include "writers/names.h"
+#include "writers/text_table.h"
 
 #define WAITS "(context switch)"
 
@@ -56,8 +58,9 @@ void tv_profile_rows_init(struct tv_profile_rows *rows, struct tv_profile *profi
         memcpy(rows->rows, profile->methods, profile->count * sizeof *rows->rows);
     if (waits && (profile->clocks & both) == both)
         insert_waits(rows, &profile->waits, order);
-    if (limit > 0 && rows->count > limit)
-        rows->count = (uint32_t)limit;
+    rows->order = order;
+    rows->left_out = limit > 0 && rows->count > limit ? rows->count - (uint32_t)limit : 0;
+    rows->count -= rows->left_out;
 }
 
 void tv_profile_rows_release(struct tv_profile_rows *rows)
@@ -224,40 +227,49 @@ enum column_kind {
 };
 
 struct column {
+    const char *name; /* for --columns */
     const char *title;
     enum column_kind kind;
     unsigned clock; /* 0: in every table */
     size_t place;   /* of the figure in struct tv_method_cost */
+    unsigned rank;  /* as in struct tv_column, among those of its clock */
 };
 
 static const struct column columns[] = {
-    {"Incl CPU ms", TIME, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu)},
-    {"%", PERCENT, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu)},
-    {"Excl CPU ms", TIME, TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu)},
-    {"%", PERCENT, TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu)},
-    {"Incl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall)},
-    {"%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall)},
-    {"Excl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall)},
-    {"%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall)},
-    {"Calls+Recur", CALLS, 0, 0},
-    {"CPU/Call ms", PER_CALL, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu)},
-    {"Real/Call ms", PER_CALL, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall)},
+    {"incl-cpu", "Incl CPU ms", TIME, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu), 1},
+    {"incl-cpu", "%", PERCENT, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu), 3},
+    {"excl-cpu", "Excl CPU ms", TIME, TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu), 2},
+    {"excl-cpu", "%", PERCENT, TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu), 5},
+    {"incl-real", "Incl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall),
+     1},
+    {"incl-real", "%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall), 3},
+    {"excl-real", "Excl Real ms", TIME, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall),
+     2},
+    {"excl-real", "%", PERCENT, TV_CLOCK_WALL, offsetof(struct tv_method_cost, excl_wall), 5},
+    {"calls", "Calls+Recur", CALLS, 0, 0, 4},
+    {"cpu-per-call", "CPU/Call ms", PER_CALL, TV_CLOCK_CPU,
+     offsetof(struct tv_method_cost, incl_cpu), 6},
+    {"real-per-call", "Real/Call ms", PER_CALL, TV_CLOCK_WALL,
+     offsetof(struct tv_method_cost, incl_wall), 6},
 };
 
-#define MS 1000000
 #define PERCENT_WIDTH 7
 #define TIME_WIDTH 14
+
+/* Columns of the clock that is not the table's own go before the others. */
+#define OTHER_CLOCK 6
 
 static void add_cell(struct tv_out *out, const struct tv_profile *profile,
                      const struct tv_method_cost *row, const struct column *column)
 {
     int64_t value = 0;
     uint64_t calls = row->calls + row->recursive_calls;
+    struct tv_figure_unit unit = tv_figures_unit(profile->head);
     if (column->kind != CALLS)
         memcpy(&value, (const char *)row + column->place, sizeof value);
     switch (column->kind) {
     case TIME:
-        tv_out_time(out, value, MS, 3);
+        tv_out_time(out, value, unit.ns, unit.decimals);
         return;
     case PERCENT:
         tv_names_percent(out, value,
@@ -269,59 +281,93 @@ static void add_cell(struct tv_out *out, const struct tv_profile *profile,
         tv_out_u64(out, row->recursive_calls);
         return;
     case PER_CALL:
-        tv_out_time(out, calls > 0 ? value / (int64_t)calls : 0, MS, 3);
+        tv_out_time(out, calls > 0 ? value / (int64_t)calls : 0, unit.ns, unit.decimals);
         return;
     }
 }
 
-static void pad_left(struct tv_out *out, size_t width, struct tv_bytes text)
-{
-    for (size_t i = text.length; i < width; i++)
-        tv_out_char(out, ' ');
-    tv_out_bytes(out, text);
-}
-
-static size_t width_of(const struct column *column)
-{
-    return column->kind == PERCENT ? PERCENT_WIDTH : TIME_WIDTH;
-}
-
 static bool has_column(const struct tv_profile *profile, const struct column *column)
 {
+    if ((column->kind == CALLS || column->kind == PER_CALL) &&
+        !tv_figures_count_calls(profile->head))
+        return false;
     return column->clock == 0 || (profile->clocks & column->clock);
 }
 
-static void text_row(struct tv_out *out, const struct tv_profile *profile,
+/* The column that the rows are sorted by stays on every screen. */
+static bool is_sorted_by(const struct column *column, enum tv_profile_order order)
+{
+    static const struct {
+        const char *column;
+        enum tv_profile_order order;
+    } orders[] = {
+        {"calls", TV_ORDER_CALLS},         {"incl-real", TV_ORDER_INCL_WALL},
+        {"excl-real", TV_ORDER_EXCL_WALL}, {"incl-cpu", TV_ORDER_INCL_CPU},
+        {"excl-cpu", TV_ORDER_EXCL_CPU},
+    };
+    for (size_t i = 0; i < TV_COUNT(orders); i++)
+        if (orders[i].order == order)
+            return column->kind != PERCENT && strcmp(orders[i].column, column->name) == 0;
+    return false;
+}
+
+static unsigned rank_of(const struct tv_profile *profile, enum tv_profile_order order,
+                        const struct column *column)
+{
+    unsigned first = profile->clocks & TV_CLOCK_CPU ? TV_CLOCK_CPU : TV_CLOCK_WALL;
+    if (order == TV_ORDER_INCL_WALL || order == TV_ORDER_EXCL_WALL)
+        first = TV_CLOCK_WALL;
+    if (is_sorted_by(column, order))
+        return 0;
+    return column->rank + (column->clock & ~first ? OTHER_CLOCK : 0);
+}
+
+static void add_profile_columns(struct tv_text_table *table, const struct tv_profile *profile,
+                                enum tv_profile_order order)
+{
+    tv_text_table_add(table, &(struct tv_column){.title = "#", .width = 5});
+    for (size_t i = 0; i < TV_COUNT(columns); i++) {
+        uint32_t width = columns[i].kind == PERCENT ? PERCENT_WIDTH : TIME_WIDTH;
+        if (has_column(profile, &columns[i]))
+            tv_text_table_add(table,
+                              &(struct tv_column){columns[i].name,
+                                                  tv_figures_title(profile->head, columns[i].title),
+                                                  width, rank_of(profile, order, &columns[i]), 0});
+    }
+}
+
+static void text_row(struct tv_text_table *table, const struct tv_profile *profile,
                      const struct tv_method_cost *row, uint32_t rank)
 {
-    struct tv_out cell;
-    tv_out_init_memory(&cell);
-    tv_out_format(out, "%5u", rank);
+    tv_text_table_number(table, rank);
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
+        int64_t value;
+        memcpy(&value, (const char *)row + columns[i].place, sizeof value);
         if (!has_column(profile, &columns[i]))
             continue;
-        cell.length = 0;
-        add_cell(&cell, profile, row, &columns[i]);
-        pad_left(out, width_of(&columns[i]), (struct tv_bytes){cell.buffer, cell.length});
+        if (columns[i].kind == PERCENT)
+            tv_text_table_share(table, value,
+                                columns[i].clock == TV_CLOCK_CPU ? profile->total_cpu
+                                                                 : profile->total_wall);
+        else
+            add_cell(tv_text_table_cell(table), profile, row, &columns[i]);
     }
-    tv_out_release(&cell);
-    tv_out_text(out, "  ");
-    tv_profile_row_name(out, profile->head, row->frame);
-    tv_out_char(out, '\n');
+    tv_profile_row_name(tv_text_table_name(table, 0), profile->head, row->frame);
+    tv_text_table_end_row(table);
 }
 
 static void write_text(struct tv_out *out, const struct tv_profile *profile,
                        const struct tv_profile_rows *rows)
 {
+    struct tv_text_table table;
+    tv_figures_note(out, profile->head);
     tv_compensation_write(out, &profile->compensation, profile->clocks);
-    tv_out_text(out, "    #");
-    for (size_t i = 0; i < TV_COUNT(columns); i++) {
-        if (has_column(profile, &columns[i]))
-            tv_out_format(out, "%*s", (int)width_of(&columns[i]), columns[i].title);
-    }
-    tv_out_text(out, "  Method\n");
+    tv_text_table_begin(&table, out, "Method");
+    add_profile_columns(&table, profile, rows->order);
     for (uint32_t i = 0; i < rows->count; i++)
-        text_row(out, profile, &rows->rows[i], i + 1);
+        text_row(&table, profile, &rows->rows[i], i + 1);
+    tv_text_table_end(&table);
+    tv_text_table_write_rest(out, rows->left_out);
 }
 
 /* What Markdown would take for markup is escaped; a name stands in a code span. */
@@ -359,13 +405,14 @@ static void markdown_row(struct tv_out *out, const struct tv_profile *profile,
 static void write_markdown(struct tv_out *out, const struct tv_profile *profile,
                            const struct tv_profile_rows *rows)
 {
+    tv_figures_note(out, profile->head);
     tv_compensation_write(out, &profile->compensation, profile->clocks);
-    if (profile->compensation.cost > 0)
+    if (profile->compensation.cost > 0 || tv_head_figures(profile->head) == TV_FIGURES_SAMPLED)
         tv_out_char(out, '\n');
     tv_out_text(out, "| # |");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
         if (has_column(profile, &columns[i]))
-            tv_out_format(out, " %s |", columns[i].title);
+            tv_out_format(out, " %s |", tv_figures_title(profile->head, columns[i].title));
     }
     tv_out_text(out, " Method |\n|--:|");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {

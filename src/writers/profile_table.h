@@ -21,6 +21,8 @@ enum tv_table_format {
 struct tv_profile_rows {
     struct tv_method_cost *rows;
     uint32_t count;
+    uint32_t left_out; /* rows that the limit left out */
+    enum tv_profile_order order;
 };
 
 /* The methods in that order; with `waits` the pseudo-method among them when the profile tells
@@ -28,6 +30,9 @@ struct tv_profile_rows {
 void tv_profile_rows_init(struct tv_profile_rows *rows, struct tv_profile *profile,
                           enum tv_profile_order order, bool waits, uint64_t limit);
 void tv_profile_rows_release(struct tv_profile_rows *rows);
+
+/* The columns of the text that can be chosen. */
+#define TV_PROFILE_COLUMNS "incl-cpu|excl-cpu|incl-real|excl-real|calls|cpu-per-call|real-per-call"
 
 /* The rows in one of the formats. */
 void tv_profile_table_write(struct tv_out *out, const struct tv_profile *profile,

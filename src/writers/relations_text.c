@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "writers/compensation_text.h"
 #include "writers/edges.h"
+#include "writers/figures.h"
 #include "writers/names.h"
 
 struct writing {
@@ -17,6 +18,8 @@ struct writing {
     const struct tv_method_edges *edges;
     const uint32_t *index; /* [frame_count] the row of a method from 1; 0: it has none */
     bool cpu;
+    bool counts_calls;
+    struct tv_figure_unit unit;
 };
 
 /* The calls of an edge are n of all calls of the method that is its child. */
@@ -25,8 +28,6 @@ static uint64_t total_calls(const struct writing *w, const struct tv_method_edge
     bool child = edge->group == TV_EDGE_CHILD || edge->group == TV_EDGE_RECURSIVE_CHILD;
     return w->edges->calls[child ? edge->frame : edge->context];
 }
-
-#define MS 1000000
 
 static void write_index(struct tv_out *out, int width, uint32_t index)
 {
@@ -54,12 +55,14 @@ static void write_edge(const struct writing *w, const struct tv_method_edge *edg
     write_index(out, 8, edge->frame == TV_NONE ? 0 : w->index[edge->frame]);
     struct tv_out calls;
     tv_out_init_memory(&calls);
-    tv_out_u64(&calls, edge->calls);
-    tv_out_char(&calls, '/');
-    tv_out_u64(&calls, total_calls(w, edge));
+    if (w->counts_calls) {
+        tv_out_u64(&calls, edge->calls);
+        tv_out_char(&calls, '/');
+        tv_out_u64(&calls, total_calls(w, edge));
+    }
     tv_out_format(out, "%*.*s", 15, (int)calls.length, (const char *)calls.buffer);
     tv_out_release(&calls);
-    tv_names_time_column(out, 15, time, MS, 3);
+    tv_names_time_column(out, 15, time, w->unit.ns, w->unit.decimals);
     tv_out_char(out, ' ');
     if (edge->frame == TV_NONE)
         tv_out_text(out, "(toplevel)");
@@ -78,12 +81,15 @@ static void write_method(const struct writing *w, const struct tv_method_cost *r
     tv_out_format(out, "%-7.*s", (int)text.length, (const char *)text.buffer);
     tv_names_percent_column(out, 6, w->cpu ? row->incl_cpu : row->incl_wall, whole);
     text.length = 0;
-    tv_out_u64(&text, row->calls);
-    tv_out_char(&text, '+');
-    tv_out_u64(&text, row->recursive_calls);
+    if (w->counts_calls) {
+        tv_out_u64(&text, row->calls);
+        tv_out_char(&text, '+');
+        tv_out_u64(&text, row->recursive_calls);
+    }
     tv_out_format(out, "%%%30.*s", (int)text.length, (const char *)text.buffer);
     tv_out_release(&text);
-    tv_names_time_column(out, 15, w->cpu ? row->incl_cpu : row->incl_wall, MS, 3);
+    tv_names_time_column(out, 15, w->cpu ? row->incl_cpu : row->incl_wall, w->unit.ns,
+                         w->unit.decimals);
     tv_out_char(out, ' ');
     tv_profile_row_name(out, w->profile->head, row->frame);
     tv_out_char(out, '\n');
@@ -96,7 +102,7 @@ static void write_exclusive(const struct writing *w, const struct tv_method_cost
     tv_out_text(w->out, "              ");
     tv_names_percent_column(w->out, 6, time, whole);
     tv_out_text(w->out, "%    excl               ");
-    tv_names_time_column(w->out, 15, time, MS, 3);
+    tv_names_time_column(w->out, 15, time, w->unit.ns, w->unit.decimals);
     tv_out_char(w->out, '\n');
 }
 
@@ -129,8 +135,10 @@ static void write_block(const struct writing *w, const struct tv_method_cost *ro
 
 static void write_text(const struct writing *w, const struct tv_profile_rows *rows)
 {
+    tv_figures_note(w->out, w->profile->head);
     tv_compensation_write(w->out, &w->profile->compensation, w->profile->clocks);
-    tv_out_text(w->out, "index  %/total  %/self   index          calls             ms name\n");
+    tv_out_format(w->out, "index  %%/total  %%/self   index%15s%15s name\n",
+                  w->counts_calls ? "calls" : "", w->unit.name);
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->rows[i].frame != TV_NONE)
             write_block(w, &rows->rows[i]);
@@ -219,7 +227,15 @@ void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
         if (rows->rows[i].frame != TV_NONE)
             index[rows->rows[i].frame] = i + 1;
     }
-    struct writing w = {out, profile, &edges, index, options->cpu};
+    struct writing w = {
+        .out = out,
+        .profile = profile,
+        .edges = &edges,
+        .index = index,
+        .cpu = options->cpu,
+        .counts_calls = tv_figures_count_calls(tree->head),
+        .unit = tv_figures_unit(tree->head),
+    };
     if (options->json)
         write_json(&w, rows);
     else

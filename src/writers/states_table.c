@@ -5,8 +5,7 @@
 
 #include "base/bytes.h"
 #include "writers/names.h"
-
-#define MS 1000000
+#include "writers/text_table.h"
 
 struct table {
     struct tv_out *out;
@@ -18,11 +17,9 @@ struct table {
 
 /* More columns of processors do not fit on a screen: a line for each instead. */
 #define MOST_COLUMNS 16
+#define CPU_WIDTH 12    /* of a column on a screen, usually */
+#define THREAD_WIDTH 20 /* of names beside them */
 #define TOP_THREADS 3
-
-static const char *const heads[TV_STATE_COUNT] = {
-    "Running", "Runnable", "Preempted", "Sleeping", "Uninterr.", "I/O wait", "Other",
-};
 
 static struct tv_bytes name_of(const struct table *t, const struct tv_thread_states *thread)
 {
@@ -97,63 +94,104 @@ static tv_ns idle_of(const struct table *t, uint32_t cpu)
 
 /* ---- Text ---- */
 
-static void text_who(const struct table *t, const struct tv_thread_states *thread)
+static void text_who(struct tv_out *out, const struct table *t,
+                     const struct tv_thread_states *thread)
 {
     if (thread->thread != TV_NONE)
-        tv_out_format(t->out, "[%llu] ",
+        tv_out_format(out, "[%llu] ",
                       (unsigned long long)t->trace->head->threads[thread->thread].id);
-    tv_names_line(t->out, name_of(t, thread));
+    tv_names_line(out, name_of(t, thread));
 }
 
-static void text_input(const struct table *t, uint32_t input)
+static void text_input(struct tv_out *out, const struct table *t, uint32_t input)
 {
     if (!t->several || input == TV_NONE)
         return;
-    tv_out_text(t->out, "  ");
-    tv_names_line(t->out, input_name(t, input));
+    tv_out_text(out, "  ");
+    tv_names_line(out, input_name(t, input));
 }
 
-static void text_name(const struct table *t, const struct tv_thread_states *thread)
+static void text_name(const struct table *t, struct tv_text_table *table,
+                      const struct tv_thread_states *thread)
 {
-    tv_out_text(t->out, "  ");
-    text_who(t, thread);
-    text_input(t, input_of(t, thread));
-    tv_out_char(t->out, '\n');
+    struct tv_out *out = tv_text_table_name(table, 0);
+    text_who(out, t, thread);
+    text_input(out, t, input_of(t, thread));
+    tv_text_table_end_row(table);
+}
+
+/* Running and what waits for a processor tell most of a thread. */
+static void state_columns(struct tv_text_table *table)
+{
+    static const struct {
+        const char *name, *title;
+        unsigned rank;
+    } states[TV_STATE_COUNT] = {
+        {"running", "Running", 0},
+        {"runnable", "Runnable", 2},
+        {"preempted", "Preempted", 8},
+        {"sleeping", "Sleeping", 3},
+        {"uninterruptible", "Uninterr.", 5},
+        {"io-wait", "I/O wait", 6},
+        {"other", "Other", 9},
+    };
+    for (int i = 0; i < TV_STATE_COUNT; i++) {
+        unsigned rank = i == 0 ? 1 : 10 + states[i].rank;
+        tv_text_table_add(
+            table, &(struct tv_column){states[i].name, states[i].title, 12, states[i].rank, 0});
+        tv_text_table_add(table, &(struct tv_column){states[i].name, "%", 7, rank, 0});
+    }
+    tv_text_table_add(table, &(struct tv_column){"wakeups", "Wake-ups", 10, 7, 0});
+    tv_text_table_add(table, &(struct tv_column){"longest-wait", "Longest wait", 14, 4, 0});
+}
+
+/* Milliseconds: what has states has times. */
+static struct tv_figure_unit unit_of(const struct table *t)
+{
+    return tv_figures_unit(t->trace->head);
 }
 
 static void text_states(const struct table *t)
 {
-    for (int i = 0; i < TV_STATE_COUNT; i++)
-        tv_out_format(t->out, "%12s%7s", heads[i], "%");
-    tv_out_text(t->out, "  Wake-ups  Longest wait  Thread\n");
+    struct tv_text_table table;
+    tv_text_table_begin(&table, t->out, "Thread");
+    state_columns(&table);
     for (uint32_t i = 0; i < t->count; i++) {
         const struct tv_thread_states *thread = &t->states->threads[i];
         for (int k = 0; k < TV_STATE_COUNT; k++) {
-            tv_names_time_column(t->out, 12, thread->time[k], MS, 3);
-            tv_names_percent_column(t->out, 7, thread->time[k], thread->total);
+            tv_text_table_figure(&table, unit_of(t), thread->time[k]);
+            tv_text_table_share(&table, thread->time[k], thread->total);
         }
-        tv_names_number_column(t->out, 10, thread->wakeups);
-        tv_names_time_column(t->out, 14, thread->longest_wait, MS, 3);
-        text_name(t, thread);
+        if (t->trace->tables.wakeups.count > 0)
+            tv_text_table_number(&table, thread->wakeups);
+        else
+            tv_out_text(tv_text_table_cell(&table), "-");
+        tv_text_table_figure(&table, unit_of(t), thread->longest_wait);
+        text_name(t, &table, thread);
     }
+    tv_text_table_end(&table);
 }
 
-static void text_share(const struct table *t, tv_ns time)
+static void text_share(const struct table *t, struct tv_text_table *table, tv_ns time)
 {
-    tv_names_time_column(t->out, 12, time, MS, 3);
-    tv_names_percent_column(t->out, 7, time, span_of(t));
+    tv_text_table_figure(table, unit_of(t), time);
+    tv_text_table_share(table, time, span_of(t));
 }
 
 enum line { BUSY, IDLE, UNKNOWN };
 
-static void text_line(const struct table *t, enum line line)
+static void text_line(const struct table *t, struct tv_text_table *table, enum line line)
 {
-    static const char *const names[] = {"busy", "idle", "unknown"};
+    static const char *const names[] = {"(busy)", "(idle)", "(unknown)"};
     for (uint32_t i = 0; i < t->states->cpu_count; i++) {
         const struct tv_cpu_use *use = &t->states->cpus[i];
-        text_share(t, line == BUSY ? use->busy : line == IDLE ? idle_of(t, i) : use->unknown);
+        text_share(t, table,
+                   line == BUSY   ? use->busy
+                   : line == IDLE ? idle_of(t, i)
+                                  : use->unknown);
     }
-    tv_out_format(t->out, "  (%s)\n", names[line]);
+    tv_out_text(tv_text_table_name(table, 0), names[line]);
+    tv_text_table_end_row(table);
 }
 
 /* The files whose columns follow one another. */
@@ -161,7 +199,7 @@ static void text_inputs(const struct table *t)
 {
     for (uint32_t i = 0; t->several && i < t->states->cpu_count; i++) {
         tv_out_format(t->out, "Column %u, CPU %u:", i + 1, cpu_number(t, i));
-        text_input(t, cpu_input(t, i));
+        text_input(t->out, t, cpu_input(t, i));
         tv_out_char(t->out, '\n');
     }
 }
@@ -169,24 +207,30 @@ static void text_inputs(const struct table *t)
 static void text_cpu_columns(const struct table *t)
 {
     const struct tv_states *states = t->states;
+    char titles[MOST_COLUMNS][16];
+    struct tv_text_table table;
     text_inputs(t);
-    for (uint32_t i = 0; i < states->cpu_count; i++)
-        tv_out_format(t->out, "%8s%4u%7s", "CPU", cpu_number(t, i), "%");
-    tv_out_text(t->out, "  Thread\n");
-    text_line(t, BUSY);
-    text_line(t, IDLE);
-    text_line(t, UNKNOWN);
+    tv_text_table_begin(&table, t->out, "Thread");
+    for (uint32_t i = 0; i < states->cpu_count; i++) {
+        snprintf(titles[i], sizeof titles[i], "CPU%4u", cpu_number(t, i));
+        tv_text_table_add(&table, &(struct tv_column){"cpus", titles[i], 12, 0, 0});
+        tv_text_table_add(&table, &(struct tv_column){"cpus", "%", 7, 1, 0});
+    }
+    text_line(t, &table, BUSY);
+    text_line(t, &table, IDLE);
+    text_line(t, &table, UNKNOWN);
     for (uint32_t i = 0; i < t->count; i++) {
         if (states->threads[i].ran == 0)
             continue;
         for (uint32_t k = 0; k < states->cpu_count; k++)
-            text_share(t, ran_of(t, i, k));
-        text_name(t, &states->threads[i]);
+            text_share(t, &table, ran_of(t, i, k));
+        text_name(t, &table, &states->threads[i]);
     }
+    tv_text_table_end(&table);
 }
 
 /* The threads that ran longest on a processor, behind its line. */
-static void text_top(const struct table *t, uint32_t cpu)
+static void text_top(struct tv_out *out, const struct table *t, uint32_t cpu)
 {
     tv_ns last = INT64_MAX;
     uint32_t shown = 0, last_thread = 0;
@@ -203,26 +247,36 @@ static void text_top(const struct table *t, uint32_t cpu)
             break;
         last = ran_of(t, best, cpu);
         last_thread = best;
-        tv_out_text(t->out, shown > 0 ? ", " : "  ");
-        text_who(t, &t->states->threads[best]);
-        tv_out_char(t->out, ' ');
-        tv_out_time(t->out, last, MS, 3);
+        tv_out_text(out, shown > 0 ? ", " : t->several ? "  " : "");
+        text_who(out, t, &t->states->threads[best]);
+        tv_out_char(out, ' ');
+        tv_out_time(out, last, unit_of(t).ns, unit_of(t).decimals);
     }
 }
 
 static void text_cpu_lines(const struct table *t)
 {
-    tv_out_format(t->out, "%6s%12s%7s%12s%7s%12s%7s  Threads that ran longest\n", "CPU", "Busy",
-                  "%", "Idle", "%", "Unknown", "%");
+    static const struct tv_column columns[] = {
+        {NULL, "CPU", 6, 0, 0},   {NULL, "Busy", 12, 0, 0}, {NULL, "%", 7, 1, 0},
+        {NULL, "Idle", 12, 3, 0}, {NULL, "%", 7, 4, 0},     {NULL, "Unknown", 12, 5, 0},
+        {NULL, "%", 7, 6, 0},
+    };
+    struct tv_text_table table;
+    tv_text_table_begin(&table, t->out, "Threads that ran longest");
+    for (size_t i = 0; i < TV_COUNT(columns); i++)
+        tv_text_table_add(&table, &columns[i]);
     for (uint32_t i = 0; i < t->states->cpu_count; i++) {
-        tv_out_format(t->out, "%6u", cpu_number(t, i));
-        text_share(t, t->states->cpus[i].busy);
-        text_share(t, idle_of(t, i));
-        text_share(t, t->states->cpus[i].unknown);
-        text_input(t, cpu_input(t, i));
-        text_top(t, i);
-        tv_out_char(t->out, '\n');
+        tv_text_table_number(&table, cpu_number(t, i));
+        text_share(t, &table, t->states->cpus[i].busy);
+        text_share(t, &table, idle_of(t, i));
+        text_share(t, &table, t->states->cpus[i].unknown);
+        struct tv_out *out = tv_text_table_name(&table, 0);
+        if (t->several)
+            tv_names_line(out, input_name(t, cpu_input(t, i)));
+        text_top(out, t, i);
+        tv_text_table_end_row(&table);
     }
+    tv_text_table_end(&table);
 }
 
 static bool has_states(const struct tv_states *states)
@@ -233,11 +287,21 @@ static bool has_states(const struct tv_states *states)
     return false;
 }
 
+/* How many processors have a column each. */
+static uint32_t most_cpu_columns(const struct table *t)
+{
+    uint32_t width = tv_layout_width(t->out);
+    uint32_t most = width > THREAD_WIDTH ? (width - THREAD_WIDTH) / CPU_WIDTH : 0;
+    return width == 0 || most > MOST_COLUMNS ? MOST_COLUMNS : most;
+}
+
 static void write_text(const struct table *t)
 {
     bool states = has_states(t->states), cpus = t->states->cpu_count > 0 && span_of(t) > 0;
     if (!states && !cpus)
-        tv_out_text(t->out, "No states of threads and no processors in the range.\n");
+        tv_out_text(t->out, tv_states_are_told(t->trace)
+                                ? "No states of threads and no processors in the range.\n"
+                                : "The trace has no states of threads and no processors.\n");
     if (states) {
         tv_out_text(t->out, "Threads: ms, and shares of the time in which each is known\n");
         text_states(t);
@@ -247,9 +311,9 @@ static void write_text(const struct table *t)
     if (!cpus)
         return;
     tv_out_text(t->out, "Processors: ms, and shares of the range of ");
-    tv_out_time(t->out, span_of(t), MS, 3);
+    tv_out_time(t->out, span_of(t), unit_of(t).ns, unit_of(t).decimals);
     tv_out_text(t->out, " ms\n");
-    if (t->states->cpu_count > MOST_COLUMNS)
+    if (t->states->cpu_count > most_cpu_columns(t))
         text_cpu_lines(t);
     else
         text_cpu_columns(t);

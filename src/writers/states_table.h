@@ -19,6 +19,10 @@ enum tv_states_format {
     TV_STATES_JSON,
 };
 
+/* The columns of the text that can be chosen; "cpus" are those of the second table. */
+#define TV_STATES_COLUMNS                                                                          \
+    "running|runnable|preempted|sleeping|uninterruptible|io-wait|other|wakeups|longest-wait|cpus"
+
 /* At most `limit` threads; 0: all. */
 void tv_states_table_write(struct tv_out *out, const struct tv_trace *trace,
                            const struct tv_states *states, enum tv_states_format format,

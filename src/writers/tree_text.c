@@ -1,30 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/tree_text.h"
 
-#include "writers/compensation_text.h"
-#include "writers/names.h"
+#include <string.h>
 
-#define MS 1000000
+#include "writers/compensation_text.h"
+#include "writers/figures.h"
+#include "writers/names.h"
+#include "writers/text_table.h"
 
 /* Deeper lines are not indented further: the level stands in front. */
 #define INDENT_LIMIT 200
 
-static void text_line(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
-                      const struct tv_flame_frame *frame)
+/* The figure that sorts the lines stands first, with its share. */
+static const struct tv_column columns[] = {
+    {"total", "Total ms", 14, 0, 0}, {"total", "%", 7, 1, 0},     {"self", "Self ms", 14, 2, 0},
+    {"calls", "Calls", 12, 3, 0},    {"level", "Level", 6, 4, 0},
+};
+static const struct tv_column bottom_up_columns[TV_COUNT(columns)] = {
+    {"self", "Self ms", 14, 0, 0}, {"self", "%", 7, 1, 0},      {"total", "Total ms", 14, 2, 0},
+    {"calls", "Calls", 12, 3, 0},  {"level", "Level", 6, 4, 0},
+};
+
+static void text_line(struct tv_text_table *table, const struct tv_head *head,
+                      const struct tv_flame *flame, const struct tv_flame_frame *frame,
+                      bool bottom_up)
 {
-    tv_names_time_column(out, 14, frame->width, MS, 3);
-    tv_names_percent_column(out, 7, frame->width, flame->total);
-    tv_names_time_column(out, 14, frame->self, MS, 3);
-    tv_out_format(out, "%12llu%6u  ", (unsigned long long)frame->calls, frame->depth);
-    for (uint32_t i = 0; i < frame->depth && i < INDENT_LIMIT; i++)
-        tv_out_char(out, ' ');
-    tv_names_frame(out, head, frame->frame);
-    tv_out_char(out, '\n');
+    uint32_t indent = frame->depth < INDENT_LIMIT ? frame->depth : INDENT_LIMIT;
+    struct tv_figure_unit unit = tv_figures_unit(head);
+    tv_text_table_figure(table, unit, frame->width);
+    tv_text_table_share(table, frame->width, flame->total);
+    tv_text_table_figure(table, unit, bottom_up ? frame->total : frame->self);
+    if (tv_figures_count_calls(head))
+        tv_text_table_number(table, frame->calls);
+    tv_text_table_number(table, frame->depth);
+    tv_names_frame(tv_text_table_name(table, indent), head, frame->frame);
+    tv_text_table_end_row(table);
 }
 
 static void json_line(struct tv_out *out, const struct tv_head *head,
-                      const struct tv_flame_frame *frame, tv_ns compensated)
+                      const struct tv_flame_frame *frame,
+                      const struct tv_tree_text_options *options)
 {
+    tv_ns compensated = options->compensation.cost;
     const struct tv_frame *f = &head->frames[frame->frame];
     tv_out_format(out, "{\"depth\": %u, \"class\": ", frame->depth);
     tv_out_json(out, tv_head_text(head, f->class_name));
@@ -35,9 +52,9 @@ static void json_line(struct tv_out *out, const struct tv_head *head,
     tv_out_text(out, ", \"calls\": ");
     tv_out_u64(out, frame->calls);
     tv_out_text(out, ", \"total_ns\": ");
-    tv_out_i64(out, frame->width);
+    tv_out_i64(out, frame->total);
     tv_out_text(out, ", \"self_ns\": ");
-    tv_out_i64(out, frame->self);
+    tv_out_i64(out, options->bottom_up ? frame->width : frame->self);
     if (compensated > 0) {
         tv_out_text(out, ", \"compensated_ns\": ");
         tv_out_i64(out, compensated);
@@ -50,20 +67,54 @@ static bool is_shown(const struct tv_flame_frame *frame, const struct tv_tree_te
     return options->depth == 0 || frame->depth < options->depth;
 }
 
+/* The time of the first level that no line shows: a line includes what lies below it. */
+static int64_t find_unshown(const struct tv_flame *flame)
+{
+    int64_t rest = flame->total;
+    for (uint32_t i = 0; i < flame->count; i++) {
+        if (flame->frames[i].depth == 0)
+            rest -= flame->frames[i].width;
+    }
+    return rest;
+}
+
+/* Under the columns of a file; on a screen these have other widths. */
+static void write_unshown(struct tv_out *out, const struct tv_head *head,
+                          const struct tv_flame *flame)
+{
+    struct tv_figure_unit unit = tv_figures_unit(head);
+    bool screen = tv_layout_width(out) > 0;
+    int64_t rest = find_unshown(flame);
+    if (rest == 0)
+        return;
+    tv_names_time_column(out, screen ? 0 : 14, rest, unit.ns, unit.decimals);
+    if (screen)
+        tv_out_format(out, " %s,", unit.name);
+    tv_names_percent_column(out, 7, rest, flame->total);
+    tv_out_text(out, screen ? " %," : " ");
+    tv_out_text(out, " in calls that are too small to be shown (see --min-percent)\n");
+}
+
 static void write_text(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
                        const struct tv_tree_text_options *options)
 {
+    const struct tv_column *own = options->bottom_up ? bottom_up_columns : columns;
+    struct tv_text_table table;
+    tv_figures_note(out, head);
     tv_compensation_write(out, &options->compensation, options->clocks);
-    tv_out_text(out, "      Total ms      %       Self ms       Calls Level  Method\n");
+    tv_text_table_begin(&table, out, "Method");
+    for (size_t i = 0; i < TV_COUNT(columns); i++) {
+        struct tv_column column = own[i];
+        column.title = tv_figures_title(head, column.title);
+        if (strcmp(column.name, "calls") != 0 || tv_figures_count_calls(head))
+            tv_text_table_add(&table, &column);
+    }
     for (uint32_t i = 0; i < flame->count; i++) {
         if (is_shown(&flame->frames[i], options))
-            text_line(out, head, flame, &flame->frames[i]);
+            text_line(&table, head, flame, &flame->frames[i], options->bottom_up);
     }
-    if (flame->left_out == 0)
-        return;
-    tv_names_time_column(out, 14, flame->left_out, MS, 3);
-    tv_names_percent_column(out, 7, flame->left_out, flame->total);
-    tv_out_text(out, "  in calls that are too small to be shown (see --min-percent)\n");
+    tv_text_table_end(&table);
+    write_unshown(out, head, flame);
 }
 
 static void write_json(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
@@ -75,7 +126,7 @@ static void write_json(struct tv_out *out, const struct tv_head *head, const str
         if (!is_shown(&flame->frames[i], options))
             continue;
         tv_out_text(out, any ? ",\n  " : "\n  ");
-        json_line(out, head, &flame->frames[i], options->compensation.cost);
+        json_line(out, head, &flame->frames[i], options);
         any = true;
     }
     tv_out_text(out, "\n]\n");
