@@ -1,31 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# bash completion for traceview.  Commands, options and their choices come from the program's own
-# help, so that this file cannot fall behind it.
-
-_traceview_help() {
-    traceview "$@" --help 2> /dev/null
-}
+# bash completion for traceview.  The program itself says what fits (src/cli/complete.c), so that
+# this file cannot fall behind it.
 
 _traceview() {
-    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=() words=
-    [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} =~ ^[a-z]+$ ]] && command=("${COMP_WORDS[1]}")
-
-    if [[ $previous == -* ]]; then
-        # "  --clock real|cpu": what stands in small letters are the choices.
-        words=$(_traceview_help "${command[@]}" | sed -n "s/^  $previous \([a-z|-]*\)$/\1/p")
-    fi
-    if [[ -z $words && $word == -* ]]; then
-        words=$(_traceview_help "${command[@]}" | grep -o '^  --\?[a-z-]*')
-    elif [[ -z $words && $COMP_CWORD -eq 1 ]]; then
-        words=$(_traceview_help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
-    fi
-
-    mapfile -t COMPREPLY < <(compgen -W "${words//|/ }" -- "$word")
-    # A file may stand wherever neither an option nor one of its choices does.
-    if [[ $word != -* && ($COMP_CWORD -eq 1 || -z $words) ]]; then
-        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
-    fi
+    local word=${COMP_WORDS[COMP_CWORD]} words=() line
+    # bash takes "--format=csv" for three words: put them together again.
+    for line in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        if [[ ${#words[@]} -gt 0 && ($line == = || ${words[-1]} == --*=) ]]; then
+            words[-1]+=$line
+        else
+            words+=("$line")
+        fi
+    done
+    [[ $word == = ]] && word=
+    COMPREPLY=()
+    while IFS= read -r line; do
+        if [[ $line == :files ]]; then
+            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+        else
+            line=${line%%$'\t'*}
+            [[ ${words[-1]} == --*=* ]] && line=${line#*=}
+            COMPREPLY+=("$line")
+        fi
+    done < <(traceview --complete "${words[@]}" 2> /dev/null)
 }
 
 complete -o filenames -F _traceview traceview

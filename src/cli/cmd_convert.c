@@ -84,18 +84,13 @@ static enum tv_status write_target(struct converting *c, struct tv_error *err)
 {
     const struct tv_settings *settings = c->settings;
     struct tv_output output;
-    struct tv_error late = {0};
     enum tv_status status =
         c->to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
                          : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
     status = c->to == TO_JSON ? write_events(c, &output, err) : write_trace_file(c, &output, err);
-    if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
-        *err = late;
-        return late.status;
-    }
-    return status;
+    return tv_output_finish(&output, status, err);
 }
 
 static enum tv_status convert(const struct tv_settings *settings, const struct tv_trace *trace,

@@ -63,15 +63,11 @@ static enum tv_status write_piece(const struct tv_settings *settings, const stru
 {
     struct tv_output output;
     struct tv_piece_losses losses;
-    struct tv_error late = {0};
     enum tv_status status = open_output(settings, file, &output, err);
     if (status != TV_OK)
         return status;
     status = tv_piece_write(piece, file, &output.out, &losses, err);
-    if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
-        *err = late;
-        return late.status;
-    }
+    status = tv_output_finish(&output, status, err);
     if (status != TV_OK || settings->quiet)
         return status;
     struct tv_out lines;
@@ -91,8 +87,8 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
     struct tv_disguise_options disguise;
     bool disguised;
     enum tv_status status = tv_disguise_choose(settings, &disguise, &disguised, err);
-    if (status == TV_OK && settings->range)
-        status = tv_range_parse(settings->range, &cut.from, &cut.to, err);
+    if (status == TV_OK)
+        status = tv_range_choose(settings, trace, &cut.from, &cut.to, err);
     if (status != TV_OK)
         return status;
     tv_piece_make(&piece, trace, &cut);

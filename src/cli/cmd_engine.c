@@ -12,13 +12,15 @@
 #include "engine/child.h"
 #include "unpack/unpack.h"
 
-/* Jobs are of the wish, all else as it is without options. */
+/* Jobs are of the wish, all else as it is without options.  Little that unpacks to much would keep
+ * others waiting: the ceiling of the command line holds as well. */
 static void init_settings(struct tv_settings *settings, const struct tv_engine_wish *wish)
 {
     tv_settings_init(settings);
     settings->quiet = true;
     settings->jobs = wish->jobs;
-    settings->unpacked_bytes = wish->unpacked_bytes;
+    settings->unpacked_bytes =
+        tv_unpack_ceiling(tv_source_size(wish->source), wish->unpacked_bytes);
 }
 
 static enum tv_status load(void *context, const struct tv_engine_wish *wish,

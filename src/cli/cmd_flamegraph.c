@@ -60,6 +60,13 @@ static const char *count_name(const struct tv_settings *settings, const struct t
     return tv_flame_svg_count_name(head);
 }
 
+static const char *count_each(const struct tv_settings *settings, const struct tv_head *head)
+{
+    if (settings->samples == TV_CHOICE_NO_SAMPLES)
+        return tv_flame_svg_each(head);
+    return settings->samples == TV_SAMPLES_COUNT ? NULL : "sample";
+}
+
 static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
                  const char *title, const struct drawing *drawing)
 {
@@ -76,6 +83,7 @@ static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t r
         .title = title,
         .count_name = count_name(settings, tree->head),
         .unit_ns = times ? 1000 : 1,
+        .each = count_each(settings, tree->head),
         .colors = (enum tv_flame_colors)settings->colors,
         .hash = settings->hash,
         .inverted = settings->inverted,

@@ -17,7 +17,10 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     if (asked)
         return tv_command_print_help(asked);
     struct tv_error err = {0};
-    tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "there is no command '%s'", settings->files.items[0]);
+    const struct tv_command *near = tv_commands_near(settings->files.items[0]);
+    tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "there is no command '%s'%s%s%s",
+            settings->files.items[0], near ? " (did you mean '" : "", near ? near->name : "",
+            near ? "'?)" : "");
     return tv_command_usage(command, &err);
 }
 

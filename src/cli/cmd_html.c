@@ -48,17 +48,13 @@ static enum tv_status write_made(const struct tv_settings *settings, struct tv_h
                                  struct tv_error *err)
 {
     struct tv_output output;
-    struct tv_error late = {0};
     struct tv_out losses = made->losses;
     struct tv_source *source = tv_spool_finish(made->spool);
     made->spool = NULL;
     enum tv_status status = tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
         status = copy(source, &output.out, err);
-        if (tv_output_close(&output, &late) != TV_OK && status == TV_OK) {
-            *err = late;
-            status = late.status;
-        }
+        status = tv_output_finish(&output, status, err);
     }
     if (status == TV_OK && !settings->quiet)
         tv_losses_tell(settings->files.items[0], (struct tv_bytes){losses.buffer, losses.length});

@@ -14,6 +14,7 @@ static const struct tv_option options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
     TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -23,7 +24,7 @@ static enum tv_status write_info(const struct tv_settings *settings, const struc
                                  struct tv_error *err)
 {
     struct tv_output output;
-    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, err);
+    enum tv_status status = tv_output_open_text(&output, settings, settings->format == 0, err);
     if (status != TV_OK)
         return status;
     if (settings->format == 0)

@@ -12,7 +12,9 @@ static const struct tv_option options[] = {
     TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION("sort", "default|name|calls|incl-real|excl-real|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
               sort, "by what (default: incl-cpu, or incl-real without a CPU clock)"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "only the first N methods"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit,
+              "only the first N methods; 0: all (default: all, on a terminal 40)"),
+    TV_OPTION_COLUMNS(TV_PROFILE_COLUMNS),
     TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
@@ -25,6 +27,7 @@ static const struct tv_option options[] = {
               "a row \"(context switch)\" for the time threads waited"),
     TV_OPTION_COMPENSATE,
     TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
     TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -46,9 +49,8 @@ static enum tv_status make_table(const struct tv_settings *settings, struct tabl
                                  struct tv_error *err)
 {
     *table = (struct table){.profile = NULL};
-    if (!settings->range && !settings->callers_callees && !settings->compensate)
-        return tv_measure_profile(settings, &settings->files, &table->measured, &table->profile,
-                                  err);
+    if (!settings->callers_callees && !settings->compensate)
+        return tv_measure_profile(settings, &table->measured, &table->profile, err);
     enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
     if (status == TV_OK)
         table->profile = tv_profile_of_tree(table->measured.tree);
@@ -73,18 +75,20 @@ static enum tv_status write_table(const struct tv_settings *settings, struct tab
     if (own.clock == TV_CHOICE_ANY && (table->profile->clocks & TV_CLOCK_CPU))
         own.clock = TV_CHOICE_CPU;
     enum tv_status status = tv_sort_check(settings, table->profile->clocks, err);
+    if (status == TV_OK && settings->format == TV_TABLE_TEXT)
+        status = tv_sort_check_calls(settings, table->profile->head, err);
     if (status == TV_OK)
         status = tv_clock_choose(&own, table->profile->clocks, &cpu, err);
     struct tv_output output;
     if (status == TV_OK)
-        status = tv_output_open(&output, settings->output, settings->quiet, err);
+        status = tv_output_open_text(&output, settings, settings->format == TV_TABLE_TEXT, err);
     if (status != TV_OK)
         return status;
 
     struct tv_profile_rows rows;
     struct tv_relations_options relations = {cpu, settings->format == TV_TABLE_JSON};
     tv_profile_rows_init(&rows, table->profile, order_of(settings, table->profile),
-                         settings->context_switch, settings->limit);
+                         settings->context_switch, tv_output_limit(&output, settings));
     if (settings->callers_callees)
         tv_relations_write(&output.out, table->measured.tree, table->profile, &rows, &relations);
     else

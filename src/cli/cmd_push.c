@@ -36,7 +36,7 @@ static const char *shown_name(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* Sends one file and prints where its trace is. */
+/* Sends one file, prints where its trace is, and waits until the server has read it. */
 static enum tv_status push(struct tv_sender *sender, const struct tv_settings *settings,
                            const char *path, struct tv_error *err)
 {
@@ -51,11 +51,13 @@ static enum tv_status push(struct tv_sender *sender, const struct tv_settings *s
     struct tv_meter *meter = tv_meter_start(&progress, settings->quiet);
     status = tv_sender_send(sender, file, shown_name(path), &progress, &address, err);
     tv_meter_stop(meter);
-    if (status == TV_OK)
+    if (status == TV_OK) {
         puts(address);
-    else
+        fflush(stdout);
+        status = tv_sender_await(sender, address, err);
+    }
+    if (status != TV_OK)
         tv_error_prefix(err, "%s", path);
-    fflush(stdout);
     tv_free(address);
     tv_source_free(file);
     return status;

@@ -126,16 +126,13 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
     return status == TV_OK ? find_paths(settings, plan, err) : status;
 }
 
-static enum tv_status record(const struct tv_record_plan *plan, int *code, struct tv_words *files,
+static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_words *files,
                              struct tv_error *err)
 {
-    struct stat found;
-    if (stat(plan->output, &found) == 0 && !S_ISREG(found.st_mode))
+    plan->has_older = stat(plan->output, &plan->older) == 0;
+    if (plan->has_older && !S_ISREG(plan->older.st_mode))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s: not a regular file, which alone can be written", plan->output);
-    /* An older file must not pass for this one's. */
-    if (unlink(plan->output) != 0 && errno != ENOENT)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", plan->output, strerror(errno));
     if (plan->way == TV_RECORD_ATTACHED)
         return tv_record_attached(plan, err);
     return tv_record_program(plan, code, files, err);

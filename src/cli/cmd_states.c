@@ -3,11 +3,14 @@
  * cmd_states.c - what threads did: running, waiting for a processor, sleeping, blocked; and which
  * thread ran on which processor.
  */
+#include <stdio.h>
+
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/load.h"
+#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/selection.h"
 #include "writers/states_table.h"
@@ -15,6 +18,7 @@
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|tsv|csv|json", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "only the first N threads"),
+    TV_OPTION_COLUMNS(TV_STATES_COLUMNS),
     TV_OPTION_THREADS,
     TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,
               "only this process; * stands for anything (may be given again)"),
@@ -23,6 +27,7 @@ static const struct tv_option options[] = {
     TV_OPTION_RANGE,
     TV_OPTION_FILTER,
     TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
     TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -75,18 +80,25 @@ static enum tv_status choose(const struct tv_settings *settings, const struct tv
     return status;
 }
 
+/* The text says so itself. */
+static void tell_of_no_states(const struct tv_settings *settings, const struct tv_trace *trace)
+{
+    if (settings->format != TV_STATES_TEXT && !settings->quiet && !tv_states_are_told(trace))
+        tv_message("%s: note: the trace has no states of threads and no processors",
+                   settings->files.items[0]);
+}
+
 static enum tv_status write_table(const struct tv_settings *settings, const struct tv_trace *trace,
                                   const struct wanted *wanted, struct tv_error *err)
 {
     struct tv_states_question question = {INT64_MIN, INT64_MAX, wanted->threads, wanted->cpus};
-    enum tv_status status = TV_OK;
-    if (settings->range)
-        status = tv_range_parse(settings->range, &question.from, &question.to, err);
+    enum tv_status status = tv_range_choose(settings, trace, &question.from, &question.to, err);
     struct tv_output output;
     if (status == TV_OK)
-        status = tv_output_open(&output, settings->output, settings->quiet, err);
+        status = tv_output_open_text(&output, settings, settings->format == 0, err);
     if (status != TV_OK)
         return status;
+    tell_of_no_states(settings, trace);
     struct tv_states *states = tv_states_of(trace, &question);
     tv_states_table_write(&output.out, trace, states, (enum tv_states_format)settings->format,
                           settings->limit);

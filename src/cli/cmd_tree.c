@@ -20,8 +20,10 @@ static const struct tv_option options[] = {
     TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
               "leave out what took less than P percent of all (default: 0.5)"),
     TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "only the first N levels"),
+    TV_OPTION_COLUMNS(TV_TREE_COLUMNS),
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
@@ -36,7 +38,7 @@ static enum tv_status write_tree(const struct tv_settings *settings,
     struct tv_output output;
     enum tv_status status = tv_clock_choose(settings, tree->clocks, &cpu, err);
     if (status == TV_OK)
-        status = tv_output_open(&output, settings->output, settings->quiet, err);
+        status = tv_output_open_text(&output, settings, settings->format == 0, err);
     if (status != TV_OK)
         return status;
     uint64_t least = settings->min_percent;
@@ -46,9 +48,15 @@ static enum tv_status write_tree(const struct tv_settings *settings,
         .inverted = settings->bottom_up,
         .root = TV_ROOT_PATH,
         .min_share = (double)(least == UINT64_MAX ? DEFAULT_PERCENT : least) / MILLIONTHS,
+        .totals = settings->bottom_up,
     };
-    struct tv_tree_text_options text = {settings->depth, settings->format == 1, tree->compensation,
-                                        tree->clocks};
+    struct tv_tree_text_options text = {
+        .depth = settings->depth,
+        .json = settings->format == 1,
+        .bottom_up = settings->bottom_up,
+        .compensation = tree->compensation,
+        .clocks = tree->clocks,
+    };
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
     tv_tree_text_write(&output.out, tree->head, flame, &text);
     tv_flame_free(flame);

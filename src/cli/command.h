@@ -44,6 +44,13 @@ int tv_command_print_help(const struct tv_command *command);
 /* The command of that name, or NULL. */
 const struct tv_command *tv_commands_find(const char *name);
 
+/* The place of the first argument that is neither an option nor an option's value, or argc: the
+ * command's name, where it is one.  A line of -r or -- has none. */
+int tv_commands_first_word(int argc, char **argv);
+
+/* The command whose name is nearest to a mistyped one, or NULL: none is near. */
+const struct tv_command *tv_commands_near(const char *word);
+
 /* Every command in the order of --help; ends with NULL. */
 extern const struct tv_command *const tv_commands[];
 

@@ -4,11 +4,15 @@
  */
 #include "cli/command.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/out.h"
 #include "base/swap.h"
+#include "cli/complete.h"
+#include "cli/inputs.h"
+#include "cli/message.h"
 #include "cli/output.h"
 #include "engine/messages.h"
 
@@ -45,8 +49,7 @@ int tv_command_usage(const struct tv_command *command, const struct tv_error *er
 {
     char name[64], text[512];
     print_name(name, sizeof name, command);
-    fprintf(stderr, "%s: %s; '%s --help' tells more\n", name, tv_error_text(err, text, sizeof text),
-            name);
+    tv_message("%s: %s; '%s --help' tells more", name, tv_error_text(err, text, sizeof text), name);
     return TV_EXIT_USAGE;
 }
 
@@ -55,7 +58,7 @@ int tv_command_failed(const struct tv_command *command, const struct tv_error *e
     if (err->status == TV_ERR_USAGE)
         return tv_command_usage(command, err);
     char text[512];
-    fprintf(stderr, "traceview: %s\n", tv_error_text(err, text, sizeof text));
+    tv_message("traceview: %s", tv_error_text(err, text, sizeof text));
     return TV_EXIT_INPUT;
 }
 
@@ -162,6 +165,106 @@ static int run_command(const struct tv_command *command, int argc, char **argv)
     return code;
 }
 
+/* ---- Which command ---- */
+
+/* Does the value of this option, of whatever command, stand in the next argument? */
+static bool wants_next_argument(const char *word)
+{
+    bool wants = tv_options_waiting(tv_command_view.options, word) != NULL;
+    for (const struct tv_command *const *command = tv_commands; *command && !wants; command++)
+        wants = tv_options_waiting((*command)->options, word) != NULL;
+    return wants;
+}
+
+int tv_commands_first_word(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] != '-' || argv[i][1] == '\0')
+            return i;
+        if (strcmp(argv[i], "-r") == 0 || strcmp(argv[i], "--") == 0)
+            break;
+        i += wants_next_argument(argv[i]);
+    }
+    return argc;
+}
+
+/* Longer words are no commands. */
+#define LONGEST_NAME 16
+
+static unsigned least_of(unsigned a, unsigned b, unsigned c)
+{
+    unsigned least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* How many letters to insert, drop, replace or swap with their neighbours make one word of the
+ * other (optimal string alignment).  Both have at most LONGEST_NAME letters. */
+static unsigned measure_distance(const char *a, const char *b)
+{
+    unsigned rows[LONGEST_NAME + 1][LONGEST_NAME + 1];
+    size_t height = strlen(a), width = strlen(b);
+    for (size_t i = 0; i <= height; i++)
+        for (size_t k = 0; k <= width; k++) {
+            if (i == 0 || k == 0) {
+                rows[i][k] = (unsigned)(i + k);
+                continue;
+            }
+            bool same = a[i - 1] == b[k - 1];
+            bool swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
+            rows[i][k] =
+                least_of(rows[i - 1][k] + 1, rows[i][k - 1] + 1, rows[i - 1][k - 1] + !same);
+            if (swapped && rows[i - 2][k - 2] + 1 < rows[i][k])
+                rows[i][k] = rows[i - 2][k - 2] + 1;
+        }
+    return rows[height][width];
+}
+
+/* The one command whose name begins with at least three letters; NULL when there is none. */
+static const struct tv_command *find_abbreviated(const char *word)
+{
+    const struct tv_command *found = NULL;
+    size_t length = strlen(word);
+    for (const struct tv_command *const *command = tv_commands; *command; command++) {
+        if (length < 3 || strncmp((*command)->name, word, length) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = *command;
+    }
+    return found;
+}
+
+const struct tv_command *tv_commands_near(const char *word)
+{
+    const struct tv_command *abbreviated = find_abbreviated(word);
+    if (abbreviated)
+        return abbreviated;
+    const struct tv_command *near = NULL;
+    unsigned least = strlen(word) > 4 ? 3 : 2; /* fewer changes than that */
+    if (strlen(word) > LONGEST_NAME)
+        return NULL;
+    for (const struct tv_command *const *command = tv_commands; *command; command++) {
+        unsigned distance = measure_distance(word, (*command)->name);
+        if (distance < least) {
+            least = distance;
+            near = *command;
+        }
+    }
+    return near;
+}
+
+/* A word that is no file, and nearly a command: says so. */
+static bool is_mistyped(const char *word)
+{
+    struct tv_inputs_files files;
+    const struct tv_command *near = tv_commands_near(word);
+    if (!near || tv_inputs_find_files(word, &files))
+        return false;
+    tv_message("traceview: '%s' is neither a command nor a file. Did you mean '%s'?", word,
+               near->name);
+    return true;
+}
+
 /* Does one of the arguments say so, before a "--"? */
 static bool has_word(int argc, char **argv, const char *word)
 {
@@ -172,20 +275,43 @@ static bool has_word(int argc, char **argv, const char *word)
     return false;
 }
 
+/* The viewer, or the text of -r. */
+static int run_without_command(int argc, char **argv, int first)
+{
+    bool text = has_word(argc, argv, "-r");
+    if (has_word(argc, argv, "--version"))
+        return tv_command_version.run(&tv_command_version, NULL);
+    if (!text && first < argc && is_mistyped(argv[first]))
+        return TV_EXIT_USAGE;
+    return run_command(text ? &tv_command_regression : &tv_command_view, argc, argv);
+}
+
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
+/* A limit on the size of files (RLIMIT_FSIZE) is an error of the write, with a message.  A handler,
+ * because programs that are started would inherit SIG_IGN. */
+static void turn_file_limit_into_error(void)
+{
+    struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
 int tv_commands_main(int argc, char **argv)
 {
+    turn_file_limit_into_error();
     if (argc == 2 && strcmp(argv[1], TV_ENGINE_COMMAND) == 0)
         return tv_command_engine();
-    char *quiet = argc > 2 && strcmp(argv[1], "-q") == 0 ? argv[1] : NULL;
-    if (quiet && tv_commands_find(argv[2])) {
-        argv[1] = argv[2]; /* where other programs have such options */
-        argv[2] = quiet;
-    }
-    const struct tv_command *command = argc > 1 ? tv_commands_find(argv[1]) : NULL;
-    if (command)
-        return run_command(command, argc - 2, argv + 2);
-    if (has_word(argc - 1, argv + 1, "--version"))
-        return tv_command_version.run(&tv_command_version, NULL);
-    bool text = has_word(argc - 1, argv + 1, "-r");
-    return run_command(text ? &tv_command_regression : &tv_command_view, argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], TV_COMPLETE_COMMAND) == 0)
+        return tv_complete(argc - 2, argv + 2);
+    if (argc < 2)
+        return run_without_command(0, argv, 0);
+    int first = tv_commands_first_word(argc - 1, argv + 1) + 1;
+    const struct tv_command *command = first < argc ? tv_commands_find(argv[first]) : NULL;
+    if (!command || has_word(first - 1, argv + 1, "--version"))
+        return run_without_command(argc - 1, argv + 1, first - 1);
+    memmove(argv + 2, argv + 1, (size_t)(first - 1) * sizeof *argv); /* its options behind it */
+    return run_command(command, argc - 2, argv + 2);
 }

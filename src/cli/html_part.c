@@ -178,8 +178,8 @@ static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *u
     struct tv_piece piece;
     struct tv_cut cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
     enum tv_status status = tv_keep_make(settings, part->trace, &keep, err);
-    if (status == TV_OK && settings->range)
-        status = tv_range_parse(settings->range, &cut.from, &cut.to, err);
+    if (status == TV_OK)
+        status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);
     if (status == TV_OK) {
         limit_to_share(part, &cut);
         tv_piece_make(&piece, part->trace, &cut);

@@ -15,6 +15,7 @@
 #include "analysis/filter.h"
 #include "base/bytes.h"
 #include "cli/html_lengths.h"
+#include "cli/message.h"
 #include "writers/rewrite.h"
 
 /* Of the time that slices tell: what those that stay must tell where everything else stays too, and
@@ -206,24 +207,22 @@ static void tell(const struct ladder *ladder, size_t n)
     if (place.length > ladder->idle) {
         char shortest[16];
         tv_html_length_text(place.length - 1, shortest);
-        fprintf(stderr, "%s: note: slices shorter than %s are not in the report\n", file, shortest);
+        tv_message("%s: note: slices shorter than %s are not in the report", file, shortest);
     }
     if (place.limit.sure < UINT64_MAX)
-        fprintf(stderr,
-                "%s: note: arguments and snapshots of more than %" PRIu64
-                " bytes are not in the report\n",
-                file, place.limit.share > 0 ? place.limit.longest : place.limit.sure);
+        tv_message("%s: note: arguments and snapshots of more than %" PRIu64
+                   " bytes are not in the report",
+                   file, place.limit.share > 0 ? place.limit.longest : place.limit.sure);
     if (place.limit.instants < TV_EVENT_SHARES)
-        fprintf(stderr, "%s: note: instants and arrows are not in the report, or in part\n", file);
+        tv_message("%s: note: instants and arrows are not in the report, or in part", file);
     if (place.limit.beside < UINT64_MAX)
-        fprintf(stderr, "%s: note: metadata of more than %" PRIu64 " bytes are not in the report\n",
-                file, place.limit.beside);
+        tv_message("%s: note: metadata of more than %" PRIu64 " bytes are not in the report", file,
+                   place.limit.beside);
     if (place.stripped)
-        fprintf(stderr, "%s: note: arguments, snapshots and metadata are not in the report\n",
-                file);
+        tv_message("%s: note: arguments, snapshots and metadata are not in the report", file);
     if (place.share > 0)
-        fprintf(stderr, "%s: note: the last %.1f %% of the time are not in the report\n", file,
-                (double)(TV_HTML_SHARES - place.share) / TV_HTML_SHARES * 100);
+        tv_message("%s: note: the last %.1f %% of the time are not in the report", file,
+                   (double)(TV_HTML_SHARES - place.share) / TV_HTML_SHARES * 100);
 }
 
 /* How small one can be: made again, however large it is. */

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "cli/message.h"
 #include "model/head.h"
 #include "readers/foreign.h"
 #include "readers/reader.h"
@@ -207,8 +208,7 @@ static struct tv_source *watch(struct tv_source *source, struct tv_progress *pro
 struct unpacked {
     const char *name;
     bool quiet, remarked;
-    const char *foreign; /* what the first member is that is not wanted, if that is known */
-    const char *advice;  /* what can be done about it, or NULL */
+    const struct tv_foreign *foreign; /* the first member that is not wanted, if it is known */
 };
 
 /* A member is wanted when a reader knows it, or when it is a container itself. */
@@ -217,10 +217,8 @@ static bool is_wanted(void *context, struct tv_bytes head)
     struct unpacked *unpacked = context;
     if (reader_knows(head, UINT64_MAX) || tv_unpack_knows(head))
         return true;
-    if (unpacked->foreign == NULL) {
-        unpacked->foreign = tv_foreign_name(head);
-        unpacked->advice = tv_foreign_advice(head);
-    }
+    if (unpacked->foreign == NULL)
+        unpacked->foreign = tv_foreign_find(head);
     return false;
 }
 
@@ -229,7 +227,7 @@ static void say(void *context, const char *text)
     struct unpacked *unpacked = context;
     unpacked->remarked = true;
     if (!unpacked->quiet)
-        fprintf(stderr, "%s: note: %s\n", unpacked->name, text);
+        tv_message("%s: note: %s", unpacked->name, text);
 }
 
 /* For one file more; where nothing is left, a byte is: 0 would mean no ceiling. */
@@ -268,10 +266,9 @@ static void report_cut(struct tv_inputs *inputs, struct tv_source *source)
 {
     inputs->remarked = true;
     if (!inputs->quiet)
-        fprintf(stderr,
-                "%s: warning: the container ends early or is damaged: what came before is "
-                "read\n",
-                tv_source_name(source));
+        tv_message("%s: warning: the container ends early or is damaged: what came before is "
+                   "read",
+                   tv_source_name(source));
 }
 
 void tv_inputs_finish(struct tv_inputs *inputs, size_t number)
@@ -376,8 +373,8 @@ static enum tv_status unpack_one(const struct tv_inputs_pending *next, struct tv
     if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                          "a container without a trace in it: found %s, which is not read yet%s%s",
-                         unpacked.foreign, unpacked.advice ? ": " : "",
-                         unpacked.advice ? unpacked.advice : "");
+                         unpacked.foreign->name, unpacked.foreign->advice ? ": " : "",
+                         unpacked.foreign->advice ? unpacked.foreign->advice : "");
     if (status != TV_OK) {
         tv_source_quote(packed, err);
         tv_error_prefix(err, "%s", tv_source_name(packed));

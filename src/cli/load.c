@@ -15,6 +15,7 @@
 #include "cli/cached.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "cli/message.h"
 #include "cli/meter.h"
 #include "cli/names.h"
 #include "cli/offsets.h"
@@ -486,9 +487,9 @@ static void filter_trace(const struct tv_loading *loading, struct tv_trace **tra
     filter.workers = tv_settings_jobs(settings);
     *trace = tv_filter_trace(whole, &filter);
     if (!settings->quiet)
-        fprintf(stderr, "%s: filter: %" PRIu64 " of %" PRIu64 " %s\n", input_name(whole->head),
-                (*trace)->slice_count, whole->slice_count,
-                tv_plural(whole->slice_count, "slice", "slices"));
+        tv_message("%s: filter: %" PRIu64 " of %" PRIu64 " %s", input_name(whole->head),
+                   (*trace)->slice_count, whole->slice_count,
+                   tv_plural(whole->slice_count, "slice", "slices"));
     tv_trace_take_over(*trace, whole);
 }
 
@@ -551,9 +552,9 @@ static void report_clocks(const struct tv_head *head)
         const struct tv_input *input = &head->inputs[i];
         unsigned lacking = input->callless ? 0 : all & ~input->clocks;
         if (lacking != 0)
-            fprintf(stderr, "%s: note: it has no %s clock: its calls count as 0 there\n",
-                    (const char *)tv_head_text(head, input->name).data,
-                    lacking & TV_CLOCK_CPU ? "CPU" : "real");
+            tv_message("%s: note: it has no %s clock: its calls count as 0 there",
+                       (const char *)tv_head_text(head, input->name).data,
+                       lacking & TV_CLOCK_CPU ? "CPU" : "real");
     }
 }
 
@@ -571,13 +572,13 @@ void tv_load_report(const struct tv_settings *settings, const struct tv_head *he
         struct tv_out text;
         tv_out_init_memory(&text);
         tv_diagnostics_write_text(&text, &head->diagnostics, kind);
-        fprintf(stderr, "%s: %s: %.*s (%s: %" PRIu64, input_name(head),
-                tv_diagnostic_is_warning(kind) ? "warning" : "note", (int)text.length,
-                (const char *)text.buffer, tv_diagnostic_name(kind), diagnostic->count);
-        tv_out_release(&text);
+        char first[48] = "";
         if (diagnostic->offset_count > 0)
-            fprintf(stderr, ", first at byte %" PRIu64, diagnostic->offsets[0]);
-        fputs(")\n", stderr);
+            snprintf(first, sizeof first, ", first at byte %" PRIu64, diagnostic->offsets[0]);
+        tv_message("%s: %s: %.*s (%s: %" PRIu64 "%s)", input_name(head),
+                   tv_diagnostic_severity_name(kind), (int)text.length, (const char *)text.buffer,
+                   tv_diagnostic_name(kind), diagnostic->count, first);
+        tv_out_release(&text);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/load.h"
+#include "cli/message.h"
 #include "cli/selection.h"
 
 static bool wants_samples(const struct tv_settings *settings)
@@ -127,13 +128,13 @@ static void tell_of_kinds(const struct tv_settings *settings, const struct tv_tr
     if (!trace || wants_samples(settings) || settings->quiet)
         return;
     if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
-        fprintf(stderr, "%s: note: all slices are asynchronous, and shown as --async shows them\n",
-                settings->files.items[0]);
+        tv_message("%s: note: all slices are asynchronous, and shown as --async shows them",
+                   settings->files.items[0]);
     else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
-        fprintf(stderr, "%s: note: no slices, but %zu %s with --samples count\n",
-                settings->files.items[0], trace->tables.samples.count,
-                tv_plural(trace->tables.samples.count, "sample: collapse and flamegraph show it",
-                          "samples: collapse and flamegraph show them"));
+        tv_message("%s: note: no slices, but %zu %s with --samples count", settings->files.items[0],
+                   trace->tables.samples.count,
+                   tv_plural(trace->tables.samples.count, "sample: collapse and flamegraph show it",
+                             "samples: collapse and flamegraph show them"));
 }
 
 static enum tv_status report(const struct tv_settings *settings, struct tv_measured *measured,
@@ -206,18 +207,21 @@ static enum tv_status profile_stream(struct tv_settings *settings, struct tv_loa
     return status;
 }
 
-enum tv_status tv_measure_profile(const struct tv_settings *settings, const struct tv_words *files,
-                                  struct tv_measured *measured, struct tv_profile **profile,
-                                  struct tv_error *err)
+enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_measured *measured,
+                                  struct tv_profile **profile, struct tv_error *err)
 {
+    tv_ns from, to;
     struct tv_settings own = *settings;
     struct tv_loading *loading;
     *measured = (struct tv_measured){NULL, NULL, NULL};
     *profile = NULL;
-    enum tv_status status = tv_load_open(settings, files->items, files->count, &loading, err);
+    if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
+        return err->status;
+    enum tv_status status =
+        tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    if (can_stream(settings, loading))
+    if (!settings->range && can_stream(settings, loading))
         return report(settings, measured, profile_stream(&own, loading, measured, profile, err));
     status = report(settings, measured, measure_trace(settings, 0, loading, measured, err));
     if (status == TV_OK)

@@ -33,11 +33,9 @@ int tv_measure_run(const struct tv_command *command, const struct tv_settings *s
                    enum tv_status (*write)(const struct tv_settings *settings,
                                            const struct tv_call_tree *tree, struct tv_error *err));
 
-/* The method table of some files alone, without a tree: the fast way.  All but
- * --range apply. */
-enum tv_status tv_measure_profile(const struct tv_settings *settings, const struct tv_words *files,
-                                  struct tv_measured *measured, struct tv_profile **profile,
-                                  struct tv_error *err) TV_MUST_CHECK;
+/* The method table alone, without a tree where nothing asks for one: the fast way. */
+enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_measured *measured,
+                                  struct tv_profile **profile, struct tv_error *err) TV_MUST_CHECK;
 void tv_measured_release(struct tv_measured *measured);
 
 #endif

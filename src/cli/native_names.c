@@ -97,6 +97,14 @@ static bool put_named(FILE *in, FILE *out)
     return true;
 }
 
+/* Before the file is renamed: the name is to lead to all of it. */
+static bool sync_stream(FILE *stream)
+{
+    bool written = !ferror(stream) && fflush(stream) == 0;
+    (void)fsync(fileno(stream)); /* some file systems cannot */
+    return written;
+}
+
 static enum tv_status rewrite(FILE *in, const char *name, struct tv_error *err)
 {
     char path[PATH_MAX], part[PATH_MAX];
@@ -109,7 +117,7 @@ static enum tv_status rewrite(FILE *in, const char *name, struct tv_error *err)
     if (out) {
         named =
             put_named(in, out) || (fseeko(in, 0, SEEK_SET) == 0 && tv_native_stream_put(in, out));
-        done = !ferror(in) && !ferror(out);
+        done = !ferror(in) && sync_stream(out);
         done = fclose(out) == 0 && done && (!named || rename(part, path) == 0);
     }
     int error = errno;

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "cli/atomic_file.h"
 #include "cli/native_files.h"
 #include "recorder/samples.h"
 
@@ -257,15 +258,18 @@ static bool write_all(const struct work *work, enum tv_native_samples_form form,
 static enum tv_status write_file(const struct work *work, enum tv_native_samples_form form,
                                  const char *path, struct tv_error *err)
 {
-    char part[4096];
-    int length = snprintf(part, sizeof part, "%s.part", path);
-    FILE *to = length > 0 && (size_t)length < sizeof part ? fopen(part, "wb") : NULL;
+    struct tv_atomic_file file;
+    enum tv_status status = tv_atomic_file_open(&file, path, err);
+    if (status != TV_OK)
+        return status;
+    FILE *to = tv_atomic_file_stream(&file);
     bool done = to && write_all(work, form, to);
-    if (to)
-        done = fclose(to) == 0 && done && rename(part, path) == 0;
+    done = to && fclose(to) == 0 && done;
     if (done)
-        return TV_OK;
-    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+        return tv_atomic_file_commit(&file, err);
+    status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    tv_atomic_file_discard(&file);
+    return status;
 }
 
 enum tv_status tv_native_samples_resolve(const char *path, enum tv_native_samples_form form,

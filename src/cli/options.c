@@ -16,6 +16,7 @@ void tv_settings_init(struct tv_settings *settings)
     settings->order = TV_CHOICE_NO_ORDER;
     settings->threshold = 20 * UINT64_C(1000000);
     settings->min_percent = UINT64_MAX;
+    settings->limit = TV_ANY_LIMIT;
     settings->max_memory = TV_ANY_MEMORY;
     settings->max_size = TV_ANY_SIZE;
 }
@@ -27,6 +28,7 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->offsets.items);
     tv_free(settings->threads.items);
     tv_free(settings->fail_on.items);
+    tv_free(settings->ranges.items);
     tv_free(settings->processes.items);
     tv_free(settings->categories.items);
     tv_free(settings->cpus.items);
@@ -46,12 +48,12 @@ static void add_word(struct tv_words *words, const char *word)
 }
 
 /* Which of the words "a|b|c" it is, or -1. */
-static int find_choice(const char *choices, const char *word)
+static int find_choice(const char *choices, struct tv_bytes word)
 {
     struct tv_bytes rest = tv_bytes_of(choices), head;
     for (int i = 0; rest.length > 0; i++) {
         tv_bytes_split(&rest, '|', &head);
-        if (tv_bytes_equal(head, tv_bytes_of(word)))
+        if (tv_bytes_equal(head, word))
             return i;
     }
     return -1;
@@ -71,9 +73,31 @@ static bool parse_percent(const char *word, uint64_t *value)
     return true;
 }
 
+/* Are all of "a,b" among "a|b|c"? */
+static bool are_choices(const char *choices, const char *words)
+{
+    struct tv_bytes rest = tv_bytes_of(words), word;
+    bool more = true;
+    while (more) {
+        more = tv_bytes_split(&rest, ',', &word);
+        if (find_choice(choices, word) < 0)
+            return false;
+    }
+    return true;
+}
+
 static bool parse_count(const char *word, uint64_t *value)
 {
     return tv_parse_u64(tv_bytes_of(word), value);
+}
+
+static bool parse_jobs(const char *word, uint64_t *value)
+{
+    uint64_t jobs;
+    if (!parse_count(word, &jobs) || jobs > TV_JOBS_LIMIT)
+        return false;
+    *value = jobs;
+    return true;
 }
 
 static bool parse_size(const char *word, uint64_t *value)
@@ -92,6 +116,7 @@ static const struct {
     const char *expected;
 } numbers[] = {
     [TV_OPTION_COUNT] = {parse_count, "a number"},
+    [TV_OPTION_JOBS] = {parse_jobs, "a number from 0 to 64"},
     [TV_OPTION_PERCENT] = {parse_percent, "a percentage from 0 to 100"},
     [TV_OPTION_SIZE] = {parse_size, "a size such as 500M or 50G"},
     [TV_OPTION_SECONDS] = {parse_seconds, "a time such as 90s, 12h or 30d"},
@@ -113,11 +138,18 @@ static enum tv_status set_value(const struct tv_option *option, struct tv_settin
         add_word(place, word);
         return TV_OK;
     case TV_OPTION_CHOICE:
-        choice = find_choice(option->argument, word);
+        choice = find_choice(option->argument, tv_bytes_of(word));
         if (choice < 0)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected one of %s, found '%s'",
                            option->name, option->argument, word);
         *(unsigned *)place = (unsigned)choice;
+        return TV_OK;
+    case TV_OPTION_CHOICES:
+        if (!are_choices(option->argument, word))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "--%s: expected words of %s with commas, found '%s'", option->name,
+                           option->argument, word);
+        *(const char **)place = word;
         return TV_OK;
     default:
         if (numbers[option->kind].parse(word, place))
@@ -225,6 +257,16 @@ enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **
             return status;
     }
     return TV_OK;
+}
+
+const struct tv_option *tv_options_waiting(const struct tv_option *table, const char *word)
+{
+    size_t dashes = strspn(word, "-");
+    struct tv_bytes name = tv_bytes_of(word + dashes);
+    if (dashes == 0 || dashes > 2 || (dashes == 1) != (name.length == 1))
+        return NULL;
+    const struct tv_option *option = find_option(table, name);
+    return option && option->argument ? option : NULL;
 }
 
 void tv_options_help(struct tv_out *out, const struct tv_option *table)

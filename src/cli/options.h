@@ -23,10 +23,12 @@ enum tv_option_kind {
     TV_OPTION_TEXT,    /* const char *; NULL when not given */
     TV_OPTION_LIST,    /* struct tv_words: may be given again */
     TV_OPTION_COUNT,   /* uint64_t: a decimal number */
+    TV_OPTION_JOBS,    /* uint64_t: 0 to TV_JOBS_LIMIT */
     TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
     TV_OPTION_SIZE,    /* uint64_t: bytes, "50G" */
     TV_OPTION_SECONDS, /* uint64_t: "30d" */
     TV_OPTION_CHOICE,  /* unsigned: which of the words that `argument` lists, from 0 */
+    TV_OPTION_CHOICES, /* const char *: words of those that `argument` lists, with commas */
 };
 
 struct tv_option {
@@ -87,12 +89,15 @@ struct tv_settings {
     uint64_t jobs;
     struct tv_words threads, processes, categories, cpus;
     const char *range;
-    const char *filter; /* docs/filter.md; NULL: none */
-    uint64_t limit;     /* 0: no limit */
-    unsigned clock;     /* enum tv_clock_choice */
-    unsigned order;     /* of dump: its place among "file|time", or TV_CHOICE_NO_ORDER */
-    unsigned samples;   /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
-    unsigned format, sort, colors, to;
+    struct tv_words ranges; /* of diff: one for both files, or one for each */
+    const char *filter;     /* docs/filter.md; NULL: none */
+    uint64_t limit;         /* 0: no limit; TV_ANY_LIMIT: not given */
+    const char *columns;    /* of text tables, with commas; NULL: those that fit */
+    bool wide, no_pager;
+    unsigned clock;   /* enum tv_clock_choice */
+    unsigned order;   /* of dump: its place among "file|time", or TV_CHOICE_NO_ORDER */
+    unsigned samples; /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
+    unsigned format, sort, colors, to, unit; /* their places among the choices */
     bool callers_callees, context_switch, compensate, bottom_up, split_threads, inverted, hash,
         async;
     bool regression, strict, no_findings;
@@ -114,6 +119,7 @@ struct tv_settings {
 
 #define TV_ANY_MEMORY UINT64_MAX
 #define TV_ANY_SIZE UINT64_MAX
+#define TV_ANY_LIMIT UINT64_MAX
 
 /* The defaults; release gives back the lists. */
 void tv_settings_init(struct tv_settings *settings);
@@ -136,6 +142,9 @@ enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **
 enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
                               const char *value, struct tv_settings *settings,
                               struct tv_error *err) TV_MUST_CHECK;
+
+/* The option that takes its value from the argument behind this one ("--jobs", "-o"), or NULL. */
+const struct tv_option *tv_options_waiting(const struct tv_option *table, const char *word);
 
 struct tv_out;
 
@@ -161,8 +170,8 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
                   "read the files themselves, and keep nothing for the next time"),                \
         TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, max_memory,                                \
                   "keep what is larger in a temporary file: 1G (at least 128M)"),                  \
-        TV_OPTION("jobs", "N", TV_OPTION_COUNT, jobs,                                              \
-                  "threads that read and compute (default: one a processor)"),                     \
+        TV_OPTION("jobs", "N", TV_OPTION_JOBS, jobs,                                               \
+                  "threads that read and compute, at most 64 (default: one a processor)"),         \
         TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \
                   "no diagnostics, losses and progress; errors still"),                            \
         TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text")
@@ -197,6 +206,15 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_SAMPLES                                                                          \
     TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
               "stacks of samples instead of slices: how many, their weight, or until the next")
+/* Options of every command that prints tables for people. */
+#define TV_OPTIONS_SCREEN                                                                          \
+    TV_OPTION("wide", NULL, TV_OPTION_FLAG, wide,                                                  \
+              "on a terminal: all columns and full names, however wide"),                          \
+        TV_OPTION("no-pager", NULL, TV_OPTION_FLAG, no_pager,                                      \
+                  "on a terminal: long text without a pager")
+#define TV_OPTION_COLUMNS(columns_)                                                                \
+    TV_OPTION("columns", columns_, TV_OPTION_CHOICES, columns,                                     \
+              "of the text, these columns in this order, with commas")
 #define TV_OPTION_CLOCK                                                                            \
     TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock, "which clock (default: real)")
 

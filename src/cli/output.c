@@ -2,13 +2,13 @@
 #include "cli/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/inputs.h"
+#include "cli/pager.h"
 #include "cli/symbols.h"
 
 static const char *name_of(const struct tv_output *output)
@@ -23,6 +23,8 @@ static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_
         ssize_t written = write(output->descriptor, bytes.data, bytes.length);
         if (written < 0 && errno == EINTR)
             continue;
+        if (written < 0 && errno == EPIPE && output->screen.pager > 0)
+            return TV_OK; /* the user has seen enough */
         if (written < 0)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", name_of(output),
                            strerror(errno));
@@ -32,6 +34,48 @@ static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_
     }
     return TV_OK;
 }
+
+/* ---- On a terminal ---- */
+
+/* Count the lines of the screen that the text takes, where long ones are wrapped. */
+static void count_screen_lines(struct tv_output_screen *screen, struct tv_bytes bytes)
+{
+    uint32_t width = screen->layout.width > 0 ? screen->layout.width : UINT32_MAX;
+    for (size_t i = 0; i < bytes.length && screen->lines < screen->rows; i++) {
+        uint8_t c = bytes.data[i];
+        screen->in_colour |= c == '\033'; /* a sequence that ends with "m" takes no room */
+        bool shown = c != '\n' && !screen->in_colour && (c & 0xc0) != 0x80;
+        bool full = shown && screen->columns == width;
+        screen->in_colour &= c != 'm';
+        screen->lines += c == '\n' || full;
+        screen->columns = c == '\n' || full ? shown : screen->columns + shown;
+    }
+}
+
+static enum tv_status write_held(struct tv_output *output, struct tv_error *err)
+{
+    struct tv_out *held = &output->screen.held;
+    output->screen.rows = 0;
+    enum tv_status status = write_all(output, (struct tv_bytes){held->buffer, held->length}, err);
+    tv_out_release(held);
+    return status;
+}
+
+static enum tv_status write_to_screen(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    struct tv_output *output = context;
+    struct tv_output_screen *screen = &output->screen;
+    if (screen->rows == 0)
+        return write_all(output, bytes, err);
+    tv_out_bytes(&screen->held, bytes);
+    count_screen_lines(screen, bytes);
+    if (screen->lines < screen->rows)
+        return TV_OK;
+    (void)tv_pager_start(&output->descriptor, &screen->pager);
+    return write_held(output, err);
+}
+
+/* ---- Files ---- */
 
 static bool is_same_file(const struct stat *output, const char *path)
 {
@@ -78,13 +122,42 @@ enum tv_status tv_output_open(struct tv_output *output, const char *path, bool q
 {
     *output = (struct tv_output){.descriptor = STDOUT_FILENO};
     output->path = path && strcmp(path, "-") != 0 ? path : NULL;
+    if (output->path && tv_atomic_file_open(&output->file, output->path, err) != TV_OK)
+        return err->status;
     if (output->path)
-        output->descriptor = open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (output->descriptor < 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+        output->descriptor = output->file.descriptor;
     tv_out_init(&output->out, write_all, output);
     output->meter = tv_meter_start(&output->progress, quiet || isatty(output->descriptor));
     return TV_OK;
+}
+
+enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_settings *settings,
+                                   bool text, struct tv_error *err)
+{
+    struct tv_terminal terminal;
+    if (settings->columns && !text)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--columns goes with --format text");
+    enum tv_status status = tv_output_open(output, settings->output, settings->quiet, err);
+    if (status != TV_OK || !text)
+        return status;
+    tv_terminal_look(&terminal, output->descriptor, settings);
+    output->screen.layout = terminal.layout;
+    output->out.layout = &output->screen.layout;
+    if (output->path || settings->no_pager || terminal.dumb)
+        return TV_OK;
+    output->screen.rows = terminal.rows;
+    tv_out_init_memory(&output->screen.held);
+    output->out.write = write_to_screen;
+    return TV_OK;
+}
+
+#define SCREEN_LIMIT 40
+
+uint64_t tv_output_limit(const struct tv_output *output, const struct tv_settings *settings)
+{
+    if (settings->limit != TV_ANY_LIMIT)
+        return settings->limit;
+    return output->screen.layout.terminal ? SCREEN_LIMIT : 0;
 }
 
 enum tv_status tv_output_open_binary(struct tv_output *output, const char *path, bool quiet,
@@ -96,14 +169,36 @@ enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
     return tv_output_open(output, path, quiet, err);
 }
 
-enum tv_status tv_output_close(struct tv_output *output, struct tv_error *err)
+/* Hand on what is left, and wait for the pager. */
+static enum tv_status flush_output(struct tv_output *output, struct tv_error *err)
 {
+    if (output->screen.layout.hid_columns)
+        tv_layout_text(&output->out, TV_STYLE_DIM, "More columns: --wide or --columns\n");
     enum tv_status status = tv_out_finish(&output->out, err);
+    if (output->screen.rows > 0 && status == TV_OK)
+        status = write_held(output, err);
+    if (output->screen.pager > 0)
+        tv_pager_finish(output->descriptor, output->screen.pager);
     tv_meter_stop(output->meter);
     tv_out_release(&output->out);
-    if (!output->path)
-        return status;
-    if (close(output->descriptor) != 0 && status == TV_OK)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output->path, strerror(errno));
     return status;
+}
+
+enum tv_status tv_output_finish(struct tv_output *output, enum tv_status work, struct tv_error *err)
+{
+    struct tv_error late = {0};
+    enum tv_status status = flush_output(output, &late);
+    if (work == TV_OK && status != TV_OK)
+        *err = late;
+    work = work == TV_OK ? status : work;
+    if (output->path && work == TV_OK)
+        work = tv_atomic_file_commit(&output->file, err);
+    else if (output->path)
+        tv_atomic_file_discard(&output->file);
+    return work;
+}
+
+enum tv_status tv_output_close(struct tv_output *output, struct tv_error *err)
+{
+    return tv_output_finish(output, TV_OK, err);
 }

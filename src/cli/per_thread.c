@@ -91,9 +91,12 @@ static enum tv_status write_one(const struct work *work, uint32_t node, uint32_t
     struct tv_call_tree *part = tv_call_tree_part(work->tree, node);
     work->write_thread(&output.out, part, thread, work->context);
     tv_call_tree_free(part);
-    tv_out_text(&work->names->out, path);
-    tv_out_char(&work->names->out, '\n');
-    return tv_output_close(&output, err);
+    status = tv_output_close(&output, err);
+    if (status == TV_OK) {
+        tv_out_text(&work->names->out, path);
+        tv_out_char(&work->names->out, '\n');
+    }
+    return status;
 }
 
 enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv_call_tree *tree,
@@ -118,10 +121,5 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
             status = write_one(&work, i, thread, path, err);
     }
     tv_map_release(&naming.ids);
-    struct tv_error late;
-    if (tv_output_close(&names, &late) != TV_OK && status == TV_OK) {
-        *err = late;
-        return late.status;
-    }
-    return status;
+    return tv_output_finish(&names, status, err);
 }

@@ -12,6 +12,8 @@
 #ifndef TV_CLI_RECORD_H
 #define TV_CLI_RECORD_H
 
+#include <sys/stat.h>
+
 #include "cli/options.h"
 
 #define TV_RECORD_PATH 4096u
@@ -34,7 +36,21 @@ struct tv_record_plan {
     char output[TV_RECORD_PATH];    /* absolute: programs may be in another folder */
     char spool[TV_RECORD_PATH];     /* too; empty: none */
     uint64_t delay_ms, duration_ms; /* 0: not given */
+    bool has_older;                 /* a file was at `output` before the recording */
+    struct stat older;
 };
+
+/* Is a file of this recording at `output`?  The recorders write beside it and rename, so an older
+ * file that is still there is the same file as before. */
+static inline bool tv_record_is_written(const struct tv_record_plan *plan)
+{
+    struct stat found;
+    return stat(plan->output, &found) == 0 &&
+           !(plan->has_older && found.st_dev == plan->older.st_dev &&
+             found.st_ino == plan->older.st_ino &&
+             found.st_mtim.tv_sec == plan->older.st_mtim.tv_sec &&
+             found.st_mtim.tv_nsec == plan->older.st_mtim.tv_nsec);
+}
 
 /* ---- record_rules.c ---- */
 

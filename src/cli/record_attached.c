@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/atomic_file.h"
 #include "cli/attach.h"
+#include "cli/message.h"
 #include "cli/record.h"
 
 #define AGENT_LIBRARY "libtraceview-agent.so"
@@ -89,6 +91,19 @@ static enum tv_status make_stage(struct attached *a, struct tv_error *err)
     return status;
 }
 
+static enum tv_status copy_to_output(int from, const char *output, struct tv_error *err)
+{
+    struct tv_atomic_file file;
+    enum tv_status status = tv_atomic_file_open(&file, output, err);
+    if (status != TV_OK)
+        return status;
+    if (copy(from, file.descriptor))
+        return tv_atomic_file_commit(&file, err);
+    status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output, strerror(errno));
+    tv_atomic_file_discard(&file);
+    return status;
+}
+
 /* A program in a container is not to give us a way to any other file: no links. */
 static enum tv_status fetch(const struct attached *a, struct tv_error *err)
 {
@@ -98,16 +113,11 @@ static enum tv_status fetch(const struct attached *a, struct tv_error *err)
     int from = openat(a->stage, STAGED_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     tv_jvm_leave_user(&a->jvm);
     bool regular = from >= 0 && fstat(from, &found) == 0 && S_ISREG(found.st_mode);
-    int to = regular ? open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1;
-    bool done = to >= 0 && copy(from, to);
-    int error = errno;
+    /* The caller reports a file that is not there. */
+    enum tv_status status = regular ? copy_to_output(from, output, err) : TV_OK;
     if (from >= 0)
         close(from);
-    if (to >= 0)
-        done = close(to) == 0 && done;
-    if (done || !regular)
-        return TV_OK; /* what is not there is said by the caller */
-    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output, strerror(error));
+    return status;
 }
 
 static void remove_stage(struct attached *a)
@@ -167,10 +177,9 @@ static void say_warning(const struct attached *a)
         jdk = next;
     long version = jdk ? strtol(jdk + 4, NULL, 10) : 0;
     if (code == 0 && version >= WARNING_VERSION && version < 1000)
-        fprintf(stderr,
-                "traceview: a JVM of JDK %ld warns on its standard error of an agent that comes "
-                "while it runs; started with -XX:+EnableDynamicAgentLoading it does not\n",
-                version);
+        tv_message("traceview: a JVM of JDK %ld warns on its standard error of an agent that comes "
+                   "while it runs; started with -XX:+EnableDynamicAgentLoading it does not",
+                   version);
 }
 
 /* ---- the time between ---- */
@@ -208,8 +217,8 @@ static enum tv_status attend(struct attached *a, struct tv_error *err)
     if (status != TV_OK)
         return status;
     if (!settings->quiet)
-        fprintf(stderr, "traceview: recording process %d%s\n", (int)a->jvm.pid,
-                a->plan->duration_ms > 0 ? "" : "; Ctrl-C ends it");
+        tv_message("traceview: recording process %d%s", (int)a->jvm.pid,
+                   a->plan->duration_ms > 0 ? "" : "; Ctrl-C ends it");
     wait_for_end(a);
     /* It may have ended, or end now: then it has written the file by itself. */
     if (!tv_jvm_has_ended(&a->jvm) && order_agent(a, "stop", err) != TV_OK &&
@@ -233,7 +242,7 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
     if (status == TV_OK)
         status = attend(a, err);
     remove_stage(a);
-    if (status == TV_OK && access(plan->output, R_OK) != 0)
+    if (status == TV_OK && (!tv_record_is_written(plan) || access(plan->output, R_OK) != 0))
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
                          plan->output, (int)a->jvm.pid);
     return status;

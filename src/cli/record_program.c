@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/message.h"
 #include "cli/native_names.h"
 #include "cli/native_samples.h"
 #include "cli/record.h"
@@ -418,7 +419,7 @@ static enum tv_status finish_inherited(const struct program *program, int code,
         return not_written(plan, code, err);
     if (files->count > 1) {
         for (size_t i = 0; !plan->settings->quiet && i < files->count; i++)
-            fprintf(stderr, "traceview: %s\n", files->items[i]);
+            tv_message("traceview: %s", files->items[i]);
         return TV_OK;
     }
     if (rename(files->items[0], plan->output) != 0)
@@ -446,10 +447,11 @@ static enum tv_status finish(const struct program *program, int code, struct tv_
     const struct tv_record_plan *plan = program->plan;
     if (plan->way == TV_RECORD_INHERITED)
         return finish_inherited(program, code, files, err);
-    if (is_empty(plan->output))
+    bool written = tv_record_is_written(plan);
+    if (written && is_empty(plan->output))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: nothing was written (exit code %d)",
                        plan->output, code);
-    if (access(plan->output, R_OK) != 0) {
+    if (!written || access(plan->output, R_OK) != 0) {
         leave_part(plan);
         return not_written(plan, code, err);
     }

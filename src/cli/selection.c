@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/out.h"
+#include "writers/figures.h"
 
 #define MS INT64_C(1000000)
 
@@ -260,6 +261,29 @@ enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to, struct t
     return TV_OK;
 }
 
+enum tv_status tv_range_choose(const struct tv_settings *settings, const struct tv_trace *trace,
+                               tv_ns *from, tv_ns *to, struct tv_error *err)
+{
+    *from = INT64_MIN;
+    *to = INT64_MAX;
+    enum tv_status status = TV_OK;
+    if (settings->range)
+        status = tv_range_parse(settings->range, from, to, err);
+    if (status != TV_OK || (*from <= trace->end && *to > trace->start))
+        return status;
+    struct tv_out extent;
+    tv_out_init_memory(&extent);
+    tv_out_text(&extent, "from ");
+    tv_out_time_short(&extent, trace->start, MS);
+    tv_out_text(&extent, "ms to ");
+    tv_out_time_short(&extent, trace->end, MS);
+    status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                     "--range: nothing lies in '%.60s': the trace lasts %.*sms", settings->range,
+                     (int)extent.length, (const char *)extent.buffer);
+    tv_out_release(&extent);
+    return status;
+}
+
 static bool is_of_kind(const struct tv_settings *settings, const struct tv_track *track)
 {
     return settings->async ? track->kind == TV_TRACK_ASYNC : tv_track_has_calls(track);
@@ -270,12 +294,9 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
                                  struct tv_selection *selection, struct tv_error *err)
 {
     *selection = TV_SELECT_ALL;
-    if (settings->range) {
-        enum tv_status status =
-            tv_range_parse(settings->range, &selection->from, &selection->to, err);
-        if (status != TV_OK)
-            return status;
-    }
+    enum tv_status status = tv_range_choose(settings, trace, &selection->from, &selection->to, err);
+    if (status != TV_OK)
+        return status;
     if (!keep->tracks && !settings->async)
         return TV_OK;
     selection->tracks = tracks;
@@ -303,5 +324,14 @@ enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks
     if ((wants_cpu && !(clocks & TV_CLOCK_CPU)) || (wants_wall && !(clocks & TV_CLOCK_WALL)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--sort: the trace has no %s clock",
                        wants_cpu ? "CPU" : "real");
+    return TV_OK;
+}
+
+enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const struct tv_head *head,
+                                   struct tv_error *err)
+{
+    if (settings->sort == 2 && !tv_figures_count_calls(head))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--sort calls: calls of this trace were not counted, it has samples");
     return TV_OK;
 }

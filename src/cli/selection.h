@@ -33,6 +33,11 @@ enum tv_status tv_keep_make(const struct tv_settings *settings, const struct tv_
 enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to,
                               struct tv_error *err) TV_MUST_CHECK;
 
+/* The range that the settings name, without one all of time.  TV_ERR_USAGE, with the trace's
+ * extent, when nothing of the trace lies in it. */
+enum tv_status tv_range_choose(const struct tv_settings *settings, const struct tv_trace *trace,
+                               tv_ns *from, tv_ns *to, struct tv_error *err) TV_MUST_CHECK;
+
 /* The range that the settings name and the tracks of threads among those to keep, whose numbers
  * `tracks` holds: trace->track_count places. */
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
@@ -49,5 +54,9 @@ enum tv_status tv_clock_choose(const struct tv_settings *settings, unsigned cloc
  * of the method tables: default, name, calls, incl-real, excl-real, incl-cpu, excl-cpu. */
 enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks,
                              struct tv_error *err) TV_MUST_CHECK;
+
+/* TV_ERR_USAGE when --sort asks a text table for calls that were not counted, as of samples. */
+enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const struct tv_head *head,
+                                   struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -14,12 +14,17 @@
 #include "base/source.h"
 #include "cli/curl.h"
 #include "cli/secret.h"
+#include "readers/json/json.h"
+#include "readers/trace_event/values.h"
 
 /* After a failure of the network: so often, after 1, 2, 4, ... seconds, 30 at most. */
 #define TRIES 10u
 #define LONGEST_PAUSE 30u
-/* The last words of a server that says no. */
-#define LONGEST_ANSWER ((size_t)4096)
+/* The last words of a server that says no, or what it tells of a trace. */
+#define LONGEST_ANSWER ((size_t)1 << 18)
+/* Between two questions whether the server has read the trace. */
+#define FIRST_PAUSE_MS 20u
+#define LAST_PAUSE_MS 1000u
 #define NO_STATUS 0
 
 struct tv_sender {
@@ -36,7 +41,8 @@ struct exchange {
     struct tv_source *file;     /* the body, from `at` */
     uint64_t at;
     struct tv_progress *progress;
-    long status; /* NO_STATUS: the network failed */
+    struct tv_error unread; /* why the file could not be read; TV_OK */
+    long status;            /* NO_STATUS: the network failed */
     char location[512];
     char trace[512]; /* the header Traceview-Location */
     uint64_t offset; /* the header Upload-Offset, or UINT64_MAX */
@@ -84,9 +90,9 @@ void tv_sender_free(struct tv_sender *sender)
 static size_t send_bytes(char *buffer, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
-    struct tv_error err;
     size_t got;
-    if (tv_source_read(exchange->file, exchange->at, buffer, size * count, &got, &err) != TV_OK)
+    if (tv_source_read(exchange->file, exchange->at, buffer, size * count, &got,
+                       &exchange->unread) != TV_OK)
         return CURL_READFUNC_ABORT;
     exchange->at += got;
     atomic_store(&exchange->progress->bytes, exchange->at);
@@ -117,16 +123,29 @@ static bool is_header(struct tv_bytes line, const char *name, struct tv_bytes *v
     return true;
 }
 
+/* Copy a header's value, unless it is too long.  Control characters become '?': what the server
+ * says is printed, and a terminal would obey them. */
+static void keep_header(struct tv_bytes value, char *text, size_t size)
+{
+    if (value.length >= size)
+        return;
+    for (size_t i = 0; i < value.length; i++) {
+        struct tv_bytes rest = {value.data + i, value.length - i};
+        size_t control = tv_bytes_control(rest);
+        *text++ = control > 0 ? '?' : (char)value.data[i];
+        i += control > 1 ? control - 1 : 0;
+    }
+    *text = '\0';
+}
+
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
     struct tv_bytes line = {(const uint8_t *)bytes, size * count}, value;
-    if (is_header(line, "Location", &value) && value.length < sizeof exchange->location)
-        snprintf(exchange->location, sizeof exchange->location, "%.*s", (int)value.length,
-                 (const char *)value.data);
-    else if (is_header(line, "Traceview-Location", &value) && value.length < sizeof exchange->trace)
-        snprintf(exchange->trace, sizeof exchange->trace, "%.*s", (int)value.length,
-                 (const char *)value.data);
+    if (is_header(line, "Location", &value))
+        keep_header(value, exchange->location, sizeof exchange->location);
+    else if (is_header(line, "Traceview-Location", &value))
+        keep_header(value, exchange->trace, sizeof exchange->trace);
     else if (is_header(line, "Upload-Offset", &value) && !tv_parse_u64(value, &exchange->offset))
         exchange->offset = UINT64_MAX;
     return line.length;
@@ -275,6 +294,38 @@ struct sending {
     bool again;      /* what failed may go better in a while */
 };
 
+/* Length of "http://host:port" at the beginning of an address; 0: of another scheme, or none. */
+static size_t measure_origin(const char *address)
+{
+    size_t scheme = 0;
+    if (strncasecmp(address, "http://", 7) == 0)
+        scheme = 7;
+    else if (strncasecmp(address, "https://", 8) == 0)
+        scheme = 8;
+    return scheme > 0 ? scheme + strcspn(address + scheme, "/?#\\") : 0;
+}
+
+/* The file and the token go to the server of --to and to no other that it may name. */
+static enum tv_status check_upload_address(const struct tv_sender *sender, const char *address,
+                                           struct tv_error *err)
+{
+    size_t origin = measure_origin(address);
+    if (address[0] == '/')
+        return TV_OK;
+    if (address[0] == '\0')
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server does not say where the file goes");
+    if (origin == 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the server sends the file to '%s': expected http://... or https://...",
+                       address);
+    if (origin != measure_origin(sender->base) || strncasecmp(address, sender->base, origin) != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "the server sends the file to another one, '%s': nothing was sent there; "
+                       "name that server with --to if you trust it",
+                       address);
+    return TV_OK;
+}
+
 /* Makes the upload at the server, once. */
 static enum tv_status create_once(struct tv_sender *sender, struct sending *sending,
                                   struct tv_error *err)
@@ -291,6 +342,8 @@ static enum tv_status create_once(struct tv_sender *sender, struct sending *send
     sending->again = exchange->status != NO_STATUS && may_pass(exchange);
     if (exchange->status != 201)
         status = fail(exchange, err);
+    else
+        status = check_upload_address(sender, sending->path, err);
     end(sender, exchange);
     return status;
 }
@@ -314,6 +367,10 @@ static enum tv_status take_state(const struct exchange *exchange, struct sending
         return fail(exchange, err);
     if (exchange->offset != UINT64_MAX)
         sending->offset = exchange->offset;
+    if (sending->offset > tv_source_size(sending->file)) {
+        sending->again = false;
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server has more bytes than the file");
+    }
     memcpy(sending->trace, exchange->trace, sizeof sending->trace);
     return TV_OK;
 }
@@ -342,18 +399,23 @@ static enum tv_status send_rest(struct tv_sender *sender, struct sending *sendin
     exchange->progress = sending->progress;
     perform(sender, exchange, "PATCH", sending->path);
     enum tv_status status = take_state(exchange, sending, err);
+    if (exchange->unread.status != TV_OK) { /* nothing that another try would mend */
+        sending->again = false;
+        *err = exchange->unread;
+        status = err->status;
+    }
     end(sender, exchange);
     return status;
 }
 
-/* All bytes, with as many tries as it takes as long as some get through. */
+/* All bytes, with as many tries as it takes as long as more get through than ever before. */
 static enum tv_status send_all(struct tv_sender *sender, struct sending *sending,
                                struct tv_error *err)
 {
     unsigned tries = 0;
+    uint64_t most = sending->offset;
     for (;;) {
         struct tv_error ignored;
-        uint64_t before = sending->offset;
         enum tv_status status = send_rest(sender, sending, err);
         bool again = sending->again;
         if (status == TV_OK && sending->trace[0] == '\0')
@@ -362,8 +424,10 @@ static enum tv_status send_all(struct tv_sender *sender, struct sending *sending
             return status;
         if (ask_state(sender, sending, &ignored) == TV_OK && sending->trace[0] != '\0')
             return TV_OK;
-        if (sending->offset > before)
+        if (sending->offset > most) {
+            most = sending->offset;
             tries = 0;
+        }
     }
 }
 
@@ -380,4 +444,68 @@ enum tv_status tv_sender_send(struct tv_sender *sender, struct tv_source *file, 
     *address = tv_alloc(size, 1);
     snprintf(*address, size, "%s%s", sending.trace[0] == '/' ? sender->base : "", sending.trace);
     return TV_OK;
+}
+
+/* ---- What became of it ---- */
+
+static struct tv_bytes find_answer_text(struct tv_bytes object, const char *key,
+                                        struct tv_te_scratch *scratch)
+{
+    return tv_te_text(tv_json_find(object, tv_bytes_of(key)).raw, scratch);
+}
+
+/* TV_ERR_SYNTAX, with what the server says, when it could not read the trace.  *again: it has not
+ * tried yet. */
+static enum tv_status judge_sent_trace(struct tv_bytes trace, bool *again, struct tv_error *err)
+{
+    struct tv_te_scratch scratch = {NULL, 0};
+    enum tv_status status = TV_OK;
+    struct tv_bytes state = find_answer_text(trace, "state", &scratch);
+    *again = tv_bytes_equal(state, tv_bytes_of("waiting")) ||
+             tv_bytes_equal(state, tv_bytes_of("reading"));
+    if (tv_bytes_equal(state, tv_bytes_of("failed"))) {
+        struct tv_bytes error = tv_json_find(trace, tv_bytes_of("error")).raw;
+        struct tv_bytes message = find_answer_text(error, "message", &scratch);
+        status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "the server cannot read it: %.*s",
+                         (int)message.length, (const char *)message.data);
+    }
+    tv_te_scratch_release(&scratch);
+    return status;
+}
+
+/* Asks once. */
+static enum tv_status ask_for_trace(struct tv_sender *sender, const char *path, bool *again,
+                                    struct tv_error *err)
+{
+    struct exchange *exchange = begin(sender);
+    enum tv_status status = TV_OK;
+    perform(sender, exchange, "GET", path);
+    *again = false;
+    if (exchange->status == 200)
+        status = judge_sent_trace(
+            (struct tv_bytes){(const uint8_t *)exchange->answer, exchange->answer_length}, again,
+            err);
+    end(sender, exchange);
+    return status;
+}
+
+enum tv_status tv_sender_await(struct tv_sender *sender, const char *address, struct tv_error *err)
+{
+    char path[600];
+    size_t length = strlen(address);
+    while (length > 0 && address[length - 1] == '/')
+        length--;
+    size_t first = length;
+    while (first > 0 && address[first - 1] != '/')
+        first--;
+    snprintf(path, sizeof path, "/api/traces/%.*s", (int)(length - first), address + first);
+    bool again = true;
+    enum tv_status status = ask_for_trace(sender, path, &again, err);
+    for (unsigned ms = FIRST_PAUSE_MS; again;
+         ms = ms < LAST_PAUSE_MS / 2 ? 2 * ms : LAST_PAUSE_MS) {
+        struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+        nanosleep(&pause, NULL);
+        status = ask_for_trace(sender, path, &again, err);
+    }
+    return status;
 }

@@ -22,4 +22,9 @@ enum tv_status tv_sender_send(struct tv_sender *sender, struct tv_source *file, 
                               struct tv_progress *progress, char **address,
                               struct tv_error *err) TV_MUST_CHECK;
 
+/* Waits until the server has read the trace of that address: TV_ERR_SYNTAX when it could not.  A
+ * server that does not tell is no error. */
+enum tv_status tv_sender_await(struct tv_sender *sender, const char *address,
+                               struct tv_error *err) TV_MUST_CHECK;
+
 #endif

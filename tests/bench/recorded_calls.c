@@ -35,7 +35,7 @@ OFF static double call(void)
 {
     double start = now_ns();
     fib(NUMBER);
-    return (now_ns() - start) / CALLS;
+    return (now_ns() - start) / (double)CALLS;
 }
 
 OFF static double read_twice(void)
@@ -60,7 +60,7 @@ OFF static double read_twice(void)
 #endif
     }
     (void)sink;
-    return (now_ns() - start) / READINGS;
+    return (now_ns() - start) / (double)READINGS;
 }
 
 OFF static int compare(const void *a, const void *b)

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_TMPFILE */
+#include "cli/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40 /* as the kernel's */
+#define TRIES 100
+#define COPY_SIZE 65536
+
+static enum tv_status fail_with_errno(const char *path, struct tv_error *err)
+{
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+}
+
+/* ---- The hidden file, where a file cannot be without a name ---- */
+
+static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static struct sigaction older_actions[TV_COUNT(deadly_signals)];
+static char removed_by_signal[PATH_MAX];
+
+static void remove_and_die(int number)
+{
+    unlink(removed_by_signal);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Signals that end the program remove the hidden file first. */
+static void guard_hidden_file(const char *path)
+{
+    struct sigaction action = {.sa_handler = remove_and_die};
+    snprintf(removed_by_signal, sizeof removed_by_signal, "%s", path);
+    for (size_t i = 0; i < TV_COUNT(deadly_signals); i++) {
+        sigaction(deadly_signals[i], NULL, &older_actions[i]);
+        if (older_actions[i].sa_handler == SIG_DFL)
+            sigaction(deadly_signals[i], &action, NULL);
+    }
+}
+
+static void unguard_hidden_file(void)
+{
+    for (size_t i = 0; i < TV_COUNT(deadly_signals); i++)
+        sigaction(deadly_signals[i], &older_actions[i], NULL);
+}
+
+/* ---- Names ---- */
+
+/* Is the link one of the kernel's to an open descriptor?  The path that such a link shows need not
+ * lead to the same file. */
+static bool is_descriptor_link(const struct stat *link)
+{
+    struct stat proc;
+    return stat("/proc", &proc) == 0 && link->st_dev == proc.st_dev;
+}
+
+/* Put `link`, the content of the symbolic link file->path, in its place. */
+static bool replace_by_link(struct tv_atomic_file *file, const char *link)
+{
+    char *slash = strrchr(file->path, '/');
+    size_t start = link[0] != '/' && slash ? (size_t)(slash + 1 - file->path) : 0;
+    if (start + strlen(link) >= sizeof file->path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(file->path + start, link, strlen(link) + 1);
+    return true;
+}
+
+/* Follow the symbolic links of the last component; directories are left to the kernel. */
+static bool follow_links(struct tv_atomic_file *file, const char *path)
+{
+    char link[PATH_MAX];
+    struct stat found;
+    if (!replace_by_link(file, path))
+        return false;
+    for (int i = 0; lstat(file->path, &found) == 0 && S_ISLNK(found.st_mode); i++) {
+        ssize_t length = readlink(file->path, link, sizeof link - 1);
+        if (length < 0 || i == MOST_LINKS) {
+            errno = i == MOST_LINKS ? ELOOP : errno;
+            return false;
+        }
+        link[length] = '\0';
+        file->in_place |= is_descriptor_link(&found);
+        if (!replace_by_link(file, link))
+            return false;
+    }
+    return true;
+}
+
+/* The directory of the file. */
+static void copy_directory(const struct tv_atomic_file *file, char *directory)
+{
+    const char *slash = strrchr(file->path, '/');
+    size_t length = slash ? (size_t)(slash - file->path) : 1;
+    memcpy(directory, slash ? file->path : ".", length);
+    if (length == 0)
+        directory[length++] = '/';
+    directory[length] = '\0';
+}
+
+/* The name of a hidden file beside the file; false when it is too long. */
+static bool make_temporary_name(struct tv_atomic_file *file, int number)
+{
+    char directory[PATH_MAX];
+    copy_directory(file, directory);
+    int length = snprintf(file->temporary, sizeof file->temporary, "%s/.traceview-%ld-%d.tmp",
+                          directory, (long)getpid(), number);
+    if (length > 0 && (size_t)length < sizeof file->temporary)
+        return true;
+    errno = ENAMETOOLONG;
+    file->temporary[0] = '\0';
+    return false;
+}
+
+/* ---- The new file ---- */
+
+static int open_unnamed(const struct tv_atomic_file *file)
+{
+    char directory[PATH_MAX];
+    copy_directory(file, directory);
+    /* Without /proc the file could not be named later (name_temporary). */
+    return access("/proc/self/fd", X_OK) == 0
+               ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, file->replaces ? 0600 : 0666)
+               : -1;
+}
+
+static int open_hidden(struct tv_atomic_file *file)
+{
+    int descriptor = -1;
+    for (int i = 0; i < TRIES && make_temporary_name(file, i); i++) {
+        descriptor = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                          file->replaces ? 0600 : 0666);
+        if (descriptor >= 0 || errno != EEXIST)
+            break;
+    }
+    if (descriptor >= 0)
+        guard_hidden_file(file->temporary);
+    else
+        file->temporary[0] = '\0';
+    return descriptor;
+}
+
+/* May the file that is there be replaced by its name?  `there` is open for it. */
+static bool is_replaceable(struct tv_atomic_file *file, int there)
+{
+    struct stat named;
+    return fstat(there, &file->older) == 0 && S_ISREG(file->older.st_mode) && !file->in_place &&
+           stat(file->path, &named) == 0 && named.st_dev == file->older.st_dev &&
+           named.st_ino == file->older.st_ino;
+}
+
+/* Go on with the file that is there, if `there` is one. */
+static enum tv_status write_in_place(struct tv_atomic_file *file, int there, const char *path,
+                                     struct tv_error *err)
+{
+    if (there < 0)
+        return fail_with_errno(path, err);
+    file->in_place = true;
+    file->descriptor = there;
+    if (!S_ISREG(file->older.st_mode) || ftruncate(there, 0) == 0)
+        return TV_OK;
+    fail_with_errno(path, err);
+    tv_atomic_file_discard(file);
+    return err->status;
+}
+
+enum tv_status tv_atomic_file_open(struct tv_atomic_file *file, const char *path,
+                                   struct tv_error *err)
+{
+    *file = (struct tv_atomic_file){.descriptor = -1};
+    if (!follow_links(file, path))
+        return fail_with_errno(path, err);
+    /* A user who may not write the older file may not replace it either. */
+    int there = open(path, O_WRONLY | O_CLOEXEC);
+    if (there < 0 && (errno != ENOENT || path[0] == '\0'))
+        return fail_with_errno(path, err);
+    file->replaces = there >= 0 && is_replaceable(file, there);
+    if (there < 0 || file->replaces) {
+        file->descriptor = open_unnamed(file);
+        if (file->descriptor < 0)
+            file->descriptor = open_hidden(file);
+    }
+    if (file->descriptor < 0)
+        return write_in_place(file, there, path, err);
+    file->in_place = false;
+    if (there >= 0)
+        close(there);
+    return TV_OK;
+}
+
+FILE *tv_atomic_file_stream(const struct tv_atomic_file *file)
+{
+    int descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (!stream && descriptor >= 0)
+        close(descriptor);
+    return stream;
+}
+
+/* ---- The end ---- */
+
+/* The owner first: a change of it clears bits of the mode.  Where the group cannot be kept, it is
+ * given no more than everybody. */
+static bool keep_attributes(const struct tv_atomic_file *file)
+{
+    mode_t mode = file->older.st_mode & 07777;
+    if (!file->replaces)
+        return true;
+    if (fchown(file->descriptor, file->older.st_uid, file->older.st_gid) != 0 &&
+        fchown(file->descriptor, (uid_t)-1, file->older.st_gid) != 0)
+        mode = (mode & 0707) | (mode & ((mode & 07) << 3));
+    return fchmod(file->descriptor, mode) == 0;
+}
+
+/* Some file systems and devices cannot sync. */
+static bool sync_descriptor(int descriptor)
+{
+    return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
+}
+
+static void sync_directory(const struct tv_atomic_file *file)
+{
+    char directory[PATH_MAX];
+    copy_directory(file, directory);
+    int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0)
+        return;
+    (void)sync_descriptor(descriptor);
+    close(descriptor);
+}
+
+/* Only a named file can be renamed. */
+static bool name_temporary(struct tv_atomic_file *file)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
+    for (int i = 0; i < TRIES && make_temporary_name(file, i); i++) {
+        if (linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0) {
+            guard_hidden_file(file->temporary);
+            return true;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    file->temporary[0] = '\0';
+    return false;
+}
+
+/* For names that cannot be replaced: mount points, and files of others in directories such as
+ * /tmp.  The new content is complete, so this alone is not atomic. */
+static bool copy_in_place(const struct tv_atomic_file *file)
+{
+    char buffer[COPY_SIZE];
+    off_t at = 0;
+    ssize_t length;
+    int to = open(file->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    bool done = to >= 0;
+    while (done && (length = pread(file->descriptor, buffer, sizeof buffer, at)) != 0) {
+        done = length > 0 && pwrite(to, buffer, (size_t)length, at) == length;
+        at += length;
+    }
+    done = done && sync_descriptor(to);
+    return to >= 0 && close(to) == 0 && done;
+}
+
+static bool replace_older(struct tv_atomic_file *file)
+{
+    if (!sync_descriptor(file->descriptor) || !keep_attributes(file))
+        return false;
+    bool named = file->temporary[0] != '\0' || name_temporary(file);
+    if (named && rename(file->temporary, file->path) == 0) {
+        unguard_hidden_file();
+        file->temporary[0] = '\0';
+        sync_directory(file);
+        return true;
+    }
+    bool locked = errno == EBUSY || errno == EPERM || errno == EACCES;
+    return file->replaces && locked && copy_in_place(file);
+}
+
+enum tv_status tv_atomic_file_commit(struct tv_atomic_file *file, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    if (!file->in_place && !replace_older(file))
+        status = fail_with_errno(file->path, err);
+    if (file->in_place && status == TV_OK) {
+        if (close(file->descriptor) != 0)
+            status = fail_with_errno(file->path, err);
+        file->descriptor = -1;
+    }
+    tv_atomic_file_discard(file);
+    return status;
+}
+
+void tv_atomic_file_discard(struct tv_atomic_file *file)
+{
+    if (file->temporary[0] != '\0') {
+        unlink(file->temporary);
+        unguard_hidden_file();
+        file->temporary[0] = '\0';
+    }
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    file->descriptor = -1;
+}

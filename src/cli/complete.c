@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * complete.c - what the tab key offers, from the tables of commands and options.
+ *
+ * The shells' scripts (data/completion) ask for it:
+ *
+ *     traceview --complete WORD...       the words behind "traceview", the last one unfinished
+ *
+ * Each line is a word and, behind a tab, what it means; a line ":files" says that files fit as
+ * well.
+ */
+#include "cli/complete.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "cli/output.h"
+
+struct completion {
+    struct tv_out *out;
+    const struct tv_command *command;
+    struct tv_bytes word; /* to complete */
+};
+
+static void offer_word(const struct completion *c, struct tv_bytes before, struct tv_bytes word,
+                       const char *help)
+{
+    if (word.length < c->word.length - before.length ||
+        memcmp(word.data, c->word.data + before.length, c->word.length - before.length) != 0)
+        return;
+    tv_out_bytes(c->out, before);
+    tv_out_bytes(c->out, word);
+    tv_out_format(c->out, "\t%s\n", help);
+}
+
+static void offer_files(const struct completion *c)
+{
+    tv_out_text(c->out, ":files\n");
+}
+
+static void offer_commands(const struct completion *c)
+{
+    for (const struct tv_command *const *command = tv_commands; *command; command++)
+        offer_word(c, TV_BYTES(""), tv_bytes_of((*command)->name), (*command)->summary);
+}
+
+/* "--name", as it is typed. */
+static void offer_option(const struct completion *c, const char *name, const char *help)
+{
+    char word[64] = "--";
+    size_t length = strlen(name), dashes = length > 1 ? 2 : 1;
+    if (length + dashes >= sizeof word)
+        return;
+    memcpy(word + dashes, name, length + 1);
+    offer_word(c, TV_BYTES(""), tv_bytes_of(word), help);
+}
+
+static void offer_options(const struct completion *c)
+{
+    for (const struct tv_option *option = c->command->options; option->name; option++)
+        offer_option(c, option->name, option->help);
+    if (c->command != &tv_command_view)
+        return;
+    offer_option(c, "r", tv_command_regression.summary);
+    offer_option(c, "version", tv_command_version.summary);
+}
+
+/* Words in capitals stand for something, all others for themselves. */
+static bool is_literal(struct tv_bytes word)
+{
+    for (size_t i = 0; i < word.length; i++)
+        if (word.data[i] >= 'A' && word.data[i] <= 'Z')
+            return false;
+    return word.length > 0;
+}
+
+static size_t end_of_last(struct tv_bytes text, uint8_t separator)
+{
+    size_t end = text.length;
+    while (end > 0 && text.data[end - 1] != separator)
+        end--;
+    return end;
+}
+
+/* Values of an option behind what of the word stands before them. */
+static void offer_values(const struct completion *c, const struct tv_option *option, size_t before)
+{
+    struct tv_bytes rest = tv_bytes_of(option->argument), word;
+    if (option->kind == TV_OPTION_CHOICES) {
+        size_t last = end_of_last(c->word, ',');
+        before = last > before ? last : before;
+    }
+    while (rest.length > 0) {
+        tv_bytes_split(&rest, '|', &word);
+        if (is_literal(word))
+            offer_word(c, (struct tv_bytes){c->word.data, before}, word, option->help);
+    }
+    if (strstr(option->argument, "FILE") || strstr(option->argument, "DIR") ||
+        strstr(option->argument, "ELF"))
+        offer_files(c);
+}
+
+/* The option whose value the word is, and where in the word that begins; or NULL. */
+static const struct tv_option *find_asking_option(const struct completion *c, int argc, char **argv,
+                                                  size_t *before)
+{
+    const char *last = argv[argc - 1], *value = strchr(last, '=');
+    *before = 0;
+    if (argc > 1 && tv_options_waiting(c->command->options, argv[argc - 2]))
+        return tv_options_waiting(c->command->options, argv[argc - 2]);
+    if (!value || value - last > 60)
+        return NULL;
+    char name[64];
+    memcpy(name, last, (size_t)(value - last));
+    name[value - last] = '\0';
+    *before = (size_t)(value - last) + 1;
+    return tv_options_waiting(c->command->options, name);
+}
+
+static void offer(const struct completion *c, bool named, int argc, char **argv)
+{
+    size_t before;
+    const struct tv_option *option = find_asking_option(c, argc, argv, &before);
+    bool only_files = false;
+    for (int i = 0; i < argc - 1; i++)
+        only_files |= strcmp(argv[i], "--") == 0;
+    if (option && !only_files) {
+        offer_values(c, option, before);
+    } else if (c->word.length > 0 && c->word.data[0] == '-' && !only_files) {
+        offer_options(c);
+    } else if (c->command == &tv_command_help) {
+        offer_commands(c);
+    } else {
+        if (!named && !only_files)
+            offer_commands(c);
+        offer_files(c);
+    }
+}
+
+int tv_complete(int argc, char **argv)
+{
+    struct tv_output output;
+    struct tv_error err = {0};
+    if (argc == 0)
+        return TV_EXIT_USAGE;
+    int first = tv_commands_first_word(argc - 1, argv);
+    const struct tv_command *command = first < argc - 1 ? tv_commands_find(argv[first]) : NULL;
+    struct completion c = {&output.out, command ? command : &tv_command_view,
+                           tv_bytes_of(argv[argc - 1])};
+    enum tv_status status = tv_output_open(&output, NULL, true, &err);
+    if (status == TV_OK) {
+        offer(&c, first < argc - 1, argc, argv);
+        status = tv_output_close(&output, &err);
+    }
+    return status == TV_OK ? TV_EXIT_OK : TV_EXIT_INPUT;
+}
