@@ -40,16 +40,33 @@ const RELATIONS: Relations = {
 };
 
 test('a clock that the trace lacks has no columns', () => {
-  assert.equal(columnsFor(['real', 'cpu']).length, 12);
+  assert.equal(columnsFor({ clocks: ['real', 'cpu'] }).length, 12);
   assert.deepEqual(
-    columnsFor(['cpu']).map((c) => c.id),
+    columnsFor({ clocks: ['cpu'] }).map((c) => c.id),
     ['name', 'incl_cpu_pct', 'incl_cpu', 'excl_cpu_pct', 'excl_cpu', 'calls', 'cpu_per_call'],
   );
 });
 
+test('calls that nobody counted have no columns', () => {
+  const sampled = { clocks: ['real'] as const, sampled: { interval_ns: 1e6, inferred: false } };
+  const stacks = { clocks: ['real'] as const, timeless: 'counts' as const, sampled: null };
+  const ids = ['name', 'incl_real_pct', 'incl_real', 'excl_real_pct', 'excl_real'];
+  assert.deepEqual(
+    columnsFor(sampled).map((c) => c.id),
+    ids,
+  );
+  const columns = columnsFor(stacks);
+  assert.deepEqual(
+    columns.map((c) => c.id),
+    ids,
+  );
+  assert.equal(columns[2]?.group, 'Incl');
+  assert.equal(columns[2]?.title, 'Inclusive samples');
+});
+
 test('cells: share of the sum over threads, time, calls+recursions, time per call', () => {
   const f = figuresOf([1, 3, 4, 9e6, 4e6, 7e6, 4e6]);
-  const text = columnsFor(['real', 'cpu'])
+  const text = columnsFor({ clocks: ['real', 'cpu'] })
     .slice(1)
     .map((c) => cellText(f, c, ANSWER, 'ms'));
   assert.deepEqual(text, [
@@ -183,7 +200,13 @@ test('copied rows are tabs and lines, with a head and plain numbers', () => {
     frames,
   );
   const lines = sheetText(
-    profileSheet(methods.slice(0, 2), columnsFor(['real', 'cpu']), ANSWER, frames, 'us'),
+    profileSheet(
+      methods.slice(0, 2),
+      columnsFor({ clocks: ['real', 'cpu'] }),
+      ANSWER,
+      frames,
+      'us',
+    ),
     'tsv',
   ).split('\n');
   assert.equal(lines[0]?.split('\t')[2], 'Incl CPU us');
@@ -208,7 +231,7 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
     },
     odd,
   );
-  const sheet = profileSheet(methods, columnsFor(['real']), ANSWER, odd, 'ms');
+  const sheet = profileSheet(methods, columnsFor({ clocks: ['real'] }), ANSWER, odd, 'ms');
   const [head, line] = sheetText(sheet, 'csv').split('\r\n');
   assert.match(head ?? '', /^class,method,signature,source,calls,recursive_calls,incl_real_ns,/);
   assert.equal(line, '"a""b","x,y|z",()V,F.java:1,1,0,5,5,,');
@@ -232,7 +255,7 @@ test('exports hold whole nanoseconds and survive awkward names', () => {
 
 test('a column is as wide as its greatest number, calls as their longest pair', () => {
   const text = (id: string): string => {
-    const column = columnsFor(['real', 'cpu']).find((c) => c.id === id);
+    const column = columnsFor({ clocks: ['real', 'cpu'] }).find((c) => c.id === id);
     assert(column);
     return longestText(ANSWER, column, 'ms');
   };

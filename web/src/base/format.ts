@@ -2,13 +2,20 @@
 // Numbers as text.  Times are whole nanoseconds below 2^53.
 
 /** In "auto" each time has the unit that suits it, and says which. */
-export type FixedUnit = 'ns' | 'us' | 'ms' | 's';
+export type FixedUnit = 'ns' | 'us' | 'ms' | 's' | 'samples';
 export type Unit = FixedUnit | 'auto';
+/** The units of times. Samples are the only unit of traces that have no times. */
 export const UNITS: readonly Unit[] = ['ns', 'us', 'ms', 's', 'auto'];
 
-const NS_PER: Record<FixedUnit, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+/** A sample is a microsecond long on the axis. */
+const NS_PER: Record<FixedUnit, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, samples: 1e3 };
 /** Digits behind the point: three, but a nanosecond has no parts and a second has more of them. */
-const DIGITS: Record<FixedUnit, number> = { ns: 0, us: 3, ms: 3, s: 6 };
+const DIGITS: Record<FixedUnit, number> = { ns: 0, us: 3, ms: 3, s: 6, samples: 0 };
+
+/** Parts of a sample, which few files have, are shown where there are some. */
+function digitsOf(ns: number, unit: FixedUnit): number {
+  return unit === 'samples' && ns % NS_PER.samples !== 0 ? 3 : DIGITS[unit];
+}
 
 /** How a unit is written; "auto" has no name of its own to stand behind a number. */
 export function unitLabel(unit: Unit): string {
@@ -40,7 +47,7 @@ export function formatCount(n: number): string {
  */
 export function formatTime(ns: number, unit: Unit): string {
   if (unit === 'auto') return formatShort(ns);
-  const digits = DIGITS[unit];
+  const digits = digitsOf(ns, unit);
   const step = NS_PER[unit] / 10 ** digits;
   const size = Math.abs(ns);
   const below = Math.floor(size / step);
@@ -54,6 +61,7 @@ export function formatTime(ns: number, unit: Unit): string {
 }
 
 export function formatTimeUnit(ns: number, unit: Unit): string {
+  if (unit === 'samples' && ns === NS_PER.samples) return '1 sample';
   return `${formatTime(ns, unit)} ${unitLabel(unit)}`.trim();
 }
 
@@ -68,6 +76,7 @@ export function formatShort(ns: number): string {
 
 /** A time beside a name, where there is little room: fewer digits. */
 export function formatRough(ns: number, unit: Unit): string {
+  if (unit === 'samples') return formatTimeUnit(ns, unit);
   const fits = ns >= 1e9 ? 's' : ns >= 1e6 ? 'ms' : ns >= 1e3 ? 'us' : 'ns';
   // What would be "0.0" has the unit that suits it.
   const none = unit !== 'auto' && ns > 0 && ns < NS_PER[unit] / (unit === 's' ? 2000 : 20);

@@ -2,6 +2,7 @@
 // What the server tells, and the questions for it.
 
 import { ask, type Asked } from './http';
+import type { Severity } from '../model/severity';
 
 export interface Hub {
   version: string;
@@ -18,7 +19,6 @@ export interface Hub {
 }
 
 export type TraceState = 'waiting' | 'reading' | 'ready' | 'failed';
-export type Severity = 'note' | 'warning';
 
 export interface ReadError {
   message: string;

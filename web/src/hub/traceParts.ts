@@ -4,7 +4,8 @@
 import { h, icon, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
 import { visible } from '../base/visible';
-import type { FindingLine, HealthLine, Severity, Trace } from './api';
+import { gravestFirst, SEVERITIES } from '../model/severity';
+import type { FindingLine, HealthLine, Trace } from './api';
 import { chip, inside, timeOf } from './controls';
 import {
   countWords,
@@ -16,18 +17,6 @@ import {
   sizeWords,
   thing,
 } from './facts';
-
-const SEVERITIES: Record<Severity, string> = { warning: 'Warning', note: 'Note' };
-
-function mark(severity: Severity): SVGSVGElement {
-  return icon(severity === 'warning' ? 'warning' : 'note');
-}
-
-/** Warnings first: something is lost or guessed. */
-function sorted<T extends { severity: Severity }>(lines: readonly T[]): T[] {
-  const warned = lines.filter(({ severity }) => severity === 'warning');
-  return [...warned, ...lines.filter(({ severity }) => severity !== 'warning')];
-}
 
 /** What it is in one line, below its name. */
 export function summary(trace: Trace): HTMLElement {
@@ -109,11 +98,11 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
     h(
       'ul',
       { class: 'lines' },
-      ...sorted(health).map(({ severity, count, text, kind }) =>
+      ...gravestFirst(health).map(({ severity, count, text, kind }) =>
         h(
           'li',
           { class: severity },
-          mark(severity),
+          icon(severity),
           h(
             'span',
             null,
@@ -144,11 +133,11 @@ export function findingsPart(findings: readonly FindingLine[], viewer: string): 
     h(
       'ul',
       { class: 'lines' },
-      ...sorted(findings).map(({ severity, title, text }) =>
+      ...gravestFirst(findings).map(({ severity, title, text }) =>
         h(
           'li',
           { class: severity },
-          mark(severity),
+          icon(severity),
           h(
             'span',
             null,

@@ -2,8 +2,8 @@
 // The columns of the profile table: what each one holds, which a trace has, and its text.
 
 import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
-import type { Clock, ProfileAnswer, ProfileRow } from './engine';
-import { inWords, type Words } from './words';
+import type { Clock, ProfileAnswer, ProfileRow, TraceFacts } from './engine';
+import { countsCalls, inWords, type Words } from './words';
 
 export type ColumnId =
   | 'name'
@@ -107,17 +107,32 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** A clock that the trace lacks has no columns. */
-export function columnsFor(clocks: readonly Clock[], words?: Words): Column[] {
-  const said = (text: string): string => (words ? inWords(words, text) : text);
-  return COLUMNS.filter((column) => column.clock === null || clocks.includes(column.clock)).map(
-    (column) => ({
-      ...column,
-      group: said(column.group),
-      head: said(column.head),
-      title: said(column.title),
-    }),
-  );
+/** Where figures are samples they are of no clock. */
+function ofSamples(text: string): string {
+  return text.replace(/ Real$/, '').replace(' real time', ' samples');
+}
+
+/** The facts of a trace that choose its columns. */
+export type ColumnFacts = { clocks: readonly Clock[] } & Partial<
+  Pick<TraceFacts, 'timeless' | 'sampled'>
+>;
+
+/** A clock that the trace lacks has no columns, nor have calls that nobody counted. */
+export function columnsFor(facts: ColumnFacts, words?: Words): Column[] {
+  const said = (text: string): string => {
+    const told = words ? inWords(words, text) : text;
+    return facts.timeless === 'counts' ? ofSamples(told) : told;
+  };
+  const isThere = ({ clock, kind, id }: Column): boolean =>
+    clock !== null
+      ? facts.clocks.includes(clock) && (countsCalls(facts) || !id.endsWith('per_call'))
+      : kind !== 'calls' || countsCalls(facts);
+  return COLUMNS.filter(isThere).map((column) => ({
+    ...column,
+    group: said(column.group),
+    head: said(column.head),
+    title: said(column.title),
+  }));
 }
 
 export function isColumn(id: string): id is ColumnId {

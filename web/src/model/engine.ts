@@ -5,9 +5,9 @@
 import type { Findings } from './findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './found';
 import type { Durations, StatisticsRow } from './statistics';
-
 import type { BesideEngine } from './beside';
 import type { ErrorKind, OpeningEngine, Status } from './opening';
+import type { Severity } from './severity';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 import type { Disguise, SavedKind } from './saved';
@@ -49,7 +49,7 @@ export interface Process {
 export interface Diagnostic {
   kind: string;
   text: string;
-  severity: 'note' | 'warning';
+  severity: Severity;
   count: number;
   offsets: number[];
 }
@@ -84,9 +84,10 @@ export interface TraceFacts {
   calls: number;
   max_depth: number;
   overflow: boolean;
-  /** Stacks with numbers, laid one behind the other: the axis is an order, a count of 1 is 1 µs. */
+  /** Stacks laid one behind the other: with counts of samples, each 1 µs of the axis, or with times. */
   timeless?: 'counts' | 'times';
-  sampled: { interval_ns: number } | null;
+  /** Stacks of single moments; inferred: the file does not say so. */
+  sampled: { interval_ns: number; inferred?: boolean } | null;
   /** What a reading of the clock cost, of which calls can be compensated; absent: not known. */
   clock_cost_ns?: number;
   metadata: [string, string][];

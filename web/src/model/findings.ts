@@ -5,6 +5,7 @@
 import { signal } from '../base/signal';
 import type { Scope } from './engine';
 import { ScopeAnswer } from './scopeAnswer';
+import type { Severity } from './severity';
 import type { Viewer } from './viewer';
 
 /** row and index (-1: no call), time, length, frame, track, figure, count. */
@@ -34,7 +35,7 @@ export interface Finding {
 export interface Rule {
   name: string;
   title: string;
-  severity: 'note' | 'warning';
+  severity: Severity;
   looks_at: string;
   threshold: string;
   reason: string;

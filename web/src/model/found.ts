@@ -3,6 +3,7 @@
 // file.
 
 import type { Scope } from './engine';
+import type { Severity } from './severity';
 
 /** As the engine numbers them. */
 export const EVENT = {
@@ -105,7 +106,7 @@ export interface Health {
   diagnostics: {
     kind: string;
     text: string;
-    severity: 'note' | 'warning';
+    severity: Severity;
     count: number;
     places: HealthPlace[];
   }[];

@@ -4,6 +4,7 @@
 import type { Group } from './groups';
 import type { Diagnostic, TraceFacts } from './engine';
 import type { Health, HealthPlace } from './found';
+import { gravestFirst } from './severity';
 
 export type HealthKind = Health['diagnostics'][number];
 
@@ -16,7 +17,7 @@ export interface HealthItem {
 const OVERFLOW: HealthKind = {
   kind: 'overflow',
   text: 'the recording buffer was full; calls after that are missing',
-  severity: 'warning',
+  severity: 'error',
   count: 1,
   places: [],
 };
@@ -27,15 +28,12 @@ function withoutPlaces(d: Diagnostic): HealthKind {
   return { kind: d.kind, text: d.text, severity: d.severity, count: d.count, places };
 }
 
-/** Warnings first: something is lost or guessed. */
+/** Errors first: data are lost or invented. */
 export function healthKinds(facts: TraceFacts, answer: Health | null): HealthKind[] {
   const told = answer?.diagnostics ?? facts.diagnostics.map(withoutPlaces);
   const known = told.some((kind) => kind.kind === 'overflow');
   const kinds = facts.overflow && !known ? [OVERFLOW, ...told] : told;
-  return [
-    ...kinds.filter((kind) => kind.severity === 'warning'),
-    ...kinds.filter((kind) => kind.severity !== 'warning'),
-  ];
+  return gravestFirst(kinds);
 }
 
 export function healthGroups(kinds: readonly HealthKind[]): Group<HealthItem>[] {

@@ -13,6 +13,8 @@ const NS: Readonly<Record<string, number>> = {
   s: 1e9,
   m: 60e9,
   min: 60e9,
+  sample: 1e3,
+  samples: 1e3,
 };
 
 /** Two ends with what stands between them. */

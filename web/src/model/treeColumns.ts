@@ -37,8 +37,7 @@ function ofCalls(column: Column, bottomUp: boolean, words: { slices: string }): 
 
 export function treeColumns(facts: TraceFacts, of: FlameOf, bottomUp: boolean): TreeColumn[] {
   const words = wordsFor(facts);
-  const clocks = of === 'calls' ? facts.clocks : (['real'] as const);
-  return columnsFor(clocks)
+  return columnsFor(of === 'calls' ? facts : { clocks: ['real'] })
     .filter((column) => !column.id.endsWith('per_call'))
     .map((column) => (of === 'calls' ? ofCalls(column, bottomUp, words) : ofSamples(column, of)));
 }

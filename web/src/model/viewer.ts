@@ -175,7 +175,12 @@ export class Viewer {
   }
 
   get usualUnit(): Unit {
-    return this.facts.unit ?? 'ms';
+    return this.hasTimes ? (this.facts.unit ?? 'ms') : 'samples';
+  }
+
+  /** True when lengths are times, false when they are numbers of samples. */
+  get hasTimes(): boolean {
+    return this.facts.timeless !== 'counts';
   }
 
   get usualFlame(): FlameOf {
@@ -406,7 +411,7 @@ export class Viewer {
     this.tab.set(place.tab);
     this.clock.set(place.clock && this.has(place.clock) ? place.clock : this.usualClock());
     this.sort.set(place.sort ?? this.usualSort());
-    this.unit.set(place.unit ?? this.usualUnit);
+    this.unit.set((this.hasTimes && place.unit) || this.usualUnit);
     this.find.set(place.find);
     this.onlyFound.set(place.onlyFound);
     this.openMethods.set(place.openMethods);

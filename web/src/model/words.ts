@@ -35,13 +35,30 @@ const SLICES: Words = {
   events: true,
 };
 
-export function wordsFor(facts: Pick<TraceFacts, 'order'>): Words {
-  return facts.order === 'owner' ? SLICES : CALLS;
+/** Calls were not counted: a method that several samples in a row have is one stretch. */
+const STRETCHES: Words = { ...CALLS, slice: 'stretch', slices: 'stretches' };
+
+type Figures = Partial<Pick<TraceFacts, 'timeless' | 'sampled'>>;
+
+/** True when each call was recorded, so that numbers of calls and times per call are known. */
+export function countsCalls(facts: Figures): boolean {
+  return !facts.timeless && !facts.sampled;
+}
+
+export function wordsFor(facts: Pick<TraceFacts, 'order'> & Figures): Words {
+  if (facts.order === 'owner') return SLICES;
+  return countsCalls(facts) ? CALLS : STRETCHES;
 }
 
 /** A sentence written for calls and methods, in the words of the trace. */
 export function inWords(words: Words, sentence: string): string {
-  if (!words.events) return sentence;
+  if (words === CALLS) return sentence;
+  if (words === STRETCHES)
+    return sentence
+      .replace(/(?<!\b(it|method) )\b([Cc])alls\b/g, (_, __, c) =>
+        c === 'C' ? 'Stretches' : 'stretches',
+      )
+      .replace(/\b([Cc])all\b/g, (_, c) => (c === 'C' ? 'Stretch' : 'stretch'));
   return sentence
     .replace(/\ban entry\b/g, 'a beginning')
     .replace(/\bexits\b/g, 'ends')

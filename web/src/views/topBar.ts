@@ -12,6 +12,7 @@ import {
 } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/engine';
+import { gravest } from '../model/severity';
 import { allThreads } from '../model/states';
 import { namesOf, slicesOf, wordsFor } from '../model/words';
 import type { Views } from './context';
@@ -23,7 +24,7 @@ import type { Settings } from './settings';
 export function factWords(facts: TraceFacts, unit: Unit): string[] {
   const clocks =
     facts.timeless === 'counts'
-      ? 'numbers shown as µs'
+      ? 'numbers of samples'
       : facts.timeless === 'times'
         ? 'sums of times'
         : facts.clocks.length === 2
@@ -67,7 +68,11 @@ function thingWords(facts: TraceFacts): string[] {
 }
 
 export function sampledWords(facts: TraceFacts, unit: Unit): string | null {
-  return facts.sampled && `sampled (inferred), ~${formatTimeUnit(facts.sampled.interval_ns, unit)}`;
+  if (!facts.sampled) return null;
+  const interval = formatTimeUnit(facts.sampled.interval_ns, unit);
+  return facts.sampled.inferred === false
+    ? `sampled every ${interval}`
+    : `sampled (inferred), interval ≤ ${interval}`;
 }
 
 /** Theme, palette, row height and help: on the screens without a trace as well. */
@@ -307,9 +312,10 @@ export class TopBar {
   private health(open: () => void): HTMLElement {
     const { facts } = this.v.viewer;
     const n = facts.diagnostics.reduce((sum, d) => sum + d.count, 0) + (facts.overflow ? 1 : 0);
-    const warning = facts.overflow || facts.diagnostics.some((d) => d.severity === 'warning');
+    const severity = facts.overflow ? 'error' : gravest(facts.diagnostics);
+    const sign = severity !== 'note' && severity;
     const button = h('button', {
-      class: `text-button${warning ? ' warning' : ''}`,
+      class: `text-button${sign ? ` ${sign}` : ''}`,
       title:
         n === 0
           ? 'The file was read without anything to repair'
@@ -319,7 +325,7 @@ export class TopBar {
     });
     fill(
       button,
-      warning && icon('warning'),
+      sign && icon(sign),
       h('span', null, 'Health'),
       h('b', null, n === 0 ? 'good' : formatCount(n)),
     );

@@ -54,7 +54,11 @@ export function times(v: Views, rows: readonly TimesRow[], more: HTMLElement[]):
         null,
         h('td', null),
         ...clocks.map((clock) =>
-          h('th', { class: 'number' }, unitHead(clock === 'cpu' ? 'CPU' : 'Real', unit)),
+          h(
+            'th',
+            { class: 'number' },
+            unitHead(viewer.hasTimes ? (clock === 'cpu' ? 'CPU' : 'Real') : '', unit),
+          ),
         ),
       ),
     ),

@@ -5,9 +5,9 @@ import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';
 import { compensationWords } from '../../model/compensation';
 import type { Figures } from '../../model/columns';
-import { inWords, slicesOf, wordsFor } from '../../model/words';
+import { countsCalls, inWords, slicesOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
-import { head, link, step, times } from './detailsParts';
+import { head, link, step, times, type TimesRow } from './detailsParts';
 
 export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLElement[] {
   const { viewer } = v;
@@ -29,15 +29,14 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
   const less = answer && compensationWords(answer, viewer.unit.get());
   const n = f.calls + f.recursive;
   const per = (ns: number | null): number | null => (ns === null || n === 0 ? null : ns / n);
+  const perCall: TimesRow[] = countsCalls(viewer.facts)
+    ? [[inWords(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)]]
+    : [];
   return [
     ...head(v, frame),
     times(
       v,
-      [
-        ['Inclusive', f.incl_real, f.incl_cpu],
-        ['Exclusive', f.excl_real, f.excl_cpu],
-        [inWords(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)],
-      ],
+      [['Inclusive', f.incl_real, f.incl_cpu], ['Exclusive', f.excl_real, f.excl_cpu], ...perCall],
       [],
     ),
     h(

@@ -20,6 +20,7 @@ import {
 } from '../../model/findingsTable';
 import { EVENT } from '../../model/found';
 import { matchAt, trackPlace } from '../../model/names';
+import { SEVERITIES } from '../../model/severity';
 import { inWords, wordsFor } from '../../model/words';
 import { goToEvent } from './events';
 import type { Exported } from './exportMenu';
@@ -28,8 +29,6 @@ import { GroupTable, type GroupColumn } from './groupTable';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import type { Views } from '../context';
-
-const SEVERITIES = { warning: 'Warning', note: 'Note' } as const;
 
 export class FindingsView {
   readonly element: HTMLElement;
@@ -172,7 +171,7 @@ export class FindingsView {
         const sentence = h('span', { class: 'second' }, ` ${item.finding.text}`);
         const whole = `${title}: ${item.finding.text}`;
         return [
-          icon(severity === 'warning' ? 'warning' : 'note', `severity ${severity}`),
+          icon(severity, `severity ${severity}`),
           h('span', { class: 'text', title: whole }, h('b', null, title), sentence),
         ];
       }
@@ -233,12 +232,7 @@ export class FindingsView {
     const left = finding ? finding.count - finding.places.length : 0;
     fill(
       this.about,
-      h(
-        'h2',
-        { class: severity },
-        icon(severity === 'warning' ? 'warning' : 'note'),
-        h('span', null, said(rule.title)),
-      ),
+      h('h2', { class: severity }, icon(severity), h('span', null, said(rule.title))),
       finding && h('p', null, finding.text),
       finding !== null &&
         finding.places.length > 0 &&

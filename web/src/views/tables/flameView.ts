@@ -11,7 +11,7 @@ import { FlameNames } from '../../model/flameNames';
 import { NO_SELF } from '../../model/flameSides';
 import { FlameStore } from '../../model/flameStore';
 import { neighbour, widestOf } from '../../model/flameWalk';
-import { inWords, slicesOf, wordsFor } from '../../model/words';
+import { countsCalls, inWords, slicesOf, wordsFor } from '../../model/words';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../../render/flamePainter';
 import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
@@ -253,7 +253,8 @@ export class FlameView {
     if (self !== NO_SELF) words.push(`exclusive ${this.amount(self)}`);
     const calls = graph.calls[i] ?? 0;
     if (viewer.flameOf.peek() !== 'calls') words.push(plural(calls, 'sample'));
-    else if (calls > 0) words.push(slicesOf(wordsFor(viewer.facts), calls));
+    else if (calls > 0 && countsCalls(viewer.facts))
+      words.push(slicesOf(wordsFor(viewer.facts), calls));
     return words.join(', ');
   }
 

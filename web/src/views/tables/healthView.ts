@@ -10,6 +10,7 @@ import type { EventRow, Health, HealthPlace } from '../../model/found';
 import { EVENT_WORDS } from '../../model/found';
 import { healthSheet } from '../../model/healthSheet';
 import { healthGroups, healthKinds, type HealthItem } from '../../model/healthTable';
+import { SEVERITIES } from '../../model/severity';
 import { inWords, wordsFor } from '../../model/words';
 import { BytesView } from '../details/bytesView';
 import { eventName, goToEvent } from './events';
@@ -17,8 +18,6 @@ import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { GroupTable, type GroupColumn } from './groupTable';
 import type { Views } from '../context';
-
-const SEVERITIES = { warning: 'Warning', note: 'Note' } as const;
 
 export class HealthView {
   readonly element: HTMLElement;
@@ -125,7 +124,7 @@ export class HealthView {
       column(
         'severity',
         'Severity',
-        'Of warnings something is lost or guessed',
+        'Of errors data are lost or invented, of warnings something beside them is lost or guessed',
         head(({ kind }) => SEVERITIES[kind.severity]),
       ),
       column(
@@ -161,7 +160,7 @@ export class HealthView {
     const some =
       kept > 0 && kept < kind.count && `, the first ${formatCount(kept)} places are kept`;
     return [
-      icon(kind.severity === 'warning' ? 'warning' : 'note', `severity ${kind.severity}`),
+      icon(kind.severity, `severity ${kind.severity}`),
       h('span', { class: 'text', title: text }, text, some && h('span', { class: 'second' }, some)),
     ];
   }

@@ -47,6 +47,21 @@ function table<T>(
   );
 }
 
+function inCapital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+/** The name of the axis: no clock where the file does not say when events happened. */
+function axisPairs(f: TraceFacts): Pair[] {
+  if (f.timeless)
+    return [['Figures', f.timeless === 'counts' ? 'numbers of samples' : 'sums of times']];
+  const own = "each thread's own CPU clock: threads cannot be compared in time";
+  return [
+    ['Clocks', f.clocks.map((c) => (c === 'cpu' ? 'CPU of each thread' : 'real')).join(', ')],
+    ['Time axis', f.axis === 'real' ? 'real' : own],
+  ];
+}
+
 function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const busy = activeThreads(f.tracks);
   const all = plural(allThreads(f), 'thread');
@@ -54,17 +69,11 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const threads = `${all}, ${formatCount(busy)} with ${words.slices}`;
   const pairs: Pair[] = [
     ['Format', [f.format, versionWords(f.version)].filter((words) => words).join(', ')],
-    ['Clocks', f.clocks.map((c) => (c === 'cpu' ? 'CPU of each thread' : 'real')).join(', ')],
-    [
-      'Time axis',
-      f.axis === 'real'
-        ? 'real'
-        : "each thread's own CPU clock: threads cannot be compared in time",
-    ],
+    ...axisPairs(f),
     ['Length', formatTimeUnit(f.end_ns - f.start_ns, unit)],
-    [words.events ? 'Events' : 'Records', formatCount(f.records)],
+    ...(f.timeless ? [] : [[words.events ? 'Events' : 'Records', formatCount(f.records)] as Pair]),
     [
-      words.events ? 'Slices' : 'Calls',
+      inCapital(words.slices),
       `${slicesOf(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
     ],
     words.events
@@ -88,8 +97,8 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
 /** The time line of a file that has stacks and no times. */
 const TIMELESS = {
   counts:
-    'The file has stacks with numbers and no times: they lie one behind the other, and each 1 is ' +
-    'shown as 1 µs. What is longer has more of them; what is further right is not later.',
+    'The file has stacks with numbers of samples and no times: they lie one behind the other. What ' +
+    'is longer has more of them; what is further right is not later.',
   times:
     'The file has stacks with the time that each took in all: they lie one behind the other. What ' +
     'is further right is not later.',
@@ -145,8 +154,9 @@ function show(
             null,
             inWords(
               wordsFor(f),
-              'The recording seems to be sampled: calls shorter than the interval may be missing, and ' +
-                'times are multiples of it.',
+              `The recording ${f.sampled.inferred === false ? 'was' : 'seems to be'} sampled: calls ` +
+                'shorter than the interval may be missing, times are multiples of it, and nothing ' +
+                'counted calls.',
             ),
           ),
       ),

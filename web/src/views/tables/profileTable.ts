@@ -25,7 +25,7 @@ export class ProfileTable {
   private pendingScroll = false;
 
   constructor(private readonly v: Views) {
-    this.columns = columnsFor(v.viewer.facts.clocks, wordsFor(v.viewer.facts));
+    this.columns = columnsFor(v.viewer.facts, wordsFor(v.viewer.facts));
     this.element = h('div', { class: 'profile' });
     const head = new ProfileHead(v, this.columns, this.element, () => this.grid.reset());
     this.grid = new Grid(

@@ -67,7 +67,9 @@ export function unitSelect(viewer: Viewer): HTMLElement {
   const unit = h(
     'select',
     { class: 'small-select', title: 'Unit of times', attrs: { 'aria-label': 'Unit of times' } },
-    ...UNITS.map((name) => h('option', { attrs: { value: name } }, unitLabel(name) || name)),
+    ...(viewer.hasTimes ? UNITS : [viewer.usualUnit]).map((name) =>
+      h('option', { attrs: { value: name } }, unitLabel(name) || name),
+    ),
   );
   unit.addEventListener('change', () => viewer.unit.set(unit.value as Unit));
   effect(() => {
