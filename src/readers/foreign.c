@@ -34,6 +34,16 @@ static const struct {
     SIGNATURE(start, "a perf.data file of Linux perf or simpleperf",                               \
               "\"perf script report stackcollapse -i perf.data\", or simpleperf's "                \
               "stackcollapse.py, makes collapsed stacks of it")
+#define XDEBUG(start)                                                                              \
+    SIGNATURE(start, "a function trace of Xdebug",                                                 \
+              "its profiles (xdebug.mode=profile) open in KCachegrind")
+#define PERF_REPORT(start)                                                                         \
+    SIGNATURE(start, "text of \"perf report\"",                                                    \
+              "\"perf script report stackcollapse -i perf.data\" makes collapsed stacks of the "   \
+              "recording")
+#define CTF(start)                                                                                 \
+    SIGNATURE(start, "a file of a CTF trace (LTTng, Zephyr)", "\"babeltrace2\" prints the folder")
+#define TRACY(start) SIGNATURE(start, "a trace of Tracy", "Tracy's tracy-csvexport prints it")
     SIGNATURE("SIMPLEPERF", "a simpleperf report",
               "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
     PERF_DATA("PERFILE2"),
@@ -67,6 +77,23 @@ static const struct {
               "simpleperf's stackcollapse.py makes collapsed stacks of the recording"),
     SIGNATURE("Analysis of sampling ", "text of macOS' sample",
               "stackcollapse-sample.awk" FLAMEGRAPH " makes collapsed stacks of it"),
+    SIGNATURE("gmon\1\0\0\0", "a profile of gprof (gmon.out)",
+              "\"gprof PROGRAM gmon.out\" prints it"),
+    SIGNATURE("gmon\0\0\0\1", "a profile of gprof (gmon.out)",
+              "\"gprof PROGRAM gmon.out\" prints it"),
+    XDEBUG("TRACE START ["),
+    XDEBUG("Version: 2."),
+    XDEBUG("Version: 3."),
+    PERF_REPORT("# To display the perf.data header info"),
+    PERF_REPORT("# Total Lost Samples:"),
+    CTF("\xc1\x1f\xfc\xc1"),
+    CTF("\xc1\xfc\x1f\xc1"),
+    CTF("\x75\xd1\x1d\x57"),
+    CTF("\x57\x1d\xd1\x75"),
+    CTF("/* CTF 1.8 */"),
+    TRACY("tr\xfdP"),
+    TRACY("tZst"),
+    TRACY("tlZ\4"),
     SIGNATURE("MOJ", "a file of Austin (MOJO)",
               "Austin's \"mojo2austin\" makes collapsed stacks of it"),
     SIGNATURE("PK\x03\x04", "a zip archive (YAMP's .twb, Instruments and others)", NULL),
@@ -90,6 +117,10 @@ static const struct {
     SIGNATURE("<?xml version=\"1.0\"?>\n<trace-", INSTRUMENTS),
     SIGNATURE("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<trace-", INSTRUMENTS),
     SIGNATURE("<?xml", "an XML file", NULL),
+#undef TRACY
+#undef CTF
+#undef PERF_REPORT
+#undef XDEBUG
 #undef PERF_DATA
 #undef V8_LOG
 #undef SIGNATURE

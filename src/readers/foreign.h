@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * foreign.h - names for files that no reader knows, by their first bytes, and what one can do with
- * them.  docs/formats/foreign.md lists them all.
+ * them.  docs/foreign.md lists them all.
  */
 #ifndef TV_READERS_FOREIGN_H
 #define TV_READERS_FOREIGN_H
