@@ -116,6 +116,7 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
+    atomic_store(&tv_agent.dying, true); /* whoever has the turn ends early */
     pthread_mutex_lock(&turn);
     tv_agent_control_end();
     tv_agent_session_stop();

@@ -41,6 +41,7 @@ struct tv_agent {
     bool by_facade;       /* nobody but Java code asked for us: there is no recording of its own */
     bool calls_wanted;    /* by Java code, whatever the options say */
     atomic_bool live;     /* between the machine's birth and its death */
+    atomic_bool dying;    /* the machine waits for us to end */
     atomic_bool rewrites; /* the hooks are there, so classes may call them */
 };
 

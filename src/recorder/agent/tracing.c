@@ -2,6 +2,7 @@
 /* tracing.c - which methods are rewritten, and their numbers.  See agent.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/rewrite.h"
@@ -120,38 +121,161 @@ void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     free(class_name);
 }
 
-/* One at a time: a class that refuses must not hold up the others. */
-static void retransform(jvmtiEnv *jvmti, jclass class)
+/* ---- Classes that are loaded already ---- */
+
+/* RetransformClasses stops the program once for all classes of a call, and each call costs HotSpot
+ * a pass over all loaded classes: one call a class is quadratic, one call for all a long pause.
+ * Batches grow while pauses are short, and shrink when they are long, to 128 classes or a 64th of
+ * all. */
+#define LEAST_BATCH 128
+#define MOST_CALLS 64
+#define LARGEST_BATCH 4096
+#define SHORT_PAUSE_NS 20000000
+#define LONG_PAUSE_NS 50000000
+
+/* The batches of one pass over the loaded classes. */
+struct passage {
+    jvmtiEnv *jvmti;
+    unsigned calls, done, refused;
+};
+
+/* Options of the recordings whose hooks are in classes; `several`: not all had the same ones. */
+static struct {
+    const char *include, *exclude;
+    bool any, several;
+} rewritten_by;
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Note the options by which classes are rewritten from here on; at the end of a recording no class
+ * is any more. */
+static void note_options(bool rewrites)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    if (rewritten_by.any && (!is_same_text(rewritten_by.include, options->include) ||
+                             !is_same_text(rewritten_by.exclude, options->exclude)))
+        rewritten_by.several = true;
+    rewritten_by.include = options->include;
+    rewritten_by.exclude = options->exclude;
+    rewritten_by.any = rewrites;
+}
+
+/* "Lcom/example/Class;" names com.example.Class; arrays and primitive classes have no methods. */
+static bool is_wanted_signature(const char *signature)
+{
+    size_t length = strlen(signature);
+    if (length < 3 || signature[0] != 'L')
+        return false;
+    char *name = text_of((struct tv_class_span){(const uint8_t *)signature + 1, length - 2}, true);
+    bool wanted = name != NULL && tv_agent_tracing_wants(name);
+    free(name);
+    return wanted;
+}
+
+static bool is_wanted_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 {
     jboolean modifiable = JNI_FALSE;
     jobject loader = NULL;
-    JNIEnv *jni;
-    if ((*jvmti)->IsModifiableClass(jvmti, class, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
-        (*jvmti)->GetClassLoader(jvmti, class, &loader) != JVMTI_ERROR_NONE)
-        return;
-    if ((*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
-        (*jni)->DeleteLocalRef(jni, loader);
-    if (loader == NULL && !boot_rewritten)
-        return;
-    (void)(*jvmti)->RetransformClasses(jvmti, 1, &class);
+    char *signature;
+    if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    bool wanted = rewritten_by.several || is_wanted_signature(signature);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    if (!wanted || (*jvmti)->IsModifiableClass(jvmti, class, &modifiable) != JVMTI_ERROR_NONE ||
+        !modifiable || (*jvmti)->GetClassLoader(jvmti, class, &loader) != JVMTI_ERROR_NONE)
+        return false;
+    (*jni)->DeleteLocalRef(jni, loader);
+    return loader != NULL || boot_rewritten;
 }
 
-static void retransform_all(jvmtiEnv *jvmti, JNIEnv *jni, jclass *loaded, jint count)
+/* Move the wanted classes to the front; return how many there are. */
+static jint keep_wanted(jvmtiEnv *jvmti, JNIEnv *jni, jclass *loaded, jint count)
 {
+    jint kept = 0;
     for (jint i = 0; i < count; i++) {
-        retransform(jvmti, loaded[i]);
-        (*jni)->DeleteLocalRef(jni, loaded[i]);
+        jclass class = loaded[i];
+        if (is_wanted_class(jvmti, jni, class))
+            loaded[kept++] = class;
+        else
+            (*jni)->DeleteLocalRef(jni, class);
     }
+    return kept;
+}
+
+/* The time that this thread has waited: it rewrites classes itself, and waits while the machine
+ * stops the program to exchange them. */
+static int64_t waited_ns(void)
+{
+    struct timespec now, used;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)(now.tv_sec - used.tv_sec) * 1000000000 + now.tv_nsec - used.tv_nsec;
+}
+
+/* Retransform a batch.  The machine refuses it whole when it refuses one class, so a refused batch
+ * is tried by halves.  False: the machine is about to die. */
+static bool retransform_batch(struct passage *passage, const jclass *wanted, jint count)
+{
+    if (atomic_load(&tv_agent.dying) || !tv_agent_hold())
+        return false;
+    passage->calls++;
+    jvmtiError error = (*passage->jvmti)->RetransformClasses(passage->jvmti, count, wanted);
+    tv_agent_release();
+    if (error == JVMTI_ERROR_NONE || count == 1) {
+        passage->done += error == JVMTI_ERROR_NONE ? (unsigned)count : 0;
+        passage->refused += error != JVMTI_ERROR_NONE;
+        return true;
+    }
+    jint half = count / 2;
+    return retransform_batch(passage, wanted, half) &&
+           retransform_batch(passage, wanted + half, count - half);
+}
+
+static void retransform_all(struct passage *passage, const jclass *wanted, jint count)
+{
+    const jint least = count / MOST_CALLS > LEAST_BATCH ? count / MOST_CALLS : LEAST_BATCH;
+    jint most = least;
+    while (count > 0) {
+        jint batch = most < count ? most : count;
+        int64_t start = waited_ns();
+        if (!retransform_batch(passage, wanted, batch))
+            return;
+        int64_t pause = waited_ns() - start;
+        wanted += batch;
+        count -= batch;
+        if (pause < SHORT_PAUSE_NS && most <= LARGEST_BATCH / 2)
+            most *= 2;
+        else if (pause > LONG_PAUSE_NS && most / 2 >= least)
+            most /= 2;
+    }
+}
+
+static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    struct passage passage = {.jvmti = jvmti};
+    jclass *loaded;
+    jint count;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &count, &loaded) != JVMTI_ERROR_NONE)
+        return;
+    jint kept = keep_wanted(jvmti, jni, loaded, count);
+    retransform_all(&passage, loaded, kept);
+    for (jint i = 0; i < kept; i++)
+        (*jni)->DeleteLocalRef(jni, loaded[i]);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
+    if (tv_agent.options.verbose)
+        tv_agent_say("%d of %d loaded classes are to be traced; %u retransformed in %u calls, %u "
+                     "refused",
+                     (int)kept, (int)count, passage.done, passage.calls, passage.refused);
 }
 
 void tv_agent_tracing_retransform(void)
 {
-    jvmtiEnv *jvmti = tv_agent.jvmti;
     JNIEnv *jni;
-    jint count;
-    jclass *loaded;
     boot_rewritten = boot_rewritten || tv_agent.options.boot;
+    note_options(atomic_load(&tv_agent.rewrites));
     if (!tv_agent.can_retransform ||
         (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
         return;
@@ -159,10 +283,11 @@ void tv_agent_tracing_retransform(void)
     bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
     if (!framed)
         (*jni)->ExceptionClear(jni);
-    if ((*jvmti)->GetLoadedClasses(jvmti, &count, &loaded) == JVMTI_ERROR_NONE)
-        retransform_all(jvmti, jni, loaded, count);
+    retransform_loaded(tv_agent.jvmti, jni);
     if (framed)
         (*jni)->PopLocalFrame(jni, NULL);
+    if (!atomic_load(&tv_agent.rewrites))
+        rewritten_by.several = false;
 }
 
 void tv_agent_tracing_report(void)
