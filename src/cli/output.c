@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/inputs.h"
+#include "cli/message.h"
 #include "cli/pager.h"
 #include "cli/symbols.h"
 
@@ -174,6 +175,8 @@ static enum tv_status flush_output(struct tv_output *output, struct tv_error *er
 {
     if (output->screen.layout.hid_columns)
         tv_layout_text(&output->out, TV_STYLE_DIM, "More columns: --wide or --columns\n");
+    if (output->screen.layout.lacks_columns && !output->screen.layout.found_columns)
+        tv_message("traceview: --columns: this file has none of these columns; all are shown");
     enum tv_status status = tv_out_finish(&output->out, err);
     if (output->screen.rows > 0 && status == TV_OK)
         status = write_held(output, err);

@@ -18,6 +18,8 @@ struct tv_layout {
     bool utf8;           /* the screen shows UTF-8 */
     const char *columns; /* names of the columns to show, with commas; NULL: those that fit */
     bool hid_columns;    /* set by a table that had no room for all of its columns */
+    bool found_columns;  /* set by a table with some of the named columns */
+    bool lacks_columns;  /* set by a table with none of them, which shows all */
 };
 
 enum tv_style {

@@ -82,10 +82,18 @@ static struct tv_bytes cell_text(const struct tv_text_table *table, size_t row, 
 
 /* ---- Which columns ---- */
 
+static bool is_column_shown(const struct tv_text_table *table, uint32_t column)
+{
+    for (uint32_t i = 0; i < table->shown_count; i++)
+        if (table->shown[i] == column)
+            return true;
+    return false;
+}
+
 static void show_columns_of(struct tv_text_table *table, struct tv_bytes name)
 {
     for (uint32_t i = 0; i < table->count; i++)
-        if (table->columns[i].name && table->shown_count < TV_TEXT_TABLE_COLUMNS &&
+        if (table->columns[i].name && !is_column_shown(table, i) &&
             tv_bytes_equal(tv_bytes_of(table->columns[i].name), name))
             table->shown[table->shown_count++] = i;
 }
@@ -98,8 +106,8 @@ static void show_all_columns(struct tv_text_table *table, bool chosen)
             table->shown[table->shown_count++] = i;
 }
 
-/* The columns that --columns names, in that order, behind those that cannot be chosen. Of a table
- * that has none of them, all. */
+/* Show the columns that --columns names, in that order, behind those that cannot be chosen. A table
+ * that has none of them shows all. */
 static void show_columns(struct tv_text_table *table)
 {
     const char *wanted = table->out->layout ? table->out->layout->columns : NULL;
@@ -110,7 +118,10 @@ static void show_columns(struct tv_text_table *table)
         tv_bytes_split(&rest, ',', &word);
         show_columns_of(table, word);
     }
-    if (table->shown_count == always)
+    bool found = table->shown_count > always;
+    if (wanted)
+        *(found ? &table->out->layout->found_columns : &table->out->layout->lacks_columns) = true;
+    if (!found)
         show_all_columns(table, true);
 }
 
