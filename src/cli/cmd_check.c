@@ -17,7 +17,7 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
-    TV_OPTION("fail-on", "note|warning|error|NAME", TV_OPTION_LIST, fail_on,
+    TV_OPTION("fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
               "exit code 1 for anything of that severity or worse (default: error), or for the "
               "finding of that name (may be given again)"),
     TV_OPTION("strict", NULL, TV_OPTION_FLAG, strict,

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "analysis/finding_rules.h"
 #include "base/bytes.h"
 #include "cli/output.h"
 
@@ -95,6 +96,10 @@ static void offer_values(const struct completion *c, const struct tv_option *opt
         if (is_literal(word))
             offer_word(c, (struct tv_bytes){c->word.data, before}, word, option->help);
     }
+    if (strstr(option->argument, "FINDING"))
+        for (size_t i = 0; i < TV_RULES; i++)
+            offer_word(c, (struct tv_bytes){c->word.data, before}, tv_bytes_of(tv_rules[i].name),
+                       tv_rules[i].title);
     if (strstr(option->argument, "FILE") || strstr(option->argument, "DIR") ||
         strstr(option->argument, "ELF"))
         offer_files(c);
