@@ -92,7 +92,9 @@ if (existsSync(DATA)) {
     const other = join(DATA, 'trace-event/bazel/tiny.json.gz');
     assert.ok((await compare(example(), other)) >= AT_LEAST);
   });
-  const files = readdirSync(DATA, { recursive: true }).map((name) => join(DATA, name));
+  const files = ['method-trace', 'trace-event'].flatMap((folder) =>
+    readdirSync(join(DATA, folder), { recursive: true }).map((name) => join(DATA, folder, name)),
+  );
   for (const path of files.filter((path) => statSync(path).isFile() && isPlain(path)).sort())
     test(relative(DATA, path), async () => {
       await compare(path);
