@@ -138,8 +138,9 @@ test('a link with a filter opens with it; the keyboard finds the box', async () 
   await page.goto(`${opened.address}#filter=dur%3E%3D5ms`);
   await page.reload();
   await until(share, (now) => now === '3 of 6 slices', 'the filter');
+  await rested(page);
   await page.keyboard.press('Control+Shift+F');
-  assert.ok(await box().evaluate((e) => e === document.activeElement));
+  await until(() => box().evaluate((e) => e === document.activeElement), true, 'the focus');
   await page.keyboard.press('Escape');
   await until(share, (now) => now === '', 'no filter');
 });
