@@ -26,6 +26,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/workers.h"
 
 /* Blocks of 16 KiB to 256 GiB. */
 #define FIRST_CLASS 14u
@@ -381,7 +382,7 @@ static int start_thread(void)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, keep_small, NULL);
+    int error = tv_thread_start(&thread, TV_THREAD_STACK, keep_small, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0)
         pthread_detach(thread);

@@ -46,6 +46,19 @@ unsigned tv_workers_available(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
+int tv_thread_start(pthread_t *thread, size_t stack, void *(*run)(void *context), void *context)
+{
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    error = pthread_attr_setstacksize(&attributes, stack);
+    if (error == 0)
+        error = pthread_create(thread, &attributes, run, context);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
 static bool runs_inline;
 
 void tv_workers_run_inline(bool inline_jobs)
@@ -79,7 +92,7 @@ void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), 
     struct worker *workers = tv_alloc(count, sizeof *workers);
     for (unsigned i = 1; i < count; i++) {
         workers[i] = (struct worker){.job = job, .context = context, .index = i};
-        int error = pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]);
+        int error = tv_thread_start(&workers[i].thread, TV_THREAD_STACK, run_worker, &workers[i]);
         workers[i].started = error == 0;
     }
     job(context, 0);

@@ -7,6 +7,19 @@
 
 #include "base/types.h"
 
+#ifndef __wasm__
+#include <pthread.h>
+
+/* The stack of every thread that the program starts; the default of the C library is between 128 kB
+ * (musl) and whatever the shell says.  Address space: what is not touched takes no memory. */
+#define TV_THREAD_STACK ((size_t)4 << 20)
+
+/* Start a thread with a stack of `stack` bytes, most often TV_THREAD_STACK.  An error number, or
+ * 0.  Nothing else in the program calls pthread_create; the recorder, which lives in programs of
+ * others, has its own (recorder/recording.h). */
+int tv_thread_start(pthread_t *thread, size_t stack, void *(*run)(void *context), void *context);
+#endif
+
 /* Processors that this process may use (at least 1). */
 unsigned tv_workers_available(void);
 

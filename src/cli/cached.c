@@ -15,6 +15,7 @@
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "cli/cache.h"
 #include "cli/load.h"
 #include "cli/symbols.h"
@@ -486,7 +487,7 @@ void tv_cached_write_beside(const struct tv_cached *cached, struct tv_trace *tra
     writing->cached = *cached;
     writing->trace = trace;
     atomic_init(&writing->stop, false);
-    if (pthread_create(&writing->thread, NULL, write_beside, writing) != 0) {
+    if (tv_thread_start(&writing->thread, TV_THREAD_STACK, write_beside, writing) != 0) {
         tv_free(writing);
         return;
     }

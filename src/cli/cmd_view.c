@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/source.h"
+#include "base/workers.h"
 #include "cli/cached.h"
 #include "cli/command.h"
 #include "cli/load.h"
@@ -366,7 +367,7 @@ static int run_server(const struct tv_command *command, const struct tv_settings
     hold_signals(&signals);
     if (tv_server_new(server, &signals.server, err) != TV_OK)
         return tv_command_failed(command, err);
-    if (pthread_create(&signals.thread, NULL, await_signal, &signals) == 0) {
+    if (tv_thread_start(&signals.thread, TV_THREAD_STACK, await_signal, &signals) == 0) {
         code = serve(command, settings, signals.server);
         let_signals_go(&signals);
     } else {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/workers.h"
 
 #define FIRST_MS 1000
 #define STEP_MS 200
@@ -85,7 +86,7 @@ struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&meter->wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (pthread_create(&meter->thread, NULL, watch, meter) == 0)
+    if (tv_thread_start(&meter->thread, TV_THREAD_STACK, watch, meter) == 0)
         return meter;
     pthread_cond_destroy(&meter->wake);
     pthread_mutex_destroy(&meter->mutex);

@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/workers.h"
 #include "engine/engine.h"
 #include "engine/kept.h"
 #include "engine/messages.h"
@@ -233,14 +234,10 @@ static void refuse_now(int pipe)
 static bool start_thread(void *(*run)(void *context), void *context, size_t stack)
 {
     pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (stack > 0)
-        pthread_attr_setstacksize(&attributes, stack);
-    int error = pthread_create(&thread, &attributes, run, context);
-    pthread_attr_destroy(&attributes);
-    return error == 0;
+    bool started = tv_thread_start(&thread, stack, run, context) == 0;
+    if (started)
+        pthread_detach(thread);
+    return started;
 }
 
 /* Takes the pipe over. */
@@ -341,7 +338,7 @@ static bool begin_loading(struct child *child)
     }
     struct tv_session_input input = {.source = source};
     child->session = tv_session_new(&loader, &input, &name, 1);
-    if (start_thread(load_all, child, 0))
+    if (start_thread(load_all, child, TV_THREAD_STACK))
         return true;
     tv_fail(&err, TV_ERR_LIMIT, TV_NO_OFFSET, "the limits leave no room for a thread");
     say_refused(&err);

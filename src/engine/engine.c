@@ -120,7 +120,7 @@ static enum tv_status begin(struct tv_engines *engines, struct tv_error *err)
         fcntl(engines->wake[i], F_SETFL, O_NONBLOCK);
     }
     if (error == 0)
-        error = pthread_create(&engines->keeper, NULL, tv_engine_keep, engines);
+        error = tv_thread_start(&engines->keeper, TV_THREAD_STACK, tv_engine_keep, engines);
     if (error == 0)
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start the engines: %s", strerror(error));

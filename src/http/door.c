@@ -19,6 +19,7 @@
 #endif
 
 #include "base/memory.h"
+#include "base/workers.h"
 
 /* So many of those who were told no are read from at a time, each so long at most. */
 #define LINGERERS 64u
@@ -473,7 +474,7 @@ static int start_thread(struct tv_door *door)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&door->thread, NULL, keep_door, door);
+    int error = tv_thread_start(&door->thread, TV_THREAD_STACK, keep_door, door);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }

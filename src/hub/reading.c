@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "hub/found.h"
 
 /* Threads that wait for engines: more than load at once would wait in vain. */
@@ -380,11 +381,11 @@ struct tv_reading *tv_reading_new(struct tv_hub *hub)
 enum tv_status tv_reading_start(struct tv_reading *reading, struct tv_error *err)
 {
     const unsigned wanted = reading->hub->options.engines.loading;
-    reading->has_upkeep = pthread_create(&reading->upkeep, NULL, keep_up, reading) == 0;
+    reading->has_upkeep = tv_thread_start(&reading->upkeep, TV_THREAD_STACK, keep_up, reading) == 0;
     for (size_t i = 0; i < MOST_READERS && i < wanted && reading->has_upkeep; i++) {
         struct reader *reader = &reading->readers[i];
         reader->reading = reading;
-        if (pthread_create(&reader->thread, NULL, read_traces, reader) != 0)
+        if (tv_thread_start(&reader->thread, TV_THREAD_STACK, read_traces, reader) != 0)
             break;
         reading->reader_count++;
     }

@@ -320,7 +320,7 @@ static void begin_thread(bool ends)
     atomic_store(&tv_recorder.watcher, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&watch.thread, NULL, wait_for_events, NULL);
+    int failed = tv_recorder_start_thread(&watch.thread, wait_for_events, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (failed != 0) {
         /* No thread to look after the end: the recording itself does without. */

@@ -22,6 +22,7 @@
 #ifndef TV_RECORDER_RECORDING_H
 #define TV_RECORDER_RECORDING_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -138,6 +139,11 @@ void tv_recording_name_thread(const char *name);
 
 /* The group the calling thread belongs to, for samplers. */
 void tv_recording_group_thread(const char *group);
+
+/* Start a thread of the recorder, with a stack of at least 1 MB: the C library's default may be
+ * smaller (128 kB with musl), and a larger one stays, for the host's thread-local data lie on
+ * it.  An error number, or 0. */
+int tv_recorder_start_thread(pthread_t *thread, void *(*run)(void *context), void *context);
 
 /* The calling thread ends: for hosts that say so.  Others need nothing, its end is seen. */
 void tv_recording_end_thread(void);

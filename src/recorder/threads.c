@@ -21,6 +21,7 @@ static struct tv_recorder_thread ended = {.finished = true};
 
 #define FRAMES_SIZE ((TV_FRAMES + 1) * sizeof(struct tv_recorder_frame))
 
+#define THREAD_STACK ((size_t)1 << 20) /* of the recorder's own threads */
 #define HANDLER_STACK ((size_t)64 << 10)
 #define SPARE_TRIES 10000u
 #define STREAM_PARTS 8u /* all that come by and by: 1/8 (1 + ln n) of the records */
@@ -30,6 +31,24 @@ static struct tv_recorder_thread ended = {.finished = true};
 
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+
+int tv_recorder_start_thread(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+    pthread_attr_t attributes;
+    size_t size = 0;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    error = pthread_attr_getstacksize(&attributes, &size);
+    if (error == 0 && size < THREAD_STACK)
+        size = THREAD_STACK;
+    if (error == 0)
+        error = pthread_attr_setstacksize(&attributes, size);
+    if (error == 0)
+        error = pthread_create(thread, &attributes, run, context);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
 
 void tv_recorder_lock(sigset_t *before)
 {

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/source.h"
+#include "base/workers.h"
 
 /* A session and who holds it. */
 struct place {
@@ -171,7 +172,7 @@ static enum tv_status begin(struct tv_desk *desk, struct tv_session *session, st
     pthread_t thread;
     struct loading *loading = tv_alloc(1, sizeof *loading);
     *loading = (struct loading){desk, session};
-    int error = pthread_create(&thread, NULL, load, loading);
+    int error = tv_thread_start(&thread, TV_THREAD_STACK, load, loading);
     if (error != 0) {
         tv_free(loading);
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start a thread: %s", strerror(error));

@@ -41,6 +41,14 @@ static bool remove_name(int folder, const char *name)
     return unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
+/* To move a folder, or what is in it, is to write in it.  Where that cannot be allowed, the move
+ * fails and is counted so. */
+static void let_move(int folder, const char *name)
+{
+    int failed = fchmodat(folder, name, 0700, 0);
+    (void)failed;
+}
+
 /* A folder two below comes up one, under a name that was never there. */
 static void bring_up(void *context, const char *name)
 {
@@ -48,7 +56,7 @@ static void bring_up(void *context, const char *name)
     struct tv_store_id fresh;
     bool gone = remove_name(emptying->below, name);
     if (!gone && tv_store_new_id(&fresh, NULL) == TV_STORE_OK) {
-        fchmodat(emptying->below, name, 0700, 0); /* to move a folder is to write in it */
+        let_move(emptying->below, name);
         gone = renameat(emptying->below, name, emptying->fd, fresh.text) == 0;
     }
     emptying->removed += gone;
@@ -61,7 +69,7 @@ static void take_out(void *context, const char *name)
         emptying->removed++;
         return;
     }
-    fchmodat(emptying->fd, name, 0700, 0);
+    let_move(emptying->fd, name);
     emptying->below = openat(emptying->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (emptying->below < 0)
         return;

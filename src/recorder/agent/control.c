@@ -176,7 +176,7 @@ static bool start_thread(void)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&control.thread, NULL, run, NULL);
+    int error = tv_recorder_start_thread(&control.thread, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         tv_agent_say("no thread for the control: %s", strerror(error));

@@ -105,7 +105,7 @@ static int start(struct tv_ticker *ticker, int64_t period_ns)
         return -EALREADY;
     ticker->period_ns = period_ns;
     ticker->due_ns = now_ns();
-    int error = ticker->made ? 0 : pthread_create(&ticker->thread, NULL, run, ticker);
+    int error = ticker->made ? 0 : tv_recorder_start_thread(&ticker->thread, run, ticker);
     if (!ticker->made && error == 0)
         pthread_detach(ticker->thread);
     ticker->made = ticker->started = error == 0;

@@ -188,7 +188,7 @@ static int start_thread(struct tvrec_sampler *sampler)
     sampler->stopping = false;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&sampler->thread, NULL, run, sampler);
+    int failed = tv_recorder_start_thread(&sampler->thread, run, sampler);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return -failed;
 }
