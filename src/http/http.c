@@ -386,7 +386,10 @@ static enum MHD_Result answer_request(struct MHD_Connection *connection, struct 
     tv_door_set(exchange->http->door, exchange->guest, TV_GUEST_WAITS, 0);
     tv_answer_init(&answer);
     handler->answer(handler->context, &request, &answer);
-    return send_answer(connection, exchange, &answer, false);
+    /* Versions up to 0.9.75 take a bare LF for the end of a chunk's line, where a proxy in front
+     * may read another length: nothing that follows such a body is taken for a request. */
+    bool in_chunks = exchange->length == TV_HTTP_UNKNOWN_LENGTH;
+    return send_answer(connection, exchange, &answer, in_chunks);
 }
 
 /* Whether the handler wants the request, with its body.  It may decode the query, which is told

@@ -62,11 +62,13 @@ void tv_hub_describe(struct tv_asked *asked, struct tv_answer *answer)
     bool lists = may(asked, TV_RIGHT_LIST), changes = may(asked, TV_RIGHT_CHANGE);
     answer->type = "application/json";
     char name[256] = "";
-    (void)gethostname(name, sizeof name - 1);
+    bool known = lists || changes; /* strangers learn neither machine nor version */
+    if (known)
+        (void)gethostname(name, sizeof name - 1);
     tv_out_text(out, "{\"name\":");
     tv_out_json(out, tv_bytes_of(name));
     tv_out_text(out, ",\"version\":");
-    tv_out_json(out, tv_bytes_of(TV_VERSION));
+    tv_out_json(out, tv_bytes_of(known ? TV_VERSION : ""));
     tv_out_format(out, ",\"may\":{\"upload\":%s,\"list\":%s,\"change\":%s}",
                   changes ? "true" : "false", lists ? "true" : "false", changes ? "true" : "false");
     tv_out_format(out, login != NULL ? ",\"login\":\"%s\"" : ",\"login\":null", login);
