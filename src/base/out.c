@@ -35,9 +35,25 @@ void tv_out_release(struct tv_out *out)
     *out = (struct tv_out){0};
 }
 
+void tv_out_set_limit(struct tv_out *out, uint64_t limit)
+{
+    out->limit = limit;
+}
+
+/* False: so many more bytes than were handed on, or stay in memory, go beyond the limit. */
+static bool is_within_limit(struct tv_out *out, uint64_t bytes)
+{
+    if (out->limit == 0 || out->total + bytes <= out->limit)
+        return true;
+    if (out->error.status == TV_OK)
+        tv_fail(&out->error, TV_ERR_LIMIT, TV_NO_OFFSET, "there are more than %llu bytes of it",
+                (unsigned long long)out->limit);
+    return false;
+}
+
 static void hand_on(struct tv_out *out, struct tv_bytes bytes)
 {
-    if (out->error.status != TV_OK || bytes.length == 0)
+    if (out->error.status != TV_OK || bytes.length == 0 || !is_within_limit(out, bytes.length))
         return;
     struct tv_error error = {.offset = TV_NO_OFFSET};
     enum tv_status status = out->write(out->context, bytes, &error);
@@ -61,15 +77,20 @@ void tv_out_flush(struct tv_out *out)
 enum tv_status tv_out_finish(struct tv_out *out, struct tv_error *err)
 {
     tv_out_flush(out);
-    if (out->error.status != TV_OK && err != NULL)
+    if (!is_within_limit(out, out->length) || tv_out_is_broken(out))
+        out->length = 0;
+    if (tv_out_is_broken(out) && err != NULL)
         *err = out->error;
     return out->error.status;
 }
 
+/* Behind the limit the same bytes are filled again and again. */
 static void grow_memory(struct tv_out *out, size_t size)
 {
     if (size > SIZE_MAX - out->length)
         tv_memory_exhausted();
+    if (!is_within_limit(out, out->length))
+        out->length = 0;
     out->buffer = tv_array_reserve(out->buffer, &out->capacity, out->length + size, 1);
 }
 
@@ -84,6 +105,10 @@ void tv_out_make_room(struct tv_out *out, size_t size)
 
 void tv_out_more_bytes(struct tv_out *out, struct tv_bytes bytes)
 {
+    if (out->write == NULL && !is_within_limit(out, (uint64_t)out->length + bytes.length)) {
+        out->length = 0;
+        return;
+    }
     if (out->write == NULL)
         grow_memory(out, bytes.length);
     else
@@ -314,6 +339,8 @@ static size_t allowed_length(struct tv_bytes rest, uint8_t where)
 static void put_text(struct tv_out *out, struct tv_bytes text, uint8_t where,
                      size_t (*put_escaped)(struct tv_out *out, struct tv_bytes rest))
 {
+    if (tv_out_is_broken(out))
+        return;      /* looking through long texts that are dropped takes its time */
     size_t done = 0; /* bytes that are out */
     size_t at = plain_run(text, 0, where);
     while (at < text.length) {

@@ -4,7 +4,7 @@
  *
  * An out goes to a function (a file descriptor in cli, an HTTP answer in server) or into memory.
  * The first error sticks: what is added after it is dropped and tv_out_finish reports it, so
- * writers need not check each line.
+ * writers need not check each line.  Long loops may ask tv_out_is_broken.
  *
  * Short pieces are put down in line, as whole exports consist of them.
  */
@@ -23,6 +23,7 @@ struct tv_out {
     size_t length; /* bytes in the buffer */
     size_t capacity;
     uint64_t total; /* bytes handed on already */
+    uint64_t limit; /* of all bytes, see tv_out_set_limit; 0: none */
     /* Where full buffers go; NULL: memory. */
     enum tv_status (*write)(void *context, struct tv_bytes bytes, struct tv_error *err);
     void *context;
@@ -41,6 +42,16 @@ void tv_out_init(struct tv_out *out,
                  void *context);
 
 void tv_out_release(struct tv_out *out);
+
+/* Take at most `limit` bytes in all (0: any number). The byte behind them is an error,
+ * TV_ERR_LIMIT: what is in memory is dropped, and nothing more is handed on. */
+void tv_out_set_limit(struct tv_out *out, uint64_t limit);
+
+/* Return true when all that is still added will be dropped. */
+static inline bool tv_out_is_broken(const struct tv_out *out)
+{
+    return out->error.status != TV_OK;
+}
 
 /* Hands on what it holds by now. Of what stays in memory it does nothing. */
 void tv_out_flush(struct tv_out *out);

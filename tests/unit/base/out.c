@@ -511,8 +511,57 @@ static void short_times_are_exact(void **state)
     tv_out_release(&out);
 }
 
-UNIT_TESTS(out, cmocka_unit_test(words_fit_their_count), cmocka_unit_test(short_times_are_exact),
-           cmocka_unit_test(memory_keeps_everything),
+/* A limit counts bytes exactly, in whatever pieces they come, and nothing behind it is kept. */
+static void memory_ends_at_its_limit(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece <= 5000; piece = piece * 3 + 1) {
+        uint8_t *bytes = test_calloc(piece, 1);
+        struct tv_out out;
+        struct tv_error err = {0};
+        tv_out_init_memory(&out);
+        tv_out_set_limit(&out, 20 * piece);
+        for (int i = 0; i < 20; i++)
+            tv_out_bytes(&out, (struct tv_bytes){bytes, piece});
+        assert_int_equal(tv_out_finish(&out, &err), TV_OK);
+        assert_int_equal(out.length, 20 * piece);
+        tv_out_char(&out, 'x');
+        assert_int_equal(tv_out_finish(&out, &err), TV_ERR_LIMIT);
+        assert_true(tv_out_is_broken(&out));
+        for (int i = 0; i < 1000; i++) {
+            tv_out_bytes(&out, (struct tv_bytes){bytes, piece});
+            tv_out_format(&out, "%d", i);
+        }
+        assert_int_equal(tv_out_finish(&out, &err), TV_ERR_LIMIT);
+        assert_int_equal(out.length, 0);
+        assert_true(out.capacity < 80 * piece + ((size_t)4 * TV_OUT_ROOM));
+        tv_out_release(&out);
+        test_free(bytes);
+    }
+}
+
+static void no_byte_behind_the_limit_is_handed_on(void **state)
+{
+    (void)state;
+    struct collector collector = new_collector(1000000);
+    struct tv_error err = {0};
+    struct tv_out out;
+    tv_out_init(&out, collect, &collector);
+    tv_out_set_limit(&out, 300000);
+    for (int i = 0; i < 300000; i++)
+        tv_out_char(&out, 'a');
+    assert_int_equal(tv_out_finish(&out, &err), TV_OK);
+    assert_int_equal(collector.length, 300000);
+    tv_out_char(&out, 'a');
+    assert_int_equal(tv_out_finish(&out, &err), TV_ERR_LIMIT);
+    assert_int_equal(collector.length, 300000);
+    tv_out_release(&out);
+    test_free(collector.bytes);
+}
+
+UNIT_TESTS(out, cmocka_unit_test(words_fit_their_count), cmocka_unit_test(memory_ends_at_its_limit),
+           cmocka_unit_test(no_byte_behind_the_limit_is_handed_on),
+           cmocka_unit_test(short_times_are_exact), cmocka_unit_test(memory_keeps_everything),
            cmocka_unit_test(what_is_handed_on_is_what_was_added),
            cmocka_unit_test(nothing_is_handed_on_as_nothing),
            cmocka_unit_test(the_first_error_sticks), cmocka_unit_test(an_error_at_the_end_is_seen),
