@@ -161,6 +161,7 @@ static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
         [TV_OUTCOME_NOT_READY] = TV_ANSWER_NOT_READY,
         [TV_OUTCOME_OTHER_TRACE] = TV_ANSWER_OTHER_TRACE,
         [TV_OUTCOME_BUSY] = TV_ANSWER_BUSY,
+        [TV_OUTCOME_TOO_LARGE] = TV_ANSWER_TOO_LARGE,
     };
     uint8_t outcome = TV_OUTCOMES;
     enum tv_status status = read_all(answer, &outcome, 1, err);

@@ -125,7 +125,8 @@ static void refuse(struct answer *answer, struct tv_out *out, enum tv_engine_out
 static void refuse_wrong(struct answer *answer, struct tv_out *out, const struct tv_error *err)
 {
     out->length = 0;
-    refuse(answer, out, TV_OUTCOME_WRONG, err->message);
+    refuse(answer, out, err->status == TV_ERR_LIMIT ? TV_OUTCOME_TOO_LARGE : TV_OUTCOME_WRONG,
+           err->message);
     if (err->offset == TV_NO_OFFSET)
         return;
     out->length--;

@@ -145,6 +145,7 @@ enum tv_answer_status {
     TV_ANSWER_UNKNOWN = 404,     /* there is no such question */
     TV_ANSWER_NOT_READY = 409,   /* the trace is not there, yet or at all */
     TV_ANSWER_OTHER_TRACE = 410, /* the parameter "trace" is not this one's number, which is 1 */
+    TV_ANSWER_TOO_LARGE = 413,   /* the answer is larger than its bound (tv_view_bound) */
     TV_ANSWER_BUSY = 503,        /* too many questions at once, or the engine has died */
 };
 

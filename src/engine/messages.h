@@ -76,6 +76,7 @@ enum tv_engine_outcome {
     TV_OUTCOME_NOT_READY,
     TV_OUTCOME_OTHER_TRACE,
     TV_OUTCOME_BUSY,
+    TV_OUTCOME_TOO_LARGE,
     TV_OUTCOMES,
 };
 

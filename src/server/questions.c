@@ -22,7 +22,9 @@ void tv_questions_refuse(struct tv_answer *answer, enum tv_http_status status, c
 /* A wrong filter has a place. */
 static void answer_wrong(struct tv_answer *answer, const struct tv_error *err)
 {
-    tv_questions_refuse(answer, TV_HTTP_BAD_QUESTION, err->message);
+    tv_questions_refuse(answer,
+                        err->status == TV_ERR_LIMIT ? TV_HTTP_TOO_LARGE : TV_HTTP_BAD_QUESTION,
+                        err->message);
     if (err->offset == TV_NO_OFFSET)
         return;
     answer->body.length--;

@@ -79,6 +79,37 @@ static void copy_title(const struct tv_view *view, const struct tv_parameters *p
     title[length] = '\0';
 }
 
+static enum tv_status count_alone(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    (void)context;
+    (void)bytes;
+    (void)err;
+    return TV_OK;
+}
+
+/* Writes a picture that is within the bound: what some hosts send while it is made cannot be taken
+ * back, and long names make it long. */
+static enum tv_status write_picture(const struct tv_view *view, const struct tv_call_tree *tree,
+                                    const struct tv_flame *flame,
+                                    const struct tv_flame_svg_options *svg, struct tv_out *out,
+                                    struct tv_error *err)
+{
+    uint64_t bound = tv_view_bound(view, TV_BYTES("flamegraph"));
+    struct tv_out counted;
+    tv_out_init(&counted, count_alone, NULL);
+    tv_out_set_limit(&counted, bound);
+    tv_flame_svg_write(&counted, tree->head, flame, svg);
+    enum tv_status status = tv_out_finish(&counted, err);
+    tv_out_release(&counted);
+    if (status == TV_OK) {
+        tv_flame_svg_write(out, tree->head, flame, svg);
+        return TV_OK;
+    }
+    return tv_fail(err, status, TV_NO_OFFSET,
+                   "the picture has more than %llu MiB: \"traceview flamegraph\" writes all of it",
+                   (unsigned long long)(bound >> 20));
+}
+
 enum tv_status tv_view_flamegraph(const struct tv_view *view,
                                   const struct tv_parameters *parameters, struct tv_out *out,
                                   struct tv_error *err)
@@ -102,10 +133,10 @@ enum tv_status tv_view_flamegraph(const struct tv_view *view,
         .each = tv_flame_svg_each(tree->head),
     };
     struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
-    tv_flame_svg_write(out, tree->head, flame, &svg);
+    status = write_picture(view, tree, flame, &svg, out, err);
     tv_flame_free(flame);
     tv_call_tree_free(tree);
-    return TV_OK;
+    return status;
 }
 
 enum tv_status tv_view_collapsed(const struct tv_view *view, const struct tv_parameters *parameters,
@@ -117,10 +148,19 @@ enum tv_status tv_view_collapsed(const struct tv_view *view, const struct tv_par
         return status;
     struct tv_name_tree_options options = {.cpu = !view->wall, .thread = TV_NONE};
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &options);
-    tv_collapsed_write(out, stacks, tv_collapsed_unit_of(tree->head), 1);
+    struct tv_collapsed_unit unit = tv_collapsed_unit_of(tree->head);
+    uint64_t bound = tv_view_bound(view, TV_BYTES("collapsed")), longest;
+    uint64_t bytes = tv_collapsed_measure(stacks, unit, &longest);
+    if (bytes <= bound)
+        tv_collapsed_write(out, stacks, unit, 1);
+    else
+        status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                         "the stacks are %llu MiB of text, more than the %llu MiB that are sent of "
+                         "this trace: \"traceview collapse\" writes them all",
+                         (unsigned long long)(bytes >> 20), (unsigned long long)(bound >> 20));
     tv_name_tree_free(stacks);
     tv_call_tree_free(tree);
-    return TV_OK;
+    return status;
 }
 
 /* The facts. */

@@ -9,55 +9,63 @@
 #include "view/order.h"
 #include "view/state.h"
 
+/* No answer has more bytes than these, and so many for each byte of the trace's files: what is
+ * shown, which a page holds in memory, and what is saved as a file. */
+#define BOUND_LEAST ((uint64_t)64 << 20)
+#define BOUND_SHOWN 16
+#define BOUND_SHOWN_MOST ((uint64_t)512 << 20) /* no browser parses a longer text */
+#define BOUND_FILE 64
+
 static const struct {
     const char *name;
     tv_view_function *answer;
     enum tv_answer_type type;
+    const char *command; /* that writes all of it; NULL: there is none */
 } questions[] = {
-    {"trace", tv_view_trace, TV_ANSWER_JSON},
-    {"frames", tv_view_frames, TV_ANSWER_JSON},
-    {"profile", tv_view_profile, TV_ANSWER_JSON},
-    {"relations", tv_view_relations, TV_ANSWER_JSON},
-    {"tree", tv_view_tree, TV_ANSWER_BYTES},
-    {"sample_tree", tv_view_sample_tree, TV_ANSWER_BYTES},
-    {"slice", tv_view_slice, TV_ANSWER_JSON},
-    {"step", tv_view_step, TV_ANSWER_JSON},
-    {"extents", tv_view_extents, TV_ANSWER_JSON},
-    {"tiles", tv_view_tiles, TV_ANSWER_BYTES},
-    {"flame", tv_view_flame, TV_ANSWER_BYTES},
-    {"activity", tv_view_activity, TV_ANSWER_BYTES},
-    {"counters", tv_view_counters, TV_ANSWER_JSON},
-    {"counter_values", tv_view_counter_values, TV_ANSWER_BYTES},
-    {"instants", tv_view_instants, TV_ANSWER_JSON},
-    {"instant", tv_view_instant, TV_ANSWER_JSON},
-    {"flows", tv_view_flows, TV_ANSWER_JSON},
-    {"flow", tv_view_flow, TV_ANSWER_JSON},
-    {"flow_categories", tv_view_flow_categories, TV_ANSWER_JSON},
-    {"arrows", tv_view_arrows, TV_ANSWER_JSON},
-    {"beside", tv_view_beside, TV_ANSWER_JSON},
-    {"objects", tv_view_objects, TV_ANSWER_JSON},
-    {"object", tv_view_object, TV_ANSWER_JSON},
-    {"snapshot", tv_view_snapshot, TV_ANSWER_JSON},
-    {"reference", tv_view_reference, TV_ANSWER_JSON},
-    {"samples", tv_view_samples, TV_ANSWER_JSON},
-    {"sample", tv_view_sample, TV_ANSWER_JSON},
-    {"sample_flame", tv_view_sample_flame, TV_ANSWER_BYTES},
-    {"memory_dumps", tv_view_memory_dumps, TV_ANSWER_JSON},
-    {"memory_dump", tv_view_memory_dump, TV_ANSWER_JSON},
-    {"search", tv_view_search, TV_ANSWER_JSON},
-    {"search_frames", tv_view_search_frames, TV_ANSWER_JSON},
-    {"states", tv_view_states, TV_ANSWER_JSON},
-    {"state", tv_view_state, TV_ANSWER_JSON},
-    {"statistics", tv_view_statistics, TV_ANSWER_JSON},
-    {"findings", tv_view_findings, TV_ANSWER_JSON},
-    {"facts", tv_view_facts, TV_ANSWER_JSON},
-    {"flamegraph", tv_view_flamegraph, TV_ANSWER_SVG},
-    {"collapsed", tv_view_collapsed, TV_ANSWER_TEXT},
-    {"same", tv_view_same, TV_ANSWER_JSON},
-    {"save", tv_view_save, TV_ANSWER_BYTES},
-    {"health", tv_view_health, TV_ANSWER_JSON},
-    {"at", tv_view_at, TV_ANSWER_JSON},
-    {"bytes", tv_view_bytes, TV_ANSWER_JSON},
+    {"trace", tv_view_trace, TV_ANSWER_JSON, "dump --format jsonl"},
+    {"frames", tv_view_frames, TV_ANSWER_JSON, "dump --format jsonl"},
+    {"profile", tv_view_profile, TV_ANSWER_JSON, "profile"},
+    {"relations", tv_view_relations, TV_ANSWER_JSON, "profile"},
+    {"tree", tv_view_tree, TV_ANSWER_BYTES, "tree"},
+    {"sample_tree", tv_view_sample_tree, TV_ANSWER_BYTES, "collapse --samples count"},
+    {"slice", tv_view_slice, TV_ANSWER_JSON, "dump --format jsonl"},
+    {"step", tv_view_step, TV_ANSWER_JSON, NULL},
+    {"extents", tv_view_extents, TV_ANSWER_JSON, "dump --format jsonl"},
+    {"tiles", tv_view_tiles, TV_ANSWER_BYTES, NULL},
+    {"flame", tv_view_flame, TV_ANSWER_BYTES, "flamegraph"},
+    {"activity", tv_view_activity, TV_ANSWER_BYTES, NULL},
+    {"counters", tv_view_counters, TV_ANSWER_JSON, NULL},
+    {"counter_values", tv_view_counter_values, TV_ANSWER_BYTES, NULL},
+    {"instants", tv_view_instants, TV_ANSWER_JSON, "dump --format jsonl"},
+    {"instant", tv_view_instant, TV_ANSWER_JSON, NULL},
+    {"flows", tv_view_flows, TV_ANSWER_JSON, NULL},
+    {"flow", tv_view_flow, TV_ANSWER_JSON, NULL},
+    {"flow_categories", tv_view_flow_categories, TV_ANSWER_JSON, NULL},
+    {"arrows", tv_view_arrows, TV_ANSWER_JSON, NULL},
+    {"beside", tv_view_beside, TV_ANSWER_JSON, NULL},
+    {"objects", tv_view_objects, TV_ANSWER_JSON, NULL},
+    {"object", tv_view_object, TV_ANSWER_JSON, NULL},
+    {"snapshot", tv_view_snapshot, TV_ANSWER_JSON, NULL},
+    {"reference", tv_view_reference, TV_ANSWER_JSON, NULL},
+    {"samples", tv_view_samples, TV_ANSWER_JSON, NULL},
+    {"sample", tv_view_sample, TV_ANSWER_JSON, NULL},
+    {"sample_flame", tv_view_sample_flame, TV_ANSWER_BYTES, NULL},
+    {"memory_dumps", tv_view_memory_dumps, TV_ANSWER_JSON, NULL},
+    {"memory_dump", tv_view_memory_dump, TV_ANSWER_JSON, NULL},
+    {"search", tv_view_search, TV_ANSWER_JSON, "dump --format jsonl"},
+    {"search_frames", tv_view_search_frames, TV_ANSWER_JSON, NULL},
+    {"states", tv_view_states, TV_ANSWER_JSON, "states"},
+    {"state", tv_view_state, TV_ANSWER_JSON, NULL},
+    {"statistics", tv_view_statistics, TV_ANSWER_JSON, "profile"},
+    {"findings", tv_view_findings, TV_ANSWER_JSON, "check"},
+    {"facts", tv_view_facts, TV_ANSWER_JSON, "info"},
+    {"flamegraph", tv_view_flamegraph, TV_ANSWER_SVG, "flamegraph"},
+    {"collapsed", tv_view_collapsed, TV_ANSWER_TEXT, "collapse"},
+    {"same", tv_view_same, TV_ANSWER_JSON, NULL},
+    {"save", tv_view_save, TV_ANSWER_BYTES, "cut"},
+    {"health", tv_view_health, TV_ANSWER_JSON, "check"},
+    {"at", tv_view_at, TV_ANSWER_JSON, NULL},
+    {"bytes", tv_view_bytes, TV_ANSWER_JSON, NULL},
 };
 
 static uint32_t *find_ranks(struct tv_view *view)
@@ -157,7 +165,44 @@ bool tv_view_knows(struct tv_bytes name, enum tv_answer_type *type)
 bool tv_view_is_large(struct tv_bytes name)
 {
     size_t i = find_question(name);
-    return i < TV_COUNT(questions) && questions[i].answer == tv_view_save;
+    return i < TV_COUNT(questions) &&
+           (questions[i].answer == tv_view_save || questions[i].answer == tv_view_collapsed ||
+            questions[i].answer == tv_view_flamegraph);
+}
+
+uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name)
+{
+    const struct tv_head *head = view->trace->head;
+    uint64_t bytes = 0, most = tv_view_is_large(name) ? UINT64_MAX / 2 : BOUND_SHOWN_MOST;
+    uint64_t each = tv_view_is_large(name) ? BOUND_FILE : BOUND_SHOWN;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        bytes += head->inputs[i].bytes;
+    return bytes < (most - BOUND_LEAST) / each ? BOUND_LEAST + bytes * each : most;
+}
+
+/* Answers within the bound.  What was added of a longer answer is taken back where it is still
+ * here. */
+static enum tv_status answer_bounded(const struct tv_view *view, size_t question,
+                                     const struct tv_parameters *parameters, struct tv_out *out,
+                                     struct tv_error *err)
+{
+    uint64_t bound = tv_view_bound(view, tv_bytes_of(questions[question].name));
+    const char *command = questions[question].command;
+    tv_out_set_limit(out, bound);
+    enum tv_status status = questions[question].answer(view, parameters, out, err);
+    bool over = out->error.status == TV_ERR_LIMIT || out->total + out->length > bound;
+    if (status == TV_OK && over)
+        status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "the answer has more than %llu MiB%s%s%s",
+                         (unsigned long long)(bound >> 20), command ? ": \"traceview " : "",
+                         command ? command : "", command ? "\" writes all of it" : "");
+    if (out->total > 0)
+        return status;
+    tv_out_set_limit(out, 0);
+    if (status == TV_ERR_LIMIT) {
+        out->length = 0;
+        out->error.status = TV_OK;
+    }
+    return status;
 }
 
 enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_question *question,
@@ -170,10 +215,10 @@ enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_q
     struct tv_bytes filter = tv_parameter_text(&parameters, "filter");
     struct tv_filtered *filtered;
     if (filter.length == 0)
-        return questions[i].answer(view, &parameters, out, err);
+        return answer_bounded(view, i, &parameters, out, err);
     if (tv_filtered_enter(view->filtered, filter, &filtered, err) != TV_OK)
         return TV_ERR_USAGE;
-    enum tv_status status = questions[i].answer(tv_filtered_view(filtered), &parameters, out, err);
+    enum tv_status status = answer_bounded(tv_filtered_view(filtered), i, &parameters, out, err);
     tv_filtered_leave(view->filtered, filtered);
     return status;
 }

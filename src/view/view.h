@@ -88,9 +88,15 @@ bool tv_view_knows(struct tv_bytes name, enum tv_answer_type *type);
 /* Whether its answer is as large as the trace: better for an `out` that hands on what it gets. */
 bool tv_view_is_large(struct tv_bytes name);
 
-/* Adds the answer to `out`, which is empty.  TV_ERR_USAGE: the question is wrong, and why; nothing
- * was added then.  Any question may have a parameter "filter" (docs/filter.md): where that is wrong
- * err->offset tells the character of it, from 1.  Any number of threads may ask at once. */
+/* The largest number of bytes in an answer to this question: a function of the size of the trace's
+ * files alone (docs/security.md). */
+uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name);
+
+/* Adds the answer to `out`, which is empty.  TV_ERR_USAGE: the question is wrong, and why;
+ * TV_ERR_LIMIT: the answer is longer than tv_view_bound, and which command writes it.  Nothing was
+ * added then, unless `out` had handed on bytes of a long answer: it is broken.  Any question may
+ * have a parameter "filter" (docs/filter.md): where that is wrong err->offset tells the character
+ * of it, from 1.  Any number of threads may ask at once. */
 enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_question *question,
                               struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 

@@ -21,6 +21,7 @@ enum http_status {
     WRONG = 400,
     UNKNOWN = 404,
     NOT_READY = 409,
+    TOO_LARGE = 413,
 };
 
 #define PIECE ((size_t)256 * 1024)
@@ -204,7 +205,7 @@ static enum http_status ask_view(const struct tv_view *view, struct tv_bytes nam
         parameters[i] = (struct tv_view_parameter){query->items[i].name, query->items[i].value};
     struct tv_view_question question = {name, parameters, query->count};
     if (tv_view_answer(view, &question, begin_answer(), &err) != TV_OK)
-        return refuse(WRONG, &err);
+        return refuse(err.status == TV_ERR_LIMIT ? TOO_LARGE : WRONG, &err);
     return FOUND;
 }
 

@@ -40,7 +40,8 @@ struct listing {
     uint32_t *below; /* [nodes] lines below each: what has none is left out as a whole */
     uint64_t *items; /* rank << 32 | node, in the order in which they are written, node by node */
     size_t item_count;
-    size_t *first; /* [nodes + 2] where a node's items begin */
+    size_t *first;    /* [nodes + 2] where a node's items begin */
+    uint64_t longest; /* line */
 };
 
 /* name + last, bytewise. */
@@ -242,13 +243,19 @@ static void settle_continued(struct listing *l)
 
 /* ---- Writing ---- */
 
+/* Chains longer than this are written name by name: memory would hold the text of a deep one, which
+ * has no bound in the number of its frames alone. */
+#define LONGEST_PREFIX ((uint64_t)1024 * 1024)
+
 /* A node whose items are being written. */
 struct level {
     size_t next, end; /* items */
     size_t prefix;    /* length of the text in front of them */
+    uint32_t node;
 };
 
 struct walk {
+    bool by_name; /* `prefix` stays empty */
     struct tv_out prefix;
     struct level *levels;
     size_t count, capacity;
@@ -259,7 +266,7 @@ static void open_node(struct walk *walk, const struct listing *l, uint32_t node)
 {
     walk->levels =
         tv_array_reserve(walk->levels, &walk->capacity, walk->count + 1, sizeof *walk->levels);
-    struct level level = {l->first[node], l->first[node + 1], walk->prefix.length};
+    struct level level = {l->first[node], l->first[node + 1], walk->prefix.length, node};
     walk->levels[walk->count++] = level;
     for (size_t i = level.next; i < level.end && i - level.next < MANY_ITEMS; i++) {
         TV_PREFETCH(&l->tree->self[node_of(l->items[i])]);
@@ -270,6 +277,10 @@ static void open_node(struct walk *walk, const struct listing *l, uint32_t node)
 static void write_line(struct tv_out *out, const struct listing *l, const struct walk *walk,
                        uint64_t item)
 {
+    for (size_t i = 1; walk->by_name && i < walk->count; i++) {
+        tv_out_bytes(out, tv_name_tree_text(l->tree, walk->levels[i].node));
+        tv_out_char(out, ';');
+    }
     tv_out_bytes(out, (struct tv_bytes){walk->prefix.buffer, walk->prefix.length});
     tv_out_bytes(out, key_of(l, item)->name);
     tv_out_char(out, ' ');
@@ -279,15 +290,17 @@ static void write_line(struct tv_out *out, const struct listing *l, const struct
 
 static void go_down(struct walk *walk, const struct listing *l, uint64_t item)
 {
-    tv_out_bytes(&walk->prefix, key_of(l, item)->name);
-    tv_out_char(&walk->prefix, ';');
+    if (!walk->by_name) {
+        tv_out_bytes(&walk->prefix, key_of(l, item)->name);
+        tv_out_char(&walk->prefix, ';');
+    }
     open_node(walk, l, node_of(item));
 }
 
 /* The walk at the line of this number. */
 static void begin_at(struct walk *walk, const struct listing *l, uint32_t line)
 {
-    *walk = (struct walk){.levels = NULL};
+    *walk = (struct walk){.by_name = l->longest > LONGEST_PREFIX};
     tv_out_init_memory(&walk->prefix);
     open_node(walk, l, TV_ROOT_PATH);
     while (line > 0) {
@@ -420,16 +433,47 @@ struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,
     return rest;
 }
 
+static uint64_t add_within(uint64_t sum, uint64_t more)
+{
+    return more < UINT64_MAX - sum ? sum + more : UINT64_MAX;
+}
+
+uint64_t tv_collapsed_measure(const struct tv_name_tree *tree, struct tv_collapsed_unit unit,
+                              uint64_t *longest)
+{
+    const struct listing l = {.tree = tree, .unit = unit};
+    size_t size = tv_size_mul(tree->count, sizeof(uint64_t));
+    uint64_t *above = tv_pages_alloc(size), sum = 0; /* [nodes] of "root;...;node;" */
+    struct tv_out number;
+    tv_out_init_memory(&number);
+    *longest = 0;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        above[i] =
+            add_within(above[tree->parent[i]], (uint64_t)tv_name_tree_text(tree, i).length + 1);
+        if (!has_line(&l, i))
+            continue;
+        number.length = 0;
+        write_number(&number, &l, i);
+        uint64_t line = add_within(above[i], (uint64_t)number.length + 1);
+        sum = add_within(sum, line);
+        *longest = line > *longest ? line : *longest;
+    }
+    tv_out_release(&number);
+    tv_pages_free(above, size);
+    return sum;
+}
+
 void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
                         struct tv_collapsed_unit unit, unsigned workers)
 {
     struct listing l = {.tree = tree, .unit = unit};
+    tv_collapsed_measure(tree, unit, &l.longest);
     rank_names(&l);
     spread_items(&l);
     settle_continued(&l);
     if (workers == 0)
         workers = tv_workers_available();
-    if (workers > 1 && l.below[TV_ROOT_PATH] > FIRST_SHARE)
+    if (workers > 1 && l.below[TV_ROOT_PATH] > FIRST_SHARE && l.longest <= LONGEST_PREFIX)
         write_in_turns(out, &l, workers < MOST_WORKERS ? workers : MOST_WORKERS);
     else
         write_lines(out, &l, 0, UINT32_MAX, SIZE_MAX);

@@ -33,6 +33,11 @@ struct tv_collapsed_rest {
 struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,
                                                 struct tv_collapsed_unit unit);
 
+/* Return how many bytes tv_collapsed_write will write, which may be as many as the square of the
+ * tree's nodes, and in *longest those of the longest line; UINT64_MAX: more than that. */
+uint64_t tv_collapsed_measure(const struct tv_name_tree *tree, struct tv_collapsed_unit unit,
+                              uint64_t *longest);
+
 /* Writes self times in such units, on `workers` threads (0: one a processor).  The tree's names
  * hold no ';'. */
 void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,

@@ -98,7 +98,40 @@ static void facts_are_those_of_the_page(void **state)
     assert_has(asked, "facts", "\"findings\":[{\"name\":\"", true);
 }
 
-UNIT_TESTS(downloads,
+/* A name that no file would need to have twice makes answers longer than any is sent. */
+static void answers_are_bounded(void **state)
+{
+    enum { MOST = 64 << 20 };
+    struct asked *asked = *state;
+    struct tv_head *head = asked->fixture.trace->head;
+    size_t length = 40 << 20;
+    uint8_t *name = tv_alloc(length, 1);
+    memset(name, 'n', length);
+    head->frames[FIXTURE_FRAME('A')].name = tv_head_string(head, (struct tv_bytes){name, length});
+    tv_free(name);
+    assert_int_equal(tv_view_bound(asked->view, TV_BYTES("collapsed")), MOST);
+    assert_int_equal(ask(asked, "collapsed"), TV_ERR_LIMIT);
+    assert_non_null(strstr(asked->error.message, "\"traceview collapse\" writes them all"));
+    assert_int_equal(asked->out.length, 0);
+    tv_out_release(&asked->out);
+    assert_int_equal(ask(asked, "collapsed?thread=1"), TV_OK);
+    tv_out_release(&asked->out);
+    head->frames[FIXTURE_FRAME('B')].name = head->frames[FIXTURE_FRAME('A')].name;
+    assert_int_equal(ask(asked, "frames"), TV_ERR_LIMIT);
+    assert_non_null(strstr(asked->error.message, "more than 64 MiB"));
+    assert_int_equal(asked->out.length, 0);
+    tv_out_release(&asked->out);
+    head->inputs[0].bytes = 2 << 20;
+    assert_int_equal(tv_view_bound(asked->view, TV_BYTES("frames")), MOST + (32 << 20));
+    assert_int_equal(tv_view_bound(asked->view, TV_BYTES("collapsed")), MOST + (128 << 20));
+    assert_int_equal(ask(asked, "frames"), TV_OK);
+    assert_true(asked->out.length > 80 << 20 && asked->out.length <= MOST + (32 << 20));
+    tv_out_release(&asked->out);
+    head->inputs[0].bytes = UINT64_MAX / 2;
+    assert_int_equal(tv_view_bound(asked->view, TV_BYTES("frames")), 512 << 20);
+}
+
+UNIT_TESTS(downloads, cmocka_unit_test_setup_teardown(answers_are_bounded, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(stacks_are_of_all_or_one, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_thread_must_be_there, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_picture_has_title_and_frames, set_up, asked_tear_down),

@@ -140,6 +140,10 @@ static struct tv_out written(const struct feed *feed, unsigned workers)
     struct tv_out out;
     tv_out_init_memory(&out);
     tv_collapsed_write(&out, stacks, (struct tv_collapsed_unit){1000, false}, workers);
+    uint64_t longest;
+    assert_int_equal(
+        tv_collapsed_measure(stacks, (struct tv_collapsed_unit){1000, false}, &longest),
+        out.length);
     tv_name_tree_free(stacks);
     tv_call_tree_free(tree);
     tv_head_free(head);
@@ -170,43 +174,87 @@ static void equals_plain_sorting(void **state)
     check_names(many, TV_COUNT(many));
 }
 
-/* Lines so long that no thread writes its share of them at once. */
-static void writes_long_lines_in_turns(void **state)
+/* One caller with a long name and many callees. */
+static void check_long_lines(size_t length, uint32_t children)
 {
-    enum { LENGTH = 300000, CHILDREN = 150 };
-    uint32_t parent[CHILDREN + 2] = {0}, name[CHILDREN + 2] = {0};
-    int64_t self[CHILDREN + 2] = {0};
-    uint8_t *long_name = tv_alloc(LENGTH, 1);
-    (void)state;
-    memset(long_name, 'w', LENGTH);
-    struct tv_name_tree tree = {CHILDREN + 2, parent, name, self, tv_interner_new()};
-    name[1] = tv_interner_add(tree.names, (struct tv_bytes){long_name, LENGTH});
-    for (uint32_t i = 0; i < CHILDREN; i++) {
+    enum { MOST = 150 };
+    uint32_t parent[MOST + 2] = {0}, name[MOST + 2] = {0};
+    int64_t self[MOST + 2] = {0};
+    uint64_t longest;
+    uint8_t *long_name = tv_alloc(length, 1);
+    memset(long_name, 'w', length);
+    struct tv_name_tree tree = {children + 2, parent, name, self, tv_interner_new()};
+    name[1] = tv_interner_add(tree.names, (struct tv_bytes){long_name, length});
+    for (uint32_t i = 0; i < children; i++) {
         char text[8];
-        snprintf(text, sizeof text, "c%03u", CHILDREN - i);
+        snprintf(text, sizeof text, "c%03u", children - i);
         parent[i + 2] = 1;
         name[i + 2] = tv_interner_add(tree.names, tv_bytes_of(text));
-        self[i + 2] = CHILDREN - i;
+        self[i + 2] = children - i;
     }
     for (unsigned workers = 1; workers <= 3; workers++) {
         struct tv_out out;
         tv_out_init_memory(&out);
         tv_collapsed_write(&out, &tree, (struct tv_collapsed_unit){1, false}, workers);
         const uint8_t *at = out.buffer;
-        for (unsigned i = 1; i <= CHILDREN; i++) {
+        for (unsigned i = 1; i <= children; i++) {
             char rest[32];
-            size_t length = (size_t)snprintf(rest, sizeof rest, ";c%03u %u\n", i, i);
-            assert_true((size_t)(at - out.buffer) + LENGTH + length <= out.length);
-            assert_memory_equal(at, long_name, LENGTH);
-            assert_memory_equal(at + LENGTH, rest, length);
-            at += LENGTH + length;
+            size_t rest_length = (size_t)snprintf(rest, sizeof rest, ";c%03u %u\n", i, i);
+            assert_true((size_t)(at - out.buffer) + length + rest_length <= out.length);
+            assert_memory_equal(at, long_name, length);
+            assert_memory_equal(at + length, rest, rest_length);
+            at += length + rest_length;
         }
         assert_int_equal(at - out.buffer, out.length);
         tv_out_release(&out);
     }
+    tv_collapsed_measure(&tree, (struct tv_collapsed_unit){1, false}, &longest);
+    assert_int_equal(longest, length + strlen(";c001 \n") + (children > 99 ? 3 : 2));
     tv_interner_free(tree.names);
     tv_free(long_name);
 }
 
+/* Lines so long that no thread writes its share of them at once. */
+static void writes_long_lines_in_turns(void **state)
+{
+    (void)state;
+    check_long_lines(300000, 150);
+}
+
+/* Lines so long that none is held in memory. */
+static void writes_longest_lines_name_by_name(void **state)
+{
+    (void)state;
+    check_long_lines(1100000, 70);
+}
+
+/* A deep chain is as long as the square of its depth: that is counted, not written. */
+static void measures_what_nobody_could_write(void **state)
+{
+    enum { DEPTH = 1000000 };
+    uint32_t *parent = tv_alloc(DEPTH + 1, sizeof *parent);
+    uint32_t *name = tv_alloc(DEPTH + 1, sizeof *name);
+    int64_t *self = tv_alloc(DEPTH + 1, sizeof *self);
+    uint64_t longest;
+    (void)state;
+    struct tv_name_tree tree = {DEPTH + 1, parent, name, self, tv_interner_new()};
+    uint32_t frame = tv_interner_add(tree.names, TV_BYTES("frame"));
+    for (uint32_t i = 1; i <= DEPTH; i++) {
+        parent[i] = i - 1;
+        name[i] = frame;
+        self[i] = 7;
+    }
+    /* Line d is d times "frame;", with " 7" and the line's end in place of the last ';'. */
+    uint64_t bytes = tv_collapsed_measure(&tree, (struct tv_collapsed_unit){1, false}, &longest);
+    assert_int_equal(bytes, (uint64_t)DEPTH * (DEPTH + 1) / 2 * 6 + (uint64_t)DEPTH * 2);
+    assert_int_equal(longest, (uint64_t)DEPTH * 6 + 2);
+    tv_interner_free(tree.names);
+    tv_free(parent);
+    tv_free(name);
+    tv_free(self);
+}
+
 UNIT_TESTS(collapsed, cmocka_unit_test(equals_plain_sorting),
-           cmocka_unit_test(writes_long_lines_in_turns));
+           cmocka_unit_test(writes_long_lines_in_turns),
+           cmocka_unit_test(writes_longest_lines_name_by_name),
+           cmocka_unit_test(measures_what_nobody_could_write));
