@@ -164,7 +164,7 @@ static void add_kept(struct tv_flame *flame, struct layout *layout, uint32_t ind
 static void place_children(struct tv_flame *flame, struct layout *layout, uint32_t depth)
 {
     uint32_t at = 0;
-    while (at != TV_NONE) {
+    while (at != TV_NONE && flame->count < TV_FLAME_FRAMES) {
         if (layout->child[at] == layout->end[at]) {
             at = layout->kept[at].parent;
             depth--;
@@ -178,15 +178,14 @@ static void place_children(struct tv_flame *flame, struct layout *layout, uint32
     }
 }
 
-/* What is neither a frame's own nor of a frame on it. */
-static int64_t find_left_out(const struct layout *layout)
+/* What no frame that is laid out has for its own. */
+static int64_t find_left_out(const struct tv_flame *flame, const struct layout *layout,
+                             uint32_t root)
 {
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < layout->count; i++)
-        sum += layout->kept[i].width - layout->self[layout->kept[i].node];
-    for (uint32_t i = 1; i < layout->count; i++)
-        sum -= layout->kept[i].width;
-    return sum;
+    int64_t rest = flame->total - (root == TV_ROOT_PATH ? layout->self[root] : 0);
+    for (uint32_t i = 0; i < flame->count; i++)
+        rest -= flame->frames[i].self;
+    return rest;
 }
 
 static void lay_out(struct tv_flame *flame, const struct tv_call_tree *tree,
@@ -200,7 +199,7 @@ static void lay_out(struct tv_flame *flame, const struct tv_call_tree *tree,
     if (options->root != TV_ROOT_PATH)
         add_kept(flame, &layout, 0, 0);
     place_children(flame, &layout, options->root != TV_ROOT_PATH);
-    flame->left_out = find_left_out(&layout);
+    flame->left_out = find_left_out(flame, &layout, options->root);
     tv_free(layout.kept);
     tv_free(layout.sorted);
     tv_free(layout.child);

@@ -46,6 +46,10 @@ struct tv_flame {
     size_t capacity;
 };
 
+/* A layout of more frames is cut, depth first: what is behind counts as left out.  No screen shows
+ * so many; the frames of an inverted graph are up to the square of those of its tree. */
+#define TV_FLAME_FRAMES ((uint32_t)1 << 19)
+
 /* The layout; without frames when `root` is none of the tree. */
 struct tv_flame *tv_flame_of_tree(const struct tv_call_tree *tree,
                                   const struct tv_flame_options *options);

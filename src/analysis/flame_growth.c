@@ -34,7 +34,7 @@ static void end_frame(struct tv_flame_growth *growth, uint32_t index)
     parent->on_it += width;
     parent->last = TV_NONE;
     growth->done |= index == growth->root;
-    if (width >= growth->threshold || !on_root)
+    if ((width >= growth->threshold && index <= TV_FLAME_FRAMES) || !on_root)
         return;
     parent->too_narrow += width;
     growth->count = index;

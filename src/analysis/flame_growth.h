@@ -4,8 +4,8 @@
  * what they stand for begins, depth first.
  *
  * The last frame on another one is open: what comes next there becomes part of it, or ends it.  An
- * ended frame that is too narrow is taken away with all on it, which are the last frames there are;
- * so no more are kept than are drawn.
+ * ended frame that is too narrow, or comes behind TV_FLAME_FRAMES others, is taken away with all on
+ * it, which are the last frames there are; so no more are kept than are drawn.
  */
 #ifndef TV_ANALYSIS_FLAME_GROWTH_H
 #define TV_ANALYSIS_FLAME_GROWTH_H

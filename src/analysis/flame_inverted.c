@@ -225,6 +225,10 @@ static void open_group(struct inversion *inversion, struct tv_flame *flame,
         .frame = group->frame,
         .path = name_of(inversion, group, base_level + group->depth),
     };
+    if (flame->count >= TV_FLAME_FRAMES) {
+        flame->left_out += group->width;
+        return;
+    }
     uint32_t others = inversion->moves < MOVE_LIMIT ? move_up(inversion, group) : group->first;
     for (uint32_t i = group->first; i < others; i++)
         frame.self += inversion->self[inversion->members[i].start];

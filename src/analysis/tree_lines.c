@@ -119,9 +119,11 @@ static void add_children_of(struct tv_tree_lines *lines, const struct tv_call_tr
 static void add_below(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
                       const struct tv_tree_question *question)
 {
-    for (uint32_t i = 0; i < question->name_count; i++)
-        if (question->names[i].node < tree->count)
+    for (uint32_t i = 0; i < question->name_count && !lines->cut; i++) {
+        lines->cut = lines->count >= question->limit;
+        if (!lines->cut && question->names[i].node < tree->count)
             add_children_of(lines, tree, question->names[i].node, i);
+    }
     for (uint32_t i = 0; i < lines->count && lines->count < question->limit; i++) {
         lines->lines[i].opened = lines->lines[i].has_children;
         if (lines->lines[i].opened)

@@ -36,12 +36,14 @@ struct tv_tree_question {
     uint32_t name_count;
     bool bottom_up;
     bool below;     /* all levels, as long as there are fewer than `limit` lines */
-    uint32_t limit; /* children of one line are there all or not at all */
+    uint32_t limit; /* children of one line are there all or not at all; names behind it are not
+                       opened */
 };
 
 struct tv_tree_lines {
     int64_t total_wall, total_cpu; /* sum over the threads: what 100 % is */
     uint32_t count;
+    bool cut;                   /* some names are not opened: there are too many lines */
     struct tv_tree_line *lines; /* the children of one line stand side by side */
     size_t capacity;
 };

@@ -263,8 +263,11 @@ void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree
         .moved = tv_alloc(tree->count, sizeof(struct member)),
         .line = tv_alloc(tv_tree_shape_keys(tree->shape), sizeof(uint32_t)),
     };
-    for (uint32_t i = 0; i < question->name_count; i++)
-        open_name(&inversion, question, i);
+    for (uint32_t i = 0; i < question->name_count && !lines->cut; i++) {
+        lines->cut = lines->count >= question->limit;
+        if (!lines->cut)
+            open_name(&inversion, question, i);
+    }
     tv_free(inversion.members);
     tv_free(inversion.moved);
     tv_free(inversion.line);

@@ -133,32 +133,47 @@ struct tv_call_tree *tv_call_tree_callees(const struct tv_call_tree *tree, uint3
     return callees;
 }
 
+/* So many steps up are made, whatever the chains share. */
+#define STEP_LIMIT ((uint64_t)1 << 26)
+
 /* Adds the calls of a node to each frame of its chain; returns the last. */
-static uint32_t add_chain(struct tv_call_tree *callers, struct tv_paths *paths,
-                          const struct tv_call_tree *tree, uint32_t node)
+static uint32_t add_chain(struct tv_call_tree *callers, struct making *making, uint32_t node,
+                          uint64_t *steps)
 {
+    const struct tv_call_tree *tree = making->from;
     uint32_t at = TV_ROOT_PATH;
     for (uint32_t up = node; up != TV_ROOT_PATH; up = tree->parent[up]) {
-        at = tv_paths_child(paths, at, tree->frame[up]);
+        at = tv_paths_child(&making->paths, at, tree->frame[up]);
         if (callers)
             add_cost(callers, at, &tree->cost[node]);
+        ++*steps;
     }
     return at;
 }
 
-struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint32_t frame)
+struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint32_t frame,
+                                          struct tv_path_cost *left_out)
 {
     struct making making = making_of(tree);
     int64_t *wall = tv_flame_widths(tree, tree->self_wall);
     int64_t *cpu = tv_flame_widths(tree, tree->self_cpu);
-    for (uint32_t i = 1; i < tree->count; i++)
-        if (is_outermost(tree, i, frame))
-            add_chain(NULL, &making.paths, tree, i);
+    uint64_t steps = 0;
+    uint32_t end = 1;
+    for (; end < tree->count && making.paths.count < TV_CALLERS_NODES && steps < STEP_LIMIT; end++)
+        if (is_outermost(tree, end, frame))
+            add_chain(NULL, &making, end, &steps);
     struct tv_call_tree *callers = finish(&making);
+    *left_out = (struct tv_path_cost){0};
     for (uint32_t i = 1; i < tree->count; i++) {
         if (!is_outermost(tree, i, frame))
             continue;
-        uint32_t last = add_chain(callers, &making.paths, tree, i);
+        if (i >= end) {
+            left_out->calls += tree->cost[i].calls;
+            left_out->wall += wall[i];
+            left_out->cpu += cpu[i];
+            continue;
+        }
+        uint32_t last = add_chain(callers, &making, i, &steps);
         callers->self_wall[last] += wall[i];
         callers->self_cpu[last] += cpu[i];
     }

@@ -21,6 +21,11 @@ struct tv_call_tree *tv_call_tree_fold_names(const struct tv_call_tree *tree);
  * those that are called by nobody.  Both have the frame's inclusive time, as in the profile.  Not
  * for two threads at once with trees of one shape. */
 struct tv_call_tree *tv_call_tree_callees(const struct tv_call_tree *tree, uint32_t frame);
-struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint32_t frame);
+
+/* Chains of callers are as many as the square of the nodes: once there are TV_CALLERS_NODES of
+ * them, the calls that follow are left out of the tree, and added to *left_out. */
+#define TV_CALLERS_NODES ((uint32_t)1 << 19)
+struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint32_t frame,
+                                          struct tv_path_cost *left_out);
 
 #endif

@@ -139,10 +139,16 @@ static struct tv_flame *lay_out(const struct tv_call_tree *tree, const struct qu
 {
     struct tv_call_tree *folded = question->fold ? tv_call_tree_fold(tree) : NULL, *side = NULL;
     const struct tv_call_tree *of = folded ? folded : tree;
+    struct tv_path_cost left_out = {0};
     if (question->frame != TV_NONE)
-        of = side = question->side == CALLERS ? tv_call_tree_callers(of, question->frame)
+        of = side = question->side == CALLERS ? tv_call_tree_callers(of, question->frame, &left_out)
                                               : tv_call_tree_callees(of, question->frame);
     struct tv_flame *flame = tv_flame_of_tree(of, &question->layout);
+    if (question->layout.root == TV_ROOT_PATH) {
+        int64_t more = question->layout.clock == TV_CLOCK_CPU ? left_out.cpu : left_out.wall;
+        flame->total += more;
+        flame->left_out += more;
+    }
     tv_call_tree_free(side);
     tv_call_tree_free(folded);
     return flame;

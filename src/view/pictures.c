@@ -62,6 +62,9 @@ enum tv_status tv_view_extents(const struct tv_view *view, const struct tv_param
     return TV_OK;
 }
 
+/* Bytes of all heights together, and one a track at least: many tracks have fewer buckets. */
+#define HEIGHTS_LIMIT ((int64_t)8 << 20)
+
 enum tv_status tv_view_activity(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {
@@ -72,6 +75,10 @@ enum tv_status tv_view_activity(const struct tv_view *view, const struct tv_para
         tv_parameter_integer(parameters, "buckets", bounds, 1000, &buckets, err);
     if (status != TV_OK)
         return status;
+    if (buckets * trace->track_count > HEIGHTS_LIMIT)
+        buckets = HEIGHTS_LIMIT / trace->track_count;
+    if (buckets == 0)
+        buckets = 1;
     uint8_t *heights = tv_alloc((size_t)buckets, 1);
     tv_out_text(out, "TVA1");
     tv_out_le32(out, trace->track_count);

@@ -13,7 +13,7 @@
 
 /* Each name from the bottom up is a pass over the tree. */
 #define NAME_LIMIT 256u
-/* Lines below others that one answer holds, with some more of the last one's. */
+/* Lines that one answer holds, with some more under the last one that is opened. */
 #define LINE_LIMIT ((uint32_t)1 << 19)
 
 enum { HAS_CHILDREN = 1, OPENED = 2 };
@@ -162,9 +162,12 @@ static void write_numbers(struct tv_out *out, struct tv_column *column,
     tv_column_write_numbers(out, column);
 }
 
-static void write_lines(struct tv_out *out, const struct tv_tree_lines *lines,
-                        const struct asked *asked)
+static enum tv_status write_lines(struct tv_out *out, const struct tv_tree_lines *lines,
+                                  const struct asked *asked, struct tv_error *err)
 {
+    if (lines->cut)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "nodes: under them are more than %u lines; ask for fewer", LINE_LIMIT);
     struct tv_column column = tv_column_new(lines->count);
     tv_out_text(out, "TVN1");
     tv_out_le32(out, lines->count);
@@ -180,6 +183,7 @@ static void write_lines(struct tv_out *out, const struct tv_tree_lines *lines,
         names.numbers[i] = asked->names[i].node;
     tv_column_write_numbers(out, &names);
     tv_column_release(&names);
+    return TV_OK;
 }
 
 static struct tv_tree_lines *find_lines(struct asked *asked, const struct tv_call_tree *tree)
@@ -206,7 +210,7 @@ enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_paramete
         struct tv_tree_lines *lines =
             find_lines(&asked, tv_trees_enter_compensated(view->trees, &selection, cost));
         tv_trees_leave(view->trees);
-        write_lines(out, lines, &asked);
+        status = write_lines(out, lines, &asked, err);
         tv_tree_lines_free(lines);
         tv_parameter_release_selection(&selection);
     }
@@ -230,7 +234,7 @@ enum tv_status tv_view_sample_tree(const struct tv_view *view,
         struct tv_call_tree *tree =
             tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
         struct tv_tree_lines *lines = find_lines(&asked, tree);
-        write_lines(out, lines, &asked);
+        status = write_lines(out, lines, &asked, err);
         tv_tree_lines_free(lines);
         tv_call_tree_free(tree);
         tv_parameter_release_selection(&selection);

@@ -69,6 +69,28 @@ static void lines_of_a_drawing(void **state)
     fixture_free(&f);
 }
 
+/* Names of whose lines there are as many as anybody wants; those of the last one may be more. */
+static void not_all_names_are_opened(void **state)
+{
+    (void)state;
+    const struct tv_line_name names[] = {root, root, root};
+    struct fixture f = fixture_draw(&drawing, 1);
+    struct tv_call_tree *tree = tree_of(&f);
+    for (int way = 1; way < 4; way++) {
+        struct tv_tree_question question = {names, 3, way & 1, way & 2, 3};
+        struct tv_tree_lines *lines = tv_tree_lines_of(tree, &question);
+        assert_true(lines->cut);
+        assert_in_range(lines->count, 3, 8);
+        tv_tree_lines_free(lines);
+        question.limit = 100;
+        lines = tv_tree_lines_of(tree, &question);
+        assert_false(lines->cut);
+        tv_tree_lines_free(lines);
+    }
+    tv_call_tree_free(tree);
+    fixture_free(&f);
+}
+
 /* Opened lines may be lines of others, in any order. */
 static void several_lines_are_opened_at_once(void **state)
 {
@@ -299,8 +321,8 @@ static void finds_the_longest_path_of_a_frame(void **state)
     fixture_free(&f);
 }
 
-UNIT_TESTS(tree_lines, cmocka_unit_test(lines_of_a_drawing),
-           cmocka_unit_test(several_lines_are_opened_at_once),
+UNIT_TESTS(tree_lines, cmocka_unit_test(not_all_names_are_opened),
+           cmocka_unit_test(lines_of_a_drawing), cmocka_unit_test(several_lines_are_opened_at_once),
            cmocka_unit_test(lines_from_the_bottom_up), cmocka_unit_test(wrong_names_have_no_lines),
            cmocka_unit_test(first_lines_from_the_bottom_are_the_profile),
            cmocka_unit_test(random_trees_equal_the_plain_sums),

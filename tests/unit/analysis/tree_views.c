@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/tree_views.h"
 
+#include "analysis/flame.h"
 #include "analysis/profile.h"
 #include "base/memory.h"
 #include "fixture.h"
@@ -163,7 +164,9 @@ static int64_t sum(const int64_t *figures, uint32_t count)
 static void check_sides(const struct tv_call_tree *tree, const struct tv_method_cost *method)
 {
     struct tv_call_tree *callees = tv_call_tree_callees(tree, method->frame);
-    struct tv_call_tree *callers = tv_call_tree_callers(tree, method->frame);
+    struct tv_path_cost left_out;
+    struct tv_call_tree *callers = tv_call_tree_callers(tree, method->frame, &left_out);
+    assert_true(left_out.calls == 0 && left_out.wall == 0 && left_out.cpu == 0);
     check_callees(tree, callees, method->frame);
     check_callers(tree, callers, method->frame);
     const struct tv_call_tree *const sides[] = {callees, callers};
@@ -204,7 +207,8 @@ static void frames_that_are_not_called_have_no_sides(void **state)
     struct tv_selection all = TV_SELECT_ALL;
     struct tv_call_tree *tree = tv_call_tree_of_trace(f.trace, &all, 1);
     struct tv_call_tree *callees = tv_call_tree_callees(tree, FIXTURE_FRAME('Z'));
-    struct tv_call_tree *callers = tv_call_tree_callers(tree, FIXTURE_FRAME('Z'));
+    struct tv_path_cost left_out;
+    struct tv_call_tree *callers = tv_call_tree_callers(tree, FIXTURE_FRAME('Z'), &left_out);
     assert_int_equal(callees->count, 1);
     assert_int_equal(callers->count, 1);
     tv_call_tree_free(callees);
@@ -238,6 +242,79 @@ static void names_fold_frames(void **state)
     fixture_free(&f);
 }
 
-UNIT_TESTS(tree_views, cmocka_unit_test(names_fold_frames),
-           cmocka_unit_test(random_trees_equal_the_plain_sums),
+/* Frames 1 to `steps`, each called by the one before, and each calls frame 0 for a nanosecond: the
+ * chains of callers of that one are some steps * steps / 2 frames, in a tree of twice `steps`. */
+static struct tv_call_tree *ladder(struct tv_head *head, uint32_t steps)
+{
+    struct tv_paths paths;
+    uint32_t at = TV_ROOT_PATH, leaf = 0;
+    tv_paths_init(&paths);
+    for (uint32_t i = 0; i <= steps; i++) {
+        struct tv_frame frame = {.line = (int32_t)i};
+        assert_int_equal(tv_head_add_frame(head, &frame), i);
+    }
+    for (uint32_t i = 1; i <= steps; i++) {
+        at = tv_paths_child(&paths, at, i);
+        leaf = tv_paths_child(&paths, at, 0);
+    }
+    struct tv_call_tree *tree = tv_call_tree_new(head, &paths);
+    for (uint32_t i = 1; i <= leaf; i++) {
+        tree->cost[i].calls = 1;
+        tree->self_wall[i] = tree->frame[i] == 0;
+        tree->cost[i].wall = tree->frame[i] == 0 ? 1 : steps - tree->frame[i] + 1;
+    }
+    tv_paths_release(&paths);
+    return tree;
+}
+
+/* Every nanosecond is some frame's own, or left out. */
+static void assert_cut(const struct tv_flame *flame, uint32_t count)
+{
+    int64_t own = flame->left_out;
+    assert_int_equal(flame->count, count);
+    for (uint32_t i = 0; i < flame->count; i++)
+        own += flame->frames[i].self;
+    assert_int_equal(own, flame->total);
+    assert_true(flame->left_out > 0);
+}
+
+static void what_grows_with_the_square_is_cut(void **state)
+{
+    enum { STEPS = 1200 };
+    (void)state;
+    struct tv_head *head = tv_head_new();
+    struct tv_call_tree *tree = ladder(head, STEPS);
+    struct tv_path_cost left_out;
+    struct tv_call_tree *callers = tv_call_tree_callers(tree, 0, &left_out);
+    assert_in_range(callers->count, TV_CALLERS_NODES, TV_CALLERS_NODES + STEPS);
+    assert_in_range(left_out.wall, 1, STEPS - 1);
+    assert_int_equal(left_out.calls, left_out.wall);
+    assert_int_equal(callers->cost[1].calls + left_out.calls, STEPS);
+    assert_int_equal(sum(callers->self_wall, callers->count) + left_out.wall, STEPS);
+    tv_call_tree_free(callers);
+    struct tv_flame_options options = {.clock = TV_CLOCK_WALL, .inverted = true};
+    struct tv_flame *flame = tv_flame_of_tree(tree, &options);
+    assert_int_equal(flame->total, STEPS);
+    assert_cut(flame, TV_FLAME_FRAMES);
+    tv_flame_free(flame);
+    tv_call_tree_free(tree);
+    tv_head_free(head);
+}
+
+static void graphs_have_no_more_frames_than_anybody_can_see(void **state)
+{
+    (void)state;
+    struct tv_head *head = tv_head_new();
+    struct tv_call_tree *tree = ladder(head, TV_FLAME_FRAMES / 2 + 10);
+    struct tv_flame_options options = {.clock = TV_CLOCK_WALL};
+    struct tv_flame *flame = tv_flame_of_tree(tree, &options);
+    assert_cut(flame, TV_FLAME_FRAMES);
+    tv_flame_free(flame);
+    tv_call_tree_free(tree);
+    tv_head_free(head);
+}
+
+UNIT_TESTS(tree_views, cmocka_unit_test(what_grows_with_the_square_is_cut),
+           cmocka_unit_test(graphs_have_no_more_frames_than_anybody_can_see),
+           cmocka_unit_test(names_fold_frames), cmocka_unit_test(random_trees_equal_the_plain_sums),
            cmocka_unit_test(frames_that_are_not_called_have_no_sides));
