@@ -5,7 +5,14 @@
 
 #include "analysis/call_tree.h"
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/memory.h"
+
+/* What a row ran on one processor. */
+struct cell {
+    uint32_t row; /* of states->threads */
+    struct tv_thread_run run;
+};
 
 struct summing {
     const struct tv_trace *trace;
@@ -13,7 +20,10 @@ struct summing {
     struct tv_states *states;
     uint32_t *cpu_of_track;                 /* [track_count] which of states->cpus; TV_NONE: none */
     uint32_t *row_of_thread, *row_of_frame; /* which of states->threads; TV_NONE: none yet */
-    size_t thread_capacity, ran_capacity;
+    struct cell *cells;
+    struct tv_map cell_of; /* (row, processor) -> place in `cells` */
+    uint32_t cell_count;
+    size_t thread_capacity, cell_capacity;
     uint32_t last_cpu;
 };
 
@@ -77,14 +87,10 @@ static uint32_t add_row(struct summing *s, uint32_t thread, uint32_t frame)
 {
     struct tv_states *states = s->states;
     uint32_t at = states->thread_count++;
-    size_t cells = tv_size_mul(states->thread_count, states->cpu_count);
     states->threads = tv_array_reserve(states->threads, &s->thread_capacity, states->thread_count,
                                        sizeof *states->threads);
-    states->ran = tv_array_reserve(states->ran, &s->ran_capacity, cells, sizeof *states->ran);
     states->threads[at] =
         (struct tv_thread_states){.thread = thread, .frame = frame, .longest = {TV_NONE, TV_NONE}};
-    for (size_t i = cells - states->cpu_count; i < cells; i++)
-        states->ran[i] = 0;
     return at;
 }
 
@@ -109,7 +115,13 @@ static tv_ns clip(const struct tv_states *states, const struct tv_slice *slice)
 
 static void add_ran(struct summing *s, uint32_t row, uint32_t cpu, tv_ns time)
 {
-    s->states->ran[(size_t)row * s->states->cpu_count + cpu] += time;
+    uint32_t at = tv_map_add(&s->cell_of, (uint64_t)row << 32 | cpu, s->cell_count);
+    if (at == s->cell_count) {
+        s->cells = tv_array_reserve(s->cells, &s->cell_capacity, (size_t)s->cell_count + 1,
+                                    sizeof *s->cells);
+        s->cells[s->cell_count++] = (struct cell){row, {cpu, 0}};
+    }
+    s->cells[at].run.time += time;
     s->states->threads[row].ran += time;
 }
 
@@ -250,26 +262,43 @@ static bool is_there(const struct summing *s, const struct tv_thread_states *thr
     return thread->ran > 0 || (!s->question->cpus && (thread->total > 0 || thread->wakeups > 0));
 }
 
+static int compare_cells(const void *left, const void *right)
+{
+    const struct cell *a = left, *b = right;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return (a->run.cpu > b->run.cpu) - (a->run.cpu < b->run.cpu);
+}
+
+/* Puts the runs of each row side by side. */
+static void settle_runs(struct summing *s)
+{
+    struct tv_states *states = s->states;
+    states->runs = tv_alloc(s->cell_count, sizeof *states->runs);
+    if (s->cell_count > 0)
+        qsort(s->cells, s->cell_count, sizeof *s->cells, compare_cells);
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        struct tv_thread_states *thread = &states->threads[s->cells[i].row];
+        if (thread->run_count++ == 0)
+            thread->first_run = i;
+        states->runs[i] = s->cells[i].run;
+    }
+}
+
 /* Puts the rows into their order, without those of which there is nothing. */
 static void rank(struct summing *s)
 {
     struct tv_states *states = s->states;
-    uint32_t count = 0, cpus = states->cpu_count;
+    uint32_t count = 0;
     struct ranked *ranked = tv_alloc(states->thread_count, sizeof *ranked);
-    tv_ns *ran = tv_alloc(tv_size_mul(states->thread_count, cpus), sizeof *ran);
     for (uint32_t i = 0; i < states->thread_count; i++)
         if (is_there(s, &states->threads[i]))
             ranked[count++] = (struct ranked){states->threads[i], i};
     if (count > 0)
         qsort(ranked, count, sizeof *ranked, compare_ran);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         states->threads[i] = ranked[i].states;
-        for (uint32_t k = 0; k < cpus; k++)
-            ran[(size_t)i * cpus + k] = states->ran[(size_t)ranked[i].at * cpus + k];
-    }
     states->thread_count = count;
-    tv_free(states->ran);
-    states->ran = ran;
     tv_free(ranked);
 }
 
@@ -308,8 +337,12 @@ struct tv_states *tv_states_of(const struct tv_trace *trace,
     if (states->to < states->from)
         states->to = states->from;
     find_cpus(&s);
+    tv_map_init(&s.cell_of);
     sum_all(&s);
+    settle_runs(&s);
     rank(&s);
+    tv_map_release(&s.cell_of);
+    tv_free(s.cells);
     tv_free(s.cpu_of_track);
     tv_free(s.row_of_thread);
     tv_free(s.row_of_frame);
@@ -322,6 +355,22 @@ void tv_states_free(struct tv_states *states)
         return;
     tv_free(states->threads);
     tv_free(states->cpus);
-    tv_free(states->ran);
+    tv_free(states->runs);
     tv_free(states);
+}
+
+tv_ns tv_states_ran(const struct tv_states *states, uint32_t thread, uint32_t cpu)
+{
+    const struct tv_thread_states *row = &states->threads[thread];
+    uint32_t low = row->first_run, high = low + row->run_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (states->runs[middle].cpu == cpu)
+            return states->runs[middle].time;
+        if (states->runs[middle].cpu < cpu)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
 }

@@ -49,6 +49,13 @@ struct tv_thread_states {
     uint64_t wakeups;
     tv_ns longest_wait; /* for a processor: runnable or preempted, within the range */
     struct tv_slice_place longest;
+    uint32_t first_run, run_count; /* of states->runs */
+};
+
+/* What a thread ran on one processor. */
+struct tv_thread_run {
+    uint32_t cpu; /* place in states->cpus */
+    tv_ns time;
 };
 
 struct tv_cpu_use {
@@ -66,7 +73,8 @@ struct tv_states {
     uint32_t thread_count;
     struct tv_cpu_use *cpus; /* in the order of their numbers; of one number in that of tracks */
     uint32_t cpu_count;
-    tv_ns *ran; /* [thread_count * cpu_count] */
+    struct tv_thread_run *runs; /* thread by thread, in the order of the processors; only those that
+                                 * it ran on, as threads times processors are too many to list */
 };
 
 struct tv_states_question {
@@ -83,6 +91,9 @@ bool tv_states_are_told(const struct tv_trace *trace);
 struct tv_states *tv_states_of(const struct tv_trace *trace,
                                const struct tv_states_question *question);
 void tv_states_free(struct tv_states *states);
+
+/* How long a thread ran on a processor; both are places in `states`. */
+tv_ns tv_states_ran(const struct tv_states *states, uint32_t thread, uint32_t cpu);
 
 /* The number at the end of a track's name ("CPU 3"); TV_NONE: there is none. */
 uint32_t tv_cpu_number(const struct tv_trace *trace, uint32_t track);

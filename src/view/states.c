@@ -42,11 +42,22 @@ static struct wanted want(const struct tv_trace *trace, const struct tv_selectio
     return wanted;
 }
 
-static void write_times(struct tv_out *out, const char *before, const tv_ns *times, uint32_t count)
+static void write_times(struct tv_out *out, const char *before, const tv_ns times[TV_STATE_COUNT])
 {
-    tv_out_text(out, before);
-    for (uint32_t i = 0; i < count; i++)
-        tv_member_number(out, i > 0 ? "," : "", times[i]);
+    for (uint32_t i = 0; i < TV_STATE_COUNT; i++)
+        tv_member_number(out, i > 0 ? "," : before, times[i]);
+    tv_out_char(out, ']');
+}
+
+/* [processor, time] of those that it ran on. */
+static void write_runs(struct tv_out *out, const struct tv_thread_run *runs, uint32_t count)
+{
+    tv_out_text(out, ",[");
+    for (uint32_t i = 0; i < count; i++) {
+        tv_member_number(out, i > 0 ? ",[" : "[", runs[i].cpu);
+        tv_member_number(out, ",", runs[i].time);
+        tv_out_char(out, ']');
+    }
     tv_out_char(out, ']');
 }
 
@@ -61,12 +72,12 @@ static void write_thread(struct tv_out *out, const struct tv_trace *trace,
     tv_member_number(out, ",", thread ? (int64_t)thread->id : 0);
     tv_member_text(out, ",", head, thread ? thread->name : head->frames[row->frame].name);
     tv_member_index(out, ",", thread ? thread->process : TV_NONE);
-    write_times(out, ",[", row->time, TV_STATE_COUNT);
+    write_times(out, ",[", row->time);
     tv_member_number(out, ",", (int64_t)row->wakeups);
     tv_member_number(out, ",", row->longest_wait);
     tv_member_index(out, ",", row->longest.row);
     tv_member_index(out, ",", row->longest.index);
-    write_times(out, ",[", states->ran + (size_t)number * states->cpu_count, states->cpu_count);
+    write_runs(out, states->runs + row->first_run, row->run_count);
     tv_out_char(out, ']');
 }
 
@@ -347,7 +358,7 @@ static void answer_slice(struct tv_out *out, const struct tv_trace *trace,
         times[state_of(trace, at)] += b > a ? b - a : 0;
     }
     tv_out_format(out, "{\"kind\":\"%s\"", track == TV_NONE ? "none" : "slice");
-    write_times(out, ",\"times\":[", times, TV_STATE_COUNT);
+    write_times(out, ",\"times\":[", times);
     tv_out_char(out, '}');
 }
 

@@ -39,7 +39,7 @@ static const struct tv_process *process_of(const struct table *t,
 
 static tv_ns ran_of(const struct table *t, uint32_t thread, uint32_t cpu)
 {
-    return t->states->ran[(size_t)thread * t->states->cpu_count + cpu];
+    return tv_states_ran(t->states, thread, cpu);
 }
 
 /* ---- Inputs ---- */

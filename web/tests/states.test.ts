@@ -20,8 +20,8 @@ const ANSWER: StatesAnswer = {
     [8, 1, 3e6, 2e6],
   ],
   threads: [
-    [0, 100, 'a', 0, [4e6, 1e6, 0, 3e6, 0, 2e6, 0], 2, 1e6, 3, 1, [4e6, 0]],
-    [1, 200, 'b', 0, [3e6, 0, 0, 7e6, 0, 0, 0], 1, 0, -1, -1, [0, 3e6]],
+    [0, 100, 'a', 0, [4e6, 1e6, 0, 3e6, 0, 2e6, 0], 2, 1e6, 3, 1, [[0, 4e6]]],
+    [1, 200, 'b', 0, [3e6, 0, 0, 7e6, 0, 0, 0], 1, 0, -1, -1, [[1, 3e6]]],
   ],
 };
 
@@ -37,7 +37,7 @@ test('lines are sorted, processors tell first how busy they were', () => {
   const sort = { column: 'cpu1', descending: true };
   const lines = statesLines(ANSWER, 'cpu', sort, all);
   assert.deepEqual(
-    lines.map((l) => [l.name, ...l.cpus]),
+    lines.map((l) => [l.name, l.cpus.get(0) ?? 0, l.cpus.get(1) ?? 0]),
     [
       ['(busy)', 4e6, 3e6],
       ['(idle)', 6e6, 5e6],

@@ -162,8 +162,7 @@ static void write_states(struct tv_out *out, const struct tv_trace *trace,
                 tv_out_format(out, " %c%d", letters[state], (int)(thread->time[state] / MS));
         tv_out_format(out, " =%d ", (int)(thread->total / MS));
         for (uint32_t k = 0; k < states->cpu_count; k++)
-            tv_out_format(out, "%s%d", k > 0 ? "," : "",
-                          (int)(states->ran[i * states->cpu_count + k] / MS));
+            tv_out_format(out, "%s%d", k > 0 ? "," : "", (int)(tv_states_ran(states, i, k) / MS));
         tv_out_format(out, " woken %d wait %d\n", (int)thread->wakeups,
                       (int)(thread->longest_wait / MS));
     }

@@ -40,7 +40,7 @@ export const STATE_COLOUR: Record<State, number> = {
 };
 
 /** thread (-1: only its name is known), id, name, process, a time for each state, wake-ups, longest
- * wait, row and index of that (-1: none), a time for each processor */
+ * wait, row and index of that (-1: none), place and time of each processor that it ran on */
 export type StatesRow = [
   number,
   number,
@@ -51,7 +51,7 @@ export type StatesRow = [
   number,
   number,
   number,
-  number[],
+  [number, number][],
 ];
 
 export interface StatesAnswer {

@@ -52,14 +52,16 @@ export interface StatesColumn {
 export interface StatesLine {
   name: string;
   thread: StatesRow | null;
-  /** Times in the order of the columns of processors. */
-  cpus: readonly number[];
+  /** Times by the places of the columns of processors; most threads ran on few of many. */
+  cpus: ReadonlyMap<number, number>;
   /** What 100 % is. */
   whole: number;
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
+function sum(values: Iterable<number>): number {
+  let all = 0;
+  for (const value of values) all += value;
+  return all;
 }
 
 function nameOf(row: StatesRow): string {
@@ -107,11 +109,17 @@ function cpuColumns(answer: StatesAnswer): StatesColumn[] {
     NAME,
     {
       ...{ id: 'all', head: 'All CPUs', title: 'All CPUs', kind: 'time' },
-      value: (l) => sum(l.cpus),
+      value: (l) => sum(l.cpus.values()),
     },
     ...answer.cpus.map(([, number], i): StatesColumn => {
       const head = `CPU ${number}`;
-      return { id: `cpu${number}`, head, title: head, kind: 'time', value: (l) => l.cpus[i] ?? 0 };
+      return {
+        id: `cpu${number}`,
+        head,
+        title: head,
+        kind: 'time',
+        value: (l) => l.cpus.get(i) ?? 0,
+      };
     }),
   ];
 }
@@ -123,7 +131,9 @@ export function statesColumns(answer: StatesAnswer, by: StatesBy): StatesColumn[
 function totals(answer: StatesAnswer): StatesLine[] {
   const whole = answer.to_ns - answer.from_ns;
   const { cpus } = answer;
-  const line = (name: string, cpus: number[]): StatesLine => ({ name, thread: null, cpus, whole });
+  const line = (name: string, times: number[]): StatesLine => {
+    return { name, thread: null, cpus: new Map(times.entries()), whole };
+  };
   return [
     line(
       '(busy)',
@@ -152,11 +162,12 @@ export function statesLines(
   const lines = answer.threads
     .map((thread): StatesLine => {
       const all = by === 'state' ? sum(thread[4]) : whole;
-      return { name: nameOf(thread), thread, cpus: thread[9], whole: all };
+      return { name: nameOf(thread), thread, cpus: new Map(thread[9]), whole: all };
     })
     .filter(
       (line) =>
-        matches(line.name) && (by === 'state' ? line.thread?.[0] !== -1 : sum(line.cpus) > 0),
+        matches(line.name) &&
+        (by === 'state' ? line.thread?.[0] !== -1 : sum(line.cpus.values()) > 0),
     );
   const way = sort.descending ? -1 : 1;
   lines.sort((a, b) =>
