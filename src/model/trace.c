@@ -403,11 +403,20 @@ tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall)
 
 uint32_t *tv_path_frames(const struct tv_trace *trace, uint32_t path, size_t *count)
 {
+    bool cut;
+    return tv_path_innermost(trace, path, SIZE_MAX, count, &cut);
+}
+
+uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t most, size_t *count,
+                            bool *cut)
+{
     const struct tv_path_node *nodes = trace->paths.nodes;
     size_t depth = 0;
-    for (uint32_t node = path; node != TV_ROOT_PATH; node = nodes[node].parent)
+    uint32_t node = path;
+    for (; node != TV_ROOT_PATH && depth < most; node = nodes[node].parent)
         depth++;
     uint32_t *frames = tv_alloc(depth, sizeof *frames);
+    *cut = node != TV_ROOT_PATH;
     *count = depth;
     for (size_t i = depth; i > 0; path = nodes[path].parent)
         frames[--i] = nodes[path].frame;

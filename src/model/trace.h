@@ -248,4 +248,12 @@ static inline const struct tv_frame *tv_path_frame(const struct tv_trace *trace,
 /* The frames of a path, the outermost first, in an array of `count` for the caller to free. */
 uint32_t *tv_path_frames(const struct tv_trace *trace, uint32_t path, size_t *count);
 
+/* The same of at most `most` frames, the innermost; *cut tells whether there are more above. */
+uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t most, size_t *count,
+                            bool *cut);
+
+/* Stacks that are written again and again, one for each sample or event, have so many names: the
+ * sum of all chains may be as long as the square of the file. */
+#define TV_STACK_NAMES 512u
+
 #endif

@@ -176,17 +176,22 @@ static void write_joins(struct tv_out *out, const struct tv_trace *trace)
     }
 }
 
-/* The frames of a path, the root first, "name" each. */
+/* The frames of a path, the root first, "name" each. Each path that stack frames have is told once
+ * as a whole, by the numbers of it and of its parent. */
 static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
 {
     size_t depth;
-    uint32_t *frames = tv_path_frames(trace, path, &depth);
+    bool cut;
+    uint32_t *frames = tv_path_innermost(trace, path, TV_STACK_NAMES, &depth, &cut);
+    tv_jsonl_index(out, "path", path == TV_ROOT_PATH ? TV_NONE : path);
     tv_out_text(out, ", \"stack\": [");
     for (size_t i = 0; i < depth; i++) {
         tv_out_text(out, i > 0 ? ", " : "");
         tv_out_json(out, text_of(trace, trace->head->frames[frames[i]].name));
     }
     tv_out_char(out, ']');
+    if (cut)
+        tv_out_text(out, ", \"stack_cut\": true");
     tv_free(frames);
 }
 
@@ -219,6 +224,8 @@ static void write_stack_frames(struct tv_out *out, const struct tv_trace *trace,
         tv_jsonl_begin(out, "stack-frame");
         tv_jsonl_text(out, "key", text_of(trace, frame->key));
         tv_jsonl_index(out, "process", frame->process);
+        uint32_t above = trace->paths.nodes[frame->path].parent;
+        tv_jsonl_index(out, "parent", above == TV_ROOT_PATH ? TV_NONE : above);
         add_stack(out, trace, frame->path);
         tv_jsonl_end(out);
     }

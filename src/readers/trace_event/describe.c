@@ -179,16 +179,21 @@ static void put_overwritten(struct tv_out *out, struct tv_bytes first, struct tv
 
 /* ---- Stacks ---- */
 
-static void put_names(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
+/* The innermost names; says so where that is not the whole chain. */
+static void put_names(struct tv_out *out, const struct tv_trace *trace, const char *key,
+                      uint32_t path)
 {
     size_t depth;
-    uint32_t *frames = tv_path_frames(trace, path, &depth);
+    bool cut;
+    uint32_t *frames = tv_path_innermost(trace, path, TV_STACK_NAMES, &depth, &cut);
     tv_out_char(out, '[');
     for (size_t i = 0; i < depth; i++) {
         tv_out_text(out, i > 0 ? "," : "");
         tv_out_json(out, tv_head_text(trace->head, trace->head->frames[frames[i]].name));
     }
     tv_out_char(out, ']');
+    if (cut)
+        tv_out_format(out, ",\"%s_cut\":true", key);
     tv_free(frames);
 }
 
@@ -231,7 +236,7 @@ static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
     if (found || stack.data)
         tv_out_format(out, ",\"%s\":", key);
     if (found)
-        put_names(out, trace, found->path);
+        put_names(out, trace, key, found->path);
     else if (stack.data && stack.data[0] == '[')
         put_list(out, trace, stack, &scratch);
     else if (stack.data)

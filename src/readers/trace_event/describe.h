@@ -8,7 +8,8 @@
 #include "model/trace.h"
 
 /* As tv_describe says: "args" (those of the end added to those of the beginning, section 3.1),
- * "start_stack" and "end_stack" (names, the root first) where there are such, every member of the
+ * "start_stack" and "end_stack" (names, the root first; of longer chains than TV_STACK_NAMES the
+ * innermost, with "start_stack_cut": true) where there are such, every member of the
  * event that the model does not hold, and "references" (references.h).  Of a snapshot inside of
  * another: the object, as "args": {"snapshot": ...}. */
 enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
