@@ -9,6 +9,10 @@
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 
+/* So many frames of stacks are looked at; samples behind them are left out.  Deep stacks that
+ * samples share could keep us for minutes otherwise. */
+#define STEP_LIMIT ((uint64_t)1 << 27)
+
 struct walk {
     const struct tv_trace *trace;
     const struct tv_flame_samples_options *options;
@@ -19,6 +23,7 @@ struct walk {
     uint32_t *stack;      /* the frames of one */
     bool several;         /* threads */
     size_t root_sample;   /* the first that the root may have; else 0 */
+    uint64_t steps;       /* frames of stacks that were looked at */
 };
 
 static const struct tv_sample *sample_at(const struct walk *walk, size_t index)
@@ -85,9 +90,14 @@ static void add_sample(struct walk *walk, size_t index, uint32_t on)
     const struct tv_paths *paths = &walk->trace->paths;
     uint64_t name = walk->first_name[index];
     uint32_t depth = 0;
+    if (walk->steps >= STEP_LIMIT) {
+        tv_growth_skip(&walk->growth, on, walk->measures[index]);
+        return;
+    }
     for (uint32_t at = sample_at(walk, index)->path; at != TV_ROOT_PATH;
          at = paths->nodes[at].parent)
         walk->stack[depth++] = paths->nodes[at].frame;
+    walk->steps += depth;
     for (; depth > 0; depth--, name++) {
         uint32_t frame = walk->stack[depth - 1];
         if (walk->options->fold && walk->growth.frames[on].frame == frame)
@@ -110,6 +120,7 @@ static bool is_passed_over(const struct walk *walk, size_t index, uint32_t root_
 static void walk_samples(struct walk *walk, uint32_t root_thread)
 {
     size_t samples = walk->trace->tables.samples.count, threads = walk->trace->head->thread_count;
+    walk->steps = 0;
     tv_growth_begin(&walk->growth);
     for (size_t i = 0; i < samples && walk->order[i] > 0 && !walk->growth.done; i++) {
         size_t index = walk->order[i] - 1;
