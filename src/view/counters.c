@@ -232,7 +232,7 @@ static void write_samples(struct tv_out *out, const struct shown *shown, uint32_
     tv_column_release(&column);
 }
 
-/* Many series share the values that an answer may have. */
+/* Many series share the values that an answer may have; 0: there are more series than values. */
 static uint32_t limit_pixels(const struct tv_trace *trace, const uint32_t *numbers, uint32_t count,
                              int64_t pixels)
 {
@@ -242,7 +242,7 @@ static uint32_t limit_pixels(const struct tv_trace *trace, const uint32_t *numbe
     uint64_t most = VALUE_LIMIT / series;
     if ((uint64_t)pixels < most)
         return (uint32_t)pixels;
-    return most > 0 ? (uint32_t)most : 1;
+    return (uint32_t)most;
 }
 
 /* "0,3,4": at most COUNTER_LIMIT of them. */
@@ -278,6 +278,9 @@ enum tv_status tv_view_counter_values(const struct tv_view *view,
     if (status != TV_OK)
         return status;
     uint32_t pixels = limit_pixels(trace, numbers, count, window.pixels);
+    if (pixels == 0)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "counters: they have more than %d series; ask for fewer", (int)VALUE_LIMIT);
     tv_out_text(out, "TVC1");
     tv_out_le32(out, count);
     for (uint32_t i = 0; i < count; i++) {
