@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A headless Chromium, pages in it that note what goes wrong, and ways to read what they show.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { after } from './limited.mjs';
 import { PATIENCE_MS, rested, watchRest } from './rest.mjs';
 
 export { rested };
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** The shell alone needs less than the whole browser, which gives each page a window. */
+const CHROMIUMS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+const executablePath = process.env.CHROMIUM ?? CHROMIUMS.find((path) => existsSync(path));
 
 let running = null;
 
 function launch() {
-  if (!existsSync(executablePath)) {
+  if (!executablePath) {
     throw new Error(
-      `there is no ${executablePath}: install the package chromium ("make check" does), or set CHROMIUM`,
+      'there is no Chromium: install chromium-headless-shell ("make check" does), or set CHROMIUM',
     );
   }
   return chromium.launch({
@@ -37,8 +39,19 @@ export async function browser() {
   return await running;
 }
 
+/** A browser that does not end by itself is killed after this time. */
+const END_MS = 60_000;
+
+function killChildren() {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
+  for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGKILL');
+}
+
 after(async () => {
-  if (running) await (await running).close();
+  if (!running) return;
+  const late = setTimeout(killChildren, END_MS);
+  await (await running).close();
+  clearTimeout(late);
 });
 
 /** A context whose pages tell when they are at rest. */
