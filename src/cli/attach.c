@@ -76,25 +76,39 @@ static bool handles_sigquit(pid_t pid)
            (strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1) != 0;
 }
 
-/* 1: a file of that name is mapped; 0: none; -1: not ours to look. */
-static int maps(pid_t pid, const char *name)
+/* The path in a line of /proc/PID/maps, whose file may be gone by now: the line ends behind it. */
+static char *mapped_path(char *line)
 {
-    char path[64], line[4096 + 128];
-    int found = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *in = fopen(path, "r");
+    static const char gone[] = " (deleted)";
+    size_t length = strcspn(line, "\n"), end = sizeof gone - 1;
+    line[length] = '\0';
+    if (length > end && strcmp(line + length - end, gone) == 0)
+        line[length - end] = '\0';
+    return strchr(line, '/');
+}
+
+/* 1: a file of that name is mapped, at `found` (TV_JVM_PATH bytes; NULL: unimportant); 0: none; -1:
+ * not ours to look. */
+static int find_mapped(pid_t pid, const char *name, char *found)
+{
+    char file[64], line[TV_JVM_PATH + 128];
+    int result = 0;
+    snprintf(file, sizeof file, "/proc/%d/maps", (int)pid);
+    FILE *in = fopen(file, "r");
     if (!in)
         return -1;
-    while (found == 0 && fgets(line, sizeof line, in)) {
-        const char *slash = strrchr(line, '/');
-        size_t length = strlen(name);
-        if (slash && strncmp(slash + 1, name, length) == 0 && strchr(" \n", slash[1 + length]))
-            found = 1;
+    while (result == 0 && fgets(line, sizeof line, in)) {
+        const char *path = mapped_path(line);
+        if (!path || strcmp(strrchr(path, '/') + 1, name) != 0)
+            continue;
+        result = 1;
+        if (found)
+            snprintf(found, TV_JVM_PATH, "%s", path);
     }
     if (ferror(in))
-        found = -1;
+        result = -1;
     fclose(in);
-    return found;
+    return result;
 }
 
 /* Is the process's root another one than ours? */
@@ -111,6 +125,19 @@ static bool has_other_root(pid_t pid)
            its.st_ino != ours.st_ino;
 }
 
+bool tv_jvm_find_library(const struct tv_jvm *jvm, const char *name, char path[TV_JVM_PATH])
+{
+    char link[64], root[TV_JVM_PATH];
+    if (find_mapped(jvm->pid, name, path) != 1)
+        return false;
+    /* Below a changed root the kernel shows us the path from ours. */
+    snprintf(link, sizeof link, "/proc/%d/root", (int)jvm->pid);
+    ssize_t length = readlink(link, root, sizeof root - 1);
+    if (length > 1 && strncmp(path, root, (size_t)length) == 0 && path[length] == '/')
+        memmove(path, path + length, strlen(path + length) + 1);
+    return true;
+}
+
 static enum tv_status look(pid_t pid, struct tv_jvm *jvm, struct tv_error *err)
 {
     unsigned uid, gid;
@@ -120,12 +147,12 @@ static enum tv_status look(pid_t pid, struct tv_jvm *jvm, struct tv_error *err)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "process %d belongs to another user: only that user and root can attach",
                        (int)pid);
-    if (maps(pid, "libj9jvm.so") > 0 || maps(pid, "libj9vm29.so") > 0)
+    if (find_mapped(pid, "libj9jvm.so", NULL) > 0 || find_mapped(pid, "libj9vm29.so", NULL) > 0)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "process %d is an OpenJ9 JVM, which has an attach protocol of its own: "
                        "start it with -agentpath, or use its jcmd",
                        (int)pid);
-    int mapped = maps(pid, "libjvm.so");
+    int mapped = find_mapped(pid, "libjvm.so", NULL);
     if (mapped < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d does not let us look at it: %s",
                        (int)pid, strerror(errno));

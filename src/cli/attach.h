@@ -20,6 +20,8 @@
 /* An argument of an order, with its NUL, is to be no longer. */
 #define TV_ATTACH_ARGUMENT 1024u
 
+#define TV_JVM_PATH 4096u
+
 struct tv_jvm {
     pid_t pid;       /* as we see it */
     pid_t inner_pid; /* as it does */
@@ -34,6 +36,10 @@ struct tv_jvm {
 enum tv_status tv_jvm_open(pid_t pid, int signals, struct tv_jvm *jvm,
                            struct tv_error *err) TV_MUST_CHECK;
 void tv_jvm_close(struct tv_jvm *jvm);
+
+/* Find a library of that name that is loaded into the JVM, as the JVM sees it, also when its file
+ * is gone; false: none. */
+bool tv_jvm_find_library(const struct tv_jvm *jvm, const char *name, char path[TV_JVM_PATH]);
 
 /* Sends an order (a word and up to three arguments, NULL: empty) and reads what is answered: *code,
  * 0 for success, and text of `room` bytes at most, in which control characters are blanks. */

@@ -4,7 +4,9 @@
  *
  * The agent is loaded into it with what to record; loaded again with the order "stop", it writes
  * the file before it answers.  A JVM in a container, or of another user (we are root), may reach
- * neither our library nor our folder: then both lie in a folder in its /tmp meanwhile.
+ * neither our library nor our folder: then both lie in a folder in its /tmp meanwhile.  A JVM that
+ * has loaded the library before gets its orders through that copy, whose file may be gone: the
+ * class that rewritten methods call belongs to it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,14 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/atomic_file.h"
 #include "cli/attach.h"
 #include "cli/message.h"
 #include "cli/record.h"
+#include "wire/method_trace.h"
 
 #define AGENT_LIBRARY "libtraceview-agent.so"
-#define STAGED_AGENT "agent.so"
 #define STAGED_FILE "recording"
 #define ANSWER 1024
 
@@ -39,6 +42,7 @@ struct attached {
     int signals;
     int stage;                  /* the folder in its /tmp, open; -1: none */
     char stage_path[64];        /* as we see it */
+    bool is_loaded;             /* the agent, by an earlier recording */
     char agent[TV_RECORD_PATH]; /* as the JVM sees it */
     char file[TV_RECORD_PATH];
 };
@@ -60,7 +64,7 @@ static enum tv_status stage_agent(const struct attached *a, struct tv_error *err
 {
     int from = open(a->agent, O_RDONLY | O_CLOEXEC);
     tv_jvm_enter_user(&a->jvm);
-    int to = openat(a->stage, STAGED_AGENT, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    int to = openat(a->stage, AGENT_LIBRARY, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
     tv_jvm_leave_user(&a->jvm);
     bool done = from >= 0 && to >= 0 && copy(from, to);
     int error = errno;
@@ -84,10 +88,12 @@ static enum tv_status make_stage(struct attached *a, struct tv_error *err)
     tv_jvm_leave_user(&a->jvm);
     if (a->stage < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", a->stage_path, strerror(error));
-    enum tv_status status = stage_agent(a, err);
     const char *name = strrchr(a->stage_path, '/');
-    snprintf(a->agent, sizeof a->agent, "/tmp%s/" STAGED_AGENT, name);
     snprintf(a->file, sizeof a->file, "/tmp%s/" STAGED_FILE, name);
+    if (a->is_loaded)
+        return TV_OK;
+    enum tv_status status = stage_agent(a, err);
+    snprintf(a->agent, sizeof a->agent, "/tmp%s/" AGENT_LIBRARY, name);
     return status;
 }
 
@@ -125,7 +131,7 @@ static void remove_stage(struct attached *a)
     if (a->stage < 0)
         return;
     tv_jvm_enter_user(&a->jvm);
-    unlinkat(a->stage, STAGED_AGENT, 0);
+    unlinkat(a->stage, AGENT_LIBRARY, 0);
     unlinkat(a->stage, STAGED_FILE, 0);
     unlinkat(a->stage, STAGED_FILE ".part", 0);
     rmdir(a->stage_path);
@@ -228,6 +234,53 @@ static enum tv_status attend(struct attached *a, struct tv_error *err)
     return a->stage < 0 ? TV_OK : fetch(a, err);
 }
 
+/* Are there records behind the header, as long as it says, of a trace, or samples in a profile? */
+static bool has_events(struct tv_bytes file)
+{
+    static const char end[] = "\n*end\n", no_samples[] = "CPU SAMPLES BEGIN (total = 0)";
+    const uint8_t *head = memmem(file.data, file.length, end, sizeof end - 1);
+    if (!head)
+        return !memmem(file.data, file.length, no_samples, sizeof no_samples - 1);
+    head += sizeof end - 1;
+    size_t left = (size_t)(file.data + file.length - head);
+    return left < TV_MT_HEADER_DATA_OFFSET + 2 ||
+           left > tv_le_get_u16(head + TV_MT_HEADER_DATA_OFFSET);
+}
+
+static enum tv_status tell_nothing(const struct attached *a, struct tv_error *err)
+{
+    const struct tv_record_plan *plan = a->plan;
+    const struct tv_record_settings *record = &plan->settings->record;
+    if (record->sample > 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s has no sample: no thread%s ran meanwhile",
+                       plan->output, record->threads ? " that --threads names" : "");
+    const char *which = record->boot ? "" : " outside of the JDK, whose methods --boot records,";
+    if (record->include.count + record->exclude.count > 0)
+        which = " that --include and --exclude leave";
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                   "%s has no call: process %d called no method%s meanwhile", plan->output,
+                   (int)a->jvm.pid, which);
+}
+
+/* A recording without an event is an error: else whoever records learns it when the trace is
+ * needed. */
+static enum tv_status check_recording(const struct attached *a, struct tv_error *err)
+{
+    const struct tv_record_plan *plan = a->plan;
+    struct tv_bytes file;
+    int fd = tv_record_is_written(plan) ? open(plan->output, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
+                       plan->output, (int)a->jvm.pid);
+    enum tv_status status = tv_file_map(fd, &file, err);
+    close(fd);
+    if (status != TV_OK)
+        return status;
+    bool any = has_events(file);
+    tv_file_unmap(file);
+    return any ? TV_OK : tell_nothing(a, err);
+}
+
 static enum tv_status record(struct attached *a, struct tv_error *err)
 {
     const struct tv_record_plan *plan = a->plan;
@@ -237,15 +290,13 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "--spool: process %d sees other files, or is another user's",
                        (int)a->jvm.pid);
+    a->is_loaded = tv_jvm_find_library(&a->jvm, AGENT_LIBRARY, a->agent);
     if (a->jvm.other_files)
         status = make_stage(a, err);
     if (status == TV_OK)
         status = attend(a, err);
     remove_stage(a);
-    if (status == TV_OK && (!tv_record_is_written(plan) || access(plan->output, R_OK) != 0))
-        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
-                         plan->output, (int)a->jvm.pid);
-    return status;
+    return status == TV_OK ? check_recording(a, err) : status;
 }
 
 enum tv_status tv_record_attached(const struct tv_record_plan *plan, struct tv_error *err)
