@@ -69,6 +69,7 @@ install: build/release ## install into prefix, below DESTDIR; names the packages
 dist: ## make the release archive of the last commit, in build/release/meson-dist; its build needs neither node nor clang
 	tools/install-packages build
 	$(MAKE) --no-print-directory build/release TARGETS=site
+	@git update-index -q --refresh || true # meson takes a file with another owner or time for a changed one
 	meson dist -C build/release --no-tests
 
 deb: ## install what is missing, make the Debian package of the last commit, in build/deb
