@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openPage, ready, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
-import { example, json, program } from './program.mjs';
+import { example, freePort, json, program } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -26,7 +26,7 @@ let stores = 0;
 /** Starts the server on a store of its own, without its sample. */
 async function serve(...options) {
   const store = join(folder, `store-${++stores}`);
-  const words = ['serve', '--store', store, '--port', '0', '--no-sample', ...options];
+  const words = ['serve', '--store', store, '--port', freePort(), '--no-sample', ...options];
   const child = spawn(program(), words, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise((done) => child.on('exit', done));
   let said = '';

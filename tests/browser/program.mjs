@@ -2,6 +2,7 @@
 // The real program: as a viewer that serves a page, and as a command whose numbers are compared.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from './limited.mjs';
@@ -34,9 +35,21 @@ export function json(...command) {
   );
 }
 
+/**
+ * A port that the kernel chooses.  The program itself takes the lowest that is free from 27180 on:
+ * when one ends, that of another test has its port a moment later, and answers its page.
+ */
+export function freePort() {
+  const server = createServer().listen(0);
+  const { port } = server.address();
+  server.close();
+  return String(port);
+}
+
 /** Starts the viewer on files; `ended` is its exit code. */
 export function view(...files) {
-  const child = spawn(program(), ['--no-browser', '-q', ...files], {
+  const words = ['--no-browser', '-q', '--port', freePort(), ...files];
+  const child = spawn(program(), words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_CACHE_HOME: cache },
   });

@@ -10,6 +10,7 @@ import json
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -21,19 +22,27 @@ SHARED = ROOT.parent / "shared"
 PATIENCE = 120  # seconds; only what hangs takes so long
 
 
+def free_port():
+    """A port that the kernel chooses.  Servers themselves take the lowest that is free from 27180 on: when one
+    ends, that of another test has its port a moment later."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
 class Server:
-    """`traceview serve` on a free port, with a store of its own unless one is given."""
+    """`traceview serve` on a port of its own, with a store of its own unless one is given."""
 
     def __init__(self, program, *options, store=None):
         self.program = str(program)
         self.options = options
         self.own = None if store else tempfile.mkdtemp(prefix="traceview-serve-")
         self.store = pathlib.Path(store or self.own)
+        self.port = free_port()
         self.process = None
         self.log = []
 
     def command(self):
-        return [self.program, "serve", "--store", str(self.store), "--port", "0", *self.options]
+        return [self.program, "serve", "--store", str(self.store), "--port", str(self.port), *self.options]
 
     def start(self):
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
