@@ -168,13 +168,15 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
             tree->raised = true;
         }
         int64_t wall = tree->cost[i].wall, cpu = tree->cost[i].cpu;
-        tree->self_wall[parent] += wall;
-        tree->self_cpu[parent] += cpu;
+        tv_time_add(&tree->self_wall[parent], wall);
+        tv_time_add(&tree->self_cpu[parent], cpu);
         wall -= tree->self_wall[i];
         cpu -= tree->self_cpu[i];
         tree->self_wall[i] = wall > 0 ? wall : 0;
         tree->self_cpu[i] = cpu > 0 ? cpu : 0;
     }
+    tree->raised |=
+        tree->self_wall[TV_ROOT_PATH] == INT64_MAX || tree->self_cpu[TV_ROOT_PATH] == INT64_MAX;
     tree->self_wall[TV_ROOT_PATH] = tree->self_cpu[TV_ROOT_PATH] = 0;
 }
 
@@ -232,9 +234,9 @@ TV_INLINE void add_columns(struct tv_path_cost *cost, const struct tv_columns *c
         struct tv_path_cost *node = &cost[path[i]];
         node->calls += (uint64_t)unit.calls;
         if (wall)
-            node->wall += length[i] * unit.tick;
+            tv_time_add(&node->wall, length[i] * unit.tick);
         if (cpu)
-            node->cpu += cpu_length[i] * unit.tick;
+            tv_time_add(&node->cpu, cpu_length[i] * unit.tick);
     }
 }
 
@@ -257,8 +259,8 @@ static void add_slice(struct tv_path_cost *cost, const struct tv_slice *slice, b
     struct tv_path_cost *node = &cost[slice->path];
     node->calls += (uint64_t)times;
     if (has_wall)
-        node->wall += slice->length * times;
-    node->cpu += (has_wall ? slice->cpu_length : slice->length) * times;
+        tv_time_add(&node->wall, slice->length * times);
+    tv_time_add(&node->cpu, (has_wall ? slice->cpu_length : slice->length) * times);
 }
 
 static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
@@ -366,8 +368,8 @@ static void merge_share(void *context, unsigned index)
     for (unsigned k = 1; k < job->workers; k++) {
         for (uint32_t i = first; i < end; i++) {
             job->cost[0][i].calls += job->cost[k][i].calls;
-            job->cost[0][i].wall += job->cost[k][i].wall;
-            job->cost[0][i].cpu += job->cost[k][i].cpu;
+            tv_time_add(&job->cost[0][i].wall, job->cost[k][i].wall);
+            tv_time_add(&job->cost[0][i].cpu, job->cost[k][i].cpu);
         }
     }
 }
@@ -451,7 +453,7 @@ static void add_waits(struct job *job, uint32_t track, struct tv_path_cost *wait
         if (start >= end)
             continue;
         waits->calls++;
-        waits->wall += end - start;
+        tv_time_add(&waits->wall, end - start);
     }
 }
 

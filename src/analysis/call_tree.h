@@ -52,7 +52,8 @@ struct tv_call_tree {
     bool owns_shape;
     bool lent;    /* the figures lie in the sections of a trace, and stay as they are */
     bool counted; /* the figures are not fresh */
-    bool raised;  /* some CPU times are not of their calls alone (tv_call_tree_settle) */
+    bool raised;  /* nothing can be taken off: some CPU times are not of their calls alone, or a sum
+                   * did not fit (tv_call_tree_settle) */
 };
 
 /* The tree for a selection. `workers` threads share the work (0: one a processor). */

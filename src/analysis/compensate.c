@@ -66,14 +66,14 @@ void tv_call_tree_compensate(struct tv_call_tree *tree, tv_ns cost)
             int64_t cpu = part_of(tree->self_cpu[i], readings, cost);
             tree->self_wall[i] -= wall;
             tree->self_cpu[i] -= cpu;
-            taken.wall += wall;
-            taken.cpu += cpu;
+            tv_time_add(&taken.wall, wall);
+            tv_time_add(&taken.cpu, cpu);
             up->calls += path->calls;
         }
         take_off(&path->wall, taken.wall);
         take_off(&path->cpu, taken.cpu);
-        up->wall += taken.wall;
-        up->cpu += taken.cpu;
+        tv_time_add(&up->wall, taken.wall);
+        tv_time_add(&up->cpu, taken.cpu);
     }
     tree->compensation =
         (struct tv_compensation){cost, inside[TV_ROOT_PATH].wall, inside[TV_ROOT_PATH].cpu};

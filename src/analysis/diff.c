@@ -43,10 +43,10 @@ static void add_method(struct tv_method_cost *sum, const struct tv_method_cost *
 {
     sum->calls += method->calls;
     sum->recursive_calls += method->recursive_calls;
-    sum->incl_wall += method->incl_wall;
-    sum->excl_wall += method->excl_wall;
-    sum->incl_cpu += method->incl_cpu;
-    sum->excl_cpu += method->excl_cpu;
+    tv_time_add(&sum->incl_wall, method->incl_wall);
+    tv_time_add(&sum->excl_wall, method->excl_wall);
+    tv_time_add(&sum->incl_cpu, method->incl_cpu);
+    tv_time_add(&sum->excl_cpu, method->excl_cpu);
 }
 
 /* The methods of a table by name, equal ones added up. */

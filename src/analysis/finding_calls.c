@@ -63,7 +63,7 @@ static void tell(struct scan *scan, uint32_t index, const struct tv_slice *slice
     };
     tv_ns within = tv_finding_within(scan->look, slice->start, slice->length);
     scan->finding->count++;
-    scan->finding->total += part < within ? part : within;
+    tv_time_add(&scan->finding->total, part < within ? part : within);
     tv_finding_keep(scan->finding, &place, by_part);
 }
 
@@ -165,8 +165,9 @@ static void add_inside(const struct tv_trace *trace, uint32_t row, const uint32_
         uint32_t some = range[1] - at < READ_AT_ONCE ? range[1] - at : READ_AT_ONCE;
         tv_slices_read(trace, row, at, some, slices);
         for (uint32_t i = 0; i < some; i++) {
-            sum->length += slices[i].length;
-            sum->cpu_length += slices[i].flags & TV_SLICE_NO_CPU ? 0 : slices[i].cpu_length;
+            tv_time_add(&sum->length, slices[i].length);
+            tv_time_add(&sum->cpu_length,
+                        slices[i].flags & TV_SLICE_NO_CPU ? 0 : slices[i].cpu_length);
         }
         at += some;
     }

@@ -37,8 +37,8 @@ static struct own *find_own(const struct tv_finding_look *look, int64_t *all)
         if (!tv_call_tree_is_call(tree, i))
             continue;
         own[tree->frame[i]].calls += tree->cost[i].calls;
-        own[tree->frame[i]].time += self[i];
-        *all += self[i];
+        tv_time_add(&own[tree->frame[i]].time, self[i]);
+        tv_time_add(all, self[i]);
     }
     return own;
 }
@@ -84,7 +84,7 @@ void tv_finding_clock(const struct tv_finding_look *look, const struct tv_rule *
             !tv_finding_is_share(part, all, rule->least))
             continue;
         finding->count++;
-        finding->total += part;
+        tv_time_add(&finding->total, part);
         tv_finding_keep(finding, &place, by_part);
     }
     tv_free(own);

@@ -69,8 +69,8 @@ int64_t *tv_flame_widths(const struct tv_call_tree *tree, const int64_t *self)
 {
     int64_t *width = tv_pages_alloc(tv_size_mul(tree->count, sizeof *width));
     for (uint32_t i = tree->count; i-- > 1;) {
-        width[i] += self[i];
-        width[tree->parent[i]] += width[i];
+        tv_time_add(&width[i], self[i]);
+        tv_time_add(&width[tree->parent[i]], width[i]);
     }
     return width;
 }
@@ -172,7 +172,7 @@ static void place_children(struct tv_flame *flame, struct layout *layout, uint32
         }
         uint32_t child = (uint32_t)(layout->sorted[layout->child[at]++] - layout->kept);
         layout->cursor[child] = layout->cursor[at];
-        layout->cursor[at] += layout->kept[child].width;
+        tv_time_add(&layout->cursor[at], layout->kept[child].width);
         add_kept(flame, layout, child, depth++);
         at = child;
     }
@@ -184,8 +184,8 @@ static int64_t find_left_out(const struct tv_flame *flame, const struct layout *
 {
     int64_t rest = flame->total - (root == TV_ROOT_PATH ? layout->self[root] : 0);
     for (uint32_t i = 0; i < flame->count; i++)
-        rest -= flame->frames[i].self;
-    return rest;
+        tv_time_add(&rest, -flame->frames[i].self);
+    return rest > 0 ? rest : 0; /* frames may have more than a total that did not fit */
 }
 
 static void lay_out(struct tv_flame *flame, const struct tv_call_tree *tree,

@@ -31,12 +31,12 @@ static void end_frame(struct tv_flame_growth *growth, uint32_t index)
     int64_t width = tv_growth_width(frame);
     struct tv_growing_frame *parent = &growth->frames[frame->parent];
     bool on_root = growth->root == TV_NONE || index > growth->root;
-    parent->on_it += width;
+    tv_time_add(&parent->on_it, width);
     parent->last = TV_NONE;
     growth->done |= index == growth->root;
     if ((width >= growth->threshold && index <= TV_FLAME_FRAMES) || !on_root)
         return;
-    parent->too_narrow += width;
+    tv_time_add(&parent->too_narrow, width);
     growth->count = index;
 }
 
@@ -91,8 +91,8 @@ void tv_growth_skip(struct tv_flame_growth *growth, uint32_t parent, int64_t wid
         end_last(growth, parent);
     if (growth->done)
         return;
-    growth->frames[parent].on_it += width;
-    growth->frames[parent].too_narrow += width;
+    tv_time_add(&growth->frames[parent].on_it, width);
+    tv_time_add(&growth->frames[parent].too_narrow, width);
 }
 
 void tv_growth_end(struct tv_flame_growth *growth)
@@ -111,8 +111,8 @@ void tv_growth_tell(const struct tv_flame_growth *growth, uint32_t first, struct
         if (i > first && frame->depth <= base && first > 0)
             break;
         if (i > first) {
-            frame->at += growth->frames[frame->parent].at;
-            flame->left_out += frame->too_narrow;
+            tv_time_add(&frame->at, growth->frames[frame->parent].at);
+            tv_time_add(&flame->left_out, frame->too_narrow);
         }
         if (i == 0)
             continue;

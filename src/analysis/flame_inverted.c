@@ -131,7 +131,7 @@ static int64_t sum_totals(const struct inversion *inversion, const struct group 
         if (place < outer_end)
             continue;
         outer_end = inversion->depth_first->end[place];
-        total += inversion->totals[node];
+        tv_time_add(&total, inversion->totals[node]);
     }
     return total;
 }
@@ -140,7 +140,7 @@ static void weigh(const struct inversion *inversion, struct group *group)
 {
     group->frame = inversion->tree->frame[inversion->members[group->first].at];
     for (uint32_t i = group->first; i < group->end; i++) {
-        group->width += inversion->self[inversion->members[i].start];
+        tv_time_add(&group->width, inversion->self[inversion->members[i].start]);
         group->calls += inversion->tree->cost[inversion->members[i].start].calls;
     }
     if (inversion->totals)
@@ -175,14 +175,14 @@ static int64_t push_groups(struct inversion *inversion, uint32_t first, uint32_t
         if (groups[i].width >= inversion->threshold)
             groups[count++] = groups[i];
         else
-            narrow += groups[i].width;
+            tv_time_add(&narrow, groups[i].width);
     }
     qsort(groups, count, sizeof *groups,
           inversion->order == TV_FLAME_BY_NAME ? compare_named : compare_heavy);
     for (uint32_t i = count; i-- > 0;) {
         groups[i].depth = depth;
         groups[i].at = start;
-        start += groups[i].width;
+        tv_time_add(&start, groups[i].width);
     }
     inversion->stack = tv_array_reserve(inversion->stack, &inversion->stack_capacity,
                                         inversion->stack_count + count, sizeof *groups);
@@ -231,12 +231,13 @@ static void open_group(struct inversion *inversion, struct tv_flame *flame,
     }
     uint32_t others = inversion->moves < MOVE_LIMIT ? move_up(inversion, group) : group->first;
     for (uint32_t i = group->first; i < others; i++)
-        frame.self += inversion->self[inversion->members[i].start];
+        tv_time_add(&frame.self, inversion->self[inversion->members[i].start]);
     tv_flame_add(flame, &frame);
     if (inversion->moves < MOVE_LIMIT)
-        flame->left_out += push_groups(inversion, others, group->end, group->depth + 1, group->at);
+        tv_time_add(&flame->left_out,
+                    push_groups(inversion, others, group->end, group->depth + 1, group->at));
     else
-        flame->left_out += group->width - frame.self;
+        tv_time_add(&flame->left_out, group->width - frame.self);
 }
 
 /* Splits a name into its node and level; false when it is none. */
@@ -303,7 +304,7 @@ static void invert(struct inversion *inversion, struct tv_flame *flame,
         narrow_members(inversion, node, level);
     }
     for (uint32_t i = 0; i < inversion->member_count; i++)
-        flame->total += inversion->self[inversion->members[i].start];
+        tv_time_add(&flame->total, inversion->self[inversion->members[i].start]);
     inversion->threshold = tv_flame_threshold(flame->total, options->min_share);
     flame->left_out = push_groups(inversion, 0, inversion->member_count, 0, 0);
     while (inversion->stack_count > 0) {

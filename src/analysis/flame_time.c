@@ -54,7 +54,7 @@ static uint32_t enter_call(struct walk *walk, uint32_t parent, const struct tv_s
     uint32_t entered = tv_growth_enter(&walk->growth, parent, frame, name);
     if (entered == TV_NONE)
         return entered;
-    walk->growth.frames[entered].own += width;
+    tv_time_add(&walk->growth.frames[entered].own, width);
     walk->growth.frames[entered].calls++;
     return entered;
 }
@@ -141,7 +141,7 @@ static int64_t look_through(struct walk *walk, uint32_t row, struct level *level
                         !(walk->options->fold && its == walk->growth.frames[level->frame].frame);
             break;
         }
-        width += own;
+        tv_time_add(&width, own);
         run.until = slice->start + slice->length;
     }
     run.end = level->next;

@@ -171,8 +171,8 @@ struct tv_call_tree *tv_call_tree_sift(const struct tv_call_tree *tree, const bo
             continue;
         struct tv_path_cost *cost = &sifted->cost[place[i]];
         cost->calls += tree->cost[i].calls;
-        cost->wall += tree->cost[i].wall;
-        cost->cpu += tree->cost[i].cpu;
+        tv_time_add(&cost->wall, tree->cost[i].wall);
+        tv_time_add(&cost->cpu, tree->cost[i].cpu);
     }
     sifted->waits = tree->waits;
     tv_call_tree_settle(sifted);

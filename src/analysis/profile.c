@@ -11,18 +11,18 @@ static void add_node(struct tv_profile *profile, const struct tv_call_tree *tree
 {
     const struct tv_path_cost *cost = &tree->cost[node];
     struct tv_method_cost *method = &profile->methods[tree->frame[node]];
-    method->excl_wall += tree->self_wall[node];
-    method->excl_cpu += tree->self_cpu[node];
+    tv_time_add(&method->excl_wall, tree->self_wall[node]);
+    tv_time_add(&method->excl_cpu, tree->self_cpu[node]);
     if (recursive) {
         method->recursive_calls += cost->calls;
         return;
     }
     method->calls += cost->calls;
-    method->incl_wall += cost->wall;
-    method->incl_cpu += cost->cpu;
+    tv_time_add(&method->incl_wall, cost->wall);
+    tv_time_add(&method->incl_cpu, cost->cpu);
     if (!tv_call_tree_is_call(tree, tree->parent[node])) { /* a call of depth 0 */
-        profile->total_wall += cost->wall;
-        profile->total_cpu += cost->cpu;
+        tv_time_add(&profile->total_wall, cost->wall);
+        tv_time_add(&profile->total_cpu, cost->cpu);
     }
 }
 

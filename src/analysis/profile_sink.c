@@ -8,7 +8,8 @@
  *
  * With one part there are such methods only where an exit has no entry and its method was called
  * before in the same thread.  So one table by frame serves all threads, which is a twentieth of the
- * memory to go through; should it happen, all is read again with sums apart.
+ * memory to go through; should it happen, all is read again with sums apart.  So it is when the
+ * times of all threads together do not fit: those of one do.
  *
  * A call's exclusive time is its length less that of the calls it made.  Time with nothing of the
  * part open belongs to the call at the top of the start's stack, whose method the splice knows.
@@ -73,7 +74,8 @@ struct tv_profile_sink {
     uint32_t method_count;
     struct tv_path_cost waits;
     struct tv_walk_facts facts;
-    bool apart; /* sums for each thread even with one part */
+    tv_ns wall, cpu; /* of all threads, from their first records to their last */
+    bool apart;      /* sums for each thread even with one part */
 };
 
 /* ---- While events come ---- */
@@ -83,11 +85,11 @@ TV_INLINE void add_step(struct method *method, const struct tv_step *step)
     int64_t within = -(int64_t)(step->call->tag != 0);
     int64_t outer = step->exit & ~within;
     method->outer.calls -= (uint64_t)outer;
-    method->outer.wall += step->wall & outer;
-    method->outer.cpu += step->cpu & outer;
+    tv_time_add_fitting(&method->outer.wall, step->wall & outer);
+    tv_time_add_fitting(&method->outer.cpu, step->cpu & outer);
     method->recursive_calls -= (uint64_t)(step->exit & within);
-    method->excl_wall += step->wall - (step->call->inner_wall & step->exit);
-    method->excl_cpu += step->cpu - (step->call->inner_cpu & step->exit);
+    tv_time_add_fitting(&method->excl_wall, step->wall - (step->call->inner_wall & step->exit));
+    tv_time_add_fitting(&method->excl_cpu, step->cpu - (step->call->inner_cpu & step->exit));
     tv_walk_add_inner(step);
 }
 
@@ -132,7 +134,7 @@ static void profile_first(void *context, uint32_t thread, struct tv_walk_thread 
 static void add_wait(struct sums *waits, int64_t length)
 {
     waits->calls++;
-    waits->wall += length;
+    tv_time_add(&waits->wall, length);
 }
 
 static TV_NOINLINE void profile_wait(void *context, uint32_t thread, struct tv_walk_thread *t,
@@ -278,8 +280,8 @@ static struct tv_method_cost *cost_of(const struct splice *splice, uint32_t fram
 static void add_exclusive(const struct splice *splice, uint32_t frame, int64_t wall, int64_t cpu)
 {
     struct tv_method_cost *cost = cost_of(splice, frame);
-    cost->excl_wall += wall * splice->tick;
-    cost->excl_cpu += cpu * splice->tick;
+    tv_time_add(&cost->excl_wall, tv_time_times(wall, splice->tick));
+    tv_time_add(&cost->excl_cpu, tv_time_times(cpu, splice->tick));
 }
 
 /* A whole call: outermost, or within another of its method. */
@@ -292,8 +294,8 @@ static void add_call(const struct splice *splice, uint32_t frame, bool outermost
         return;
     }
     cost->calls++;
-    cost->incl_wall += wall * splice->tick;
-    cost->incl_cpu += cpu * splice->tick;
+    tv_time_add(&cost->incl_wall, tv_time_times(wall, splice->tick));
+    tv_time_add(&cost->incl_cpu, tv_time_times(cpu, splice->tick));
 }
 
 /* Time with nothing of the part open: of the call at stack[depth - 1], if any. */
@@ -304,7 +306,7 @@ static void add_level(const struct splice *splice, const struct tv_walk_start *s
         return;
     add_exclusive(splice, start->stack[depth - 1].frame, wall, cpu);
     splice->sink->waits.calls += waits->calls;
-    splice->sink->waits.wall += waits->wall * splice->tick;
+    tv_time_add(&splice->sink->waits.wall, tv_time_times(waits->wall, splice->tick));
 }
 
 /* Calls that the part took for outermost were made within a call of their method. */
@@ -313,8 +315,8 @@ static void move_to_recursive(const struct splice *splice, uint32_t frame, const
     struct tv_method_cost *cost = cost_of(splice, frame);
     cost->calls -= outer->calls;
     cost->recursive_calls += outer->calls;
-    cost->incl_wall -= outer->wall * splice->tick;
-    cost->incl_cpu -= outer->cpu * splice->tick;
+    tv_time_add(&cost->incl_wall, -tv_time_times(outer->wall, splice->tick));
+    tv_time_add(&cost->incl_cpu, -tv_time_times(outer->cpu, splice->tick));
 }
 
 static void add_methods(const struct splice *splice, const struct part *part)
@@ -324,10 +326,10 @@ static void add_methods(const struct splice *splice, const struct part *part)
         struct tv_method_cost *cost = &splice->sink->methods[method->frame];
         cost->calls += method->outer.calls;
         cost->recursive_calls += method->recursive_calls;
-        cost->incl_wall += method->outer.wall * splice->tick;
-        cost->incl_cpu += method->outer.cpu * splice->tick;
-        cost->excl_wall += method->excl_wall * splice->tick;
-        cost->excl_cpu += method->excl_cpu * splice->tick;
+        tv_time_add(&cost->incl_wall, tv_time_times(method->outer.wall, splice->tick));
+        tv_time_add(&cost->incl_cpu, tv_time_times(method->outer.cpu, splice->tick));
+        tv_time_add(&cost->excl_wall, tv_time_times(method->excl_wall, splice->tick));
+        tv_time_add(&cost->excl_cpu, tv_time_times(method->excl_cpu, splice->tick));
     }
 }
 
@@ -458,7 +460,7 @@ static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *s
     for (unsigned i = 0; i < sink->part_count; i++) {
         add_methods(&splice, &sink->parts[i]);
         sink->waits.calls += sink->parts[i].waits.calls;
-        sink->waits.wall += sink->parts[i].waits.wall * splice.tick;
+        tv_time_add(&sink->waits.wall, tv_time_times(sink->parts[i].waits.wall, splice.tick));
     }
     tv_free(splice.lowest);
 }
@@ -474,12 +476,25 @@ static void add_facts(struct tv_walk_facts *facts, const struct tv_seam *seam)
             facts->max_depth = seam->max_depth[i];
 }
 
+static void tell_saturation(struct tv_profile_sink *sink)
+{
+    tv_ns wall = 0, cpu = 0;
+    if (sink->wall < INT64_MAX && sink->cpu < INT64_MAX)
+        return;
+    for (uint32_t i = 0; i < sink->method_count; i++) {
+        tv_time_add(&wall, sink->methods[i].excl_wall);
+        tv_time_add(&cpu, sink->methods[i].excl_cpu);
+    }
+    tv_head_tell_saturation(sink->head, wall, cpu);
+}
+
 static enum tv_splice profile_splice(struct tv_sink *base, unsigned pass)
 {
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
     struct tv_seam seam;
     (void)pass;
-    if (sink->parts[0].mixed) {
+    if (sink->parts[0].mixed ||
+        (sink->parts[0].shared && !tv_walk_sums_fit(&sink->parts[0].walk))) {
         sink->apart = true;
         return TV_SPLICE_SERIAL;
     }
@@ -492,6 +507,8 @@ static enum tv_splice profile_splice(struct tv_sink *base, unsigned pass)
         return result;
     splice_threads(sink, &seam);
     add_facts(&sink->facts, &seam);
+    tv_seam_add_spans(&seam, sink->head->inputs[sink->input].tick_ns, &sink->wall, &sink->cpu);
+    tell_saturation(sink);
     tv_seam_release(&seam);
     return TV_SPLICE_DONE;
 }
@@ -542,8 +559,8 @@ struct tv_profile *tv_profile_sink_finish(struct tv_profile_sink *sink, const st
         if (!cost->calls && !cost->recursive_calls)
             continue;
         profile->methods[profile->count++] = *cost;
-        profile->total_wall += cost->excl_wall;
-        profile->total_cpu += cost->excl_cpu;
+        tv_time_add(&profile->total_wall, cost->excl_wall);
+        tv_time_add(&profile->total_cpu, cost->excl_cpu);
     }
     release_parts(sink);
     tv_free(sink->methods);

@@ -26,8 +26,8 @@ static void gather(struct gathering *list, uint32_t frame, const struct tv_path_
         edges->edges[edges->count++] = (struct tv_edge_cost){.frame = frame};
     }
     edges->edges[place].calls += cost->calls;
-    edges->edges[place].wall += cost->wall;
-    edges->edges[place].cpu += cost->cpu;
+    tv_time_add(&edges->edges[place].wall, cost->wall);
+    tv_time_add(&edges->edges[place].cpu, cost->cpu);
 }
 
 static uint32_t frame_of(const struct tv_call_tree *tree, uint32_t node)
@@ -42,12 +42,12 @@ static void add_activation(struct tv_relations *relations, struct gathering *lis
     uint32_t parent = frame_of(tree, tree->parent[node]);
     if (recursive) {
         gather(&lists[RECURSIVE_PARENTS], parent, &tree->cost[node]);
-        relations->recursive_self_wall += tree->self_wall[node];
-        relations->recursive_self_cpu += tree->self_cpu[node];
+        tv_time_add(&relations->recursive_self_wall, tree->self_wall[node]);
+        tv_time_add(&relations->recursive_self_cpu, tree->self_cpu[node]);
     } else {
         gather(&lists[PARENTS], parent, &tree->cost[node]);
-        relations->self_wall += tree->self_wall[node];
-        relations->self_cpu += tree->self_cpu[node];
+        tv_time_add(&relations->self_wall, tree->self_wall[node]);
+        tv_time_add(&relations->self_cpu, tree->self_cpu[node]);
     }
 }
 

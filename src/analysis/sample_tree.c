@@ -128,12 +128,12 @@ struct tv_call_tree *tv_sample_tree_of_trace(const struct tv_trace *trace,
             continue;
         struct tv_path_cost *cost = &tree->cost[trace->tables.samples.rows[i].path];
         cost->calls++;
-        cost->wall += measures[i];
+        tv_time_add(&cost->wall, measures[i]);
     }
     tree->clocks = TV_CLOCK_WALL;
     for (uint32_t i = tree->count; i-- > 1;) {
         tree->cost[tree->parent[i]].calls += tree->cost[i].calls;
-        tree->cost[tree->parent[i]].wall += tree->cost[i].wall;
+        tv_time_add(&tree->cost[tree->parent[i]].wall, tree->cost[i].wall);
     }
     tree->cost[TV_ROOT_PATH] = (struct tv_path_cost){0};
     tv_call_tree_settle(tree);

@@ -14,14 +14,14 @@ static void add_row(const struct tv_trace *trace, uint32_t row, struct tv_slice_
             count = TV_COUNT(slices);
         tv_slices_read(trace, row, first, count, slices);
         for (uint32_t i = 0; i < count; i++) {
-            length += slices[i].length;
+            length += slices[i].length; /* they do not overlap */
             sums->unfinished += (slices[i].flags & TV_SLICE_OPEN) != 0;
         }
     }
     sums->slices += trace->rows[row].count;
-    sums->length += length;
+    tv_time_add(&sums->length, length);
     /* What is not on top is taken from its parent again. */
-    sums->self += trace->rows[row].depth == 0 ? length : 0;
+    tv_time_add(&sums->self, trace->rows[row].depth == 0 ? length : 0);
 }
 
 /* Those that samples name and no track shows count as well. */

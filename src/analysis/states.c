@@ -121,8 +121,8 @@ static void add_ran(struct summing *s, uint32_t row, uint32_t cpu, tv_ns time)
                                     sizeof *s->cells);
         s->cells[s->cell_count++] = (struct cell){row, {cpu, 0}};
     }
-    s->cells[at].run.time += time;
-    s->states->threads[row].ran += time;
+    tv_time_add(&s->cells[at].run.time, time);
+    tv_time_add(&s->states->threads[row].ran, time);
 }
 
 /* Most threads stay where they ran last. */
@@ -147,8 +147,8 @@ static void add_state(struct summing *s, uint32_t row, struct tv_slice_place pla
     uint32_t frame = trace->paths.nodes[slice->path].frame;
     enum tv_state state = tv_state_of_frame(trace->head, frame);
     tv_ns time = clip(s->states, slice);
-    thread->time[state] += time;
-    thread->total += time;
+    tv_time_add(&thread->time[state], time);
+    tv_time_add(&thread->total, time);
     if (tv_state_is_wait(state) && time > thread->longest_wait) {
         thread->longest_wait = time;
         thread->longest = place;
@@ -183,7 +183,7 @@ static void take_busy(struct summing *s, uint32_t track, struct tv_slice_place p
                       const struct tv_slice *slice)
 {
     (void)place;
-    s->states->cpus[s->cpu_of_track[track]].busy += clip(s->states, slice);
+    tv_time_add(&s->states->cpus[s->cpu_of_track[track]].busy, clip(s->states, slice));
 }
 
 /* Of a processor whose threads have no states. */

@@ -112,6 +112,8 @@ static void set_percentiles(struct tv_frame_statistics *frame, const tv_ns *leng
 static void set_figures(struct tv_frame_statistics *frame, bool by_cpu, const tv_ns *lengths)
 {
     int64_t sum = by_cpu ? frame->cpu : frame->length;
+    if (sum == INT64_MAX && frame->self < 0) /* it did not fit, nor did what was taken off */
+        frame->self = 0;
     if (frame->measured == 0) {
         frame->min = 0;
         return;
@@ -149,15 +151,15 @@ static void add_slice(struct tv_frame_statistics *frame, const struct tv_slice *
 {
     tv_ns time;
     frame->count++;
-    frame->length += slice->length;
+    tv_time_add(&frame->length, slice->length);
     if (measure.has_cpu && !(slice->flags & TV_SLICE_NO_CPU)) {
-        frame->cpu += slice->cpu_length;
+        tv_time_add(&frame->cpu, slice->cpu_length);
         frame->cpu_count++;
     }
     if (!took(measure, slice, &time))
         return;
     frame->measured++;
-    frame->self += time;
+    tv_time_add(&frame->self, time);
     frame->min = time < frame->min ? time : frame->min;
     frame->max = time > frame->max ? time : frame->max;
 }
@@ -232,7 +234,8 @@ static void take_from_parents(const struct tv_trace *trace, uint32_t row, const 
     for (uint32_t at = range[0]; at < range[1];) {
         uint32_t count = read_some(trace, row, at, range[1], slices);
         for (uint32_t i = 0; i < count; i++)
-            frames[nodes[nodes[slices[i].path].parent].frame].self -= taken(around, &slices[i]);
+            tv_time_add(&frames[nodes[nodes[slices[i].path].parent].frame].self,
+                        -taken(around, &slices[i]));
         at += count;
     }
 }
@@ -415,7 +418,7 @@ static int64_t length_inside(const struct tv_trace *trace, uint32_t row, const u
         for (uint32_t i = 0; i < count; i++) {
             tv_ns time = taken(&around, &slices[i]);
             if (nodes[nodes[slices[i].path].parent].frame == frame)
-                sum += time;
+                tv_time_add(&sum, time);
         }
         at += count;
     }
@@ -444,7 +447,8 @@ static void add_row_of_frame(const struct tv_search *search, uint32_t row, const
         if (took(measure, &slice, &time))
             add_time(durations, lengths, &(struct tv_slow_slice){row, i, slice.start, time});
     }
-    durations->figures.self -= length_inside(trace, row, range, measure, durations->figures.frame);
+    tv_time_add(&durations->figures.self,
+                -length_inside(trace, row, range, measure, durations->figures.frame));
 }
 
 void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *selection,

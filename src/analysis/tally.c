@@ -119,8 +119,8 @@ TV_NOINLINE uint32_t tv_tally_child(struct tv_tally *tally, uint32_t parent, uin
 static void add_figures(struct tv_tally_node *to, const struct tv_tally_node *from, int64_t tick)
 {
     to->calls += from->calls;
-    to->wall += from->wall * tick;
-    to->cpu += from->cpu * tick;
+    tv_time_add(&to->wall, tv_time_times(from->wall, tick));
+    tv_time_add(&to->cpu, tv_time_times(from->cpu, tick));
 }
 
 void tv_tally_merge(struct tv_tally *to, const struct tv_tally *from)

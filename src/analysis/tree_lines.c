@@ -136,8 +136,8 @@ static void add_totals(struct tv_tree_lines *lines, const struct tv_call_tree *t
     for (uint32_t i = 1; i < tree->count; i++) {
         if (tree->parent[i] != TV_ROOT_PATH)
             continue;
-        lines->total_wall += tree->cost[i].wall;
-        lines->total_cpu += tree->cost[i].cpu;
+        tv_time_add(&lines->total_wall, tree->cost[i].wall);
+        tv_time_add(&lines->total_cpu, tree->cost[i].cpu);
     }
 }
 

@@ -76,15 +76,15 @@ static void weigh(const struct inversion *inversion, struct tv_tree_line *line,
     uint32_t node = order_of(inversion)->node[member->place];
     const struct tv_path_cost *cost = &tree->cost[node];
     line->calls += cost->calls;
-    line->self_wall += tree->self_wall[node];
-    line->self_cpu += tree->self_cpu[node];
+    tv_time_add(&line->self_wall, tree->self_wall[node]);
+    tv_time_add(&line->self_cpu, tree->self_cpu[node]);
     line->has_children |= tree->parent[member->at] != TV_ROOT_PATH;
     if (member->place < *outer_end)
         return;
     *outer_end = order_of(inversion)->end[member->place];
     line->outer_calls += cost->calls;
-    line->incl_wall += cost->wall;
-    line->incl_cpu += cost->cpu;
+    tv_time_add(&line->incl_wall, cost->wall);
+    tv_time_add(&line->incl_cpu, cost->cpu);
 }
 
 /* Makes the lines of a stretch, in the order in which their frames are met, and counts their
@@ -215,13 +215,13 @@ static void add_first_level(struct tv_tree_lines *lines, const struct tv_call_tr
         struct tv_tree_line *line = &lines->lines[place[frame] - 1];
         line->has_children |= tree->parent[i] != TV_ROOT_PATH;
         line->calls += cost->calls;
-        line->self_wall += tree->self_wall[i];
-        line->self_cpu += tree->self_cpu[i];
+        tv_time_add(&line->self_wall, tree->self_wall[i]);
+        tv_time_add(&line->self_cpu, tree->self_cpu[i]);
         if (recursive[i])
             continue;
         line->outer_calls += cost->calls;
-        line->incl_wall += cost->wall;
-        line->incl_cpu += cost->cpu;
+        tv_time_add(&line->incl_wall, cost->wall);
+        tv_time_add(&line->incl_cpu, cost->cpu);
     }
     tv_free(place);
 }

@@ -60,7 +60,14 @@ struct tv_tree_sink {
     struct part *parts;
     struct tv_tally tally; /* of the inputs that are done; nanoseconds */
     struct tv_path_cost waits;
+    tv_ns wall, cpu; /* of all threads, from their first records to their last */
+    bool careful;    /* own times are added up with a limit: without one they do not fit */
 };
+
+static int64_t tick_of(const struct tv_tree_sink *sink)
+{
+    return sink->head->inputs[sink->input].tick_ns;
+}
 
 /* ---- While events come ---- */
 
@@ -88,10 +95,23 @@ static struct stand_in *stand_in_of(struct part *part, const struct tv_walk_thre
     return &part->stand_ins[part->tally.nodes[t->stack[-1].tag].frame - STAND_IN];
 }
 
-/* The path of a call that ends is its tag; that of one that begins is guessed. */
-TV_INLINE uint32_t tree_step(void *context, const struct tv_step *step)
+TV_INLINE void add_own(struct tv_tally_node *node, const struct tv_step *step, bool careful)
 {
-    struct part *part = context;
+    int64_t wall = step->wall - (step->call->inner_wall & step->exit);
+    int64_t cpu = step->cpu - (step->call->inner_cpu & step->exit);
+    if (careful) {
+        tv_time_add(&node->wall, wall);
+        tv_time_add(&node->cpu, cpu);
+    } else {
+        tv_time_add_fitting(&node->wall, wall);
+        tv_time_add_fitting(&node->cpu, cpu);
+    }
+}
+
+/* The path of a call that ends is its tag; that of one that begins is guessed. `careful` is a
+ * constant where this is called. */
+TV_INLINE uint32_t take_step(struct part *part, const struct tv_step *step, bool careful)
+{
     uint32_t exit = (uint32_t)step->exit, parent = step->caller->tag;
     uint32_t path = (step->call->tag & exit) | (*part->guess & ~exit);
     uint32_t frame = folded(part, step->frame);
@@ -102,10 +122,19 @@ TV_INLINE uint32_t tree_step(void *context, const struct tv_step *step)
     }
     part->guess += 1 + step->exit;
     node->calls += (uint64_t)(1 + step->exit);
-    node->wall += step->wall - (step->call->inner_wall & step->exit);
-    node->cpu += step->cpu - (step->call->inner_cpu & step->exit);
+    add_own(node, step, careful);
     tv_walk_add_inner(step);
     return path;
+}
+
+TV_INLINE uint32_t tree_step(void *context, const struct tv_step *step)
+{
+    return take_step(context, step, false);
+}
+
+TV_INLINE uint32_t tree_step_careful(void *context, const struct tv_step *step)
+{
+    return take_step(context, step, true);
 }
 
 static void tree_first(void *context, uint32_t thread, struct tv_walk_thread *t)
@@ -130,20 +159,26 @@ static TV_NOINLINE void tree_wait(void *context, uint32_t thread, struct tv_walk
     struct cost *waits = t->depth ? &part->waits : &stand_in_of(part, t)->waits;
     (void)thread;
     waits->calls++;
-    waits->wall += wall - cpu;
+    tv_time_add(&waits->wall, wall - cpu);
 }
 
 static void tree_take(struct tv_sink *sink, unsigned pass, unsigned number,
                       const struct tv_batch *batch)
 {
     static const struct tv_walk_calls calls = {tree_step, tree_first, tree_below, tree_wait};
-    struct part *part = &((struct tv_tree_sink *)sink)->parts[number];
+    static const struct tv_walk_calls careful = {tree_step_careful, tree_first, tree_below,
+                                                 tree_wait};
+    const struct tv_tree_sink *tree_sink = (struct tv_tree_sink *)sink;
+    struct part *part = &tree_sink->parts[number];
     (void)pass;
     for (size_t i = 0; i < batch->count; i += TV_BATCH_EVENTS) {
         struct tv_batch slice = tv_batch_slice(batch, i, TV_BATCH_EVENTS);
         tv_ahead_look(&part->ahead, &part->walk, &part->tally, &slice);
         part->guess = part->ahead.nodes;
-        tv_walk_batch(&part->walk, &slice, &calls, part);
+        if (TV_UNLIKELY(tree_sink->careful))
+            tv_walk_batch(&part->walk, &slice, &careful, part);
+        else
+            tv_walk_batch(&part->walk, &slice, &calls, part);
     }
 }
 
@@ -256,9 +291,10 @@ static void add_rest(struct part *part)
             const struct tv_open *open = &t->stack[i];
             bool top = i + 1 == t->depth;
             struct tv_tally_node *cost = &part->tally.nodes[open->tag];
-            cost->wall +=
-                (top ? t->last_wall : t->stack[i + 1].wall) - open->wall - open->inner_wall;
-            cost->cpu += (top ? t->last_cpu : t->stack[i + 1].cpu) - open->cpu - open->inner_cpu;
+            int64_t wall = top ? t->last_wall : t->stack[i + 1].wall;
+            int64_t cpu = top ? t->last_cpu : t->stack[i + 1].cpu;
+            tv_time_add(&cost->wall, wall - open->wall - open->inner_wall);
+            tv_time_add(&cost->cpu, cpu - open->cpu - open->inner_cpu);
         }
     }
 }
@@ -287,7 +323,7 @@ static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *
     uint32_t depth = start->depth - stand_in->below;
     if (depth) {
         sink->waits.calls += stand_in->waits.calls;
-        sink->waits.wall += stand_in->waits.wall * sink->head->inputs[sink->input].tick_ns;
+        tv_time_add(&sink->waits.wall, tv_time_times(stand_in->waits.wall, tick_of(sink)));
     }
     struct tv_tally_node *node = &part->tally.nodes[stand_in->node];
     node->calls = stand_in->own.calls;
@@ -305,14 +341,14 @@ static void find_ground(struct tv_tree_sink *sink, const struct tv_seam *seam, u
     for (size_t i = 0; i < part->stand_in_count; i++)
         part->ground.on[i] = place_stand_in(sink, seam, number, &part->stand_ins[i]);
     sink->waits.calls += part->waits.calls;
-    sink->waits.wall += part->waits.wall * sink->head->inputs[sink->input].tick_ns;
+    tv_time_add(&sink->waits.wall, tv_time_times(part->waits.wall, tick_of(sink)));
 }
 
 static void stand_on_ground(void *context, unsigned number)
 {
     const struct tv_tree_sink *sink = context;
     struct part *part = &sink->parts[number];
-    tv_tally_stand_on(&part->tally, &part->ground, sink->head->inputs[sink->input].tick_ns);
+    tv_tally_stand_on(&part->tally, &part->ground, tick_of(sink));
 }
 
 /* Of the lowest `depth` calls of a stack. */
@@ -329,15 +365,15 @@ static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, un
 {
     const struct part *part = &sink->parts[number];
     const struct tv_walk_start *start = tv_seam_start(seam, number, thread);
-    int64_t wall, cpu, tick = sink->head->inputs[sink->input].tick_ns;
+    int64_t wall, cpu, tick = tick_of(sink);
     if (!tv_seam_gap(start, &part->walk.threads[thread], &wall, &cpu) || !start->depth)
         return;
     struct tv_tally_node *cost = whole_node(sink, thread, start, start->depth);
-    cost->wall += wall * tick;
-    cost->cpu += cpu * tick;
+    tv_time_add(&cost->wall, tv_time_times(wall, tick));
+    tv_time_add(&cost->cpu, tv_time_times(cpu, tick));
     if (wall - cpu > part->walk.wait_threshold) {
         sink->waits.calls++;
-        sink->waits.wall += (wall - cpu) * tick;
+        tv_time_add(&sink->waits.wall, tv_time_times(wall - cpu, tick));
     }
 }
 
@@ -363,7 +399,8 @@ static void splice_edges(struct tv_tree_sink *sink, const struct tv_seam *seam, 
     add_begun(sink, thread, first);
     int64_t rest = tv_seam_open_end(input, last->last_wall) - last->last_wall;
     if (last->depth && rest)
-        whole_node(sink, thread, last, last->depth)->wall += rest * input->tick_ns;
+        tv_time_add(&whole_node(sink, thread, last, last->depth)->wall,
+                    tv_time_times(rest, input->tick_ns));
 }
 
 /* A tree is taken as it is where there is none yet. */
@@ -390,11 +427,43 @@ static void splice_parts(struct tv_tree_sink *sink, const struct tv_seam *seam)
         add_tree(sink, &sink->parts[i].tally);
 }
 
+/* Time with no call open is nobody's: of the root, and of a thread's node. */
+static bool is_nobody(const struct tv_tally_node *node, uint32_t path)
+{
+    return path == TV_ROOT_PATH || (node->frame & TV_THREAD_FRAME);
+}
+
+/* Sums of own times of a part wrapped around: all is read again. */
+static bool must_be_careful(const struct tv_tree_sink *sink)
+{
+    bool fit = true;
+    for (unsigned i = 0; i < sink->part_count; i++)
+        fit = fit && tv_walk_sums_fit(&sink->parts[i].walk);
+    return !fit && !sink->careful;
+}
+
+static void tell_saturation(struct tv_tree_sink *sink)
+{
+    tv_ns wall = 0, cpu = 0;
+    if (sink->wall < INT64_MAX && sink->cpu < INT64_MAX)
+        return;
+    for (uint32_t i = 0; i < sink->tally.count; i++) {
+        const struct tv_tally_node *node = &sink->tally.nodes[i];
+        tv_time_add(&wall, is_nobody(node, i) ? 0 : node->wall);
+        tv_time_add(&cpu, is_nobody(node, i) ? 0 : node->cpu);
+    }
+    tv_head_tell_saturation(sink->head, wall, cpu);
+}
+
 static enum tv_splice tree_splice(struct tv_sink *base, unsigned pass)
 {
     struct tv_tree_sink *sink = (struct tv_tree_sink *)base;
     struct tv_seam seam;
     (void)pass;
+    if (must_be_careful(sink)) {
+        sink->careful = true;
+        return TV_SPLICE_SERIAL;
+    }
     struct tv_walk *walks = tv_alloc(sink->part_count, sizeof *walks);
     for (unsigned i = 0; i < sink->part_count; i++)
         walks[i] = sink->parts[i].walk;
@@ -405,6 +474,8 @@ static enum tv_splice tree_splice(struct tv_sink *base, unsigned pass)
     splice_parts(sink, &seam);
     for (uint32_t thread = 0; thread < seam.thread_count; thread++)
         splice_edges(sink, &seam, thread);
+    tv_seam_add_spans(&seam, tick_of(sink), &sink->wall, &sink->cpu);
+    tell_saturation(sink);
     tv_seam_release(&seam);
     return TV_SPLICE_DONE;
 }
@@ -436,12 +507,6 @@ struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink)
     return &sink->sink;
 }
 
-/* Time with no call open is nobody's: of the root, and of a thread's node. */
-static bool is_nobody(const struct tv_tally_node *node, uint32_t path)
-{
-    return path == TV_ROOT_PATH || (node->frame & TV_THREAD_FRAME);
-}
-
 struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct tv_head *head)
 {
     tv_tally_finish(&sink->tally);
@@ -457,12 +522,12 @@ struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct
         tree->self_wall[i] = nobody ? 0 : node->wall;
         tree->self_cpu[i] = nobody ? 0 : node->cpu;
         tree->cost[i].calls = node->calls;
-        tree->cost[i].wall += tree->self_wall[i];
-        tree->cost[i].cpu += tree->self_cpu[i];
+        tv_time_add(&tree->cost[i].wall, tree->self_wall[i]);
+        tv_time_add(&tree->cost[i].cpu, tree->self_cpu[i]);
         if (i != TV_ROOT_PATH) {
             struct tv_path_cost *parent = &tree->cost[node->parent];
-            parent->wall += tree->cost[i].wall;
-            parent->cpu += tree->cost[i].cpu;
+            tv_time_add(&parent->wall, tree->cost[i].wall);
+            tv_time_add(&parent->cpu, tree->cost[i].cpu);
         }
     }
     release_parts(sink);

@@ -40,15 +40,15 @@ static void release(struct making *making)
 static void add_cost(struct tv_call_tree *tree, uint32_t node, const struct tv_path_cost *cost)
 {
     tree->cost[node].calls += cost->calls;
-    tree->cost[node].wall += cost->wall;
-    tree->cost[node].cpu += cost->cpu;
+    tv_time_add(&tree->cost[node].wall, cost->wall);
+    tv_time_add(&tree->cost[node].cpu, cost->cpu);
 }
 
 static void add_self(struct tv_call_tree *tree, uint32_t to, const struct tv_call_tree *from,
                      uint32_t node)
 {
-    tree->self_wall[to] += from->self_wall[node];
-    tree->self_cpu[to] += from->self_cpu[node];
+    tv_time_add(&tree->self_wall[to], from->self_wall[node]);
+    tv_time_add(&tree->self_cpu[to], from->self_cpu[node]);
 }
 
 struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree)
@@ -169,13 +169,13 @@ struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint3
             continue;
         if (i >= end) {
             left_out->calls += tree->cost[i].calls;
-            left_out->wall += wall[i];
-            left_out->cpu += cpu[i];
+            tv_time_add(&left_out->wall, wall[i]);
+            tv_time_add(&left_out->cpu, cpu[i]);
             continue;
         }
         uint32_t last = add_chain(callers, &making, i, &steps);
-        callers->self_wall[last] += wall[i];
-        callers->self_cpu[last] += cpu[i];
+        tv_time_add(&callers->self_wall[last], wall[i]);
+        tv_time_add(&callers->self_cpu[last], cpu[i]);
     }
     tv_pages_free(wall, tv_size_mul(tree->count, sizeof *wall));
     tv_pages_free(cpu, tv_size_mul(tree->count, sizeof *cpu));

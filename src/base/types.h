@@ -14,6 +14,31 @@
 /* Nanoseconds, a point in time from the trace's origin or a length. */
 typedef int64_t tv_ns;
 
+/* Add to a sum of times.  A sum that does not fit stops at the largest number, 292 years, instead
+ * of wrapping around to a negative one: a trace can state lengths whose sum no number holds
+ * (TV_DIAGNOSTIC_TIME_SATURATED). */
+static inline void tv_time_add(tv_ns *sum, tv_ns time)
+{
+    if (__builtin_add_overflow(*sum, time, sum))
+        *sum = time > 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* The same without a branch and without a limit, for loops whose sums are known to fit, or are
+ * found not to afterwards: they wrap around. */
+static inline void tv_time_add_fitting(tv_ns *sum, tv_ns time)
+{
+    *sum = (tv_ns)((uint64_t)*sum + (uint64_t)time);
+}
+
+/* Return so many times a time, or the largest number of its sign. */
+static inline tv_ns tv_time_times(tv_ns time, int64_t times)
+{
+    tv_ns product;
+    if (__builtin_mul_overflow(time, times, &product))
+        product = (time > 0) == (times > 0) ? INT64_MAX : INT64_MIN;
+    return product;
+}
+
 /* "None" for every index and id of 32 bits. */
 #define TV_NONE UINT32_MAX
 

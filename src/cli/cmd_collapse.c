@@ -64,7 +64,7 @@ static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, ui
     tv_collapsed_write(out, stacks, counting->unit, counting->workers);
     struct tv_collapsed_rest rest = tv_collapsed_find_rest(stacks, counting->unit);
     counting->rest.chains += rest.chains;
-    counting->rest.ns += rest.ns;
+    tv_time_add(&counting->rest.ns, rest.ns);
     tv_name_tree_free(stacks);
 }
 

@@ -211,3 +211,11 @@ struct tv_sampling tv_head_sampling(const struct tv_head *head)
     }
     return sampling;
 }
+
+void tv_head_tell_saturation(struct tv_head *head, tv_ns wall, tv_ns cpu)
+{
+    struct tv_diagnostics *all = &head->diagnostics;
+    if ((wall == INT64_MAX || cpu == INT64_MAX) &&
+        all->kinds[TV_DIAGNOSTIC_TIME_SATURATED].count == 0)
+        tv_diagnostics_add(all, TV_DIAGNOSTIC_TIME_SATURATED, TV_NO_OFFSET);
+}

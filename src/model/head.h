@@ -237,6 +237,9 @@ unsigned tv_head_clocks(const struct tv_head *head);
  * sampled, TV_FIGURES_TIMES or TV_FIGURES_SAMPLES only when no input counts calls. */
 enum tv_figures tv_head_figures(const struct tv_head *head);
 
+/* Tell, once, that sums of times do not fit: one of these two is INT64_MAX. */
+void tv_head_tell_saturation(struct tv_head *head, tv_ns wall, tv_ns cpu);
+
 /* The shortest interval of the sampled inputs, 0: there are none; and whether any was inferred. */
 struct tv_sampling {
     tv_ns interval;

@@ -215,6 +215,17 @@ bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread 
     return start->seen && t->seen;
 }
 
+void tv_seam_add_spans(const struct tv_seam *seam, int64_t tick, tv_ns *wall, tv_ns *cpu)
+{
+    for (uint32_t thread = 0; thread < seam->thread_count; thread++) {
+        const struct tv_walk_start *last = tv_seam_start(seam, seam->part_count, thread);
+        if (!last->seen)
+            continue;
+        tv_time_add(wall, tv_time_times(last->last_wall - seam->first_wall[thread], tick));
+        tv_time_add(cpu, tv_time_times(last->last_cpu - seam->first_cpu[thread], tick));
+    }
+}
+
 int64_t tv_seam_open_end(const struct tv_input *input, int64_t last_wall)
 {
     int64_t elapsed = input->elapsed_ns / input->tick_ns;

@@ -46,6 +46,10 @@ static inline struct tv_walk_start *tv_seam_start(const struct tv_seam *seam, un
 bool tv_seam_gap(const struct tv_walk_start *start, const struct tv_walk_thread *t, int64_t *wall,
                  int64_t *cpu);
 
+/* Add the time from each thread's first record to its last one, nanoseconds: a bound of every sum
+ * of own times. */
+void tv_seam_add_spans(const struct tv_seam *seam, int64_t tick, tv_ns *wall, tv_ns *cpu);
+
 /* When the calls end, in wall ticks, that are open after a thread's last record: with it; in a
  * sampled trace with the trace, for a stack that did not change leaves no record: with tracing, or
  * with the last record of all where the buffer was full before. */

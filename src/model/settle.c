@@ -144,6 +144,50 @@ static void find_callless(struct tv_trace *trace)
     }
 }
 
+/* The length of a row by its CPU clock, at least: of threads whose records came in order it is that
+ * of the thread, else it has to be looked up. */
+static tv_ns cpu_bound(const struct tv_trace *trace, uint32_t row)
+{
+    const struct tv_row *r = &trace->rows[row];
+    const struct tv_columns *columns = &trace->columns[r->columns];
+    const struct tv_track *track = &trace->tracks[r->track];
+    tv_ns sum = 0;
+    if (!columns->cpu_start)
+        return 0;
+    if (!trace->head->inputs[r->input].assembled)
+        return tv_time_times(track->last_cpu - track->first_cpu, tv_track_tick(trace, r->track));
+    for (uint32_t i = 0; i < r->count; i++)
+        tv_time_add(&sum, tv_slice_get(trace, row, i).cpu_length);
+    return sum;
+}
+
+/* Slices of a row do not overlap. */
+static tv_ns wall_bound(const struct tv_trace *trace, uint32_t row)
+{
+    uint32_t count = trace->rows[row].count;
+    return count > 0 ? tv_slice_end(trace, row, count - 1) - tv_slice_start(trace, row, 0) : 0;
+}
+
+/* Finds whether lengths can be added up: few traces need a look at each of them. */
+static void find_saturation(const struct tv_trace *trace)
+{
+    tv_ns wall = 0, cpu = 0;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        tv_time_add(&wall, wall_bound(trace, row));
+        tv_time_add(&cpu, cpu_bound(trace, row));
+    }
+    if (wall < INT64_MAX && cpu < INT64_MAX)
+        return;
+    wall = cpu = 0;
+    for (uint32_t row = 0; row < trace->row_count; row++)
+        for (uint32_t i = 0; i < trace->rows[row].count; i++) {
+            struct tv_slice slice = tv_slice_get(trace, row, i);
+            tv_time_add(&wall, slice.length);
+            tv_time_add(&cpu, slice.cpu_length);
+        }
+    tv_head_tell_saturation(trace->head, wall, cpu);
+}
+
 void tv_trace_settle(struct tv_trace *trace)
 {
     tv_trace_reserve_offsets(trace);
@@ -162,4 +206,5 @@ void tv_trace_settle(struct tv_trace *trace)
     find_callless(trace);
     trace->start = span.start;
     trace->end = span.end;
+    find_saturation(trace);
 }

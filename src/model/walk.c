@@ -175,3 +175,16 @@ struct tv_below *tv_walk_set_aside(struct tv_walk_thread *t, const struct tv_eve
     t->stack[-1] = (struct tv_open){.wall = event->wall, .cpu = event->cpu, .frame = TV_NONE};
     return below;
 }
+
+bool tv_walk_sums_fit(const struct tv_walk *walk)
+{
+    tv_ns wall = 0, cpu = 0;
+    for (uint32_t i = 0; i < walk->thread_count; i++) {
+        const struct tv_walk_thread *t = &walk->threads[i];
+        if (!t->seen)
+            continue;
+        tv_time_add(&wall, t->last_wall - t->first_wall);
+        tv_time_add(&cpu, t->last_cpu - t->first_cpu);
+    }
+    return wall < INT64_MAX && cpu < INT64_MAX;
+}

@@ -108,6 +108,10 @@ TV_INLINE void tv_walk_add_inner(const struct tv_step *step)
     step->caller->inner_cpu += step->cpu;
 }
 
+/* Whether the times of all threads, from their first records to their last, have a sum, ticks: then
+ * every sum of own times within the part has one too. */
+bool tv_walk_sums_fit(const struct tv_walk *walk);
+
 struct tv_walk_calls {
     /* Returns the call's tag. */
     uint32_t (*step)(void *part, const struct tv_step *step);

@@ -92,5 +92,6 @@ void tv_chains_end(struct tv_chains *chains, uint64_t offset)
     flush(chains);
     input->records = chains->events_done;
     input->weight = chains->weight;
+    tv_head_tell_saturation(chains->head, chains->weight, 0);
     input->last_wall = chains->latest / input->tick_ns;
 }

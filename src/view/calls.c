@@ -70,7 +70,7 @@ static void exclusive(const struct call *call, int64_t *wall, int64_t *cpu)
         tv_slices_read(call->view->trace, call->row + 1, call->first_child + done, count, slices);
         for (uint32_t i = 0; i < count; i++) {
             *wall -= slices[i].length;
-            *cpu -= slices[i].cpu_length;
+            tv_time_add(cpu, -slices[i].cpu_length);
         }
     }
     *wall = *wall > 0 ? *wall : 0;
@@ -92,7 +92,7 @@ static tv_ns waited(const struct call *call)
         if (start >= end)
             break;
         if (wait->depth >= row->depth && start >= call->slice.start)
-            sum += wait->length * tick;
+            tv_time_add(&sum, tv_time_times(wait->length, tick));
     }
     return sum;
 }

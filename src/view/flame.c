@@ -146,8 +146,8 @@ static struct tv_flame *lay_out(const struct tv_call_tree *tree, const struct qu
     struct tv_flame *flame = tv_flame_of_tree(of, &question->layout);
     if (question->layout.root == TV_ROOT_PATH) {
         int64_t more = question->layout.clock == TV_CLOCK_CPU ? left_out.cpu : left_out.wall;
-        flame->total += more;
-        flame->left_out += more;
+        tv_time_add(&flame->total, more);
+        tv_time_add(&flame->left_out, more);
     }
     tv_call_tree_free(side);
     tv_call_tree_free(folded);
@@ -159,7 +159,7 @@ static int64_t total_of(const struct tv_call_tree *tree, enum tv_clocks clock)
     int64_t total = 0;
     for (uint32_t i = 1; i < tree->count; i++)
         if (tree->parent[i] == TV_ROOT_PATH)
-            total += clock == TV_CLOCK_CPU ? tree->cost[i].cpu : tree->cost[i].wall;
+            tv_time_add(&total, clock == TV_CLOCK_CPU ? tree->cost[i].cpu : tree->cost[i].wall);
     return total;
 }
 

@@ -41,8 +41,8 @@ static void sum_stretch(const struct tv_trace *trace, uint32_t row, struct stret
         tv_slices_read(trace, row, stretch.first + done, count, slices);
         for (uint32_t i = 0; i < count; i++) {
             struct stretch made;
-            track->wall += wall ? slices[i].length : 0;
-            track->cpu += slices[i].cpu_length;
+            tv_time_add(&track->wall, wall ? slices[i].length : 0);
+            tv_time_add(&track->cpu, slices[i].cpu_length);
             if (!(slices[i].flags & TV_SLICE_NO_CPU))
                 continue;
             tv_slice_children(trace, row, stretch.first + done + i, &made.first, &made.count);

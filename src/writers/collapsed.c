@@ -428,7 +428,7 @@ struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,
     for (uint32_t i = 1; i < tree->count && !unit.fractions; i++) {
         bool small = tree->self[i] > 0 && tree->self[i] < unit.ns;
         rest.chains += small;
-        rest.ns += small ? tree->self[i] : 0;
+        tv_time_add(&rest.ns, small ? tree->self[i] : 0);
     }
     return rest;
 }

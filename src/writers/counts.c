@@ -12,8 +12,8 @@ static void count_call(struct tv_counts *counts, const struct tv_call_event *eve
     bool open = slice->flags & TV_SLICE_OPEN, supplied = slice->flags & TV_SLICE_ENTERED_BEFORE;
     counts->sums.slices++;
     counts->sums.unfinished += open;
-    counts->sums.length += slice->length;
-    counts->sums.self += event->depth == 0 ? slice->length : 0;
+    tv_time_add(&counts->sums.length, slice->length);
+    tv_time_add(&counts->sums.self, event->depth == 0 ? slice->length : 0);
     counts->facts.calls += !supplied;
     counts->facts.unmatched_exits += supplied;
     counts->facts.open_calls += open;

@@ -24,8 +24,8 @@ static void add_edge(struct tv_method_edges *edges, uint32_t context, uint32_t f
             (struct tv_method_edge){.context = context, .frame = frame, .group = group};
     }
     edges->edges[place].calls += cost->calls;
-    edges->edges[place].wall += cost->wall;
-    edges->edges[place].cpu += cost->cpu;
+    tv_time_add(&edges->edges[place].wall, cost->wall);
+    tv_time_add(&edges->edges[place].cpu, cost->cpu);
 }
 
 /* Recursive is what is not the outermost activation: of the method itself among its parents, of its

@@ -92,7 +92,7 @@ static void add_costs(struct tv_name_tree *names, const struct tv_call_tree *tre
     const int64_t *self = cpu ? tree->self_cpu : tree->self_wall;
     for (uint32_t i = 1; i < tree->count; i++) {
         if (map[i] != TV_NONE && map[i] != TV_ROOT_PATH)
-            names->self[map[i]] += self[i];
+            tv_time_add(&names->self[map[i]], self[i]);
     }
 }
 

@@ -123,9 +123,9 @@ static tv_ns *find_exclusive(const struct tv_trace *trace, uint32_t track)
         if (event.exit)
             continue;
         number[event.depth] = count;
-        exclusive[count++] += figure;
+        tv_time_add(&exclusive[count++], figure);
         if (event.depth > 0)
-            exclusive[number[event.depth - 1]] -= figure;
+            tv_time_add(&exclusive[number[event.depth - 1]], -figure);
     }
     tv_call_cursor_free(cursor);
     tv_free(number);

@@ -257,7 +257,85 @@ static void exits_that_do_not_say_of_what(void **state)
     }
 }
 
+/* Each thread calls A, and A calls B for the first half of its time.  All threads together take
+ * longer than a number holds: 20 * 2^60 ns. */
+static struct feed long_feed(int64_t tick_ns)
+{
+    enum { THREADS = 20 };
+    int64_t whole = ((int64_t)1 << 60) / tick_ns;
+    struct feed feed = {
+        tv_alloc(4 * THREADS, sizeof *feed.events), 0, THREADS, 2, tick_ns, BOTH, whole, false};
+    for (uint32_t thread = 0; thread < THREADS; thread++) {
+        const struct tv_event events[4] = {{0, 0, thread, TV_ENTER, 0},
+                                           {0, 0, thread, TV_ENTER, 1},
+                                           {whole / 2, whole / 2, thread, TV_EXIT, 1},
+                                           {whole, whole, thread, TV_EXIT, 0}};
+        memcpy(feed.events + feed.count, events, sizeof events);
+        feed.count += TV_COUNT(events);
+    }
+    return feed;
+}
+
+static void assert_saturated(const struct tv_head *head, const struct tv_profile *profile,
+                             const struct tv_call_tree *tree)
+{
+    assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count, 1);
+    for (uint32_t i = 0; profile && i < 2; i++) {
+        assert_true(profile->methods[i].incl_wall == INT64_MAX);
+        assert_true(profile->methods[i].incl_cpu == INT64_MAX);
+        /* What is left of a sum that did not fit is a guess, but none below 0. */
+        assert_true(profile->methods[i].excl_wall >= 0 && profile->methods[i].excl_cpu >= 0);
+    }
+    if (profile)
+        assert_true(profile->total_wall == INT64_MAX);
+    for (uint32_t path = 1; tree && path < tree->count; path++)
+        assert_true(tree->cost[path].wall == INT64_MAX && tree->cost[path].cpu == INT64_MAX);
+}
+
+static void check_long(const struct feed *feed, unsigned parts)
+{
+    const size_t starts[2] = {0, feed->count / 2 + 1};
+    struct tv_head *head = feed_head(feed);
+    struct tv_profile_sink *profile_sink = tv_profile_sink_new(NULL, NULL);
+    feed_to(feed, head, tv_profile_sink_sink(profile_sink), starts, parts);
+    struct tv_profile *profile = tv_profile_sink_finish(profile_sink, head);
+    assert_saturated(head, profile, NULL);
+    assert_true(profile->methods[0].excl_wall == INT64_MAX);
+    assert_true(profile->methods[1].excl_cpu == INT64_MAX);
+    tv_profile_free(profile);
+    tv_head_free(head);
+    head = feed_head(feed);
+    struct tv_tree_sink *tree_sink = tv_tree_sink_new(&(struct tv_tree_sink_options){0});
+    feed_to(feed, head, tv_tree_sink_sink(tree_sink), starts, parts);
+    struct tv_call_tree *tree = tv_tree_sink_finish(tree_sink, head);
+    assert_saturated(head, NULL, tree);
+    assert_true(tree->self_wall[1] == INT64_MAX && tree->self_cpu[2] == INT64_MAX);
+    tv_call_tree_free(tree);
+    tv_head_free(head);
+}
+
+/* Sums stop at the largest number, and it is said, once. */
+static void times_that_no_number_holds(void **state)
+{
+    (void)state;
+    for (int64_t tick = 1; tick <= 1000; tick *= 1000) {
+        struct feed feed = long_feed(tick);
+        check_long(&feed, 1);
+        check_long(&feed, 2);
+        struct tv_trace *trace = build(&feed);
+        struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+        struct tv_profile *profile = tv_profile_of_tree(tree);
+        assert_saturated(trace->head, profile, tree);
+        assert_true(tree->raised);
+        tv_profile_free(profile);
+        tv_call_tree_free(tree);
+        tv_trace_free(trace);
+        tv_free(feed.events);
+    }
+}
+
 UNIT_TESTS(streaming, cmocka_unit_test(balanced_calls), cmocka_unit_test(exits_without_entries),
            cmocka_unit_test(mismatched_exits), cmocka_unit_test(trees_of_many_paths),
            cmocka_unit_test(nothing_but_exits), cmocka_unit_test(one_clock_alone),
-           cmocka_unit_test(exits_that_do_not_say_of_what));
+           cmocka_unit_test(exits_that_do_not_say_of_what),
+           cmocka_unit_test(times_that_no_number_holds));

@@ -236,8 +236,31 @@ static void parses_sizes_and_seconds(void **state)
     assert_int_equal(value, 7);
 }
 
+static tv_ns sum_of(tv_ns a, tv_ns b)
+{
+    tv_time_add(&a, b);
+    return a;
+}
+
+static void adds_times_up_to_a_limit(void **state)
+{
+    (void)state;
+    assert_int_equal(sum_of(3, 4), 7);
+    assert_int_equal(sum_of(3, -4), -1);
+    assert_true(sum_of(INT64_MAX - 4, 4) == INT64_MAX);
+    assert_true(sum_of(INT64_MAX - 4, 5) == INT64_MAX);
+    assert_true(sum_of(INT64_MAX, INT64_MAX) == INT64_MAX);
+    assert_true(sum_of(INT64_MIN + 4, -5) == INT64_MIN);
+    assert_true(sum_of(INT64_MAX, INT64_MIN) == -1);
+    assert_int_equal(tv_time_times(-3, 1000), -3000);
+    assert_true(tv_time_times(INT64_MAX / 1000, 1000) == INT64_MAX / 1000 * 1000);
+    assert_true(tv_time_times(INT64_MAX / 1000 + 1, 1000) == INT64_MAX);
+    assert_true(tv_time_times(INT64_MIN / 2, 3) == INT64_MIN);
+    assert_true(tv_time_times(INT64_MIN, -1) == INT64_MAX);
+}
+
 UNIT_TESTS(number, cmocka_unit_test(parses_u64), cmocka_unit_test(parses_i64),
            cmocka_unit_test(parses_hex), cmocka_unit_test(parses_times),
            cmocka_unit_test(rejects_what_is_no_time),
            cmocka_unit_test(times_are_exact_in_their_own_digits),
-           cmocka_unit_test(parses_sizes_and_seconds));
+           cmocka_unit_test(parses_sizes_and_seconds), cmocka_unit_test(adds_times_up_to_a_limit));
