@@ -57,6 +57,10 @@ enum tv_severity tv_severity_find(const char *name);
       "method ids named by the line of their proxy's interface method")                            \
     X(BAD_ACTION, "bad-action", E, "records with the undefined action 3, skipped")                 \
     X(BAD_LINE, "bad-line", E, "lines that do not have the form they must have, skipped")          \
+    X(UNENDED_LINE, "unended-line", W,                                                             \
+      "the last line has no line break: its number may have been cut, and is taken as it stands")  \
+    X(BAD_FIELDS, "bad-fields", E,                                                                 \
+      "events of a known name whose fields cannot be read, shown as instants alone")               \
     X(END_MISSING, "end-missing", W,                                                               \
       "the line *end is missing: the text was read up to the header of the records")               \
     X(DUPLICATE_THREAD, "duplicate-thread", N,                                                     \

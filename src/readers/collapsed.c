@@ -210,6 +210,9 @@ static void take_line(struct collapsed *collapsed, const struct tv_text_line *li
             tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
         return;
     }
+    /* Some tools write no line break at the end, so the number counts. */
+    if (!line->ended && !collapsed->delivers)
+        tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_UNENDED_LINE, line->offset);
     find_frames(collapsed, chain.frames);
     if (collapsed->delivers)
         tv_chains_put(&collapsed->chains, collapsed->line, collapsed->line_depth, chain.weight,

@@ -42,40 +42,40 @@ static void keep(struct tv_ft_part *part, const struct tv_ft_at *at, const struc
 
 /* "transaction=489053 dest_node=489048 dest_proc=10670 dest_thread=0 reply=0 flags=0x10 code=0xd"
  */
-static bool handle_sent(struct tv_ft_part *part, const struct tv_ft_line *line,
-                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_sent(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                    const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_ft_later row = {.kind = TV_FT_BINDER_SENT, .line = TV_NONE};
     (void)event;
     if (!tv_ft_arg_number(line->details, "transaction", &row.values[VALUE_ID]) ||
         !tv_ft_arg_number(line->details, "flags", &row.values[VALUE_FLAGS]) ||
         !tv_ft_arg_number(line->details, "reply", &row.values[VALUE_REPLY]))
-        return false;
+        return TV_FT_MALFORMED;
     keep(part, at, &row);
-    return true;
+    return TV_FT_TAKEN;
 }
 
-static bool handle_received(struct tv_ft_part *part, const struct tv_ft_line *line,
-                            const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_received(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                        const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_ft_later row = {.kind = TV_FT_BINDER_RECEIVED, .line = TV_NONE};
     (void)event;
     if (!tv_ft_arg_number(line->details, "transaction", &row.values[VALUE_ID]))
-        return false;
+        return TV_FT_MALFORMED;
     keep(part, at, &row);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "cmd=0x7211 BR_FAILED_REPLY": the caller waits no longer. */
-static bool handle_return(struct tv_ft_part *part, const struct tv_ft_line *line,
-                          const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_return(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_ft_later row = {.kind = TV_FT_BINDER_FAILED, .line = TV_NONE};
     (void)event;
     if (tv_ft_behind(line->details, "BR_FAILED_REPLY").data ||
         tv_ft_behind(line->details, "BR_DEAD_REPLY").data)
         keep(part, at, &row);
-    return false;
+    return TV_FT_INSTANT;
 }
 
 const struct tv_ft_event tv_ft_binder_events[] = {

@@ -69,34 +69,34 @@ static bool is_cpu(int64_t cpu)
 }
 
 /* "state=800000 cpu_id=1" */
-static bool handle_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
-                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     double state;
     int64_t cpu;
     if (!tv_ft_arg_quantity(line->details, "state", &state) ||
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
-        return false;
+        return TV_FT_MALFORMED;
     count_state(part, at, event->title, cpu, state);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* The state -1 says that the processor left the idle states. */
-static bool handle_idle(struct tv_ft_part *part, const struct tv_ft_line *line,
-                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_idle(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                    const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     int64_t state, cpu;
     if (!tv_ft_arg_number(line->details, "state", &state) ||
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
-        return false;
+        return TV_FT_MALFORMED;
     double level = state == UINT32_MAX || state == -1 ? 0 : (double)state + 1;
     count_state(part, at, event->title, cpu, level);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "min=500000 max=2800000 cpu_id=6", or "min_freq=... max_freq=..." */
-static bool handle_limits(struct tv_ft_part *part, const struct tv_ft_line *line,
-                          const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_limits(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     double least, most;
     int64_t cpu;
@@ -105,25 +105,25 @@ static bool handle_limits(struct tv_ft_part *part, const struct tv_ft_line *line
         (!tv_ft_arg_quantity(line->details, "max", &most) &&
          !tv_ft_arg_quantity(line->details, "max_freq", &most)) ||
         !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
-        return false;
+        return TV_FT_MALFORMED;
     count_of_cpu(part, at, event->title, cpu, (struct value){"Min Frequency", least});
     count_of_cpu(part, at, event->title, cpu, (struct value){"Max Frequency", most});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "cpu 1 offline error=0": Trace Viewer turns it round (ftrace.md section 3). */
-static bool handle_hotplug(struct tv_ft_part *part, const struct tv_ft_line *line,
-                           const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_hotplug(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes rest = tv_ft_behind(line->details, "cpu "), number = tv_ft_word(rest);
     int64_t cpu;
     if (rest.data == NULL || !tv_ft_number(number, &cpu) || !is_cpu(cpu))
-        return false;
+        return TV_FT_MALFORMED;
     bool online = tv_ft_behind(rest, "online").data != NULL;
     if (!online && tv_ft_behind(rest, "offline").data == NULL)
-        return false;
+        return TV_FT_MALFORMED;
     count_of_cpu(part, at, event->title, cpu, (struct value){"State", online});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "fout_apll 500000000", and "fout_apll" alone where the event says what its state is now. */
@@ -142,44 +142,44 @@ static bool bare_value(struct tv_bytes details, struct tv_bytes thing,
 }
 
 /* The thing is the value of event->key, or the first word. */
-static bool handle_thing(struct tv_ft_part *part, const struct tv_ft_line *line,
-                         const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_thing(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                     const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes thing =
         event->key ? tv_ft_arg(line->details, event->key) : tv_ft_word(line->details);
     double value;
     if (thing.length == 0 || (!tv_ft_arg_quantity(line->details, event->value, &value) &&
                               !bare_value(line->details, thing, event, &value)))
-        return false;
+        return TV_FT_MALFORMED;
     count_of(part, at, thing, event, value);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* There is one of it. */
-static bool handle_one(struct tv_ft_part *part, const struct tv_ft_line *line,
-                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_one(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     double value;
     if (!tv_ft_arg_quantity(line->details, event->value, &value))
-        return false;
+        return TV_FT_MALFORMED;
     count(part, at, event->title, event->category, (struct value){event->series, value});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "name=x": event->value is what its state is now. */
-static bool handle_switched(struct tv_ft_part *part, const struct tv_ft_line *line,
-                            const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_switched(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                        const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes thing = tv_ft_arg(line->details, "name");
     if (thing.length == 0)
-        return false;
+        return TV_FT_MALFORMED;
     count_of(part, at, thing, event, event->value[0] - '0');
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "bus=CPU rw_bytes=2756608 r_bytes=2267328 w_bytes=491328 cycles=6705198 ns=16763375": MiB/s */
-static bool handle_bus(struct tv_ft_part *part, const struct tv_ft_line *line,
-                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_bus(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes bus = tv_ft_arg(line->details, "bus");
     double read, written, ns;
@@ -187,18 +187,18 @@ static bool handle_bus(struct tv_ft_part *part, const struct tv_ft_line *line,
     if (bus.length == 0 || !tv_ft_arg_quantity(line->details, "r_bytes", &read) ||
         !tv_ft_arg_quantity(line->details, "w_bytes", &written) ||
         !tv_ft_arg_quantity(line->details, "ns", &ns) || ns <= 0)
-        return false;
+        return TV_FT_MALFORMED;
     double scale = 1e9 / (1024.0 * 1024.0) / ns;
     struct tv_ft_event reads = {.title = "bus * read", .series = "value"};
     struct tv_ft_event writes = {.title = "bus * write", .series = "value"};
     count_of(part, at, bus, &reads, read * scale);
     count_of(part, at, bus, &writes, written * scale);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "member=0 size=4096B", or "mm_id=1 curr=1 member=0 size=4096B" */
-static bool handle_rss(struct tv_ft_part *part, const struct tv_ft_line *line,
-                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_rss(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     static const char *const names[] = {"RSS 0 (file pages)", "RSS 1 (anon)", "RSS 2 (swap)",
                                         "RSS 3 (shmem pages)"};
@@ -210,12 +210,12 @@ static bool handle_rss(struct tv_ft_part *part, const struct tv_ft_line *line,
         size.length--;
     if (!tv_ft_arg_number(line->details, "member", &member) || member < 0 || member > 3 ||
         !tv_ft_quantity(size, &bytes))
-        return false;
+        return TV_FT_MALFORMED;
     uint32_t name = tv_ft_text(part, tv_bytes_of(names[member]));
     struct tv_ft_counter counter = {line->tgid, name, TV_EMPTY_STRING,
                                     tv_ft_text(part, TV_BYTES("RSS"))};
     tv_ft_count(part, at, &counter, bytes);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 #define CPU(event, title_of)                                                                       \

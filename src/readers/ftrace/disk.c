@@ -48,8 +48,8 @@ static void request_name(struct tv_bytes letters, char *name, size_t size)
 
 /* "179,0 WS 0 () 3427120 + 16 [mmcqd/0]" or, when it is done, "179,0 WS () 3427120 + 16 [0]": the
  * device, the sector and the number of sectors name it. */
-static bool request(struct tv_ft_part *part, const struct tv_ft_line *line,
-                    const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken request(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes device = tv_ft_word(line->details);
     struct tv_bytes rest = {device.data + device.length, line->details.length - device.length};
@@ -64,7 +64,7 @@ static bool request(struct tv_ft_part *part, const struct tv_ft_line *line,
     struct tv_bytes letters = tv_ft_word(rest), place = tv_ft_behind(rest, ") ");
     char id[96], name[64];
     if (device.length == 0 || letters.length == 0 || place.data == NULL || device.length > 24)
-        return false;
+        return TV_FT_MALFORMED;
     size_t length = 0;
     while (length < place.length && length < 48 && place.data[length] != '[')
         length++;
@@ -75,7 +75,7 @@ static bool request(struct tv_ft_part *part, const struct tv_ft_line *line,
     named.title = name;
     add(part, at, event->value[0] == 'B' ? TV_FT_ASYNC_BEGIN : TV_FT_ASYNC_END, &named,
         (struct tv_bytes){(uint8_t *)id, length});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "key=value", "key = value" of f2fs, or "key value" of ext4, whose marks end with a space. */
@@ -104,8 +104,8 @@ static struct tv_bytes device_of(struct tv_bytes details)
 }
 
 /* What is written is named by device, inode, and event->key, if there is one. */
-static bool file_work(struct tv_ft_part *part, const struct tv_ft_line *line,
-                      const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken file_work(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                  const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes device = device_of(line->details), inode = value_of(line->details, "ino");
     struct tv_bytes place = {NULL, 0};
@@ -114,7 +114,7 @@ static bool file_work(struct tv_ft_part *part, const struct tv_ft_line *line,
         place = value_of(line->details, event->key);
     if (device.length == 0 || device.length > 24 || inode.length == 0 || inode.length > 24 ||
         place.length > 24)
-        return false;
+        return TV_FT_MALFORMED;
     int length = snprintf(id, sizeof id, "%.*s-%.*s%s%.*s", (int)device.length,
                           (const char *)device.data, (int)inode.length, (const char *)inode.data,
                           place.length ? "-" : "", (int)place.length, (const char *)place.data);
@@ -125,7 +125,7 @@ static bool file_work(struct tv_ft_part *part, const struct tv_ft_line *line,
         named.title = "fdatasync";
     add(part, at, event->value[0] == 'B' ? TV_FT_ASYNC_BEGIN : TV_FT_ASYNC_END, &named,
         (struct tv_bytes){(uint8_t *)id, (size_t)length});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 #define WORK(event, what, title_of, category_of, half, key_of)                                     \

@@ -115,8 +115,12 @@ static void take_event(struct tv_ft_part *part, const struct tv_ft_line *line,
     part->last_title = part->frames.rows[frame].name;
     if (event->handle == NULL && take_call(part, line, at))
         return;
-    if (event->handle == NULL || !event->handle(part, line, at, event))
-        tv_ft_instant(part, at, frame);
+    enum tv_ft_taken taken = event->handle ? event->handle(part, line, at, event) : TV_FT_INSTANT;
+    if (TV_LIKELY(taken == TV_FT_TAKEN))
+        return;
+    if (taken == TV_FT_MALFORMED)
+        tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_BAD_FIELDS, at->offset);
+    tv_ft_instant(part, at, frame);
 }
 
 void tv_ft_take(struct tv_ft_part *part, const struct tv_ft_line *line, uint64_t offset)

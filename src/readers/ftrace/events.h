@@ -11,9 +11,15 @@
 
 #include "readers/ftrace/part.h"
 
-/* False: the details are not as they must be; then the event is an instant. */
-typedef bool tv_ft_handler(struct tv_ft_part *part, const struct tv_ft_line *line,
-                           const struct tv_ft_at *at, const struct tv_ft_event *event);
+/* What became of an event with a meaning. */
+enum tv_ft_taken {
+    TV_FT_MALFORMED, /* its fields cannot be read: counted (TV_DIAGNOSTIC_BAD_FIELDS), an instant */
+    TV_FT_TAKEN,
+    TV_FT_INSTANT, /* its fields say that it is no more than an instant */
+};
+
+typedef enum tv_ft_taken tv_ft_handler(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event);
 
 struct tv_ft_event {
     const char *name;

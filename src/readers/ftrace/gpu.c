@@ -48,40 +48,41 @@ static struct tv_ft_later *keep(struct tv_ft_part *part, const struct tv_ft_at *
 }
 
 /* "name=vb2 value=37": from now on the time line has this value. */
-static bool handle_timeline(struct tv_ft_part *part, const struct tv_ft_line *line,
-                            const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_timeline(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                        const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes name = line->details, value = tv_ft_behind(line->details, " value=");
     (void)event;
     if (value.length == 0 || !tv_bytes_starts_with(name, TV_BYTES("name=")))
-        return false;
+        return TV_FT_MALFORMED;
     name = (struct tv_bytes){name.data + 5, (size_t)(value.data - name.data) - 5 - 7};
     if (name.length == 0)
-        return false;
+        return TV_FT_MALFORMED;
     keep(part, at, name, &(struct kept){TV_FT_TIMELINE, tv_ft_word(value)});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "driver=virtio_gpu timeline=controlq context=1 seqno=109779": event->title names what was done
  * since the time line was busy last; NULL: nothing, it only becomes busy. */
-static bool handle_fence(struct tv_ft_part *part, const struct tv_ft_line *line,
-                         const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_fence(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                     const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes name = tv_ft_arg(line->details, "timeline");
     struct tv_bytes number = tv_ft_arg(line->details, "seqno");
     char title[LONGEST_NAME] = "";
     size_t length = 0;
     if (name.length == 0 || number.length == 0)
-        return false;
+        return TV_FT_MALFORMED;
     if (event->title)
         length = tv_ft_title(title, sizeof title, event->title, number);
     keep(part, at, name, &(struct kept){TV_FT_FENCE, {(const uint8_t *)title, length}});
-    return event->title != NULL;
+    return event->title ? TV_FT_TAKEN : TV_FT_INSTANT;
 }
 
 /* "pipe=0, fb=26, state=wait_kds" */
-static bool handle_exynos_flip(struct tv_ft_part *part, const struct tv_ft_line *line,
-                               const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_exynos_flip(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                           const struct tv_ft_at *at,
+                                           const struct tv_ft_event *event)
 {
     struct tv_bytes state = tv_ft_arg(line->details, "state");
     int64_t pipe, buffer;
@@ -89,59 +90,59 @@ static bool handle_exynos_flip(struct tv_ft_part *part, const struct tv_ft_line 
     (void)event;
     if (state.length == 0 || !tv_ft_arg_number(line->details, "pipe", &pipe) ||
         !tv_ft_arg_number(line->details, "fb", &buffer))
-        return false;
+        return TV_FT_MALFORMED;
     int length = snprintf(name, sizeof name, "exynos_flip_state (pipe:%lld, fb:%lld)",
                           (long long)pipe, (long long)buffer);
     if (tv_bytes_equal(state, TV_BYTES("flipped")))
         state.length = 0;
     keep(part, at, (struct tv_bytes){(const uint8_t *)name, (size_t)length},
          &(struct kept){TV_FT_TIMELINE, state});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "plane=0, obj=ffff88013f0b9a00" */
-static bool handle_i915_flip(struct tv_ft_part *part, const struct tv_ft_line *line,
-                             const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_i915_flip(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                         const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes object = tv_ft_arg(line->details, "obj");
     struct tv_bytes plane = tv_ft_arg(line->details, "plane");
     char name[LONGEST_NAME];
     if (object.length == 0 || plane.length == 0 || object.length > 64 || plane.length > 16)
-        return false;
+        return TV_FT_MALFORMED;
     int length = snprintf(name, sizeof name, "flip:%.*s/%.*s", (int)object.length,
                           (const char *)object.data, (int)plane.length, (const char *)plane.data);
     keep(part, at, TV_BYTES("i915_flip"),
          &(struct kept){event->value[0] == 'B' ? TV_FT_JOB_BEGIN : TV_FT_JOB_END,
                         {(const uint8_t *)name, (size_t)length}});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "tracing_mark_write: S|6962|vertex-job|85|84|1|0|0|920d408|69628513498269966584032": the third
  * field is the kind of processor, the fourth the job. */
-static bool handle_mali_job(struct tv_ft_part *part, const struct tv_ft_line *line,
-                            const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_mali_job(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                        const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes rest = tv_ft_behind(line->details, "|"), process, kind;
     char name[48];
     if (rest.data == NULL || !tv_bytes_split(&rest, '|', &process) ||
         !tv_bytes_split(&rest, '|', &kind))
-        return false;
+        return TV_FT_MALFORMED;
     struct tv_bytes job = rest;
     tv_bytes_split(&rest, '|', &job);
     const uint8_t *dash = kind.length > 0 ? memchr(kind.data, '-', kind.length) : NULL;
     if (!dash || job.length == 0)
-        return false;
+        return TV_FT_MALFORMED;
     kind.length = (size_t)(dash - kind.data);
     size_t length = tv_ft_title(name, sizeof name, "mali:*", kind);
     keep(part, at, (struct tv_bytes){(const uint8_t *)name, length},
          &(struct kept){event->value[0] == 'B' ? TV_FT_JOB_BEGIN : TV_FT_JOB_END, job});
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "id=164270 pid=20803 ring=0:164271 ticks=5854915894", and when it is done "... start=... end=..."
  */
-static bool handle_msm(struct tv_ft_part *part, const struct tv_ft_line *line,
-                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_msm(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     bool begins = event->value[0] == 'B';
     struct tv_bytes id = tv_ft_arg(line->details, "id");
@@ -149,19 +150,19 @@ static bool handle_msm(struct tv_ft_part *part, const struct tv_ft_line *line,
     if (!tv_ft_number(id, &number) ||
         !tv_ft_arg_number(line->details, begins ? "ticks" : "start", &first) ||
         (!begins && !tv_ft_arg_number(line->details, "end", &last)))
-        return false;
+        return TV_FT_MALFORMED;
     struct tv_ft_later *row = keep(part, at, TV_BYTES("GPU"),
                                    &(struct kept){begins ? TV_FT_GPU_BEGIN : TV_FT_GPU_END, id});
     row->values[VALUE_ID] = number;
     row->values[VALUE_FIRST] = first;
     row->values[VALUE_LAST] = last;
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* kswapd is named by its thread, and says again and again that it is awake: the first time counts.
  */
-static bool handle_kswapd(struct tv_ft_part *part, const struct tv_ft_line *line,
-                          const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_kswapd(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     int64_t order;
     struct tv_ft_later *row = tv_table_add(&part->laters);
@@ -177,7 +178,7 @@ static bool handle_kswapd(struct tv_ft_part *part, const struct tv_ft_line *line
     if (tv_ft_arg_number(line->details, "order", &order))
         row->values[VALUE_ORDER] = order;
     part->tasks.rows[at->task].used = true;
-    return true;
+    return TV_FT_TAKEN;
 }
 
 #define FENCE(event, what)                                                                         \

@@ -35,162 +35,162 @@ static uint32_t line_of_cpu(struct tv_ft_part *part, const struct tv_ft_at *at,
 }
 
 /* "irq=27 name=arch_timer", "vec=9 [action=RCU]", "(Rescheduling interrupts)" */
-static bool begin_on_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
-                         const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken begin_on_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                     const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes text = line->details;
     if (event->key) {
         text = tv_ft_behind(text, event->key);
         if (text.data == NULL)
-            return false;
+            return TV_FT_MALFORMED;
     }
     while (text.length > 0 &&
            (text.data[text.length - 1] == ']' || text.data[text.length - 1] == ')'))
         text.length--;
     tv_ft_kernel_begin(part, at, line_of_cpu(part, at, event), frame_of(part, event, text));
-    return true;
+    return TV_FT_TAKEN;
 }
 
-static bool end_on_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
-                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken end_on_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     (void)line;
     tv_ft_kernel_end(part, at, line_of_cpu(part, at, event), TV_NONE);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "caller=schedule+0x30 parent=foo+0x10": "foo+0x10: schedule+0x30" */
-static bool begin_critical(struct tv_ft_part *part, const struct tv_ft_line *line,
-                           const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken begin_critical(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes caller = tv_ft_arg(line->details, "caller");
     struct tv_bytes parent = tv_ft_arg(line->details, "parent");
     char name[LONGEST_NAME];
     if (caller.data == NULL || parent.data == NULL || caller.length > 70 || parent.length > 70)
-        return false;
+        return TV_FT_MALFORMED;
     int length = snprintf(name, sizeof name, "%.*s: %.*s", (int)parent.length,
                           (const char *)parent.data, (int)caller.length, (const char *)caller.data);
     tv_ft_kernel_begin(part, at, line_of_cpu(part, at, event),
                        tv_ft_frame(part, (struct tv_bytes){(uint8_t *)name, (size_t)length}, ""));
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* On the thread: event->title around what stands behind event->key. */
-static bool begin_on_task(struct tv_ft_part *part, const struct tv_ft_line *line,
-                          const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken begin_on_task(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes text = {NULL, 0};
     if (event->key) {
         text = tv_ft_behind(line->details, event->key);
         if (text.data == NULL)
-            return false;
+            return TV_FT_MALFORMED;
         text = tv_ft_word(text);
     }
     tv_ft_kernel_begin(part, at, at->task, frame_of(part, event, text));
-    return true;
+    return TV_FT_TAKEN;
 }
 
-static bool end_on_task(struct tv_ft_part *part, const struct tv_ft_line *line,
-                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken end_on_task(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                    const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     uint32_t frame = TV_NONE;
     if (event->key) {
         struct tv_bytes text = tv_ft_behind(line->details, event->key);
         if (text.data == NULL)
-            return false;
+            return TV_FT_MALFORMED;
         frame = frame_of(part, event, tv_ft_word(text));
     } else if (event->title) {
         frame = frame_of(part, event, (struct tv_bytes){NULL, 0});
     }
     tv_ft_kernel_end(part, at, at->task, frame);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* The lock is there: waiting ends, holding begins. */
-static bool got_lock(struct tv_ft_part *part, const struct tv_ft_line *line,
-                     const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken got_lock(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                 const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     (void)line;
     tv_ft_kernel_end(part, at, at->task,
                      tv_ft_frame(part, TV_BYTES("binder lock waiting"), event->category));
     tv_ft_kernel_begin(part, at, at->task,
                        tv_ft_frame(part, TV_BYTES("binder lock held"), event->category));
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "begin name=SurfaceView:6 state=1", "end name=..." */
-static bool wait_for_fence(struct tv_ft_part *part, const struct tv_ft_line *line,
-                           const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken wait_for_fence(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes name = tv_ft_arg(line->details, "name");
     if (name.data == NULL)
-        return false;
+        return TV_FT_MALFORMED;
     uint32_t frame = frame_of(part, event, name);
     if (tv_bytes_starts_with(line->details, TV_BYTES("begin")))
         tv_ft_kernel_begin(part, at, at->task, frame);
     else
         tv_ft_kernel_end(part, at, at->task, frame);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* A moment on the kernel's line event->series: event->title around a value, or around nothing. */
-static bool point(struct tv_ft_part *part, const struct tv_ft_line *line, const struct tv_ft_at *at,
-                  const struct tv_ft_event *event)
+static enum tv_ft_taken point(struct tv_ft_part *part, const struct tv_ft_line *line,
+                              const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes text = {NULL, 0};
     if (event->key) {
         text = tv_ft_arg(line->details, event->key);
         if (text.data == NULL)
-            return false;
+            return TV_FT_MALFORMED;
     }
     uint32_t task =
         event->series ? tv_ft_kernel_line(part, tv_bytes_of(event->series), TV_NONE) : at->task;
     tv_ft_slice(part, at, task, frame_of(part, event, text), 0);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "dev=0, ring=1, seqno=1178364": a ring of a device. */
-static bool on_ring(struct tv_ft_part *part, const struct tv_ft_line *line,
-                    const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken on_ring(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     int64_t device, ring;
     char name[48];
     if (!tv_ft_arg_number(line->details, "dev", &device) ||
         !tv_ft_arg_number(line->details, "ring", &ring))
-        return false;
+        return TV_FT_MALFORMED;
     int length = snprintf(name, sizeof name, "%lld.%lld", (long long)device, (long long)ring);
     struct tv_bytes text = {(const uint8_t *)name, (size_t)length};
     tv_ft_slice(part, at, tv_ft_kernel_line(part, TV_BYTES("i915_gem_ring"), TV_NONE),
                 frame_of(part, event, text), 0);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "write reg=0x100030, len=8, val=(0xfca9001, 0xfce8007)" */
-static bool on_register(struct tv_ft_part *part, const struct tv_ft_line *line,
-                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken on_register(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                    const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes act = tv_ft_word(line->details), place = tv_ft_arg(line->details, "reg");
     char name[64];
     (void)event;
     if (act.length > 16 || place.length == 0 || place.length > 24)
-        return false;
+        return TV_FT_MALFORMED;
     int length = snprintf(name, sizeof name, "%.*s:%.*s", (int)act.length, (const char *)act.data,
                           (int)place.length, (const char *)place.data);
     struct tv_bytes text = {(const uint8_t *)name, (size_t)length};
     tv_ft_slice(part, at, tv_ft_kernel_line(part, TV_BYTES("i915_reg"), TV_NONE),
                 tv_ft_frame(part, text, ""), 0);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "i2c-3 #0 a=020 f=0000 l=2 [15-00]": what an adapter does lasts until it does something else, or
  * tells the result. */
-static bool on_i2c(struct tv_ft_part *part, const struct tv_ft_line *line,
-                   const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken on_i2c(struct tv_ft_part *part, const struct tv_ft_line *line,
+                               const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes adapter = tv_ft_behind(line->details, "i2c-");
     char name[48];
     if (adapter.data == NULL)
-        return false;
+        return TV_FT_MALFORMED;
     adapter = tv_ft_word(adapter);
     int length =
         snprintf(name, sizeof name, "i2c adapter %.*s",
@@ -201,7 +201,7 @@ static bool on_i2c(struct tv_ft_part *part, const struct tv_ft_line *line,
         tv_ft_kernel_turn(part, at, task, frame_of(part, event, (struct tv_bytes){NULL, 0}));
     else
         tv_ft_kernel_end(part, at, task, TV_NONE);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 #define ON_CPU(event, act, line_of, title_of, key_of)                                              \

@@ -8,12 +8,12 @@
 #define PREFIX "mali_hwc_"
 
 /* "val=238" */
-static bool handle_counter(struct tv_ft_part *part, const struct tv_ft_line *line,
-                           const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_counter(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     double value;
     if (!tv_ft_arg_quantity(line->details, "val", &value))
-        return false;
+        return TV_FT_MALFORMED;
     struct tv_bytes title = line->event;
     if (event->title)
         title = tv_bytes_of(event->title);
@@ -21,7 +21,7 @@ static bool handle_counter(struct tv_ft_part *part, const struct tv_ft_line *lin
                                     tv_ft_text(part, tv_bytes_of(event->category)),
                                     tv_ft_text(part, tv_bytes_of(event->series))};
     tv_ft_count(part, at, &counter, value);
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* The counters of one of the seven slots for jobs. */
@@ -38,8 +38,8 @@ static const struct {
 };
 
 /* "mali_hwc_JS3_JOBS" */
-static bool handle_slot(struct tv_ft_part *part, const struct tv_ft_line *line,
-                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_slot(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                    const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes name = tv_ft_behind(line->event, "_JS");
     char title[32];
@@ -54,7 +54,7 @@ static bool handle_slot(struct tv_ft_part *part, const struct tv_ft_line *line,
             .title = title, .category = "mali:jm", .series = slot_counters[i].series};
         return handle_counter(part, line, at, &counter);
     }
-    return false;
+    return TV_FT_INSTANT;
 }
 
 const struct tv_ft_event tv_ft_mali_slot = {.name = PREFIX "JS", .handle = handle_slot};

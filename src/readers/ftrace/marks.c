@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/ftrace/marks.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -291,22 +293,31 @@ static void take_mark(struct tv_ft_part *part, const struct tv_ft_at *at,
     }
 }
 
-static bool handle_mark(struct tv_ft_part *part, const struct tv_ft_line *line,
-                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* "S|12|name" without a cookie and the like: a letter and a process, but not what has to follow. */
+static bool is_broken(struct tv_bytes text)
+{
+    return text.length > 2 && text.data[1] == '|' && text.data[2] >= '0' && text.data[2] <= '9' &&
+           memchr("BSFCINGH", text.data[0], sizeof "BSFCINGH" - 1) != NULL;
+}
+
+static enum tv_ft_taken handle_mark(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                    const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_ft_mark mark = tv_ft_mark_of_event(line->event, line->details);
     if (mark.phase) {
         take_mark(part, at, &mark);
-        return true;
+        return TV_FT_TAKEN;
     }
     if (mark.name.length == 0)
-        return false;
+        return TV_FT_INSTANT;
     if (take_clock_mark(part, at, mark.name) || tv_ft_said_take(part, at, mark.name))
-        return true;
+        return TV_FT_TAKEN;
+    if (is_broken(mark.name))
+        tv_diagnostics_add(&part->diagnostics, TV_DIAGNOSTIC_BAD_FIELDS, at->offset);
     if (mark.name.length > LONGEST_NAME)
         mark.name.length = LONGEST_NAME;
     tv_ft_instant(part, at, tv_ft_frame(part, mark.name, event->name));
-    return true;
+    return TV_FT_TAKEN;
 }
 
 const struct tv_ft_event tv_ft_mark_events[] = {

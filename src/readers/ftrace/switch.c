@@ -85,11 +85,13 @@ static bool parse_usual(struct tv_bytes text, struct ends *ends)
     skip_word(&text);
     ends->state.length = (size_t)(text.data - ends->state.data);
     return TAKE(&text, " ==> next_comm=") &&
-           take_name(&text, TV_BYTES(" next_pid"), &ends->to_name) && take_id(&text, &ends->to);
+           take_name(&text, TV_BYTES(" next_pid"), &ends->to_name) && take_id(&text, &ends->to) &&
+           TAKE(&text, " next_prio=") && text.length > 0;
 }
 
 /* "prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=120"; a
- * comm may hold anything. trace-cmd of old writes no "==>". */
+ * comm may hold anything. trace-cmd of old writes no "==>".  Without what must follow it, the last
+ * number may be the beginning of another. */
 static bool parse_fields(struct tv_bytes text, struct ends *ends)
 {
     struct tv_bytes skipped, middle;
@@ -100,7 +102,7 @@ static bool parse_fields(struct tv_bytes text, struct ends *ends)
         return false;
     ends->state = tv_ft_arg(middle, "prev_state");
     return ends->state.data != NULL && tv_ft_number(tv_ft_word(middle), &ends->from) &&
-           tv_ft_number(tv_ft_word(text), &ends->to);
+           tv_ft_number(tv_ft_word(text), &ends->to) && tv_ft_arg(text, "next_prio").length > 0;
 }
 
 /* "name:12 [120]": what is behind "[120]" stays in *text. */
@@ -228,15 +230,15 @@ static uint32_t frame_of(struct tv_ft_part *part, uint32_t task, struct tv_bytes
     return tv_ft_frame(part, (struct tv_bytes){(uint8_t *)text, (size_t)length}, "sched");
 }
 
-static bool handle_switch(struct tv_ft_part *part, const struct tv_ft_line *line,
-                          const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_switch(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct ends ends;
     (void)event;
     if ((!parse_usual(line->details, &ends) && !parse_fields(line->details, &ends) &&
          !parse_short(line->details, &ends) && !parse_bare(line->details, &ends)) ||
         !is_id(ends.from) || !is_id(ends.to))
-        return false;
+        return TV_FT_MALFORMED;
     uint32_t from = tv_ft_task(part, ends.from), to = tv_ft_task(part, ends.to);
     if (ends.from != 0)
         tv_ft_name_task(part, from, ends.from_name);
@@ -251,7 +253,7 @@ static bool handle_switch(struct tv_ft_part *part, const struct tv_ft_line *line
         .to = to,
         .frame = frame_of(part, to, ends.to_name),
     };
-    return true;
+    return TV_FT_TAKEN;
 }
 
 /* "comm=a pid=12 ...", or "a:12 [120] ..." of trace-cmd. */
@@ -259,11 +261,12 @@ static bool woken_task(struct tv_ft_part *part, struct tv_bytes details, uint32_
 {
     struct tv_bytes text = details, skipped, name;
     int64_t tid;
-    if (TAKE(&text, "comm=") && take_name(&text, TV_BYTES(" pid"), &name) && take_id(&text, &tid)) {
+    if (TAKE(&text, "comm=") && take_name(&text, TV_BYTES(" pid"), &name) && take_id(&text, &tid) &&
+        TAKE(&text, " prio=") && text.length > 0) {
         /* The usual form. */
     } else if (text = details,
                take_until(&text, "comm=", &skipped) && take_until(&text, " pid=", &name)) {
-        if (!tv_ft_number(tv_ft_word(text), &tid))
+        if (!tv_ft_number(tv_ft_word(text), &tid) || tv_ft_arg(text, "prio").length == 0)
             return false;
     } else {
         struct ends ends;
@@ -283,12 +286,12 @@ static bool woken_task(struct tv_ft_part *part, struct tv_bytes details, uint32_
     return true;
 }
 
-static bool wake(struct tv_ft_part *part, const struct tv_ft_line *line, const struct tv_ft_at *at,
-                 enum tv_ft_wake kind)
+static enum tv_ft_taken wake(struct tv_ft_part *part, const struct tv_ft_line *line,
+                             const struct tv_ft_at *at, enum tv_ft_wake kind)
 {
     uint32_t task;
     if (!woken_task(part, line->details, &task))
-        return false;
+        return TV_FT_MALFORMED;
     *tv_table_add(&part->wakeups) = (struct tv_ft_wakeup){
         .time = at->time,
         .offset = at->offset & TV_OFFSET_MASK,
@@ -297,11 +300,11 @@ static bool wake(struct tv_ft_part *part, const struct tv_ft_line *line, const s
         .task = task,
         .by = at->task,
     };
-    return true;
+    return TV_FT_TAKEN;
 }
 
-static bool handle_waking(struct tv_ft_part *part, const struct tv_ft_line *line,
-                          const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_waking(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     (void)event;
     return wake(part, line, at, TV_FT_WAKE_ASKED);
@@ -309,24 +312,24 @@ static bool handle_waking(struct tv_ft_part *part, const struct tv_ft_line *line
 
 /* Kernels before 4.3 also wrote wake-ups that found the thread awake: "success=0".  They wake
  * nobody and stay instants. */
-static bool handle_wakeup(struct tv_ft_part *part, const struct tv_ft_line *line,
-                          const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_wakeup(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     (void)event;
     if (tv_ft_behind(line->details, " success=0").data)
-        return false;
+        return TV_FT_INSTANT;
     return wake(part, line, at, TV_FT_WAKE_DONE);
 }
 
 /* "pid=269 iowait=0 caller=worker_thread+0x534/0x820" */
-static bool handle_blocked(struct tv_ft_part *part, const struct tv_ft_line *line,
-                           const struct tv_ft_at *at, const struct tv_ft_event *event)
+static enum tv_ft_taken handle_blocked(struct tv_ft_part *part, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     int64_t tid, io;
     (void)event;
     if (!tv_ft_arg_number(line->details, "pid", &tid) || !is_id(tid) ||
         !tv_ft_arg_number(line->details, "iowait", &io))
-        return false;
+        return TV_FT_MALFORMED;
     *tv_table_add(&part->wakeups) = (struct tv_ft_wakeup){
         .time = at->time,
         .offset = at->offset & TV_OFFSET_MASK,
@@ -336,7 +339,7 @@ static bool handle_blocked(struct tv_ft_part *part, const struct tv_ft_line *lin
         .task = tv_ft_task(part, tid),
         .by = tv_ft_text(part, tv_ft_arg(line->details, "caller")),
     };
-    return true;
+    return TV_FT_TAKEN;
 }
 
 const struct tv_ft_event tv_ft_sched_events[] = {

@@ -148,7 +148,8 @@ static void counts_large_numbers(void **context)
           "counter a Frequency 0:1.84467e+19 1:-3 2:-9.22337e+18\n"
           "counter mali_hwc_ANY 3:1.84467e+19\n"
           "counter z Temperature 4:39.5\n"
-          "instant clock_set_rate of k 5\n");
+          "instant clock_set_rate of k 5\n"
+          "! bad-fields 1\n");
 }
 
 static void says_what_it_cannot_read(void **context)
