@@ -262,19 +262,19 @@ static enum tv_status unpack_whole(struct tv_source *packed, struct tv_unpacking
     return err->status;
 }
 
-static void report_cut(struct tv_inputs *inputs, struct tv_source *source)
+static void note_cut(struct tv_inputs *inputs, struct tv_source *source)
 {
-    inputs->remarked = true;
-    if (!inputs->quiet)
-        tv_message("%s: warning: the container ends early or is damaged: what came before is "
-                   "read",
-                   tv_source_name(source));
+    const char *name = tv_source_name(source);
+    size_t size = strlen(name) + 1;
+    inputs->cut = tv_realloc(inputs->cut, inputs->cut_count + 1, sizeof(char *));
+    inputs->cut[inputs->cut_count] = tv_alloc(size, 1);
+    memcpy(inputs->cut[inputs->cut_count++], name, size);
 }
 
 void tv_inputs_finish(struct tv_inputs *inputs, size_t number)
 {
     if (tv_source_is_cut(inputs->rows[number].source))
-        report_cut(inputs, inputs->rows[number].source);
+        note_cut(inputs, inputs->rows[number].source);
 }
 
 /* Of those whose end was seen, and which cannot grow any more. */
@@ -379,7 +379,7 @@ static enum tv_status unpack_one(const struct tv_inputs_pending *next, struct tv
         tv_source_quote(packed, err);
         tv_error_prefix(err, "%s", tv_source_name(packed));
     } else if (taken.cut_off) {
-        report_cut(inputs, packed);
+        note_cut(inputs, packed);
     }
     inputs->one_by_one = inputs->one_by_one && taken.count == 1;
     if (rest)
@@ -498,7 +498,10 @@ void tv_inputs_give_up(struct tv_inputs *inputs)
 {
     for (size_t i = inputs->rest_count; i-- > 0;)
         if (tv_unpacking_is_cut(inputs->rests[i].rest))
-            report_cut(inputs, inputs->rests[i].source);
+            note_cut(inputs, inputs->rests[i].source);
+    for (size_t i = 0; i < inputs->cut_count && !inputs->quiet; i++)
+        tv_message("%s: error: %s", inputs->cut[i],
+                   tv_diagnostic_text(TV_DIAGNOSTIC_CONTAINER_CUT));
 }
 
 void tv_inputs_release(struct tv_inputs *inputs)
@@ -508,6 +511,9 @@ void tv_inputs_release(struct tv_inputs *inputs)
         tv_source_free(inputs->rests[i].source);
     }
     tv_free(inputs->rests);
+    for (size_t i = 0; i < inputs->cut_count; i++)
+        tv_free(inputs->cut[i]);
+    tv_free(inputs->cut);
     for (size_t i = 0; i < inputs->count; i++)
         tv_source_free(inputs->rows[i].source);
     tv_free(inputs->rows);

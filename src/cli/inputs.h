@@ -33,7 +33,7 @@ struct tv_inputs {
     struct tv_inputs_row *rows;
     size_t count, capacity;
     uint32_t machine_count;
-    bool quiet;        /* unset: a container that ends early is said to on stderr */
+    bool quiet;        /* unset: what is to be said of containers is said on stderr */
     uint64_t ceiling;  /* of unpacked bytes, all together; 0: of each file by its size (unpack.h) */
     uint64_t unpacked; /* so many there are, but for those that come while they are read */
     bool packed;       /* something had to be unpacked */
@@ -46,6 +46,8 @@ struct tv_inputs {
     bool one_by_one;
     struct tv_inputs_pending *rests;
     size_t rest_count, rest_capacity;
+    char **cut; /* containers that end early or are damaged, by name: TV_DIAGNOSTIC_CONTAINER_CUT */
+    size_t cut_count;
 };
 
 /* The files that an argument means; `second` is empty but for one of two halves.  False: there are
@@ -80,7 +82,7 @@ enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err
 void tv_inputs_give_up(struct tv_inputs *inputs);
 void tv_inputs_release(struct tv_inputs *inputs);
 
-/* Says what there is to say of an input that was unpacked while it was read, when that is over. */
+/* Notes whether an input that was unpacked while it was read was cut, when that is over. */
 void tv_inputs_finish(struct tv_inputs *inputs, size_t number);
 
 /* Opens one file, "-" included, without asking readers: a mapping file. */

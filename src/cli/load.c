@@ -447,6 +447,8 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
     }
     if (status != TV_OK)
         tv_inputs_give_up(&loading->inputs);
+    for (size_t i = 0; i < loading->inputs.cut_count; i++)
+        tv_diagnostics_add(&to.head->diagnostics, TV_DIAGNOSTIC_CONTAINER_CUT, TV_NO_OFFSET);
     tv_meter_stop(meter);
     return status;
 }

@@ -47,6 +47,8 @@ enum tv_severity tv_severity_find(const char *name);
       "clock values that wrapped around 2^32 and were put right")                                  \
     X(TRUNCATED, "truncated", E,                                                                   \
       "the file ends in the middle of a record or packet: what came before is kept")               \
+    X(CONTAINER_CUT, "container-cut", E,                                                           \
+      "containers that end early or are damaged: what came before is read")                        \
     X(NO_SUMMARY, "no-summary", W,                                                                 \
       "the summary at the end is missing: clock and threads were inferred")                        \
     X(CLOCK_UNKNOWN, "clock-unknown", W, "no known clock named: taken as thread CPU time")         \
