@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write_back.c - what we write can be read again, and holds what was written: any bytes that some
+ * reader takes, as Trace Event JSON, as Android method traces of every version and as collapsed
+ * stacks, whole and cut, with names and with hashes of them.
+ *
+ * The first two bytes of the input choose cut and disguise, the rest is the file.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/call_tree.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "model/builder.h"
+#include "readers/reader.h"
+#include "writers/collapsed.h"
+#include "writers/piece.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* More takes long and finds no more. */
+#define LONGEST_INPUT ((size_t)64 * 1024)
+
+static void fail_written(const char *what, const char *why, const struct tv_out *out)
+{
+    fprintf(stderr, "%s: %s\n%.*s\n", what, why, out->length < 2000 ? (int)out->length : 2000,
+            (const char *)out->buffer);
+    abort();
+}
+
+static struct tv_trace *load(struct tv_bytes bytes, struct tv_error *err)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
+    if (tv_readers_build(source, builder, &options, err) != TV_OK) {
+        tv_builder_free(builder);
+        tv_source_free(source);
+        return NULL;
+    }
+    struct tv_trace *trace = tv_builder_finish(builder);
+    tv_trace_keep_source(trace, source);
+    return trace;
+}
+
+static struct tv_trace *load_again(const struct tv_out *out, const char *what)
+{
+    struct tv_error err = {0};
+    struct tv_trace *again = load((struct tv_bytes){out->buffer, out->length}, &err);
+    if (!again)
+        fail_written(what, err.message, out);
+    return again;
+}
+
+/* ---- What a trace holds, whatever the order ---- */
+
+struct holding {
+    uint64_t slices, shapes,
+        names;       /* calls of threads: how many, their depths and lengths, names */
+    uint64_t starts; /* of them, from the first */
+    uint64_t async, instants, samples, counter_values;
+};
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ (b + UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (a ^ a >> 29) * UINT64_C(0x94d049bb133111eb);
+}
+
+static uint64_t hash_text(struct tv_bytes text)
+{
+    uint64_t hash = text.length;
+    for (size_t i = 0; i < text.length; i++)
+        hash = mix(hash, text.data[i]);
+    return hash;
+}
+
+static tv_ns first_start(const struct tv_trace *trace)
+{
+    tv_ns first = INT64_MAX;
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        if (trace->rows[row].count > 0 &&
+            tv_track_has_calls(&trace->tracks[trace->rows[row].track]) &&
+            tv_slice_start(trace, row, 0) < first)
+            first = tv_slice_start(trace, row, 0);
+    }
+    return first;
+}
+
+static void add_row(struct holding *holding, const struct tv_trace *trace, uint32_t row,
+                    tv_ns first)
+{
+    for (uint32_t i = 0; i < trace->rows[row].count; i++) {
+        struct tv_slice slice = tv_slice_get(trace, row, i);
+        const struct tv_frame *frame = tv_path_frame(trace, slice.path);
+        holding->slices++;
+        holding->shapes += mix(trace->rows[row].depth, (uint64_t)slice.length);
+        holding->starts += mix((uint64_t)(slice.start - first), (uint64_t)slice.length);
+        holding->names += hash_text(tv_head_text(trace->head, frame->name));
+    }
+}
+
+static struct holding holding_of(const struct tv_trace *trace)
+{
+    struct holding holding = {.instants = trace->tables.instants.count,
+                              .samples = trace->tables.samples.count,
+                              .counter_values = trace->tables.counter_value_count};
+    tv_ns first = first_start(trace);
+    for (uint32_t row = 0; row < trace->row_count; row++) {
+        const struct tv_track *track = &trace->tracks[trace->rows[row].track];
+        if (tv_track_has_calls(track))
+            add_row(&holding, trace, row, first);
+        else if (track->kind == TV_TRACK_ASYNC)
+            holding.async += trace->rows[row].count;
+    }
+    return holding;
+}
+
+static void compare(const char *what, const char *of, const struct tv_out *out, uint64_t before,
+                    uint64_t after)
+{
+    char why[128];
+    snprintf(why, sizeof why, "%s were %llu, and are %llu", of, (unsigned long long)before,
+             (unsigned long long)after);
+    if (before != after)
+        fail_written(what, why, out);
+}
+
+/* ---- JSON and method traces ---- */
+
+static bool is_json(const struct tv_trace *trace)
+{
+    return trace->head->input_count == 1 && trace->head->inputs[0].verbatim;
+}
+
+/* Events of JSON are written as they stand, so that nothing may change. */
+static void compare_events(const struct tv_trace *trace, const struct tv_out *out,
+                           const struct tv_piece_losses *losses)
+{
+    static const char what[] = "JSON";
+    struct tv_trace *again = load_again(out, what);
+    struct holding before = holding_of(trace), after = holding_of(again);
+    (void)losses;
+    if (is_json(trace)) {
+        compare(what, "slices", out, before.slices, after.slices);
+        compare(what, "shapes of slices", out, before.shapes, after.shapes);
+        compare(what, "starts of slices", out, before.starts, after.starts);
+        compare(what, "names of slices", out, before.names, after.names);
+        compare(what, "async slices", out, before.async, after.async);
+        compare(what, "instants", out, before.instants, after.instants);
+        compare(what, "samples", out, before.samples, after.samples);
+        compare(what, "values of counters", out, before.counter_values, after.counter_values);
+    }
+    tv_trace_free(again);
+}
+
+/* Nothing is said to be lost of calls. */
+static bool keeps_calls(const struct tv_trace *trace, const struct tv_trace_losses *losses)
+{
+    const struct tv_diagnostic *kinds = trace->head->diagnostics.kinds;
+    return !losses->cpu_clock && !losses->wall_clock && !losses->invented_clock &&
+           losses->rounded == 0 && losses->long_steps == 0 && losses->stray_exits == 0 &&
+           losses->renamed == 0 && losses->unnested == 0 && losses->inputs <= 1 &&
+           kinds[TV_DIAGNOSTIC_TOO_DEEP].count == 0;
+}
+
+static void write_file(const struct tv_trace *trace, enum tv_trace_target target, bool cpu)
+{
+    static const char what[] = "method trace";
+    struct tv_trace_file_options options = {.target = target, .cpu = cpu};
+    struct tv_trace_losses losses;
+    struct tv_error err = {0};
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    if (tv_trace_file_write(&out, trace, &options, &losses, &err) == TV_OK) {
+        struct tv_trace *again = load_again(&out, what);
+        struct holding before = holding_of(trace), after = holding_of(again);
+        if (keeps_calls(trace, &losses)) {
+            compare(what, "calls", &out, before.slices, after.slices);
+            compare(what, "shapes of calls", &out, before.shapes, after.shapes);
+            compare(what, "starts of calls", &out, before.starts, after.starts);
+        }
+        tv_trace_free(again);
+    }
+    tv_out_release(&out);
+}
+
+/* ---- Pieces ---- */
+
+/* No digest that anybody should use. */
+static void digest(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
+                   uint8_t made[TV_DISGUISE_KEY])
+{
+    memset(made, 0, TV_DISGUISE_KEY);
+    made[0] = key[0];
+    for (size_t i = 0; i < text.length; i++)
+        made[i % TV_DISGUISE_KEY] ^= (uint8_t)(text.data[i] + i);
+}
+
+static void write_piece(const struct tv_trace *trace, const struct tv_cut *cut,
+                        const struct tv_disguise_options *disguise)
+{
+    bool whole = tv_cut_is_all(trace, cut) && !disguise;
+    for (int file = 0; file < 2; file++) {
+        struct tv_piece piece;
+        struct tv_piece_losses losses;
+        struct tv_error err = {0};
+        struct tv_out out;
+        tv_piece_make(&piece, trace, cut);
+        piece.disguise = disguise;
+        tv_out_init_memory(&out);
+        if (tv_piece_check(&piece, file, &err) == TV_OK &&
+            tv_piece_write(&piece, file, &out, &losses, &err) == TV_OK) {
+            if (whole && !file)
+                compare_events(trace, &out, &losses);
+            else
+                tv_trace_free(load_again(&out, file ? "piece as a file" : "piece as events"));
+        }
+        tv_out_release(&out);
+        tv_piece_release(&piece);
+    }
+}
+
+/* ---- Collapsed stacks ---- */
+
+static void collapse(const struct tv_trace *trace, struct tv_out *out)
+{
+    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+    bool cpu = !(tree->clocks & TV_CLOCK_WALL);
+    struct tv_name_tree_options options = {.cpu = cpu, .thread = TV_NONE};
+    struct tv_name_tree *names = tv_name_tree_new(tree, &options);
+    tv_out_init_memory(out);
+    tv_collapsed_write(out, names, tv_collapsed_unit_of(trace->head), 1);
+    tv_name_tree_free(names);
+    tv_call_tree_free(tree);
+}
+
+/* Stacks that were read again are written as they were. */
+static void write_stacks(const struct tv_trace *trace)
+{
+    struct tv_out once, twice;
+    struct tv_error err = {0};
+    collapse(trace, &once);
+    struct tv_trace *again = load((struct tv_bytes){once.buffer, once.length}, &err);
+    /* Too little of it looks like something else; an axis has an end, which is told. */
+    if (again && strcmp(again->head->inputs[0].format, "Collapsed stacks") == 0 &&
+        again->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_LINE].count == 0) {
+        collapse(again, &twice);
+        if (!tv_bytes_equal((struct tv_bytes){once.buffer, once.length},
+                            (struct tv_bytes){twice.buffer, twice.length})) {
+            fprintf(stderr, "was\n%.*s\n", (int)once.length, (const char *)once.buffer);
+            fail_written("stacks", "are others when written again", &twice);
+        }
+        tv_out_release(&twice);
+    }
+    if (again)
+        tv_trace_free(again);
+    tv_out_release(&once);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tv_error err = {0};
+    struct tv_keep all = {0};
+    if (size < 2 || size > LONGEST_INPUT)
+        return -1;
+    uint8_t how = data[0], when = data[1];
+    struct tv_trace *trace = load((struct tv_bytes){data + 2, size - 2}, &err);
+    if (!trace)
+        return -1;
+    struct tv_disguise_options disguise = {
+        .hash_names = how & 1, .strip_args = how & 2, .mac = digest, .key = "k"};
+    struct tv_cut whole = {&all, INT64_MIN, INT64_MAX, false};
+    struct tv_cut part = {&all, (tv_ns)when * 100, (tv_ns)when * 100 + 1 + (tv_ns)how * 777, false};
+    write_piece(trace, &whole, NULL);
+    if (how & 3)
+        write_piece(trace, &whole, &disguise);
+    write_piece(trace, &part, how & 4 ? &disguise : NULL);
+    for (int target = TV_TRACE_V1; target <= TV_TRACE_STREAM_2; target++)
+        write_file(trace, (enum tv_trace_target)target, how & 8);
+    write_stacks(trace);
+    tv_trace_free(trace);
+    return 0;
+}
