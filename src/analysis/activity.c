@@ -38,6 +38,8 @@ static void cover(struct buckets *b, uint32_t i, int64_t length)
     b->covered[i] = (b->covered[i] < 0 ? 0 : b->covered[i]) + length;
 }
 
+#define FURTHEST ((tv_ns)1 << 61)
+
 static void cover_range(struct buckets *b, tv_ns start, tv_ns end)
 {
     start = start > b->from ? start : b->from;
@@ -99,7 +101,10 @@ void tv_activity_of_track(const struct tv_pyramid *pyramid, uint32_t track, tv_n
     unsigned res = resolution(to - from, buckets);
     tv_ns tile = (tv_ns)TV_STRIP_PIXELS << res;
     struct tv_strip strip;
-    int64_t first = from / tile - (from % tile < 0), last = (to - 1) / tile - ((to - 1) % tile < 0);
+    /* Strips lie within 62 bits: what a hostile trace has beyond is not drawn. */
+    tv_ns low = from > -FURTHEST ? from : -FURTHEST, high = to < FURTHEST ? to : FURTHEST;
+    int64_t first = low / tile - (low % tile < 0);
+    int64_t last = (high - 1) / tile - ((high - 1) % tile < 0);
     for (int64_t number = first; number <= last; number++) {
         tv_strip_of_row(pyramid, t->first_row, res, number, &strip);
         add_strip(&b, &strip);
