@@ -135,19 +135,29 @@ static bool is_json(const struct tv_trace *trace)
     return trace->head->input_count == 1 && trace->head->inputs[0].verbatim;
 }
 
-/* Events of JSON are written as they stand, so that nothing may change. */
+static void compare_calls(const char *what, const struct tv_out *out, const struct holding *before,
+                          const struct holding *after)
+{
+    compare(what, "calls", out, before->slices, after->slices);
+    compare(what, "starts of calls", out, before->starts, after->starts);
+}
+
+/* Events of JSON are written as they stand, so that nothing may change.  Of others calls stay where
+ * nothing else becomes a slice; those that are open end when each format lets them, and one
+ * without length may lie on another call that ends or begins there. */
 static void compare_events(const struct tv_trace *trace, const struct tv_out *out,
                            const struct tv_piece_losses *losses)
 {
     static const char what[] = "JSON";
+    const struct tv_trace_event_losses *model = &losses->events.model;
     struct tv_trace *again = load_again(out, what);
     struct holding before = holding_of(trace), after = holding_of(again);
-    (void)losses;
+    if (is_json(trace) || (model->processors == 0 && model->states == 0 && model->others == 0 &&
+                           trace->open_calls == 0))
+        compare_calls(what, out, &before, &after);
     if (is_json(trace)) {
-        compare(what, "slices", out, before.slices, after.slices);
-        compare(what, "shapes of slices", out, before.shapes, after.shapes);
-        compare(what, "starts of slices", out, before.starts, after.starts);
-        compare(what, "names of slices", out, before.names, after.names);
+        compare(what, "shapes of calls", out, before.shapes, after.shapes);
+        compare(what, "names of calls", out, before.names, after.names);
         compare(what, "async slices", out, before.async, after.async);
         compare(what, "instants", out, before.instants, after.instants);
         compare(what, "samples", out, before.samples, after.samples);
@@ -178,9 +188,9 @@ static void write_file(const struct tv_trace *trace, enum tv_trace_target target
         struct tv_trace *again = load_again(&out, what);
         struct holding before = holding_of(trace), after = holding_of(again);
         if (keeps_calls(trace, &losses)) {
-            compare(what, "calls", &out, before.slices, after.slices);
+            compare_calls(what, &out, &before, &after);
             compare(what, "shapes of calls", &out, before.shapes, after.shapes);
-            compare(what, "starts of calls", &out, before.starts, after.starts);
+            compare(what, "names of calls", &out, before.names, after.names);
         }
         tv_trace_free(again);
     }
