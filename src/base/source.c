@@ -31,8 +31,12 @@ struct tv_source {
     uint64_t size;         /* 0 while it grows: see there */
     struct growth *growth; /* or NULL */
     char *name;
-    atomic_uint holders; /* the one who made it, and parts of it */
+    atomic_uint holders;     /* the one who made it, and parts of it */
+    atomic_uint failure_set; /* how far `failure` is: enum failure_state */
+    struct tv_error failure; /* of the first read that failed */
 };
+
+enum failure_state { NO_FAILURE, FAILURE_BEGUN, FAILURE_WHOLE };
 
 static char *copy_name(const char *name)
 {
@@ -49,6 +53,7 @@ struct tv_source *tv_source_from_reads(const struct tv_source_reads *reads, void
     source->size = size;
     source->name = copy_name(name);
     atomic_init(&source->holders, 1);
+    atomic_init(&source->failure_set, NO_FAILURE);
     return source;
 }
 
@@ -152,7 +157,8 @@ bool tv_source_has_size(struct tv_source *source, uint64_t *size)
     return known;
 }
 
-enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err)
+/* Where growth failed every later read does. */
+static enum tv_status check_growth(struct tv_source *source, struct tv_error *err)
 {
     struct growth *growth = source->growth;
     if (!growth || !has_ended(growth) || growth->failure.status == TV_OK)
@@ -160,6 +166,16 @@ enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err)
     if (err)
         *err = growth->failure;
     return growth->failure.status;
+}
+
+enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err)
+{
+    enum tv_status status = check_growth(source, err);
+    if (status != TV_OK || atomic_load(&source->failure_set) != FAILURE_WHOLE)
+        return status;
+    if (err)
+        *err = source->failure;
+    return source->failure.status;
 }
 
 bool tv_source_is_cut(struct tv_source *source)
@@ -177,18 +193,33 @@ struct room {
     size_t least, most;
 };
 
+/* Keep the error of the first read that failed, of whichever thread. */
+static void note_failure(struct tv_source *source, const struct tv_error *failure)
+{
+    unsigned expected = NO_FAILURE;
+    if (failure->status != TV_ERR_IO ||
+        !atomic_compare_exchange_strong(&source->failure_set, &expected, FAILURE_BEGUN))
+        return;
+    source->failure = *failure;
+    atomic_store(&source->failure_set, FAILURE_WHOLE);
+}
+
 /* Of a source that has `there` bytes. */
 static enum tv_status read_of(struct tv_source *source, uint64_t there, uint64_t offset,
                               const struct room *room, size_t *got, struct tv_error *err)
 {
     uint64_t left = offset < there ? there - offset : 0;
     size_t size = room->most < left ? room->most : (size_t)left;
-    enum tv_status status = TV_OK;
-    if (size > 0)
-        status = source->reads.read(source->context, offset, room->bytes, size, err);
-    if (status == TV_OK)
-        *got = size;
-    return status;
+    struct tv_error failure = {.offset = TV_NO_OFFSET};
+    if (size > 0 &&
+        source->reads.read(source->context, offset, room->bytes, size, &failure) != TV_OK) {
+        note_failure(source, &failure);
+        if (err)
+            *err = failure;
+        return failure.status;
+    }
+    *got = size;
+    return TV_OK;
 }
 
 static enum tv_status read_growing(struct tv_source *source, uint64_t offset,
@@ -198,7 +229,7 @@ static enum tv_status read_growing(struct tv_source *source, uint64_t offset,
     uint64_t most = UINT64_MAX - offset;
     tv_lock_enter(&growth->lock);
     grow_to(source, offset + (room->least < most ? room->least : most));
-    enum tv_status status = tv_source_check(source, err);
+    enum tv_status status = check_growth(source, err);
     if (status == TV_OK)
         status = read_of(source, growth->size, offset, room, got, err);
     tv_lock_leave(&growth->lock);
@@ -211,7 +242,7 @@ static enum tv_status read_some(struct tv_source *source, uint64_t offset, const
     struct growth *growth = source->growth;
     if (growth && !has_ended(growth))
         return read_growing(source, offset, room, got, err);
-    enum tv_status status = tv_source_check(source, err);
+    enum tv_status status = check_growth(source, err);
     uint64_t there = growth ? growth->size : source->size;
     return status == TV_OK ? read_of(source, there, offset, room, got, err) : status;
 }

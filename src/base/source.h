@@ -74,8 +74,9 @@ bool tv_source_reaches(struct tv_source *source, uint64_t size);
 /* False, and *size UINT64_MAX: the end has not been seen. Never waits. */
 bool tv_source_has_size(struct tv_source *source, uint64_t *size);
 
-/* The error at which a source ended that grew: for those who have read all they need of it and may
- * have taken what came for the whole. */
+/* The error at which a source ended that grew, or else the first TV_ERR_IO of a read of it: for
+ * those who have read all they need of it, and may have taken what came for the whole or gone on
+ * without what could not be read. */
 enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err) TV_MUST_CHECK;
 
 /* Whoever needs bytes of a source that grows calls this before they are waited for, if the source

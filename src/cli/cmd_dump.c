@@ -252,16 +252,14 @@ static enum tv_status check_words(const struct tv_settings *settings, struct tv_
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct dumping dumping = {.settings = settings};
-    struct tv_error err = {0}, late = {0};
+    struct tv_error err = {0};
     if (check_words(settings, &err) != TV_OK)
         return tv_command_usage(command, &err);
     enum tv_status status =
         settings->format == 0 ? dump_text(&dumping, &err) : dump_model(&dumping, &err);
-    /* What was read before an error is printed all the same. */
-    if (dumping.opened && tv_output_close(&dumping.output, &late) != TV_OK && status == TV_OK) {
-        err = late;
-        status = late.status;
-    }
+    /* What was read before an error is printed all the same; a file is not replaced by it. */
+    if (dumping.opened)
+        status = tv_output_finish(&dumping.output, status, &err);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 

@@ -478,12 +478,14 @@ static const char *input_name(const struct tv_head *head)
     return (const char *)tv_head_text(head, head->inputs[0].name).data;
 }
 
-static void filter_trace(const struct tv_loading *loading, struct tv_trace **trace)
+/* Terms about arguments read the files again; an event that cannot be read fits none. */
+static enum tv_status filter_trace(const struct tv_loading *loading, struct tv_trace **trace,
+                                   struct tv_error *err)
 {
     const struct tv_settings *settings = loading->settings;
     struct tv_trace *whole = *trace;
     if (!settings->filter)
-        return;
+        return TV_OK;
     tv_trace_await(whole);
     struct tv_filter filter = loading->filter;
     filter.workers = tv_settings_jobs(settings);
@@ -493,6 +495,10 @@ static void filter_trace(const struct tv_loading *loading, struct tv_trace **tra
                    (*trace)->slice_count, whole->slice_count,
                    tv_plural(whole->slice_count, "slice", "slices"));
     tv_trace_take_over(*trace, whole);
+    enum tv_status status = tv_trace_check_sources(*trace, err);
+    if (status != TV_OK)
+        tv_trace_free(*trace);
+    return status;
 }
 
 /* Arguments of events are read from the sources when somebody looks. */
@@ -517,9 +523,9 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
     if (loading->kept) {
         *trace = loading->kept;
         loading->kept = NULL;
-        filter_trace(loading, trace);
+        enum tv_status status = filter_trace(loading, trace, err);
         tv_load_close(loading);
-        return TV_OK;
+        return status;
     }
     struct tv_reading to = {.head = tv_head_new()};
     to.builder = tv_builder_new(to.head);
@@ -529,7 +535,7 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
         *trace = tv_builder_finish(to.builder);
         hand_over_sources(loading, *trace);
         keep(loading, *trace);
-        filter_trace(loading, trace);
+        status = filter_trace(loading, trace, err);
     } else {
         tv_builder_free(to.builder);
     }

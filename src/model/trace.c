@@ -23,6 +23,15 @@ void tv_trace_keep_inner_source(struct tv_trace *trace, struct tv_source *source
     trace->inner_count = trace->source_count;
 }
 
+enum tv_status tv_trace_check_sources(const struct tv_trace *trace, struct tv_error *err)
+{
+    for (; trace; trace = trace->base)
+        for (size_t i = 0; i < trace->source_count; i++)
+            if (tv_source_check(trace->sources[i], err) != TV_OK)
+                return tv_error_prefix(err, "%s", tv_source_name(trace->sources[i]));
+    return TV_OK;
+}
+
 uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t frame)
 {
     const struct tv_slice_extra *extra = tv_tables_slice_extra(&trace->tables, row, index);

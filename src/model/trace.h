@@ -164,6 +164,11 @@ void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source);
 /* The same of a text that stands inside of another source: before all that do not. */
 void tv_trace_keep_inner_source(struct tv_trace *trace, struct tv_source *source);
 
+/* The error of the first read of a source that failed: for those who go on when the text of an
+ * event cannot be read, and must not take their answer for complete. */
+enum tv_status tv_trace_check_sources(const struct tv_trace *trace,
+                                      struct tv_error *err) TV_MUST_CHECK;
+
 /* The reserved colour of a slice or else of its frame, as in struct tv_slice_extra; 0: automatic.
  */
 uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t frame);

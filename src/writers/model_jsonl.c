@@ -250,4 +250,7 @@ void tv_model_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
     }
     tv_tables_jsonl_write(out, trace, keep);
     write_diagnostics(out, &trace->head->diagnostics);
+    struct tv_error unread;
+    if (out->error.status == TV_OK && tv_trace_check_sources(trace, &unread) != TV_OK)
+        out->error = unread;
 }

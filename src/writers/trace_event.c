@@ -236,6 +236,9 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
     tv_trace_events_flows(&events, true);
     tv_trace_events_slices(&events);
     tv_trace_events_tables(&events);
+    struct tv_error unread;
+    if (out->error.status == TV_OK && tv_trace_check_sources(trace, &unread) != TV_OK)
+        out->error = unread;
 }
 
 static void add_other_data(struct tv_out *out, const struct tv_head *head)

@@ -128,6 +128,25 @@ static void a_failing_read_is_passed_on(void **state)
     assert_int_equal(pattern.closes, 1);
 }
 
+/* Whoever goes on without some bytes asks at the end. */
+static void a_failed_read_is_remembered(void **state)
+{
+    (void)state;
+    struct pattern pattern = {.size = 10};
+    static const struct tv_source_reads reads = {read_pattern, close_pattern};
+    struct tv_source *source = tv_source_from_reads(&reads, &pattern, 20, "shrinks");
+    struct tv_error err = {0};
+    uint8_t bytes[20];
+    size_t got;
+    assert_int_equal(tv_source_read(source, 0, bytes, 10, &got, &err), TV_OK);
+    assert_int_equal(tv_source_check(source, &err), TV_OK);
+    assert_int_equal(tv_source_read(source, 5, bytes, 10, &got, NULL), TV_ERR_IO);
+    assert_int_equal(tv_source_read(source, 0, bytes, 10, &got, &err), TV_OK);
+    assert_int_equal(tv_source_check(source, &err), TV_ERR_IO);
+    assert_string_equal(err.message, "it shrank");
+    tv_source_free(source);
+}
+
 /* Any stretch over parts of any size, empty ones too, is what it is in one piece. */
 static void joined_parts_read_as_one(void **state)
 {
@@ -429,17 +448,15 @@ static void quotes_what_stands_around_an_error(void **context)
     tv_source_free(source);
 }
 
-UNIT_TESTS(source, cmocka_unit_test(memory_is_read_within_its_size),
-           cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(a_failing_read_is_passed_on),
-           cmocka_unit_test(joined_parts_read_as_one),
-           cmocka_unit_test(joining_takes_the_parts_over),
-           cmocka_unit_test(a_part_is_a_stretch_of_the_whole),
-           cmocka_unit_test(windows_show_the_source),
-           cmocka_unit_test(what_is_held_is_not_read_again),
-           cmocka_unit_test(wanting_nothing_still_moves_on),
-           cmocka_unit_test(wanting_more_than_there_is_allocates_no_more),
-           cmocka_unit_test(one_large_want_grows_the_window),
-           cmocka_unit_test(growing_wants_are_read_in_few_steps),
-           cmocka_unit_test(offsets_have_64_bits),
-           cmocka_unit_test(a_source_that_shrinks_is_an_error_once),
-           cmocka_unit_test(quotes_what_stands_around_an_error));
+UNIT_TESTS(
+    source, cmocka_unit_test(memory_is_read_within_its_size), cmocka_unit_test(no_bytes_at_all),
+    cmocka_unit_test(a_failing_read_is_passed_on), cmocka_unit_test(a_failed_read_is_remembered),
+    cmocka_unit_test(joined_parts_read_as_one), cmocka_unit_test(joining_takes_the_parts_over),
+    cmocka_unit_test(a_part_is_a_stretch_of_the_whole), cmocka_unit_test(windows_show_the_source),
+    cmocka_unit_test(what_is_held_is_not_read_again),
+    cmocka_unit_test(wanting_nothing_still_moves_on),
+    cmocka_unit_test(wanting_more_than_there_is_allocates_no_more),
+    cmocka_unit_test(one_large_want_grows_the_window),
+    cmocka_unit_test(growing_wants_are_read_in_few_steps), cmocka_unit_test(offsets_have_64_bits),
+    cmocka_unit_test(a_source_that_shrinks_is_an_error_once),
+    cmocka_unit_test(quotes_what_stands_around_an_error));
