@@ -147,13 +147,12 @@ static int open_hidden(struct tv_atomic_file *file)
     return descriptor;
 }
 
-/* May the file that is there be replaced by its name?  `there` is open for it. */
-static bool is_replaceable(struct tv_atomic_file *file, int there)
+/* May the file that is there, `older`, be replaced by its name? */
+static bool is_replaceable(const struct tv_atomic_file *file)
 {
     struct stat named;
-    return fstat(there, &file->older) == 0 && S_ISREG(file->older.st_mode) && !file->in_place &&
-           stat(file->path, &named) == 0 && named.st_dev == file->older.st_dev &&
-           named.st_ino == file->older.st_ino;
+    return S_ISREG(file->older.st_mode) && !file->in_place && stat(file->path, &named) == 0 &&
+           named.st_dev == file->older.st_dev && named.st_ino == file->older.st_ino;
 }
 
 /* Go on with the file that is there, if `there` is one. */
@@ -171,28 +170,65 @@ static enum tv_status write_in_place(struct tv_atomic_file *file, int there, con
     return err->status;
 }
 
-enum tv_status tv_atomic_file_open(struct tv_atomic_file *file, const char *path,
-                                   struct tv_error *err)
+/* Is a file with this name what the directory refuses, and not just what fails now (a full disk, no
+ * descriptor left)? */
+static bool takes_no_file(int error)
+{
+    return error == EACCES || error == EPERM || error == EROFS;
+}
+
+/* Open what is at `path`, and look at it; *there is -1 when nothing is. */
+static enum tv_status open_older(struct tv_atomic_file *file, const char *path, int *there,
+                                 struct tv_error *err)
 {
     *file = (struct tv_atomic_file){.descriptor = -1};
     if (!follow_links(file, path))
         return fail_with_errno(path, err);
     /* A user who may not write the older file may not replace it either. */
-    int there = open(path, O_WRONLY | O_CLOEXEC);
-    if (there < 0 && (errno != ENOENT || path[0] == '\0'))
-        return fail_with_errno(path, err);
-    file->replaces = there >= 0 && is_replaceable(file, there);
+    *there = open(path, O_WRONLY | O_CLOEXEC);
+    if (*there < 0)
+        return errno == ENOENT && path[0] != '\0' ? TV_OK : fail_with_errno(path, err);
+    if (fstat(*there, &file->older) == 0) {
+        file->replaces = is_replaceable(file);
+        return TV_OK;
+    }
+    fail_with_errno(path, err);
+    close(*there);
+    return err->status;
+}
+
+static enum tv_status open_beside(struct tv_atomic_file *file, const char *path, bool or_in_place,
+                                  struct tv_error *err)
+{
+    int there = -1;
+    enum tv_status status = open_older(file, path, &there, err);
+    if (status != TV_OK)
+        return status;
     if (there < 0 || file->replaces) {
         file->descriptor = open_unnamed(file);
         if (file->descriptor < 0)
             file->descriptor = open_hidden(file);
     }
-    if (file->descriptor < 0)
+    if (file->descriptor < 0 && or_in_place && (!file->replaces || takes_no_file(errno)))
         return write_in_place(file, there, path, err);
+    if (file->descriptor < 0)
+        status = fail_with_errno(path, err);
     file->in_place = false;
     if (there >= 0)
         close(there);
-    return TV_OK;
+    return status;
+}
+
+enum tv_status tv_atomic_file_open(struct tv_atomic_file *file, const char *path,
+                                   struct tv_error *err)
+{
+    return open_beside(file, path, true, err);
+}
+
+enum tv_status tv_atomic_file_open_to_replace(struct tv_atomic_file *file, const char *path,
+                                              struct tv_error *err)
+{
+    return open_beside(file, path, false, err);
 }
 
 FILE *tv_atomic_file_stream(const struct tv_atomic_file *file)

@@ -7,7 +7,7 @@
  * no name until it is complete (O_TMPFILE), so that a killed program leaves nothing; file systems
  * that lack this get a hidden file, which SIGINT, SIGTERM, SIGHUP and SIGQUIT remove.  Symbolic
  * links are followed.  Written in place, because they cannot be replaced: devices, pipes, the
- * descriptors of /proc and /dev/fd, and files in a directory that takes no new file.
+ * descriptors of /proc and /dev/fd, and files in a directory whose permissions allow no new file.
  */
 #ifndef TV_CLI_ATOMIC_FILE_H
 #define TV_CLI_ATOMIC_FILE_H
@@ -32,6 +32,10 @@ struct tv_atomic_file {
  * written in place. */
 enum tv_status tv_atomic_file_open(struct tv_atomic_file *file, const char *path,
                                    struct tv_error *err) TV_MUST_CHECK;
+
+/* The same for a file that is still read: it is never written in place. */
+enum tv_status tv_atomic_file_open_to_replace(struct tv_atomic_file *file, const char *path,
+                                              struct tv_error *err) TV_MUST_CHECK;
 
 /* A stream that writes to the new content; it has to be closed before the file. NULL: errno says
  * why. */

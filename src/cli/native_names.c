@@ -8,14 +8,13 @@
 #include "cli/native_names.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "cli/atomic_file.h"
 #include "cli/native_files.h"
 #include "cli/native_lines.h"
 #include "cli/native_stream.h"
@@ -97,33 +96,30 @@ static bool put_named(FILE *in, FILE *out)
     return true;
 }
 
-/* Before the file is renamed: the name is to lead to all of it. */
-static bool sync_stream(FILE *stream)
+/* Put all names into a stream; false with errno: it is not whole.  *named: it is another trace than
+ * the one read. */
+static bool write_named(FILE *in, FILE *out, bool *named)
 {
-    bool written = !ferror(stream) && fflush(stream) == 0;
-    (void)fsync(fileno(stream)); /* some file systems cannot */
-    return written;
+    *named = put_named(in, out) || (fseeko(in, 0, SEEK_SET) == 0 && tv_native_stream_put(in, out));
+    return !ferror(in) && !ferror(out) && fflush(out) == 0;
 }
 
-static enum tv_status rewrite(FILE *in, const char *name, struct tv_error *err)
+static enum tv_status rewrite(FILE *in, const char *path, struct tv_error *err)
 {
-    char path[PATH_MAX], part[PATH_MAX];
-    /* Of a link, what it leads to. */
-    if (!realpath(name, path))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", name, strerror(errno));
-    int length = snprintf(part, sizeof part, "%s.names", path);
-    FILE *out = length > 0 && (size_t)length < sizeof part ? fopen(part, "wb") : NULL;
-    bool named = false, done = false;
-    if (out) {
-        named =
-            put_named(in, out) || (fseeko(in, 0, SEEK_SET) == 0 && tv_native_stream_put(in, out));
-        done = !ferror(in) && sync_stream(out);
-        done = fclose(out) == 0 && done && (!named || rename(part, path) == 0);
-    }
-    int error = errno;
-    if (out && (!done || !named))
-        unlink(part);
-    return done ? TV_OK : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(error));
+    struct tv_atomic_file file;
+    enum tv_status status = tv_atomic_file_open_to_replace(&file, path, err);
+    if (status != TV_OK)
+        return status;
+    bool named = false;
+    FILE *out = tv_atomic_file_stream(&file);
+    bool done = out && write_named(in, out, &named);
+    done = out && fclose(out) == 0 && done;
+    if (!done)
+        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
+    if (done && named)
+        return tv_atomic_file_commit(&file, err);
+    tv_atomic_file_discard(&file);
+    return status;
 }
 
 enum tv_status tv_native_names_resolve(const char *path, struct tv_error *err)
