@@ -69,7 +69,9 @@ static int take(struct tv_kept *kept, int file)
     /* Another recording may have finished with it just now, and given it another name. */
     if (!tv_kept_is_there(kept))
         return -EAGAIN;
-    return ftruncate(file, 0) != 0 ? -errno : 0;
+    if (found.st_size == 0 || ftruncate(file, 0) == 0)
+        return 0;
+    return -errno;
 }
 
 int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode)
@@ -156,11 +158,38 @@ int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
     return kept->error;
 }
 
+int tv_kept_sync(int file)
+{
+    while (fsync(file) != 0) {
+        if (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS)
+            return 0; /* the file system cannot */
+        if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}
+
 int tv_kept_rename(const struct tv_kept *kept, const char *part, const char *path)
 {
-    if (is_ours(kept, kept->file))
-        (void)fsync(kept->file); /* some file systems cannot */
-    return rename(part, path) == 0 ? 0 : -errno;
+    int failed = is_ours(kept, kept->file) ? tv_kept_sync(kept->file) : 0;
+    if (failed == 0 && rename(part, path) != 0)
+        failed = -errno;
+    return failed;
+}
+
+int tv_kept_finish_stream(FILE *stream, int failed, const char *part, const char *path)
+{
+    if (fflush(stream) != 0 && failed == 0)
+        failed = -errno;
+    if (failed == 0)
+        failed = tv_kept_sync(fileno(stream));
+    if (fclose(stream) != 0 && failed == 0)
+        failed = -errno;
+    if (failed == 0 && rename(part, path) != 0)
+        failed = -errno;
+    if (failed != 0)
+        unlink(part);
+    return failed;
 }
 
 void tv_kept_close(struct tv_kept *kept)

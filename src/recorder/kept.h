@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct tv_kept {
@@ -46,6 +47,14 @@ bool tv_kept_is_anywhere(const struct tv_kept *kept);
 /* Give the file, which is at `part`, its name.  It is synced first: also after a crash of the
  * machine the name leads to the older file or to the whole new one.  0 or a negative errno. */
 int tv_kept_rename(const struct tv_kept *kept, const char *part, const char *path);
+
+/* Put the bytes of a file on the disk, where the file system can.  0 or a negative errno. */
+int tv_kept_sync(int file);
+
+/* Close a stream to the file at `part`, and give it its name as tv_kept_rename does.  Where that
+ * fails, or writing has `failed` (a negative errno) before, `part` is removed.  0 or the first
+ * negative errno. */
+int tv_kept_finish_stream(FILE *stream, int failed, const char *part, const char *path);
 
 /* Closes the descriptor if it is ours still. */
 void tv_kept_close(struct tv_kept *kept);

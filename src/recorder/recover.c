@@ -233,6 +233,8 @@ static int write_trace(struct tv_trace_job *job, const char *path, uint64_t *los
         return failed;
     job->sink = tv_sink_buffer_new(&file);
     failed = job->sink ? write_records(job, lost) : -ENOMEM;
+    if (failed == 0 && job->unnamed > 0)
+        failed = -ENOMEM; /* the spool still has them */
     if (failed == 0)
         failed = tv_sink_buffer_flush(job->sink);
     tv_sink_buffer_free(job->sink);

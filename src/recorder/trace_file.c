@@ -101,6 +101,18 @@ static uint64_t key_of(const struct tv_trace_job *job, const uint64_t *record, u
     return job->key ? job->key(address, has_wall(job) ? record[1] : 0) : address;
 }
 
+/* The number of the method at an address; 0: none, or there is no memory for it. */
+static uint32_t number_address(struct tv_trace_job *job, const uint64_t *record, uint64_t address)
+{
+    uint64_t key = key_of(job, record, address);
+    uint32_t number = tv_address_list_number(job->addresses, job->methods, job->namer, key);
+    if (key == 0 || (number != 0 && make_used(job)))
+        return number;
+    atomic_store(&job->area->head->overflow, 1);
+    job->unnamed++;
+    return 0;
+}
+
 /* An address becomes its method's number.  What has no method is left out. */
 static uint32_t resolve(struct tv_trace_job *job, uint64_t *record)
 {
@@ -108,8 +120,7 @@ static uint32_t resolve(struct tv_trace_job *job, uint64_t *record)
     uint32_t action = (uint32_t)(word & TV_MT_ACTION_MASK);
     uint64_t number = (word & ~TV_AREA_ADDRESS) >> 2;
     if (word & TV_AREA_ADDRESS)
-        number = tv_address_list_number(job->addresses, job->methods, job->namer,
-                                        key_of(job, record, number));
+        number = number_address(job, record, number);
     if (number == 0 || number > job->methods->count || action == TV_MT_ACTION_UNDEFINED ||
         !make_used(job)) {
         record[0] = TV_AREA_LEFT_OUT;

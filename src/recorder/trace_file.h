@@ -27,6 +27,7 @@ struct tv_trace_job {
     size_t used_size;
     uint8_t known_threads[TV_AREA_THREADS / 8 + 1]; /* streaming: those that have their packet */
     uint64_t written;                               /* records in the file */
+    uint64_t unnamed;  /* records left out, as there was no memory for their methods */
     uint64_t shift_ns; /* the file's time 0: later than the start in a long ring */
 };
 

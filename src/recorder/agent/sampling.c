@@ -64,18 +64,6 @@ static int open_file(const char *path)
     return output.file == NULL ? -errno : 0;
 }
 
-/* What is whole gets its name. */
-static int close_file(int error)
-{
-    if (fclose(output.file) != 0 && error == 0)
-        error = -errno;
-    if (error == 0 && rename(output.part, output.path) != 0)
-        error = -errno;
-    if (error != 0)
-        unlink(output.part);
-    return error;
-}
-
 bool tv_agent_sampling_start(const char *path)
 {
     const struct tv_agent_options *options = &tv_agent.options;
@@ -90,7 +78,7 @@ bool tv_agent_sampling_start(const char *path)
     if (error == 0)
         return true;
     tv_agent_say("no thread for the sampler: %s", strerror(-error));
-    (void)close_file(error);
+    (void)tv_kept_finish_stream(output.file, error, output.part, output.path);
     return false;
 }
 
@@ -100,7 +88,7 @@ void tv_agent_sampling_stop(const char *path)
     tv_profiler_stop(profiler);
     int error = tv_profiler_write(profiler, (enum tv_agent_format)tv_agent.options.format,
                                   output.file, &counts);
-    error = close_file(error);
+    error = tv_kept_finish_stream(output.file, error, output.part, output.path);
     if (error != 0)
         tv_agent_say("%s: could not be written: %s", path, strerror(-error));
     else if (tv_agent.options.verbose)

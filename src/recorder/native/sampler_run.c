@@ -30,13 +30,8 @@ static int write_file(void)
         return -errno;
     tv_kept_begin_growing(&limit);
     int failed = tvrec_sampler_write(running.sampler, to, running.form);
-    if (fclose(to) != 0 && failed == 0)
-        failed = -errno;
+    failed = tv_kept_finish_stream(to, failed, tv_recorder.part, tv_recorder.path);
     tv_kept_end_growing(&limit);
-    if (failed == 0 && rename(tv_recorder.part, tv_recorder.path) != 0)
-        failed = -errno;
-    if (failed != 0)
-        unlink(tv_recorder.part);
     return failed;
 }
 
