@@ -7,6 +7,7 @@
 import base64
 import http.client
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -40,13 +41,14 @@ class Server:
         self.port = free_port()
         self.process = None
         self.log = []
+        self.environment = {}
 
     def command(self):
         return [self.program, "serve", "--store", str(self.store), "--port", str(self.port), *self.options]
 
     def start(self):
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+                                        stderr=subprocess.PIPE, text=True, env=os.environ | self.environment)
         self.reader = threading.Thread(target=lambda: self.log.extend(self.process.stderr),
                                        daemon=True)
         self.reader.start()
