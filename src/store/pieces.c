@@ -170,13 +170,15 @@ static enum tv_store_status refused(struct tv_store_piece *piece)
     return fail(piece, TV_STORE_FULL);
 }
 
-/* Writes down that the bytes are on the disk. */
+/* Write down that the bytes are on the disk.  After a loss of power the upload goes on from here
+ * only if its row is on the disk as well; that of a complete upload is about to be, with its trace.
+ */
 static enum tv_store_status note_held(struct tv_store_piece *piece)
 {
     struct tv_db *db = &piece->store->write;
     struct tv_error err;
     enum tv_store_status status = TV_STORE_OK;
-    tv_db_begin(db, TV_DB_QUICK);
+    tv_db_begin(db, piece->at < piece->most ? TV_DB_DURABLE : TV_DB_QUICK);
     if (tv_db_run(db, "UPDATE uploads SET held=?, touched=? WHERE uid=? AND done=0", "iiz",
                   (int64_t)piece->at, tv_store_now(), piece->claim.uid.text) == 0)
         status = tv_store_none(&err, "upload");

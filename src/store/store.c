@@ -99,22 +99,51 @@ static enum tv_status take_lock(struct tv_store *store, struct tv_error *err)
 }
 
 struct look {
+    int folder;
     bool has_catalogue, has_other;
 };
+
+static void note_any(void *context, const char *name)
+{
+    (void)name;
+    *(bool *)context = true;
+}
+
+static bool is_empty_folder(int folder, const char *name)
+{
+    bool any = false;
+    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool known = fd >= 0 && tv_store_each_name(fd, note_any, &any);
+    if (fd >= 0)
+        close(fd);
+    return known && !any;
+}
+
+/* Is it what a first start leaves that was cut off before there was a catalogue? */
+static bool is_of_first_start(int folder, const char *name)
+{
+    static const char *const folders[] = {"uploads", "traces", "cache", "scratch"};
+    if (strcmp(name, "lock") == 0 || strncmp(name, "catalogue.sqlite3-", 18) == 0)
+        return true;
+    for (size_t i = 0; i < TV_COUNT(folders); i++)
+        if (strcmp(name, folders[i]) == 0)
+            return is_empty_folder(folder, name);
+    return false;
+}
 
 static void look_at(void *context, const char *name)
 {
     struct look *look = context;
     if (strcmp(name, "catalogue.sqlite3") == 0)
         look->has_catalogue = true;
-    else if (strcmp(name, "lock") != 0 && strcmp(name, "lost+found") != 0)
+    else if (strcmp(name, "lost+found") != 0 && !is_of_first_start(look->folder, name))
         look->has_other = true;
 }
 
 /* What is no store is not made one when something is in it: it would be cleaned away. */
 static enum tv_status check_folder(struct tv_store *store, struct tv_error *err)
 {
-    struct look look = {0};
+    struct look look = {.folder = store->folder};
     struct stat info;
     if (!tv_store_each_name(store->folder, look_at, &look))
         return fail_errno(err, "cannot look into the folder");

@@ -96,6 +96,27 @@ static void not_a_store(void **state)
     place_remove(&place);
 }
 
+/* A first start that was cut off before the catalogue was there; an empty folder of such a name is
+ * nobody's, a full one is somebody's. */
+static void begun_and_cut_off(void **state)
+{
+    (void)state;
+    struct place place = {0};
+    char path[256];
+    place_open(&place);
+    tv_store_close(place.store);
+    snprintf(path, sizeof path, "%s/catalogue.sqlite3", place.folder);
+    assert_int_equal(unlink(path), 0);
+    place_write(&place, "cache/letter.txt", "dear");
+    assert_refused(&place, TV_ERR_IO, "is not a store");
+    assert_true(place_has(&place, "cache/letter.txt"));
+    snprintf(path, sizeof path, "%s/cache/letter.txt", place.folder);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(try_open(&place, NULL), TV_OK);
+    put_trace(place.store, "x", 1, 1);
+    place_remove(&place);
+}
+
 static void damaged(void **state)
 {
     (void)state;
@@ -303,7 +324,7 @@ static void changed_from_outside(void **state)
 }
 
 UNIT_TESTS(store, cmocka_unit_test(is_private), cmocka_unit_test(one_process),
-           cmocka_unit_test(not_a_store), cmocka_unit_test(damaged),
-           cmocka_unit_test(damaged_inside), cmocka_unit_test(finished_half),
-           cmocka_unit_test(remains), cmocka_unit_test(another_boot),
-           cmocka_unit_test(changed_from_outside));
+           cmocka_unit_test(not_a_store), cmocka_unit_test(begun_and_cut_off),
+           cmocka_unit_test(damaged), cmocka_unit_test(damaged_inside),
+           cmocka_unit_test(finished_half), cmocka_unit_test(remains),
+           cmocka_unit_test(another_boot), cmocka_unit_test(changed_from_outside));
