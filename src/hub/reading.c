@@ -346,7 +346,7 @@ static void *keep_up(void *context)
 {
     struct tv_reading *reading = context;
     struct timespec due;
-    clock_gettime(CLOCK_REALTIME, &due);
+    clock_gettime(CLOCK_MONOTONIC, &due);
     pthread_mutex_lock(&reading->lock);
     while (!reading->ends) {
         struct cache *cache = take_cache(reading, false);
@@ -357,7 +357,7 @@ static void *keep_up(void *context)
             end_cache(reading, cache);
         if (late) {
             expire(reading->hub);
-            clock_gettime(CLOCK_REALTIME, &due);
+            clock_gettime(CLOCK_MONOTONIC, &due);
             due.tv_sec += UPKEEP_SECONDS;
         }
         pthread_mutex_lock(&reading->lock);
@@ -374,7 +374,11 @@ struct tv_reading *tv_reading_new(struct tv_hub *hub)
     reading->hub = hub;
     reading->woken = 1; /* what waited before the start */
     pthread_mutex_init(&reading->lock, NULL);
-    pthread_cond_init(&reading->changed, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&reading->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     return reading;
 }
 

@@ -4,6 +4,9 @@
  */
 #include "unit.h"
 
+#include <stdlib.h>
+#include <time.h>
+
 #include "base/bytes.h"
 #include "hub/iso_time.h"
 
@@ -19,6 +22,36 @@ static void tells_and_reads_times(void **state)
     assert_int_equal(seconds, 1000000000);
     assert_true(tv_iso_parse(TV_BYTES("1970-01-02"), &seconds));
     assert_int_equal(seconds, 86400);
+}
+
+/* Hours that are twice or never in these zones, and half hours; UTC by `date -u -d @SECONDS`. */
+static void is_utc_in_every_zone(void **state)
+{
+    (void)state;
+    static const char *const zones[] = {"America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu",
+                                        "Pacific/Apia", "XXX-14"};
+    static const struct {
+        int64_t seconds;
+        const char *text;
+    } moments[] = {
+        {1793511000, "2026-11-01T05:30:00Z"}, /* 01:30 in New York, for the first time */
+        {1793514600, "2026-11-01T06:30:00Z"}, /* and for the second */
+        {1805009400, "2027-03-14T07:30:00Z"},
+        {1325239200, "2011-12-30T10:00:00Z"}, /* no such day in Apia */
+    };
+    char text[TV_ISO_TIME];
+    int64_t seconds;
+    for (size_t z = 0; z < TV_COUNT(zones); z++) {
+        setenv("TZ", zones[z], 1);
+        tzset();
+        for (size_t i = 0; i < TV_COUNT(moments); i++) {
+            assert_string_equal(tv_iso_time(moments[i].seconds, text), moments[i].text);
+            assert_true(tv_iso_parse(tv_bytes_of(moments[i].text), &seconds));
+            assert_int_equal(seconds, moments[i].seconds);
+        }
+    }
+    unsetenv("TZ");
+    tzset();
 }
 
 static void refuses_what_is_none(void **state)
@@ -47,4 +80,4 @@ static void refuses_what_is_none(void **state)
 }
 
 UNIT_TESTS(iso_time, cmocka_unit_test(tells_and_reads_times),
-           cmocka_unit_test(refuses_what_is_none));
+           cmocka_unit_test(is_utc_in_every_zone), cmocka_unit_test(refuses_what_is_none));
