@@ -12,7 +12,7 @@ STRICT = $(if $(filter true,$(CI)),--werror)
 # Run meson setup with the words $(1); where it fails, name the packages that are missing.
 configure = meson setup $(1) || { tools/install-packages --check build; exit 1; }
 
-.PHONY: all help view site check bench bench-compare load fuzz torture format install dist deb clean
+.PHONY: all help view site check bench bench-compare load fuzz coverage torture format install dist deb clean
 
 all: ## build the program for development, in build/dev; build/traceview leads to it
 	@test -f build/dev/build.ninja || $(call configure,$(STRICT) build/dev)
@@ -58,6 +58,10 @@ load: ## install what is missing, put 200 clients on an upload server for a minu
 fuzz: ## install what is missing, run each fuzz target for FUZZ_SECONDS
 	tools/install-packages build check
 	tools/fuzz $(FUZZ_SECONDS)
+
+coverage: ## build with gcc --coverage, run the tests, write the table of docs/coverage.md (an hour)
+	tools/install-packages build check
+	tools/coverage
 
 torture: ## build, let every allocation, read, write, sync, name, socket call and thread of each command fail in turn (an hour)
 	@test -f build/dev/build.ninja || $(call configure,-Dtests=enabled build/dev)
