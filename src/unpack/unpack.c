@@ -7,6 +7,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -132,6 +133,15 @@ static enum tv_status fail(struct tv_unpacking *u, struct tv_error *err)
                    text ? text : "it cannot be unpacked");
 }
 
+/* Did libarchive end for want of memory?  Then the container is not damaged. */
+static bool lacks_memory(struct tv_unpacking *u)
+{
+    if (archive_errno(u->archive) != ENOMEM)
+        return false;
+    tv_fail(&u->feed.error, TV_ERR_LIMIT, TV_NO_OFFSET, "there is not enough memory to unpack it");
+    return true;
+}
+
 static struct tv_unpacking *start(struct tv_taking *taking, struct tv_source *packed)
 {
     struct tv_unpacking *u = tv_alloc(1, sizeof *u);
@@ -227,6 +237,8 @@ static bool next_block(struct tv_unpacking *u)
     /* A wrong checksum is a warning with the last bytes in libarchive 3.6, and a failure behind
      * them in 3.7.  No trace is a sparse file with holes. */
     bool broken = result < (u->position > 0 ? ARCHIVE_FAILED : ARCHIVE_WARN);
+    if (broken && lacks_memory(u))
+        return false;
     if (broken || offset != u->position) {
         u->cut_off = true;
         return is_plain_gzip(u) && take_tail(u);
@@ -386,7 +398,7 @@ static enum tv_status take_members(struct tv_unpacking *u, struct tv_error *err)
         u->left = 0;
         u->position = 0;
         if (result < ARCHIVE_WARN)
-            return take_rest(u, err);
+            return lacks_memory(u) ? fail(u, err) : take_rest(u, err);
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
         if (archive_entry_is_encrypted(entry)) {
