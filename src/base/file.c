@@ -19,6 +19,23 @@
 #include "base/pipe.h"
 #include "base/swap.h"
 
+static const struct tv_file_access *file_access; /* NULL: the system's own */
+
+void tv_file_set_access(const struct tv_file_access *access)
+{
+    file_access = access;
+}
+
+int tv_file_open(const char *path, int flags)
+{
+    return file_access ? file_access->open(path, flags) : open(path, O_RDONLY | O_CLOEXEC | flags);
+}
+
+int tv_file_stat(const char *path, struct stat *info)
+{
+    return file_access ? file_access->look(path, info) : stat(path, info);
+}
+
 /* Linux moves at most 2 GiB - 4 KiB a call. */
 #define LARGEST_IO ((size_t)1 << 30)
 
@@ -181,6 +198,8 @@ static int unnamed_file(const char *folder)
 /* TMPDIR if it is set, else where big temporary files belong, which /tmp (often memory) is not. */
 enum tv_status tv_file_open_temporary(int *fd, struct tv_error *err)
 {
+    if (file_access)
+        return file_access->open_temporary(fd, err);
     const char *folder = getenv("TMPDIR");
     if (folder == NULL || folder[0] == '\0')
         folder = "/var/tmp";
@@ -357,8 +376,8 @@ enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
                                    struct tv_error *err)
 {
     bool standard_input = strcmp(path, "-") == 0;
-    int fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd =
+        standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : tv_file_open(path, O_NOCTTY);
     if (fd < 0)
         return fail_errno(err, "cannot open");
     return tv_source_open_fd(fd, standard_input ? "standard input" : path, source, err);

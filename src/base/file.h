@@ -9,6 +9,22 @@
 #include "base/error.h"
 #include "base/source.h"
 
+struct stat;
+
+/* How files are found by their names.  A process that has locked itself in asks another one. */
+struct tv_file_access {
+    int (*open)(const char *path, int flags); /* for reading; as open(2) and stat(2) */
+    int (*look)(const char *path, struct stat *info);
+    enum tv_status (*open_temporary)(int *fd, struct tv_error *err);
+};
+
+/* Set another way before there are threads; NULL: the system's own. */
+void tv_file_set_access(const struct tv_file_access *access);
+
+/* As open(2) for reading, with O_CLOEXEC, and stat(2). */
+int tv_file_open(const char *path, int flags);
+int tv_file_stat(const char *path, struct stat *info);
+
 /* A regular file is read in place by pread; a later read checks that its size and time are
  * unchanged and says so when not.  Anything else (a pipe, standard input, which is "-") grows while
  * it is read (pipe.h). */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/confine.h"
+
 #define MOST_LINKS 40 /* as the kernel's */
 #define TRIES 100
 #define COPY_SIZE 65536
@@ -181,6 +183,8 @@ static bool takes_no_file(int error)
 static enum tv_status open_older(struct tv_atomic_file *file, const char *path, int *there,
                                  struct tv_error *err)
 {
+    if (tv_is_confined())
+        return tv_confined_file_open(file, path, err);
     *file = (struct tv_atomic_file){.descriptor = -1};
     if (!follow_links(file, path))
         return fail_with_errno(path, err);
@@ -323,6 +327,8 @@ static bool replace_older(struct tv_atomic_file *file)
 
 enum tv_status tv_atomic_file_commit(struct tv_atomic_file *file, struct tv_error *err)
 {
+    if (tv_is_confined())
+        return tv_confined_file_commit(file, err);
     enum tv_status status = TV_OK;
     if (!file->in_place && !replace_older(file))
         status = fail_with_errno(file->path, err);
@@ -337,6 +343,10 @@ enum tv_status tv_atomic_file_commit(struct tv_atomic_file *file, struct tv_erro
 
 void tv_atomic_file_discard(struct tv_atomic_file *file)
 {
+    if (tv_is_confined()) {
+        tv_confined_file_discard(file);
+        return;
+    }
     if (file->temporary[0] != '\0') {
         unlink(file->temporary);
         unguard_hidden_file();

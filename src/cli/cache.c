@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
+#include "cli/confine.h"
 
 #define MOST_BYTES (UINT64_C(10) << 30)
 
@@ -163,6 +164,8 @@ static uint64_t find_room(int folder)
 
 int tv_cache_open(struct tv_bytes key)
 {
+    if (tv_is_confined())
+        return tv_confined_cache_open(key);
     char name[48];
     struct stat info;
     int folder = open_folder(false);
@@ -183,6 +186,8 @@ int tv_cache_open(struct tv_bytes key)
 
 bool tv_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 {
+    if (tv_is_confined())
+        return tv_confined_cache_begin(key, file);
     struct timespec now;
     *file = (struct tv_cache_file){.folder = open_folder(true), .fd = -1};
     if (file->folder < 0)
@@ -203,6 +208,10 @@ bool tv_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 
 void tv_cache_end(struct tv_cache_file *file, bool whole)
 {
+    if (tv_is_confined()) {
+        tv_confined_cache_end(file, whole);
+        return;
+    }
     whole = close(file->fd) == 0 && whole;
     if (whole && renameat(file->folder, file->temporary, file->folder, file->name) == 0)
         make_room(file->folder, file->room);

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "cli/cache.h"
+#include "cli/confine.h"
 #include "cli/load.h"
 #include "cli/symbols.h"
 #include "index/index.h"
@@ -164,6 +165,8 @@ bool tv_cached_look(struct tv_cached *cached)
 {
     struct tv_out key, places;
     bool known = !cached->settings->no_cache && cached->count > 0;
+    if (known && tv_is_confined())
+        return tv_confined_look(cached);
     tv_out_init_memory(&key);
     tv_out_init_memory(&places);
     for (size_t i = 0; i < cached->count && known; i++)

@@ -251,5 +251,6 @@ const struct tv_command tv_command_check = {
     .options = options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
+    .reads_traces = true,
     .run = run,
 };

@@ -128,5 +128,6 @@ const struct tv_command tv_command_cut = {
     .options = options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
+    .reads_traces = true,
     .run = run,
 };

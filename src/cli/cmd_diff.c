@@ -124,5 +124,6 @@ const struct tv_command tv_command_diff = {
     .options = options,
     .min_files = 2,
     .max_files = 2,
+    .reads_traces = true,
     .run = run,
 };

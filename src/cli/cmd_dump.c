@@ -270,5 +270,6 @@ const struct tv_command tv_command_dump = {
     .options = options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
+    .reads_traces = true,
     .run = run,
 };

@@ -198,5 +198,6 @@ const struct tv_command tv_command_html = {
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .is_there = tv_report_is_there,
+    .reads_traces = true,
     .run = run,
 };

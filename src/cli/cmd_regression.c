@@ -42,5 +42,6 @@ const struct tv_command tv_command_regression = {
     .options = options,
     .min_files = 1,
     .max_files = 1,
+    .reads_traces = true,
     .run = run,
 };

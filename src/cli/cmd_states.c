@@ -131,5 +131,6 @@ const struct tv_command tv_command_states = {
     .options = options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
+    .reads_traces = true,
     .run = run,
 };

@@ -4,11 +4,25 @@
  */
 #include "cli/command.h"
 #include "cli/output.h"
+#include "engine/sandbox.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
     TV_OPTIONS_END,
 };
+
+/* What holds a command that reads a trace (confine.h). */
+static void write_sandbox(struct tv_out *out, unsigned parts)
+{
+    tv_out_text(out, "sandbox: ");
+    if (parts == 0)
+        tv_out_text(out, "none");
+    if (parts & TV_SANDBOX_LANDLOCK)
+        tv_out_text(out, "landlock");
+    if (parts & TV_SANDBOX_SECCOMP)
+        tv_out_text(out, parts & TV_SANDBOX_LANDLOCK ? ", seccomp" : "seccomp");
+    tv_out_char(out, '\n');
+}
 
 static int run(const struct tv_command *command, const struct tv_settings *settings)
 {
@@ -18,6 +32,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     if (tv_output_open(&output, NULL, true, &err) != TV_OK)
         return tv_command_failed(command, &err);
     tv_out_text(&output.out, "traceview " TV_VERSION "\n");
+    write_sandbox(&output.out, tv_sandbox_available());
     if (tv_output_close(&output, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return TV_EXIT_OK;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "base/workers.h"
@@ -86,7 +87,7 @@ struct pending {
 static bool is_regular(const char *path)
 {
     struct stat info;
-    return strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+    return strcmp(path, "-") != 0 && (tv_file_stat(path, &info) != 0 || S_ISREG(info.st_mode));
 }
 
 static enum tv_status open_own(struct own *own, uint32_t number, struct tv_source **source,

@@ -11,6 +11,7 @@
 #include "base/out.h"
 #include "base/swap.h"
 #include "cli/complete.h"
+#include "cli/confine.h"
 #include "cli/inputs.h"
 #include "cli/message.h"
 #include "cli/output.h"
@@ -144,6 +145,23 @@ static enum tv_status bound_memory(const struct tv_settings *settings, struct tv
     return settings->max_memory == TV_ANY_MEMORY ? TV_OK : tv_swap_begin(settings->max_memory, err);
 }
 
+/* Before there are threads the broker is forked, whose memory shall not lie in the file. */
+static int run_with(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    int code;
+    if (command->reads_traces)
+        tv_confine_begin(settings);
+    if (bound_memory(settings, &err) == TV_OK) {
+        tv_confine_lock();
+        code = command->run(command, settings);
+    } else {
+        code = tv_command_failed(command, &err);
+    }
+    tv_confine_end();
+    return code;
+}
+
 static int run_command(const struct tv_command *command, int argc, char **argv)
 {
     struct tv_settings settings;
@@ -156,11 +174,10 @@ static int run_command(const struct tv_command *command, int argc, char **argv)
         code = tv_command_print_help(command);
     else if (!right_number_of_files(command, settings.files.count, &err))
         code = tv_command_usage(command, &err);
-    else if (check_output(command, &settings, &err) != TV_OK ||
-             bound_memory(&settings, &err) != TV_OK)
+    else if (check_output(command, &settings, &err) != TV_OK)
         code = tv_command_failed(command, &err);
     else
-        code = command->run(command, &settings);
+        code = run_with(command, &settings);
     tv_settings_release(&settings);
     return code;
 }

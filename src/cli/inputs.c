@@ -20,14 +20,14 @@
 static bool exists(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0;
+    return tv_file_stat(path, &info) == 0;
 }
 
 enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
                                     struct tv_error *err)
 {
     struct stat info;
-    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    if (strcmp(path, "-") != 0 && tv_file_stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s: expected a file, found a folder",
                        path);
     if (tv_source_open_file(path, source, err) != TV_OK)

@@ -10,6 +10,7 @@
 
 #include "analysis/filter.h"
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/cached.h"
@@ -252,7 +253,7 @@ static enum tv_status load_or_take(const struct tv_settings *settings, struct tv
 
 static bool look_at_file(const char *path, struct stat *info)
 {
-    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) == 0 : stat(path, info) == 0;
+    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) == 0 : tv_file_stat(path, info) == 0;
 }
 
 /* Whether a later name may be the same pipe, of which the first has it all: then it is read to its

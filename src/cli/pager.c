@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/confine.h"
 
 /* A command with one of these characters is run by a shell; any other is a program with its
  * arguments. */
 #define FOR_SHELLS "|&;<>()$`\\\"'*?[#~=%\n\t"
 #define MOST_WORDS 32
+#define CONFINED_PAGER 1 /* for one that is the broker's child */
 
 /* The command of the pager, or NULL. */
 static const char *choose_pager(void)
@@ -92,6 +94,15 @@ static void leave_signals(void)
 
 bool tv_pager_start(int *descriptor, pid_t *process)
 {
+    if (tv_is_confined()) {
+        int ours = tv_confined_pager_start();
+        if (ours < 0)
+            return false;
+        leave_signals();
+        *descriptor = ours;
+        *process = CONFINED_PAGER;
+        return true;
+    }
     const char *command = choose_pager();
     char *words[MOST_WORDS + 1];
     int ends[2];
@@ -118,6 +129,10 @@ bool tv_pager_start(int *descriptor, pid_t *process)
 void tv_pager_finish(int descriptor, pid_t process)
 {
     close(descriptor);
+    if (tv_is_confined()) {
+        tv_confined_pager_finish();
+        return;
+    }
     while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
         ;
 }

@@ -42,6 +42,18 @@ static void make_safe(struct tv_bytes name, char *safe)
     safe[length] = '\0';
 }
 
+bool tv_per_thread_is_name(const struct tv_settings *settings, const char *path)
+{
+    char prefix[2048];
+    find_prefix(settings, prefix, sizeof prefix);
+    size_t length = strlen(prefix);
+    if (strncmp(path, prefix, length) != 0 || path[length] != '.')
+        return false;
+    while (path[length] != '\0' && is_safe((uint8_t)path[length]))
+        length++;
+    return path[length] == '\0';
+}
+
 /* What all names have in common. */
 struct naming {
     char prefix[2048];

@@ -22,4 +22,7 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
                              const char *ending, tv_per_thread_write *write_thread, void *context,
                              struct tv_error *err) TV_MUST_CHECK;
 
+/* Is it a name that tv_per_thread may give a file, whatever the trace calls its threads? */
+bool tv_per_thread_is_name(const struct tv_settings *settings, const char *path);
+
 #endif

@@ -28,6 +28,13 @@
 #define IS_SANITIZED false
 #endif
 
+/* Does the build itself look around, or write files, when the process ends? */
+#ifdef TV_COVERAGE
+#define WRITES_AT_END true
+#else
+#define WRITES_AT_END IS_SANITIZED
+#endif
+
 /* Spools of an archive's members and pipes of answers. */
 #define OPEN_FILES 1024
 
@@ -122,9 +129,14 @@ static size_t ruleset_size(long version)
     return version >= 6 ? 24 : version >= 4 ? 16 : 8;
 }
 
+static long landlock_version(void)
+{
+    return syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
+}
+
 static bool restrict_files(int scratch)
 {
-    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
+    long version = landlock_version();
     if (version < 1)
         return false;
     struct ruleset all = everything(version);
@@ -142,6 +154,11 @@ static bool restrict_files(int scratch)
 
 #else
 
+static long landlock_version(void)
+{
+    return -1;
+}
+
 static bool restrict_files(int scratch)
 {
     (void)scratch;
@@ -149,6 +166,30 @@ static bool restrict_files(int scratch)
 }
 
 #endif
+
+unsigned tv_sandbox_available(void)
+{
+    unsigned parts = 0;
+    if (WRITES_AT_END)
+        return 0;
+    if (landlock_version() >= 1)
+        parts |= TV_SANDBOX_LANDLOCK;
+    if (tv_sandbox_has_filter() && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
+        parts |= TV_SANDBOX_SECCOMP;
+    return parts;
+}
+
+unsigned tv_sandbox_confine(void)
+{
+    unsigned parts = 0;
+    if (WRITES_AT_END || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return 0;
+    if (restrict_files(-1))
+        parts |= TV_SANDBOX_LANDLOCK;
+    if (tv_sandbox_filter_command())
+        parts |= TV_SANDBOX_SECCOMP;
+    return parts;
+}
 
 enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsigned *parts,
                                 struct tv_error *err)

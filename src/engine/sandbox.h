@@ -38,6 +38,25 @@ struct tv_sandbox_options {
 enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsigned *parts,
                                 struct tv_error *err) TV_MUST_CHECK;
 
+/*
+ * Locks the process of a command in, with all of its threads, for good: nothing that is called by
+ * its name can be opened, looked at, made or removed, nothing connected to, no process started.
+ * What is open stays so.  Without limits, for the machine is the user's own.  Landlock holds only
+ * the calling thread and those that it starts.  What the kernel has of it (enum tv_sandbox_part);
+ * nothing in a build with sanitizers or for coverage, which write files of their own at the end.
+ */
+unsigned tv_sandbox_confine(void);
+
+/* What tv_sandbox_confine would do here. */
+unsigned tv_sandbox_available(void);
+
+/* The list of calls of a command alone: those that are not in it are refused (ENOSYS) instead of
+ * being the end of the process.  False: see below. */
+bool tv_sandbox_filter_command(void);
+
+/* Does this build have such lists? */
+bool tv_sandbox_has_filter(void);
+
 /* The list of calls alone, behind which there is no way back; `files`: opening and removing are
  * let through, for something else holds them.  False where the kernel or the build cannot do it
  * (seccomp.c, seccomp_none.c). */

@@ -8,7 +8,11 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/types.h"
@@ -76,6 +80,13 @@ static const int allowed[] = {
     SCMP_SYS(sysinfo),
 };
 
+/* Of the user's own commands as well: a file for memory (--max-memory), files that are read ahead,
+ * the end of the broker, and what the user's limits are. */
+static const int of_command[] = {
+    SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(mincore),    SCMP_SYS(wait4),
+    SCMP_SYS(getrusage), SCMP_SYS(getrlimit), SCMP_SYS(ugetrlimit), SCMP_SYS(dup),
+};
+
 /* Those that name files. */
 static const int by_name[] = {SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(unlink),
                               SCMP_SYS(unlinkat)};
@@ -85,6 +96,69 @@ struct rule {
     struct scmp_arg_cmp condition;
 };
 
+static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++)
+        good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, rules[i].call, 1, rules[i].condition) == 0;
+    return good;
+}
+
+/*
+ * newfstatat is what the C library calls for fstat, with an empty path and AT_EMPTY_PATH; a filter
+ * cannot see whether the path is empty, and with another one the call tells about files that are
+ * not open.  So it raises SIGSYS, and the handler does what fstat does, which has no path.
+ */
+#if defined(__x86_64__) || defined(__aarch64__)
+
+#if defined(__x86_64__)
+#define ARGUMENT(registers, number) ((registers)->gregs[call_registers[number]])
+#define RESULT(registers) ((registers)->gregs[REG_RAX])
+static const int call_registers[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10};
+#else
+#define ARGUMENT(registers, number) ((registers)->regs[number])
+#define RESULT(registers) ((registers)->regs[0])
+#endif
+
+static void look_without_path(int number, siginfo_t *info, void *context)
+{
+    mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;
+    const char *path = (const char *)(uintptr_t)ARGUMENT(registers, 1);
+    int before = errno;
+    long result = -EACCES;
+    (void)number;
+    if (info->si_syscall == SYS_newfstatat && (ARGUMENT(registers, 3) & AT_EMPTY_PATH) &&
+        (!path || *path == '\0'))
+        result = syscall(SYS_fstat, (int)ARGUMENT(registers, 0), ARGUMENT(registers, 2)) == 0
+                     ? 0
+                     : -errno;
+    errno = before;
+    RESULT(registers) = (__typeof__(RESULT(registers)))result;
+}
+
+static bool add_looks(scmp_filter_ctx filter)
+{
+    struct sigaction action = {.sa_sigaction = look_without_path,
+                               .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
+    return sigaction(SIGSYS, &action, NULL) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(newfstatat), 0) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(statx), 0) == 0;
+}
+
+#else
+
+/* Elsewhere the size and the times of other files can be seen, where Landlock does not help. */
+static bool add_looks(scmp_filter_ctx filter)
+{
+    const struct rule rules[] = {
+        {SCMP_SYS(newfstatat), SCMP_A3_64(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH)},
+        {SCMP_SYS(statx), SCMP_A2_64(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH)},
+    };
+    return add_rules(filter, rules, TV_COUNT(rules));
+}
+
+#endif
+
 /* With the arguments that are harmless alone. */
 static bool add_conditions(scmp_filter_ctx filter)
 {
@@ -93,8 +167,6 @@ static bool add_conditions(scmp_filter_ctx filter)
         {SCMP_SYS(mmap2), SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
         {SCMP_SYS(mprotect), SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
         {SCMP_SYS(clone), SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)},
-        {SCMP_SYS(newfstatat), SCMP_A3_64(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH)},
-        {SCMP_SYS(statx), SCMP_A2_64(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH)},
         {SCMP_SYS(fcntl), SCMP_A1_64(SCMP_CMP_EQ, F_GETFD, 0)},
         {SCMP_SYS(fcntl), SCMP_A1_64(SCMP_CMP_EQ, F_SETFD, 0)},
         {SCMP_SYS(fcntl), SCMP_A1_64(SCMP_CMP_EQ, F_GETFL, 0)},
@@ -108,9 +180,14 @@ static bool add_conditions(scmp_filter_ctx filter)
         /* asking for a limit; setting one has a third argument */
         {SCMP_SYS(prlimit64), SCMP_A2_64(SCMP_CMP_EQ, 0, 0)},
     };
+    return add_rules(filter, rules, TV_COUNT(rules)) && add_looks(filter);
+}
+
+static bool add_by_name(scmp_filter_ctx filter, uint32_t action)
+{
     bool good = true;
-    for (size_t i = 0; i < TV_COUNT(rules); i++)
-        good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, rules[i].call, 1, rules[i].condition) == 0;
+    for (size_t i = 0; i < TV_COUNT(by_name); i++)
+        good &= seccomp_rule_add(filter, action, by_name[i], 0) == 0;
     return good;
 }
 
@@ -120,22 +197,57 @@ static bool add_refusals(scmp_filter_ctx filter, bool files)
 {
     bool good = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 0) == 0;
-    uint32_t action = files ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES);
-    for (size_t i = 0; i < TV_COUNT(by_name); i++)
-        good &= seccomp_rule_add(filter, action, by_name[i], 0) == 0;
+    return good && add_by_name(filter, files ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES));
+}
+
+static bool add_allowed(scmp_filter_ctx filter, const int *calls, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++)
+        good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0) == 0;
     return good;
+}
+
+/* What every filter has; other calls end in `otherwise`.  NULL: it cannot be made. */
+static scmp_filter_ctx make_filter(uint32_t otherwise)
+{
+    scmp_filter_ctx filter = seccomp_init(otherwise);
+    if (!filter)
+        return NULL;
+    if (seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
+        add_allowed(filter, allowed, TV_COUNT(allowed)) && add_conditions(filter))
+        return filter;
+    seccomp_release(filter);
+    return NULL;
 }
 
 bool tv_sandbox_filter_calls(bool files)
 {
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    if (!filter)
-        return false;
-    bool good = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0;
-    for (size_t i = 0; i < TV_COUNT(allowed); i++)
-        good &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) == 0;
-    good =
-        good && add_conditions(filter) && add_refusals(filter, files) && seccomp_load(filter) == 0;
-    seccomp_release(filter);
+    scmp_filter_ctx filter = make_filter(SCMP_ACT_KILL_PROCESS);
+    bool good = filter && add_refusals(filter, files) && seccomp_load(filter) == 0;
+    if (filter)
+        seccomp_release(filter);
     return good;
+}
+
+bool tv_sandbox_filter_command(void)
+{
+    const struct rule rules[] = {
+        {SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_EQ, TCGETS, 0)},
+        {SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_EQ, TIOCGWINSZ, 0)},
+        {SCMP_SYS(fcntl), SCMP_A1_64(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
+        {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
+    };
+    scmp_filter_ctx filter = make_filter(SCMP_ACT_ERRNO(ENOSYS));
+    bool good = filter && add_allowed(filter, of_command, TV_COUNT(of_command)) &&
+                add_rules(filter, rules, TV_COUNT(rules)) &&
+                add_by_name(filter, SCMP_ACT_ERRNO(EACCES)) && seccomp_load(filter) == 0;
+    if (filter)
+        seccomp_release(filter);
+    return good;
+}
+
+bool tv_sandbox_has_filter(void)
+{
+    return true;
 }

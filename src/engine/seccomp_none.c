@@ -9,3 +9,13 @@ bool tv_sandbox_filter_calls(bool files)
     (void)files;
     return false;
 }
+
+bool tv_sandbox_filter_command(void)
+{
+    return false;
+}
+
+bool tv_sandbox_has_filter(void)
+{
+    return false;
+}

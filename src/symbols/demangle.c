@@ -16,6 +16,14 @@
 /* What rustc's older names end with, "::h" and 16 digits of a hash. */
 #define HASH_LENGTH 19u
 
+void tv_demangler_prepare(void)
+{
+    static bool tried;
+    if (!tried)
+        (void)dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* and never closed */
+    tried = true;
+}
+
 static bool load(struct tv_demangler *demangler)
 {
     if (demangler->tried)

@@ -18,6 +18,9 @@ struct tv_demangler {
     size_t size; /* of text */
 };
 
+/* Loads the library for the whole process, before a sandbox forbids that. */
+void tv_demangler_prepare(void);
+
 /* All zeros is a new one. */
 void tv_demangler_release(struct tv_demangler *demangler);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 /* Symbols within each other are few: so many before the nearest are looked at. */
@@ -159,7 +160,7 @@ static int compare_units(const void *left, const void *right)
 static enum tv_status read_elf(struct tv_elf *elf, const char *path, uint64_t base,
                                struct tv_error *err)
 {
-    elf->file = open(path, O_RDONLY | O_CLOEXEC);
+    elf->file = tv_file_open(path, 0);
     if (elf->file < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
     elf_version(EV_CURRENT);

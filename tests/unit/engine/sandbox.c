@@ -14,6 +14,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -225,6 +226,91 @@ static void what_reading_needs_goes_on(void **state)
     }
 }
 
+static int look_at_passwd(void)
+{
+    struct stat info;
+    struct statx more;
+    if (stat("/etc/passwd", &info) == 0 || errno != EACCES)
+        return 1;
+    if (fstatat(AT_FDCWD, "/etc/passwd", &info, AT_EMPTY_PATH) == 0 || errno != EACCES)
+        return 2;
+    if (fstatat(0, "/etc/passwd", &info, AT_EMPTY_PATH) == 0)
+        return 3;
+    return statx(AT_FDCWD, "/etc/passwd", AT_EMPTY_PATH, STATX_SIZE, &more) == 0 ? 4 : 0;
+}
+
+static int look_at_open_file(void)
+{
+    struct stat info = {.st_mode = 0}, again = {.st_mode = 0};
+    int ends[2] = {0, 1};
+    if (fstat(ends[1], &info) != 0 || info.st_mode == 0)
+        return 1;
+    if (fstatat(ends[1], "", &again, AT_EMPTY_PATH) != 0 || again.st_ino != info.st_ino)
+        return 2;
+    return fstat(1000, &info) < 0 && errno == EBADF ? 0 : 3;
+}
+
+static void other_files_cannot_be_looked_at(void **state)
+{
+    (void)state;
+    assert_done(look_at_open_file);
+    if (!(parts() & TV_SANDBOX_SECCOMP)) {
+        print_message("skipped: there is no seccomp here\n");
+        return;
+    }
+#if defined(__x86_64__) || defined(__aarch64__)
+    assert_done(look_at_passwd);
+#else
+    (void)look_at_passwd;
+#endif
+}
+
+/* ---- Commands ---- */
+
+static int refuses_all(void)
+{
+    char name[] = "/bin/true", *arguments[] = {name, NULL}, *none[] = {NULL};
+    int two[2], failed = 0;
+    failed |= open("/etc/passwd", O_RDONLY) >= 0 ? 1 : 0;
+    failed |= open("/tmp", O_TMPFILE | O_WRONLY, 0600) >= 0 ? 2 : 0;
+    failed |= socketpair(AF_UNIX, SOCK_STREAM, 0, two) == 0 ? 4 : 0;
+    failed |= execve(name, arguments, none) == 0 ? 8 : 0;
+    failed |= kill(getppid(), 0) == 0 ? 16 : 0;
+    failed |= try_code() == 2 ? 32 : 0;
+    failed |= unlink(folder) == 0 || errno != EACCES ? 64 : 0;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    return failed | (pid > 0 ? 128 : 0);
+}
+
+/* As status_of, in the sandbox of a command. */
+static int code_of_command(int (*attempt)(void))
+{
+    int status = 0;
+    unsigned available = tv_sandbox_available();
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(tv_sandbox_confine() == available ? attempt() : 250);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void commands_are_refused_and_go_on(void **state)
+{
+    (void)state;
+    if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP)) {
+        print_message("skipped: there is no seccomp here\n");
+        return;
+    }
+    assert_int_equal(code_of_command(refuses_all), 0);
+    assert_int_equal(code_of_command(look_at_passwd), 0);
+    assert_int_equal(code_of_command(look_at_open_file), 0);
+    assert_int_equal(code_of_command(work), 0);
+}
+
 static void memory_has_a_limit(void **state)
 {
     (void)state;
@@ -248,9 +334,11 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-UNIT_TESTS(sandbox,
-           cmocka_unit_test_setup_teardown(calls_that_do_harm_are_the_end, make_folder,
-                                           remove_folder),
-           cmocka_unit_test_setup_teardown(files_are_out_of_reach, make_folder, remove_folder),
-           cmocka_unit_test_setup_teardown(what_reading_needs_goes_on, make_folder, remove_folder),
-           cmocka_unit_test_setup_teardown(memory_has_a_limit, make_folder, remove_folder));
+UNIT_TESTS(
+    sandbox,
+    cmocka_unit_test_setup_teardown(calls_that_do_harm_are_the_end, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(files_are_out_of_reach, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(what_reading_needs_goes_on, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(other_files_cannot_be_looked_at, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(commands_are_refused_and_go_on, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(memory_has_a_limit, make_folder, remove_folder));

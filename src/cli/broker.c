@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
+#include "cli/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/atomic_file.h"
+#include "cli/cache.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/pager.h"
+#include "cli/per_thread.h"
+#include "cli/symbols.h"
+
+/* Entries of the cache that are on their way at once, and keys that are known. */
+#define ENTRIES 4u
+#define KEYS 16u
+
+struct key {
+    uint8_t bytes[TV_SECTIONS_KEY];
+    size_t length;
+};
+
+struct broker {
+    const struct tv_settings *settings;
+    struct key keys[KEYS];
+    size_t key_count; /* all that were ever made; the last ones are kept */
+    struct tv_cache_file entries[ENTRIES];
+    bool entry_used[ENTRIES];
+    struct tv_atomic_file output;
+    bool output_open;
+    pid_t pager; /* 0: none */
+};
+
+/* ---- Packets ---- */
+
+bool tv_broker_send(int socket, const void *packet, size_t size, int descriptor)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {.room = {0}};
+    struct iovec bytes = {(void *)(uintptr_t)packet, size};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0 && (size_t)sent == size;
+}
+
+bool tv_broker_receive(int socket, void *packet, size_t size, int *descriptor)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec bytes = {packet, size};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    *descriptor = -1;
+    if (got <= 0)
+        return false;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof *descriptor))
+        memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+    return (size_t)got == size && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+}
+
+/* ---- What the command line names ---- */
+
+static bool is_joined(const char *path, const char *stem, size_t length, const char *end)
+{
+    return strncmp(path, stem, length) == 0 && strcmp(path + length, end) == 0;
+}
+
+/* As tv_inputs_find_files understands a FILE. */
+static bool is_of_file(const char *path, const char *file)
+{
+    size_t length = strlen(file);
+    const char *dot = strrchr(file, '.');
+    if (dot && (strcmp(dot, ".key") == 0 || strcmp(dot, ".data") == 0) &&
+        (is_joined(path, file, (size_t)(dot - file), ".key") ||
+         is_joined(path, file, (size_t)(dot - file), ".data")))
+        return true;
+    return strcmp(path, file) == 0 || is_joined(path, file, length, ".trace") ||
+           is_joined(path, file, length, ".key") || is_joined(path, file, length, ".data");
+}
+
+static bool is_named(const struct tv_settings *settings, const char *path)
+{
+    char symbols[PATH_MAX];
+    bool named = settings->mapping && strcmp(path, settings->mapping) == 0;
+    for (size_t i = 0; i < settings->files.count && !named; i++)
+        named = is_of_file(path, settings->files.items[i]);
+    for (size_t i = 0; i < settings->symbols.count && !named; i++)
+        named = tv_symbols_path(settings->symbols.items[i], symbols, sizeof symbols) &&
+                strcmp(path, symbols) == 0;
+    return named;
+}
+
+static bool is_output(const struct tv_settings *settings, const char *path)
+{
+    if (settings->split_threads)
+        return tv_per_thread_is_name(settings, path);
+    return settings->output && strcmp(settings->output, path) == 0;
+}
+
+/* ---- Files ---- */
+
+/* The descriptor of the reply, which is closed when it has been sent; or -1. */
+static int open_named(const struct broker *broker, const struct tv_broker_request *request,
+                      struct tv_broker_reply *reply)
+{
+    int kept = request->flags & (O_NOCTTY | O_NONBLOCK);
+    int descriptor = -1;
+    errno = EACCES;
+    if (is_named(broker->settings, request->path))
+        descriptor = open(request->path, O_RDONLY | O_CLOEXEC | kept);
+    reply->number = descriptor < 0 ? errno : 0;
+    return descriptor;
+}
+
+static void look_at_named(const struct broker *broker, const struct tv_broker_request *request,
+                          struct tv_broker_reply *reply)
+{
+    errno = EACCES;
+    bool known =
+        is_named(broker->settings, request->path) && stat(request->path, &reply->info) == 0;
+    reply->number = known ? 0 : errno;
+}
+
+static int open_temporary(struct tv_broker_reply *reply)
+{
+    int descriptor = -1;
+    reply->error = (struct tv_error){0};
+    return tv_file_open_temporary(&descriptor, &reply->error) == TV_OK ? descriptor : -1;
+}
+
+/* ---- The cache ---- */
+
+static void make_key(struct broker *broker, const struct tv_broker_request *request,
+                     struct tv_broker_reply *reply)
+{
+    static struct tv_cached cached;
+    const struct tv_words *files = &broker->settings->files;
+    cached = (struct tv_cached){.settings = broker->settings};
+    for (size_t i = 0; i < request->length && i < TV_CACHED_FILES; i++) {
+        if (request->look.files[i] >= files->count)
+            return;
+        cached.paths[i] = files->items[request->look.files[i]];
+        cached.offsets[i] = request->look.offsets[i];
+        cached.count++;
+    }
+    reply->done = tv_cached_look(&cached);
+    if (!reply->done)
+        return;
+    struct key *key = &broker->keys[broker->key_count++ % KEYS];
+    memcpy(key->bytes, cached.key, cached.key_length);
+    key->length = cached.key_length;
+    memcpy(reply->looked.key, cached.key, cached.key_length);
+    memcpy(reply->looked.places, cached.places, cached.places_length);
+    reply->looked.key_length = (uint32_t)cached.key_length;
+    reply->looked.places_length = (uint32_t)cached.places_length;
+}
+
+static bool knows_key(const struct broker *broker, const struct tv_broker_request *request)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        if (broker->keys[i].length > 0 && broker->keys[i].length == request->length &&
+            memcmp(broker->keys[i].bytes, request->key, request->length) == 0)
+            return true;
+    return false;
+}
+
+static int open_entry(const struct broker *broker, const struct tv_broker_request *request)
+{
+    return knows_key(broker, request)
+               ? tv_cache_open((struct tv_bytes){request->key, request->length})
+               : -1;
+}
+
+static int begin_entry(struct broker *broker, const struct tv_broker_request *request,
+                       struct tv_broker_reply *reply)
+{
+    uint32_t free = 0;
+    while (free < ENTRIES && broker->entry_used[free])
+        free++;
+    if (free == ENTRIES || !knows_key(broker, request) ||
+        !tv_cache_begin((struct tv_bytes){request->key, request->length}, &broker->entries[free]))
+        return -1;
+    broker->entry_used[free] = true;
+    reply->number = (int32_t)free;
+    reply->room = broker->entries[free].room;
+    return fcntl(broker->entries[free].fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static void end_entry(struct broker *broker, uint32_t number, bool whole)
+{
+    if (number >= ENTRIES || !broker->entry_used[number])
+        return;
+    tv_cache_end(&broker->entries[number], whole);
+    broker->entry_used[number] = false;
+}
+
+/* ---- The output ---- */
+
+static int open_output(struct broker *broker, const struct tv_broker_request *request,
+                       struct tv_broker_reply *reply)
+{
+    const char *path = request->path;
+    reply->error = (struct tv_error){0};
+    if (broker->output_open || !is_output(broker->settings, path))
+        tv_fail(&reply->error, TV_ERR_IO, TV_NO_OFFSET, "%s: it is not the output", path);
+    else if (tv_output_check(path, broker->settings, &reply->error) == TV_OK &&
+             tv_atomic_file_open(&broker->output, path, &reply->error) == TV_OK)
+        broker->output_open = true;
+    return broker->output_open ? fcntl(broker->output.descriptor, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
+static void commit_output(struct broker *broker, struct tv_broker_reply *reply)
+{
+    reply->error = (struct tv_error){0};
+    if (broker->output_open)
+        reply->done = tv_atomic_file_commit(&broker->output, &reply->error) == TV_OK;
+    broker->output_open = false;
+}
+
+static void discard_output(struct broker *broker)
+{
+    if (broker->output_open)
+        tv_atomic_file_discard(&broker->output);
+    broker->output_open = false;
+}
+
+static int start_pager(struct broker *broker)
+{
+    int descriptor = -1;
+    if (broker->pager == 0 && isatty(STDOUT_FILENO) && !broker->settings->no_pager &&
+        tv_pager_start(&descriptor, &broker->pager))
+        return descriptor;
+    return -1;
+}
+
+static void finish_pager(struct broker *broker)
+{
+    if (broker->pager > 0)
+        tv_pager_finish(-1, broker->pager);
+    broker->pager = 0;
+}
+
+/* ---- The loop ---- */
+
+/* The descriptor of the reply, or -1. */
+static int answer(struct broker *broker, struct tv_broker_request *request,
+                  struct tv_broker_reply *reply)
+{
+    switch (request->word) {
+    case TV_BROKER_OPEN:
+        return open_named(broker, request, reply);
+    case TV_BROKER_STAT:
+        look_at_named(broker, request, reply);
+        break;
+    case TV_BROKER_TEMPORARY:
+        return open_temporary(reply);
+    case TV_BROKER_LOOK:
+        make_key(broker, request, reply);
+        break;
+    case TV_BROKER_CACHE_OPEN:
+        return open_entry(broker, request);
+    case TV_BROKER_CACHE_BEGIN:
+        return begin_entry(broker, request, reply);
+    case TV_BROKER_CACHE_END:
+        end_entry(broker, request->number, request->whole);
+        break;
+    case TV_BROKER_OUTPUT_OPEN:
+        return open_output(broker, request, reply);
+    case TV_BROKER_OUTPUT_COMMIT:
+        commit_output(broker, reply);
+        break;
+    case TV_BROKER_OUTPUT_DISCARD:
+        discard_output(broker);
+        break;
+    case TV_BROKER_PAGER_START:
+        return start_pager(broker);
+    case TV_BROKER_PAGER_FINISH:
+        finish_pager(broker);
+        break;
+    default:
+        break;
+    }
+    return -1;
+}
+
+/* Texts end within their room; a key is no longer than its own. */
+static bool is_sound(struct tv_broker_request *request)
+{
+    bool has_key = request->word == TV_BROKER_CACHE_OPEN || request->word == TV_BROKER_CACHE_BEGIN;
+    if (has_key)
+        return request->length <= sizeof request->key;
+    return request->word == TV_BROKER_LOOK ||
+           memchr(request->path, '\0', sizeof request->path) != NULL;
+}
+
+void tv_broker_main(int socket, const struct tv_settings *settings)
+{
+    static struct broker broker;
+    static struct tv_broker_request request;
+    static struct tv_broker_reply reply;
+    int unwanted;
+    broker.settings = settings;
+    while (tv_broker_receive(socket, &request, sizeof request, &unwanted)) {
+        if (unwanted >= 0)
+            close(unwanted);
+        memset(&reply, 0, sizeof reply);
+        int descriptor = is_sound(&request) ? answer(&broker, &request, &reply) : -1;
+        reply.has_file = descriptor >= 0;
+        bool sent = tv_broker_send(socket, &reply, sizeof reply, descriptor);
+        if (descriptor >= 0)
+            close(descriptor);
+        if (!sent)
+            break;
+    }
+    discard_output(&broker);
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        end_entry(&broker, i, false);
+    _exit(0);
+}

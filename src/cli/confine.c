@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* SOCK_CLOEXEC */
+#include "cli/confine.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/broker.h"
+#include "cli/options.h"
+#include "engine/sandbox.h"
+#include "symbols/demangle.h"
+#include "unpack/unpack.h"
+
+static struct {
+    const struct tv_settings *settings;
+    pid_t broker; /* 0: there is none */
+    int socket;
+    pthread_mutex_t lock; /* one question at a time */
+} confined = {.socket = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+bool tv_is_confined(void)
+{
+    return confined.broker > 0;
+}
+
+/* ---- Asking ---- */
+
+/* False: the broker has gone, as it does when somebody ends it.  `descriptor` may be NULL. */
+static bool ask(const struct tv_broker_request *request, struct tv_broker_reply *reply,
+                int *descriptor)
+{
+    int got = -1;
+    pthread_mutex_lock(&confined.lock);
+    bool done = tv_broker_send(confined.socket, request, sizeof *request, -1) &&
+                tv_broker_receive(confined.socket, reply, sizeof *reply, &got);
+    pthread_mutex_unlock(&confined.lock);
+    if (!done)
+        memset(reply, 0, sizeof *reply);
+    if (descriptor)
+        *descriptor = got;
+    else if (got >= 0)
+        close(got);
+    return done;
+}
+
+/* Requests and replies are large for a stack. */
+struct exchange {
+    struct tv_broker_request request;
+    struct tv_broker_reply reply;
+};
+
+static struct exchange *new_exchange(enum tv_broker_word word)
+{
+    struct exchange *made = tv_alloc(1, sizeof *made);
+    made->request.word = word;
+    return made;
+}
+
+static bool set_path(struct exchange *exchange, const char *path)
+{
+    size_t size = strlen(path) + 1;
+    if (size > sizeof exchange->request.path)
+        return false;
+    memcpy(exchange->request.path, path, size);
+    return true;
+}
+
+static bool set_key(struct exchange *exchange, struct tv_bytes key)
+{
+    if (key.length > sizeof exchange->request.key)
+        return false;
+    memcpy(exchange->request.key, key.data, key.length);
+    exchange->request.length = (uint32_t)key.length;
+    return true;
+}
+
+static enum tv_status fail_gone(struct tv_error *err)
+{
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                   "the process that opens files for this one has ended");
+}
+
+/* ---- Files to read ---- */
+
+static int open_by_broker(const char *path, int flags)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_OPEN);
+    int descriptor = -1, error = ENAMETOOLONG;
+    exchange->request.flags = flags;
+    if (set_path(exchange, path))
+        error =
+            ask(&exchange->request, &exchange->reply, &descriptor) ? exchange->reply.number : EIO;
+    tv_free(exchange);
+    errno = error;
+    return descriptor;
+}
+
+static int stat_by_broker(const char *path, struct stat *info)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_STAT);
+    int error = ENAMETOOLONG;
+    if (set_path(exchange, path))
+        error = ask(&exchange->request, &exchange->reply, NULL) ? exchange->reply.number : EIO;
+    if (error == 0)
+        *info = exchange->reply.info;
+    tv_free(exchange);
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+
+static enum tv_status open_temporary_by_broker(int *descriptor, struct tv_error *err)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_TEMPORARY);
+    bool asked = ask(&exchange->request, &exchange->reply, descriptor);
+    enum tv_status status = TV_OK;
+    if (!asked)
+        status = fail_gone(err);
+    else if (*descriptor < 0)
+        status = (*err = exchange->reply.error).status;
+    tv_free(exchange);
+    return status;
+}
+
+/* ---- The cache ---- */
+
+/* The place of the file on the command line. */
+static bool find_file(const char *path, uint32_t *number)
+{
+    const struct tv_words *files = &confined.settings->files;
+    for (*number = 0; *number < files->count; ++*number)
+        if (strcmp(files->items[*number], path) == 0)
+            return true;
+    return false;
+}
+
+bool tv_confined_look(struct tv_cached *cached)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_LOOK);
+    bool known = true;
+    for (size_t i = 0; i < cached->count && known; i++) {
+        known = find_file(cached->paths[i], &exchange->request.look.files[i]);
+        exchange->request.look.offsets[i] = cached->offsets[i];
+    }
+    exchange->request.length = (uint32_t)cached->count;
+    known = known && ask(&exchange->request, &exchange->reply, NULL) && exchange->reply.done;
+    if (known) {
+        cached->key_length = exchange->reply.looked.key_length;
+        cached->places_length = exchange->reply.looked.places_length;
+        memcpy(cached->key, exchange->reply.looked.key, cached->key_length);
+        memcpy(cached->places, exchange->reply.looked.places, cached->places_length);
+    }
+    tv_free(exchange);
+    return known;
+}
+
+int tv_confined_cache_open(struct tv_bytes key)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_OPEN);
+    int descriptor = -1;
+    if (set_key(exchange, key))
+        (void)ask(&exchange->request, &exchange->reply, &descriptor);
+    tv_free(exchange);
+    return descriptor;
+}
+
+bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_BEGIN);
+    *file = (struct tv_cache_file){.folder = -1, .fd = -1};
+    if (set_key(exchange, key))
+        (void)ask(&exchange->request, &exchange->reply, &file->fd);
+    file->folder = exchange->reply.number;
+    file->room = exchange->reply.room;
+    tv_free(exchange);
+    return file->fd >= 0;
+}
+
+void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_END);
+    exchange->request.whole = close(file->fd) == 0 && whole;
+    exchange->request.number = (uint32_t)file->folder;
+    (void)ask(&exchange->request, &exchange->reply, NULL);
+    tv_free(exchange);
+}
+
+/* ---- Outputs ---- */
+
+enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *path,
+                                     struct tv_error *err)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_OPEN);
+    enum tv_status status = TV_OK;
+    *file = (struct tv_atomic_file){.descriptor = -1};
+    if (!set_path(exchange, path))
+        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(ENAMETOOLONG));
+    else if (!ask(&exchange->request, &exchange->reply, &file->descriptor))
+        status = fail_gone(err);
+    else if (file->descriptor < 0)
+        status = (*err = exchange->reply.error).status;
+    tv_free(exchange);
+    return status;
+}
+
+enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_error *err)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_COMMIT);
+    enum tv_status status = TV_OK;
+    close(file->descriptor); /* the broker has it too, and sees the error */
+    file->descriptor = -1;
+    if (!ask(&exchange->request, &exchange->reply, NULL))
+        status = fail_gone(err);
+    else if (!exchange->reply.done)
+        status = (*err = exchange->reply.error).status;
+    tv_free(exchange);
+    return status;
+}
+
+void tv_confined_file_discard(struct tv_atomic_file *file)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_DISCARD);
+    if (file->descriptor >= 0) {
+        close(file->descriptor);
+        (void)ask(&exchange->request, &exchange->reply, NULL);
+    }
+    file->descriptor = -1;
+    tv_free(exchange);
+}
+
+int tv_confined_pager_start(void)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_PAGER_START);
+    int descriptor;
+    (void)ask(&exchange->request, &exchange->reply, &descriptor);
+    tv_free(exchange);
+    return descriptor;
+}
+
+void tv_confined_pager_finish(void)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_PAGER_FINISH);
+    (void)ask(&exchange->request, &exchange->reply, NULL);
+    tv_free(exchange);
+}
+
+/* ---- The beginning and the end ---- */
+
+/* The broker's side of the fork.  Whatever it waits for (a FIFO that nobody opens), it ends with
+ * the command; a hidden file of its output goes then, too (atomic_file.c). */
+static void be_broker(int socket, pid_t command, const struct tv_settings *settings)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0 || getppid() != command)
+        _exit(0);
+    tv_broker_main(socket, settings);
+}
+
+void tv_confine_begin(const struct tv_settings *settings)
+{
+    int ends[2];
+    pid_t command = getpid();
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return;
+    pid_t broker = fork();
+    if (broker == 0) {
+        close(ends[0]);
+        be_broker(ends[1], command, settings);
+    }
+    close(ends[1]);
+    if (broker < 0) {
+        close(ends[0]);
+        return;
+    }
+    confined.broker = broker;
+    confined.socket = ends[0];
+    confined.settings = settings;
+}
+
+void tv_confine_lock(void)
+{
+    static const struct tv_file_access access = {open_by_broker, stat_by_broker,
+                                                 open_temporary_by_broker};
+    if (!tv_is_confined())
+        return;
+    /* What libraries open by name when it is first needed must be there before. */
+    tzset();
+    tv_unpack_prepare();
+    if (confined.settings->symbols.count > 0)
+        tv_demangler_prepare();
+    tv_file_set_access(&access);
+    (void)tv_sandbox_confine();
+}
+
+void tv_confine_end(void)
+{
+    if (!tv_is_confined())
+        return;
+    close(confined.socket);
+    while (waitpid(confined.broker, NULL, 0) < 0 && errno == EINTR)
+        ;
+    tv_file_set_access(NULL);
+    confined.broker = 0;
+}

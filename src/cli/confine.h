@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confine.h - a command locks itself in before it reads the first byte of a trace.
+ *
+ *     run_command    options are parsed, the output is checked
+ *       tv_confine_begin   forks the broker (broker.h), which keeps the user's rights
+ *       tv_swap_begin      a file for memory, a thread
+ *       tv_confine_lock    no file can be opened by its name any more, no process started, no
+ *                          connection made (engine/sandbox.h): not by this process, for good
+ *       command->run       opens its files through the broker
+ *       tv_confine_end
+ *
+ * The process stays the one that the shell knows: its exit code, signals, memory and standard
+ * streams are its own.  Where the kernel has neither Landlock nor seccomp the broker opens the
+ * files all the same, and nothing holds the process; `traceview --version` says so.
+ */
+#ifndef TV_CLI_CONFINE_H
+#define TV_CLI_CONFINE_H
+
+#include <sys/types.h>
+
+#include "cli/atomic_file.h"
+#include "cli/cache.h"
+#include "cli/cached.h"
+
+struct tv_settings;
+
+/* Before there are other threads.  Where no broker can be started the command opens its files
+ * itself, and is not locked in. */
+void tv_confine_begin(const struct tv_settings *settings);
+/* Lock the process in, where the kernel can. */
+void tv_confine_lock(void);
+/* Let the broker end, and wait for that. */
+void tv_confine_end(void);
+
+/* Is there a broker?  If so it does what the functions below are named after, in place of those
+ * of their modules, which call them. */
+bool tv_is_confined(void);
+
+/* See tv_cached_look. */
+bool tv_confined_look(struct tv_cached *cached);
+
+/* See tv_cache_open, tv_cache_begin and tv_cache_end. */
+int tv_confined_cache_open(struct tv_bytes key);
+/* See above. */
+bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file);
+/* See above. */
+void tv_confined_cache_end(struct tv_cache_file *file, bool whole);
+
+/* See tv_atomic_file_open, tv_atomic_file_commit and tv_atomic_file_discard. */
+enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *path,
+                                     struct tv_error *err);
+/* See above. */
+enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_error *err);
+/* See above. */
+void tv_confined_file_discard(struct tv_atomic_file *file);
+
+/* A descriptor to write to, or -1. */
+int tv_confined_pager_start(void);
+/* Wait until the user has left the pager; the descriptor must be closed. */
+void tv_confined_pager_finish(void);
+
+#endif
