@@ -648,6 +648,8 @@ size_t tv_pattern_find(const struct tv_pattern *pattern, struct tv_bytes text,
 {
     struct walk *walk = new_walk(pattern, false);
     size_t at = 0, found = TV_PATTERN_NONE, length = 0;
+    if (text.length == 0)
+        text.data = (const uint8_t *)""; /* what is empty may have no place */
     for (;;) {
         struct tv_bytes rest = {text.data + at, text.length - at};
         walk->here = rest.length > 0 ? take(rest, &length) : NO_CHARACTER;

@@ -154,7 +154,19 @@ static void finds_in_written_json(void **state)
     assert_int_equal(written("^b$", "\"ab\""), 2);
 }
 
-UNIT_TESTS(pattern, cmocka_unit_test(finds_what_it_means),
-           cmocka_unit_test(case_counts_when_it_is_to), cmocka_unit_test(refuses_with_a_reason),
-           cmocka_unit_test(none_takes_long), cmocka_unit_test(deep_groups_end),
-           cmocka_unit_test(finds_in_written_json));
+/* A text that is not there is an empty one (UBSan looks at the address). */
+static void nothing_is_an_empty_text(void **state)
+{
+    (void)state;
+    const struct tv_bytes nothing = {NULL, 0};
+    struct tv_pattern *pattern;
+    struct tv_error err;
+    assert_int_equal(tv_pattern_new(TV_BYTES("a"), false, &pattern, &err), TV_OK);
+    assert_true(tv_pattern_find(pattern, nothing, tv_needle_take_plain) == TV_PATTERN_NONE);
+    tv_pattern_free(pattern);
+}
+
+UNIT_TESTS(pattern, cmocka_unit_test(nothing_is_an_empty_text),
+           cmocka_unit_test(finds_what_it_means), cmocka_unit_test(case_counts_when_it_is_to),
+           cmocka_unit_test(refuses_with_a_reason), cmocka_unit_test(none_takes_long),
+           cmocka_unit_test(deep_groups_end), cmocka_unit_test(finds_in_written_json));
