@@ -234,9 +234,9 @@ TV_INLINE void add_columns(struct tv_path_cost *cost, const struct tv_columns *c
         struct tv_path_cost *node = &cost[path[i]];
         node->calls += (uint64_t)unit.calls;
         if (wall)
-            tv_time_add(&node->wall, length[i] * unit.tick);
+            tv_time_add_fitting(&node->wall, length[i] * unit.tick);
         if (cpu)
-            tv_time_add(&node->cpu, cpu_length[i] * unit.tick);
+            tv_time_add_fitting(&node->cpu, cpu_length[i] * unit.tick);
     }
 }
 
@@ -279,6 +279,12 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
     }
 }
 
+/* Whether the lengths of all slices together have a sum (tv_trace_settle looked). */
+static bool lengths_fit(const struct tv_trace *trace)
+{
+    return trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count == 0;
+}
+
 /* Block by block: columns hold packed blocks' times as they are. */
 static void add_stretch(struct tv_path_cost *cost, const struct tv_trace *trace,
                         const struct tv_run *run, int64_t times)
@@ -287,11 +293,12 @@ static void add_stretch(struct tv_path_cost *cost, const struct tv_trace *trace,
     const struct tv_columns *columns = &trace->columns[row->columns];
     struct unit unit = {times, trace->head->inputs[row->input].tick_ns * times};
     uint32_t end = run->first + run->count;
+    bool fit = lengths_fit(trace);
     for (uint32_t at = run->first; at < end;) {
         uint32_t block = at / TV_BLOCK_SLICES;
         uint32_t left_in_block = TV_BLOCK_SLICES - at % TV_BLOCK_SLICES;
         uint32_t count = end - at < left_in_block ? end - at : left_in_block;
-        if (TV_LIKELY(columns->blocks[row->first_block + block].wide == TV_NONE))
+        if (TV_LIKELY(fit && columns->blocks[row->first_block + block].wide == TV_NONE))
             add_packed(cost, columns, row->first + at, count, unit);
         else
             add_wide(cost, trace, &(struct tv_run){run->row, at, count}, times);
