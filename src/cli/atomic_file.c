@@ -183,8 +183,6 @@ static bool takes_no_file(int error)
 static enum tv_status open_older(struct tv_atomic_file *file, const char *path, int *there,
                                  struct tv_error *err)
 {
-    if (tv_is_confined())
-        return tv_confined_file_open(file, path, err);
     *file = (struct tv_atomic_file){.descriptor = -1};
     if (!follow_links(file, path))
         return fail_with_errno(path, err);
@@ -226,6 +224,8 @@ static enum tv_status open_beside(struct tv_atomic_file *file, const char *path,
 enum tv_status tv_atomic_file_open(struct tv_atomic_file *file, const char *path,
                                    struct tv_error *err)
 {
+    if (tv_is_confined())
+        return tv_confined_file_open(file, path, err);
     return open_beside(file, path, true, err);
 }
 
