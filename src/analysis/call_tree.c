@@ -279,7 +279,7 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
     }
 }
 
-/* Whether the lengths of all slices together have a sum (tv_trace_settle looked). */
+/* Return true when the sum of all slice lengths fits (checked by tv_trace_settle). */
 static bool lengths_fit(const struct tv_trace *trace)
 {
     return trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count == 0;

@@ -178,7 +178,7 @@ static void place_children(struct tv_flame *flame, struct layout *layout, uint32
     }
 }
 
-/* What no frame that is laid out has for its own. */
+/* Return the time that belongs to no frame of the layout. */
 static int64_t find_left_out(const struct tv_flame *flame, const struct layout *layout,
                              uint32_t root)
 {

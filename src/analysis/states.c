@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-/* What a row ran on one processor. */
+/* The time that one row ran on one processor. */
 struct cell {
     uint32_t row; /* of states->threads */
     struct tv_thread_run run;

@@ -52,7 +52,7 @@ struct tv_thread_states {
     uint32_t first_run, run_count; /* of states->runs */
 };
 
-/* What a thread ran on one processor. */
+/* The time that one thread ran on one processor. */
 struct tv_thread_run {
     uint32_t cpu; /* place in states->cpus */
     tv_ns time;

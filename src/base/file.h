@@ -21,7 +21,7 @@ struct tv_file_access {
 /* Set another way before there are threads; NULL: the system's own. */
 void tv_file_set_access(const struct tv_file_access *access);
 
-/* As open(2) for reading, with O_CLOEXEC, and stat(2). */
+/* open(2) for reading, with O_CLOEXEC, and stat(2), by the access that is set. */
 int tv_file_open(const char *path, int flags);
 int tv_file_stat(const char *path, struct stat *info);
 

@@ -157,7 +157,7 @@ bool tv_source_has_size(struct tv_source *source, uint64_t *size)
     return known;
 }
 
-/* Where growth failed every later read does. */
+/* Fail when an earlier read of a growing source has failed. */
 static enum tv_status check_growth(struct tv_source *source, struct tv_error *err)
 {
     struct growth *growth = source->growth;

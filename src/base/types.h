@@ -23,8 +23,8 @@ static inline void tv_time_add(tv_ns *sum, tv_ns time)
         *sum = time > 0 ? INT64_MAX : INT64_MIN;
 }
 
-/* The same without a branch and without a limit, for loops whose sums are known to fit, or are
- * found not to afterwards: they wrap around. */
+/* Add without a limit and without a branch: a sum that does not fit wraps around.  For loops whose
+ * sums are known to fit, or are checked afterwards. */
 static inline void tv_time_add_fitting(tv_ns *sum, tv_ns time)
 {
     *sum = (tv_ns)((uint64_t)*sum + (uint64_t)time);

@@ -33,7 +33,7 @@ struct tv_atomic_file {
 enum tv_status tv_atomic_file_open(struct tv_atomic_file *file, const char *path,
                                    struct tv_error *err) TV_MUST_CHECK;
 
-/* The same for a file that is still read: it is never written in place. */
+/* Open the same way, but never write in place: the older file is still being read. */
 enum tv_status tv_atomic_file_open_to_replace(struct tv_atomic_file *file, const char *path,
                                               struct tv_error *err) TV_MUST_CHECK;
 

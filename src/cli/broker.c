@@ -95,7 +95,7 @@ static bool is_joined(const char *path, const char *stem, size_t length, const c
     return strncmp(path, stem, length) == 0 && strcmp(path + length, end) == 0;
 }
 
-/* As tv_inputs_find_files understands a FILE. */
+/* Return true for a path that tv_inputs_find_files would try for this FILE. */
 static bool is_of_file(const char *path, const char *file)
 {
     size_t length = strlen(file);

@@ -257,7 +257,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
         return tv_command_usage(command, &err);
     enum tv_status status =
         settings->format == 0 ? dump_text(&dumping, &err) : dump_model(&dumping, &err);
-    /* What was read before an error is printed all the same; a file is not replaced by it. */
+    /* Print the records before an error all the same, but do not replace a file by them. */
     if (dumping.opened)
         status = tv_output_finish(&dumping.output, status, &err);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);

@@ -11,7 +11,7 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-/* What holds a command that reads a trace (confine.h). */
+/* Name the parts of the sandbox that commands run in (confine.h). */
 static void write_sandbox(struct tv_out *out, unsigned parts)
 {
     tv_out_text(out, "sandbox: ");

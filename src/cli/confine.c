@@ -35,8 +35,8 @@ bool tv_is_confined(void)
 /* ---- Asking ---- */
 
 /* False: the broker has gone, as it does when somebody ends it.  `descriptor` may be NULL. */
-static bool ask(const struct tv_broker_request *request, struct tv_broker_reply *reply,
-                int *descriptor)
+static bool ask_broker(const struct tv_broker_request *request, struct tv_broker_reply *reply,
+                       int *descriptor)
 {
     int got = -1;
     pthread_mutex_lock(&confined.lock);
@@ -97,8 +97,9 @@ static int open_by_broker(const char *path, int flags)
     int descriptor = -1, error = ENAMETOOLONG;
     exchange->request.flags = flags;
     if (set_path(exchange, path))
-        error =
-            ask(&exchange->request, &exchange->reply, &descriptor) ? exchange->reply.number : EIO;
+        error = ask_broker(&exchange->request, &exchange->reply, &descriptor)
+                    ? exchange->reply.number
+                    : EIO;
     tv_free(exchange);
     errno = error;
     return descriptor;
@@ -109,7 +110,8 @@ static int stat_by_broker(const char *path, struct stat *info)
     struct exchange *exchange = new_exchange(TV_BROKER_STAT);
     int error = ENAMETOOLONG;
     if (set_path(exchange, path))
-        error = ask(&exchange->request, &exchange->reply, NULL) ? exchange->reply.number : EIO;
+        error =
+            ask_broker(&exchange->request, &exchange->reply, NULL) ? exchange->reply.number : EIO;
     if (error == 0)
         *info = exchange->reply.info;
     tv_free(exchange);
@@ -120,7 +122,7 @@ static int stat_by_broker(const char *path, struct stat *info)
 static enum tv_status open_temporary_by_broker(int *descriptor, struct tv_error *err)
 {
     struct exchange *exchange = new_exchange(TV_BROKER_TEMPORARY);
-    bool asked = ask(&exchange->request, &exchange->reply, descriptor);
+    bool asked = ask_broker(&exchange->request, &exchange->reply, descriptor);
     enum tv_status status = TV_OK;
     if (!asked)
         status = fail_gone(err);
@@ -151,7 +153,7 @@ bool tv_confined_look(struct tv_cached *cached)
         exchange->request.look.offsets[i] = cached->offsets[i];
     }
     exchange->request.length = (uint32_t)cached->count;
-    known = known && ask(&exchange->request, &exchange->reply, NULL) && exchange->reply.done;
+    known = known && ask_broker(&exchange->request, &exchange->reply, NULL) && exchange->reply.done;
     if (known) {
         cached->key_length = exchange->reply.looked.key_length;
         cached->places_length = exchange->reply.looked.places_length;
@@ -167,7 +169,7 @@ int tv_confined_cache_open(struct tv_bytes key)
     struct exchange *exchange = new_exchange(TV_BROKER_CACHE_OPEN);
     int descriptor = -1;
     if (set_key(exchange, key))
-        (void)ask(&exchange->request, &exchange->reply, &descriptor);
+        (void)ask_broker(&exchange->request, &exchange->reply, &descriptor);
     tv_free(exchange);
     return descriptor;
 }
@@ -177,7 +179,7 @@ bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
     struct exchange *exchange = new_exchange(TV_BROKER_CACHE_BEGIN);
     *file = (struct tv_cache_file){.folder = -1, .fd = -1};
     if (set_key(exchange, key))
-        (void)ask(&exchange->request, &exchange->reply, &file->fd);
+        (void)ask_broker(&exchange->request, &exchange->reply, &file->fd);
     file->folder = exchange->reply.number;
     file->room = exchange->reply.room;
     tv_free(exchange);
@@ -189,7 +191,7 @@ void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
     struct exchange *exchange = new_exchange(TV_BROKER_CACHE_END);
     exchange->request.whole = close(file->fd) == 0 && whole;
     exchange->request.number = (uint32_t)file->folder;
-    (void)ask(&exchange->request, &exchange->reply, NULL);
+    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
     tv_free(exchange);
 }
 
@@ -203,7 +205,7 @@ enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *pa
     *file = (struct tv_atomic_file){.descriptor = -1};
     if (!set_path(exchange, path))
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(ENAMETOOLONG));
-    else if (!ask(&exchange->request, &exchange->reply, &file->descriptor))
+    else if (!ask_broker(&exchange->request, &exchange->reply, &file->descriptor))
         status = fail_gone(err);
     else if (file->descriptor < 0)
         status = (*err = exchange->reply.error).status;
@@ -217,7 +219,7 @@ enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_er
     enum tv_status status = TV_OK;
     close(file->descriptor); /* the broker has it too, and sees the error */
     file->descriptor = -1;
-    if (!ask(&exchange->request, &exchange->reply, NULL))
+    if (!ask_broker(&exchange->request, &exchange->reply, NULL))
         status = fail_gone(err);
     else if (!exchange->reply.done)
         status = (*err = exchange->reply.error).status;
@@ -230,7 +232,7 @@ void tv_confined_file_discard(struct tv_atomic_file *file)
     struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_DISCARD);
     if (file->descriptor >= 0) {
         close(file->descriptor);
-        (void)ask(&exchange->request, &exchange->reply, NULL);
+        (void)ask_broker(&exchange->request, &exchange->reply, NULL);
     }
     file->descriptor = -1;
     tv_free(exchange);
@@ -240,7 +242,7 @@ int tv_confined_pager_start(void)
 {
     struct exchange *exchange = new_exchange(TV_BROKER_PAGER_START);
     int descriptor;
-    (void)ask(&exchange->request, &exchange->reply, &descriptor);
+    (void)ask_broker(&exchange->request, &exchange->reply, &descriptor);
     tv_free(exchange);
     return descriptor;
 }
@@ -248,7 +250,7 @@ int tv_confined_pager_start(void)
 void tv_confined_pager_finish(void)
 {
     struct exchange *exchange = new_exchange(TV_BROKER_PAGER_FINISH);
-    (void)ask(&exchange->request, &exchange->reply, NULL);
+    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
     tv_free(exchange);
 }
 
@@ -290,7 +292,7 @@ void tv_confine_lock(void)
                                                  open_temporary_by_broker};
     if (!tv_is_confined())
         return;
-    /* What libraries open by name when it is first needed must be there before. */
+    /* Libraries open some files by name at their first use: make them do it now. */
     tzset();
     tv_unpack_prepare();
     if (confined.settings->symbols.count > 0)

@@ -89,7 +89,7 @@ static enum tv_status set_limits(const struct tv_sandbox_options *options, struc
  */
 #ifdef SYS_landlock_create_ruleset
 
-/* What a ruleset scopes: sockets without a name in the file system, and signals to others. */
+/* Scopes of a ruleset: sockets without a name in the file system, and signals to others. */
 enum { ABSTRACT_SOCKETS = 1, SIGNALS = 2 };
 
 struct ruleset {

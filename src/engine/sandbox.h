@@ -47,7 +47,7 @@ enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsign
  */
 unsigned tv_sandbox_confine(void);
 
-/* What tv_sandbox_confine would do here. */
+/* Return the parts that tv_sandbox_confine would set up on this machine. */
 unsigned tv_sandbox_available(void);
 
 /* The list of calls of a command alone: those that are not in it are refused (ENOSYS) instead of

@@ -80,8 +80,8 @@ static const int allowed[] = {
     SCMP_SYS(sysinfo),
 };
 
-/* Of the user's own commands as well: a file for memory (--max-memory), files that are read ahead,
- * the end of the broker, and what the user's limits are. */
+/* Commands may also have a file for memory (--max-memory), read files ahead, wait for the broker's
+ * end and ask for the user's limits. */
 static const int of_command[] = {
     SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(mincore),    SCMP_SYS(wait4),
     SCMP_SYS(getrusage), SCMP_SYS(getrlimit), SCMP_SYS(ugetrlimit), SCMP_SYS(dup),
@@ -208,7 +208,8 @@ static bool add_allowed(scmp_filter_ctx filter, const int *calls, size_t count)
     return good;
 }
 
-/* What every filter has; other calls end in `otherwise`.  NULL: it cannot be made. */
+/* Make the rules that every filter has; all other calls get the action `otherwise`.  NULL: the
+ * filter cannot be made. */
 static scmp_filter_ctx make_filter(uint32_t otherwise)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);

@@ -12,7 +12,7 @@ static const char *const severities[TV_SEVERITIES] = {
     [TV_ERROR] = "error",
 };
 
-/* As the table of kinds has them. */
+/* Severities, short for the table of kinds. */
 enum { N = TV_NOTE, W = TV_WARNING, E = TV_ERROR };
 
 static const struct {

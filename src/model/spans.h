@@ -109,7 +109,7 @@ void tv_spans_sort_by_time(struct tv_spans *spans);
 /* Sorts whole spans by start, the longest first. */
 void tv_spans_sort_by_start(struct tv_spans *spans);
 
-/* Where what never ends is open to. */
+/* The times at which slices without an end are taken to end. */
 struct tv_open_ends {
     int64_t end;
     int64_t quiet; /* of what began until then, or TV_NO_TIME */

@@ -253,7 +253,7 @@ static inline const struct tv_frame *tv_path_frame(const struct tv_trace *trace,
 /* The frames of a path, the outermost first, in an array of `count` for the caller to free. */
 uint32_t *tv_path_frames(const struct tv_trace *trace, uint32_t path, size_t *count);
 
-/* The same of at most `most` frames, the innermost; *cut tells whether there are more above. */
+/* Return at most the `most` innermost frames of the path; *cut is true when it has more. */
 uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t most, size_t *count,
                             bool *cut);
 

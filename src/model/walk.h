@@ -108,8 +108,8 @@ TV_INLINE void tv_walk_add_inner(const struct tv_step *step)
     step->caller->inner_cpu += step->cpu;
 }
 
-/* Whether the times of all threads, from their first records to their last, have a sum, ticks: then
- * every sum of own times within the part has one too. */
+/* Return true when the spans of all threads, from first to last record in ticks, have a sum that
+ * fits: then every sum of self times within the chunk fits too. */
 bool tv_walk_sums_fit(const struct tv_walk *walk);
 
 struct tv_walk_calls {

@@ -186,7 +186,7 @@ size_t tv_layout_prefix(struct tv_bytes text, uint32_t width)
     return at;
 }
 
-/* Where the last characters begin that fit in so many columns. */
+/* Return the offset of the longest tail that fits in `width` columns. */
 static size_t fit_tail(struct tv_bytes text, uint32_t width)
 {
     uint32_t columns = tv_layout_columns(text);

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define USED_THREADS 3u
 #define METHODS 3u
 
-/* Where a change is made: one byte tells what of, two the place, eight are written there. */
+/* One change: a byte chooses the file, two the offset, eight are written there. */
 #define CHANGE 11u
 #define MOST_CHANGES 16u
 
@@ -87,7 +87,7 @@ static void fill_thread(uint32_t thread)
     snprintf(area->threads[thread - 1].name, TV_AREA_NAME, "thread %u", thread);
 }
 
-/* What any run may have changed is as it was. */
+/* Undo the changes of the run before. */
 static void restore(void)
 {
     struct tv_area *area = &folder.area;

@@ -297,7 +297,7 @@ static void get_trace(struct run *run)
     tv_arena_release(&arena);
 }
 
-/* What was said to be there is there still; pieces are not open then. */
+/* Check that the store still has everything that it acknowledged.  No piece is open. */
 static void open_again(struct run *run)
 {
     for (unsigned i = 0; i < SLOTS; i++) {

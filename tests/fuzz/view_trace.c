@@ -77,7 +77,7 @@ static const char *const usual[] = {
     "findings?filter=-cat:c dur>1us",
 };
 
-static void ask(const struct tv_view *view, struct tv_bytes rest)
+static void ask_view(const struct tv_view *view, struct tv_bytes rest)
 {
     struct tv_view_parameter parameters[8];
     struct tv_view_question question = {.parameters = parameters};
@@ -125,10 +125,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return -1;
     struct tv_view *view = tv_view_new(trace);
     for (size_t i = 0; questions.length == 0 && i < TV_COUNT(usual); i++)
-        ask(view, tv_bytes_of(usual[i]));
+        ask_view(view, tv_bytes_of(usual[i]));
     for (unsigned i = 0; questions.length > 0 && i < MOST_QUESTIONS; i++) {
         tv_bytes_split(&questions, '\n', &question);
-        ask(view, question);
+        ask_view(view, question);
     }
     tv_view_free(view);
     tv_trace_free(trace);

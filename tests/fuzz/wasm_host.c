@@ -20,7 +20,7 @@ static struct tv_bytes file_bytes, input;
 
 int tv_host_read(uint32_t file, double offset, void *buffer, uint32_t size)
 {
-    /* What a page knows: every read lies within the size that it gave. */
+    /* A page allows reads only within the size that it gave. */
     if (!(offset >= 0) || offset + size > (double)file_bytes.length)
         abort();
     if (file == 0xff)

@@ -79,8 +79,8 @@ __attribute__((constructor)) static void read_environment(void)
         faults.counter = mapped;
 }
 
-/* Where libseccomp lies.  Version 2.5 loses rules of a filter without a word, and frees twice, when
- * there is no memory: its own allocations do not fail here. */
+/* The code of libseccomp.  Version 2.5 loses rules of a filter without a word, and frees twice,
+ * when there is no memory: its own allocations do not fail here. */
 static struct {
     uintptr_t start, end;
 } spared;
@@ -151,7 +151,7 @@ static bool fails(enum kind kind)
     return true;
 }
 
-/* Of a call that may read or write fewer bytes than asked; true: it fails. */
+/* Fail (true) or shorten a call that may read or write fewer bytes than asked. */
 static bool fails_or_shortens(enum kind kind, size_t *size)
 {
     if (!is_hit(kind))
@@ -183,7 +183,7 @@ static void *real(const char *name)
         return next arguments;                                                                     \
     }
 
-/* The same of one whose parameter `size` may be cut. */
+/* Define a wrapper of a call whose parameter `size` may be cut. */
 #define SHORTENED(kind, type, name, parameters, arguments, bad)                                    \
     type name parameters                                                                           \
     {                                                                                              \
@@ -254,7 +254,7 @@ SHORTENED(READ, ssize_t, pread, (int fd, void *to, size_t size, off_t at), (fd, 
 SHORTENED(READ, ssize_t, pread64, (int fd, void *to, size_t size, off64_t at), (fd, to, size, at),
           -1)
 
-/* Of an event or a pipe between threads a write has no such errors, and libmicrohttpd aborts. */
+/* Writes to an event or a pipe between threads cannot fail so, and libmicrohttpd aborts there. */
 static bool is_file(int fd)
 {
     static int (*next)(int, struct stat *);

@@ -11,7 +11,7 @@
 
 #include "readers/ftrace/part.h"
 
-/* What became of an event with a meaning. */
+/* The result of reading the fields of a known event. */
 enum tv_ft_taken {
     TV_FT_MALFORMED, /* its fields cannot be read: counted (TV_DIAGNOSTIC_BAD_FIELDS), an instant */
     TV_FT_TAKEN,

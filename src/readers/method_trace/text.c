@@ -193,7 +193,7 @@ static bool find_data_header(struct tv_bytes line, size_t *place)
     return false;
 }
 
-/* Where a data header begins in this line, though the text has not ended before; 0: nowhere. */
+/* Set *after behind a data header that begins in this line although *end is missing; 0: none. */
 static enum tv_status look_for_data(struct text *text, const struct tv_text_line *line,
                                     uint64_t *after, struct tv_error *err)
 {

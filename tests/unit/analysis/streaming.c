@@ -283,7 +283,7 @@ static void assert_saturated(const struct tv_head *head, const struct tv_profile
     for (uint32_t i = 0; profile && i < 2; i++) {
         assert_true(profile->methods[i].incl_wall == INT64_MAX);
         assert_true(profile->methods[i].incl_cpu == INT64_MAX);
-        /* What is left of a sum that did not fit is a guess, but none below 0. */
+        /* A self time behind a sum that did not fit is a guess, but never negative. */
         assert_true(profile->methods[i].excl_wall >= 0 && profile->methods[i].excl_cpu >= 0);
     }
     if (profile)

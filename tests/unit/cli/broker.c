@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a broker gives out to a command that somebody has taken over, and what not. */
+/* A hostile command asks the broker: which files it gets, and which it does not. */
 #include "cli/broker.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void write_file(const char *path)
     close(fd);
 }
 
-static int make(void **state, bool split)
+static int start_broker(void **state, bool split)
 {
     struct place *p = calloc(1, sizeof *p);
     int ends[2];
@@ -59,15 +59,15 @@ static int make(void **state, bool split)
 
 static int make_one(void **state)
 {
-    return make(state, false);
+    return start_broker(state, false);
 }
 
 static int make_split(void **state)
 {
-    return make(state, true);
+    return start_broker(state, true);
 }
 
-static int end(void **state)
+static int end_broker(void **state)
 {
     struct place *p = *state;
     int status;
@@ -82,8 +82,8 @@ static int end(void **state)
 }
 
 /* The descriptor of the reply, or -1. */
-static int ask(const struct place *p, enum tv_broker_word word, const char *path,
-               struct tv_broker_reply *reply)
+static int ask_broker(const struct place *p, enum tv_broker_word word, const char *path,
+                      struct tv_broker_reply *reply)
 {
     struct tv_broker_request request = {.word = word};
     int descriptor;
@@ -97,7 +97,7 @@ static int ask(const struct place *p, enum tv_broker_word word, const char *path
 static void assert_refused(const struct place *p, enum tv_broker_word word, const char *path)
 {
     struct tv_broker_reply reply;
-    assert_int_equal(ask(p, word, path, &reply), -1);
+    assert_int_equal(ask_broker(p, word, path, &reply), -1);
     if (word == TV_BROKER_OPEN || word == TV_BROKER_STAT)
         assert_int_equal(reply.number, EACCES);
 }
@@ -107,19 +107,19 @@ static void opens_what_the_command_line_names(void **state)
     struct place *p = *state;
     struct tv_broker_reply reply;
     char text[8] = "", path[120];
-    int fd = ask(p, TV_BROKER_OPEN, p->file, &reply);
+    int fd = ask_broker(p, TV_BROKER_OPEN, p->file, &reply);
     assert_int_equal(read(fd, text, 5), 5);
     assert_string_equal(text, "older");
     assert_int_equal(write(fd, "x", 1), -1);
     close(fd);
-    ask(p, TV_BROKER_STAT, p->file, &reply);
+    ask_broker(p, TV_BROKER_STAT, p->file, &reply);
     assert_int_equal(reply.number, 0);
     assert_int_equal(reply.info.st_size, 5);
     /* Names that a FILE may stand for, which are not there. */
     snprintf(path, sizeof path, "%s.trace", p->file);
-    ask(p, TV_BROKER_OPEN, path, &reply);
+    ask_broker(p, TV_BROKER_OPEN, path, &reply);
     assert_int_equal(reply.number, ENOENT);
-    fd = ask(p, TV_BROKER_TEMPORARY, "", &reply);
+    fd = ask_broker(p, TV_BROKER_TEMPORARY, "", &reply);
     assert_int_equal(write(fd, "x", 1), 1);
     close(fd);
 }
@@ -165,12 +165,12 @@ static void gives_the_output_its_name_at_the_end(void **state)
 {
     struct place *p = *state;
     struct tv_broker_reply reply;
-    int fd = ask(p, TV_BROKER_OUTPUT_OPEN, p->output, &reply);
+    int fd = ask_broker(p, TV_BROKER_OUTPUT_OPEN, p->output, &reply);
     assert_true(fd >= 0);
     assert_int_equal(access(p->output, F_OK), -1);
     assert_int_equal(write(fd, "new", 3), 3);
     close(fd);
-    ask(p, TV_BROKER_OUTPUT_COMMIT, "", &reply);
+    ask_broker(p, TV_BROKER_OUTPUT_COMMIT, "", &reply);
     assert_true(reply.done);
     assert_int_equal(access(p->output, F_OK), 0);
 }
@@ -179,7 +179,7 @@ static void drops_the_output_of_a_command_that_ends(void **state)
 {
     struct place *p = *state;
     struct tv_broker_reply reply;
-    int fd = ask(p, TV_BROKER_OUTPUT_OPEN, p->output, &reply);
+    int fd = ask_broker(p, TV_BROKER_OUTPUT_OPEN, p->output, &reply);
     assert_true(fd >= 0);
     close(fd);
     shutdown(p->socket, SHUT_RDWR);
@@ -200,14 +200,14 @@ static void names_of_threads_stay_in_the_folder(void **state)
         assert_refused(p, TV_BROKER_OUTPUT_OPEN, path);
     }
     snprintf(path, sizeof path, "%s.1-main.collapsed", p->output);
-    int fd = ask(p, TV_BROKER_OUTPUT_OPEN, path, &reply);
+    int fd = ask_broker(p, TV_BROKER_OUTPUT_OPEN, path, &reply);
     assert_true(fd >= 0);
     close(fd);
-    ask(p, TV_BROKER_OUTPUT_COMMIT, "", &reply);
+    ask_broker(p, TV_BROKER_OUTPUT_COMMIT, "", &reply);
     assert_int_equal(unlink(path), 0);
 }
 
-#define TEST_IN(name, how) cmocka_unit_test_setup_teardown(name, how, end)
+#define TEST_IN(name, how) cmocka_unit_test_setup_teardown(name, how, end_broker)
 
 UNIT_TESTS(broker, TEST_IN(opens_what_the_command_line_names, make_one),
            TEST_IN(refuses_everything_else, make_one), TEST_IN(lives_through_nonsense, make_one),

@@ -284,7 +284,7 @@ static int refuses_all(void)
     return failed | (pid > 0 ? 128 : 0);
 }
 
-/* As status_of, in the sandbox of a command. */
+/* Return the status like status_of, in the sandbox of a command. */
 static int code_of_command(int (*attempt)(void))
 {
     int status = 0;

@@ -99,7 +99,7 @@ static int wait_from(struct wire *w, const char *source)
     return fd;
 }
 
-/* Of eight connections a client gets at most as many as are then free for others. */
+/* A client gets at most as many of eight connections as are then free for others. */
 static void few_clients_do_not_take_everything(void **state)
 {
     struct wire *w = *state;

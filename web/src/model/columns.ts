@@ -107,7 +107,7 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Where figures are samples they are of no clock. */
+/** Figures that are samples belong to no clock. */
 function ofSamples(text: string): string {
   return text.replace(/ Real$/, '').replace(' real time', ' samples');
 }

@@ -3,7 +3,7 @@
 
 export type Severity = 'note' | 'warning' | 'error';
 
-/** As tables and lists write them. */
+/** Severities in the words of tables and lists. */
 export const SEVERITIES: Record<Severity, string> = {
   error: 'Error',
   warning: 'Warning',
