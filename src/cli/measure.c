@@ -20,6 +20,13 @@ static bool wants_samples(const struct tv_settings *settings)
     return settings->samples != TV_CHOICE_NO_SAMPLES;
 }
 
+/* A recording that has samples alone, and says how long each stands for, is a profile of them. */
+static bool has_only_timed_samples(const struct tv_trace *trace)
+{
+    return trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
+           tv_head_sampling(trace->head).interval > 0;
+}
+
 static struct tv_call_tree *count(const struct tv_settings *settings, unsigned flags,
                                   const struct tv_trace *trace, const struct tv_keep *keep,
                                   const struct tv_selection *selection)
@@ -85,7 +92,10 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
     measured->head = measured->trace->head;
     if (!wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
         own.async |= tv_trace_has_only_async(measured->trace);
-    status = tv_keep_make(settings, measured->trace, &keep, err);
+    if (!wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
+        has_only_timed_samples(measured->trace))
+        own.samples = TV_SAMPLES_WEIGHT;
+    status = tv_keep_make(&own, measured->trace, &keep, err);
     if (status == TV_OK)
         status = count_trace(&own, flags, &keep, measured, err);
     tv_keep_release(&keep);
@@ -130,6 +140,8 @@ static void tell_of_kinds(const struct tv_settings *settings, const struct tv_tr
     if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
         tv_message("%s: note: all slices are asynchronous, and shown as --async shows them",
                    settings->files.items[0]);
+    else if (has_only_timed_samples(trace) && !settings->split_threads)
+        return;
     else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
         tv_message("%s: note: no slices, but %zu %s with --samples count", settings->files.items[0],
                    trace->tables.samples.count,

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/out.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/code.h"
@@ -305,6 +306,21 @@ static void add_member(struct tv_te_context *context, const struct tv_te_top_mem
     }
 }
 
+/* What our recorder says beside its samples: their interval, and that their weights are times. */
+static void read_sampling(struct tv_te_context *context, const struct tv_te_top_member *member)
+{
+    struct tv_input *input = &context->trace->head->inputs[context->input];
+    struct tv_bytes data = tv_te_stretch_read(context, member->value);
+    struct tv_bytes unit = tv_te_member(data, "sample-weight-unit");
+    struct tv_bytes interval = tv_te_member(data, "sampling-interval-ns");
+    int64_t ns;
+    if (!tv_bytes_equal(unit, TV_BYTES("\"ns\"")) || !tv_te_is_string(interval) ||
+        !tv_parse_i64(tv_te_text(interval, &context->scratch), &ns) || ns <= 0)
+        return;
+    input->figures = TV_FIGURES_SAMPLED;
+    input->sampled_ns = ns;
+}
+
 void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_container *container)
 {
     for (size_t i = 0; i < container->member_count; i++) {
@@ -317,5 +333,7 @@ void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_co
             context->samples = member->value;
         else
             add_member(context, member);
+        if (is_key(member, "otherData") && member->value.length <= LONGEST_VALUE)
+            read_sampling(context, member);
     }
 }
